@@ -60,6 +60,8 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SlackFailed), "ReceiveInteractionFunction"},
 	{metric.Namespace, string(metric.SlackCalled), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.SlackFailed), "ExecuteProcessFunction"},
+	{metric.Namespace, string(metric.SlackFailed), "AnswerMessageFunction"},
+	{metric.Namespace, string(metric.SlackFailed), "CallToolFunction"},
 	{metric.Namespace, string(metric.DecisionSeconds), "ReceiveInteractionFunction"},
 	{metric.Namespace, string(metric.DecisionSeconds), "ServeConsoleFunction"},
 	{metric.Namespace, string(metric.ExportFailed), "ExportAuditFunction"},

@@ -23,6 +23,10 @@ var withoutSDK = []string{
 // bareModules are the modules that packages without SDKs may import: ids, and the normal forms of Unicode.
 var bareModules = []string{"github.com/oklog/ulid/v2", "golang.org/x/text/unicode/norm"}
 
+// sdkConfig is the SDK's package that finds out where it runs. It brings the clients of single sign-on, which no
+// function needs, into each binary: boot.Run reads Lambda's variables instead.
+const sdkConfig = "github.com/aws/aws-sdk-go-v2/config"
+
 // apart are packages that must not import each other although their areas may: package card neither reads the rows that
 // it renders nor posts the cards.
 var apart = map[string][]string{
@@ -79,6 +83,8 @@ func forbidden(from, to string) string {
 	switch _, helper := helpers[importer.name]; {
 	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && !slices.Contains(bareModules, to):
 		return "it goes without SDKs"
+	case to == sdkConfig && importer.folder != "infra":
+		return "it brings clients that no function needs"
 	case !ours:
 		return ""
 	case importee.folder == "functions" && own(from, to):
@@ -220,6 +226,8 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		why := forbidden("ringi/shared/domain/task", sdk)
 		expect.That(t, (why == "") == allowed, "the domain imports %s: %q", sdk, why)
 	}
+	expect.That(t, forbidden("ringi/shared/runtime/boot", sdkConfig) != "" &&
+		forbidden("ringi/infra/smoke", sdkConfig) == "", "package config of the SDK stays outside of functions")
 	expect.That(t, forbiddenInTests("ringi/shared/store", "ringi/infra/bench") != "" &&
 		forbiddenInTests("ringi/shared/store", "ringi/infra/local/moto") == "",
 		"tests may start stand-ins, and no more of infra")

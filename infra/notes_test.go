@@ -64,7 +64,9 @@ func recordNotes(ctx context.Context) (map[string][]string, error) {
 	}
 	slices.Sort(tools)
 	slices.Sort(names)
-	return map[string][]string{"RunRoundFunction": slices.Compact(tools), "ExecuteProcessFunction": slices.Compact(names)}, nil
+	tools = slices.Compact(tools)
+	return map[string][]string{"RunRoundFunction": tools, "CallToolFunction": tools,
+		"ExecuteProcessFunction": slices.Compact(names)}, nil
 }
 
 // notes reports whether a statement allows just the writes of noted.

@@ -100,17 +100,41 @@ var needs = []struct {
 	{"CHAT_ARN", []string{"states:StartExecution"}, "Chat"},
 	{"CONTEST_ARN", []string{"states:StartExecution"}, "Contest"},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
-	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, "ResultsBucket.Arn"},
+	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}, "ResultsBucket.Arn"},
 	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"EXPORT_AUDIT_FUNCTION", []string{"lambda:InvokeFunction"}, "ExportAuditFunction.Arn"},
+	{"READ_FILE_FUNCTION", []string{"lambda:InvokeFunction"}, "ReadFileFunction.Arn"},
 	{"BEGIN_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "BeginContestFunction.Arn"},
+	{"ANSWER_MESSAGE_FUNCTION", []string{"lambda:InvokeFunction"}, "AnswerMessageFunction.Arn"},
 }
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule}
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, forgetRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule, readerRule}
+}
+
+const readerFunction = "ReadFileFunction"
+
+// readerRule: this function reads what strangers wrote. It may write its log, is told nothing, and is called by the
+// function that fetched the file.
+func readerRule(s *stack, wrong report) {
+	f := s.resources[readerFunction].Properties
+	for _, st := range s.statements(s.role(readerFunction)) {
+		for _, a := range st.actions {
+			may := st.effect == "Deny" || slices.Contains([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, a)
+			wrong.where(!may, "%s may do %s: whoever attaches a file could", readerFunction, a)
+		}
+	}
+	for name, v := range s.functions[readerFunction].Environment {
+		wrong.where(v != "", "%s: its code would read %s", readerFunction, name)
+	}
+	wrong.where(f["Tracing"] != "PassThrough", "%s: traces need a right", readerFunction)
+	for id := range s.functions {
+		wrong.where(id != "AnswerMessageFunction" && s.allowsOn(s.role(id), "lambda:InvokeFunction", readerFunction+".Arn"),
+			"%s calls %s", id, readerFunction)
+	}
 }
 
 func ownRoleRule(s *stack, wrong report) {
@@ -149,6 +173,9 @@ func actionRule(s *stack, wrong report) {
 
 func auditRule(s *stack, wrong report) {
 	for id := range s.functions {
+		if id == readerFunction { // readerRule says that it has no right to the table
+			continue
+		}
 		for _, action := range rewriting {
 			wrong.where(!s.deniesAudit(id, action, 1), "%s may rewrite the audit log by %s", id, action)
 		}
@@ -161,6 +188,7 @@ func needRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for _, n := range needs {
 			_, told := f.Environment[n.variable]
+			told = told && id != readerFunction // it is told nothing
 			may := slices.ContainsFunc(n.actions, func(a string) bool { return s.allowsIn(s.role(id), a, n.on) })
 			wrong.where(told && !may, "%s is told %s but may do none of %v", id, n.variable, n.actions)
 			wrong.where(may && !told, "%s may do %v but is not told %s", id, n.actions, n.variable)
@@ -307,7 +335,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
-	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction", "RunRoundFunction"}, id):
+	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction", "RunRoundFunction", "CallToolFunction"}, id):
 	case ofIntegrations && !ofKinds:
 		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
 	case !ofKinds && id != "ResumeTaskFunction":

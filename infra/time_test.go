@@ -6,7 +6,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// besideACall is the time that a fresh invocation of execute-process needs besides its first call: it reads rows,
+// besideACall is the time that a fresh invocation needs besides its first call of a tool: it reads rows,
 // settings and large arguments before, and stores and commits the result afterwards.
 const besideACall = 40 * time.Second
 
@@ -17,11 +17,13 @@ func timeRules(s *stack, wrong report) {
 		wrong("the catalog: %v", err)
 		return
 	}
-	has := s.functions["ExecuteProcessFunction"].Timeout
 	longest := tool.MaxPinned
 	for _, spec := range catalog.All() {
 		longest = max(longest, spec.Timeout)
 	}
-	wrong.where(has < longest+besideACall,
-		"ExecuteProcessFunction ends after %s: a call may take %s, and %s go by beside it", has, longest, besideACall)
+	for _, id := range []string{"ExecuteProcessFunction", "CallToolFunction"} {
+		has := s.functions[id].Timeout
+		wrong.where(has < longest+besideACall,
+			"%s ends after %s: a call may take %s, and %s go by beside it", id, has, longest, besideACall)
+	}
 }

@@ -21,9 +21,17 @@ func (t *answering) attach(ctx context.Context, history []turn.Message) {
 	if t.File == nil {
 		return
 	}
+	for i := range history {
+		for j := range history[i].Files {
+			t.show(ctx, &history[i].Files[j])
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, filesWithin)
 	defer cancel()
 	shown := turn.Attach(history, func(f turn.File, most int) ([]byte, string) {
+		if body, laid := t.body(ctx, f.ID); laid {
+			return body, ""
+		}
 		got, err := t.File(ctx, t.ref, f.ID, most)
 		switch {
 		case errors.Is(err, slackapi.ErrFile):
@@ -78,6 +86,8 @@ func (t *answering) readings(history []turn.Message) []conversation.Attachment {
 				x.Kind, x.Hash = "image", f.Hash
 			case f.Body != nil:
 				x.Kind, x.Hash = "text", f.Hash
+			case f.TextLies != "": // too long to be shown at once: the agent reads it by a tool
+				x.Kind, x.Why = "text", ""
 			}
 			if was, known := t.read[f.ID]; f.ID == "" || noted[f.ID] || known && (was.Hash != "" || was == x) {
 				continue

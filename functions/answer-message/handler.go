@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,9 +17,12 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/turn"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
+	"ringi/shared/tool"
 )
 
 type Store interface {
@@ -31,26 +33,53 @@ type Store interface {
 	Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error)
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	pipeline.SpentReader
 }
 
-// Payloads stores and reads payloads, including those that are too large for a row.
+// Payloads stores and reads what may be too large for a row: payloads, and what agents read.
 type Payloads interface {
-	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
 		members map[string]any) (aggregate.Blob, error)
+	large.Copier
+	KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error)
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
 // Files reads versions of conversations' files. *versions.Store implements it.
 type Files interface {
 	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
+	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
+	Lister
+}
+
+// Lister lists versions without opening them.
+type Lister interface {
+	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
+}
+
+// Attachments stores versions of what people attached.
+type Attachments interface {
+	Lister
+	Get(ctx context.Context, of versions.Conversation, version string) (*conversation.Tree, error)
+	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 }
 
 type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Catalog returns Ringi's own tools; nil: no calls of tools can be proposed.
+	Catalog func() (*tool.Catalog, error)
+	// Attachments may be nil: then nothing is laid.
+	Attachments Attachments
+	// Text has a file's text read by the function read-file. Its error says that this may work later.
+	Text func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
+	Open func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error)
+	// Answers says which model answers for an agent, or why none can.
+	Answers func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error)
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
@@ -61,11 +90,15 @@ type Handler struct {
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
 	Streamer Streamer
-	Notes    Notes
-	Every    time.Duration // time between two calls that show more of an answer
-	Allow    []string      // non-public endpoints that agents may use
-	Sandbox  bool          // whether commands can be executed here
-	Now      func() time.Time
+	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
+	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
+	Uploads Uploads
+	Written Written
+	Notes   Notes
+	Every   time.Duration // time between two calls that show more of an answer
+	Allow   []string      // non-public endpoints that agents may use
+	Sandbox bool          // whether commands can be executed here
+	Now     func() time.Time
 }
 
 // answering makes one answer.
@@ -79,7 +112,11 @@ type answering struct {
 	from     string                             // messages up to this key are only in the summary
 	read     map[string]conversation.Attachment // the attachments of earlier answers, by Slack's id
 	tree     *conversation.Tree                 // the conversation's files, once they are needed
+	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
+	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
+	words    []string                           // what people said, as far as the agent is shown it
+	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 
 // Handle answers the conversation's waiting messages, if there are any, and returns the run's next state.
@@ -100,14 +137,25 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:
 		return h.rest(ctx, in)
-	case next.State != conversation.StateAnswer:
+	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
+	case a.Sending() != nil:
+		return h.send(ctx, in, a)
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
+		if why, err := t.limits(ctx); err != nil || why != nil {
+			return t.refused(ctx, why, err)
+		}
+		return next, nil
+	}
+	if of := a.WaitingTyped(); of != nil {
+		return t.typed(ctx, of)
+	}
 	next, err := t.answer(ctx)
 	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
 		t.orphaned(ctx)
@@ -134,8 +182,10 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
-	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
-	d, known := agent.Find(defs, t.a.Conversation.AgentID)
+	d, known, err := t.agent(ctx)
+	if err != nil {
+		return t.failed(ctx, err, conversation.Answer{})
+	}
 	if !known {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "",
 			conversation.CodeAgentNotFound, "the settings have no such agent")
@@ -144,47 +194,43 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Conversation.AgentID), Failed: true,
 		}, nil)
 	}
-	wire, err := t.Open(d, t.settings)
+	wire, err := t.Open(ctx, d, t.settings)
 	if err != nil {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
-	wire = model.Keeping(wire, t.Prompts(t.ref))
+	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
+	if err := t.giveThread(ctx); err != nil {
+		return t.stopped(ctx, err)
+	}
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	var x conversation.Answer
-	if older, shown := turn.Fold(history); len(older) > 0 {
-		summary, used := turn.Summarize(ctx, wire, older, t.settings.Locale)
-		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
-			x.Summary, x.Folded = summary, t.waitingOf(older)
-		}
-		history = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
-			At: older[len(older)-1].At}}, shown...)
-	}
+	t.lay(ctx, history)
 	t.attach(ctx, history)
-	x.Read = t.readings(history)
-	busy := t.a.Current() != nil
-	onText, end := t.grow(ctx)
-	reply, err := turn.Answer(ctx, wire, turn.Turn{Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: busy, Complete: t.complete(ctx), Locale: t.settings.Locale, Now: t.Now(),
-		More: t.unseen()}, onText)
-	end()
-	used := x.Usage.Plus(reply.Usage)
-	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
+	if err := t.openCalls(ctx, d); err != nil {
+		return aggregate.Next{}, err
+	}
+	x, reply, err := t.ask(ctx, wire, turn.Turn{Calls: t.calls, Agent: d, History: history, MaySandbox: t.Sandbox,
+		Tools: isolated.Installed, Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
+		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(), Earlier: t.earlier(ctx)})
+	if unpaid, is := errors.AsType[*turn.PaidError](err); is {
+		return t.stopped(ctx, unpaid.Err)
+	}
 	if err != nil {
-		if x.Usage.Free() { // the model made no summary; another try will
-			x.Summary, x.Through, x.Folded = "", "", nil
-		}
-		x.Usage = used
 		return t.failed(ctx, err, x)
 	}
 	if reply.Code != "" {
 		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code),
 			"the agent's answer could not be used as it was")
 	}
-	x.Lost = t.lost
-	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	x.Unread = t.unreadable(x.Read)
+	if len(t.laid.added) > 0 {
+		x.Attached, x.AttachmentsVersion = t.laid.List, t.laid.version
+	}
+	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
+	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver
+	x.Asked = reply.Asked
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})
@@ -208,11 +254,8 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
 		return t.record(ctx, x, p)
 	}, t.alone(x.Usage))
-	switch {
-	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
-		return t.again(ctx)
-	case err != nil:
-		return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
+	if err != nil {
+		return t.stopped(ctx, fmt.Errorf("record the answer: %w", err))
 	}
 	action := ""
 	if now := a.Current(); now != nil && p != nil {
@@ -223,6 +266,14 @@ func (t *answering) commit(ctx context.Context, d agent.Definition, x conversati
 	return a.Next(t.Now()), nil
 }
 
+// stopped returns the next state if err says that another invocation has answered or a person stopped this one.
+func (t *answering) stopped(ctx context.Context, err error) (aggregate.Next, error) {
+	if errors.Is(err, aggregate.ErrMoved) {
+		return t.again(ctx)
+	}
+	return aggregate.Next{}, err
+}
+
 // record commits the answer and its proposal. If the answer is too long for a row, it commits a sentence that says so.
 func (t *answering) record(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (*conversation.Aggregate, error) {
@@ -231,15 +282,17 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 		if x.Proposal, err = t.proposal(ctx, p); err != nil {
 			return nil, err
 		}
-		a, err := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		decide := func(a *conversation.Aggregate) (aggregate.Change, error) {
 			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
-			if why := t.overtaken(err); why != "" {
-				y := x
-				y.Proposal, y.Refused = nil, why
-				return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+			why := t.overtaken(err)
+			if why == "" {
+				return t.counted(c, err)
 			}
-			return t.counted(c, err)
-		})
+			y := x
+			y.Proposal, y.Refused = nil, why
+			return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+		}
+		a, err := t.Store.Decide(ctx, t.ref, large.Copying(ctx, t.Payloads, decide))
 		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
 			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(reasonTooLong),
 				long.Error())
@@ -264,11 +317,13 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 	}
 }
 
-// overtaken says why a proposal was too late: a person's own came first, or the files are others by now.
+// overtaken says why a proposal was too late: a person's own came first, or the files are others by now, or lost.
 func (t *answering) overtaken(err error) string {
 	switch w := wordsIn(t.settings.Locale); {
 	case errors.Is(err, conversation.ErrPending):
 		return w.busy
+	case errors.Is(err, conversation.ErrFilesLost):
+		return w.lost
 	case errors.Is(err, conversation.ErrBase):
 		return w.moved
 	}
@@ -314,6 +369,11 @@ func (t *answering) again(ctx context.Context) (aggregate.Next, error) {
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
 // other error with a sentence. x has the cost so far.
 func (t *answering) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
+	if e, is := errors.AsType[*model.Error](err); is && e.Kind == model.OverBudget {
+		why := t.overDay()
+		why.Usage = x.Usage
+		return t.refused(ctx, why, nil)
+	}
 	f := model.Failure(err)
 	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason), err.Error())
 	if f.Transient {

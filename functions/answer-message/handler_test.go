@@ -57,7 +57,13 @@ func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) 
 // inRows stores payloads in their rows.
 type inRows struct{}
 
-func (inRows) KeepArguments(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
+func (inRows) KeepPayload(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
+	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
+}
+
+func (inRows) Copy(context.Context, aggregate.Copy) error { return errors.New("rows have no objects") }
+
+func (inRows) KeepReads(_ context.Context, _ aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
 	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
 }
 
@@ -108,7 +114,10 @@ func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, 
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.rows, s}, Payloads: inRows{}, Files: &trees{}, Sandbox: true, Now: time.Now,
-		Open:    func(agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Open: func(context.Context, agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
+		Answers: func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
+			return agent.Answering{ID: d.ID}, nil
+		},
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
@@ -195,6 +204,7 @@ func TestAnswers(t *testing.T) {
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
 	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
+	run("nothing is proposed while files are lost", codex, usual, testFilesLost)
 	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
@@ -216,6 +226,9 @@ func TestAnswers(t *testing.T) {
 	run("somebody else in a group is enough", codex, func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}, Usergroups: []string{"S1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
+	run("a source comes before the first answer", conversation.Opening{AgentID: "codex", Locale: "en",
+		Source: &conversation.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", State: conversation.SourceWanted}},
+		usual, testSource)
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
 
@@ -239,7 +252,17 @@ func testMeanwhile(t *testing.T, w *world) {
 	expect.That(t, a.Head.Resting && len(a.Cards) == 2 && len(a.Inbox) == 0, "%+v with %d cards", a.Head, len(a.Cards))
 }
 
+// objects keeps payloads in a bucket, and what was read in rows.
+type objects struct{ storetest.Bucket }
+
+func (objects) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	return inRows{}.KeepReads(ctx, ref, v)
+}
+
+// testProposal: the payload of what waits goes with the conversation, that of what a rule approves stays.
 func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
+	bucket := storetest.Bucket{}
+	w.Payloads = objects{bucket}
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
 	x := w.load().Current()
@@ -249,6 +272,8 @@ func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	if auto := want == conversation.ActionApproved; auto != (next.State == conversation.StateAct) || auto != (x.ApprovedBy == conversation.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
 		t.Errorf("%+v goes to %+v", x, next)
 	}
+	under := map[conversation.ActionStatus]string{conversation.ActionPending: "talks/", conversation.ActionApproved: "arguments/"}[want]
+	expect.That(t, strings.HasPrefix(x.Payload.S3Key, under) && bucket[x.Payload.S3Key] != "", "its payload is %s of %v", x.Payload.S3Key, bucket)
 }
 
 func testSurplus(t *testing.T, w *world) {
@@ -267,6 +292,24 @@ func testSurplus(t *testing.T, w *world) {
 	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(then, "pwd") && strings.Count(then, "Not taken: one action at a time") == 2,
 		"%v", then)
+}
+
+// The agent knows that the files are lost, and what it proposes all the same waits for nobody.
+func testFilesLost(t *testing.T, w *world) {
+	now := time.Now()
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.FilesLostAt = &now
+		c := aggregate.Change{Head: &head, Now: now}
+		c.Put(&s)
+		return c, nil
+	}))(t)
+	w.vendor.says.Calls = []model.Call{{ID: "c", Name: "shell_command",
+		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"look"}`)}}
+	expect.Value(w.handle())(t)
+	a := w.load()
+	expect.That(t, len(a.Actions) == 0 && a.FilesLost(), "%+v", a.Actions)
+	expect.Has(t, w.vendor.requests[0].System, "folder are lost")
 }
 
 func testTools(t *testing.T, w *world) {

@@ -186,10 +186,16 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		} else if m.Sender != conversation.FromAgent {
 			out[i].Files = t.files(m)
 		}
+		if m.HandOver != nil {
+			out[i].HandOver, out[i].TaskID = m.HandOver.Text, m.HandOver.TaskID
+		}
 		if m.Sender == conversation.FromSystem {
 			for _, p := range m.Pieces() {
 				out[i].Pieces = append(out[i].Pieces, turn.Piece(p))
 			}
+		}
+		for _, e := range m.Thread {
+			out[i].Thread = append(out[i].Thread, turn.Earlier{Name: names[e.User], UserID: e.User, At: e.At, Text: named(e.Text, names)})
 		}
 		x := actions[m.ActionID]
 		switch {
@@ -201,6 +207,14 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 			}
 		default:
 			out[i].ActionID = x.ActionID
+		}
+	}
+	t.readBefore(ctx, all, out)
+	t.returnedBefore(ctx, all, actions, out)
+	t.words = nil
+	for i, m := range all {
+		if m.Sender == conversation.FromUser && !out[i].Deleted {
+			t.words = append(t.words, m.Content)
 		}
 	}
 	return out, nil
@@ -238,6 +252,12 @@ func (t *answering) names(ctx context.Context, all []conversation.Message) map[s
 	}
 	for _, m := range slices.Backward(all) { // only so many are looked up
 		add(m.User)
+		for _, e := range m.Thread {
+			add(e.User)
+			for _, found := range mention.FindAllStringSubmatch(e.Text, -1) {
+				add(found[1])
+			}
+		}
 		for _, found := range mention.FindAllStringSubmatch(m.Content, -1) {
 			if m.Sender == conversation.FromUser {
 				add(found[1])

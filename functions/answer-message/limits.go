@@ -18,22 +18,27 @@ import (
 
 const (
 	reasonSessionCost aggregate.Reason = "session_cost"
+	reasonAgentsDay   aggregate.Reason = "agents_day_budget"
 	reasonHourly      aggregate.Reason = "messages_per_hour"
 	reasonTooLong     aggregate.Reason = "answer_too_long" // DynamoDB's limit of an item
 )
 
 // words are sentences that replace a model's answer.
 type words struct {
-	cost, hourly, busy, moved, long    string
+	cost, day, hourly                  string
+	busy, moved, lost, long, sent      string
 	blank, withdrawn, changed, deleted string
 }
 
 var inEach = language.InEach(
 	words{
 		cost:      "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
+		day:       "今日はエージェントの予算（1日 $%s）を使い切ったため、答えられません。書いた内容は残っています。明日（日本時間の午前9時以降）もう一度書くか、管理者に設定の「エージェントの 1 日の予算」の変更を依頼してください。",
 		hourly:    "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
 		busy:      "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
+		lost:      "作業フォルダーのファイルが見つからないため、この操作は提案できませんでした。空のフォルダーで続けるかどうかを、人が選ぶ必要があります。",
+		sent:      "操作 #%d が書いたファイルです。",
 		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度書いてください。",
 		blank:     "メッセージに言葉がないため、エージェントには送りませんでした。してほしいことを書いてください。例: 「添付した CSV を部署ごとに集計して」",
 		withdrawn: "お答えする前にメッセージが削除されたため、お答えしません。",
@@ -42,9 +47,12 @@ var inEach = language.InEach(
 	},
 	words{
 		cost:      "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
+		day:       "The agents' budget of the day ($%s) is used up, so there is no answer today. What you wrote is kept. Please write again tomorrow (after midnight UTC), or ask an administrator to change the “Budget of a day for agents” in the settings.",
 		hourly:    "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
 		busy:      "Another action waits for approval, so this one could not be proposed.",
 		moved:     "The conversation's files have changed, so this action could not be proposed. Propose it again for the files as they are now.",
+		lost:      "The folder's files can't be found, so this could not be proposed: a person has to choose whether to go on with an empty folder.",
+		sent:      "The files that action #%d wrote.",
 		long:      "The agent's answer was too long to be kept. Please ask for less at once.",
 		blank:     "There are no words in that message, so the agent was not asked. Please write what you want done, for example: “Sum up the attached CSV by department”.",
 		withdrawn: "The message was deleted before it was answered, so there is no answer.",
@@ -83,16 +91,7 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 
 // undecidable refuses messages if nobody could approve the agent's proposals to their authors.
 func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
-	var askers []string
-	for _, i := range t.seen {
-		if i.User != "" && !slices.Contains(askers, i.User) {
-			askers = append(askers, i.User)
-		}
-	}
-	if askers == nil { // only the system's messages wait
-		askers = t.a.LastAskers()
-	}
-	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, askers)
+	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, t.askers())
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
 	switch {
 	case err == nil:
@@ -124,6 +123,9 @@ func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if over.Reason != "" {
 		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail,
 			Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
+	}
+	if why, err := t.agentsDay(ctx); err != nil || why != nil {
+		return why, err
 	}
 	if why, err := t.tooMany(ctx); err != nil || why != nil {
 		return why, err

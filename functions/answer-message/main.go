@@ -1,4 +1,5 @@
-// Command answer-message has an agent answer all waiting messages of a conversation, in one turn of its model.
+// Command answer-message has an agent answer all waiting messages of a conversation, in one turn of its model. The
+// console asks it which agents can answer.
 package main
 
 import (
@@ -7,5 +8,5 @@ import (
 )
 
 func main() {
-	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
+	boot.Run(newHandler, func(h *Handler) any { return h.serve(pipeline.Edge(h.Handle)) })
 }

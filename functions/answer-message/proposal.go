@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model/turn"
 	"ringi/shared/store/versions"
@@ -16,8 +16,10 @@ import (
 
 // Problems of a proposal that are not the agent's fault, in words for the agent.
 const (
-	filesLost = "the files of this conversation were deleted when their time was over, there are none now: " +
-		"tell the people, and write whole files if they are still needed"
+	filesLost = "the files of this conversation were deleted when their time was over: " +
+		"tell the people that they choose on the conversation's page whether to go on with an empty folder"
+	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask again in a while"
+
 	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
 )
 
@@ -32,13 +34,33 @@ func (t *answering) base() string {
 // complete adds to a proposal the version of the files that it works on and, for files, what it changes in them.
 func (t *answering) complete(ctx context.Context) turn.Complete {
 	return func(typ agent.ActionType, p conversation.Payload) (kept conversation.Payload, problems []string) {
+		if typ == agent.ToolCall {
+			if p, problems = t.completeCall(ctx, p); problems != nil {
+				return p, problems
+			}
+		}
 		if typ == agent.CodeGenerate && t.tree == nil {
 			if why := t.open(ctx); why != "" {
 				return p, []string{why}
 			}
 		}
-		return p.Complete(typ, t.base(), t.tree)
+		kept, problems = p.Complete(typ, conversation.On{Base: t.base(), Attachments: t.laid.version}, t.tree)
+		conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
+		return kept, problems
 	}
+}
+
+// madeBefore returns which actions made the files as they are.
+func (t *answering) madeBefore(ctx context.Context, asked bool) conversation.Made {
+	if !asked || t.base() == "" || t.a.Conversation.FirstFiles() {
+		return conversation.Made{}
+	}
+	of := versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}
+	m, err := t.Files.Made(ctx, of, t.base(), t.a.Conversation.FilesBy)
+	if err != nil {
+		slog.WarnContext(ctx, "who made the files of a conversation is not known", "session", t.ref.ID, "err", err)
+	}
+	return m
 }
 
 // open reads the conversation's files, once for a turn and only if they are needed. It returns why they can't be read.
@@ -63,21 +85,19 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 	if p == nil {
 		return nil, nil
 	}
-	text := p.Decoded.JSON()
-	var members map[string]any
-	if err := json.Unmarshal([]byte(text), &members); err != nil {
-		return nil, fmt.Errorf("read a payload: %w", err)
-	}
-	kept, err := t.Payloads.KeepArguments(ctx, t.ref, json.RawMessage(text), members)
+	kept, err := t.keep(ctx, p.Decoded.JSON())
 	if err != nil {
-		return nil, fmt.Errorf("keep the payload: %w", err)
+		return nil, err
 	}
-	terms := t.settings.Terms(true, t.Now())
-	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
-	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
-	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary,
-		Base: *p.Decoded.Base, Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.WorkspacePath); i >= 0 &&
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.Seconds(),
+		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
+		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
+		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
+	if p.Type == agent.ToolCall {
+		out.Rule, err = t.listed(p.Decoded)
+		return out, err
+	}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Where(t.settings.Sources)); i >= 0 &&
 		t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
@@ -86,6 +106,18 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		out.Rule = string(rule)
 	}
 	return out, nil
+}
+
+// keep stores a payload where payloads are kept.
+func (t *answering) keep(ctx context.Context, text string) (kept aggregate.Blob, err error) {
+	var members map[string]any
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		return kept, fmt.Errorf("read a payload: %w", err)
+	}
+	if kept, err = t.Payloads.KeepPayload(ctx, t.ref, json.RawMessage(text), members); err != nil {
+		return kept, fmt.Errorf("keep the payload: %w", err)
+	}
+	return kept, nil
 }
 
 // proposed returns an earlier proposal as the agent made it. It doesn't read a large payload of long ago again.

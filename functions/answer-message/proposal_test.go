@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -18,9 +19,17 @@ import (
 
 // trees stores versions in memory.
 type trees struct {
-	all map[string]*conversation.Tree
-	err error
-	got int
+	all  map[string]*conversation.Tree
+	err  error
+	got  int
+	made conversation.Made
+}
+
+func (s *trees) Made(_ context.Context, _ versions.Conversation, _ string, action int) (conversation.Made, error) {
+	if action == 0 {
+		return conversation.Made{Unknown: true}, nil
+	}
+	return s.made, nil
 }
 
 func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
@@ -34,6 +43,15 @@ func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) 
 		return nil, versions.ErrGone
 	}
 	return s.all[version], nil
+}
+
+func (s *trees) Manifest(ctx context.Context, of versions.Conversation, version string) (m conversation.Manifest, err error) {
+	t, err := s.Get(ctx, of, version)
+	s.got--
+	if err != nil {
+		return m, err
+	}
+	return t.Manifest(), nil
 }
 
 // working returns a conversation whose files are a.txt.
@@ -86,6 +104,69 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","from":1,"to":2`) && !strings.Contains(said, "sha256"), "%s", said)
 }
 
+// The payload says which actions changed each path before, so the stamp covers that people were told.
+func TestAProposalSaysWhoChangedItsPathsBefore(t *testing.T) {
+	server := storetest.Start(t)
+	for by, want := range map[int][]conversation.Maker{0: {{}}, 3: {{Action: 1, Seen: true}, {Action: 3}}} {
+		w, files, version := working(t, server, "one\ntwo\n")
+		files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want, "b": {{Action: 2}}}}
+		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			s, head := *a.Conversation, a.Head
+			s.FilesBy, s.WorkspaceVersion = by, version
+			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+		}))(t)
+		w.vendor.says.Calls = code(edits)
+		expect.Value(w.handle())(t)
+		x := w.load().Current()
+		expect.Must(t, x != nil, "nothing is proposed")
+		p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
+		expect.Must(t, problems == nil, "%v", problems)
+		expect.Same(t, want, p.Changes[0].By)
+	}
+}
+
+// A rule of a source approves a test while the files are the source's. Once the agent has changed one, whatever it is
+// called, a person is asked, unless the rule says that it holds then, too.
+func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
+	server, fetched := storetest.Start(t), strings.Repeat("a", 64)
+	shop := agent.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main", People: []string{agent.Everybody},
+		Agents: []string{"codex"}, CI: agent.CISkip}
+	for name, tt := range map[string]struct {
+		rule    agent.AutoRule
+		version string
+		change  func(s *agent.Source)
+		want    conversation.ActionStatus
+	}{
+		"the source's files":             {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, nil, conversation.ActionApproved},
+		"a file was changed":             {agent.AutoRule{Source: "shop", Place: "D1"}, strings.Repeat("b", 64), nil, conversation.ActionPending},
+		"a file was changed, and it may": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, strings.Repeat("b", 64), nil, conversation.ActionApproved},
+		"elsewhere":                      {agent.AutoRule{Source: "shop", Place: "D2"}, fetched, nil, conversation.ActionPending},
+		"by the place alone":             {agent.AutoRule{Place: "D1"}, fetched, nil, conversation.ActionPending},
+		"by the old name":                {agent.AutoRule{Workspace: "T1/D1"}, fetched, nil, conversation.ActionPending},
+		"the name is another's now":      {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, func(s *agent.Source) { s.RepositoryID = 8 }, conversation.ActionPending},
+	} {
+		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
+		listed := shop
+		if tt.change != nil {
+			tt.change(&listed)
+		}
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(s *tenancy.Settings) {
+			s.AutoActions, s.Sources = []agent.AutoRule{tt.rule}, []agent.Source{listed}
+		})
+		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			s, head := *a.Conversation, a.Head
+			s.WorkspaceVersion, s.Source = tt.version, conversation.SourceOf(shop)
+			s.Source.State, s.Source.Version, s.Source.Commit = conversation.SourceThere, fetched, "c"
+			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+		}))(t)
+		w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"tests"}`)}}
+		expect.Value(w.handle())(t)
+		if x := w.load().Current(); x == nil || x.Status != tt.want {
+			t.Errorf("%s: %+v", name, x)
+		}
+	}
+}
+
 func TestACommandNamesItsFilesWithoutReadingThem(t *testing.T) {
 	w, files, version := working(t, storetest.Start(t), "x")
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "shell_command", Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"lists"}`)}}
@@ -116,25 +197,24 @@ func TestWhatCantBeProposedTheModelIsTold(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreLostAreSaidAndThereAreNone(t *testing.T) {
+func TestFilesThatAreLostAreSaid(t *testing.T) {
 	w, files, version := working(t, storetest.Start(t), "one\n")
 	clear(files.all)
 	whole := `{"files":[{"path":"a.txt","content":"x"}],"edits":[],"delete":[],"summary":"again"}`
 	w.vendor.says.Calls = code(whole)
 	expect.Value(w.handle())(t)
 	a := w.load()
-	x := a.Current()
-	if x == nil || *x.Base != "" || a.Conversation.WorkspaceVersion != "" {
-		t.Fatalf("%+v, the files are %q, were %q", x, a.Conversation.WorkspaceVersion, version)
+	if x := a.Current(); x != nil || !a.FilesLost() || a.Conversation.WorkspaceVersion != version {
+		t.Fatalf("%+v, %+v", x, a.Conversation)
 	}
 	again := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	expect.That(t, strings.Contains(again, "were deleted when their time was over"), "the model is told %s", again)
 	all := expect.Value(w.rows.Newest(t.Context(), w.ref.Tenant, w.ref.ID, "", 5))(t)
 	told := false
 	for _, m := range all {
-		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content, "From now on it has none")
+		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content, "whether to go on with an empty folder")
 	}
-	expect.That(t, told && len(a.Cards) == 3, "people are not told: %+v", all)
+	expect.That(t, told, "people are not told: %+v", all)
 }
 
 func TestFilesThatCantBeReadProposeNothing(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -34,4 +35,9 @@ func TestWhatGrowsIsTheFirstMessage(t *testing.T) {
 			shown = whole
 		}
 	})
+}
+
+// A message ends without the blanks that may follow in the stream.
+func TestBlanksAtTheEndAreHeldBack(t *testing.T) {
+	expect.Is(t, card.Streamed(sure("words \n    \n")), "words")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,6 +22,7 @@ import (
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/store/versions"
+	"ringi/shared/tool"
 )
 
 type environment struct {
@@ -30,6 +32,8 @@ type environment struct {
 	config.Spending
 	config.Slack
 	config.Credentials
+	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
+
 	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
 }
 
@@ -44,14 +48,21 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
 	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
+	files := versions.Open(cfg, env.ResultsBucket)
+	large.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
-		Store: rows, Payloads: large, Files: versions.Open(cfg, env.ResultsBucket),
+		Store: rows, Payloads: large, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
+		Text:    texts(cfg, env.ReadFileFunction, large),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
+		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
-		Open: func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
-			return models.OpenAgent(d, env.Model, s)
+		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
+			return models.OpenAgent(ctx, d, env.Model, s)
 		},
-		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
+		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
+			return models.Answers(ctx, d, env.Model, s)
+		},
+		File: reader(slack), Thread: threads(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},

@@ -74,7 +74,7 @@ func TestWhatHasNoWordsAsksNoModel(t *testing.T) {
 			[]aggregate.Reason{reasonBlank}, "go on", ""},
 		{"a file says enough", true, []conversation.Inbound{{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root,
 			TS: root, User: "U1", Attachments: []conversation.Attachment{{Kind: unread, Name: "a.zip", FileID: "F1"}}}}, 1,
-			nil, "a.zip", ""},
+			[]aggregate.Reason{""}, "a.zip", ""}, // people are told that it was not read
 		{"a message that is changed before it is answered", false,
 			[]conversation.Inbound{inbound(second, "U1", "pay 100"), change(third, second, "pay 200")}, 2, nil,
 			`\"changes\":\"2026-04-01 18:00\",\"text\":\"pay 200\"`, ""},

@@ -96,14 +96,13 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 		return j.kept(ctx, ref, step, value, until)
 	}
 	o := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}
-	known := false
 	if te := (*failedcall.Error)(nil); errors.As(err, &te) {
-		o.Detail, known = te.Detail, te.Outcome != failedcall.Unknown
+		o.Detail = te.Detail
 		if te.Problem == failedcall.ProblemNoDepartment { // the approved steps name it, so trying again can't help
 			o.Reason = task.ReasonToolValue
 		}
 	}
-	if step.Access == aggregate.Write && !known {
+	if step.Access == aggregate.Write && failedcall.Unsure(err) {
 		o.Status, o.Reason = task.StepUnknown, task.ReasonToolUnknown
 	}
 	return o, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -31,30 +30,17 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	if err != nil {
 		return found{}, fmt.Errorf("read the permission of %s: %w", step.Tool, err)
 	}
-	if !permission.Allowed {
+	t, err := j.Catalog.Permit(step.Tool, step.ToolVersion, step.Access, permission, j.settings.MCPServers)
+	unbound, isUnbound := errors.AsType[*failedcall.Error](err)
+	switch {
+	case errors.Is(err, tool.ErrForbidden):
 		return found{}, task.StopError{Reason: task.ReasonToolNotAllowed, Detail: step.Tool}
+	case errors.Is(err, tool.ErrOther):
+		return found{}, task.StopError{Reason: task.ReasonToolChanged, Detail: step.Tool}
+	case isUnbound: // a later release saved constraints that this one doesn't know
+		return found{}, j.constraint(unbound.Problem, unbound.Args...)
 	}
-	changed := task.StopError{Reason: task.ReasonToolChanged, Detail: step.Tool}
-	f := found{catalog: j.Catalog, permission: permission}
-	if pinned, ok := tool.Pinned(permission, j.settings.MCPServers); ok {
-		if f.catalog, err = j.Catalog.With(pinned); err != nil {
-			return found{}, changed
-		}
-	}
-	var known bool
-	f.spec, known = f.catalog.Lookup(step.Tool)
-	if !known || !f.spec.Approved(step.ToolVersion) || f.spec.Access != step.Access {
-		return found{}, changed
-	}
-	bounds, err := permission.Bounds(f.spec.Knows())
-	if err != nil { // a later release saved constraints that this one doesn't know
-		return found{}, j.constraint(failedcall.ProblemUnbound, step.Tool, err.Error())
-	}
-	f.spec.Bounds = bounds
-	if f.spec.Timeout == 0 {
-		f.spec.Timeout = time.Minute
-	}
-	return f, nil
+	return found{spec: t.Spec, catalog: t.Catalog, permission: permission}, nil
 }
 
 // constraint returns the StopError for a step that breaks the named constraint.

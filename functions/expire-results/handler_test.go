@@ -9,10 +9,14 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
+	"ringi/shared/store/versions"
 )
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {
@@ -22,12 +26,26 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	expect.NoError(t, err)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
 	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
-	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store,
+	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store, Conversations: conversations.Of(w.Store.Of.Store),
 		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.Handle(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
 		t.Errorf("three years after it was parked its prompt is there: %v", err)
 	}
+}
+
+// Files of a conversation that is not there any more expire as results do.
+func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	s, of := versions.Open(w.Config, w.Bucket), versions.Conversation{Tenant: w.Ref.Tenant, ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
+	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
+	h := expect.Value(newHandler(t.Context(), w.Config, environment{config.Table{TableName: w.Table()}, config.Results{ResultsBucket: w.Bucket}}))(t)
+	r := h.Results.(large.Retention)
+	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
+	h.Results = r
+	expect.NoError(t, h.Handle(t.Context()))
+	_, err := s.Get(t.Context(), of, version)
+	expect.Fails(t, err, versions.ErrGone)
 }
 
 type ran struct {

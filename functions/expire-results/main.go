@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
@@ -24,7 +25,8 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	// Only tasks store values outside of the table: the bucket's keys have a task id and no kind.
-	rows := tasks.Of(kinds.Open(cfg, env.Table))
-	return &Handler{Results: large.Retention{Results: large.Open(cfg, env.Results), Rows: rows, Now: time.Now}}, nil
+	all := kinds.Open(cfg, env.Table)
+	return &Handler{Results: large.Retention{
+		Results: large.Open(cfg, env.Results), Rows: tasks.Of(all), Conversations: conversations.Of(all), Now: time.Now,
+	}}, nil
 }

@@ -89,21 +89,10 @@ func (h *Handler) allowed(
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the tool permissions: %w", err)
 	}
-	allowed, err = tools.Under(permissions)
+	tools = tools.Planned()
+	allowed, err = tools.Allowed(permissions, servers)
 	if err != nil {
 		slog.WarnContext(ctx, "tools are not offered", "err", err)
-	}
-	for _, p := range permissions {
-		s, ok := tool.Pinned(p, servers)
-		if !ok {
-			continue
-		}
-		with, err := allowed.With(s)
-		if err != nil { // an earlier release accepted the tool's schema, this one can't compile it
-			slog.WarnContext(ctx, "a tool is not offered", "tool", s.Name, "err", err)
-			continue
-		}
-		allowed = with
 	}
 	known := make([]string, 0, len(permissions))
 	for _, s := range tools.All() {

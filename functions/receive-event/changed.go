@@ -74,8 +74,8 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		return inbound.Response{}, unkept(ctx, r.EventID, err)
 	}
 	if in.Text = plain(text, e.bot()); !r.Threaded() {
-		_, rest, _ := addressee(s, in.Text)
-		in.Text = worded(in.Text, rest)
+		to, _ := addressee(s, in.Text)
+		in.Text = worded(in.Text, to.text)
 	}
 	told, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {

@@ -34,10 +34,13 @@ const settingsFor = time.Minute
 
 const mostKnown = 100
 
-// toAgent saves a direct message to an agent: one that begins with an agent's name, any other if the settings say so,
-// and a reply in the thread of a conversation. taken is false for any other message.
+// toAgent saves a message to an agent: one that begins with an agent's name, any other direct message if the settings
+// say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
+// colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
+// agent's gets a question. shared says that people of other organizations read it. taken is false for any other
+// message.
 func (h *Handler) toAgent(
-	ctx context.Context, m message, r task.Request,
+	ctx context.Context, m message, r task.Request, shared bool,
 ) (out inbound.Response, taken bool, err error) {
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
@@ -54,21 +57,45 @@ func (h *Handler) toAgent(
 		if err == nil {
 			err = h.Conversations.Tell(ctx, in.Ref(), c)
 		}
-		if errors.Is(err, aggregate.ErrNotFound) {
+		if !errors.Is(err, aggregate.ErrNotFound) {
+			return inbound.OK(), true, said(ctx, in, "", r, err)
+		}
+		if m.channelType() == "im" {
 			return out, false, nil
 		}
-		return inbound.OK(), true, said(ctx, in, "", r, err)
 	}
-	to, rest, ok := addressee(s, in.Text)
-	if !ok {
+	to, ok := addressee(s, in.Text)
+	called := calls.MatchString(in.Text)
+	if near := agent.Near(agent.Named(s.Agents), nameOf(in.Text)); called && !to.named && near != nil {
+		out, err = h.meant(ctx, r, near)
+		return out, true, err
+	}
+	if !ok || m.channelType() != "im" && !(to.named && called) {
 		return out, false, nil
 	}
-	opening.AgentID, in.Text, in.Blank = to, worded(in.Text, rest), silent(rest) && len(m.Files) == 0
+	if to.asksSource {
+		if shared {
+			s.Sources = nil
+		}
+		from, known := agent.SourceNamed(s.Sources, to.source, r.User, to.agent)
+		if !known {
+			out, err := h.noSource(ctx, r, to, s.Sources)
+			return out, true, err
+		}
+		opening.Source = conversation.SourceOf(from)
+	}
+	opening.AgentID, opening.Unnamed = to.agent, !to.named
+	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && len(m.Files) == 0
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
 	}
-	return inbound.OK(), true, said(ctx, in, to, r, err)
+	if errors.Is(err, store.ErrExists) && r.Threaded() { // somebody else's message may have begun it in this moment
+		if c, err = conversation.Tell(in, opening, h.Now()); err == nil {
+			err = h.Conversations.Tell(ctx, in.Ref(), c)
+		}
+	}
+	return inbound.OK(), true, said(ctx, in, to.agent, r, err)
 }
 
 // settings returns the tenant's settings, cached for settingsFor.
@@ -107,8 +134,21 @@ func unkept(ctx context.Context, event string, err error) error {
 	return errAgain
 }
 
-// named matches a name and its separator. The beginning of a longer word is no name.
-var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
+// named matches an agent's name, the source after an @ and the separator. The beginning of a longer word is no name,
+// and what has a dot after the @ is an e-mail address.
+var named = regexp.MustCompile(
+	`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})([@＠][^\s:：、,.@＠]{0,64})?(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
+
+// calls matches a text that begins with a name and a colon or a comma, as one that calls somebody does.
+var calls = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}([@＠][^\s:：、,.@＠]{0,64})?\s*[:：、,]`)
+
+// nameOf returns the name with which a text begins, or "".
+func nameOf(text string) string {
+	if begin := named.FindStringSubmatch(text); begin != nil {
+		return begin[1]
+	}
+	return ""
+}
 
 // mention matches Slack's mentions of people and groups.
 var mention = regexp.MustCompile(`<(?:@|!(?:here|channel|everyone|subteam))[^<>]*>`)
@@ -124,17 +164,25 @@ func worded(text, rest string) string {
 	return rest
 }
 
-// addressee returns the agent that a direct message is to, and the message without the agent's name. ok is false for a
-// message that makes a task.
-func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
+// addressed says whom a direct message is to.
+type addressed struct {
+	agent, text string // text is the message without the names
+	named       bool   // the message names the agent
+	asksSource  bool
+	source      string // its name as it was typed
+}
+
+// addressee returns the agent and the source that a direct message is to. ok is false for a message that makes a task.
+func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
 	defs := agent.Named(s.Agents)
 	if begin := named.FindStringSubmatch(text); begin != nil {
 		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
 		if at >= 0 {
-			return defs[at].ID, text[len(begin[0]):], true
+			return addressed{agent: defs[at].ID, text: text[len(begin[0]):], named: true, asksSource: begin[2] != "",
+				source: strings.TrimLeft(begin[2], "@＠")}, true
 		}
 	}
-	return agent.Default(defs).ID, text, s.DMDefault == "agent"
+	return addressed{agent: agent.Default(defs).ID, text: text}, s.DMDefault == "agent"
 }
 
 type file struct {

@@ -105,8 +105,8 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if m.channelType() == "im" {
-		if out, taken, err := h.toAgent(ctx, m, request); taken {
+	if m.channelType() == "im" || request.Threaded() || calls.MatchString(request.Text) {
+		if out, taken, err := h.toAgent(ctx, m, request, e.Shared); taken {
 			return out, err
 		}
 	}

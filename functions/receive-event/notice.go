@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"regexp"
+	"strings"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/slackapi/inbound"
@@ -33,7 +36,7 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer,
 		EventID: e.EventID,
 	}
-	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, h.Now())
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, "", h.Now())
 	return h.create(ctx, change, ref, r)
 }
 
@@ -51,6 +54,39 @@ func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbo
 // Ringi. The reply's text is not saved.
 func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
 	r.Text = ""
-	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, h.Now())
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, "", h.Now())
 	return h.create(ctx, change, ref, r)
 }
+
+// noSource tells a person that a message names a source that they can't use there, and which they can. No conversation
+// begins, so that none has other files than were meant. The message's text is not saved.
+func (h *Handler) noSource(ctx context.Context, r task.Request, to addressed, sources []agent.Source) (inbound.Response,
+	error) {
+	r.Text = ""
+	name := ""
+	if typedSource.MatchString(to.source) { // anything else could look like our own words
+		name = to.source
+	}
+	detail := name + "/" + strings.Join(agent.SourcesFor(sources, r.User, to.agent), ", ")
+	about := r.Channel + " " + r.MessageTS
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonNoSource, about, detail, h.Now())
+	return h.create(ctx, change, ref, r)
+}
+
+var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
+
+// meant asks, once for each message, which agent was meant by almost its id. No model is asked, and the text is not
+// saved.
+func (h *Handler) meant(ctx context.Context, r task.Request, near []agent.Definition) (inbound.Response, error) {
+	var ids []string
+	for _, d := range near[:min(len(near), mostNear)] {
+		ids = append(ids, d.ID+":")
+	}
+	r.Text = ""
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonAgentMeant, r.Channel+" "+r.MessageTS,
+		strings.Join(ids, " / "), h.Now())
+	return h.create(ctx, change, ref, r)
+}
+
+// mostNear is how many agents are named that somebody may have meant.
+const mostNear = 5

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/large"
 	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
@@ -41,9 +42,13 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	k := &inConversation{world: w, rows: rows, of: in.Ref()}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60}.JSON()
+	payload := aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}
+	if len(p) > large.MaxInline {
+		payload = expect.Value(w.results.KeepPayload(t.Context(), k.of, json.RawMessage(p), nil))(t)
+	}
 	k.x = k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok", Proposal: &conversation.Proposal{
-			Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}, Seconds: 60,
+			Type: conversation.ShellCommand, Payload: payload, Seconds: 60,
 			Terms: aggregate.Terms{ApprovalRequired: true},
 		}}, w.Now())
 	}).Current()
@@ -254,7 +259,9 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 		k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
 	}
 	k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
-	expect.Same(t, conversation.ActionApproved, k.action().Status)
+	x := k.action()
+	expect.Same(t, conversation.ActionApproved, x.Status)
+	expect.That(t, strings.HasPrefix(x.Payload.S3Key, "arguments/") && k.results[x.Payload.S3Key] != "", "what was stamped is at %s", x.Payload.S3Key)
 }
 
 func testPagesForReaders(t *testing.T, db *storetest.Server) {

@@ -68,12 +68,18 @@ type Slack interface {
 	Link(ctx context.Context, channel, ts, thread string) string
 }
 
+// Results reads and copies values that are too large for a row.
+type Results interface {
+	card.Large
+	decide.Results
+}
+
 type Handler struct {
 	Rows          Rows
 	Store         Store
 	Slack         Slack
 	People        *people.People
-	Results       card.Large
+	Results       Results
 	Conversations inbox.Sessions
 	Contests      Contests
 	Edge          inbound.Edge
@@ -261,6 +267,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.approveRead(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)
+	case card.ProposalCallback:
+		return h.propose(ctx, p)
 	case card.CloseConversationCallback:
 		return h.closeConversation(ctx, p)
 	}

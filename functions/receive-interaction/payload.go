@@ -84,6 +84,9 @@ type view struct {
 		Values map[string]map[string]struct {
 			Value        string `json:"value"` // null when nothing was entered
 			Conversation string `json:"selected_conversation"`
+			Selected     struct {
+				Value string `json:"value"`
+			} `json:"selected_option"`
 		} `json:"values"`
 	} `json:"state"`
 }

@@ -19,6 +19,7 @@ import (
 
 // The shortcuts in the app's manifest.
 const (
+	shortcutPropose = "propose_action"     // in a message's menu, in the thread of a conversation
 	shortcutCancel  = "cancel_task"        // in a message's menu
 	shortcutMessage = "ringi_from_message" // in a message's menu: makes a request of it
 	shortcutNew     = "ringi_new"          // everywhere: a dialog for a new request
@@ -28,6 +29,8 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	switch p.CallbackID {
 	case shortcutCancel:
 		return h.askCancel(ctx, p)
+	case shortcutPropose:
+		return h.askProposal(ctx, p)
 	case shortcutMessage:
 	default:
 		return ignore(ctx, "shortcut")

@@ -24,7 +24,8 @@ func TestWhatIsApprovedIsMadeOfTheFilesThatWereShown(t *testing.T) {
 	expect.Must(t, x.Status == conversation.ActionSucceeded && *x.Base == a.Actions[0].Version, "%+v", x)
 	content, _ := w.archives.trees[a.Conversation.WorkspaceVersion].Content("a.txt")
 	expect.Is(t, string(content), "1\ntwo\n", "the file")
-	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 2, Added: 1, Removed: 1, Names: []string{"b.txt", "a.txt"},
+		Written: 1, Makers: [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}}, x.Changed)
 	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a.txt"}})
 	paths := w.archives.trees[a.Conversation.WorkspaceVersion].Paths()
 	expect.That(t, len(paths) == 1 && paths[0] == "b.txt", "%v", paths)
@@ -82,6 +83,31 @@ func TestWhatDoesNotBecomeWhatWasShownIsRefused(t *testing.T) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Error == reasonRefused && len(w.archives.trees) == 0, "%+v", x)
+}
+
+// A command finds the attachments for which it was proposed, whatever was posted since; a row that names others is not
+// believed.
+func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
+	server := storetest.Start(t)
+	on := strings.Repeat("b", 64)
+	for about, tt := range map[string]struct {
+		now, row string
+		ran      int
+	}{"as proposed": {on, on, 1}, "more was posted": {strings.Repeat("c", 64), on, 1}, "the row names others": {on, strings.Repeat("d", 64), 0}} {
+		w := approved(t, server, conversation.ShellCommand, command)
+		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
+			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
+			x.Payload = aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
+			x.Gate.Stamps[0].Hash = x.Payload.Hash()
+			x.AttachmentsVersion, s.AttachmentsVersion = tt.row, tt.now
+		})
+		expect.Value(w.handle())(t)
+		x := w.action()
+		expect.That(t, w.box.ran == tt.ran && (tt.ran == 1) == (x.Status == conversation.ActionSucceeded), "%s: %+v", about, x)
+		for _, o := range w.box.orders {
+			expect.Is(t, o.Attachments, on, about)
+		}
+	}
 }
 
 // A result doesn't need its difference.

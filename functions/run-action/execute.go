@@ -54,17 +54,38 @@ func (j *job) compare(ctx context.Context, version string) *conversation.FilesCh
 	within := min(compareWithin, j.action.Claim.LeaseUntil.Sub(j.Now())-resultSpare)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	changes, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
+	changes, is, err := j.Files.Compare(ctx, j.files(), j.action.BaseVersion, version)
 	if err != nil {
 		j.noted = append(j.noted, "not_compared", err.Error())
 		return nil
 	}
-	return conversation.SumOf(changes)
+	if err := j.made(ctx, version, changes); err != nil {
+		j.noted = append(j.noted, "not_known_who_made", err.Error())
+	}
+	return conversation.SumOf(changes, is)
 }
 
-// gone is the result if the workspace has expired: the next action begins with an empty one.
+// made stores which actions made the version that this one leaves, and adds to its changes which did before.
+func (j *job) made(ctx context.Context, version string, changes []conversation.FileChange) error {
+	var before conversation.Made
+	if !j.session.FirstFiles() {
+		var err error
+		if before, err = j.Files.Made(ctx, j.files(), j.action.BaseVersion, j.session.FilesBy); err != nil {
+			return err
+		}
+	}
+	conversation.MadeBefore(changes, before)
+	if version == j.action.BaseVersion {
+		return nil
+	}
+	after := before.After(j.action.Maker(), changes)
+	return j.Files.KeepMade(ctx, j.files(), version, j.action.Number, after)
+}
+
+// gone is the result if the files on which the action was to work are lost. Nothing runs until a person chooses how to go
+// on.
 func (j *job) gone(err error) conversation.Result {
-	r := j.says(reasonRefused, j.words().gone, err)
+	r := j.says(conversation.ReasonFilesLost, j.words().gone, err)
 	r.Gone = true
 	return r
 }
@@ -74,19 +95,31 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	until := j.action.Claim.LeaseUntil
 	o := isolated.Order{
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
-		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
+		TimeoutSeconds: j.payload.Seconds(), Deadline: until.Add(-commitSpare),
 	}
-	if err := j.Files.Lend(ctx, j.files(), j.action.BaseVersion, until, &o); err != nil {
+	for _, c := range j.payload.Commands {
+		o.Commands = append(o.Commands, isolated.Command{Script: c.Script, TimeoutSeconds: c.TimeoutSeconds})
+	}
+	if err := j.Files.Lend(ctx, j.files(), j.on(), until, &o); err != nil {
 		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
 	defer stop()
 	go j.watch(within)
 	l := &lines{job: j, flushed: j.Now(), drawn: j.Now()}
+	p := &progress{job: j, lines: l, notes: make(chan []conversation.Ran, conversation.MaxCommands)}
+	noted := p.keep(ctx)
 	go l.keepUp(within)
-	end, err := j.Sandbox.Run(within, o, func(line isolated.Line) error { return l.add(ctx, line) })
+	end, err := j.Sandbox.Run(within, o, func(line isolated.Line) error {
+		if line.Begins > 0 {
+			return p.begins(line.Begins)
+		}
+		return l.add(ctx, line)
+	})
 	stop()
 	l.flush(ctx)
+	close(p.notes)
+	<-noted
 	if errors.Is(err, isolated.ErrCannot) {
 		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, versions.ErrGone) {
 			return j.gone(gone), nil
@@ -96,7 +129,12 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	if err != nil {
 		return conversation.Result{}, err
 	}
-	return j.result(ctx, end, l), nil
+	return j.result(ctx, end, l, p), nil
+}
+
+// on is what the action works on.
+func (j *job) on() conversation.On {
+	return conversation.On{Base: j.action.BaseVersion, Attachments: j.action.AttachmentsVersion}
 }
 
 // watch polls the head, and stops the sandbox when the action no longer executes.
@@ -117,7 +155,7 @@ func (j *job) watch(ctx context.Context) {
 	}
 }
 
-func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
+func (j *job) result(ctx context.Context, end isolated.End, l *lines, p *progress) conversation.Result {
 	r := conversation.Result{
 		Status: conversation.ActionSucceeded, Held: end.Held,
 	}
@@ -129,13 +167,17 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversati
 	case end.Cancelled:
 		r.Error = conversation.ReasonWithdrawn
 	case end.TimedOut:
-		r.Error, r.ErrorDetail = conversation.ReasonTimeout, fmt.Sprintf(w.seconds, j.payload.TimeoutSeconds)
+		r.Error, r.ErrorDetail = conversation.ReasonTimeout, fmt.Sprintf(w.seconds, p.limit(len(end.Ran)))
 	case end.Signal != "":
 		r.Error, r.ErrorDetail = reasonSignal, end.Signal
 	case code != 0:
 		r.Error = conversation.ReasonExit
 	}
-	if end.Signal == "" && end.Missing == "" {
+	if len(j.payload.Commands) > 0 {
+		if r.Commands = p.ended(end.Ran); r.Error == "" && !p.whole(r.Commands) {
+			r.Error = conversation.ReasonUnfinished
+		}
+	} else if end.Signal == "" && end.Missing == "" {
 		r.ExitCode = &code
 	}
 	if r.Error != "" {
@@ -181,7 +223,7 @@ func (j *job) logged(ctx context.Context, r conversation.Result) {
 		return
 	case reasonMissing:
 		code = conversation.CodeMissingCommand
-	case reasonRefused, reasonUnread:
+	case reasonRefused, reasonUnread, conversation.ReasonFilesLost:
 		code = conversation.CodeValidation
 	}
 	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause,

@@ -30,8 +30,8 @@ func (w *world) propose(typ conversation.ActionType, p conversation.Payload) *co
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
 }
 
-// An expired workspace ends only one action: the next begins with an empty one, as people are told.
-func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
+// An action whose files are lost does not work in an empty folder, and neither does the next one until a person chooses.
+func TestAWorkspaceThatIsGoneWaitsForAPerson(t *testing.T) {
 	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
 	for typ, p := range map[conversation.ActionType]conversation.Payload{conversation.ShellCommand: command, conversation.CodeGenerate: files} {
 		w := approved(t, server, conversation.CodeGenerate, files)
@@ -39,13 +39,33 @@ func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 		clear(w.archives.trees)
 		w.box.err = isolated.ErrCannot
 		a := w.propose(typ, p)
-		if x := a.Actions[1]; x.Error != reasonRefused || x.ErrorDetail != inEach.In("en").gone || a.Conversation.WorkspaceVersion != "" {
+		if x := a.Actions[1]; x.Error != conversation.ReasonFilesLost || x.ErrorDetail != inEach.In("en").gone ||
+			!a.FilesLost() || a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: %+v leaves %q", typ, x, a.Conversation.WorkspaceVersion)
 		}
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.BeginEmpty(person(), policy, w.now)
+		})
 		if a := w.propose(conversation.CodeGenerate, files); a.Actions[2].Status != conversation.ActionSucceeded || a.Conversation.WorkspaceVersion == "" {
 			t.Errorf("%s: after it %+v", typ, a.Actions[2])
 		}
 	}
+}
+
+// A late result may find out that the files are lost, while the next action is approved already.
+func TestAnApprovedActionDoesNotRunWhileFilesAreLost(t *testing.T) {
+	server, files := storetest.Start(t), conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}
+	w := approved(t, server, conversation.CodeGenerate, files)
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.FilesLostAt, head.ChangedAt = &w.now, w.now
+		c := aggregate.Change{Head: &head, Now: w.now}
+		c.Put(&s)
+		return c, nil
+	})
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonFilesLost && x.Claim == nil, "%+v", x)
 }
 
 // The checks before a claim are repeated before a second claim, so that no action begins half prepared.

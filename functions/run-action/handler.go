@@ -48,7 +48,7 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
-	AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error
+	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -63,8 +63,11 @@ type Files interface {
 	Put(ctx context.Context, of versions.Conversation, t *conversation.Tree) (version string, err error)
 	Take(ctx context.Context, of versions.Conversation, action string) (version string, err error)
 	Cancel(ctx context.Context, of versions.Conversation, action string) error
-	Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
-	Lend(ctx context.Context, of versions.Conversation, version string, until time.Time, o *isolated.Order) error
+	Compare(ctx context.Context, of versions.Conversation, base, version string) (
+		[]conversation.FileChange, *conversation.Tree, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
+	KeepMade(ctx context.Context, of versions.Conversation, version string, action int, m conversation.Made) error
+	Lend(ctx context.Context, of versions.Conversation, on conversation.On, until time.Time, o *isolated.Order) error
 }
 
 type Handler struct {
@@ -105,7 +108,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
 	if next := a.Next(h.Now()); next.State != conversation.StateAct {
-		return h.rest(ctx, in, next)
+		return pipeline.Rest(ctx, h.Store, in, h.Now, next)
 	}
 	x := a.Current()
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
@@ -158,41 +161,17 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
-// decide commits the outcome of an action and returns the next state. If the action has already moved on to another
-// state, that is no error.
+// decide commits the outcome of an action and returns the next state.
 func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), decide)
-	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
-		a, err = h.Store.Load(ctx, in.Ref())
-	}
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("record what became of the action: %w", err)
-	}
-	if a.Head.Run != in.Run {
-		return aggregate.Next{}, aggregate.ErrSuperseded
-	}
-	return h.rest(ctx, in, a.Next(h.Now()))
-}
-
-// rest ends the run when nothing is left to do.
-func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Next) (aggregate.Next, error) {
-	if next.State != aggregate.StateFinish {
-		return next, nil
-	}
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Rest(in.Run, h.Now())
-	})
-	if errors.Is(err, aggregate.ErrMoved) { // something came meanwhile
-		a, err = h.Store.Load(ctx, in.Ref())
-	}
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("rest: %w", err)
-	}
-	return a.Next(h.Now()), nil
+	return pipeline.Conclude(ctx, h.Store, in, h.Now, decide)
 }
 
 // prepare reads the payload, or returns why the action can't be executed.
 func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error) {
+	if j.session.FilesLostAt != nil { // a late result found out
+		r := j.says(conversation.ReasonFilesLost, j.words().gone, conversation.ErrFilesLost)
+		return &r, nil
+	}
 	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("open the payload: %w", err)
@@ -205,8 +184,8 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 	problems = append(problems, conversation.Unstampable(p.Changes)...)
 	switch {
 	case problems != nil:
-	case p.AttachmentsVersion != "":
-		problems = []string{"it names attachments, which this release doesn't lay beside the files"}
+	case p.AttachmentsVersion != j.action.AttachmentsVersion:
+		problems = []string{"its row names other attachments"}
 	case (p.Base == nil) != (j.action.Base == nil) || p.Base != nil && *p.Base != *j.action.Base:
 		problems = []string{"its row names other files"}
 	}
@@ -225,7 +204,7 @@ func (j *job) lease() time.Duration {
 	if j.action.ActionType == conversation.CodeGenerate {
 		return writeWithin + commitSpare
 	}
-	return time.Duration(j.payload.TimeoutSeconds)*time.Second + leaseSpare
+	return time.Duration(j.payload.Seconds())*time.Second + leaseSpare
 }
 
 // claim commits that this invocation executes the action. If the commit's answer was lost, claim reads the rows to

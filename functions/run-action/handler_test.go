@@ -31,7 +31,8 @@ type box struct {
 	ran     int
 	orders  []isolated.Order
 	lines   []string
-	dropped int // how many lines before the last of these were dropped
+	dropped int         // how many lines before the last of these were dropped
+	begins  map[int]int // the command that begins before the line with this index
 	end     isolated.End
 	err     error
 	running func() // while the command runs
@@ -46,6 +47,11 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 	for i, text := range b.lines {
 		if i == len(b.lines)-1 {
 			i += b.dropped
+		}
+		if n, begins := b.begins[i]; begins {
+			if err := onLine(isolated.Line{Begins: n}); err != nil {
+				return isolated.End{}, err
+			}
 		}
 		if err := onLine(isolated.Line{Number: i + 1, Text: text}); err != nil {
 			return isolated.End{}, err
@@ -66,6 +72,7 @@ type archives struct {
 	told      chan struct{} // gets a value for each cancellation
 	// uncompared is why differences can't be made.
 	uncompared error
+	made       map[string]conversation.Made
 }
 
 func (s *archives) Get(_ context.Context, _ versions.Conversation, version string) (*conversation.Tree, error) {
@@ -95,19 +102,35 @@ func (s *archives) Take(ctx context.Context, of versions.Conversation, _ string)
 	return s.Put(ctx, of, s.uploaded)
 }
 
-func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error) {
+func (s *archives) Compare(ctx context.Context, of versions.Conversation, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
 	if s.uncompared != nil {
-		return nil, s.uncompared
+		return nil, nil, s.uncompared
 	}
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return conversation.Difference(was, is), ctx.Err()
+	return conversation.Difference(was, is), is, ctx.Err()
+}
+
+func (s *archives) Made(_ context.Context, _ versions.Conversation, version string, action int) (conversation.Made, error) {
+	if m, known := s.made[fmt.Sprint(version, action)]; known {
+		return m, nil
+	}
+	return conversation.Made{Unknown: true}, nil
+}
+
+func (s *archives) KeepMade(_ context.Context, _ versions.Conversation, version string, action int, m conversation.Made) error {
+	if s.made == nil {
+		s.made = map[string]conversation.Made{}
+	}
+	s.made[fmt.Sprint(version, action)] = m
+	return nil
 }
 
 func (s *archives) Cancel(_ context.Context, _ versions.Conversation, action string) error {
@@ -128,7 +151,8 @@ func (s *archives) stopped() []string {
 	return slices.Clone(s.cancelled)
 }
 
-func (s *archives) Lend(context.Context, versions.Conversation, string, time.Time, *isolated.Order) error {
+func (s *archives) Lend(_ context.Context, _ versions.Conversation, on conversation.On, _ time.Time, o *isolated.Order) error {
+	o.Attachments = on.Attachments
 	return nil
 }
 
@@ -186,10 +210,10 @@ func (w *world) proposal(typ conversation.ActionType, p conversation.Payload, ba
 	if files == nil {
 		files = &conversation.Tree{}
 	}
-	kept, problems := p.Complete(typ, base, files)
+	kept, problems := p.Complete(typ, conversation.On{Base: base}, files)
 	expect.Must(w.t, problems == nil, "%v", problems)
 	text := kept.JSON()
-	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Base: base, Terms: aggregate.Terms{ApprovalRequired: true}}
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, On: conversation.On{Base: base}, Plan: len(p.Commands), Seconds: p.Seconds(), Terms: aggregate.Terms{ApprovalRequired: true}}
 }
 
 func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
@@ -253,7 +277,7 @@ func testRuns(t *testing.T, w *world) {
 	told := w.told()
 	expect.That(t, strings.Contains(told, "two") && strings.Contains(told, "done"), "the agent is told %q", told)
 	o := w.box.orders[0]
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"out"}, Written: 1}, x.Changed)
 	expect.That(t, strings.Contains(told, "Files changed: 1, +1 −0 lines"), "the agent is told %q", told)
 	expect.That(t, o.Script == "make" && o.Action == x.ActionID && o.Deadline.Before(x.Claim.LeaseUntil), "%+v", o)
 }
@@ -346,7 +370,7 @@ func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
 	expect.That(t, x.Status == conversation.ActionSucceeded && len(w.box.orders) == 0, "%+v", x)
-	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}}, x.Changed)
+	expect.Same(t, &conversation.FilesChanged{Files: 1, Added: 1, Names: []string{"a/b.txt"}, Written: 1}, x.Changed)
 	content, ok := w.archives.trees[x.Version].Content("a/b.txt")
 	expect.That(t, ok && string(content) == "hi", "%q", content)
 }

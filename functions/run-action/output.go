@@ -79,7 +79,7 @@ func (l *lines) keep(ctx context.Context) {
 		return
 	}
 	conversation.Log(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
-	if err := l.Store.AppendLog(ctx, l.ref.Tenant, l.action.ActionID, l.held, l.gone); err != nil {
+	if err := l.Store.AppendLog(ctx, l.ref, l.action.ActionID, l.held, l.gone); err != nil {
 		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT",
 			err.Error())
 		if len(l.held) < conversation.MostLines {
@@ -110,6 +110,13 @@ func (l *lines) lose() {
 
 // mostTail is how many bytes of output the agent sees.
 const mostTail = 8 << 10
+
+// count returns how many lines there were so far.
+func (l *lines) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(l.next, l.came)
+}
 
 // into writes into a result how many lines there were, which are missing, and the last ones for the agent. dropped is
 // how many never came.

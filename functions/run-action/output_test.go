@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -20,11 +21,11 @@ type broken struct {
 	left int
 }
 
-func (b *broken) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error {
+func (b *broken) AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error {
 	if b.left--; b.left >= 0 {
 		return errors.New("the table is away")
 	}
-	return b.Store.AppendLog(ctx, tenant, action, lines, gone)
+	return b.Store.AppendLog(ctx, ref, action, lines, gone)
 }
 
 // testFlood: the first lines came, then so many at once that the sandbox dropped most of them.

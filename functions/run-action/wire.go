@@ -21,10 +21,11 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows, files := conversations.Open(cfg, env.Table), versions.Open(cfg, env.ResultsBucket)
+	files.Living = rows.Living
 	h := &Handler{
-		Store: conversations.Open(cfg, env.Table), Payloads: large.Open(cfg, env.Results),
-		Files: versions.Open(cfg, env.ResultsBucket),
-		Now:   time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
+		Store: rows, Payloads: large.Open(cfg, env.Results), Files: files,
+		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
 	}
 	if env.SandboxFunction != "" {
 		h.Sandbox = invoke.New(cfg, env.SandboxFunction)

@@ -15,14 +15,14 @@ type words struct{ refused, gone, seconds, early, memory, disk, notKept, kept, l
 var inEach = language.InEach(
 	words{
 		refused: "書き込めるのは、作業フォルダーの中を相対パスで指すファイルだけです。フォルダーやリンクを上書きするもの、作業フォルダーの件数や大きさの上限を超えるものは書き込めません。",
-		gone:    "作業フォルダーのファイルは保存期間を過ぎて削除されています。必要なファイルを最初から作るよう、エージェントに頼んでください。",
+		gone:    "作業フォルダーのファイルが見つかりません。誰かが「空のフォルダーで続ける」を選ぶまで、操作は実行されません。",
 		seconds: "制限時間: %d 秒", early: "実行環境が途中で終わりました。", memory: "メモリーの上限を超えたため、止めました。", disk: "ディスクの上限を超えたため、止めました。",
 		notKept: "作業フォルダーの変更は保存できませんでした。作業フォルダーは実行前のままです。", kept: "終わるまでに変わったファイルは、作業フォルダーに残っています。",
 		left: "作業フォルダーに残せないもの: %s",
 	},
 	words{
 		refused: "Only files inside of the folder, by relative paths, can be written: none in place of a folder or a link, and none beyond what the folder may hold.",
-		gone:    "The files of this folder were deleted when their time was over. Ask the agent to make those that are needed again.",
+		gone:    "The folder's files can't be found. Nothing is run until somebody chooses to go on with an empty folder.",
 		seconds: "Time limit: %d s", early: "The place where it ran ended on the way.",
 		memory:  "It used more memory than it may and was stopped.",
 		disk:    "It wrote more to the disk than it may and was stopped.",

@@ -81,16 +81,17 @@ func (f folders) Get(context.Context, versions.Conversation, string) (*conversat
 func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 	server, words := storetest.Start(t), inEach.In("en")
 	for _, tt := range []struct {
-		err  error
-		want string
-	}{{versions.ErrGone, words.gone}, {nil, words.refused}} {
+		err    error
+		reason aggregate.Reason
+		want   string
+	}{{versions.ErrGone, conversation.ReasonFilesLost, words.gone}, {nil, reasonRefused, words.refused}} {
 		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}})
 		w.Files = folders{w.archives, tt.err}
 		log := logged(t, func() { expect.Value(w.handle())(t) })
 		if n := strings.Count(log, `"event":"action_completed"`); n != 1 || !strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) {
 			t.Errorf("its end stands %d times in the log: %s", n, log)
 		}
-		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonRefused || x.ErrorDetail != tt.want {
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != tt.reason || x.ErrorDetail != tt.want {
 			t.Errorf("%+v", x)
 		}
 	}

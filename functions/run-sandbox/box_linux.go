@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,23 +37,31 @@ const (
 
 // plan is the supervisor's order to inside.
 type plan struct {
-	Level   level
+	Level  level
+	Jobs   []job  // run one after another; the last stage gets one
+	Memory int64  // bytes
+	Folder string // holds the box's folders; empty with namespaces, which have their own file system
+	Own    bool   // the box's processes run as this process's own user
+	// Attached says that the second archive has attachments, which lie beside the workspace.
+	Attached bool
+}
+
+// job is one command.
+type job struct {
 	Argv    []string
 	Script  string // instead of Argv
 	Seconds int    // of processor time, for each of its processes and processors
-	Memory  int64  // bytes
-	Folder  string // holds the box's folders; empty with namespaces, which have their own file system
-	Own     bool   // the box's processes run as this process's own user
 }
 
-// event is a report of inside. Its fields are sent in this order, each at most once.
+// event is a report of inside. Its fields are sent in this order, Missing to Ended once for each command.
 type event struct {
 	Held    []string // the box is ready; these isolation measures hold
-	Failed  string   // the box could not be made, for this reason
+	Failed  string   // the box, or the process of a command, could not be made, for this reason
 	Missing string   // the command's tool, which doesn't exist
 	Limit   string   // the limit that ended the command
 	Exit    *exit    // the command has ended
-	Packed  bool     // all processes have ended, and the workspace is packed
+	Ended   bool     // all of the command's processes have ended
+	Packed  bool     // the workspace is packed
 	Left    []string // names of files that could not be packed
 	Refused string   // why the workspace could not be packed
 }
@@ -89,15 +98,23 @@ type box struct {
 	events  chan event
 	held    []string
 	out     *output
-	streams []*os.File
-	readers sync.WaitGroup
+	printed []*printed    // for each command
 	done    chan struct{} // closed when inside has ended
 	folder  *os.File      // locked; nil with namespaces
 	closing sync.Once
 }
 
+// archives are of the files that a command works on, and of those that lie beside them.
+type archives struct{ files, attached []byte }
+
+// printed are the streams of one command.
+type printed struct {
+	streams []*os.File
+	readers sync.WaitGroup
+}
+
 // startBox makes a box and waits until it is ready. The command has not begun when it returns.
-func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) {
+func startBox(l level, p plan, files archives, out *output) (_ *box, err error) {
 	p.Level = l
 	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
 	defer func() {
@@ -113,7 +130,7 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 		}
 		p.Folder = b.folder.Name()
 	}
-	if err := b.launch(l, uid, archive); err != nil {
+	if err := b.launch(l, uid, files, len(p.Jobs)); err != nil {
 		return nil, err
 	}
 	if err := json.NewEncoder(b.control).Encode(p); err != nil {
@@ -178,8 +195,8 @@ func known(file string, id int) bool {
 	return false
 }
 
-// launch starts inside with pipes for output, orders and reports, and with files for the old and the new archive.
-func (b *box) launch(l level, uid int, archive []byte) (err error) {
+// launch starts inside with pipes for orders, reports and the output of each command, and with files for the archives.
+func (b *box) launch(l level, uid int, files archives, commands int) (err error) {
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -192,31 +209,44 @@ func (b *box) launch(l level, uid int, archive []byte) (err error) {
 		}
 		return r, w
 	}
-	stdout, theirOut := pipe()
-	stderr, theirErr := pipe()
 	theirControl, control := pipe()
 	report, theirReport := pipe()
+	var theirStreams []*os.File
+	for range commands {
+		stdout, theirOut := pipe()
+		stderr, theirErr := pipe()
+		theirStreams = append(theirStreams, theirOut, theirErr)
+		b.printed = append(b.printed, &printed{streams: []*os.File{stdout, stderr}})
+	}
 	if err != nil {
 		return fmt.Errorf("open pipes: %w", err)
 	}
-	theirs = []*os.File{theirOut, theirErr, theirControl, theirReport}
-	b.control, b.streams = control, []*os.File{stdout, stderr}
-	in, err := memoryFile("archive", archive)
+	theirs = append([]*os.File{theirControl, theirReport}, theirStreams...)
+	b.control = control
+	in, err := memoryFile("archive", files.files)
 	if err != nil {
 		return err
 	}
 	theirs = append(theirs, in)
+	attached, err := memoryFile("attachments", files.attached)
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, attached)
 	if b.result, err = memoryFile("result", nil); err != nil {
 		return err
 	}
-	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Stdout: theirOut,
-		Stderr: theirErr, Env: []string{},
-		ExtraFiles: []*os.File{theirControl, theirReport, in, b.result}, SysProcAttr: attributes(l, uid)}
+	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside, strconv.Itoa(commands)},
+		Env:         []string{},
+		ExtraFiles:  append([]*os.File{theirControl, theirReport, in, attached, b.result}, theirStreams...),
+		SysProcAttr: attributes(l, uid)}
 	if err := b.start(); err != nil {
 		return fmt.Errorf("start the room: %w", err)
 	}
-	for i, r := range b.streams {
-		b.readers.Go(func() { b.out.read(r, i == 1) })
+	for _, p := range b.printed {
+		for i, r := range p.streams {
+			p.readers.Go(func() { b.out.read(r, i == 1) })
+		}
 	}
 	go b.listen(report)
 	return nil
@@ -300,10 +330,12 @@ func (b *box) listen(report *os.File) {
 	}
 }
 
-func (b *box) begin() { io.WriteString(b.control, "begin\n") }
+// begin has the next command begin, pack has the workspace packed.
+func (b *box) begin() { io.WriteString(b.control, orderBegin+"\n") }
+func (b *box) pack()  { io.WriteString(b.control, orderPack+"\n") }
 
 // stop asks the command to end. After two seconds inside kills it.
-func (b *box) stop() { io.WriteString(b.control, "stop\n") }
+func (b *box) stop() { io.WriteString(b.control, orderStop+"\n") }
 
 // kill ends everything in the box by closing the orders for inside. If a command has stopped inside, so that it can't
 // obey, the supervisor kills it after killWithin.
@@ -312,24 +344,27 @@ func (b *box) kill() {
 	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })
 }
 
-// drain waits until all output is read, or two seconds: a process that survives its box would keep the pipes open.
-func (b *box) drain() {
+// drain waits until all output of a command is read, or two seconds: a process that survives its box would keep the
+// pipes open.
+func (p *printed) drain() {
 	read := make(chan struct{})
 	go func() {
-		b.readers.Wait()
+		p.readers.Wait()
 		close(read)
 	}()
 	select {
 	case <-read:
 	case <-time.After(2 * time.Second):
-		b.closeStreams()
+		p.close()
 		<-read
 	}
 }
 
-func (b *box) closeStreams() {
-	for _, f := range b.streams {
-		f.Close()
+func (p *printed) close() {
+	for _, f := range p.streams {
+		if f != nil {
+			f.Close()
+		}
 	}
 }
 
@@ -364,8 +399,10 @@ func (b *box) close() {
 				}
 			}()
 		}
-		b.closeStreams()
-		b.readers.Wait()
+		for _, p := range b.printed {
+			p.close()
+			p.readers.Wait()
+		}
 		if b.result != nil {
 			b.result.Close()
 		}

@@ -25,7 +25,7 @@ import (
 
 // The sandbox's stages run in the test's own binary: stages are started from the supervisor's binary.
 func TestMain(m *testing.M) {
-	stage := len(os.Args) == 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand)
+	stage := len(os.Args) >= 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand)
 	if supervisor := len(os.Args) == 3 && os.Args[1] == "machine"; stage || supervisor {
 		main()
 		return

@@ -10,10 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The folders of a box without namespaces. A command can write only below these two.
+// The folders of a box without namespaces. A command can write only below the first two.
 const (
 	workspaceName = "workspace"
 	temporaryName = "tmp"
+	attachedName  = "attachments"
 )
 
 // boxPrefix begins the names of box folders.
@@ -31,7 +32,7 @@ func makeFolder(uid int) (lock *os.File, err error) {
 		if lock, err = lockFolder(folder); err != nil {
 			continue
 		}
-		for _, name := range []string{workspaceName, temporaryName, ""} {
+		for _, name := range []string{workspaceName, temporaryName, attachedName, ""} {
 			path := filepath.Join(folder, name)
 			err = errors.Join(err, ignoreExist(os.Mkdir(path, 0o700)), os.Chown(path, uid, -1))
 		}

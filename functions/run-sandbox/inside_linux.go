@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -31,19 +32,28 @@ type inside struct {
 	root     *os.Root // the same, opened before the command could replace it
 	held     []string
 	limit    atomic.Pointer[string] // the limit that ended the command
-	finished atomic.Bool            // the command has ended
+	finished atomic.Bool            // the command has ended, and the next one has not begun
 }
+
+// Orders for inside. Each command begins by one; the last is to pack.
+const (
+	orderBegin = "begin"
+	orderPack  = "pack"
+	orderStop  = "stop"
+)
 
 // The descriptors of inside's files, after the standard three.
 const (
 	fileControl = 3 + iota
 	fileReport
 	fileArchive
+	fileAttached
 	fileResult
+	fileStreams // standard output and standard error of each command
 )
 
-func runInside() error {
-	if err := keepFiles(fileControl, fileResult); err != nil {
+func runInside(commands int) error {
+	if err := keepFiles(fileControl, fileStreams+2*commands-1); err != nil {
 		return err
 	}
 	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")),
@@ -54,13 +64,13 @@ func runInside() error {
 	if err == nil {
 		err = json.Unmarshal(text, &in.plan)
 	}
-	if err != nil {
-		return fmt.Errorf("read the plan: %w", err)
+	if err != nil || len(in.plan.Jobs) != commands {
+		return fmt.Errorf("read the plan of %d commands: %w", commands, err)
 	}
 	if err := in.furnish(); err != nil {
 		return in.report.Encode(event{Failed: err.Error()})
 	}
-	c, err := in.startCommand()
+	c, err := in.startCommand(0)
 	if err != nil {
 		return in.report.Encode(event{Failed: err.Error()})
 	}
@@ -78,7 +88,7 @@ func (in *inside) furnish() error {
 		if err := resetSignals(); err != nil {
 			return err
 		}
-		in.held, err = furnishNamespaces()
+		in.held, err = furnishNamespaces(in.plan.Attached)
 	} else {
 		// An orphaned process becomes a child of this one, so that it can't escape.
 		in.folder = filepath.Join(in.plan.Folder, workspaceName)
@@ -98,7 +108,10 @@ func (in *inside) furnish() error {
 	if in.root, err = os.OpenRoot(in.folder); err != nil {
 		return err
 	}
-	return tree.Unpack(in.root)
+	if err := tree.Unpack(in.root); err != nil || !in.plan.Attached {
+		return err
+	}
+	return in.layAttached()
 }
 
 // command is the process of the last stage, which waits and then executes the command.
@@ -109,8 +122,21 @@ type command struct {
 	said  *bufio.Reader
 }
 
-// startCommand starts the last stage and waits until that has given up its rights.
-func (in *inside) startCommand() (*command, error) {
+// startCommand starts the last stage of a command, from 0, and waits until that has given up its rights. Every command
+// begins in the folder that was opened first, even if an earlier one put another in its place.
+func (in *inside) startCommand(n int) (*command, error) {
+	folder, err := in.root.Open(".")
+	if err != nil {
+		return nil, fmt.Errorf("open the workspace: %w", err)
+	}
+	defer folder.Close()
+	stdout := os.NewFile(uintptr(fileStreams+2*n), "stdout")
+	stderr := os.NewFile(uintptr(fileStreams+2*n+1), "stderr")
+	defer stdout.Close()
+	defer stderr.Close()
+	if err := in.openProc(true); err != nil {
+		return nil, err
+	}
 	report, theirReport, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -124,8 +150,9 @@ func (in *inside) startCommand() (*command, error) {
 		return nil, err
 	}
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{"run-sandbox", stageCommand}, &syscall.ProcAttr{
-		Dir: in.folder, Env: []string{}, Files: []uintptr{nothing.Fd(), 1, 2, theirReport.Fd(), theirBegin.Fd()},
-		Sys: &syscall.SysProcAttr{Setsid: true},
+		Dir: fmt.Sprintf("/proc/self/fd/%d", folder.Fd()), Env: []string{},
+		Files: []uintptr{nothing.Fd(), stdout.Fd(), stderr.Fd(), theirReport.Fd(), theirBegin.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	nothing.Close()
 	theirReport.Close()
@@ -134,7 +161,9 @@ func (in *inside) startCommand() (*command, error) {
 		return nil, fmt.Errorf("start the command's process: %w", err)
 	}
 	c := &command{pid: pid, begin: begin, said: bufio.NewReader(report)}
-	if err := json.NewEncoder(begin).Encode(in.plan); err != nil {
+	plan := in.plan
+	plan.Jobs = plan.Jobs[n : n+1]
+	if err := json.NewEncoder(begin).Encode(plan); err != nil {
 		return nil, err
 	}
 	e, err := c.hear()
@@ -145,13 +174,23 @@ func (in *inside) startCommand() (*command, error) {
 		return nil, errors.New(e.Failed)
 	}
 	c.held = e.Held
-	if in.alone { // so that the command can't change its oom_score_adj
-		if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0,
-			&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
-			return nil, fmt.Errorf("close /proc for writing: %w", err)
-		}
+	return c, in.openProc(false)
+}
+
+// openProc opens /proc for writing while a command's process sets its oom_score_adj, which the command can't change
+// afterwards.
+func (in *inside) openProc(writable bool) error {
+	if !in.alone {
+		return nil
 	}
-	return c, nil
+	a := &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}
+	if writable {
+		a = &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}
+	}
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0, a); err != nil {
+		return fmt.Errorf("open or close /proc for writing: %w", err)
+	}
+	return nil
 }
 
 func (c *command) hear() (e event, err error) {
@@ -163,13 +202,44 @@ func (c *command) hear() (e event, err error) {
 	return e, err
 }
 
-// attend lets the command begin, waits for its end, ends its other processes and packs the workspace.
+// attend lets one command after another begin, as it is ordered, ends the processes that each leaves, and packs the
+// workspace.
 func (in *inside) attend(c *command) error {
-	if text, err := in.control.ReadString('\n'); err != nil || text != "begin\n" {
+	orders := make(chan string)
+	go in.obey(orders)
+	if <-orders != orderBegin {
 		in.endAll()
 		return nil
 	}
-	go in.obey()
+	for n := 0; ; {
+		if !in.run(c) { // a running process could change the workspace during packing
+			return in.report.Encode(event{Refused: "what the command left running could not be ended"})
+		}
+		in.report.Encode(event{Ended: true})
+		switch order := <-orders; {
+		case order == orderPack:
+			return in.report.Encode(in.pack())
+		case order != orderBegin || n+1 == len(in.plan.Jobs):
+			in.endAll()
+			return nil
+		}
+		n++
+		var err error
+		if c, err = in.startCommand(n); err != nil {
+			in.endAll()
+			in.report.Encode(event{Failed: err.Error()})
+			if <-orders == orderPack {
+				return in.report.Encode(in.pack())
+			}
+			return nil
+		}
+	}
+}
+
+// run runs one command to its end, and reports whether none of its processes is left.
+func (in *inside) run(c *command) bool {
+	in.finished.Store(false)
+	in.limit.Store(nil)
 	go in.watch()
 	var counting sync.WaitGroup
 	counting.Go(in.watchFiles)
@@ -188,33 +258,33 @@ func (in *inside) attend(c *command) error {
 		end = &exit{Code: -1, Signal: unix.SignalName(status.Signal())}
 	}
 	in.report.Encode(event{Exit: end})
-	if !in.endAll() { // a running process could change the workspace during packing
-		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
-	}
-	counting.Wait() // counting changes the modes of folders meanwhile
-	return in.report.Encode(in.pack())
+	defer counting.Wait() // counting changes the modes of folders meanwhile
+	return in.endAll()
 }
 
-// obey carries out the supervisor's orders until the supervisor ends.
-func (in *inside) obey() {
+// obey carries out the supervisor's orders until the supervisor ends, and passes on those that are not to stop.
+func (in *inside) obey(orders chan<- string) {
 	for {
 		text, err := in.control.ReadString('\n')
 		if err != nil {
 			if in.finished.Load() {
 				os.Exit(1) // no process is left to kill, and nobody waits for the workspace
 			}
+			close(orders)
 			in.signalAll(syscall.SIGKILL)
 			time.Sleep(5 * time.Second) // attend should notice the command's end and end this process
 			os.Exit(1)
 		}
-		if text == "stop\n" {
-			in.signalAll(syscall.SIGTERM)
-			time.AfterFunc(2*time.Second, func() {
-				if !in.finished.Load() {
-					in.signalAll(syscall.SIGKILL)
-				}
-			})
+		if text != orderStop+"\n" {
+			orders <- strings.TrimSuffix(text, "\n")
+			continue
 		}
+		in.signalAll(syscall.SIGTERM)
+		time.AfterFunc(2*time.Second, func() {
+			if !in.finished.Load() {
+				in.signalAll(syscall.SIGKILL)
+			}
+		})
 	}
 }
 

@@ -78,6 +78,7 @@ func restrictFiles(folder string) (version int, err error) {
 	for _, name := range []string{workspaceName, temporaryName} {
 		err = errors.Join(err, allow(filepath.Join(folder, name), all))
 	}
+	err = errors.Join(err, allow(filepath.Join(folder, attachedName), landlockRead))
 	if err != nil {
 		return 0, err
 	}

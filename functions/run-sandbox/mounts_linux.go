@@ -13,6 +13,7 @@ import (
 const (
 	workspaceFolder = "/workspace"
 	temporaryFolder = "/tmp"
+	attachedFolder  = "/attachments"
 )
 
 // The sizes of a box's file systems in memory: more than twice what a workspace may keep, since tools write other files
@@ -20,6 +21,7 @@ const (
 const (
 	workspaceSize = "size=128m,nr_inodes=20000,mode=0755"
 	temporarySize = "size=256m,nr_inodes=50000,mode=1777"
+	attachedSize  = "size=64m,nr_inodes=1000,mode=0755"
 )
 
 // tools are the folders of this machine that a box shows read-only. They contain no home folders, configuration or
@@ -46,7 +48,7 @@ var written = map[string]string{
 var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
 
 // furnishNamespaces makes the file system of a box and enters it permanently.
-func furnishNamespaces() (held []string, err error) {
+func furnishNamespaces(attached bool) (held []string, err error) {
 	const root = "/tmp" // every machine has it, and the new root hides its content
 	steps := []struct {
 		what string
@@ -66,6 +68,12 @@ func furnishNamespaces() (held []string, err error) {
 		}},
 		{"make room for temporary files", func() error {
 			return mountAt(root, temporaryFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, temporarySize)
+		}},
+		{"make the attachments' place", func() error {
+			if !attached {
+				return nil
+			}
+			return mountAt(root, attachedFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, attachedSize)
 		}},
 		{"write what programs look for", func() error { return writeFiles(root) }},
 		{"leave this machine's files", func() error { return pivot(root) }},

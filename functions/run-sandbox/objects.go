@@ -14,8 +14,8 @@ import (
 	"ringi/shared/runtime/isolated"
 )
 
-// objects reaches the three objects of an action, by addresses that are valid for this action only: the archive, the
-// cancel object, and the place for the changed archive. Only the supervisor calls it, never the command.
+// objects reaches the objects of an action, by addresses that are valid for this action only: the archives of its files
+// and of the attachments, the cancel object, and the place for the changed archive. Only the supervisor calls it, never the command.
 type objects struct{ client *http.Client }
 
 func newObjects() *objects {

@@ -31,8 +31,12 @@ const memory = 1 << 30
 // has that much memory. Then a command may run there even if the machine supports neither namespaces nor Landlock.
 func serve(args []string) error {
 	switch {
-	case len(args) == 1 && args[0] == stageInside:
-		return runInside()
+	case len(args) == 2 && args[0] == stageInside:
+		commands, err := strconv.Atoi(args[1])
+		if err != nil {
+			return fmt.Errorf("the number of commands: %w", err)
+		}
+		return runInside(commands)
 	case len(args) == 1 && args[0] == stageCommand:
 		return runCommand()
 	}
@@ -91,17 +95,20 @@ type supervisor struct {
 // run carries out an order. If it returns an error, the answer has no end: the reader is gone, or it is unknown how the
 // command ended. It never leaves a process running.
 func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
-	left := time.Until(o.Deadline) - reserve
-	limit := min(time.Duration(o.TimeoutSeconds)*time.Second, left)
-	if limit < time.Second {
+	until := o.Deadline.Add(-reserve)
+	if min(time.Duration(o.TimeoutSeconds)*time.Second, time.Until(until)) < time.Second {
 		return s.answer.NotBegun("no time is left until the deadline", false)
 	}
 	archive, err := s.objects.archive(ctx, o.Workspace)
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
+	attached, err := s.objects.archive(ctx, o.Attachments)
+	if err != nil {
+		return s.answer.NotBegun("attachments: "+err.Error(), errors.Is(err, isolated.ErrCannot))
+	}
 	out := &output{}
-	b, err := s.start(o, limit, archive, out)
+	b, err := s.start(o, archives{archive, attached}, out)
 	if err != nil {
 		return s.answer.NotBegun(err.Error(), true)
 	}
@@ -110,15 +117,21 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	if err := s.answer.Begun(b.held); err != nil {
 		return err
 	}
-	b.begin()
-	end, packed, err := s.attend(ctx, b, o, limit)
+	a := &attendance{supervisor: s, box: b, order: o, jobs: jobs(o), until: until}
+	if err := a.begin(); err != nil {
+		return err
+	}
+	packed, err := a.attend(ctx)
 	if err != nil {
 		return err
 	}
-	b.drain()
+	for _, p := range b.printed {
+		p.drain()
+	}
 	if err := out.send(true, s.answer.Line); err != nil {
 		return err
 	}
+	end := a.end
 	var unfound string
 	end.Dropped, unfound = out.summary()
 	end.Held = b.held
@@ -131,12 +144,23 @@ func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	return s.answer.End(end)
 }
 
+// jobs returns the commands of an order.
+func jobs(o isolated.Order) []job {
+	if len(o.Commands) == 0 {
+		return []job{{Argv: o.Argv, Script: o.Script, Seconds: o.TimeoutSeconds}}
+	}
+	var all []job
+	for _, c := range o.Commands {
+		all = append(all, job{Script: c.Script, Seconds: c.TimeoutSeconds})
+	}
+	return all
+}
+
 // start makes the strictest box that this machine supports.
-func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
+func (s *supervisor) start(o isolated.Order, files archives, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
-		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory},
-			archive, out)
+		b, err := startBox(l, plan{Jobs: jobs(o), Memory: s.memory, Attached: o.Attachments != ""}, files, out)
 		if err == nil {
 			return b, nil
 		}
@@ -144,60 +168,6 @@ func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte
 		why = append(why, fmt.Sprintf("%s: %v", l, err))
 	}
 	return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s", strings.Join(why, "; "))
-}
-
-// attend runs the command until it ends, its time is up or somebody cancels it, and sends its output meanwhile.
-func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order,
-	limit time.Duration) (end isolated.End, packed bool, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	cancelled := s.watchCancel(ctx, o.Cancel)
-	send := time.NewTicker(sendEach)
-	defer send.Stop()
-	timeUp := time.NewTimer(limit)
-	defer timeUp.Stop()
-	var overdue <-chan time.Time
-	stop := func() {
-		b.stop()
-		overdue = time.After(stopWithin)
-	}
-	end = isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}
-	for {
-		select {
-		case e, ok := <-b.events:
-			if !ok && end.Signal == "" && end.ExitCode < 0 {
-				return end, false, errors.New("the room ended before its command did: what that did nobody knows")
-			}
-			if !ok {
-				return end, packed, nil
-			}
-			e.tell(&end)
-			packed = packed || e.Packed
-			if e.Exit != nil { // the workspace is being packed now; only packWithin ends that
-				cancelled, overdue, timeUp = nil, nil, time.NewTimer(packWithin)
-			}
-		case <-send.C:
-			if err := b.out.send(false, s.answer.Line); err != nil {
-				return end, false, err
-			}
-		case <-timeUp.C:
-			if end.ExitCode >= 0 || end.Signal != "" {
-				b.kill()
-				end.Limit = isolated.NotKept + ": it could not be packed in time"
-				return end, false, nil
-			}
-			end.TimedOut = true
-			stop()
-		case <-cancelled:
-			end.Cancelled, cancelled = true, nil
-			stop()
-		case <-overdue:
-			b.kill()
-		case <-ctx.Done():
-			b.kill()
-			return end, false, ctx.Err()
-		}
-	}
 }
 
 // watchCancel returns a channel that is closed once the cancel object exists.

@@ -12,6 +12,8 @@ import (
 	"ringi/functions/serve-console/audit"
 	"ringi/functions/serve-console/console"
 	"ringi/functions/serve-console/contest"
+	"ringi/functions/serve-console/conversation"
+	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -26,6 +28,7 @@ import (
 	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/store/versions"
+	"ringi/shared/tool/github"
 	"ringi/shared/tool/mcp"
 )
 
@@ -41,12 +44,14 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Results
-	ExportAudit  string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
-	BeginContest string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
-	PipelineARN  string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
+	ExportAudit   string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
+	BeginContest  string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
+	AnswerMessage string `env:"ANSWER_MESSAGE_FUNCTION" doc:"the function that says which agents can answer"`
+	PipelineARN   string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	config.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
+	GitHubURL      string `env:"GITHUB_API_URL,optional" doc:"GitHub's API, for sources; only the local stack sets it"`
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
@@ -72,9 +77,10 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
-		Links: slack, Machine: env.PipelineARN,
+		Agents: conversation.Function(cfg, env.AnswerMessage),
+		Links:  slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Connect: connected,
+		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }

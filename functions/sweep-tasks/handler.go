@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
+	"ringi/shared/store/kinds"
 )
 
 const (
@@ -46,6 +48,7 @@ type Store interface {
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
+	Erase   kinds.Eraser
 	Now     func() time.Time
 }
 
@@ -54,8 +57,8 @@ type count struct{ swept, repairs, failed, left atomic.Int64 }
 
 // Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
 // minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
-// people wait for them. Then it carries out effects. It postpones a task that can't be handled. A failing task, shard
-// or service doesn't delay other tasks; tasks that need the service stay due.
+// people wait for them. Then it carries out effects. Last it deletes what is forgotten. It postpones a task that can't be
+// handled. A failing task, shard or service doesn't delay other tasks; tasks that need the service stay due.
 func (h *Handler) Handle(ctx context.Context) error {
 	one := h.ofOneSweep()
 	var n count
@@ -65,6 +68,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
+	one.eraseAll(ctx, slices.Concat(found...), &n)
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))
 	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(),

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/large"
 )
 
 func main() {
@@ -20,6 +21,7 @@ func main() {
 type environment struct {
 	config.Table
 	config.Effects
+	config.Results
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -27,6 +29,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store:   s,
 		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
+		Erase:   kinds.NewEraser(s, large.Open(cfg, env.Results)),
 		Now:     time.Now,
 	}, nil
 }

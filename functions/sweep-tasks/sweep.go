@@ -15,9 +15,10 @@ import (
 type found struct {
 	ref    aggregate.Ref
 	keep   bool
-	a      aggregate.Aggregate // after its decisions; nil: effects loads it again
-	unread error               // why the other aggregate, which a decision depends on, could not be read
-	over   bool                // nothing more is done for it in this sweep
+	a      aggregate.Aggregate                     // after its decisions; nil: effects loads it again
+	unread error                                   // why the other aggregate, which a decision depends on, could not be read
+	over   bool                                    // nothing more is done for it in this sweep
+	erased aggregate.Decision[aggregate.Aggregate] // not nil: it must be deleted, and then this be committed
 }
 
 // decide makes the decisions that depend only on time. It returns how many of them another function should have made.
@@ -77,8 +78,10 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	}
 	repairs, err = h.Effects.Run(ctx, a, true)
 	err = errors.Join(err, f.unread)
+	then := a.Effects(h.Now())
+	f.erased = then.Erased
 	// The cards are drawn even if the task's run could not be woken.
-	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) {
+	if then.Cards && !a.Root().Common().InLine(h.Now()) {
 		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, aggregate.NewID()))
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -28,6 +29,13 @@ type Payloads interface {
 type conversationCards struct {
 	said    Said
 	results Payloads
+	scopes  Scopes
+	console string // its address
+}
+
+// Scopes says what the app may do in the context's workspace. *slackapi.Client implements it.
+type Scopes interface {
+	May(ctx context.Context, scope string) (bool, error)
 }
 
 func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
@@ -51,12 +59,20 @@ func (conversationCards) Render(
 	return card.RenderConversation(conversationOf(a), c, s, now)
 }
 
-// Live adds the last lines of a running action's output, which grows without a commit.
+// Live adds the last lines of a running action's output, which grows without a commit, and whether files can be sent.
 func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	t := conversationOf(a)
+	t.Console = k.console
+	if k.scopes != nil && slices.ContainsFunc(t.Actions, func(x *conversation.Action) bool { return x.Changed != nil && x.Changed.Written > 0 }) {
+		may, err := k.scopes.May(slackapi.For(ctx, t.Ref().Tenant), slackapi.ScopeFiles)
+		if err != nil { // there is no button until the card is drawn again
+			slog.WarnContext(ctx, "whether files can be sent is not known", "session_id", t.Ref().ID, "err", err)
+		}
+		t.MaySend = may
+	}
 	x := t.Current()
 	if x == nil || x.Status != conversation.ActionExecuting {
-		return a, nil
+		return t, nil
 	}
 	var err error
 	if t.Log, err = k.said.Log(ctx, t.Ref().Tenant, x.ActionID, card.TailLines); err != nil {
@@ -124,7 +140,10 @@ func (conversationCards) Copy(
 func (conversationCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
 func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
-	if c.CardType != conversation.CardAction {
+	switch o := conversationOf(a).OpenOffer(); {
+	case c.CardType == conversation.CardOffered && o != nil && o.Key() == c.Subject:
+		return asks
+	case c.CardType != conversation.CardAction:
 		return settled
 	}
 	switch x := aggregate.Find(conversationOf(a).Actions, c.Subject); {

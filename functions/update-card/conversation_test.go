@@ -16,6 +16,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/table"
 )
 
 // inConversation is a conversation that Sato began in direct messages, with a Slack that shows it.
@@ -30,6 +31,11 @@ type inConversation struct {
 
 func newConversation(t *testing.T, db *storetest.Server) *inConversation {
 	t.Helper()
+	return conversationThatIs(t, db, true)
+}
+
+func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConversation {
+	t.Helper()
 	w := newWorld(t, db)
 	_, table := db.Store(t)
 	s := store.New(db.DB, table, conversation.Kind)
@@ -37,14 +43,14 @@ func newConversation(t *testing.T, db *storetest.Server) *inConversation {
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
-	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{rows, w.bucket}}
+	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket, scopes: w.slack.Client, console: "https://ringi.example/console"}}
 	k := &inConversation{world: w, rows: rows,
 		policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
 	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
 	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
 	return k
 }
 
@@ -82,6 +88,32 @@ func (k *inConversation) drawn(status string, texts ...string) {
 	expect.That(k.T, got == status, "the agent is %q, want %q", got, status)
 }
 
+// The card of a conversation that is forgotten has no button that would do nothing, and what was said stays in Slack.
+func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
+	k := conversationThatIs(t, storetest.Start(t), false)
+	k.says("はい", nil)
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
+	k.drawn("closed", "はい", "新しく始める")
+	k.Later(25 * time.Hour)
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		expect.Must(t, !a.Effects(k.Now()).Cards, "cards are drawn before anything changed")
+		return a.Overdue(k.Now(), nil)[0].Decide(a)
+	})
+	a := expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
+	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)
+	k.drawn("closed", "はい", "もう再開できません")
+	for _, m := range k.slack.Thread(t, k.channel, k.thread) {
+		text := string(expect.Value(json.Marshal(m))(t))
+		expect.That(t, !strings.Contains(text, "新しく始める"), "the button is there: %s", text)
+	}
+	a = expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
+	expect.That(t, !a.Effects(k.Now()).Cards, "they are drawn again and again: %+v", a.Head)
+	pk := conversation.Kind.Prefix + k.ref.Tenant + "#" + k.ref.ID
+	n, err := k.rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) { return table.TextOf(it, "SK") == aggregate.HeadKey, nil })
+	expect.That(t, err == nil && n > 0, "%d rows are deleted: %v", n, err)
+	k.drawn("closed", "はい", "もう再開できません") // a late message of the queue asks for nothing
+}
+
 // A conversation from its first message to its end: an answer comes before its action's card, and nothing is shown
 // twice.
 func TestAConversationIsDrawn(t *testing.T) {
@@ -111,7 +143,7 @@ func TestAConversationIsDrawn(t *testing.T) {
 	for i := range 15 {
 		lines = append(lines, line(i))
 	}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, lines, nil))
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, lines, nil))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	k.drawn("processing", "*まず* 試します。", "line 5\\nline 6")
 

@@ -110,7 +110,7 @@ func testActionCopiesFollow(t *testing.T, k *inConversation) {
 	k.shown()
 	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(),
 		DeleteAfter: time.Now().Add(time.Hour).Unix()}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, []conversation.LogEntry{line}, nil))
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, x.ActionID, []conversation.LogEntry{line}, nil))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	expect.That(t, !k.shown(), "copies follow each line that an action prints")
 	k.sees(workspace.Tanaka, []string{"実行中"}, []string{"it prints"})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/metric"
@@ -112,6 +113,9 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 		}
 	}
 	if !known {
+		if s, ok := d.a.(decide.Subject); ok && errors.Is(s.Readable(h.Now()), aggregate.ErrNotFound) {
+			return fmt.Errorf("only its head is left: %w", aggregate.ErrNotFound)
+		}
 		return errors.New("it is not known yet where the cards go") // a torn read
 	}
 	return d.ended(ctx, d.show(ctx), func(s silence) error { return d.leave(ctx, s) })

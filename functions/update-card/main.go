@@ -34,6 +34,7 @@ type environment struct {
 	config.Credentials
 	config.Results
 	CardQueueURL string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`
+	Console      string `env:"CONSOLE_ADDRESS" doc:"the console's address, for links on cards"`
 	SlackPace    string `env:"SLACK_PACE" doc:"how many times Slack's published pace cards may be posted and updated, above 0"`
 }
 
@@ -46,7 +47,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results},
-			conversation.Kind.Name: conversationCards{conversations.Of(s), results}},
+			conversation.Kind.Name: conversationCards{conversations.Of(s), results, bot, env.Console}},
 		Slack: bot, Homes: &Homes{Rows: slackstate.Of(s.Table()), Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: slackstate.Of(s.Table()), PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err

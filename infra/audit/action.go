@@ -16,7 +16,8 @@ type actionProof struct {
 	Payload     string `json:"payload"`
 	ApprovedBy  string `json:"approved_by,omitempty"` // user or auto
 	BaseVersion string `json:"base_version,omitempty"`
-	Version     string `json:"version,omitempty"` // of the files that it left
+	Version     string `json:"version,omitempty"`  // of the files that it left
+	Commands    string `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
 }
 
 // acting checks the claims about an action.
@@ -161,6 +162,7 @@ func (p *acting) ended() {
 	case status != p.Status:
 		p.wrong("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute", p.Status, status)
 	}
+	p.ran(status, end)
 	var version string
 	if end.details.Version == nil {
 		p.wrongIf(p.Version != "", "the action is said to leave the files %q, and no entry says so", p.Version)
@@ -170,4 +172,30 @@ func (p *acting) ended() {
 	p.wrongIf(err != nil || version != p.Version,
 		"the action is said to leave the files %q, its entry says %s", p.Version, end.details.Version)
 	p.say("  ended at %s, files %q", end.Timestamp, version)
+}
+
+// ran compares what became of each of several commands with the entry of the end and with the payload: no more commands
+// ran than were stamped, each but the last succeeded, and an action that succeeded ran all of them.
+func (p *acting) ran(status string, end entry) {
+	p.wrongIf(end.details.Commands != p.Commands, "its commands are said to have ended with %q, the entry says %q",
+		p.Commands, end.details.Commands)
+	var payload struct {
+		Commands []json.RawMessage `json:"commands"`
+	}
+	_ = json.Unmarshal([]byte(p.Payload), &payload) // stamped names what is no payload
+	var ended []string
+	if end.details.Commands != "" {
+		ended = strings.Split(end.details.Commands, ", ")
+	}
+	p.wrongIf(len(ended) > len(payload.Commands), "%d commands are said to have begun, %d are stamped", len(ended),
+		len(payload.Commands))
+	for i, e := range ended {
+		p.wrongIf(e != "0" && (i+1 < len(ended) || status == "succeeded"),
+			"command %d ended with %q, and what is sealed goes on as if it had succeeded", i+1, e)
+	}
+	p.wrongIf(status == "succeeded" && len(ended) != len(payload.Commands),
+		"the action is sealed as succeeded, and %d of %d commands began", len(ended), len(payload.Commands))
+	if len(ended) > 0 {
+		p.say("  of %d commands these began, and ended with: %s", len(payload.Commands), end.details.Commands)
+	}
 }

@@ -160,6 +160,7 @@ type details struct {
 	Type          string              `json:"type"`
 	Rule          string              `json:"rule"`
 	BaseVersion   *string             `json:"base_version"`
+	Commands      string              `json:"commands"`
 }
 
 // listsWrites reports whether an end's entry lists every write. Those of earlier releases list none.

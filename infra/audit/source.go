@@ -161,10 +161,14 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	if err != nil {
 		return nil, fmt.Errorf("open the payload of action %s: %w", id, err)
 	}
-	return &actionProof{
+	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
 		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version,
-	}, nil
+	}
+	if x.Status != conversation.ActionCancelled { // its late result is beside its end
+		out.Commands = conversation.BriefOf(x.Commands)
+	}
+	return out, nil
 }
 
 func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Execution) (*Proof, error) {

@@ -4,7 +4,8 @@
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD freee
 //
 // asks for a person's consent in the browser. The vendor's client id and secret are in the environment: FREEE_CLIENT_ID,
-// FREEE_CLIENT_SECRET, GOOGLE_…. slack needs neither: it records that the app is installed again.
+// FREEE_CLIENT_SECRET, GOOGLE_…. github reads the private key of a GitHub App on standard input, and its numbers in
+// GITHUB_APP_ID and GITHUB_INSTALLATION_ID. slack needs neither: it records that the app is installed again.
 //
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp:rooms < token
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp tools rooms
@@ -46,7 +47,7 @@ import (
 const maxToken = 16 << 10
 
 var (
-	providers = []string{"freee", "google", "slack"}
+	providers = []string{"freee", "google", "github", "slack"}
 	server    = regexp.MustCompile(`^mcp:[a-z0-9-]{1,32}$`)
 	team      = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 	person    = regexp.MustCompile(`^[UW][A-Z0-9]{2,20}$`)
@@ -125,6 +126,8 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		done, err = "disconnected", o.vault.Disconnect(ctx, o.tenant, provider, o.by)
 	case provider == "slack":
 		err = o.vault.Allow(ctx, o.tenant, provider, o.by)
+	case provider == tenancy.GitHubProvider:
+		err = o.app(ctx, in)
 	case server.MatchString(provider):
 		err = o.given(ctx, rows, in)
 	default:
@@ -135,6 +138,16 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	}
 	fmt.Fprintf(out, "%s is %s for %s\n", provider, done, o.team)
 	return nil
+}
+
+// app connects GitHub by a GitHub App, whose private key comes on standard input.
+func (o order) app(ctx context.Context, in io.Reader) error {
+	key, err := io.ReadAll(io.LimitReader(in, maxToken+1))
+	if err != nil {
+		return fmt.Errorf("read the private key: %w", err)
+	}
+	return o.vault.ConnectApp(ctx, o.tenant, os.Getenv("GITHUB_APP_ID"), os.Getenv("GITHUB_INSTALLATION_ID"), string(key),
+		o.by)
 }
 
 // given connects an MCP server with a token from standard input. The token is bound to the server's address in the

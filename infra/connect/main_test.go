@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/vendors/github"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -25,6 +26,7 @@ func TestConnect(t *testing.T) {
 		_, err := w.command(t, "-h")
 		expect.Fails(t, err, flag.ErrHelp)
 	})
+	t.Run("a GitHub App is connected by its key", func(t *testing.T) { testApp(t, w) })
 	t.Run("consent", func(t *testing.T) { testConsent(t, w) })
 }
 
@@ -60,9 +62,9 @@ func testRefused(t *testing.T, w *workspace) {
 		{"a team of another form", token, "-team C0RINGI mcp:rooms", "-team"},
 		{"nobody who does it", token, "-by= mcp:rooms", "-by"},
 		{"the system", token, "-by system mcp:rooms", "-by"},
-		{"no provider", token, "", "freee, google, slack"},
-		{"an unknown provider", token, "github", "freee, google, slack"},
-		{"two providers", token, "google freee", "freee, google, slack"},
+		{"no provider", token, "", "freee, google, github, slack"},
+		{"an unknown provider", token, "gitlab", "freee, google, github, slack"},
+		{"two providers", token, "google freee", "freee, google, github, slack"},
 		{"no token", " \n", "mcp:rooms", "1 to 16384 bytes"},
 		{"a token that is none", strings.Repeat("x", maxToken+1), "mcp:rooms", "1 to 16384 bytes"},
 		{"a key that is not there", token, "-key nobody's mcp:rooms", "mcp:rooms"},
@@ -90,4 +92,24 @@ func testGivenBack(t *testing.T, w *workspace) {
 	expect.Has(t, w.must(t, "-disconnect", "mcp:rooms"), "mcp:rooms is disconnected")
 	row = expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t)
 	expect.That(t, row.Status == tenancy.Disconnected && row.Credentials == "", "%+v", row)
+}
+
+func testApp(t *testing.T, w *workspace) {
+	s := expect.Value(github.New())(t)
+	for _, tt := range []struct{ id, installation, key, want string }{
+		{"", github.Installation, s.Key(), "app_id"}, {github.AppID, "x1", s.Key(), "installation_id"},
+		{github.AppID, github.Installation, "himitsu", "private_key"},
+		{github.AppID, github.Installation, strings.Repeat("x", 9<<10), "8192 bytes"},
+	} {
+		t.Setenv("GITHUB_APP_ID", tt.id)
+		t.Setenv("GITHUB_INSTALLATION_ID", tt.installation)
+		_, err := w.given(t, tt.key, "github")
+		expect.That(t, err != nil && strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), tt.key), "%v, want %s",
+			err, tt.want)
+	}
+	t.Setenv("GITHUB_INSTALLATION_ID", github.Installation)
+	said := expect.Value(w.given(t, s.Key(), "github"))(t)
+	expect.Same(t, "github is connected for T0RINGI\n", said)
+	app := expect.Value(vault.New(w.rows, w.keys).App(t.Context(), w.tenant))(t)
+	expect.That(t, app.ID == github.AppID && app.Installation == github.Installation, "%s %s", app.ID, app.Installation)
 }

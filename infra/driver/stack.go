@@ -81,15 +81,16 @@ func Leave(t *testing.T, s *stack.Stack) {
 	t.Cleanup(func() {
 		Settings(t, s, func(x *tenancy.Settings) {
 			d := tenancy.DefaultSettings()
-			d.Rev, d.Slug, d.MCPServers = x.Rev, x.Slug, x.MCPServers
+			d.Rev, d.Slug, d.MCPServers, d.Sources = x.Rev, x.Slug, x.MCPServers, x.Sources
 			d.MaxOpenTasks, d.MaxTasksPerHour, d.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
+			d.MaxAgentsCostDayUSD = 0
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {
 			t.Error(err)
 		}
 		s.Sandbox.Faults().Clear("")
-		for _, tool := range vendors.Tools() {
+		for _, tool := range append(vendors.Tools(), vendors.GitHub) {
 			s.Vendors.Fail(tool, 0, false)
 			s.Vendors.Hang(tool, 0)
 		}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
@@ -16,7 +18,8 @@ import (
 // handOverPoints is how many crash points of a hand-over are tried.
 const handOverPoints = 8
 
-// TestACrashInAHandOverMakesOneTask kills processes between the agent's answer that makes a request and the task.
+// TestACrashInAHandOverMakesOneTask kills processes between the agent's answer that makes a request, the task, and the
+// notice of how that ended.
 func TestACrashInAHandOverMakesOneTask(t *testing.T) {
 	b := running
 	const text = "従業員一覧を取得して。これは稟議にします"
@@ -60,10 +63,7 @@ func (k *talk) handedOver(t driver.T) {
 			if r := made.Request; r.EventID != "session:"+k.ref.ID || r.ThreadTS != k.thread || r.MessageTS != k.thread || r.Text != "従業員一覧を取得して。" {
 				t.Errorf("the task's request is %+v", r)
 			}
-			said := expect.Value(k.rows.Messages(context.Background(), k.ref.Tenant, k.ref.ID, ""))(t)
-			if len(said) != 2 {
-				t.Errorf("session %s has %d messages, not the question and its answer", k.ref.ID, len(said))
-			}
+			k.tellsItsEnd(t, made)
 			return
 		}
 		if time.Now().After(nudge) {
@@ -74,4 +74,39 @@ func (k *talk) handedOver(t driver.T) {
 	}
 	a := k.load(t)
 	t.Fatalf("session %s hands nothing over: %+v %+v", k.ref.ID, a.Head, a.Handed)
+}
+
+// tellsItsEnd cancels the task that was handed over, and waits until the session was told of that, once.
+func (k *talk) tellsItsEnd(t driver.T, made *task.Aggregate) {
+	t.Helper()
+	ctx, rows := context.Background(), tasks.New(k.db, k.TableName)
+	k.injector.knows(made.Head.TaskID, k.trace)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+	policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	_, err := rows.Decide(ctx, made.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.End(by, policy, time.Now())
+	})
+	expect.NoError(t, err)
+	nudge := time.Now().Add(4 * time.Second)
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(ctx, 50*time.Millisecond) {
+		a, is := k.load(t), expect.Value(rows.Load(ctx, made.Ref()))(t)
+		said := expect.Value(k.rows.Messages(ctx, k.ref.Tenant, k.ref.ID, ""))(t)
+		if len(said) > 3 {
+			t.Fatalf("session %s has %d messages, not the question, its answer and the notice", k.ref.ID, len(said))
+		}
+		if len(said) == 3 && is.Head.Ended.Told && a.Head.ShownRev >= a.Head.Rev {
+			if said[2].TaskID != made.Head.TaskID || a.Handed[0].EndedAs != task.TaskCancelled {
+				t.Errorf("it is told %+v of %+v", said[2], a.Handed[0])
+			}
+			return
+		}
+		if time.Now().After(nudge) {
+			other := *k
+			other.ref = made.Ref()
+			other.sweep(t)
+			k.sweep(t)
+			nudge = time.Now().Add(4 * time.Second)
+		}
+	}
+	t.Fatalf("session %s is not told how task %s ended", k.ref.ID, made.Head.TaskID)
 }

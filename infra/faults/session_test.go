@@ -13,11 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/driver"
+	"ringi/infra/local/admin"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/conversations"
@@ -126,6 +128,54 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 	})
 }
 
+// TestACrashInAPersonsProposalMakesOneAction kills processes anywhere while a person's own file is held against a
+// repository's, proposed, approved and written.
+func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
+	b := running
+	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
+		k := b.opens(t, "hello", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
+		k.answered(t)
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+		policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+		own := conversation.Own{Type: conversation.CodeGenerate, Path: "NOTES", Content: "mine\n", Summary: "writes"}
+		for range 2 { // sent twice
+			expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.Type("form", own, by, policy, time.Now())
+			}))(t)
+		}
+		x := k.end(t)
+		a := k.load(t)
+		if a.Conversation.Actions != 1 || x.RequestedBy != conversation.RequestedByUser || a.WaitingTyped() != nil {
+			driver.Failf("session %s: %d actions, %+v", k.ref.ID, a.Conversation.Actions, x)
+		}
+		return k, x.Status
+	}
+	first, status := written(t)
+	if status != conversation.ActionSucceeded {
+		t.Fatalf("undisturbed, the action is %s", status)
+	}
+	crashes(t, first, func(t driver.T, kills []point) conversation.ActionStatus {
+		_, status := written(t, kills...)
+		return status
+	})
+}
+
+// answered waits until the first message is answered.
+func (k *talk) answered(t driver.T) {
+	t.Helper()
+	nudge := time.Now().Add(4 * time.Second)
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(), 50*time.Millisecond) {
+		if a := k.load(t); len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != "" {
+			return
+		}
+		if time.Now().After(nudge) {
+			k.sweep(t)
+			nudge = time.Now().Add(4 * time.Second)
+		}
+	}
+	t.Fatalf("session %s is not answered", k.ref.ID)
+}
+
 // talks begins a conversation that asks for a command.
 func (b *harness) talks(t driver.T, kills ...point) *talk {
 	t.Helper()
@@ -133,6 +183,12 @@ func (b *harness) talks(t driver.T, kills ...point) *talk {
 }
 
 func (b *harness) says(t driver.T, text string, kills ...point) *talk {
+	t.Helper()
+	return b.opens(t, text, nil, kills...)
+}
+
+// opens begins a conversation, with the files of a source unless that is nil.
+func (b *harness) opens(t driver.T, text string, source *conversation.Source, kills ...point) *talk {
 	t.Helper()
 	k := &talk{harness: b, trace: newTrace(kills...), rows: conversations.New(b.db, b.TableName)}
 	var err error
@@ -142,7 +198,10 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text, User: workspace.Sato}
 	k.ref = in.Ref()
 	k.dying = func(c lambda.Call) {
-		k.pass(t, conversation.ActionKey(1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)", map[string]string{"#c": "claim"})
+		for number := range 2 {
+			k.pass(t, conversation.ActionKey(number+1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)",
+				map[string]string{"#c": "claim"})
+		}
 		if c.Function == "UpdateCardFunction" {
 			for _, card := range k.load(t).Cards {
 				k.pass(t, card.Key(), "SET claimed_at = :past", "attribute_exists(claimed_at)", nil)
@@ -150,7 +209,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 		}
 	}
 	b.injector.knows(k.ref.ID, k.trace)
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: source}, time.Now()))(t)
 	expect.NoError(t, k.rows.Begin(context.Background(), c))
 	return k
 }
@@ -177,7 +236,7 @@ func (k *talk) load(t driver.T) *conversation.Aggregate {
 
 // pass makes time pass for one of the session's rows if the condition holds.
 func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]string) {
-	pk, _ := aggregate.Kinds{conversation.Kind}.Partition(k.ref)
+	pk, _ := aggregate.Kinds{conversation.Kind, task.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeNames: names,
 		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
@@ -190,7 +249,10 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 }
 
 // end approves the proposal, waits until everything is said and shown, and returns the action.
-func (k *talk) end(t driver.T) *conversation.Action {
+func (k *talk) end(t driver.T) *conversation.Action { return k.ends(t, 1) }
+
+// ends is end for the action with a number.
+func (k *talk) ends(t driver.T, number int) *conversation.Action {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
 	var a *conversation.Aggregate
@@ -207,9 +269,9 @@ func (k *talk) end(t driver.T) *conversation.Action {
 			}
 			continue
 		}
-		if len(a.Actions) == 1 && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
+		if len(a.Actions) == number && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
 			k.shownOnce(t, a)
-			return a.Actions[0]
+			return a.Actions[number-1]
 		}
 		if time.Now().After(nudge) {
 			k.sweep(t)

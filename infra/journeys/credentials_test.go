@@ -71,7 +71,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	}))(t)
 	deliver(t, s, body, 5)
 	expect.Same(t, []string{
-		"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
+		"freee disconnected app_uninstalled", "github disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
 	}, integrations(t, rows, tenant))
 	log := expect.Value(rows.Audit(t.Context(), tenant, store.AuditFilter{Action: tenancy.AuditIntegrationDisconnected}, "", 100))(t)
 	recorded := 0
@@ -80,7 +80,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 			recorded++
 		}
 	}
-	if recorded != 4 {
+	if recorded != 5 {
 		t.Errorf("%d entries", recorded)
 	}
 	d.Approve(workspace.Suzuki) // unlike Slack, the sandbox still delivers
@@ -88,7 +88,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(t, s, body, 1)
-	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {
+	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,github connected ,google connected ,mcp:rooms connected ,slack connected " {
 		t.Errorf("a late repetition ended what was connected since: %s", got)
 	}
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")

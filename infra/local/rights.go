@@ -31,10 +31,7 @@ func rights(_ context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	// These parameters make the template grant all that it may grant.
-	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
-	roles, err := template.Roles(filepath.Join(root, "template.yaml"),
-		template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
+	roles, err := allRoles(root)
 	if err != nil {
 		return err
 	}
@@ -54,6 +51,13 @@ func rights(_ context.Context, args []string, s streams) error {
 	}
 	fmt.Fprintf(s.out, "each right of %d roles was used, or has a reason\n", len(roles))
 	return nil
+}
+
+// allRoles returns the template's roles, with parameters by which they grant all that they may.
+func allRoles(root string) (map[string]iam.Role, error) {
+	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	return template.Roles(filepath.Join(root, "template.yaml"),
+		template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
 }
 
 // tested returns the module's folders with tests, and its root, where some tests start a stack.

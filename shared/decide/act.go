@@ -27,7 +27,13 @@ func Buttons() map[string]Button {
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
+		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},
+		card.CheckAction:        {Act: on((*conversation.Aggregate).Check), Withdraws: true},
+		card.MakeRequest:        {Act: on((*conversation.Aggregate).MakeRequest), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
+		card.BeginEmpty:         {Act: onWhole((*conversation.Aggregate).BeginEmpty)},
+		card.FetchAgain:         {Act: onWhole((*conversation.Aggregate).FetchAgain)},
+		card.TakeFiles:          {Act: on((*conversation.Aggregate).TakeFiles)},
 	}
 }
 

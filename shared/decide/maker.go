@@ -15,6 +15,7 @@ import (
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
+	"ringi/shared/store/large"
 )
 
 // reserved is the time at the end of the caller's deadline for telling the person that the decision was not made.
@@ -58,9 +59,10 @@ type Store interface {
 // Both decides on two aggregates at once.
 type Both = func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error)
 
-// Results reads arguments that are too large for a row.
+// Results reads and copies values that are too large for a row.
 type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
+	large.Copier
 }
 
 type Maker struct {
@@ -104,7 +106,7 @@ func (v Verdict) Origin() aggregate.Origin {
 // Decide loads the subject, applies the act and commits. The store decides again after a conflict.
 func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
 	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
-		_, err := m.Store.Decide(ctx, c.Ref, f)
+		_, err := m.Store.Decide(ctx, c.Ref, large.Copying(ctx, m.Results, f))
 		return err
 	})
 }

@@ -33,13 +33,15 @@ const (
 	Timeout      Kind = "timeout"
 	Refused      Kind = "refused" // the model does not want to
 	BadRequest   Kind = "bad_request"
+	TooLong      Kind = "too_long"     // the model takes less at once
 	Unauthorized Kind = "unauthorized" // a key is missing or wrong
 	Forbidden    Kind = "forbidden"    // the key, or the account, may not use the model
 	NoCredit     Kind = "no_credit"    // the account with the vendor has nothing left
 	UnknownModel Kind = "unknown_model"
-	Misplaced    Kind = "misplaced" // the endpoint may not be called
-	Unpriced     Kind = "unpriced"  // a task's cost is limited, and nobody knows the model's price
-	Demo         Kind = "demo"      // asked for by the message, to show a failure
+	Misplaced    Kind = "misplaced"   // the endpoint may not be called
+	Unpriced     Kind = "unpriced"    // a task's cost is limited, and nobody knows the model's price
+	OverBudget   Kind = "over_budget" // nothing is left of a budget; the call was not made
+	Demo         Kind = "demo"        // asked for by the message, to show a failure
 )
 
 func (e *Error) Error() string {
@@ -83,7 +85,7 @@ func (e *OutputError) Error() string {
 
 // reasons maps a kind of error to the reason that people see. Any other kind means that the model could not be reached.
 var reasons = map[Kind]aggregate.Reason{
-	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, Unauthorized: task.ReasonModelKey,
+	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, TooLong: task.ReasonModelTooLong, Unauthorized: task.ReasonModelKey,
 	Forbidden: task.ReasonModelForbidden,
 	NoCredit:  task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced,
 	Unpriced: task.ReasonModelUnpriced,
@@ -135,7 +137,7 @@ func (e *Error) detail() string {
 	switch e.Kind {
 	case Unauthorized, NoCredit, Misplaced:
 		return e.Provider
-	case Forbidden, UnknownModel, BadRequest, Unpriced:
+	case Forbidden, UnknownModel, BadRequest, TooLong, Unpriced:
 		return legible.Clip(e.Model, 150)
 	}
 	return ""

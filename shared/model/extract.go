@@ -25,13 +25,14 @@ type ExtractInput struct {
 type Said struct {
 	User string `json:"user"` // Slack user id
 	Text string `json:"text"`
+	TS   string `json:"-"`
 }
 
 // maxSaid bounds each message of a thread and maxThread all of them together, in characters.
 const maxSaid, maxThread = 2000, 20_000
 
-// recent truncates each message of a thread to maxSaid, and drops the oldest messages beyond maxThread.
-func recent(thread []Said) []Said {
+// Recent truncates each message of a thread to maxSaid, and drops the oldest messages beyond maxThread.
+func Recent(thread []Said) []Said {
 	kept, left := []Said{}, maxThread
 	for _, s := range slices.Backward(thread) {
 		s.Text = legible.Clip(s.Text, maxSaid)
@@ -61,7 +62,7 @@ func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage,
 	var out task.Extract
 	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
-		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now),
+		data: ExtractData{Message: in.Text, Thread: Recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now),
 			Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)

@@ -24,6 +24,8 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 	switch {
 	case status == http.StatusPaymentRequired || slices.Contains(unpaid, code):
 		e.Kind = NoCredit // some vendors use 429 for this, but waiting does not help
+	case status == http.StatusRequestEntityTooLarge || slices.Contains(tooLongCodes, code):
+		e.Kind = TooLong // the code also comes in a stream, without a status of its own
 	case status == http.StatusUnauthorized:
 		e.Kind = Unauthorized
 	case status == http.StatusForbidden:
@@ -48,6 +50,25 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 // unpaid are the vendors' error codes for an account without money or quota.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
 	"credit_balance_too_low"}
+
+// CodeTooLong is OpenAI's code for a request that is longer than the model takes at once. Wires whose vendors have none
+// use it when LengthRefused recognizes the vendor's sentence.
+const CodeTooLong = "context_length_exceeded"
+
+// tooLongCodes are the codes of OpenAI and what imitates it, llama.cpp's, and Anthropic's.
+var tooLongCodes = []string{CodeTooLong, "exceed_context_size_error", "request_too_large"}
+
+// lengthy are parts of the sentences with which vendors refuse a request for its length: OpenAI and vLLM; Anthropic;
+// Bedrock; Gemini; llama.cpp.
+var lengthy = []string{"maximum context length", "context window", "prompt is too long", "exceed context limit",
+	"input is too long", "too many input tokens", "exceeds the maximum number of tokens", "maximum input token",
+	"available context size"}
+
+// LengthRefused reports whether a vendor's refusal is about the request's length. Its text is not kept.
+func LengthRefused(said string) bool {
+	said = strings.ToLower(said)
+	return slices.ContainsFunc(lengthy, func(s string) bool { return strings.Contains(said, s) })
+}
 
 // FromTransport makes the *Error of a call whose answer did not arrive completely.
 func FromTransport(provider string, err error) *Error {

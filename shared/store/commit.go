@@ -42,6 +42,9 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	var moved aggregate.Ref // the aggregate that the change first is of
 	for i, c := range changes {
 		ref := all[i].Ref()
+		if len(c.Copies) > 0 { // large.Copying makes them
+			return nil, fmt.Errorf("the rows name %d objects that nobody copied", len(c.Copies))
+		}
 		if c.Head == nil {
 			if err := s.putAbsent(ctx, ref, c.Rows, c.Counts); err != nil {
 				return nil, err

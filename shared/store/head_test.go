@@ -84,6 +84,8 @@ func fill(t *testing.T, v reflect.Value) {
 		fill(t, v.Index(0))
 	case v.Kind() == reflect.String:
 		v.SetString("x")
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
 	case v.CanInt():
 		v.SetInt(3)
 	default:

@@ -27,7 +27,7 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	e.Add("rev", 1)
 	setDue(e, ref.ID, c.Now.Add(dueAfterCommit))
 	kept := table.AnyOf(e.Lacks("forgotten_at"), e.Is("forgotten_at", ">", c.Now))
-	head := s.t.Move(table.Key(pk, aggregate.HeadKey), e, e.Exists(), kept)
+	head := s.t.Move(table.Key(pk, aggregate.HeadKey), e, e.Exists(), kept, e.Lacks("forgetting_at"))
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", ref, err)

@@ -26,6 +26,7 @@ type Spec struct {
 	Description string         // for the model that plans
 	Access      aggregate.Access
 	Provider    string        // whose credentials it needs; empty: none
+	Sourced     bool          // only conversations with a source may call it; see catalog.File
 	Timeout     time.Duration // the longest a call may take
 	MaxRows     int           // rows in the longest list that it takes or returns
 	MaxBytes    int           // size of its result
@@ -137,6 +138,7 @@ func Builtin() (*Catalog, error) {
 	for _, f := range files {
 		s := Spec{
 			Name: f.Name, Titles: f.Title, About: f.About, Description: f.Description, Access: f.Effect, Provider: f.Provider,
+			Sourced: f.Sourced,
 			Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows,
 			MaxBytes:    f.Limits.MaxBytes,
 			Destination: f.Destination, Said: f.Said, Bound: map[tenancy.Constraint]string{},
@@ -185,6 +187,9 @@ func (c *Catalog) All() []Spec {
 	slices.SortFunc(all, func(a, b Spec) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
+
+// Planned returns the tools that plans of tasks may have.
+func (c *Catalog) Planned() *Catalog { return c.Only(func(s Spec) bool { return !s.Sourced }) }
 
 // Only returns a catalog of the tools for which keep returns true.
 func (c *Catalog) Only(keep func(Spec) bool) *Catalog {

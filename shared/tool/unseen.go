@@ -14,9 +14,11 @@ import (
 // every text, number and boolean counts there, and so do empty values (many servers take an empty list of people for
 // everybody) and member names that the schema does not declare. References are not examined; see Dynamic.
 func Unseen(s Spec, a Arguments, seen ...string) bool {
-	if s.Access != aggregate.Write {
-		return false
-	}
+	return s.Access == aggregate.Write && Unnamed(s, a, seen...)
+}
+
+// Unnamed is Unseen for reads, too: what an agent looks up with a server tells the server what the agent knows.
+func Unnamed(s Spec, a Arguments, seen ...string) bool {
 	if s.Pin != nil && slices.ContainsFunc(s.chosenNames(a), func(name string) bool { return !anySays(seen, name) }) {
 		return true
 	}

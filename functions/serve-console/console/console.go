@@ -28,10 +28,12 @@ type Console struct {
 	SignIn        *slack.Slack
 	Exports       audit.Exporter
 	Begin         contest.Beginner
+	Agents        conversation.Agents
 	Links         subject.Links // to Slack messages; nil: no links
 	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
 	Files         conversation.Files
+	GitHub        settings.GitHub
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
 }
 
@@ -44,11 +46,12 @@ func (c *Console) Handler() http.Handler {
 		c.homeRoutes(),
 		entrance.Routes(),
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
-		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Outbound: c.Outbound, Files: c.Files}).Routes(),
+		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
+			Files: c.Files}).Routes(),
 		(&contest.Pages{Site: site, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
-		(&settings.Pages{Site: site}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 	} {

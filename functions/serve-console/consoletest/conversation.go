@@ -111,8 +111,9 @@ func (k *Conversation) proposed(
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.Console.Store.Settings(k.T.Context(), k.Talk.Tenant))(k.T).Rev
+	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
 	p := &conversation.Proposal{
-		Type: typ, Payload: payload, Base: base, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
+		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
 	}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
@@ -145,7 +146,7 @@ func (k *Conversation) Prints(x *conversation.Action, from, n int) {
 			}
 			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
 		}
-		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk.Tenant, x.ActionID, lines, gone))
+		expect.NoError(k.T, k.Console.Conversations.AppendLog(k.T.Context(), k.Talk, x.ActionID, lines, gone))
 		from += 100
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -48,6 +49,7 @@ const Host = "ringi.example"
 
 // World is a workspace with one table and a console; Suzuki is its administrator.
 type World struct {
+	GitHub *GitHub
 	pipelinetest.Story
 	Slack   *slacktest.Slack
 	People  *Directory
@@ -58,7 +60,8 @@ type World struct {
 	Tenant  tenancy.Tenant
 	DB      *dynamodb.Client
 	Table   string
-	Said    int // messages so far: gives each its own id
+	Said    int                                            // messages so far: gives each its own id
+	Answers func(tenant string) ([]agent.Answering, error) // which agents can answer; nil: all
 }
 
 // Directory is Slack's list of people; tests may change it.
@@ -178,12 +181,21 @@ func New(t *testing.T, db *storetest.Server) *World {
 			People: &people.People{Slack: w.People, Now: w.Now},
 			Own:    w.Own, Now: w.Now,
 		},
-		Exports: &Exporter{}, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
+		Exports: &Exporter{}, Agents: w, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
 		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
+	w.GitHub, w.Console.GitHub = newGitHub(t)
 	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now
 	w.Tenant = w.Found(slacktest.Team, workspace.Suzuki)
 	return w
+}
+
+// Answering answers for the function that has the models' keys.
+func (w *World) Answering(_ context.Context, tenant string) ([]agent.Answering, error) {
+	if w.Answers == nil {
+		return nil, nil
+	}
+	return w.Answers(tenant)
 }
 
 // Found adds a workspace as a tenant.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -28,8 +29,16 @@ type actionRow struct {
 	Changed                 string        // what it changed, once it has ended
 	Became                  []changedFile // the same, path by path
 	No                      string        // why nobody can approve it
+	Pull                    *pullRequest
 	Argv                    []writtenText
 	Script                  writtenText
+	Commands                []writtenCommand
+	Ran                     []string // what became of each of several commands
+	Tool, ToolKind          string   // of a call
+	Does                    string   // the call in one line
+	Arguments               writtenText
+	Notes                   []string
+	Returned                string // what the agent was given of a call's result
 	Seconds                 int
 	Whole                   bool // the complete payload is shown
 	Approved, Rule          string
@@ -61,25 +70,50 @@ type writtenText struct {
 	Differs      bool // the text is not as it is
 }
 
+// writtenCommand is one of several commands.
+type writtenCommand struct {
+	Script  writtenText
+	Seconds int
+}
+
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
 	Path, What string
 	Lines      []string
+	AsItIs     writtenText // its lines as they are
 }
 
-// changedFiles renders a difference.
-func changedFiles(changes []conversation.FileChange, words web.Texts, locale string) (out []changedFile) {
-	for _, c := range changes {
-		lines := card.DifferenceLines(c, words.Say("no_line_end"))
-		out = append(out, changedFile{legible.Spelled(c.Path), card.Became(c, locale), lines})
+// changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
+func changedFiles(changes []conversation.FileChange, words web.Texts, locale string, address func(int) string) (
+	out []changedFile,
+) {
+	for i, c := range changes {
+		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
+		if x.Lines = card.DifferenceLines(c, words.Say("no_line_end")); len(x.Lines) > 0 {
+			x.AsItIs = writtenText{AsItIs: address(i + 1), Differs: spelled(c)}
+		}
+		out = append(out, x)
 	}
 	return out
+}
+
+// spelled reports whether a line of a change is shown otherwise than it is.
+func spelled(c conversation.FileChange) bool {
+	for _, h := range c.Hunks {
+		for _, line := range h.Lines {
+			if text := strings.TrimSuffix(line[1:], "\n"); legible.Spelled(text) != text {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type logLine struct {
 	Number int // in the whole output
 	Text   string
 	Err    bool
+	Begins int // number of the command of several whose output begins with this line
 }
 
 // action returns the row: the complete payload, who decided, and the result.
@@ -107,11 +141,18 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
 		case len(p.Argv) > 0:
 			out.Argv = append(out.Argv, is)
+		case len(p.Changes) > 0:
+		case len(p.Commands) > 0:
+			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
+		case p.Tool != "":
+			t.call(x, p, &out, locale)
+			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
 		default:
 			out.Script = is
 		}
 	}
-	out.Changes = changedFiles(p.Changes, words, locale)
+	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
+	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
@@ -131,7 +172,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 	var kept []int
 	for _, l := range t.log {
-		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err})
+		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err, x.Printed(l.Order+1, len(kept) == 0)})
 		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
 	}
 	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)
@@ -173,19 +214,28 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	if x.ExitCode != nil {
 		out.Exit = fmt.Sprint(*x.ExitCode)
 	}
-	out.Result = card.Prose(x.ResultSummary)
+	out.Result, out.Ran = card.Prose(x.ResultSummary), x.RanLines(locale)
 	if c := x.Changed; c != nil && c.Files > 0 {
 		out.Changed = words.Say("files_changed", "n", c.Files, "added", c.Added, "removed", c.Removed)
+		out.Changed += " " + card.Seen(x, locale)
 		if x.NotTaken {
 			out.Changed += " " + words.Say("not_taken")
 		}
 	}
+	if t.logged == x.Number {
+		out.Returned = t.returned
+	}
 	if t.logged == x.Number && x.ActionType != conversation.CodeGenerate {
-		out.Became = changedFiles(t.became, words, locale)
+		out.Became = changedFiles(t.became, words, locale, func(n int) string {
+			return fmt.Sprintf("/console/sessions/%s/actions/%d/became/%d", x.SessionID, x.Number, n)
+		})
 	}
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
+		if x.Pushed != nil {
+			out.Unknown = words.Say("pull_unknown")
+		}
 	case x.Status == conversation.ActionFailed:
 		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
@@ -209,7 +259,18 @@ func (c *Pages) became(ctx context.Context, ref aggregate.Ref, x *conversation.A
 		slog.WarnContext(ctx, "what an action changed is not shown", "session_id", ref.ID, "err", err)
 		return nil
 	}
-	return changes[:min(len(changes), mostChanges)]
+	changes = changes[:min(len(changes), mostChanges)]
+	made, err := c.Files.Made(ctx, of, x.Version, x.Number)
+	if err != nil {
+		slog.WarnContext(ctx, "who changed files before is not shown", "session_id", ref.ID, "err", err)
+	}
+	conversation.MadeBefore(changes, made)
+	for i, change := range changes { // the last one is this action
+		if n := len(change.By); n > 0 && change.By[n-1].Action == x.Number {
+			changes[i].By = change.By[:n-1]
+		}
+	}
+	return changes
 }
 
 // mostChanges bounds the paths of a command's difference on a page; the page says how many there are.

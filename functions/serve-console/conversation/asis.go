@@ -16,7 +16,8 @@ func asItIs(path string, action, text int) string {
 	return fmt.Sprintf("%s/actions/%d/%d", path, action, text)
 }
 
-// payloadTexts lists the texts of a payload: the script, or the files' contents, or the words of a command.
+// payloadTexts lists the texts of a payload: the script or scripts, or the files' contents or changes, or the words of a
+// command.
 func payloadTexts(p conversation.Payload) []string {
 	switch {
 	case len(p.Files) > 0:
@@ -27,8 +28,27 @@ func payloadTexts(p conversation.Payload) []string {
 		return out
 	case len(p.Argv) > 0:
 		return p.Argv
+	case len(p.Changes) > 0:
+		return differences(p.Changes)
+	case len(p.Commands) > 0:
+		out := make([]string, len(p.Commands))
+		for i, c := range p.Commands {
+			out[i] = c.Script
+		}
+		return out
+	case p.Tool != "":
+		return []string{p.Arguments}
 	}
 	return []string{p.Script}
+}
+
+// differences writes each change as a unified difference.
+func differences(changes []conversation.FileChange) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = string(c.Unified())
+	}
+	return out
 }
 
 // showAsItIs sends one text of an action's payload as it is, to whoever may read the page.
@@ -47,13 +67,32 @@ func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if err != nil {
 		return err
 	}
-	texts := payloadTexts(p)
+	return sendText(w, fmt.Sprintf("action-%d", number), payloadTexts(p), text)
+}
+
+// showBecame sends the change of one path by an action that has ended, as it is.
+func (c *Pages) showBecame(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(r.PathValue("number"))
+	text, _ := strconv.Atoi(r.PathValue("text"))
+	x, err := c.numbered(r.Context(), a.(*conversation.Aggregate), number)
+	if err != nil {
+		return err
+	}
+	return sendText(w, fmt.Sprintf("changes-%d", number), differences(c.became(r.Context(), a.Ref(), x)), text)
+}
+
+// sendText sends one of texts, by its number from 1.
+func sendText(w http.ResponseWriter, name string, texts []string, text int) error {
 	if text < 1 || text > len(texts) {
 		return fmt.Errorf("text %d of %d: %w", text, len(texts), aggregate.ErrNotFound)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="action-%d-%d.txt"`, number, text))
-	_, err = w.Write([]byte(texts[text-1]))
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`inline; filename="%s-%d.txt"`, name, text))
+	_, err := w.Write([]byte(texts[text-1]))
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
@@ -43,6 +44,39 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	sato.Get(k.Page()).Holds(t, "規則による自動承認", "承認済み")
+}
+
+// beginsEmpty: while files are lost the page says so, and a person goes on with an empty folder.
+func beginsEmpty(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	sato := w.As(workspace.Sato)
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
+	sato.Get(k.Page()).Holds(t, "ファイルが見つかりません", "空のフォルダーで続ける</button>")
+	empty := consoletest.ActOn(conversation.ActBeginEmpty, nil, "")
+	w.As(workspace.Tanaka).Post(k.Page()+"/act", empty).Says(t, http.StatusNotFound)
+	expect.Same(t, k.Page()+"?done=act_begin_empty", sato.Post(k.Page()+"/act", empty).To)
+	sato.Get(k.Page()).Holds(t, "session.emptied").Lacks(t, "空のフォルダーで続ける</button>")
+	expect.That(t, !k.Load().FilesLost(), "they are lost still")
+}
+
+// takesLateFiles: a result that came late left files, and a person chooses them.
+func takesLateFiles(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	sato := w.As(workspace.Sato)
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	k.Begins()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(k.Now().Add(time.Hour)) })
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("c", 64)})
+	sato.Get(k.Page()).Holds(t, "遅れて届いた結果のファイルを使う</button>")
+	take := consoletest.ActOn(conversation.ActTakeFiles, x, "")
+	w.As(workspace.Tanaka).Post(k.Page()+"/act", take).Says(t, http.StatusNotFound)
+	expect.Same(t, k.Page()+"?done=act_take_files", sato.Post(k.Page()+"/act", take).To)
+	sato.Get(k.Page()).Holds(t, "session.files_taken").Lacks(t, "遅れて届いた結果のファイルを使う</button>")
+	expect.Is(t, k.Load().Conversation.WorkspaceVersion, strings.Repeat("c", 64), "the conversation's files")
 }
 
 func refusesActions(t *testing.T, w *consoletest.World) {
@@ -129,7 +163,7 @@ func largePayload(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
 	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60}`
 	hash := aggregate.HashOf(text)
-	key := "arguments/" + k.Talk.Tenant + "/" + hash + ".json"
+	key := "talks/" + k.Talk.Tenant + "/" + k.Talk.ID + "/" + hash + ".json"
 	x := k.Proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
 	sato := w.As(workspace.Sato)
 	page := sato.Get(k.Page())
@@ -140,6 +174,8 @@ func largePayload(t *testing.T, w *consoletest.World) {
 	w.Results[key] = aggregate.JSON(text)
 	sato.Get(k.Page()).Holds(t, "echo end", "✅ 承認</button>")
 	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
+	stamped := k.Load().Action(x.ActionID).Payload.S3Key
+	expect.That(t, strings.HasPrefix(stamped, "arguments/") && w.Results[stamped] == aggregate.JSON(text), "what was stamped is at %s", stamped)
 }
 
 func waitsForActions(t *testing.T, w *consoletest.World) {

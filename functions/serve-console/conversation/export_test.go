@@ -5,3 +5,5 @@ const (
 	SaidOfPage = saidOfPage
 	RowsOfPage = rowsOfPage
 )
+
+var SourceOf = sourceOf

@@ -1,8 +1,11 @@
 package conversation
 
 import (
+	"strings"
+
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/ended"
 	"ringi/shared/words/legible"
 )
 
@@ -44,4 +47,37 @@ func (r readings) of(m conversation.Message, words web.Texts) (out []fileRow) {
 		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), whyUnread(words, f.Why), f.Bytes, unread})
 	}
 	return out
+}
+
+// attachedRow is an attachment that lies beside the conversation's files.
+type attachedRow struct {
+	Path  string
+	Bytes int64
+	Read  string // whether the agent can read it, and how
+	Why   string // why it can't, or what it doesn't see
+}
+
+func attachedOf(words web.Texts, all []conversation.Attached) (rows []attachedRow) {
+	for _, x := range all {
+		row := attachedRow{Path: conversation.AttachedFolder + "/" + x.Path, Bytes: x.Bytes}
+		switch {
+		case x.Image():
+			row.Read = words.Say("attached_image")
+		case x.Text == "":
+			row.Read, row.Why = words.Say("attached_unread"), whyUnread(words, x.Why)
+		case x.Encoding != "":
+			row.Read = words.Say("attached_text", "as", x.Encoding)
+		default:
+			row.Read = words.Say("attached_text", "as", string(x.Form))
+		}
+		if x.Text != "" {
+			var said []string
+			for _, r := range x.Remarks {
+				said = append(said, ended.Remark(words.Locale(), r))
+			}
+			row.Why = strings.Join(said, " ")
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }

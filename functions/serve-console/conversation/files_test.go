@@ -5,8 +5,9 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/words/language"
+	"ringi/shared/runtime/filetext"
 )
 
 // A file is shown once, and as unread only if an answer says so.
@@ -22,7 +23,7 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 	}
 	r, words := newReadings(said), web.TextsOf("conversation", "ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.In("why_unread", conversation.CauseOf("only text and images are read")), Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: ended.Unread("ja", "only text and images are read"), Unread: true}, {Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {
@@ -30,13 +31,13 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 	}
 }
 
-func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
-	for _, locale := range language.All {
-		words := web.TextsOf("conversation", locale)
-		for _, cause := range conversation.Causes {
-			expect.That(t, words.In("why_unread", cause) != "", "%s has no words for %s", locale, cause)
-		}
-		got := whyUnread(words, "files.info: file_deleted: the file can't be read")
-		expect.That(t, got == words.In("why_unread", conversation.Unreadable), "%s shows %q", locale, got)
-	}
+func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
+	all := []conversation.Attached{{Path: "a.csv", Bytes: 9, Text: "a.csv.txt", Form: filetext.Plain, Encoding: "Shift_JIS"},
+		{Path: "b.xlsx", Text: "b.xlsx.txt", Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros}},
+		{Path: "c.pdf", Why: string(filetext.PDF)}, {Path: "d.png", Type: "image/png"}}
+	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read it (Shift_JIS).", ""},
+		{".ringi/in/b.xlsx", 0, "The agent can read it (xlsx).", "Its macros are not read."},
+		{".ringi/in/c.pdf", 0, "The agent can’t read it; commands can use it.", "The text of PDF files is not read."},
+		{".ringi/in/d.png", 0, "The agent sees it as an image.", ""}}, attachedOf(web.TextsOf("conversation", "en"), all))
+	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Read, "エージェントが読めます（Shift_JIS）。", "in Japanese")
 }

@@ -31,13 +31,20 @@ const rowsOfPage = 50
 type Pages struct {
 	*subject.Acts
 	Conversations *conversations.Store
+	Who           Agents
 	Outbound      []string // private addresses (host:port) where agents may run, besides all public ones
-	Files         Files    // nil: what actions changed isn't shown
+	Files         Files    // nil: no files are shown
 }
 
-// Files reads what actions made of conversations' files. *versions.Store implements it.
+// Files reads conversations' files, and what actions made of them. *versions.Store implements it.
 type Files interface {
 	Difference(ctx context.Context, of versions.Conversation, base, version string) ([]conversation.FileChange, error)
+	Manifest(ctx context.Context, of versions.Conversation, version string) (conversation.Manifest, error)
+	Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error)
+	Each(ctx context.Context, of versions.Conversation, version string, files []conversation.Entry,
+		take func(e conversation.Entry, content []byte) error) error
+	Link(ctx context.Context, of versions.Conversation, name string, body []byte) (string, error)
+	Made(ctx context.Context, of versions.Conversation, version string, action int) (conversation.Made, error)
 }
 
 // page describes a conversation's page, on which people decide, to package subject.
@@ -53,6 +60,13 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/sessions/{id}", c.showConversation),
 		web.ForMembers("POST /console/sessions/{id}/act", c.Act(c.page())),
 		web.ForMembers("GET /console/sessions/{id}/actions/{number}/{text}", c.showAsItIs),
+		web.ForMembers("GET /console/sessions/{id}/actions/{number}/became/{text}", c.showBecame),
+		web.ForMembers("GET /console/sessions/{id}/files", c.showFiles),
+		web.ForMembers("GET /console/sessions/{id}/files/file", c.showFile),
+		web.ForMembers("GET /console/sessions/{id}/files/raw", c.showRaw),
+		web.ForMembers("GET /console/sessions/{id}/files/archive", c.sendArchive),
+		web.ForMembers("GET /console/sessions/{id}/files/patch", c.sendPatch),
+		web.ForMembers("POST /console/sessions/{id}/propose", c.propose),
 		web.ForMembers("GET /console/sessions/{id}/message", c.OpenBeginning(c.page())),
 		web.ForAdministrators("GET /console/sessions/{id}/sent", c.listSent),
 		web.ForAdministrators("GET /console/sessions/{id}/sent/{use}", c.showSent),
@@ -67,6 +81,7 @@ type agentsPage struct {
 	Warnings       []agentWarning
 	Rules          []autoRule
 	Example        string
+	Unknown        bool // whether agents can answer could not be found out
 	Demo           bool // the demo model answered the newest conversation, whatever the settings say
 }
 
@@ -81,6 +96,8 @@ type agentRow struct {
 	ID, Label, About, Provider, Model string
 	May                               []string
 	Default, Custom                   bool
+	Answers, Lacks                    string // which model answers in place of its own, or why none does
+	Missing                           string // the key or the model that is missing, for administrators
 	Endpoint, Key                     string // for administrators
 }
 
@@ -132,6 +149,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 	p := agentsPage{Status: f.status, Person: f.person}
 	p.Bad, p.Narrowed = web.Problems(words, bad), f.status != "" || f.person != ""
 	defs := p.define(c, v, settings)
+	p.answering(r.Context(), c.Who, v)
 	read := func(reach people.Reach) (store.Page[conversation.Conversation], error) {
 		return c.visible(r, v, f, reach)
 	}
@@ -194,7 +212,11 @@ func (p *agentsPage) define(c *Pages, v *web.Viewer, s tenancy.Settings) []agent
 	for i, rule := range s.AutoActions {
 		faults := rule.Faults()
 		if len(faults) == 0 {
-			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
+			where := legible.OneLine(rule.Where())
+			if rule.Changed {
+				where += " (" + words.Say("rule_changed") + ")"
+			}
+			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), where})
 		} else if v.Admin {
 			p.Warnings = append(p.Warnings, agentWarning{
 				Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: ruleText(of, faults[0].Rule),
@@ -209,7 +231,7 @@ func ruleText[T ~string](settings web.Texts, rule T) string {
 	return settings.In("rules", rule, "commands", agent.OpenCommands())
 }
 
-// keyOf names the agent's key. The page can't see whether the key is set: that shows when the agent answers.
+// keyOf names the agent's key.
 func keyOf(d agent.Definition, words web.Texts) string {
 	switch {
 	case d.AuthRef != "":

@@ -50,6 +50,7 @@ type loaded struct {
 	log      []conversation.LogEntry
 	logged   int                       // number of the action whose output is in log
 	became   []conversation.FileChange // what that action changed
+	returned string                    // what the agent was given of its result, of a call
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
@@ -67,6 +68,9 @@ type conversationPage struct {
 	ClosedBy, ClosedWhy       string
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
+	FilesLost                 bool
+	Source                    *source // nil: none
+	Attached                  []attachedRow
 	Kept                      bool
 	Forgotten                 time.Time // when it goes
 	Calls                     int
@@ -86,8 +90,10 @@ type conversationPage struct {
 	Log                       []subject.Entry
 	LogGoesOn                 bool
 	Made                      []madeTask
+	Offered                   string // text of a request that a person may make
 	Since                     subject.Since
 	Problem, Typed            string
+	Own                       *ownForm // to propose an action; nil: one is open, or the conversation is closed
 	tried                     aggregate.Offer
 }
 
@@ -134,18 +140,24 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 	return t, err
 }
 
+// archived reads a session's actions, also those that have left it.
+func (c *Pages) archived(ctx context.Context, ref aggregate.Ref, t *loaded) error {
+	t.actions = slices.Clone(t.is.Actions)
+	if len(t.actions) == t.is.Conversation.Actions {
+		return nil
+	}
+	old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
+	for i := range old {
+		t.actions = append(t.actions, &old[i])
+	}
+	slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
+	return err
+}
+
 // actionsOf reads a session's actions, and the output of the action with a number or else of the newest.
 func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, number string) error {
-	t.actions = slices.Clone(t.is.Actions)
-	if len(t.actions) < t.is.Conversation.Actions {
-		old, err := c.Conversations.Archived(ctx, ref.Tenant, ref.ID)
-		if err != nil {
-			return err
-		}
-		for i := range old {
-			t.actions = append(t.actions, &old[i])
-		}
-		slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
+	if err := c.archived(ctx, ref, t); err != nil {
+		return err
 	}
 	if len(t.actions) == 0 {
 		return nil
@@ -160,7 +172,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
-	t.logged, t.became = x.Number, c.became(ctx, ref, x)
+	t.logged, t.became, t.returned = x.Number, c.became(ctx, ref, x), c.resultOf(ctx, ref, x)
 	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}
@@ -174,7 +186,10 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	s := t.is.Conversation
 	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
 	for _, m := range t.said {
-		ids = append(ids, m.User)
+		ids = append(ids, m.User, m.For)
+		for _, e := range m.Thread {
+			ids = append(ids, e.User)
+		}
 	}
 	for _, h := range t.is.Handed {
 		ids = append(ids, h.User)
@@ -237,6 +252,7 @@ func (c *Pages) showPage(
 		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
 	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
+	p.own(t, v)
 	p.Since = p.since(r, words, t, v.Locale)
 	p.LogGoesOn = t.more
 	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
@@ -273,10 +289,14 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
 	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	if s.Source != nil {
+		p.Source = sourceOf(words, *s.Source, v.Locale)
+	}
 	if s.ClosedAt != nil {
 		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}
-	p.Forgotten = web.TimeOf(t.is.Head.ForgottenAt)
+	p.Attached = attachedOf(words, s.Attached)
+	p.FilesLost, p.Forgotten = t.is.FilesLost(), web.TimeOf(t.is.Head.ForgottenAt)
 	if s.Status == conversation.Failing {
 		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
@@ -287,6 +307,9 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 		p.Limit = most.String()
 	}
 	p.Waits = len(t.is.Inbox)
+	if o := t.is.OpenOffer(); o != nil {
+		p.Offered = legible.Spelled(o.Text)
+	}
 	for _, h := range t.is.Handed {
 		p.Made = append(p.Made, madeTask{
 			"/console/tasks/" + h.TaskID, t.person(h.User), card.OneLine(legible.Beginning(h.Text, mostText)), h.CreatedAt,
@@ -330,6 +353,9 @@ func (t *loaded) refused(why error, locale string) string {
 	words := web.TextsOf("conversation", locale)
 	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
 		return decidedBefore(words, was, t.person(was.By), t.surface.Marks.Time(was.At))
+	}
+	if errors.Is(why, conversation.ErrPending) {
+		return conversation.OtherActionOpen(locale)
 	}
 	if errors.Is(why, aggregate.ErrInFlight) {
 		return words.Say("busy")

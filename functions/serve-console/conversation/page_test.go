@@ -25,17 +25,28 @@ func TestConversationsWithAgents(t *testing.T) {
 		"changes of files are shown whole":                  showsDifferences,
 		"what can't be approved has no button":              refusesDifferences,
 		"who may not decide is told why":                    refusesActions,
+		"lost files wait for a person":                      beginsEmpty,
 		"who asked for an action may withdraw it alone":     offersWhatAskersMay,
 		"two at once make one decision":                     oneActionDecision,
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
+		"every address":                                     everyAddressAsksWho,
+		"a late result's files":                             takesLateFiles,
+		"several commands":                                  severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
+		"a request that was handed over":                    pageOfHandOver,
+		"what was said in the thread before":                pageOfThread,
 		"what people change and delete":                     pageOfChanges,
+		"what the agent read, and wants to request":         pageOfReads,
 		"the newest five hundred lines":                     longOutput,
 		"a flood of output":                                 floodedOutput,
 		"large content is read whole before it is approved": largePayload,
 		"code, also byte by byte":                           codeIsAsItIs,
+		"files leave":                                       filesLeave,
+		"files are nobody else's":                           strangersGetNoFile,
+		"more than a thousand files, and lost ones":         manyFiles,
+		"a patch of a source":                               patchesOfASource,
 		"the list":                                          listsTalks,
 		"agents and rules":                                  listsAgents,
 		"nobody answers":                                    saysWhyNobodyAnswers,
@@ -67,7 +78,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
-	page.Holds(t, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
+	page.Holds(t, "session.closed", "誰も開けなくなり、内容が削除される日時", "35 日後まで", "読める人", "この会話をもう一度始める")
 	page.Lacks(t, "data-live")
 	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)
@@ -174,4 +185,24 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 		expect.That(t, stranger.Get(k.Page()+path).Status != http.StatusOK, "another workspace's reads %s", path)
 	}
 	admin.Get(k.Page()+"/sent/"+other).Says(t, http.StatusNotFound) // what was not kept
+}
+
+// The page lists what the agent read of files, as text, and a request that a person may make of it.
+func pageOfReads(t *testing.T, w *consoletest.World) {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "読んで")
+	k.Answers(conversation.Answer{Text: "読みました", HandOver: "<b>買う</b>", Asked: true, Files: &conversation.Reading{Read: []conversation.Read{
+		{Tool: "read_file", Path: "名簿/<i>.csv", From: 3, To: 1200, Version: "0123456789abcdef", At: w.Now()}, {Tool: "search", Text: "佐藤 <b>", At: w.Now()}, {Tool: "list_files", At: w.Now(), Failed: true},
+	}}})
+	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
+	page := sato.Get(k.Page())
+	page.Holds(t, "エージェントが読んだファイル (3)</summary>", "名簿/&lt;i&gt;.csv", "3–1,200 行目", "0123456789ab", "佐藤 &lt;b&gt;", "ファイルの一覧", "読めませんでした", "&lt;b&gt;買う&lt;/b&gt;", "📝 依頼にする</button>")
+	o := k.Load().OpenOffer()
+	form := consoletest.ActOn(conversation.ActMakeRequest, nil, "")
+	form.Set("id", o.ID)
+	expect.Same(t, k.Page()+"?done=act_make_request", suzuki.Post(k.Page()+"/act", form).To)
+	a := k.Load()
+	expect.That(t, len(a.Handed) == 1 && a.Handed[0].User == workspace.Suzuki && a.OpenOffer() == nil, "%+v", a.Handed)
+	sato.Get(k.Page()).Lacks(t, "📝 依頼にする</button>")
+	sato.Post(k.Page()+"/act", form).Holds(t, "鈴木")
+	expect.Is(t, len(k.Load().Handed), 1)
 }

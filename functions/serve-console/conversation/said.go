@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/legible"
 )
 
 type saidRow struct {
@@ -15,16 +17,45 @@ type saidRow struct {
 	At             time.Time
 	Files          []fileRow
 	Tokens         int64
-	Action         int  // number of the action that the message is about
-	Anew           bool // the agent doesn't know the messages before this one
-	Waits          bool // it is not answered
+	Action         int    // number of the action that the message is about
+	Task           string // path of the task that the message is about
+	Request        string // what the agent handed over, or wants to
+	Typed          *conversation.Own
+	Thread         []earlierRow // what was said in the thread before
+	Anew           bool         // the agent doesn't know the messages before this one
+	Waits          bool         // it is not answered
 	Note           string
+	Reads          []readRow
 }
 
 type fileRow struct {
 	Name, Type, Why string
 	Bytes           int64
 	Unread          bool
+}
+
+type earlierRow struct {
+	By, Text string
+	At       time.Time
+}
+
+// readRow is what the agent read of the conversation's files by one call.
+type readRow struct {
+	What, Path, Text, Lines, Version string
+	At                               time.Time
+	Failed                           bool
+}
+
+func readsOf(m conversation.Message, words web.Texts) (out []readRow) {
+	for _, r := range m.Read {
+		x := readRow{What: words.In("read_by", r.Tool), Path: legible.OneLine(r.Path), Text: legible.OneLine(r.Text),
+			Version: legible.First(r.Version, 12), At: r.At, Failed: r.Failed}
+		if r.To > 0 {
+			x.Lines = conversation.NumbersOf([]conversation.Lines{{From: r.From, To: r.To}}, false)
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // messages fills in the messages; those that the summary replaces are listed separately.
@@ -66,11 +97,25 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		case gone[m.Key()]:
 			row.Note = words.Say("deleted")
 		}
+		row.Typed = m.Typed
+		for _, e := range m.Thread {
+			row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
+		}
+		id := m.TaskID
+		if m.HandOver != nil {
+			id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
+		}
+		if aggregate.ValidID(id) {
+			row.Task = "/console/tasks/" + id
+		}
 		switch m.Sender {
 		case conversation.FromAgent:
 			row.By = p.Agent
 		case conversation.FromSystem:
 			row.By = words.Say("ringi")
+			if m.For != "" {
+				row.By += " → " + t.person(m.For)
+			}
 			if m.Collapsed {
 				row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
 			}
@@ -78,7 +123,7 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
 			anew, row.Anew = true, true
 		}
-		row.Files = files.of(m, words)
+		row.Files, row.Reads = files.of(m, words), readsOf(m, words)
 		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
 			p.Folded = append(p.Folded, row)
 		} else {

@@ -11,7 +11,9 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
 
@@ -51,4 +53,31 @@ func pageOfChanges(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "書いた人が Slack で削除しました")
 	k.Changes(workspace.Sato, root, "")
 	sato.Get(k.Page()).Holds(t, "前に書いたメッセージの削除", "書いた人が Slack で削除しました", "集計用のスクリプトを書いて")
+}
+
+// pageOfHandOver: a request that the agent handed over stands there with its task, and how that ended.
+func pageOfHandOver(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	handed := k.Answers(conversation.Answer{Text: "起票します", HandOver: "ノート <PC> を買う"}).Handed[0]
+	w.Later(time.Second)
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.TaskEnded(handed.TaskID, task.Ended{As: task.TaskCompleted, At: w.Now()}, w.Now())
+	})
+	page := w.As(workspace.Sato).Get(k.Page())
+	page.Holds(t, "依頼として渡した内容:", "ノート &lt;PC&gt; を買う", `href="/console/tasks/`+handed.TaskID+`"`,
+		"渡したタスク "+handed.TaskID+" は完了しました。")
+}
+
+// pageOfThread: the page has what the agent was given of the thread.
+func pageOfThread(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.ThreadBefore = "1776675600.000100"
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: workspace.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}}, true, w.Now())
+	})
+	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件を、エージェントに見せました", "スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
 }

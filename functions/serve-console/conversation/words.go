@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
 )
 
 // whyUnread says why an attachment was not read.
@@ -14,7 +15,7 @@ func whyUnread(t web.Texts, why string) string {
 	if why == "" {
 		return ""
 	}
-	return t.In("why_unread", conversation.CauseOf(why))
+	return ended.Unread(t.Locale(), why)
 }
 
 // decidedBefore says who decided first.

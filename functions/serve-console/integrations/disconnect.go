@@ -77,6 +77,9 @@ func (c *Pages) revocation(ctx context.Context, v *web.Viewer, x integration) fu
 		}
 		return func() error { return c.SignIn.Revoke(ctx, token) }
 	}
+	if x.IsGitHub { // a key is deleted on the App's own page
+		return failed(oauth.ErrNoRevoking)
+	}
 	row, err := c.Store.Integration(ctx, v.Tenant, x.Provider)
 	if err != nil {
 		return failed(err)

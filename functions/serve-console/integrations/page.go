@@ -39,12 +39,13 @@ func (c *Pages) Routes() []web.Route {
 		web.ForAdministrators("GET /console/integrations/return", c.endConsent),
 		web.ForAdministrators("POST /console/integrations/client", c.saveClient),
 		web.ForAdministrators("POST /console/integrations/token", c.saveToken),
+		web.ForAdministrators("POST /console/integrations/app", c.saveApp),
 		web.ForAdministrators("GET /console/integrations/disconnect", c.askDisconnect),
 		web.ForAdministrators("POST /console/integrations/disconnect", c.disconnect),
 	}
 }
 
-// vendors need an OAuth app of the workspace's own; Slack and MCP servers don't.
+// vendors need an OAuth app of the workspace's own; GitHub, Slack and MCP servers don't.
 var vendors = []string{"freee", "google"}
 
 // integration is one entry of the page.
@@ -57,8 +58,9 @@ type integration struct {
 	By                             string
 	Client                         string // the id of the workspace's app there
 	WantsClient                    bool   // an OAuth client must be pasted first
-	IsServer, IsSlack              bool
+	IsServer, IsSlack, IsGitHub    bool
 	Steps                          []string // how to register an app there
+	AppID, Installation            string   // of a GitHub App
 
 	Words *integrationTexts
 }
@@ -100,7 +102,7 @@ func (c *Pages) connections(ctx context.Context, v *web.Viewer) ([]integration, 
 	}
 	words := integrationTexts{v.Texts("integrations")}
 	var all []integration
-	for _, provider := range append(slices.Clone(vendors), tenancy.SlackProvider) {
+	for _, provider := range append(slices.Clone(vendors), tenancy.GitHubProvider, tenancy.SlackProvider) {
 		all = append(all, words.of(provider, ""))
 	}
 	for _, s := range settings.MCPServers {
@@ -144,6 +146,9 @@ func (c *Pages) fill(
 		x.Reason = words.In("reasons", row.StatusReason)
 		if x.IsServer && x.Connected {
 			x.Reason = c.elsewhere(ctx, words, row, x.Address)
+		}
+		if x.IsGitHub && x.Connected {
+			x.AppID, x.Installation = appOf(row)
 		}
 	case x.IsSlack && c.isOwn(ctx, v.Tenant):
 		x.Connected = true
@@ -198,7 +203,7 @@ func (c *Pages) saveClient(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		return err
 	}
 	id, secret := strings.TrimSpace(r.PostFormValue("client_id")), strings.TrimSpace(r.PostFormValue("client_secret"))
-	if x.IsSlack || id == "" || len(id) > 512 || len(secret) > maxClientSecret || secret == "" && !x.IsServer {
+	if x.IsSlack || x.IsGitHub || id == "" || len(id) > 512 || len(secret) > maxClientSecret || secret == "" && !x.IsServer {
 		return connectFault{"client", http.StatusBadRequest, x.Provider}
 	}
 	if err := c.keepClient(r.Context(), v, tenancy.VendorClient{Provider: x.Provider}, id, secret); err != nil {

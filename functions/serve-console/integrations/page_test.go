@@ -122,6 +122,7 @@ func TestConnectingVendors(t *testing.T) {
 		"what a vendor doesn't revoke is said":                      notRevoked,
 		"an MCP server says itself where to go":                     servers,
 		"only administrators of the workspace":                      onlyAdministrators,
+		"GitHub is connected by an App's key":                       connectsApp,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newConnecting(t, db)) })
 	}
@@ -130,7 +131,7 @@ func TestConnectingVendors(t *testing.T) {
 func connectsAndDisconnects(t *testing.T, w *connecting) {
 	b := w.As(workspace.Suzuki)
 	page := b.Get("/console/integrations")
-	expect.That(t, page.Status == 200 && strings.Count(page.Body, "<details open>") == 2 &&
+	expect.That(t, page.Status == 200 && strings.Count(page.Body, "<details open>") == 3 &&
 		strings.Contains(page.Body, "https://"+consoletest.Host+"/console/integrations/return"), "without apps: %v", page)
 	b.Post("/console/integrations/connect", url.Values{"provider": {"freee"}}).Says(t, http.StatusConflict,
 		"アプリがまだ登録されていません")
@@ -306,7 +307,7 @@ func servers(t *testing.T, w *connecting) {
 	if a := b.Post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.To != "/console/integrations?done=not-revoked" { // a token made by hand
 		t.Errorf("%d %s", a.Status, a.To)
 	}
-	for _, provider := range []string{"mcp:other", "slack", "evil", ""} {
+	for _, provider := range []string{"mcp:other", "slack", "github", "evil", ""} {
 		b.Post("/console/integrations/connect", url.Values{"provider": {provider}}).Says(t, http.StatusNotFound)
 	}
 }
@@ -316,7 +317,7 @@ func onlyAdministrators(t *testing.T, w *connecting) {
 	w.register(b, "freee")
 	back := w.consent(w.begin(b, "freee"))
 	member.Get("/console/integrations").Says(t, http.StatusForbidden) // a member
-	for _, act := range []string{"connect", "client", "token", "disconnect"} {
+	for _, act := range []string{"connect", "client", "token", "app", "disconnect"} {
 		member.Post("/console/integrations/"+act, url.Values{"provider": {"freee"}}).Says(t, http.StatusForbidden) // a member
 		b.Send("POST", "/console/integrations/"+act, url.Values{"provider": {"freee"}}).Says(t, http.StatusForbidden)
 	}

@@ -14,7 +14,8 @@ func (t integrationTexts) of(provider, address string) integration {
 	x := integration{
 		Provider: provider, Name: t.In("names", provider), About: t.In("abouts", provider), Address: address,
 		IsServer: isServer(provider), IsSlack: provider == tenancy.SlackProvider,
-		Steps: t.List("registering", provider),
+		IsGitHub: provider == tenancy.GitHubProvider,
+		Steps:    t.List("registering", provider),
 	}
 	if x.IsServer {
 		x.Name, x.About = t.Say("server")+" "+strings.TrimPrefix(provider, tenancy.ServerProvider), t.Say("server_about")

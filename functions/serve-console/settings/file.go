@@ -51,6 +51,7 @@ type importData struct {
 	Changes  []change
 	Conflict bool
 	Silent   bool // Slack could not be asked who the approvers are
+	NoGitHub bool // GitHub could not be asked for the sources
 }
 
 // mostFaults bounds the faults listed: a file may have tens of thousands, too many for an answer.
@@ -80,12 +81,17 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 			return err
 		}
 	}
+	if len(faults) == 0 && !data.Silent {
+		if faults, err = c.listFile(r, v, now, &file); err != nil {
+			data.NoGitHub = true
+		}
+	}
 	for _, f := range faults[:min(len(faults), mostFaults)] {
 		data.Problems = append(data.Problems, t.fileProblem(file, f))
 	}
 	data.More = len(faults) - len(data.Problems)
 	// If the text was edited after its changes were shown, show the new changes first.
-	if len(faults) == 0 && !data.Silent && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
+	if len(faults) == 0 && !data.Silent && !data.NoGitHub && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
 			return c.saveFile(w, r, v, now, file.Settings)
 		}
@@ -96,7 +102,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data}
 	switch {
-	case data.Silent:
+	case data.Silent, data.NoGitHub:
 		d.Status = http.StatusServiceUnavailable
 	case len(faults) > 0:
 		d.Status = http.StatusUnprocessableEntity
@@ -156,6 +162,16 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
 	}
 	return all, nil
+}
+
+// listFile lists a file's sources and returns the problems of those that can't be.
+func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, file *settingsyaml.File) (
+	all []settingsyaml.Fault, err error) {
+	problems, err := c.listable(r.Context(), v, now, &file.Settings)
+	for _, p := range problems {
+		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+	}
+	return all, err
 }
 
 // fileProblem describes a fault: the line, the setting, and the person's name in the file.

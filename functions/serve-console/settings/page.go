@@ -19,6 +19,7 @@ import (
 
 type Pages struct {
 	*web.Site
+	GitHub GitHub
 }
 
 // Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
@@ -45,6 +46,7 @@ type settingsPage struct {
 	problems []tenancy.Problem
 	conflict bool
 	silent   bool     // Slack could not be asked who the new approvers are
+	noGitHub bool     // GitHub could not be asked for the new sources
 	both     []string // settings that the viewer and somebody else changed
 	members  *people.Members
 }
@@ -78,6 +80,9 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 		p.problems, err = c.unfitApprovers(r.Context(), v, now, x)
 	}
 	if err == nil && len(p.problems) == 0 {
+		p.problems, err = c.listable(r.Context(), v, now, &x)
+	}
+	if err == nil && len(p.problems) == 0 {
 		x.SelfApprovalChosen = x.SelfApprovalChosen || x.AllowSelfApproval != now.AllowSelfApproval
 		_, err = c.Store.SaveSettings(r.Context(), v.Tenant, x, v.Actor(), c.Now())
 		if wrong, ok := tenancy.ProblemOf(err); ok {
@@ -88,6 +93,9 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	case errors.Is(err, errorclass.ErrUnverified):
 		slog.WarnContext(r.Context(), "settings are not saved", "err", err)
 		p.silent = true
+		return c.showSettings(w, r, v, p)
+	case errors.Is(err, errNoGitHub):
+		p.noGitHub = true
 		return c.showSettings(w, r, v, p)
 	case errors.Is(err, aggregate.ErrConflict):
 		if p.now, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
@@ -181,7 +189,7 @@ func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	}
 	d := web.Document{Title: t.Say("title"), Here: "settings", Data: data}
 	switch {
-	case p.silent:
+	case p.silent, p.noGitHub:
 		d.Status = http.StatusServiceUnavailable
 	case p.conflict:
 		d.Status = http.StatusConflict

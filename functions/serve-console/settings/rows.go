@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringi/shared/domain/agent"
@@ -22,10 +23,24 @@ var rowsLists = map[string][]column{
 	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
-		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"},
+		{key: "capabilities", example: "code, shell, test, tools"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
 		{key: "is_default", options: []string{"false", "true"}},
 	},
-	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
+	"auto_actions": {
+		{key: "argv", example: "go test ./*"}, {key: "source", example: "shop"}, {key: "place", example: "C0123456789"},
+		{key: "changed", options: []string{"false", "true"}}, {key: "workspace"},
+	},
+	"listed_reads": {
+		{key: "agent", example: "claude"}, {key: "tool", example: "list_employees"}, {key: "version"},
+		{key: "people", example: "U0123ABCD, U0456EFGH"},
+	},
+	"sources": {
+		{key: "name", example: "shop"}, {key: "repository", example: "acme/shop"}, {key: "ref", example: "heads/main"},
+		{key: "path", example: "services/pay"}, {key: "people", example: agent.Everybody},
+		{key: "agents", example: "claude, codex"},
+		{key: "ci", options: append([]string{""}, named(agent.CIs)...)},
+		{key: "allow", example: strings.Join(agent.Allowable, ", ")},
+	},
 }
 
 func named[T ~string](list []T) (out []string) {
@@ -70,12 +85,28 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, d := range s.Agents {
 		add(
 			"agents", d.ID, d.Metadata["label"], string(d.Provider), d.Model, d.Endpoint,
-			strings.Join(named(d.Capabilities), ", "), d.AuthRef, fmt.Sprint(d.IsDefault),
+			strings.Join(named(d.Capabilities), ", "), d.AuthRef, number(d.ContextTokens),
+			fmt.Sprint(d.IsDefault),
 		)
 	}
 	for _, r := range s.AutoActions {
-		add("auto_actions", spoken(r.Argv), r.Workspace)
+		add("auto_actions", agent.Line(r.Argv), r.Source, r.Place, fmt.Sprint(r.Changed), r.Workspace)
 	}
+	for _, r := range s.ListedReads {
+		add("listed_reads", r.Agent, r.Tool, r.Version, strings.Join(r.People, ", "))
+	}
+	for _, x := range s.Sources {
+		add("sources", x.Name, x.Repository, x.Ref, x.Path, strings.Join(x.People, ", "),
+			strings.Join(x.Agents, ", "), string(x.CI), strings.Join(x.Allow, ", "))
+	}
+}
+
+// number formats a number, and 0 as nothing.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // rowsTyped returns the non-empty rows of a list in a form; each maps keys to cells. asked is false if the form lacks
@@ -117,10 +148,33 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{}
 		for _, row := range rows {
 			s.AutoActions = append(s.AutoActions, agent.AutoRule{
-				Type: agent.TestRun, Argv: words(row["argv"]), Workspace: row["workspace"],
+				Type: agent.TestRun, Argv: agent.Words(row["argv"]), Workspace: row["workspace"],
+				Source: row["source"], Place: row["place"], Changed: row["changed"] == "true",
 			})
 		}
 	}
+	if rows, asked := rowsTyped(f, "listed_reads"); asked {
+		s.ListedReads = []agent.ListedRead{}
+		for _, row := range rows {
+			s.ListedReads = append(s.ListedReads, agent.ListedRead{Agent: row["agent"], Tool: row["tool"],
+				Version: strings.ToLower(row["version"]), People: listed(row["people"])})
+		}
+	}
+	if rows, asked := rowsTyped(f, "sources"); asked {
+		s.Sources = []agent.Source{}
+		for _, row := range rows {
+			s.Sources = append(s.Sources, agent.Source{
+				Name: row["name"], Repository: row["repository"], Ref: row["ref"], Path: row["path"], People: listed(row["people"]),
+				Agents: listed(row["agents"]), CI: agent.CI(row["ci"]),
+				Allow: listed(row["allow"]),
+			})
+		}
+	}
+}
+
+// listed splits what is typed with commas or blanks between.
+func listed(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", 、,　\t", r) })
 }
 
 // agentTyped returns the typed agent; fields that the page doesn't have stay as they were.
@@ -129,7 +183,13 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 		ID: row["id"], Provider: agent.Provider(row["provider"]), Model: row["model"], Endpoint: row["endpoint"],
 		AuthRef: row["auth_ref"], IsDefault: row["is_default"] == "true",
 	}
-	for _, c := range strings.FieldsFunc(row["capabilities"], func(r rune) bool { return strings.ContainsRune(", 、,　\t", r) }) {
+	if text := row["context_tokens"]; text != "" {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+		if d.ContextTokens = n; err != nil || n == 0 {
+			d.ContextTokens = -1 // breaks the rule, as whatever else is no such number
+		}
+	}
+	for _, c := range listed(row["capabilities"]) {
 		d.Capabilities = append(d.Capabilities, agent.Capability(strings.ToLower(c)))
 	}
 	if old, ok := agent.Find(was, d.ID); ok {
@@ -147,47 +207,6 @@ func agentTyped(row map[string]string, was []agent.Definition) agent.Definition 
 		d.Metadata = nil
 	}
 	return d
-}
-
-// spoken formats a command on one line; empty elements and those with a space are in double quotes.
-func spoken(argv []string) string {
-	var out []string
-	for _, a := range argv {
-		if a == "" || strings.ContainsAny(a, " \t\"") {
-			a = `"` + strings.ReplaceAll(a, `"`, `""`) + `"`
-		}
-		out = append(out, a)
-	}
-	return strings.Join(out, " ")
-}
-
-// words splits a line that spoken wrote.
-func words(text string) (argv []string) {
-	var one strings.Builder
-	open, begun := false, false
-	end := func() {
-		if begun {
-			argv = append(argv, one.String())
-		}
-		one.Reset()
-		begun = false
-	}
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"' && open && i+1 < len(text) && text[i+1] == '"':
-			one.WriteByte(c)
-			i++
-		case c == '"':
-			open, begun = !open, true
-		case !open && (c == ' ' || c == '\t'):
-			end()
-		default:
-			one.WriteByte(c)
-			begun = true
-		}
-	}
-	end()
-	return argv
 }
 
 // rowsOf returns the form's rows and two empty ones to add more.

@@ -24,6 +24,7 @@ type settingsData struct {
 	Conflict bool
 	NoSlack  bool
 	Silent   bool
+	NoGitHub bool
 	Cut      bool
 	Problems []fieldProblem
 	Both     []string
@@ -67,7 +68,8 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
 		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, Silent: p.silent,
-		NoSlack: p.members == nil,
+		NoGitHub: p.noGitHub,
+		NoSlack:  p.members == nil,
 	}
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -38,7 +39,9 @@ func ButtonsFor(
 			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
 		}
 		switch x.Act {
-		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, conversation.ActReopen:
+		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
+			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
+			conversation.ActTakeFiles, conversation.ActFetchAgain:
 			b.Class = "button-primary"
 		}
 		if err := Likely(a, set, v, x.Act); err != nil {
@@ -61,8 +64,19 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 		return err
 	case aggregate.ActReject, task.ActTakeAsReason:
 		return p.Reject(by, requester)
-	case conversation.ActReopen:
+	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles, conversation.ActFetchAgain:
 		return p.Request(by)
+	case conversation.ActMakeRequest:
+		if t, is := a.(*conversation.Aggregate); is && t.OpenOffer() != nil {
+			requester = t.OpenOffer().User
+		}
+		return cmp.Or(p.Request(by), p.Withdraw(by, requester))
+	case conversation.ActCheck:
+		if t, is := a.(*conversation.Aggregate); is && slices.ContainsFunc(t.Actions, func(x *conversation.Action) bool {
+			return t.Unsure(x.ActionID) != nil && slices.Contains(t.AskersOf(x), v.User)
+		}) {
+			return nil
+		}
 	case conversation.ActCancel:
 		if slices.Contains(a.Askers(), v.User) { // of their own
 			return nil

@@ -42,6 +42,7 @@ type toolsData struct {
 // ownTool is one of Ringi's own tools with the form of its permission.
 type ownTool struct {
 	Name, Title, About string
+	Version            string // for the settings' list of reads
 	Write              bool
 	Provider           string
 	Allowed            bool
@@ -130,7 +131,7 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 // own returns a tool with its saved permission or, if the form was sent, with the typed values.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
 	x := ownTool{
-		Name: s.Name, Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
+		Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
 		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
 	}
 	bounds, err := p.Bounds(s.Knows())

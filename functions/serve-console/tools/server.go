@@ -38,6 +38,7 @@ type serverData struct {
 
 type serverTool struct {
 	Name, Title, State, Badge, Hash string
+	Version                         string // once it is allowed, for the settings' list of reads
 	Problem                         string
 	Access                          string // as it was allowed
 	Allowable, Forbiddable          bool
@@ -144,6 +145,9 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 		Contests: x.State == mcp.On && x.Contests,
 		Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read,
 		Writes:   x.State == mcp.On && x.Access == aggregate.Write,
+	}
+	if x.State == mcp.On && pin != nil {
+		out.Version = pin.Version()
 	}
 	was := mcp.Tool{}
 	changed := x.State == mcp.Changed && pin != nil

@@ -36,7 +36,7 @@ var bareOf = map[string]string{
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
 	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-s3-models-mcp",
 	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb", "expire-results": "dynamodb",
-	"answer-message": "dynamodb-models", "run-action": "dynamodb", "give-up": "dynamodb",
+	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
 }
 

@@ -166,6 +166,9 @@ func TestAConversationHandsOver(t *testing.T) {
 	if n := len(d.Audit(conversation.AuditHandedOver)); n != 1 {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
+	r.Cancel(workspace.Sato, r.Card(driver.PromptCard, "").TS)
+	d.Shows("渡したタスク " + made.TaskID + " は取り消されました。")
+	expect.Is(t, d.Count("渡したタスク"), 1)
 }
 
 // Only the tests that an administrator's rule names begin without a person.

@@ -1,5 +1,5 @@
-// Package admin does for a local stack what an administrator does in production: it connects freee, Google and an MCP
-// server. It can also make tools fail.
+// Package admin does for a local stack what an administrator does in production: it connects freee, Google, GitHub and
+// an MCP server. It can also make tools fail.
 package admin
 
 import (
@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/github"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
@@ -54,6 +55,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 		return err
 	}
 	x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
+	x.MaxAgentsCostDayUSD = 0
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
@@ -73,6 +75,11 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 		return err
 	}
 	v := credentials(s)
+	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the App is one organization's
+		if err := v.ConnectApp(ctx, tenant, github.AppID, github.Installation, s.Vendors.GitHub.Key(), setup()); err != nil {
+			return err
+		}
+	}
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
 		// People need this client when they connect the vendor again.

@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/outbound"
@@ -32,8 +33,18 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 		return err
 	}
 	x.MCPServers = append(x.MCPServers, server)
+	if s.Sandbox != nil && tenant == aggregate.TenantID(s.Sandbox.TeamID()) {
+		x.Sources = append(x.Sources, Shop(s))
+	}
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
+}
+
+// Shop is the source that a stack's first workspace has: the demo repository, for everybody.
+func Shop(s *stack.Stack) agent.Source {
+	repo := vendors.ShopOwner + "/" + vendors.ShopName
+	return agent.Source{Name: vendors.ShopName, Repository: repo, Ref: vendors.ShopRef, People: []string{agent.Everybody},
+		Agents: []string{agent.Codex, "claude"}, CI: agent.CISkip, RepositoryID: int(s.Vendors.GitHub.ID(repo))}
 }
 
 func MCP(s *stack.Stack) mcp.Admin {

@@ -60,6 +60,8 @@ func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
 	switch {
 	case c.Method == http.MethodHead, c.Method == http.MethodGet && query.Get("list-type") == "2":
 		return []Request{{Action: "s3:ListBucket", Resource: bucketARN + bucket}}, nil
+	case c.Method == http.MethodGet && query.Has("versions"):
+		return []Request{{Action: "s3:ListBucketVersions", Resource: bucketARN + bucket}}, nil
 	case c.Method == http.MethodPost && query.Has("delete"):
 		var in struct {
 			Object []struct{ Key, VersionId string }
@@ -69,10 +71,11 @@ func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
 		}
 		var all []Request
 		for _, o := range in.Object {
+			action := "s3:DeleteObject"
 			if o.VersionId != "" {
-				return nil, unknown("s3:DeleteObjects of versions")
+				action = "s3:DeleteObjectVersion"
 			}
-			all = append(all, Request{Action: "s3:DeleteObject", Resource: bucketARN + bucket + "/" + o.Key})
+			all = append(all, Request{Action: action, Resource: bucketARN + bucket + "/" + o.Key})
 		}
 		return all, nil
 	case c.Method == http.MethodPost: // an upload by a signed form

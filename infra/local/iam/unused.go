@@ -69,6 +69,42 @@ func (r reason) about(action string, x Right) bool {
 	return action == x.Action && like(r.column[0], x.Policy) && like(r.column[1], x.Sid) && like(r.column[3], x.Resource)
 }
 
+func readReasons(text string) (list []reason, err error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "# ") {
+			continue
+		}
+		r, err := readReason(line)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+func needless(action string, r reason) string {
+	return fmt.Sprintf("no right needs the reason for %s: %s", action, r.line)
+}
+
+// Ungranted returns the reasons, as in Unused, for rights that no role grants. It needs no notes of tests.
+func Ungranted(roles map[string]Role, reasons string) (wrong []string, err error) {
+	list, err := readReasons(reasons)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Collect(maps.Keys(granted(roles)))
+	for _, r := range list {
+		for _, action := range r.actions {
+			if !slices.ContainsFunc(all, func(x Right) bool { return r.about(action, x) }) {
+				wrong = append(wrong, needless(action, r))
+			}
+		}
+	}
+	return wrong, nil
+}
+
 // Unused compares the rights that roles grant with the rights that tests used, according to the notes in folder.
 // packages are the folders with tests. Each line of reasons excuses unused rights; it has a policy, a Sid, actions
 // separated by commas, a resource, a colon and the reason. A * stands for any text, except in actions. A line with a
@@ -81,15 +117,11 @@ func Unused(roles map[string]Role, folder string, packages []string, reasons str
 	}
 	all := granted(roles)
 	excused := map[Right]bool{}
-	for line := range strings.Lines(reasons) {
-		line = strings.TrimSpace(line)
-		if line == "" || strings.HasPrefix(line, "# ") {
-			continue
-		}
-		r, err := readReason(line)
-		if err != nil {
-			return nil, err
-		}
+	list, err := readReasons(reasons)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range list {
 		for _, action := range r.actions {
 			needed := false
 			for right := range all {
@@ -103,7 +135,7 @@ func Unused(roles map[string]Role, folder string, packages []string, reasons str
 				excused[right] = true
 			}
 			if !needed {
-				wrong = append(wrong, fmt.Sprintf("no right needs the reason for %s: %s", action, line))
+				wrong = append(wrong, needless(action, r))
 			}
 		}
 	}

@@ -129,7 +129,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	version := expect.Value(store.Put(t.Context(), of, before))(t)
 
 	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")
-	expect.NoError(t, store.Lend(t.Context(), of, version, o.Deadline, &o))
+	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: version}, o.Deadline, &o))
 	var text string
 	end, err := client.New(c, "Sandbox").Run(t.Context(), o, func(l isolated.Line) error {
 		text += l.Text
@@ -144,7 +144,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 		"%q, version %s, %+v", text, next, end)
 
 	o = order("echo begun; sleep 30")
-	expect.NoError(t, store.Lend(t.Context(), of, next, o.Deadline, &o))
+	expect.NoError(t, store.Lend(t.Context(), of, conversation.On{Base: next}, o.Deadline, &o))
 	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
 	expect.NoError(t, err)
 	expect.That(t, end.Cancelled && end.Version == "", "cancelled: %+v", end)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 )
 
@@ -25,6 +26,9 @@ const maxRequest = 1 << 20
 func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api)
+	if files, is := api.(*webapi.API); is {
+		mux.HandleFunc("GET "+webapi.FilesPath+"{id}", files.ServeFile)
+	}
 	s.signIn().serve(mux, "/openid/connect", "openid.connect.token")
 	s.installs.install(s).serve(mux, "/oauth/v2", "oauth.v2.access")
 	mux.HandleFunc("GET /sandbox/state", s.getState)

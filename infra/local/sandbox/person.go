@@ -29,6 +29,16 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 	return m.TS, nil
 }
 
+// Attach says something as Reply does, with files.
+func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...workspace.File) (string, error) {
+	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Subtype: "file_share",
+		Blocks: []any{richText(text)}, Files: files})
+	if err != nil {
+		return "", fmt.Errorf("attach files in %s: %w", channel, err)
+	}
+	return m.TS, nil
+}
+
 func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	m, err := s.ws.Message(channel, ts, user)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"ringi/infra/local/vendors"
 )
 
 // containerPath lists the functions with the variables that they need in containers.
@@ -47,7 +49,7 @@ func (s *Stack) serveContainers() {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", s.containers.aws)
-	for _, path := range []string{"/freee/", "/google/", "/sheets/"} {
+	for _, path := range []string{"/freee/", "/google/", "/sheets/", vendors.GitHubPath + "/"} {
 		mux.Handle(path, s.Vendors.Handler())
 	}
 	if s.Sandbox != nil {

@@ -53,7 +53,8 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 		Faults: s.options.Faults}
 	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
-		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token"}
+		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token",
+		"GITHUB_API_URL": s.VendorsURL + "/github", "CONSOLE_ADDRESS": s.URL + "/console"}
 	if s.ContestFolder, err = s.sampleContests(); err != nil {
 		return err
 	}

@@ -64,8 +64,16 @@ func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 	locks := b.Retention.Mode != ""
 	c := bucketClient(m.cfg)
 	if _, err := c.CreateBucket(ctx,
-		&s3.CreateBucketInput{Bucket: &b.Name, ObjectLockEnabledForBucket: &locks}); err != nil || !locks {
+		&s3.CreateBucketInput{Bucket: &b.Name, ObjectLockEnabledForBucket: &locks}); err != nil {
 		return err
+	}
+	if b.Versioned && !locks {
+		_, err := c.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: &b.Name,
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}})
+		return err
+	}
+	if !locks {
+		return nil
 	}
 	_, err := c.PutObjectLockConfiguration(ctx,
 		&s3.PutObjectLockConfigurationInput{Bucket: &b.Name, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{

@@ -48,6 +48,7 @@ type Resource struct {
 type Bucket struct {
 	Resource
 	Retention Retention
+	Versioned bool // it keeps the earlier versions of objects
 }
 
 // Retention is how long a bucket locks objects that set no time of their own.
@@ -205,12 +206,15 @@ func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, glob
 	switch kind {
 	case typeBucket:
 		var b struct {
+			VersioningConfiguration struct{ Status string }
 			ObjectLockConfiguration struct {
 				Rule struct{ DefaultRetention Retention }
 			}
 		}
 		err := decode(p, &b)
-		t.Buckets = append(t.Buckets, Bucket{Resource{ID: id, Name: name}, b.ObjectLockConfiguration.Rule.DefaultRetention})
+		t.Buckets = append(t.Buckets, Bucket{
+			Resource{ID: id, Name: name}, b.ObjectLockConfiguration.Rule.DefaultRetention, b.VersioningConfiguration.Status == "Enabled",
+		})
 		return err
 	case typeKey:
 		var k struct{ KeySpec, KeyUsage string }

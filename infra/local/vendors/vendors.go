@@ -1,5 +1,6 @@
-// Package vendors stands in for freee HR, Google Sheets and an MCP server. It has a small company's employees and
-// attendance to read, a spreadsheet to write and rooms to book. It can be made to fail.
+// Package vendors stands in for freee HR, Google Sheets, GitHub and an MCP server. It has a small company's employees
+// and attendance to read, a spreadsheet to write, a repository to begin with and rooms to book. It can be made to
+// fail.
 package vendors
 
 import (
@@ -8,14 +9,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"ringi/infra/local/vendors/github"
 	"ringi/infra/local/vendors/rooms"
 )
 
 // Sheet is the id of the only spreadsheet.
 const Sheet = "ringi-demo-sheet"
 
-// Vendors stands in for all three vendors. It keeps data in memory.
+// Vendors stands in for all vendors. It keeps data in memory.
 type Vendors struct {
+	GitHub *github.Server
+
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one access token for each provider
 	staff    atomic.Pointer[[]employee]
@@ -37,6 +41,7 @@ func New() *Vendors {
 		"google": newAccounts("google", time.Hour, false, v.now),
 		"rooms":  newAccounts("rooms", time.Hour, true, v.now),
 	}
+	v.GitHub = newGitHub(v)
 	v.accounts["rooms"].resource = RoomsPath
 	for provider := range v.accounts {
 		v.tokens[provider] = v.Grant(provider).Access
@@ -47,9 +52,9 @@ func New() *Vendors {
 // Token returns an access token for a provider, or "" if there is no such provider.
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
-// Handler serves freee at /freee/hr, Sheets at /sheets, a page of the spreadsheet at /sheets/<spreadsheet id>, and the
-// MCP server at RoomsPath. The authorization servers are at /<provider>/authorize, /<provider>/token and
-// /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
+// Handler serves freee at /freee/hr, GitHub's API at GitHubPath, Sheets at /sheets, a page of the spreadsheet at
+// /sheets/<spreadsheet id>, and the MCP server at RoomsPath. The authorization servers are at /<provider>/authorize,
+// /<provider>/token and /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
 	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {
@@ -80,5 +85,6 @@ func (v *Vendors) Handler() http.Handler {
 	m.HandleFunc("PUT "+books+"/{id}/values/{range}", v.google(writeRows, v.writeValues))
 	m.HandleFunc("GET /sheets/{id}", v.page)
 	m.HandleFunc(RoomsPath, v.meetings)
+	m.Handle(GitHubPath+"/", http.StripPrefix(GitHubPath, v.GitHub.Handler()))
 	return m
 }

@@ -17,6 +17,8 @@ type Definition struct {
 	IsDefault    bool              `json:"is_default"`
 	AuthRef      string            `json:"auth_ref,omitempty"` // name of a key in the model secret, never the key itself
 	Metadata     map[string]string `json:"metadata,omitempty"` // label and description for people
+	// ContextTokens is how much the model takes at once, with its answer; 0: as models of the provider usually do.
+	ContextTokens int `json:"context_tokens,omitempty"`
 	// Unread lists the fields whose values had the wrong type.
 	Unread []string `json:"-"`
 }
@@ -41,10 +43,11 @@ const (
 	Code  Capability = "code"
 	Shell Capability = "shell"
 	Test  Capability = "test"
+	Tools Capability = "tools" // calls of vendors' tools
 )
 
 // Capabilities lists all capabilities.
-var Capabilities = []Capability{Code, Shell, Test}
+var Capabilities = []Capability{Code, Shell, Test, Tools}
 
 // ActionType says what an action does.
 type ActionType string
@@ -53,12 +56,16 @@ const (
 	CodeGenerate ActionType = "code_generate"
 	TestRun      ActionType = "test_run"
 	ShellCommand ActionType = "shell_command"
+	ToolCall     ActionType = "tool_call"
 )
 
 // ActionTypes lists all action types.
-var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
+var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 
-var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell}
+// OwnTypes are the types of actions that a person proposes themself.
+var OwnTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
+
+var needs = map[ActionType]Capability{CodeGenerate: Code, TestRun: Test, ShellCommand: Shell, ToolCall: Tools}
 
 // May reports whether the agent may propose actions of this type.
 func (d Definition) May(t ActionType) bool {
@@ -93,6 +100,26 @@ func UsualModel(p Provider) string {
 		}
 	}
 	return ""
+}
+
+// Bounds of ContextTokens, and what is assumed where it is not set. Anthropic says 200,000 of all its models; of others
+// 128,000 is what the smallest of today's take.
+const (
+	MinContext   = 16_000
+	MaxContext   = 2_000_000
+	usualContext = 128_000
+	ofAnthropic  = 200_000
+)
+
+// Context returns how many tokens the agent's model takes at once, with its answer.
+func (d Definition) Context() int {
+	switch {
+	case d.ContextTokens > 0:
+		return d.ContextTokens
+	case d.Provider == Anthropic:
+		return ofAnthropic
+	}
+	return usualContext
 }
 
 // Warning reports an entry of the settings that is ignored, and its first fault.
@@ -231,6 +258,8 @@ func (d *Definition) field(name string) any {
 		return &d.IsDefault
 	case "auth_ref":
 		return &d.AuthRef
+	case "context_tokens":
+		return &d.ContextTokens
 	case "metadata":
 		return (*texts)(&d.Metadata)
 	}

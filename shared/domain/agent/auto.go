@@ -9,13 +9,49 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-// AutoRule lets tests that match a command pattern start without approval in one workspace. It never allows a shell.
+// AutoRule lets tests that match a command pattern start without approval in one place. It never allows a shell.
 type AutoRule struct {
 	Type ActionType `json:"type"` // test_run
 	// Argv has one pattern for each word of the command, where * stands for one or more of A-Z, a-z, 0-9 and _./:@-
-	Argv      []string `json:"argv"`
-	Workspace string   `json:"workspace"`
+	Argv []string `json:"argv"`
+	// Workspace is a team and a channel, as earlier releases name conversations without a source. Others name a Place.
+	Workspace string `json:"workspace"`
+	Source    string `json:"source,omitempty"` // name of a source in the settings; empty: conversations without one
+	Place     string `json:"place,omitempty"`  // Slack's id of a channel or of direct messages
+	// Changed says that the rule also holds once the files are no longer the source's. Until then what the test reads as
+	// its configuration is what the repository's people wrote.
+	Changed bool `json:"changed,omitempty"`
 }
+
+// Where is what rules know of a conversation.
+type Where struct {
+	Workspace string // team and channel; empty if it has a source
+	Source    string // name of its source, if the settings still list that for it; empty: it has none
+	Sourced   bool   // it began from a source, also if that is not listed any more
+	Place     string // Slack's id of the channel
+	Changed   bool   // its files are not the source's any more
+}
+
+// Where names where a rule holds, for people.
+func (r AutoRule) Where() string {
+	if r.Workspace != "" {
+		return r.Workspace
+	}
+	return strings.TrimSpace(r.Source + " " + r.Place)
+}
+
+// holds reports whether the rule is about such a conversation.
+func (r AutoRule) holds(w Where) bool {
+	switch {
+	case r.Workspace != "":
+		return r.Workspace == w.Workspace
+	case r.Source == "":
+		return r.Place == w.Place && !w.Sourced
+	}
+	return r.Source == w.Source && r.Place == w.Place && (r.Changed || !w.Changed)
+}
+
+var placeForm = lazy.Regexp(`^[CDG][A-Z0-9]{1,40}$`)
 
 // Rules for the fields of an AutoRule.
 const (
@@ -25,6 +61,10 @@ const (
 	RuleAutoStar      Rule = "auto_star"
 	RuleAutoOption    Rule = "auto_option"
 	RuleAutoWorkspace Rule = "auto_workspace"
+	RuleAutoWhere     Rule = "auto_where"
+	RuleAutoSource    Rule = "auto_source"
+	RuleAutoPlace     Rule = "auto_place"
+	RuleAutoChanged   Rule = "auto_changed"
 )
 
 // shells are programs that read commands or start another program. The list can't be complete, and security does not
@@ -75,9 +115,22 @@ func (r AutoRule) Faults() (all []Fault) {
 	if rule := argvRule(r.Argv); rule != "" {
 		all = append(all, Fault{"argv", rule})
 	}
-	if r.Workspace == "" || len(r.Workspace) > 200 {
-		all = append(all, Fault{"workspace", RuleAutoWorkspace})
+	return append(all, r.whereFaults()...)
+}
+
+// whereFaults returns what is wrong with the place: it is a workspace, or a place, with a source or without.
+func (r AutoRule) whereFaults() (all []Fault) {
+	add := func(wrong bool, field string, rule Rule) {
+		if wrong {
+			all = append(all, Fault{field, rule})
+		}
 	}
+	named := r.Source != "" || r.Place != ""
+	add(!named && r.Workspace == "" || len(r.Workspace) > 200, "workspace", RuleAutoWorkspace)
+	add(named && r.Workspace != "", "workspace", RuleAutoWhere)
+	add(r.Source != "" && !sourceForm().MatchString(r.Source), "source", RuleAutoSource)
+	add(named && !placeForm().MatchString(r.Place), "place", RuleAutoPlace)
+	add(r.Changed && r.Source == "", "changed", RuleAutoChanged)
 	return all
 }
 
@@ -128,8 +181,8 @@ func nameOf(program string) string {
 
 // Allows reports whether the rule lets a command start: it has as many words as the rule, and each matches its pattern.
 // A rule with a fault allows nothing.
-func (r AutoRule) Allows(t ActionType, argv []string, workspace string) bool {
-	return len(r.Faults()) == 0 && t == TestRun && r.Workspace == workspace && slices.EqualFunc(r.Argv, argv, fits)
+func (r AutoRule) Allows(t ActionType, argv []string, w Where) bool {
+	return len(r.Faults()) == 0 && t == TestRun && r.holds(w) && slices.EqualFunc(r.Argv, argv, fits)
 }
 
 // fits reports whether the text matches the pattern. If the pattern begins with *, the text must not begin with -, @ or
@@ -150,6 +203,6 @@ func fits(pattern, text string) bool {
 }
 
 // AutoApproved returns the index of the first rule that lets the command start, or -1.
-func AutoApproved(rules []AutoRule, t ActionType, argv []string, workspace string) int {
-	return slices.IndexFunc(rules, func(r AutoRule) bool { return r.Allows(t, argv, workspace) })
+func AutoApproved(rules []AutoRule, t ActionType, argv []string, w Where) int {
+	return slices.IndexFunc(rules, func(r AutoRule) bool { return r.Allows(t, argv, w) })
 }

@@ -14,6 +14,49 @@ func rule(argv ...string) agent.AutoRule {
 	return agent.AutoRule{Type: agent.TestRun, Argv: argv, Workspace: "w"}
 }
 
+var inW = agent.Where{Workspace: "w"}
+
+// A rule names source and place by the settings' ids. It holds while the files are the source's: a file that the agent
+// changed may be one that the test reads as its configuration.
+func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
+	shop := agent.Where{Source: "shop", Sourced: true, Place: "D1"}
+	changed, unlisted, elsewhere := shop, shop, shop
+	changed.Changed, unlisted.Source, elsewhere.Place = true, "", "D2"
+	none := agent.Where{Workspace: "T1/D1", Place: "D1"}
+	for name, tt := range map[string]struct {
+		rule  agent.AutoRule
+		holds []agent.Where
+	}{
+		"source and place":   {agent.AutoRule{Source: "shop", Place: "D1"}, []agent.Where{shop}},
+		"changed files, too": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, []agent.Where{shop, changed}},
+		"another source":     {agent.AutoRule{Source: "pay", Place: "D1"}, nil},
+		"a place alone":      {agent.AutoRule{Place: "D1"}, []agent.Where{none}},
+		"an earlier release": {agent.AutoRule{Workspace: "T1/D1"}, []agent.Where{none}},
+	} {
+		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
+		expect.Must(t, len(tt.rule.Faults()) == 0, "%s: %v", name, tt.rule.Faults())
+		for _, w := range []agent.Where{shop, changed, unlisted, elsewhere, none, {}} {
+			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w), slices.Contains(tt.holds, w), "%s: in %+v", name, w)
+		}
+	}
+	for _, tt := range []struct {
+		rule agent.AutoRule
+		want agent.Fault
+	}{
+		{agent.AutoRule{}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWorkspace}},
+		{agent.AutoRule{Workspace: "w", Place: "D1"}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
+		{agent.AutoRule{Workspace: "w", Source: "shop", Place: "D1"}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
+		{agent.AutoRule{Source: "Shop!", Place: "D1"}, agent.Fault{Field: "source", Rule: agent.RuleAutoSource}},
+		{agent.AutoRule{Source: "shop"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
+		{agent.AutoRule{Place: "#general"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
+		{agent.AutoRule{Place: "D1", Changed: true}, agent.Fault{Field: "changed", Rule: agent.RuleAutoChanged}},
+	} {
+		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
+		expect.Same(t, []agent.Fault{tt.want}, tt.rule.Faults())
+		expect.That(t, !tt.rule.Allows(agent.TestRun, tt.rule.Argv, shop) && !tt.rule.Allows(agent.TestRun, tt.rule.Argv, none), "%+v", tt.rule)
+	}
+}
+
 func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	for _, tt := range []struct {
 		rule agent.AutoRule
@@ -48,23 +91,23 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 		{rule("pytest", "\xff*"), []string{"pytest", "\xffa"}, false},
 		{rule("pytest", "a b(*"), []string{"pytest", "a b(c"}, true},
 	} {
-		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, "w"), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
+		expect.Is(t, tt.rule.Allows(agent.TestRun, tt.argv, inW), tt.want, "%q lets %q", tt.rule.Argv, tt.argv)
 	}
 	ok := rule("go", "test")
 	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
-		expect.That(t, !ok.Allows(other, []string{"go", "test"}, "w"), "%s is allowed", other)
+		expect.That(t, !ok.Allows(other, []string{"go", "test"}, inW), "%s is allowed", other)
 	}
-	if ok.Allows(agent.TestRun, []string{"go", "test"}, "v") || ok.Allows(agent.TestRun, []string{"go", "test"}, "") {
+	if ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Workspace: "v"}) || ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}) {
 		t.Error("another workspace's command is allowed")
 	}
-	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"), 1)
+	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inW), 1)
 }
 
 // A * in a rule matches letters of names only. It doesn't match signs like @ or -, which make a program read more.
 func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
 	for c := rune(0); c < 0x3000; c++ {
 		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))
-		got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, "w")
+		got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, inW)
 		expect.Is(t, got, want, "%q is let", c)
 	}
 }
@@ -98,7 +141,7 @@ func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
 		if tt.want != "" {
 			want = []agent.Fault{{Field: "argv", Rule: tt.want}}
 		}
-		if faults := r.Faults(); !slices.Equal(faults, want) || r.Allows(agent.TestRun, argv, "w") != (tt.want == "") {
+		if faults := r.Faults(); !slices.Equal(faults, want) || r.Allows(agent.TestRun, argv, inW) != (tt.want == "") {
 			t.Errorf("%q: %v, want %v", tt.rule, faults, want)
 		}
 	}
@@ -117,9 +160,9 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 	} {
 		r := rule(argv...)
 		expect.That(t, len(r.Faults()) != 0, "%q is no fault", argv)
-		expect.That(t, !r.Allows(agent.TestRun, argv, "w"), "%q is allowed", argv)
+		expect.That(t, !r.Allows(agent.TestRun, argv, inW), "%q is allowed", argv)
 	}
 	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, r.Workspace), "%+v", r)
+		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Workspace: r.Workspace}), "%+v", r)
 	}
 }

@@ -30,6 +30,7 @@ const (
 	RuleNoPlace   Rule = "agent_no_place" // agents of a vendor have no endpoint of their own
 	RuleAuthRef   Rule = "agent_auth_ref"
 	RuleMetadata  Rule = "agent_metadata"
+	RuleContext   Rule = "agent_context"
 )
 
 // Limits describes, for each rule, the values that it allows.
@@ -39,14 +40,22 @@ var Limits = map[Rule]string{
 	RuleTaken:     "is another entry's",
 	RuleUnread:    "has a value of another type",
 	RuleProvider:  "must be openai, anthropic, http or local",
-	RuleAbility:   "must be a list of code, shell and test",
+	RuleAbility:   "must be a list of code, shell, test and tools",
 	RuleModel:     "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
 	RuleEndpoint:  "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query or fragment",
 	RuleSecure:    "must begin with https://, or be an address that this deployment allows",
 	RuleElsewhere: "is no address that this deployment allows",
 	RuleNoPlace:   "is for the providers http and local only",
 	RuleAuthRef:   "must be the name of a key, 1 to 64 of A-Z, a-z, 0-9, ., - and _; never a key",
+	RuleContext:   "must be a whole number from 16000 to 2000000",
 	RuleMetadata:  "may have 20 entries with names of 64 and values of 500 characters at most",
+
+	RuleListedTool:    "must be the name of a tool, 1 to 200 bytes",
+	RuleListedVersion: "must be the tool's version, 64 hexadecimal digits, as the page of tools shows it",
+	RuleListedPeople:  "must be 1 to 200 Slack user ids",
+	RuleListedUnknown: "must be a tool that is allowed here",
+	RuleListedOther:   "must be the version that the tool has now",
+	RuleListedFree:    "must be a tool that only reads and, of a server, takes no free text",
 
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
 	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
@@ -54,6 +63,23 @@ var Limits = map[Rule]string{
 	RuleAutoStar:      "may have * only for names that these commands are given: " + OpenCommands() + "; every other command is spelled without *",
 	RuleAutoOption:    "must have beside * only options like -run, -k or -Dtest, spelled whole, that choose tests or what is printed",
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
+	RuleAutoWhere:     "must be empty where a source or a place is given",
+	RuleAutoSource:    "must be the name of a source in these settings",
+	RuleAutoPlace:     "must be Slack's id of a channel or direct message, and is required beside a source",
+	RuleAutoChanged:   "is for rules that name a source",
+
+	RuleSourceName:        "must be 1 to 32 of a-z, 0-9 and -, and no other source's",
+	RuleSourceRepository:  "must be owner/name, as in the address of the repository's page",
+	RuleSourceRef:         "must be heads/ and a branch, or tags/ and a tag, of at most 190 bytes",
+	RuleSourcePath:        "must be a folder inside of the repository, of at most 200 bytes",
+	RuleSourcePeople:      "must be 1 to 200 Slack user ids, or everybody alone",
+	RuleSourceAgents:      "must be 1 to 20 ids of agents",
+	RuleSourceCI:          "must be run or skip",
+	RuleSourceAllow:       "must be .gitattributes, CODEOWNERS, both or nothing",
+	RuleSourceUnconnected: "needs GitHub, which is not connected",
+	RuleSourceMissing:     "is no repository in which the GitHub App is installed",
+	RuleSourceNoRef:       "is no branch or tag of the repository",
+	RuleSourceOther:       "is another repository's name now: remove the source and list it anew",
 }
 
 // Fault says which rule a field breaks.
@@ -108,6 +134,9 @@ func (d Definition) Faults() (all []Fault) {
 	}
 	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || keyForm().MatchString(d.AuthRef)) {
 		add("auth_ref", RuleAuthRef)
+	}
+	if n := d.ContextTokens; n != 0 && (n < MinContext || n > MaxContext) {
+		add("context_tokens", RuleContext)
 	}
 	if badMetadata(d.Metadata) {
 		add("metadata", RuleMetadata)

@@ -18,6 +18,7 @@ type Change struct {
 	Rely   []Row   // must have the Revision with which they were read; 0: must be absent
 	Owned  []Owned // the tenant's rows that the decision relied on
 	Counts []Count
+	Copies []Copy // made before the commit
 	Audit  []AuditEntry
 	Now    time.Time
 	// Made is the row among Rows that a model produced, or nil.
@@ -33,6 +34,10 @@ type Listed struct {
 	Of   string // id of the list's owner
 	Row  Row
 }
+
+// Copy is an object in the bucket that must be copied before a Change is committed, because the Change's rows name the
+// copy. The object's name is the hash of its content.
+type Copy struct{ From, To string }
 
 // Decision makes a Change from a loaded aggregate. It must be pure, because it is called again after a conflict.
 type Decision[A any] func(A) (Change, error)

@@ -12,6 +12,9 @@ type Effects struct {
 	Tell  []Telling
 	Wake  []Wait // waiting runs to wake, because their gate is decided or they are superseded
 	Cards bool   // the cards in Slack are older than the rows
+	// Erased is set if all of the aggregate must be deleted but its head and what lives longer. It is committed when that
+	// is done. Only the sweeper may delete.
+	Erased Decision[Aggregate]
 }
 
 // Making is an aggregate that must exist. It is created if it is absent; then Made is committed to the one that asked.

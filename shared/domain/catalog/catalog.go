@@ -23,7 +23,9 @@ type File struct {
 	Description string           `json:"description"` // for the model that plans steps
 	Effect      aggregate.Access `json:"effect"`
 	Provider    string           `json:"provider"` // provider of the credentials that it needs; empty: none
-	Limits      struct {
+	// Sourced says that only conversations with a source may call the tool. Plans of tasks never have it.
+	Sourced bool `json:"sourced"`
+	Limits  struct {
 		TimeoutSeconds int `json:"timeout_seconds"`
 		MaxRows        int `json:"max_rows"` // rows of the longest list in its input or output
 		MaxBytes       int `json:"max_bytes"`

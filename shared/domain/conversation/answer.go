@@ -37,7 +37,7 @@ func (e ErrType) Error() string {
 }
 
 // ErrPending says that another action waits or is under way. A conversation has only one at a time.
-var ErrPending = errors.New("another action waits for a decision or is under way")
+var ErrPending = fmt.Errorf("another action waits for a decision or is under way: %w", aggregate.ErrInFlight)
 
 // ErrBase says that the conversation's files are not those for which an action was proposed.
 var ErrBase = errors.New("the conversation's files are not those for which the action was proposed")
@@ -50,14 +50,22 @@ type Proposal struct {
 	Type    ActionType
 	Payload aggregate.Blob // in the form of Payload.JSON
 	Seconds int            // its timeout
+	Plan    int            // how many commands it runs, if it runs several
 	Summary string         // its purpose in the agent's words
-	Base    string         // the version of the files for which it was made, as the payload says
+	On                     // for which it was made, as the payload says
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
+	// Tool and Access are those of a tool_call.
+	Tool   string
+	Access aggregate.Access
+	// Push is that of a tool_call that opens a pull request.
+	Push *Push
 }
 
 // Answer is an agent's answer.
 type Answer struct {
+	// AgentID is the agent that answered. In a conversation for which nobody named one it may be another one than before.
+	AgentID  string
 	Text     string
 	Tokens   int64
 	Usage    aggregate.Usage
@@ -71,8 +79,17 @@ type Answer struct {
 	Read []Attachment
 	// Lost is the version of the conversation's files if they turned out to be deleted: it has none from now on.
 	Lost string
+	// Attached are the attachments, if files were added to them, and AttachmentsVersion is their version.
+	Attached           []Attached
+	AttachmentsVersion string
+	// Unread tells people which attachments could not be read and why.
+	Unread string
+	// Files is what was read of the conversation's files; nil: nothing.
+	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Asked says that a person makes this request by a button, because the agent was shown files or output.
+	Asked bool
 	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
@@ -94,7 +111,8 @@ func (a *Aggregate) working(run int) error {
 
 // Answered records the agent's answer to the messages seen, which leave the inbox. Its proposal becomes an action that
 // waits for a person, unless an administrator's rule approves it. It returns ErrPending if another action is not over,
-// ErrBase if the proposal was made for other files, and ErrMoved if one of seen was answered meanwhile.
+// ErrBase if the proposal was made for other files, ErrFilesLost while these are lost, and ErrMoved if one of seen was
+// answered meanwhile.
 func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
 	c, err := a.answering(run, seen, now)
 	if err != nil {
@@ -102,34 +120,37 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.to(Open) // in case it was failing
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
+	if c.Conversation.Unnamed {
+		c.Conversation.AgentID = cmp.Or(x.AgentID, c.Conversation.AgentID)
+	}
 	c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
 		c.Conversation.Unasked = 0
 	}
-	if x.Lost != "" && c.Conversation.WorkspaceVersion == x.Lost {
-		c.Conversation.WorkspaceVersion = ""
-		m := Message{Sender: FromSystem}
-		m.own(said.In(c.Conversation.Locale).lost)
-		c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
-	}
+	c.lose(x.Lost)
+	c.attach(x)
 	proposed := ""
 	if x.Proposal != nil {
-		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Conversation.AgentID}
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
 		proposed = c.propose(*x.Proposal, RequestedByAgent, by)
 	}
-	if x.Text != "" || proposed != "" || len(x.Read) > 0 || len(c.late) > 0 {
-		m := c.say(Message{
-			Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late,
-		})
+	handed := c.hands(x, seen)
+	if x.Text != "" || proposed != "" || handed != nil || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
+		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
+			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, HandOver: handed}
+		if x.Files != nil {
+			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
+		}
+		m := c.say(answer)
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
 				c.card(CardMessage, MessageSubject(m.Key(), part))
 			}
 		}
 	}
-	if x.HandOver != "" {
-		c.handOver(x.HandOver, seen)
+	if handed != nil && handed.TaskID == "" {
+		c.offer(x.HandOver, seen)
 	}
 	c.fold(x.Summary, x.Through)
 	switch {
@@ -144,6 +165,20 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.rest()
 	return c.done()
+}
+
+// attach takes over the attachments that were laid for the answer, and tells people which could not be read.
+func (c *change) attach(x Answer) {
+	if x.AttachmentsVersion != "" {
+		c.Conversation.Attached, c.Conversation.AttachmentsVersion = x.Attached, x.AttachmentsVersion
+	}
+	if x.Unread == "" {
+		return
+	}
+	m := Message{Sender: FromSystem}
+	m.own(said.In(c.Conversation.Locale).unread)
+	m.quote(x.Unread)
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 
 // fold saves a summary of all messages up to a key.
@@ -164,16 +199,7 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	if a.Conversation.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
 		return aggregate.Change{}, nil
 	}
-	c := a.begin(now)
-	c.charge(x.Usage)
-	c.fold(x.Summary, x.Through)
-	for _, i := range a.Inbox {
-		if slices.Contains(x.Folded, i.Message) {
-			folded := *i
-			folded.Folded = true
-			c.Put(&folded)
-		}
-	}
+	c := a.unanswered(x, now)
 	c.Conversation.TriedError = why
 	return c.done()
 }
@@ -228,7 +254,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	if askers != nil {
 		c.Conversation.Askers = askers
 	}
-	c.Conversation.TriedError = ""
+	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
 	c.progress()
 	c.active()
@@ -264,26 +290,37 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
+	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
 }
 
 // propose creates the action and its card, and returns the action's id.
 func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
-	if c.of.Current() != nil {
+	switch {
+	case c.of.Current() != nil:
 		c.Fail(ErrPending)
+	case c.of.FilesLost():
+		c.Fail(ErrFilesLost)
 	}
-	if p.Base != c.Conversation.WorkspaceVersion {
+	if p.On != c.Conversation.On() {
 		c.Fail(ErrBase)
 	}
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Base: &p.Base,
+		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan, Base: &p.Base,
+		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
 	if as == RequestedByUser {
 		x.Askers = []string{by.ID}
 	}
 	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
+	if p.Push != nil {
+		x.Pushed = &Pushed{Repository: p.Push.Repository, Base: p.Push.Commit, Branch: BranchOf(x.SessionID, x.ActionID)}
+	}
+	if !c.Conversation.onCommit(x.Pushed) {
+		c.Fail(ErrBase)
+	}
 	c.under(p.Terms.SettingsRev)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
@@ -292,12 +329,13 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		c.Conversation.PendingActionID = x.ActionID
 		return x.ActionID
 	}
-	if x.ActionType != TestRun { // a second check, independent of the caller's
+	if !x.mayGoUnasked() { // a second check, independent of the caller's
 		c.Fail(ErrType{x.ActionType})
 	}
 	x.Rule = p.Rule
 	c.Conversation.Unasked++
 	c.move(x, ActionApproved, func(n *Action) {
+		n.Payload = c.lasting(n.Payload)
 		n.Gate.Terms.ApprovalRequired = false
 		n.settle(aggregate.Approved)
 		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto
@@ -306,19 +344,34 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	return x.ActionID
 }
 
-// Propose creates a person's own proposal, which waits for a decision like an agent's.
+// Propose creates a person's own proposal, which waits for a decision like an agent's. The agent is told of it with the
+// next messages. It changes nothing if the same person's same proposal is the open one, as when a form is sent twice.
 func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if err := policy.Request(by); err != nil {
 		return aggregate.Change{}, err
+	}
+	if x := a.Current(); x != nil && x.RequestedBy == RequestedByUser && slices.Equal(x.Askers, []string{by.ID}) &&
+		x.ActionType == p.Type && x.Payload.Hash() == p.Payload.Hash() {
+		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
 	if c.Conversation.Status == Closed {
 		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Conversation.ClosedBy, At: *c.Conversation.ClosedAt, Reason: c.Conversation.CloseReason})
 	}
-	p.Rule = ""
 	c.active()
-	c.propose(p, RequestedByUser, by)
+	c.proposeOwn(p, by)
 	return c.done()
+}
+
+// proposeOwn makes a person's own action, and tells the agent of it with the next messages.
+func (c *change) proposeOwn(p Proposal, by aggregate.Actor) {
+	p.Rule = ""
+	id := c.propose(p, RequestedByUser, by)
+	m := Message{Sender: FromSystem, ActionID: id}
+	m.own(fmt.Sprintf(said.In(c.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
+	m.quote(p.Summary)
+	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
+	c.say(m)
 }
 
 // Refusal says why messages get a fixed sentence instead of a model's answer.
@@ -340,7 +393,11 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 		return aggregate.Change{}, err
 	}
 	c.charge(r.Usage)
-	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late})
+	refused := Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late}
+	if was := a.ReadFor(seen); was != nil { // people see what was read, although nothing came of it
+		refused.Read = was.Read
+	}
+	m := c.say(refused)
 	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	if r.Failed {
 		if c.Conversation.Status != Failing {

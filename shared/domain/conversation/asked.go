@@ -99,23 +99,45 @@ const (
 	ActCancel aggregate.Act = "cancel_action"
 	ActClose  aggregate.Act = "close_session"
 	ActReopen aggregate.Act = "reopen_session"
+	// ActBeginEmpty gives up lost files.
+	ActBeginEmpty aggregate.Act = "begin_empty"
+	// ActCheck has it looked what became of a pull request.
+	ActCheck aggregate.Act = "check_action"
 )
 
 // Offers returns what people may do in the conversation in its current state. Whether a particular person may do it is
 // decided at the click.
 func (a *Aggregate) Offers() []aggregate.Offer {
+	if a.Conversation.Status == Closed {
+		return []aggregate.Offer{{Act: ActReopen}}
+	}
+	var all []aggregate.Offer
+	if o := a.OpenOffer(); o != nil {
+		all = append(all, aggregate.Offer{Act: ActMakeRequest, ID: o.ID, Hash: aggregate.HashOf(o.Text)})
+	}
+	for _, x := range a.Actions {
+		if a.Unsure(x.ActionID) != nil && x.Pushed.Look == nil {
+			all = append(all, aggregate.Offer{Act: ActCheck, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()})
+		}
+	}
 	x := a.Current()
 	switch {
-	case a.Conversation.Status == Closed:
-		return []aggregate.Offer{{Act: ActReopen}}
+	case x == nil && a.FilesLost():
+		if a.mayFetchAgain() {
+			all = append(all, aggregate.Offer{Act: ActFetchAgain})
+		}
+		return append(all, aggregate.Offer{Act: ActBeginEmpty}, aggregate.Offer{Act: ActClose})
+	case x == nil && a.Untaken() != nil:
+		late := a.Untaken()
+		return append(all, aggregate.Offer{Act: ActTakeFiles, ID: late.ActionID}, aggregate.Offer{Act: ActClose})
 	case x == nil:
-		return []aggregate.Offer{{Act: ActClose}}
+		return append(all, aggregate.Offer{Act: ActClose})
 	}
 	of := func(act aggregate.Act) aggregate.Offer {
 		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()}
 	}
 	if x.Status != ActionPending {
-		return []aggregate.Offer{of(ActCancel)} // the conversation can be closed only after the action is cancelled
+		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
 	}
-	return []aggregate.Offer{of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), {Act: ActClose}}
+	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})
 }

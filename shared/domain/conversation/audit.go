@@ -30,9 +30,11 @@ const (
 	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person
 	ReasonUnknown     aggregate.Reason = "action_unknown"     // nobody knows what it did
 	ReasonInterrupted aggregate.Reason = "action_interrupted" // it did nothing
+	ReasonReadCutOff  aggregate.Reason = "read_interrupted"   // a tool that only reads was called, and did nothing
 	ReasonNotBegun    aggregate.Reason = "sandbox_unavailable"
 	ReasonRunFailed   aggregate.Reason = "run_failed" // several tries failed
 	ReasonExit        aggregate.Reason = "exit_code"
+	ReasonUnfinished  aggregate.Reason = "commands_unfinished" // of several commands, not all were run
 	ReasonTimeout     aggregate.Reason = "timeout"
 
 	// Error codes in structured logs.

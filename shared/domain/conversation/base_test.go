@@ -112,17 +112,18 @@ func TestAnEndMovesTheFilesFromTheActionsBaseAlone(t *testing.T) {
 	}
 }
 
-func TestLostFilesAreNone(t *testing.T) {
+func TestAnAnswerThatFindsTheFilesLostSaysSo(t *testing.T) {
 	tb := opened(t)
 	tb.moved("v1")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Lost: "v0"}, tb.now)
 	})
-	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "v1", "after others were lost the files")
+	expect.That(t, !tb.load().FilesLost(), "others were lost")
 	tb.tell("more")
 	expect.NoError(t, tb.begin())
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), Answer{Lost: "v1", Proposal: proposal(CodeGenerate, tb.now, "")}, tb.now)
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Lost: "v1"}, tb.now)
 	})
-	expect.Is(t, tb.load().Conversation.WorkspaceVersion, "", "after they were lost the files")
+	a := tb.load()
+	expect.That(t, a.FilesLost() && a.Conversation.WorkspaceVersion == "v1", "%+v", a.Conversation)
 }

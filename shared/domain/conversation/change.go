@@ -24,9 +24,13 @@ type change struct {
 }
 
 // begin opens a change at now, or just after the conversation's last change if that is later. It fails with
-// aggregate.ErrConflict if the rows come from two commits.
+// aggregate.ErrConflict if the rows come from two commits, and with aggregate.ErrNotFound if the conversation is being
+// forgotten.
 func (a *Aggregate) begin(now time.Time) *change {
 	c := &change{Head: a.Head, of: a}
+	if a.Head.ForgettingAt != nil {
+		c.Fail(aggregate.ErrNotFound)
+	}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now
 	if a.Conversation == nil {

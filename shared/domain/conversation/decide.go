@@ -44,6 +44,7 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	c.active()
 	c.Conversation.PendingActionID = ""
 	c.move(x, ActionApproved, func(n *Action) {
+		n.Payload = c.lasting(n.Payload)
 		n.Gate = stamped
 		n.settle(aggregate.Approved)
 		n.ApprovedBy = ApprovedByUser
@@ -201,6 +202,11 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	for _, i := range a.Inbox[:min(len(a.Inbox), mostTogether)] {
 		c.Remove(i)
 	}
+	if x := a.Sending(); x != nil {
+		s := *x.Sending
+		s.fail(ReasonNotShared, c.Now)
+		c.sending(x, s)
+	}
 	c.to(Closed)
 	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = by.ID, &c.Now, why
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
@@ -211,14 +217,15 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done()
 }
 
-// forget lets the rows of a conversation that is not kept expire a day after it was closed. Approved actions stay as
-// long as the audit log, which contains their hashes.
+// forget has a conversation that is not kept forgotten a day after it was closed. Should the sweeper never come, its rows
+// expire. Approved actions stay as long as the audit log, which contains their hashes.
 func (a *Aggregate) forget(c *change) {
 	if c.Conversation.IsCached {
 		return
 	}
 	at := c.Now.Add(forgetAfter)
-	c.Head.ForgottenAt, c.Conversation.DeleteAfter = &at, at.Unix()
+	// A day later, so that the row is there when the cards are drawn a last time.
+	c.Head.ForgottenAt, c.Conversation.DeleteAfter = &at, at.Add(forgetAfter).Unix()
 	for _, x := range a.Actions {
 		n := *x
 		if w, written := c.Written(x.Key()).(*Action); written {
@@ -233,8 +240,12 @@ func (a *Aggregate) forget(c *change) {
 }
 
 // Reopen reopens a closed conversation in its thread. The agent no longer knows the earlier messages, but the workspace
-// is unchanged. Messages written since the end are answered. Everybody who may make requests may reopen it.
+// is unchanged. Messages written since the end are answered. Everybody who may make requests may reopen it. It returns
+// ErrNotFound for a conversation that is forgotten.
 func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if a.Head.Forgotten(now) {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
 	if a.Conversation != nil && a.Conversation.Status != Closed {
 		return aggregate.Change{}, nil
 	}

@@ -68,6 +68,14 @@ type FileChange struct {
 	// Added and Removed count the lines of hunks that were left out.
 	Added   int `json:"added,omitempty"`
 	Removed int `json:"removed,omitempty"`
+	// By are the actions that changed the path before, since the first files.
+	By []Maker `json:"by,omitempty"`
+}
+
+// Wrote reports whether the path is now a file with content that it did not have before.
+func (c FileChange) Wrote() bool {
+	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // SHA-256 of nothing
+	return c.Is.Kind() == KindFile && c.Is.SHA256 != empty && (c.Was == nil || c.Was.SHA256 != c.Is.SHA256)
 }
 
 // Kinds says all that became of the path, in the order of kindsShown.
@@ -178,7 +186,15 @@ func (e entry) same(other entry) bool {
 
 func (e entry) side() *Side {
 	d := e.describe("")
-	return &Side{Mode: d.Mode, SHA256: d.SHA256, Target: d.Target}
+	return d.Side()
+}
+
+// Side returns the entry as one side of a change; nothing is none.
+func (e *Entry) Side() *Side {
+	if e == nil {
+		return nil
+	}
+	return &Side{Mode: e.Mode, SHA256: e.SHA256, Target: e.Target}
 }
 
 // full returns the folders that hold something.
@@ -222,14 +238,11 @@ func Unstampable(changes []FileChange) (problems []string) {
 			problems = append(problems, fmt.Sprintf("%q is too large for its lines to be compared, the limit is %d bytes",
 				c.Path, mostCompared))
 		}
-		for _, h := range c.Hunks {
-			for _, line := range h.Lines {
-				bytes, lines = bytes+len(line)-1, lines+1
-				if n := utf8.RuneCountInString(strings.TrimSuffix(line[1:], "\n")); n > MaxChangedLine {
-					problems = append(problems, fmt.Sprintf(
-						"%q has a changed line of %d characters, or one beside it, the limit is %d", c.Path, n, MaxChangedLine))
-				}
-			}
+		b, l, widest := c.drawn()
+		bytes, lines = bytes+b, lines+l
+		if widest > MaxChangedLine {
+			problems = append(problems, fmt.Sprintf(
+				"%q has a changed line of %d characters, or one beside it, the limit is %d", c.Path, widest, MaxChangedLine))
 		}
 	}
 	if bytes > MaxChangedBytes {
@@ -239,4 +252,15 @@ func Unstampable(changes []FileChange) (problems []string) {
 		problems = append(problems, fmt.Sprintf("changes has %d lines, the limit is %d", lines, MaxChangedLines))
 	}
 	return problems
+}
+
+// drawn returns the bytes and lines of a change as people read it, and the characters of its widest line.
+func (c FileChange) drawn() (bytes, lines, widest int) {
+	for _, h := range c.Hunks {
+		for _, line := range h.Lines {
+			bytes, lines = bytes+len(line)-1, lines+1
+			widest = max(widest, utf8.RuneCountInString(strings.TrimSuffix(line[1:], "\n")))
+		}
+	}
+	return bytes, lines, widest
 }

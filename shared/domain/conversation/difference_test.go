@@ -200,9 +200,9 @@ func TestOnlySoMuchIsCompared(t *testing.T) {
 func TestALargeDifferenceIsStoredWithinBounds(t *testing.T) {
 	all := conversation.Difference(&conversation.Tree{}, treeOf(t, file("a", "x\n"),
 		file("b", strings.Repeat("x\n", conversation.MaxChangedLines)), file("c", "y\n"), file("d", strings.Repeat("x", 5000))))
-	before := conversation.SumOf(all)
+	before := conversation.SumOf(all, &conversation.Tree{})
 	some := conversation.Bounded(all)
-	expect.Same(t, before, conversation.SumOf(some))
+	expect.Same(t, before, conversation.SumOf(some, &conversation.Tree{}))
 	for i, c := range some {
 		expect.Is(t, c.Unshown == "", c.Path == "a" || c.Path == "c", "whether %s is shown", c.Path)
 		expect.That(t, all[i].Hunks != nil, "what is bounded has lost its lines")

@@ -34,7 +34,7 @@ func (p Payload) checkEdits() (problems []string) {
 	}
 	for i, e := range p.Edits[:min(len(p.Edits), MaxEdits)] {
 		field := fmt.Sprintf("edits[%d]", i)
-		if err := CheckPath(e.Path); err != nil {
+		if err := checkWritable(e.Path); err != nil {
 			problems = append(problems, fmt.Sprintf("%s.%v", field, err))
 		}
 		switch {
@@ -69,7 +69,7 @@ func (p Payload) checkPaths() (problems []string) {
 		used[e.Path] = "edits"
 	}
 	for i, path := range p.Delete {
-		if err := CheckPath(path); err != nil {
+		if err := checkWritable(path); err != nil {
 			problems = append(problems, fmt.Sprintf("delete[%d].%v", i, err))
 		}
 		if as := used[path]; as != "" {
@@ -114,13 +114,21 @@ func (t *Tree) Changes(p Payload) (changes []FileChange, problems []string) {
 	if err := next.checkNames(changes); err != nil {
 		return nil, []string{err.Error()}
 	}
-	if len(changes) == 0 {
-		return nil, []string{"nothing changes: the files are like that already"}
-	}
-	if problems = Unstampable(changes); problems != nil {
-		return nil, append(problems, "people must be able to read it whole: propose less at once")
+	if problems = stampable(changes); problems != nil {
+		return nil, problems
 	}
 	return changes, nil
+}
+
+// stampable returns problems if nothing changes, or people couldn't be shown the changes whole.
+func stampable(changes []FileChange) (problems []string) {
+	if len(changes) == 0 {
+		return []string{"nothing changes: the files are like that already"}
+	}
+	if problems = Unstampable(changes); problems != nil {
+		return append(problems, "people must be able to read it whole: propose less at once")
+	}
+	return nil
 }
 
 // without returns a copy of the tree without these files. Folders stay.

@@ -24,8 +24,11 @@ type Result struct {
 	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
 	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
 	TailFrom    int              `json:"-"`              // number of its first line
-	Gone        bool             `json:"-"`              // the conversation's files are lost; the next action has none
+	Gone        bool             `json:"-"`              // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
+	Commands    []Ran            `json:"commands,omitempty"`    // of several commands, those that began
+	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
+	Pushed      *Pushed          `json:"-"`                     // how far a pull request came, for the action's row
 }
 
 // FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
@@ -34,20 +37,33 @@ type FilesChanged struct {
 	Added   int      `json:"added,omitempty"`   // lines of text
 	Removed int      `json:"removed,omitempty"` // lines of text
 	Names   []string `json:"names"`             // the first few paths
+	// Written counts the files with content that it wrote; Large says that one has more than MaxSentBytes.
+	Written int  `json:"written,omitempty"`
+	Large   bool `json:"large,omitempty"`
+	// Makers are the actions that changed each of these paths before.
+	Makers [][]Maker `json:"makers,omitempty"`
 }
 
 // mostNames is how many paths a FilesChanged names.
 const mostNames = 5
 
-// SumOf sums up a difference.
-func SumOf(changes []FileChange) *FilesChanged {
+// SumOf sums up a difference; is are the files that it leads to.
+func SumOf(changes []FileChange, is *Tree) *FilesChanged {
 	out := &FilesChanged{Files: len(changes)}
 	for i, c := range changes {
 		added, removed := c.Count()
 		out.Added, out.Removed = out.Added+added, out.Removed+removed
-		if i < mostNames {
-			out.Names = append(out.Names, c.Path)
+		if c.Wrote() {
+			out.Written++
+			content, _ := is.Content(c.Path)
+			out.Large = out.Large || len(content) > MaxSentBytes
 		}
+		if i < mostNames {
+			out.Names, out.Makers = append(out.Names, c.Path), append(out.Makers, c.By)
+		}
+	}
+	if !slices.ContainsFunc(out.Makers, func(by []Maker) bool { return len(by) > 0 }) {
+		out.Makers = nil
 	}
 	return out
 }
@@ -65,8 +81,28 @@ const (
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, and ErrBase.
+// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, and
+// ErrBase. Calls of tools have a claim of their own; see ClaimCall.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
+	if x := a.Current(); x != nil && x.ActionType == ToolCall {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	return a.claim(run, invocation, leaseUntil, now)
+}
+
+// ClaimCall is Claim for calls of tools. The claim also relies on rows of the tenant: the tool's permission as it was
+// read and, for a listed read, the settings.
+func (a *Aggregate) ClaimCall(run int, invocation string, leaseUntil, now time.Time,
+	on ...aggregate.Owned) (aggregate.Change, error) {
+	if x := a.Current(); x == nil || x.ActionType != ToolCall {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c, err := a.claim(run, invocation, leaseUntil, now)
+	c.Owned = append(c.Owned, on...)
+	return c, err
+}
+
+func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
@@ -76,11 +112,13 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, aggregate.ErrMoved
 	case x.Claim != nil:
 		return aggregate.Change{}, aggregate.ErrInFlight
+	case a.FilesLost():
+		return aggregate.Change{}, ErrFilesLost
 	case !x.approved():
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}
 	c := a.begin(now)
-	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion {
+	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
 	claim := func(n *Action) {
@@ -115,7 +153,7 @@ func (c *change) auditStart(x *Action) {
 func (x *Action) approved() bool {
 	switch x.ApprovedBy {
 	case ApprovedByAuto:
-		return x.ActionType == TestRun && x.Rule != "" && x.Gate.ApprovedAt != nil
+		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil
 	case ApprovedByUser:
 		for _, s := range x.Gate.Stamps {
 			if s.Withdrawn == nil && s.Hash != x.Payload.Hash() {
@@ -144,7 +182,11 @@ func (a *Aggregate) Release(id, invocation string, now time.Time) (aggregate.Cha
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if x.NotBegun+1 >= mostNotBegun {
+	switch {
+	case x.NotBegun+1 < mostNotBegun:
+	case x.Pushed != nil:
+		return a.lost(x, now)
+	default:
 		return a.failUnbegun(x, ReasonNotBegun, now)
 	}
 	c := a.begin(now)
@@ -202,8 +244,13 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		r = r.bounded()
 		r.At = c.Now
 		n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
+		n.steps(r.Pushed)
+		if r.Commands != nil {
+			n.Commands = r.Commands
+		}
 		c.Put(&n)
-		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
+		c.auditAction(aggregate.System(), AuditLate, x,
+			withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
 		return c.done()
 	}
 	return aggregate.Change{}, nil
@@ -222,7 +269,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	if r.Status == ActionFailed {
 		as = AuditFailed
 	}
-	c.auditAction(aggregate.System(), as, x, map[string]any{"error": r.Error, "version": r.Version})
+	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, map[string]any{"error": r.Error, "version": r.Version}))
 	return c.done()
 }
 
@@ -237,16 +284,23 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	if c.Conversation.Status != Closed {
 		c.tell(m)
 	}
-	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
+	c.auditAction(aggregate.System(), AuditLate, x,
+		withRan(r.Commands, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version}))
 	return c.done()
 }
 
 // takeVersion makes the files that an executing action left the conversation's. It reports false if they can't be
-// taken, since the conversation's are not those with which the action began.
+// taken, since the conversation's are not those with which the action began. If the files are lost, the conversation
+// still names them.
 func (c *change) takeVersion(x *Action, r Result) bool {
 	switch {
 	case r.Version == "" && !r.Gone:
+	case c.Conversation.WorkspaceVersion == x.BaseVersion && r.Gone:
+		c.Conversation.FilesLostAt = &c.Now
 	case c.Conversation.WorkspaceVersion == x.BaseVersion:
+		if r.Version != x.BaseVersion {
+			c.Conversation.FilesBy = x.Number
+		}
 		c.Conversation.WorkspaceVersion = r.Version
 	default:
 		return r.Version == "" || r.Version == x.BaseVersion
@@ -259,13 +313,21 @@ func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
-	n.Missing, n.tail, n.tailFrom = r.Missing, r.Tail, r.TailFrom
+	n.Missing, n.tail, n.tailFrom, n.CallResult = r.Missing, r.Tail, r.TailFrom, r.Call
+	n.steps(r.Pushed)
+	if r.Commands != nil {
+		n.Commands = r.Commands
+	}
 }
 
 func (r Result) bounded() Result {
 	r.Summary, r.ErrorDetail = legible.First(r.Summary, mostSummary), legible.First(r.ErrorDetail, mostDetail)
 	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
+	r.Commands = slices.Clone(r.Commands[:min(len(r.Commands), MaxCommands)])
+	for i := range r.Commands {
+		r.Commands[i].Signal = legible.First(r.Commands[i].Signal, mostHeldText)
+	}
 	for i, s := range r.Held {
 		r.Held[i] = legible.First(s, mostHeldText)
 	}
@@ -274,7 +336,8 @@ func (r Result) bounded() Result {
 
 // Crashed fails an action whose claim expired without a result. A command may have done anything, so its outcome is
 // unknown and it is never repeated. Writing files certainly had no effect, because the workspace changes only with the
-// result. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
+// result, and a tool that only reads never has one. A pull request, whose steps are there once however often they are
+// made, is gone on with. It returns ErrNotDue if there is no such action, and ErrInFlight while the claim is live.
 func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	x := a.Current()
 	switch {
@@ -283,18 +346,24 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	case x.leased(now):
 		return aggregate.Change{}, aggregate.ErrInFlight
 	}
+	if c, freed, err := a.again(x, now); freed {
+		return c, err
+	}
 	return a.lost(x, now)
 }
 
 func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	why, outcome := ReasonUnknown, OutcomeUnknown
-	if x.ActionType == CodeGenerate {
+	switch {
+	case x.ActionType == CodeGenerate, x.Pushed != nil && x.Pushed.Commit == "":
 		why, outcome = ReasonInterrupted, ""
+	case x.Reads():
+		why, outcome = ReasonReadCutOff, ""
 	}
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
-	c.auditAction(aggregate.System(), AuditFailed, x, map[string]any{"error": why, "outcome": outcome})
+	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, map[string]any{"error": why, "outcome": outcome}))
 	return c.done()
 }
 
@@ -311,7 +380,8 @@ const (
 
 // stays reports whether the action has not ended or its outcome may still become known.
 func (x *Action) stays(now time.Time) bool {
-	return !x.Status.Over() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
+	return !x.Status.Over() || x.Sending.open() || x.Pushed != nil && x.Pushed.Look != nil ||
+		x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 
 // archive moves the oldest ended actions to a list of their own. An action stays while its unknown outcome may still

@@ -68,6 +68,9 @@ func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, 
 				k.skip(p, "its path is too long, too deep or can't be read")
 				continue
 			}
+			if k.leaves(p) {
+				continue
+			}
 			folder, err := k.add(p)
 			if err != nil {
 				return nil, nil, err
@@ -88,7 +91,19 @@ func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, 
 		delete(k.tree.entries, p)
 	}
 	slices.Sort(k.left)
-	return k.tree, k.left, nil
+	return k.tree.Own(), k.left, nil
+}
+
+// leaves reports whether a path is not the files' own. The link that leads to the attachments isn't named.
+func (k *packer) leaves(p string) bool {
+	info, err := k.root.Lstat(p)
+	if err != nil || !reserved(p, info.IsDir()) {
+		return false
+	}
+	if p != AttachedFolder || info.Mode().Type() != fs.ModeSymlink {
+		k.skip(p, "the place of attachments")
+	}
+	return true
 }
 
 const leadsOut = "a link that leads out of the workspace, or too far in it"

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -19,6 +20,10 @@ type HandOver struct {
 	TaskID    string    `json:"task_id"`
 	Done      bool      `json:"done,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
+	// EndedAs, EndedAt and EndedFor say how the task ended, once the conversation was told.
+	EndedAs  task.TaskStatus  `json:"ended_as,omitempty"`
+	EndedAt  *time.Time       `json:"ended_at,omitempty"`
+	EndedFor aggregate.Reason `json:"ended_for,omitempty"`
 }
 
 func (h *HandOver) Key() string             { return fmt.Sprintf("HANDOVER#%04d", h.Number) }
@@ -28,24 +33,48 @@ func (h HandOver) At(rev int) aggregate.Row { h.Rev = rev; return &h }
 // AuditHandedOver is recorded when the agent makes a request to the pipeline.
 const AuditHandedOver aggregate.Action = "session.handed_over"
 
-// handOver makes a request on behalf of the author of the newest message among seen that a person wrote. Without such a
-// message it does nothing.
-func (c *change) handOver(text string, seen []*Inbox) {
-	var of *Inbox
+// newestOf returns the newest message among seen that a person wrote, or nil.
+func newestOf(seen []*Inbox) (of *Inbox) {
 	for _, i := range seen {
 		if i.User != "" {
 			of = i
 		}
 	}
-	if of == nil {
-		return
+	return of
+}
+
+// handOver makes a request on behalf of the author of the newest message among seen that a person wrote. Without such a
+// message it does nothing. It returns the task's id.
+func (c *change) handOver(text string, seen []*Inbox) (taskID string) {
+	if of := newestOf(seen); of != nil {
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
+		return c.makes(HandOver{Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS}, by)
 	}
-	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
+	return ""
+}
+
+// hands makes the request of an answer, unless a person makes it by a button. It returns nil for an answer without one.
+func (c *change) hands(x Answer, seen []*Inbox) *Handed {
+	if x.HandOver == "" || newestOf(seen) == nil {
+		return nil
+	}
+	h := &Handed{Text: legible.FirstBytes(x.HandOver, task.MaxText)}
+	if !x.Asked {
+		h.TaskID = c.handOver(x.HandOver, seen)
+	}
+	return h
+}
+
+// makes records a request of which the relay makes a task, and returns the task's id.
+func (c *change) makes(h HandOver, by aggregate.Actor) string {
+	h.Number, h.CreatedAt = len(c.of.Handed)+1, c.Now
 	_, ref, err := h.receive(&c.Conversation)
 	c.Fail(err)
 	h.TaskID = ref.ID
-	c.Put(h)
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}, AuditHandedOver, "session", c.Conversation.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
+	c.Put(&h)
+	c.audit(by, AuditHandedOver, "session", c.Conversation.ID,
+		map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
+	return h.TaskID
 }
 
 // receive returns the first Change of the task.
@@ -85,3 +114,79 @@ func (a *Aggregate) handed(number int) (aggregate.Change, error) {
 	}
 	return aggregate.Change{}, aggregate.ErrNotDue
 }
+
+// TaskEnded tells people and the agent how a task ended that was handed over, once for each end. The agent is not asked
+// for an answer. It returns ErrNotDue if that was said, and if the conversation is closed or forgotten.
+func (a *Aggregate) TaskEnded(id string, e task.Ended, now time.Time) (aggregate.Change, error) {
+	if a.Head.Forgotten(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	if a.Conversation == nil {
+		return aggregate.Change{}, aggregate.ErrConflict
+	}
+	var h *HandOver
+	for _, x := range a.Handed {
+		if x.TaskID == id {
+			h = x
+		}
+	}
+	if h == nil || a.Conversation.Status == Closed || h.EndedAt != nil && !e.At.After(*h.EndedAt) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c := a.begin(now)
+	n := *h
+	n.EndedAs, n.EndedAt, n.EndedFor = e.As, &e.At, e.Reason
+	c.Put(&n)
+	m := Message{Sender: FromSystem, TaskID: id}
+	m.own(fmt.Sprintf(saidOfTasks.In(a.Conversation.Locale).of(e), id))
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+	return c.done()
+}
+
+type wordsOfTasks struct {
+	made, done, failed, unknown, rejected, expired, cancelled, answered, refused string
+}
+
+var saidOfTasks = language.InEach(
+	wordsOfTasks{
+		made: "依頼をタスク %s として渡しました。",
+		done: "渡したタスク %s は完了しました。", failed: "渡したタスク %s は失敗しました。理由はタスクのカードにあります。",
+		unknown:  "渡したタスク %s は、書き込みの結果が不明のまま終わりました。実行されたかどうかを人が確かめる必要があります。",
+		rejected: "渡したタスク %s は却下されました。", expired: "渡したタスク %s は、期限までに承認されなかったため終わりました。",
+		cancelled: "渡したタスク %s は取り消されました。", answered: "渡したタスク %s は、承認の必要な依頼ではないとして、返信だけで終わりました。",
+		refused: "渡したタスク %s は受け付けられませんでした。理由はタスクのカードにあります。",
+	},
+	wordsOfTasks{
+		made: "The request was handed over as task %s.",
+		done: "Task %s, which was handed over, is done.", failed: "Task %s, which was handed over, failed. Its card says why.",
+		unknown:   "Task %s, which was handed over, ended without anybody knowing what a write did: a person has to look.",
+		rejected:  "Task %s, which was handed over, was rejected.",
+		expired:   "Task %s, which was handed over, ended because nobody approved it in time.",
+		cancelled: "Task %s, which was handed over, was cancelled.",
+		answered:  "Task %s, which was handed over, ended with a reply: there was nothing to approve.",
+		refused:   "Task %s, which was handed over, was not accepted. Its card says why.",
+	},
+)
+
+// of returns the sentence about an end.
+func (w wordsOfTasks) of(e task.Ended) string {
+	switch {
+	case e.As == task.TaskCompleted:
+		return w.done
+	case e.As == task.TaskAnswered:
+		return w.answered
+	case e.As == task.TaskRefused:
+		return w.refused
+	case e.Reason == task.ReasonToolUnknown:
+		return w.unknown
+	case e.As == task.TaskFailed:
+		return w.failed
+	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions:
+		return w.rejected
+	case e.Reason == task.ReasonExpired:
+		return w.expired
+	}
+	return w.cancelled
+}
+
+var _ task.Asker = (*Aggregate)(nil)

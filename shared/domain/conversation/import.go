@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -30,7 +29,7 @@ type LeftOutReason string
 const (
 	LeftLink    LeftOutReason = "link"      // it leads out
 	LeftKind    LeftOutReason = "kind"      // no file, folder or link
-	LeftPath    LeftOutReason = "path"      // it is Git's own, or can't be read
+	LeftPath    LeftOutReason = "path"      // it is Git's own or where attachments lie, or can't be read
 	LeftSize    LeftOutReason = "size"      // a limit is exceeded
 	LeftLFS     LeftOutReason = "lfs"       // its content is kept elsewhere
 	LeftModule  LeftOutReason = "submodule" // another repository
@@ -43,9 +42,12 @@ type Imported struct {
 	Tree *Tree
 	Left []LeftOut // the first ones
 	More int       // how many others were left out
+
+	gone map[string]bool // all of them
 }
 
 func (m *Imported) leave(p string, why LeftOutReason) {
+	m.gone[p] = true
 	if len(m.Left) >= mostLeftOut {
 		m.More++
 		return
@@ -59,7 +61,7 @@ func (m *Imported) leave(p string, why LeftOutReason) {
 // disk. It returns an error wrapping ErrRefused if the archive can't be read or is too large to look at.
 func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
 	limited := &io.LimitedReader{R: archive, N: MaxUnpacked + 1}
-	m, in := &Imported{Tree: &Tree{}}, tar.NewReader(limited)
+	m, in := &Imported{Tree: &Tree{}, gone: map[string]bool{}}, tar.NewReader(limited)
 	for looked := 0; ; looked++ {
 		h, err := in.Next()
 		switch {
@@ -97,7 +99,7 @@ func below(name, path string) (p string, ok bool) {
 
 // take adds an entry, or leaves it out.
 func (m *Imported) take(p string, h *tar.Header, in io.Reader) error {
-	if CheckPath(p) != nil || dotGit(p) {
+	if CheckPath(p) != nil || dotGit(p) || reserved(p, h.Typeflag == tar.TypeDir) {
 		m.leave(p, LeftPath)
 		return nil
 	}
@@ -157,7 +159,7 @@ func (m *Imported) dropLinks() {
 		delete(m.Tree.entries, p)
 		m.leave(p, LeftLink)
 	}
-	slices.SortFunc(m.Left, func(a, b LeftOut) int { return strings.Compare(a.Path, b.Path) })
+	m.sort()
 }
 
 // dotGit reports whether a path has a name that Git, on any file system, takes for its own folder: .git in any case,

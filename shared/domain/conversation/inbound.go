@@ -33,9 +33,11 @@ type Inbound struct {
 // Opening has the settings with which a conversation begins.
 type Opening struct {
 	AgentID  string
+	Unnamed  bool // nobody named the agent
 	IsCached bool
 	IdleDays int
 	Locale   string
+	Source   *Source // nil: none
 }
 
 // Ref returns the Ref of the conversation in the message's thread.
@@ -77,6 +79,10 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
 		WorkspacePath: in.workspace(), IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
 		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
+		Source: o.Source, Unnamed: o.Unnamed,
+	}
+	if in.TS != in.Thread {
+		s.ThreadBefore = in.TS
 	}
 	head := Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: in.User, CreatedAt: now}, SessionID: ref.ID}
 	m, err := in.message(s.keep(now))

@@ -16,6 +16,8 @@ var Kind = aggregate.Kind{
 		"inbox":    func() aggregate.Row { return &Inbox{} },
 		"action":   func() aggregate.Row { return &Action{} },
 		"handover": func() aggregate.Row { return &HandOver{} },
+		"offered":  func() aggregate.Row { return &Offered{} },
+		"typed":    func() aggregate.Row { return &Typed{} },
 		"stream":   func() aggregate.Row { return &Stream{} },
 	},
 }
@@ -64,6 +66,8 @@ type Aggregate struct {
 	Inbox        []*Inbox  // by time
 	Actions      []*Action // by number; old ones are archived
 	Handed       []*HandOver
+	Offered      []*Offered
+	Typed        []*Typed
 	Stream       *Stream // nil while no answer is streamed to Slack
 	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
 	// partition.
@@ -85,6 +89,10 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Actions = aggregate.Insert(a.Actions, r)
 	case *HandOver:
 		a.Handed = aggregate.Insert(a.Handed, r)
+	case *Offered:
+		a.Offered = aggregate.Insert(a.Offered, r)
+	case *Typed:
+		a.Typed = aggregate.Insert(a.Typed, r)
 	case *Stream:
 		a.Stream = r
 	default:
@@ -96,7 +104,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
 	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
-	n.Copies = without(a.Copies, gone)
+	n.Copies, n.Offered, n.Typed = without(a.Copies, gone), without(a.Offered, gone), without(a.Typed, gone)
 	if gone[StreamKey] != nil {
 		n.Stream = nil
 	}

@@ -12,6 +12,8 @@ import (
 const (
 	StateAnswer = "AnswerMessage"
 	StateAct    = "RunAction"
+	StateCall   = "CallTool"
+	StateFetch  = "FetchSource"
 )
 
 // OutcomeResting is the outcome of a run that has nothing left to do.
@@ -28,9 +30,22 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 		if x.leased(now) {
 			return rest
 		}
+		if x.ActionType == ToolCall {
+			return aggregate.Next{State: StateCall}
+		}
 		return aggregate.Next{State: StateAct}
 	}
-	if len(a.Inbox) > 0 {
+	if a.Looking() != nil {
+		return aggregate.Next{State: StateCall}
+	}
+	if a.Sending() != nil {
+		return aggregate.Next{State: StateAnswer}
+	}
+	waits := len(a.Inbox) > 0 || a.WaitingTyped() != nil
+	if waits && a.Conversation.wants() {
+		return aggregate.Next{State: StateFetch}
+	}
+	if waits {
 		return aggregate.Next{State: StateAnswer}
 	}
 	return rest
@@ -51,6 +66,11 @@ func (a *Aggregate) run() *aggregate.Run {
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	var out aggregate.Effects
 	if a.Head.Forgotten(now) {
+		if a.erasable(now) {
+			out.Erased = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).erased(now) }
+		} else {
+			out.Cards = a.undrawn()
+		}
 		return out
 	}
 	switch {
@@ -131,8 +151,21 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			due = &t
 		}
 	}
-	if a.Conversation == nil || a.Head.Forgotten(now) {
+	switch {
+	case a.Head.ErasedAt != nil:
 		return nil
+	case a.Head.ForgettingAt != nil:
+		by(*a.erasableAt())
+		if a.undrawn() {
+			by(now.Add(5 * time.Minute))
+		}
+		return due
+	case a.Head.Forgotten(now):
+		return a.Head.ForgottenAt
+	case a.Conversation == nil:
+		return nil
+	case a.Head.ForgottenAt != nil:
+		by(*a.Head.ForgottenAt)
 	}
 	soon := now.Add(5 * time.Minute)
 	switch {
@@ -185,6 +218,7 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
 	}
 	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(now) })},
@@ -217,7 +251,8 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done()
 }
 
-// GiveUp ends the work of a run: the current action fails, or the messages get a fixed sentence.
+// GiveUp ends the work of a run: the current action fails, files are not sent, the source that was tried is given up, a
+// person's own proposal is refused, or the messages get a fixed sentence.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -226,10 +261,26 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		return a.failApproved(x, why, "", now)
 	}
 	if x := a.Current(); x != nil && x.Status == ActionExecuting {
-		if x.Claim == nil {
+		switch {
+		case x.Pushed != nil && !x.leased(now):
+			return a.lost(x, now)
+		case x.Claim == nil:
 			return a.failUnbegun(x, why, now)
 		}
 		return a.Crashed(now)
+	}
+	if x := a.Looking(); x != nil {
+		return a.NotFound(run, x.ActionID, ReasonPushUnseen, now)
+	}
+	if x := a.Sending(); x != nil {
+		return a.NotSent(run, x.ActionID, ReasonNotShared, now)
+	}
+	if a.Conversation.wants() && a.Conversation.Source.Tries > 0 {
+		return a.FailSource(run, ReasonSourceUnfetched, now)
+	}
+	if t := a.WaitingTyped(); t != nil {
+		failed := saidOfTyped.In(a.Conversation.Locale).failed
+		return a.RefuseTyped(run, t, []string{failed}, "", now)
 	}
 	if a.Conversation.TriedError != "" { // the more specific reason
 		why = a.Conversation.TriedError

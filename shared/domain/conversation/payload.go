@@ -19,7 +19,9 @@ const (
 	MaxArg     = 4000  // characters
 	MaxScript  = 16000 // characters
 	MinSeconds = 1
-	MaxSeconds = 600
+	MaxSeconds = 600 // of all commands together
+
+	MaxCommands = 10
 )
 
 // Payload is the payload of an action. Each type uses only some of the fields.
@@ -30,19 +32,43 @@ type Payload struct {
 	Argv           []string `json:"argv,omitempty"`            // test_run
 	Script         string   `json:"script,omitempty"`          // shell_command
 	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // test_run and shell_command
+	// Commands are those of a shell_command that runs several, one after another until one fails. They take the place of
+	// script and timeout_seconds.
+	Commands  []Command `json:"commands,omitempty"`
+	Tool      string    `json:"tool,omitempty"`      // tool_call
+	Arguments string    `json:"arguments,omitempty"` // tool_call: a JSON object as text, without references
 
 	// Stamped is what the trusted side adds before people are asked.
 	Stamped
+}
+
+// Command is one command of several.
+type Command struct {
+	Script         string `json:"script"`
+	TimeoutSeconds int    `json:"timeout_seconds"`
+}
+
+// Seconds returns how long the action may run, all commands together.
+func (p Payload) Seconds() int {
+	seconds := p.TimeoutSeconds
+	for _, c := range p.Commands {
+		seconds += c.TimeoutSeconds
+	}
+	return seconds
 }
 
 // Stamped is the part of a kept payload that says on which files the action works, and what it makes of them.
 type Stamped struct {
 	// Base is the version of the files for which the action was proposed. nil: a proposal, or of an earlier release.
 	Base *string `json:"base,omitempty"`
-	// AttachmentsVersion is the version of the attachments that lie beside the files. This release lays none.
+	// AttachmentsVersion is the version of the attachments that lie beside the files. Empty: none.
 	AttachmentsVersion string `json:"attachments_version,omitempty"`
 	// Changes is what a code_generate changes. They take the place of files, edits and delete.
 	Changes []FileChange `json:"changes,omitempty"`
+	// Called is which form of the tool a tool_call calls.
+	Called
+	// Push is where a tool_call that opens a pull request opens it.
+	Push *Push `json:"push,omitempty"`
 }
 
 // ReadPayload parses a payload of this type. If it returns problems, worded so that a model can fix them, the payload
@@ -90,10 +116,20 @@ func (p *Payload) decode(t agent.ActionType, d *json.Decoder) (problems []string
 		var x struct {
 			Script         string
 			TimeoutSeconds int `json:"timeout_seconds"`
+			Commands       []Command
 		}
 		err = d.Decode(&x)
 		p.Script, p.TimeoutSeconds = x.Script, x.TimeoutSeconds
+		if len(x.Commands) > 0 {
+			p.Commands = x.Commands
+			return p.checkCommands(), err
+		}
 		problems = append(p.checkScript(), p.checkTime()...)
+	case agent.ToolCall:
+		var x struct{ Tool, Arguments string }
+		err = d.Decode(&x)
+		p.Tool, p.Arguments = x.Tool, x.Arguments
+		problems = p.checkCall()
 	default:
 		return []string{fmt.Sprintf("there is no action of type %.50q", t)}, d.Decode(&json.RawMessage{})
 	}
@@ -118,7 +154,7 @@ func (p Payload) checkFiles() (problems []string) {
 	}
 	var seen []string
 	for i, f := range p.Files[:min(len(p.Files), MaxFiles)] {
-		if err := CheckPath(f.Path); err != nil {
+		if err := checkWritable(f.Path); err != nil {
 			problems = append(problems, fmt.Sprintf("files[%d].%v", i, err))
 		}
 		if slices.Contains(seen, f.Path) {
@@ -150,6 +186,28 @@ func (p Payload) checkScript() []string {
 		return []string{"script is empty"}
 	}
 	return line("script", p.Script, MaxScript)
+}
+
+// checkCommands holds each command to what a single one is held to.
+func (p Payload) checkCommands() (problems []string) {
+	if p.Script != "" || p.TimeoutSeconds != 0 {
+		problems = append(problems, "script and timeout_seconds must be left out where commands are given, each with its own")
+	}
+	if n := len(p.Commands); n > MaxCommands {
+		problems = append(problems, fmt.Sprintf("commands has %d entries, the limit is %d", n, MaxCommands))
+	}
+	seconds := 0
+	for i, c := range p.Commands[:min(len(p.Commands), MaxCommands)] {
+		one := Payload{Script: c.Script, TimeoutSeconds: c.TimeoutSeconds}
+		for _, s := range append(one.checkScript(), one.checkTime()...) {
+			problems = append(problems, fmt.Sprintf("commands[%d].%s", i, s))
+		}
+		seconds += min(max(c.TimeoutSeconds, 0), MaxSeconds)
+	}
+	if seconds > MaxSeconds {
+		problems = append(problems, fmt.Sprintf("commands take up to %d s together, the limit is %d", seconds, MaxSeconds))
+	}
+	return problems
 }
 
 func (p Payload) checkTime() []string {

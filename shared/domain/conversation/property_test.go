@@ -180,10 +180,10 @@ func (w *walk) work(run int) {
 	switch a := w.load(); a.Next(w.now).State {
 	case StateAnswer:
 		w.answers(run)
-	case StateAct:
+	case StateAct, StateCall:
 		invocation := fmt.Sprint("i", len(w.images))
 		err := w.decide("claim", func(a *Aggregate) (aggregate.Change, error) {
-			return a.Claim(run, invocation, w.now.Add(2*time.Minute), w.now)
+			return a.claimOf()(run, invocation, w.now.Add(2*time.Minute), w.now)
 		})
 		if err == nil {
 			w.out = append(w.out, flight{action: w.load().Current().ActionID, invocation: invocation})
@@ -191,6 +191,16 @@ func (w *walk) work(run int) {
 	default:
 		_ = w.decide("rest", func(a *Aggregate) (aggregate.Change, error) { return a.Rest(run, w.now) })
 	}
+}
+
+// claimOf is the claim of the function to which the current action goes.
+func (a *Aggregate) claimOf() func(int, string, time.Time, time.Time) (aggregate.Change, error) {
+	if x := a.Current(); x != nil && x.ActionType == ToolCall {
+		return func(run int, invocation string, until, now time.Time) (aggregate.Change, error) {
+			return a.ClaimCall(run, invocation, until, now)
+		}
+	}
+	return a.Claim
 }
 
 // based proposes an action for the newest files, or, rarely, for others.
@@ -202,7 +212,7 @@ func (w *walk) based(a *Aggregate, p *Proposal) *Proposal {
 }
 
 func (w *walk) answers(run int) {
-	seen, kind := w.load().Waiting(), rapid.IntRange(0, 7).Draw(w.rt, "answer")
+	seen, kind := w.load().Waiting(), rapid.IntRange(0, 9).Draw(w.rt, "answer")
 	if rapid.Bool().Draw(w.rt, "told meanwhile") {
 		w.tell("and")
 	}
@@ -215,6 +225,10 @@ func (w *walk) answers(run int) {
 			x.Proposal = w.based(a, proposal(CodeGenerate, w.now, ""))
 		case 5:
 			x.Proposal = w.based(a, proposal(TestRun, w.now, "rule-1"))
+		case 8:
+			x.Proposal = w.based(a, call(aggregate.Read, "listed"))
+		case 9:
+			x.Proposal = w.based(a, call(aggregate.Write, ""))
 		case 6:
 			x.Refused = "no"
 		case 7:
@@ -361,10 +375,10 @@ func (w *walk) comesToRest() {
 			w.must(func(a *Aggregate) (aggregate.Change, error) {
 				return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok"}, w.now)
 			})
-		case StateAct:
+		case StateAct, StateCall:
 			if a.Current().Claim == nil {
 				w.must(func(a *Aggregate) (aggregate.Change, error) {
-					return a.Claim(a.Head.Run, "last", w.now.Add(time.Minute), w.now)
+					return a.claimOf()(a.Head.Run, "last", w.now.Add(time.Minute), w.now)
 				})
 			}
 		}

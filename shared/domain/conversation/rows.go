@@ -22,11 +22,15 @@ type Head struct {
 	// ForgottenAt is when a closed conversation that is not kept counts as gone, even if rows are left. The head is
 	// never deleted, so that its thread always has the same conversation.
 	ForgottenAt *time.Time `json:"forgotten_at,omitempty"`
+	// ForgettingAt is since when nothing is decided on the conversation, so that all of it can be deleted but for what was
+	// stamped. ErasedAt is when that was done. Heads of earlier releases have neither.
+	ForgettingAt *time.Time `json:"forgetting_at,omitempty"`
+	ErasedAt     *time.Time `json:"erased_at,omitempty"`
 }
 
 // Forgotten reports whether the conversation counts as gone.
 func (h *Head) Forgotten(now time.Time) bool {
-	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
+	return h.ForgettingAt != nil || h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
 
 func (h *Head) ID() string              { return h.SessionID }
@@ -51,21 +55,35 @@ type Conversation struct {
 	ThreadTS    string `json:"thread_ts"`
 	Opener      string `json:"opener"` // Slack user id
 	Title       string `json:"title"`  // beginning of the first message
-	Locale      string `json:"locale"`
-	IdleDays    int    `json:"idle_days"` // idle days after which it closes; 0: never
+	// ThreadBefore is the timestamp of the first message of a conversation that began within a thread, until the agent is
+	// given what was said there before.
+	ThreadBefore string `json:"thread_before,omitempty"`
+	Locale       string `json:"locale"`
+	IdleDays     int    `json:"idle_days"` // idle days after which it closes; 0: never
+	// Unnamed says that nobody named the agent: the default answers, or another one if the default can't.
+	Unnamed bool `json:"unnamed,omitempty"`
 
-	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	WorkspaceVersion string     `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: none
+	FilesBy          int        `json:"files_by,omitempty"`          // number of the action that left this version
+	FilesLostAt      *time.Time `json:"files_lost_at,omitempty"`     // since when it is known that this version is gone
+	Source           *Source    `json:"source,omitempty"`            // nil: the files began empty
+	// AttachmentsVersion is the version of the attachments that lie beside the files, and Attached what they are.
+	AttachmentsVersion string     `json:"attachments_version,omitempty"`
+	Attached           []Attached `json:"attached,omitempty"`
+
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // provider of the model that answered last
 	Unasked          int              `json:"unasked,omitempty"`           // actions approved by rules since a person wrote
 	Messages         int              `json:"messages"`                    // number of messages of agent and system
 	Actions          int              `json:"actions"`                     // number of proposed actions
+	Offered          int              `json:"offered,omitempty"`           // number of requests that wait or waited for a button
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
 	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message in the summary
 	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message with the summary
+	Reading          *Reading         `json:"reading,omitempty"`           // for the answer that is being made
 	Error            aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail      string           `json:"error_detail,omitempty"`
 	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try failed; another follows
@@ -123,14 +141,31 @@ type Message struct {
 	Own []Span `json:"own,omitempty"`
 	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
+	// Thread is what was said in the thread before the conversation.
+	Thread []Earlier `json:"thread,omitempty"`
+	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
+	HandOver *Handed `json:"hand_over,omitempty"`
+	TaskID   string  `json:"task_id,omitempty"`
+	// Typed is what a person typed, and For that person, who is told by this message why nothing became of it.
+	Typed *Own   `json:"typed,omitempty"`
+	For   string `json:"for,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
+	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
+	Read     []Read          `json:"read,omitempty"`
+	ReadKept *aggregate.Blob `json:"read_kept,omitempty"`
 	// Changes is the key of an earlier message of the same person, who replaced its text by this one's or, if Deleted is
 	// true, deleted it.
 	Changes string `json:"changes,omitempty"`
 	Deleted bool   `json:"deleted,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
+}
+
+// Handed is a request that an agent made to the pipeline.
+type Handed struct {
+	Text   string `json:"text"`
+	TaskID string `json:"task_id,omitempty"` // empty: a person makes it by a button
 }
 
 // Span is a range of bytes in a text.
@@ -183,27 +218,38 @@ type Action struct {
 	Summary   string         `json:"summary,omitempty"`
 
 	TimeoutSeconds int `json:"timeout_seconds"`
+	// Tool and Access repeat a tool_call's payload, and CallResult is what its call returned, as the agent is given it.
+	// It is never in the row, which outlives the conversation.
+	Tool       string           `json:"tool,omitempty"`
+	Access     aggregate.Access `json:"access,omitempty"`
+	CallResult *aggregate.Blob  `json:"call_result,omitempty"`
+	Pushed     *Pushed          `json:"pushed,omitempty"` // of a pull request
 	// Base is the version of the files for which it was proposed. nil: an earlier release proposed it.
-	Base         *string          `json:"base,omitempty"`
-	BaseVersion  string           `json:"base_version,omitempty"`  // Base, repeated by the claim
-	Version      string           `json:"version,omitempty"`       // of the files that it left
-	NotTaken     bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
-	Changed      *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
-	Claim        *Claim           `json:"claim,omitempty"`
-	NotBegun     int              `json:"not_begun,omitempty"` // how often no sandbox could be started
-	Outcome      Outcome          `json:"outcome,omitempty"`
-	Error        aggregate.Reason `json:"error_code,omitempty"`
-	ExitCode     *int             `json:"exit_code,omitempty"`
-	CancelledBy  string           `json:"cancelled_by,omitempty"`
-	CancelReason aggregate.Reason `json:"cancel_reason,omitempty"`
-	Lines        int              `json:"lines"`             // lines of output
-	Dropped      int              `json:"dropped"`           // lines that were not kept
-	Missing      []Lines          `json:"missing,omitempty"` // the first of these
-	Held         []string         `json:"held,omitempty"`    // isolation measures that were active while it ran
-	Late         *Result          `json:"late,omitempty"`    // its result, if that came after the cancellation
-	tailFrom     int              // number of the tail's first line
-	tail         string           // end of the output, for the message about the result
-	DeleteAfter  int64            `json:"delete_after,omitempty"` // never set for an approved action
+	// AttachmentsVersion is that of the attachments beside Base, as the payload says.
+	AttachmentsVersion string           `json:"attachments_version,omitempty"`
+	Base               *string          `json:"base,omitempty"`
+	BaseVersion        string           `json:"base_version,omitempty"`  // Base, repeated by the claim
+	Version            string           `json:"version,omitempty"`       // of the files that it left
+	NotTaken           bool             `json:"not_taken,omitempty"`     // the conversation did not take these files
+	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
+	Sending            *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
+	Claim              *Claim           `json:"claim,omitempty"`
+	NotBegun           int              `json:"not_begun,omitempty"` // how often no sandbox could be started
+	Outcome            Outcome          `json:"outcome,omitempty"`
+	Error              aggregate.Reason `json:"error_code,omitempty"`
+	ExitCode           *int             `json:"exit_code,omitempty"`
+	CancelledBy        string           `json:"cancelled_by,omitempty"`
+	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
+	Lines              int              `json:"lines"`              // lines of output
+	Dropped            int              `json:"dropped"`            // lines that were not kept
+	Missing            []Lines          `json:"missing,omitempty"`  // the first of these
+	Plan               int              `json:"plan,omitempty"`     // how many commands it runs, if it runs several
+	Commands           []Ran            `json:"commands,omitempty"` // those of them that have begun
+	Held               []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
+	Late               *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
+	tailFrom           int              // number of the tail's first line
+	tail               string           // end of the output, for the message about the result
+	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 
 // Claim gives one invocation the right to execute an action until LeaseUntil.

@@ -12,12 +12,18 @@ import (
 // six bytes.
 const maxKept = 8 * MaxChangedBytes
 
-// Complete returns the payload as it is kept and stamped: with the version of the files for which it was proposed and,
-// for files, with exactly what it changes in them. t are the files of that version; commands need none. It returns
-// problems as Changes does.
-func (p Payload) Complete(typ agent.ActionType, base string, t *Tree) (kept Payload, problems []string) {
+// On is what an action works on: a version of the files, and one of the attachments beside them. Empty: there are none.
+type On struct{ Base, Attachments string }
+
+// On returns what an action works on that is proposed now.
+func (s *Conversation) On() On { return On{s.WorkspaceVersion, s.AttachmentsVersion} }
+
+// Complete returns the payload as it is kept and stamped: with the versions for which it was proposed and, for files,
+// with exactly what it changes in them. t are the files of that version; commands need none. It returns problems as
+// Changes does.
+func (p Payload) Complete(typ agent.ActionType, on On, t *Tree) (kept Payload, problems []string) {
 	kept = p
-	kept.Base = &base
+	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
 	if typ != agent.CodeGenerate {
 		return kept, nil
 	}
@@ -25,6 +31,28 @@ func (p Payload) Complete(typ agent.ActionType, base string, t *Tree) (kept Payl
 		return Payload{}, problems
 	}
 	kept.Files, kept.Edits, kept.Delete = nil, nil, nil
+	return kept, nil
+}
+
+// First is Complete for a payload that is no proposal of files, or writes one file where there are none.
+func (p Payload) First(typ agent.ActionType, on On) (kept Payload, problems []string) {
+	kept = p
+	kept.Base, kept.AttachmentsVersion = &on.Base, on.Attachments
+	if typ != agent.CodeGenerate {
+		return kept, nil
+	}
+	if on.Base != "" || len(p.Files) != 1 || len(p.Edits)+len(p.Delete) > 0 {
+		return Payload{}, []string{"it is not one file where there are none"}
+	}
+	before := &Tree{}
+	after, err := before.Apply(p.Files)
+	if err != nil {
+		return Payload{}, []string{err.Error()}
+	}
+	kept.Files, kept.Changes = nil, Difference(before, after)
+	if problems = stampable(kept.Changes); problems != nil {
+		return Payload{}, problems
+	}
 	return kept, nil
 }
 
@@ -41,8 +69,11 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 	if err := json.Unmarshal(text, &added); err != nil || added.Base == nil {
 		return p, []string{"base, attachments_version or changes are not of the payload's form"}
 	}
-	for _, name := range []string{"base", "attachments_version", "changes"} {
+	for _, name := range append([]string{"base", "attachments_version", "changes", "push"}, called...) {
 		delete(members, name)
+	}
+	if wrong := added.misplaced(typ); wrong != nil {
+		return p, wrong
 	}
 	if typ == agent.CodeGenerate {
 		if len(members) > 0 || len(added.Changes) == 0 {
@@ -51,13 +82,26 @@ func ReadKept(typ agent.ActionType, text []byte) (p Payload, problems []string) 
 		return Payload{Stamped: added}, checkChanges(added.Changes)
 	}
 	rest, err := json.Marshal(members)
-	if err != nil || added.Changes != nil {
-		return p, []string{"a command has no changes"}
+	if err != nil {
+		return p, []string{"the payload can't be read"}
 	}
 	if p, problems = ReadPayload(typ, rest); problems == nil {
 		p.Stamped = added
 	}
 	return p, problems
+}
+
+// misplaced returns what a kept payload of this type may not have, or lacks.
+func (s Stamped) misplaced(typ agent.ActionType) []string {
+	switch {
+	case typ == agent.ToolCall:
+		return append(s.Called.checkCalled(), checkChanges(s.Changes)...)
+	case s.Called != Called{} || s.Push != nil:
+		return []string{"only a tool_call has a tool's version or a push"}
+	case typ != agent.CodeGenerate && s.Changes != nil:
+		return []string{"a command has no changes"}
+	}
+	return nil
 }
 
 // checkChanges checks that changes can be drawn and made: known modes, paths inside, whole lines.
@@ -75,7 +119,7 @@ func checkChanges(changes []FileChange) (problems []string) {
 			}
 		}
 		if c.Was == nil && c.Is == nil || c.Was != nil && c.Is != nil && *c.Was == *c.Is || c.Unshown != "" ||
-			c.Added != 0 || c.Removed != 0 {
+			c.Added != 0 || c.Removed != 0 || len(c.By) > mostMakers+1 {
 			problems = append(problems, field+" doesn't say what changes")
 		}
 		for _, h := range c.Hunks {
@@ -95,6 +139,9 @@ func checkChanges(changes []FileChange) (problems []string) {
 func (p Payload) Proposed() Payload {
 	changes := p.Changes
 	p.Stamped = Stamped{}
+	if p.Tool != "" {
+		return p
+	}
 	for _, c := range changes {
 		if c.Is == nil {
 			p.Delete = append(p.Delete, c.Path)

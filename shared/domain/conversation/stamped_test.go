@@ -16,7 +16,7 @@ func TestAKeptPayloadSaysItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	p, problems := conversation.ReadPayload(agent.CodeGenerate, []byte(`{"files":[{"path":"new","content":"x\n"},{"path":"none","content":""},{"path":"empty","content":"y"}],
 		"edits":[{"path":"edited","old":"b","new":"B"}],"delete":["deleted"]}`))
 	expect.Must(t, problems == nil, "%v", problems)
-	kept, problems := p.Complete(agent.CodeGenerate, "v1", base)
+	kept, problems := p.Complete(agent.CodeGenerate, conversation.On{Base: "v1"}, base)
 	expect.Must(t, problems == nil, "%v", problems)
 	read, problems := conversation.ReadKept(agent.CodeGenerate, []byte(kept.JSON()))
 	expect.Must(t, problems == nil && *read.Base == "v1" && read.Files == nil && read.Edits == nil, "%v %+v", problems, read)
@@ -24,7 +24,7 @@ func TestAKeptPayloadSaysItsFilesAndWhatItMakesOfThem(t *testing.T) {
 		t.Error(diff)
 	}
 	// What the agent is told of it makes the same.
-	again, problems := read.Proposed().Complete(agent.CodeGenerate, "v1", base)
+	again, problems := read.Proposed().Complete(agent.CodeGenerate, conversation.On{Base: "v1"}, base)
 	expect.Must(t, problems == nil, "%v", problems)
 	if diff := cmp.Diff(kept, again); diff != "" {
 		t.Error(diff)
@@ -34,7 +34,7 @@ func TestAKeptPayloadSaysItsFilesAndWhatItMakesOfThem(t *testing.T) {
 		if typ == agent.ShellCommand {
 			command = conversation.Payload{Script: "ls", TimeoutSeconds: 1}
 		}
-		kept, problems := command.Complete(typ, "", nil)
+		kept, problems := command.Complete(typ, conversation.On{}, nil)
 		read, wrong := conversation.ReadKept(typ, []byte(kept.JSON()))
 		if problems != nil || wrong != nil || read.Base == nil || *read.Base != "" || read.Proposed().JSON() != command.JSON() {
 			t.Errorf("%s: %v %v %s", typ, problems, wrong, read.JSON())

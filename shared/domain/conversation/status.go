@@ -56,6 +56,7 @@ const (
 	CodeGenerate = agent.CodeGenerate
 	TestRun      = agent.TestRun
 	ShellCommand = agent.ShellCommand
+	ToolCall     = agent.ToolCall
 )
 
 // Sender is the author of a message.

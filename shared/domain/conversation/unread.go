@@ -1,6 +1,11 @@
 package conversation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"ringi/shared/runtime/filetext"
+)
 
 // Cause classifies why a file was not read, for pages. The reason itself is written for the model.
 type Cause string
@@ -12,10 +17,20 @@ const (
 	Altered    Cause = "altered"  // after it had been read for an answer
 	Silent     Cause = "silent"   // Slack did not return it; the next answer tries again
 	Unreadable Cause = "unreadable"
+	Full       Cause = "full" // the conversation holds as many attachments as it may
 )
 
-// Causes lists all causes, for texts that need one for each.
-var Causes = []Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable}
+// Causes lists all causes, for texts that need one for each. The last ones are read-file's.
+var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, Full}, ofReading()...)
+
+func ofReading() (all []Cause) {
+	for _, why := range filetext.Whys {
+		if why != filetext.OtherType {
+			all = append(all, Cause(why))
+		}
+	}
+	return all
+}
 
 // beginnings map the beginning of a reason to its cause.
 var beginnings = []struct {
@@ -23,6 +38,7 @@ var beginnings = []struct {
 	cause Cause
 }{
 	{"the image has ", TooLarge}, {"the text has ", TooLarge}, {"it has ", TooLarge}, {OnlyRead, OtherType}, {"only the newest ", TooMany}, {Changed, Altered}, {NotNow, Silent},
+	{"a conversation", Full},
 }
 
 // Reasons why a file was not read, in the wording for the model.
@@ -35,6 +51,9 @@ const (
 
 // CauseOf returns the cause for a reason, or Unreadable if the reason is unknown.
 func CauseOf(why string) Cause {
+	if slices.Contains(filetext.Whys, filetext.Why(why)) {
+		return Cause(why)
+	}
 	for _, b := range beginnings {
 		if strings.HasPrefix(why, b.text) {
 			return b.cause

@@ -21,7 +21,11 @@ const (
 	// a direct message's thread are not requests.
 	ReasonGreeting     aggregate.Reason = "greeting"
 	ReasonThreadHint   aggregate.Reason = "reply_in_thread"
+	ReasonAgentMeant   aggregate.Reason = "agent_meant" // the message begins with almost the id of an agent
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
+	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name, "/",
+	// and those that they can.
+	ReasonNoSource aggregate.Reason = "source_unknown"
 
 	// Reasons why a request was refused.
 	ReasonGuest        aggregate.Reason = "guest"
@@ -43,6 +47,7 @@ const (
 	ReasonModelBadOutput   aggregate.Reason = "model_bad_output"
 	ReasonModelCutOff      aggregate.Reason = "model_cut_off"     // the answer was too long
 	ReasonModelBadRequest  aggregate.Reason = "model_bad_request" // the model rejects our kind of request
+	ReasonModelTooLong     aggregate.Reason = "model_too_long"    // the model takes less at once
 	ReasonModelKey         aggregate.Reason = "model_key"         // the API key is missing or wrong
 	ReasonModelForbidden   aggregate.Reason = "model_forbidden"   // the API key may not use this model
 	ReasonModelNoCredit    aggregate.Reason = "model_no_credit"
@@ -82,9 +87,9 @@ const (
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
+	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
-	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
+	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest, ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,

@@ -56,6 +56,7 @@ type Ended struct {
 	Reason aggregate.Reason `json:"reason"`
 	Detail string           `json:"detail,omitempty"`
 	Until  *time.Time       `json:"until,omitempty"` // for a refused request: when a new request may succeed
+	Told   bool             `json:"told,omitempty"`  // the conversation that handed the task over knows
 }
 
 // Request is the message with the request. It never changes.

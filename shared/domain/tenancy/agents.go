@@ -11,9 +11,10 @@ import (
 const (
 	MaxAgents      = 20 // not counting the built-in ones
 	MaxAutoActions = 50
+	MaxListedReads = 50
 )
 
-// agentProblems returns the problems of the agents and of the rules for actions. What depends on the deployment, such
+// agentProblems returns the problems of the agents, of the rules for actions and of the sources. What depends on the deployment, such
 // as an address that it forbids, is only a warning of agent.Definitions, because settings can be copied to another
 // deployment.
 func (s Settings) agentProblems() (all []Problem) {
@@ -25,7 +26,22 @@ func (s Settings) agentProblems() (all []Problem) {
 		all = append(all, faultsAt("agents", i, faults)...)
 	}
 	for i, r := range s.AutoActions {
-		all = append(all, faultsAt("auto_actions", i, r.Faults())...)
+		faults := r.Faults()
+		listed := slices.ContainsFunc(s.Sources, func(x agent.Source) bool { return x.Name == r.Source })
+		if r.Source != "" && !listed && len(faults) == 0 {
+			faults = append(faults, agent.Fault{Field: "source", Rule: agent.RuleAutoSource})
+		}
+		all = append(all, faultsAt("auto_actions", i, faults)...)
+	}
+	for i, r := range s.ListedReads {
+		all = append(all, faultsAt("listed_reads", i, r.Faults())...)
+	}
+	for i, x := range s.Sources {
+		faults := x.Faults()
+		if slices.ContainsFunc(s.Sources[:i], func(y agent.Source) bool { return y.Name == x.Name }) && x.Name != "" {
+			faults = append(faults, agent.Fault{Field: "name", Rule: agent.RuleSourceName})
+		}
+		all = append(all, faultsAt("sources", i, faults)...)
 	}
 	return all
 }

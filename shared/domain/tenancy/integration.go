@@ -36,7 +36,10 @@ const (
 // SlackProvider is the integration with Slack. Events from Slack can end it.
 const SlackProvider = "slack"
 
-// Integration is a tenant's connection to a provider: freee, google, slack or mcp:<server>.
+// GitHubProvider is the integration with GitHub, whose credential is a GitHub App's key.
+const GitHubProvider = "github"
+
+// Integration is a tenant's connection to a provider: freee, google, github, slack or mcp:<server>.
 type Integration struct {
 	aggregate.Meta
 	ID           string            `json:"id"`

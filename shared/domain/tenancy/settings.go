@@ -57,12 +57,18 @@ type Settings struct {
 	AISessions AISessions         `json:"ai_sessions"`
 	// SessionIdleDays is the number of days without a message after which a conversation is closed.
 	SessionIdleDays    int     `json:"session_idle_days"`
-	ActionTimeoutHours int     `json:"action_timeout_hours"`  // time limit for deciding on an action
-	MaxSessionCostUSD  float64 `json:"max_session_cost_usd"`  // 0: no limit
-	MaxMessagesPerHour int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
+	ActionTimeoutHours int     `json:"action_timeout_hours"` // time limit for deciding on an action
+	MaxSessionCostUSD  float64 `json:"max_session_cost_usd"` // 0: no limit
+	// MaxAgentsCostDayUSD bounds what all agents cost on one day, UTC; 0: no limit.
+	MaxAgentsCostDayUSD float64 `json:"max_agents_cost_day_usd"`
+	MaxMessagesPerHour  int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
 	// AutoActions are rules for actions that start without a person's approval.
-	AutoActions  []agent.AutoRule `json:"auto_actions"`
-	DraftContest DraftContest     `json:"draft_contest"`
+	AutoActions []agent.AutoRule `json:"auto_actions"`
+	// ListedReads are the tools that agents may call without a person's approval.
+	ListedReads []agent.ListedRead `json:"listed_reads"`
+	// Sources are the repositories with whose files conversations may begin.
+	Sources      []agent.Source `json:"sources"`
+	DraftContest DraftContest   `json:"draft_contest"`
 }
 
 // AISessions says how long conversations are stored.
@@ -77,6 +83,9 @@ type Cache struct {
 
 // MaxSessionCost is the cost limit of a conversation, 0 for none.
 func (s Settings) MaxSessionCost() aggregate.MicroUSD { return limitOf(s.MaxSessionCostUSD) }
+
+// MaxAgentsDay is the cost limit of all conversations with agents on one day, 0 for none.
+func (s Settings) MaxAgentsDay() aggregate.MicroUSD { return limitOf(s.MaxAgentsCostDayUSD) }
 
 // MaxCost is the cost limit of a task, 0 for none.
 func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }
@@ -98,6 +107,14 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
 		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev, Locale: s.Locale,
 	}
+}
+
+// ActionTerms freezes these settings for an action that a person decides on.
+func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
+	terms := s.Terms(true, now)
+	by := now.UTC().Truncate(time.Millisecond).Add(time.Duration(s.ActionTimeoutHours) * time.Hour)
+	terms.DecideBy, terms.ApprovalHours = &by, s.ActionTimeoutHours
+	return terms
 }
 
 // The executors, which carry out approved steps.

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/words/language"
 )
 
@@ -23,9 +24,13 @@ type words struct {
 	Spent           string // the amount and its limit
 	AtMost          string // a limit on the number of tasks
 	People          string // people whom a policy mentions, and the limit
+	Sources         string // by which a person may begin conversations
+	NoSources       string
 	Step            string
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
+	Unread          map[conversation.Cause]string
+	Remarks         map[filetext.Remark]string
 }
 
 //go:embed texts
@@ -65,6 +70,12 @@ func (how goOn) put(text, detail string) string {
 	return language.Fill(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
 
+// Unread says why an agent could not read an attachment.
+func Unread(locale, why string) string { return wordsOf(locale).Unread[conversation.CauseOf(why)] }
+
+// Remark says what the text of an attachment doesn't show.
+func Remark(locale string, r filetext.Remark) string { return wordsOf(locale).Remarks[r] }
+
 // Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
 // text, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
@@ -92,6 +103,10 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
 		r == task.ReasonHourTenant:
 		return language.Fill(w.AtMost, "n", detail)
+	case r == task.ReasonNoSource && sums && limit == "":
+		return language.Fill(w.NoSources, "name", spent)
+	case r == task.ReasonNoSource && sums:
+		return language.Fill(w.Sources, "name", spent, "names", limit)
 	case r == task.ReasonTooManyPeople && sums:
 		return language.Fill(w.People, "n", spent, "limit", limit)
 	}

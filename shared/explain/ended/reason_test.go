@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -94,3 +95,14 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 }
 
 func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, files, "texts") }
+
+func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
+	for _, locale := range language.All {
+		expect.Is(t, len(wordsOf(locale).Unread), len(conversation.Causes), "causes in %s", locale)
+		for _, cause := range conversation.Causes {
+			expect.That(t, wordsOf(locale).Unread[cause] != "", "%s has no words for %s", locale, cause)
+		}
+		got := Unread(locale, "files.info: file_deleted: the file can't be read")
+		expect.That(t, got == wordsOf(locale).Unread[conversation.Unreadable], "%s shows %q", locale, got)
+	}
+}

@@ -3,6 +3,7 @@
 package failedcall
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -44,6 +45,12 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Unsure reports whether a call that ended with this error may have had an effect. Only an *Error can rule that out.
+func Unsure(err error) bool {
+	e, is := errors.AsType[*Error](err)
+	return err != nil && (!is || e.Outcome == Unknown)
+}
 
 // Problem is a kind of error. Each has a sentence in every language.
 type Problem string

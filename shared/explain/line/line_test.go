@@ -85,6 +85,10 @@ var lines = []struct{ tool, input, ja, en string }{
 	},
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "The arguments can't be read: “not JSON”"},
 	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」", "DM to (not given): 5 · {label: “a”} · “b”"},
+	{
+		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "下書きのプルリクエスト 「Round down」 を開く · 本文: 「a ⏎ b」",
+		"Draft pull request “Round down” · it says: “a ⏎ b”",
+	},
 	{"list_positions", `{}`, "会社のすべての役職", "All positions of the company"},
 	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments of the company"},
 	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” · with those below it"},

@@ -57,6 +57,9 @@ func (c *Client) problem(err error, request string) *model.Error {
 		if answer.StatusCode == http.StatusBadRequest && strings.Contains(answer.RawJSON(), "credit balance is too low") {
 			code = "credit_balance_too_low"
 		}
+		if answer.StatusCode == http.StatusBadRequest && model.LengthRefused(answer.RawJSON()) {
+			code = model.CodeTooLong
+		}
 		e = model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, code)
 	}
 	e.Model, e.RequestID = c.config.Model, request

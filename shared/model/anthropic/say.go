@@ -90,6 +90,9 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 		return c.problem(err, request)
 	}
 	code := string(sent.Type())
+	if model.LengthRefused(sent.RawJSON()) {
+		code = model.CodeTooLong
+	}
 	status, known := statuses[code]
 	if !known {
 		status = http.StatusInternalServerError // overloaded_error, api_error and unknown codes

@@ -77,7 +77,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, nil
 		}
 		var invalid *types.ValidationException
-		if errors.As(err, &invalid) && !noSuchModel(invalid) {
+		if errors.As(err, &invalid) && !noSuchModel(invalid) && !model.LengthRefused(invalid.ErrorMessage()) {
 			if plainer, ok := f.simpler(invalid); ok {
 				f = plainer
 				continue
@@ -194,13 +194,16 @@ func (c *Client) problem(err error) *model.Error {
 	var api smithy.APIError
 	var answer *smithyhttp.ResponseError
 	e := model.FromTransport(modelname.Bedrock, err)
-	switch {
-	case errors.As(err, &api) && errors.As(err, &answer):
-		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header,
-			api.ErrorCode())
-	case errors.As(err, &api): // reported in a stream after its status 200
-		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), http.StatusInternalServerError), nil,
-			api.ErrorCode())
+	if errors.As(err, &api) {
+		said, header, code := http.StatusInternalServerError, http.Header(nil), api.ErrorCode()
+		if errors.As(err, &answer) { // else it was reported in a stream after its status 200
+			said, header = answer.HTTPStatusCode(), answer.Response.Header
+		}
+		said = status(err, code, said)
+		if said == http.StatusBadRequest && model.LengthRefused(api.ErrorMessage()) {
+			code = model.CodeTooLong
+		}
+		e = model.FromStatus(modelname.Bedrock, said, header, code)
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {

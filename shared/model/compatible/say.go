@@ -145,6 +145,9 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, unkno
 	if res.StatusCode == http.StatusBadRequest && code == filtered {
 		unknown = filtered
 	}
+	if refused(res) && model.LengthRefused(string(text)) {
+		code, unknown = model.CodeTooLong, ""
+	}
 	return res, unknown, c.problem(model.FromStatus(c.provider(), res.StatusCode, res.Header, code), id)
 }
 

@@ -88,7 +88,11 @@ func (c *Client) problem(err error, request string) *model.Error {
 	var answer *responses.Error
 	e := model.FromTransport(modelname.OpenAI, err)
 	if errors.As(err, &answer) {
-		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, cmp.Or(answer.Code, answer.Type))
+		code := cmp.Or(answer.Code, answer.Type)
+		if answer.StatusCode == http.StatusBadRequest && model.LengthRefused(answer.Message) {
+			code = model.CodeTooLong
+		}
+		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, code)
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e

@@ -110,3 +110,18 @@ func TestWhichNamesHaveAPrice(t *testing.T) {
 		expect.Is(t, Known(name), want, "%q", name)
 	}
 }
+
+// What is not known counts towards agents' budgets at no less than the dearest known price.
+func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
+	lists, err := read()
+	expect.NoError(t, err)
+	for _, l := range lists {
+		for name, e := range l.Models {
+			for _, r := range []*rates{&e.rates, e.Long} {
+				if r != nil && (int64(r.Input) > tenancy.UnknownInput*perMicroUSD || int64(r.Output) > tenancy.UnknownOutput*perMicroUSD) {
+					t.Errorf("%s %s costs more", l.Provider, name)
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/url"
 	"strings"
@@ -18,18 +19,87 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// OpenAgent makes the wire of an agent without calling anything. If instead, the deployment's MODEL, is the demo, every
-// agent is the demo. If the settings limit the cost of conversations and the model's price is unknown, OpenAgent
-// returns a *model.Error of kind Unpriced, because the limit could not be enforced.
-func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings) (model.Wire, error) {
-	if n, err := modelname.Parse(instead); err == nil && n.Provider == modelname.Demo {
+// Answers says which model answers for an agent. An agent of a vendor for which the deployment has no key follows the
+// deployment's model: instead, its MODEL, or the settings'. An agent with a key of its own (auth_ref) or an endpoint
+// never does, because its administrator chose who gets what people say. If the settings limit costs and the model's
+// price is unknown, the agent can't answer, because the limit could not be enforced. An error is a *model.Error: the
+// model secret could not be read.
+func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
+	s tenancy.Settings) (agent.Answering, error) {
+	out := agent.Answering{ID: d.ID, Model: string(d.Provider) + ":" + d.Model}
+	if isDemo(instead) {
+		out.Model, out.Follows = modelname.Demo, true
+		return out, nil
+	}
+	var keys secret.ModelSecret
+	if vendors(d) || d.AuthRef != "" {
+		var err error
+		switch keys, err = c.Secret.Get(ctx); {
+		case errors.Is(err, secret.ErrMalformed):
+			out.Lacks = agent.LacksSecret
+			return out, nil
+		case err != nil:
+			return out, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Overloaded, Retryable: true,
+				Err: err}
+		}
+	}
+	_, err := keyOf(d, keys)
+	switch {
+	case err == nil:
+	case !vendors(d) || d.AuthRef != "" && d.AuthRef != string(d.Provider):
+		out.Lacks, out.Detail = agent.LacksKey, d.AuthRef
+	default:
+		c.follow(&out, d, cmp.Or(instead, s.Model), keys)
+	}
+	if out.Lacks == "" && s.SessionCostsLimited() && !price.Known(out.Model) {
+		out.Lacks, out.Detail = agent.LacksPrice, out.Model
+	}
+	return out, nil
+}
+
+// follow lets the deployment's model answer, if it can be called.
+func (c Config) follow(out *agent.Answering, d agent.Definition, name string, keys secret.ModelSecret) {
+	n, err := modelname.Parse(name)
+	if err == nil && n.Provider != modelname.Demo {
+		_, err = c.named(n, keys, model.Request{})
+	}
+	switch {
+	case err == nil:
+		out.Model, out.Follows = n.String(), true
+	case n.Provider == string(d.Provider):
+		out.Lacks, out.Detail = agent.LacksKey, n.Provider
+	default:
+		out.Lacks, out.Detail = agent.LacksModel, name
+	}
+}
+
+// vendors reports whether the agent's model is a vendor's, with the vendor's own key unless it names another.
+func vendors(d agent.Definition) bool {
+	return d.Provider == agent.OpenAI || d.Provider == agent.Anthropic
+}
+
+func isDemo(name string) bool {
+	n, err := modelname.Parse(name)
+	return err == nil && n.Provider == modelname.Demo
+}
+
+// OpenAgent makes the wire of an agent, by Answers, without calling a model. Without a key, the wire's calls fail with
+// Unauthorized. If the model's price is unknown where costs are limited, OpenAgent returns a *model.Error of kind
+// Unpriced.
+func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead string,
+	s tenancy.Settings) (model.Wire, error) {
+	by, err := c.Answers(ctx, d, instead, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case by.Lacks == agent.LacksPrice:
+		return nil, &model.Error{Provider: string(d.Provider), Model: by.Detail, Kind: model.Unpriced}
+	case by.Follows && isDemo(by.Model):
 		return turn.Demo{}, nil
+	case by.Follows:
+		return c.Open(by.Model)
 	}
-	if s.SessionCostsLimited() && !price.Known(string(d.Provider)+":"+d.Model) {
-		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
-	}
-	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: d.Provider == agent.OpenAI ||
-		d.Provider == agent.Anthropic || d.AuthRef != ""}
+	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: vendors(d) || d.AuthRef != ""}
 	keyed.open = func(s secret.ModelSecret, _ model.Request) (model.Wire, error) { return c.ofAgent(d, s) }
 	return keyed, nil
 }

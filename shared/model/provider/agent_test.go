@@ -67,7 +67,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 		t.Run(about, func(t *testing.T) {
 			got = nil
 			tt.agent.ID, tt.agent.Model = "a", "m"
-			w := expect.Value(c.OpenAgent(tt.agent, "", tenancy.Settings{}))(t)
+			w := expect.Value(c.OpenAgent(t.Context(), tt.agent, "", tenancy.Settings{Model: "none"}))(t)
 			_, err := w.Say(t.Context(), model.Request{MaxTokens: 1, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 			var e *model.Error
 			if !errors.As(err, &e) || strings.Join(got, ",") != tt.want || (tt.want == "") != (e.Kind == model.Unauthorized) || strings.Contains(err.Error(), "key-") {
@@ -84,7 +84,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: "{}"}, ID: "models"}, Outbound: outbound.Dialer{}.Client()}
 	u := expect.Value(url.Parse(s.URL))(t)
 	for _, endpoint := range []string{s.URL, "https://" + u.Host, "http://169.254.169.254/latest"} {
-		w := expect.Value(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint}, "", tenancy.Settings{}))(t)
+		w := expect.Value(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint}, "", tenancy.Settings{}))(t)
 		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Kind == model.Misplaced && !called, "%s: %v", endpoint, err)
@@ -92,12 +92,13 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 }
 
 func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
-	c, limited := provider.Config{}, tenancy.Settings{MaxSessionCostUSD: 1}
+	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"openai":"k","anthropic":"k"}`}, ID: "models"}}
+	limited := tenancy.Settings{MaxSessionCostUSD: 1}
 	for _, d := range agent.BuiltIn() {
-		w := expect.Value(c.OpenAgent(d, "demo", limited))(t)
+		w := expect.Value(c.OpenAgent(t.Context(), d, "demo", limited))(t)
 		_, demo := w.(turn.Demo)
 		expect.That(t, demo, "%s is answered by %T", d.ID, w)
-		if w, err := c.OpenAgent(d, "", limited); err != nil || w == nil { // their prices are known
+		if w, err := c.OpenAgent(t.Context(), d, "", limited); err != nil || w == nil { // their prices are known
 			t.Errorf("%s: %v", d.ID, err)
 		}
 	}
@@ -140,13 +141,13 @@ func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 // model.
 func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 	const unheard = "claude-unheard-of"
-	c := provider.Config{}
+	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"anthropic":"k"}`}, ID: "models"}}
 	ways := map[string]func(tenancy.Settings, string) error{
 		"a task's": func(s tenancy.Settings, name string) error { // also the summary of its execution
 			return second(model.Within(s, c.Open, "anthropic:"+name, nil))
 		},
 		"an agent's": func(s tenancy.Settings, name string) error { // also what folds a long conversation away
-			return second(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
+			return second(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Anthropic, Model: name}, "", s))
 		},
 		// A contest always has a budget.
 		"a contest's": func(_ tenancy.Settings, name string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -16,24 +17,28 @@ import (
 const mostAgain = 2
 
 // texts replace answers that can't be shown.
-type texts struct{ declined, cutOff, invalid, unsupported, empty, handing string }
+type texts struct{ declined, cutOff, invalid, unsupported, empty, handing, offering string }
 
 var words = language.InEach(
 	texts{
 		declined: "この内容には答えられません。言い方を変えるか、別のことを頼んでください。", cutOff: "(答えが長すぎたため、ここで切れています。続きが必要なら、そう伝えてください。)",
 		invalid: "操作を提案しようとしましたが、正しい形にできませんでした。何をするかを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
 		empty: "うまく答えられませんでした。もう一度、言い方を変えて試してください。", handing: "この内容を依頼として起票します。",
+		offering: "この内容の依頼を作れます。確かめて、ボタンを押してください。",
 	},
 	texts{
 		declined: "I can't answer this. Please put it differently or ask for something else.",
 		cutOff:   "(The answer was too long and ends here. Tell me if you need the rest.)",
 		invalid:  "I wanted to propose an action but could not put it in a form that works. Please tell me a little more exactly what should be done.", unsupported: "This agent can't do that.",
 		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
+		offering: "This can become a request. Please read it, then press the button.",
 	})
 
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is
-// asked again up to mostAgain times. onText is called with all of the answer's text so far; the text starts over when
-// the model is asked again. An error is a *model.Error, and the Reply returned with it has the usage of what was sent.
+// asked again up to mostAgain times. A model that reads files is answered and asked to go on, up to MaxRounds times.
+// onText is called with all of the answer's text so far; the text starts over when the model is asked again. An error is
+// a *model.Error or a *PaidError. The Reply, also one with an error, has the usage that Turn.Paid was not called with,
+// and the rounds.
 func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
@@ -49,18 +54,28 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	ctx, cancel := model.WithSpare(ctx)
 	defer cancel()
 	var reply Reply
-	for again := 0; ; again++ {
-		got, err := model.Say(ctx, w, r, p.Name(), func(text string) { onText(legible.Visible(text)) })
+	reading := t.begin(ctx, &r)
+	for again := 0; ; {
+		got, err := model.Say(ctx, w, r, p.Name(), func(text string) { onText(reading.said(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
+			return Reply{Usage: reply.Usage, Calls: reply.Calls, Rounds: reading.rounds}, err
+		}
+		if read, err := reading.read(ctx, &r, got, &reply); err != nil {
 			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
+		} else if read {
+			continue
 		}
 		next := t.take(&reply, got, r.Tools)
 		if next == nil || again == mostAgain {
+			if reply.Rounds = reading.rounds; reply.Code != Declined {
+				reply.Text = reading.said(reply.Text)
+			}
 			t.finish(&reply)
 			return reply, nil
 		}
+		again++
 		r.Messages = append(r.Messages, next...)
 	}
 }
@@ -138,6 +153,7 @@ func fencedProblems(problems []string) string {
 // finish adds a sentence about a missing part of the reply.
 func (t Turn) finish(reply *Reply) {
 	w := words.In(t.Locale)
+	reply.Asked = reply.HandOver != "" && (len(reply.Rounds) > 0 || slices.ContainsFunc(t.History, Message.quotes))
 	missing := ""
 	switch reply.Code {
 	case Declined:
@@ -156,10 +172,19 @@ func (t Turn) finish(reply *Reply) {
 	case legible.Text(reply.Text):
 	case reply.Action != nil:
 		reply.Text = reply.Action.Summary
+	case reply.Asked:
+		reply.Text = w.offering
 	case reply.HandOver != "":
 		reply.Text = w.handing
 	}
 	if missing != "" {
 		reply.Text = strings.TrimSpace(reply.Text + "\n\n" + missing)
 	}
+}
+
+// quotes reports whether a message shows or sums up what files, commands or others say.
+func (m Message) quotes() bool {
+	return len(m.Rounds)+len(m.Read)+len(m.Thread) > 0 || m.Collapsed && m.Text != "" || m.Sender == FromSystem && m.ActionID != "" ||
+		slices.ContainsFunc(m.Files, func(f File) bool { return f.Body != nil }) ||
+		slices.ContainsFunc(m.Pieces, func(p Piece) bool { return p.Quoted })
 }

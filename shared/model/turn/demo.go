@@ -19,6 +19,7 @@ type Demo struct{}
 
 var (
 	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
+	demoNext  = lazy.Regexp(`(?i)\n\s*(?:コマンド|command)\s*[:：]`) // between the commands of a plan
 	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
 	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
@@ -66,14 +67,25 @@ func demoAnswer(r model.Request) model.Response {
 		}
 		return model.Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
 	}
+	if told, ok := demoTold(r.Messages[len(r.Messages)-1], in); ok {
+		return model.Response{Text: told}
+	}
+	if told, ok := demoUnpushable(r.Messages[len(r.Messages)-1], in); ok {
+		return model.Response{Text: told}
+	}
 	if slices.ContainsFunc(r.Messages[len(r.Messages)-1].Parts, func(p model.Part) bool {
 		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
 	}) {
 		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
 			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
 	}
+	name, input, reads := demoRead(last.Text)
+	wanted, calls := demoCall(last.Text, in("入社した人を調べます", "Looks up who joined"))
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
+		if counted, ok := demoCounted(result, lastSpoken(r.Messages), in); ok {
+			return model.Response{Text: counted}
+		}
 		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
 		// in the other language the person reads the result only on the card
 		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
@@ -83,8 +95,7 @@ func demoAnswer(r model.Request) model.Response {
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。",
 			"I am a demo. I propose the command as you wrote it."),
-			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します",
-				"Runs the command that was asked for"))+`}`)
+			demoCommands(m[1], in("頼まれたコマンドを実行します", "Runs the command that was asked for")))
 	case demoTest().MatchString(last.Text):
 		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "I am a demo. I propose to run the tests."),
 			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します",
@@ -94,13 +105,32 @@ func demoAnswer(r model.Request) model.Response {
 			"I am a demo. I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
+	case demoPull().MatchString(last.Text):
+		return demoPulls(r.Tools, in)
+	case calls:
+		return call(string(agent.ToolCall), in("デモのエージェントです。従業員の一覧の読み取りを提案します。",
+			"I am a demo. I propose to read the list of employees."), wanted)
+	case reads:
+		return call(name, "", input)
 	case demoRingi().MatchString(last.Text):
 		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."),
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+}
+
+// demoCommands proposes a script, or several that were each written after a line's “command:”.
+func demoCommands(text, summary string) string {
+	var all []string
+	for _, script := range demoNext().Split(text, -1) {
+		all = append(all, `{"script":`+quoted(strings.TrimSpace(script))+`,"timeout_seconds":60`)
+	}
+	if len(all) == 1 {
+		return all[0] + `,"summary":` + quoted(summary) + `}`
+	}
+	return `{"commands":[` + strings.Join(all, "},") + `}],"summary":` + quoted(summary) + `}`
 }
 
 // demoAgain is a line that files proposed before don't have, as a part of a JSON text.

@@ -26,6 +26,13 @@ type entry struct {
 	Text     string `json:"text,omitempty"`
 	File     string `json:"file,omitempty"`
 	NotRead  string `json:"not_read,omitempty"`
+	Lies     string `json:"lies_at,omitempty"`  // the path of the file beside the conversation's files
+	TextAt   string `json:"text_at,omitempty"`  // the path of its text, if that is another
+	Encoding string `json:"encoding,omitempty"` // of a text that was not UTF-8
+	Remarks  string `json:"remarks,omitempty"`  // what its text doesn't show
+	Read     string `json:"read,omitempty"`     // the path of a file that the agent read
+	Searched string `json:"searched,omitempty"` // what the agent searched for
+	Lines    string `json:"lines,omitempty"`
 	Now      string `json:"now,omitempty"`
 }
 
@@ -45,6 +52,9 @@ func (m Message) system() (out []entry) {
 	}
 	if len(out) > 0 {
 		out[0].At = clock(m.At)
+	}
+	for _, e := range m.Thread {
+		out = append(out, entry{From: line(e.Name), ID: e.UserID, At: clock(e.At), Quoted: e.Text})
 	}
 	return out
 }
@@ -106,7 +116,7 @@ func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
 		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.NotShown, &e.Summary, &e.Text,
-			&e.File, &e.NotRead} {
+			&e.File, &e.NotRead, &e.Lies, &e.TextAt, &e.Read, &e.Searched} {
 			*text = legible.VisibleCode(*text)
 		}
 	}

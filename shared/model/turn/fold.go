@@ -21,20 +21,27 @@ const (
 // MaxFolded bounds a summary, in bytes of UTF-8.
 const MaxFolded = 12_000
 
-// Fold splits a history, oldest first, that is too long. older, which includes the previous summary, is to be
-// summarized, and shown remains. older is nil if the history is short enough. Fold splits off more than necessary, so
-// that not every new message needs another summary. The newest message always remains.
-func Fold(history []Message) (older, shown []Message) {
-	size := 0
-	for _, m := range history {
-		size += len(m.Text)
+// FoldedTokens is what a summary may have.
+const FoldedTokens = MaxFolded / 2
+
+// Fold splits a history, oldest first, that is too long: of which the messages' texts pass a limit, or all that is sent
+// (see Weigh) passes the room, in tokens. older, which includes the previous summary, is to be summarized, and shown
+// remains. older is nil if the history is short enough. Fold splits off more than necessary, so that not every new
+// message needs another summary. The newest message always remains.
+func Fold(history []Message, room int) (older, shown []Message) {
+	size, tokens := 0, 0
+	weights := make([]int, len(history))
+	for i, m := range history {
+		weights[i] = m.weigh()
+		size, tokens = size+len(m.Text), tokens+weights[i]
 	}
-	if len(history) <= MaxMessages && size <= MaxBytes || len(history) < 2 {
+	if len(history) <= MaxMessages && size <= MaxBytes && tokens <= room || len(history) < 2 {
 		return nil, history
 	}
 	n := 0
-	for ; n < len(history)-1 && (len(history)-n+1 > MaxMessages*3/4 || size+MaxFolded > MaxBytes*3/4); n++ {
-		size -= len(history[n].Text)
+	for ; n < len(history)-1 && (len(history)-n+1 > MaxMessages*3/4 || size+MaxFolded > MaxBytes*3/4 ||
+		tokens+FoldedTokens > room*3/4); n++ {
+		size, tokens = size-len(history[n].Text), tokens-weights[n]
 	}
 	if n == 1 && history[0].Collapsed { // a summary alone need not be summarized again
 		n = 2
@@ -45,9 +52,10 @@ func Fold(history []Message) (older, shown []Message) {
 	return history[:n], history[n:]
 }
 
-// Summarize returns the model's summary of older messages, which include the previous summary. If there is no usable
-// answer, it returns their first lines. The usage is the call's, even if its answer was not used.
-func Summarize(ctx context.Context, w model.Wire, older []Message, locale string) (string, model.Usage) {
+// Summarize returns the model's summary of older messages, which include the previous summary. What is too long for the
+// room, in tokens, is sent with each message cut. If there is no usable answer, Summarize returns the messages' first
+// lines. The usage is the call's, even if its answer was not used.
+func Summarize(ctx context.Context, w model.Wire, older []Message, room int, locale string) (string, model.Usage) {
 	if w == nil {
 		return FirstLines(older, locale), model.Usage{}
 	}
@@ -55,8 +63,8 @@ func Summarize(ctx context.Context, w model.Wire, older []Message, locale string
 	if err != nil {
 		return FirstLines(older, locale), model.Usage{}
 	}
-	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: MaxTokens,
-		Messages: []model.Message{model.Words(model.User, fenced(plainly(older)))}}
+	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: min(MaxTokens, room/2),
+		Messages: []model.Message{model.Words(model.User, fenced(within(plainly(older), room*3/4)))}}
 	got, err := model.Say(ctx, w, r, p.Name(), func(string) {})
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))
@@ -86,6 +94,18 @@ func plainly(older []Message) (out []entry) {
 		}
 	}
 	return out
+}
+
+// within cuts the entries' texts so that all together fit the room, in tokens.
+func within(list []entry, room int) []entry {
+	for most := MaxBytes; most > maxLine && Tokens(fenced(list)) > room; most /= 2 {
+		for i := range list {
+			for _, text := range []*string{&list[i].Agent, &list[i].System, &list[i].Quoted, &list[i].Summary, &list[i].Text} {
+				*text = legible.Clip(*text, most)
+			}
+		}
+	}
+	return list
 }
 
 type foldTexts struct{ agent, system, more string }

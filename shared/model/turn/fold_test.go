@@ -45,7 +45,7 @@ func TestAConversationIsFoldedOverItsLimitsOnly(t *testing.T) {
 		"two of them":                      {messages(2, 300_000), true},
 		"a summary and one that is long":   {append([]turn.Message{{Collapsed: true, Text: "s"}}, messages(1, 300_000)...), false},
 	} {
-		older, shown := turn.Fold(tt.history)
+		older, shown := turn.Fold(tt.history, 1<<30)
 		expect.That(t, (len(older) > 0) == tt.folds && len(older)+len(shown) == len(tt.history),
 			"%s: %d are older, %d shown", about, len(older), len(shown))
 		if len(tt.history) > 0 && (len(shown) == 0 || shown[len(shown)-1].Text != tt.history[len(tt.history)-1].Text) {
@@ -62,7 +62,7 @@ func TestAFoldLeavesRoom(t *testing.T) {
 	folds, shown := 0, []turn.Message(nil)
 	for i := range 5000 {
 		shown = append(shown, turn.Message{Key: fmt.Sprint(i), Text: "短い発言"})
-		older, rest := turn.Fold(shown)
+		older, rest := turn.Fold(shown, 1<<30)
 		if older == nil {
 			continue
 		}
@@ -106,7 +106,7 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 	older := []turn.Message{{Sender: turn.FromSystem, Collapsed: true, Text: "前の要約"}, user("予算は 3 万円です"), {Sender: turn.FromAgent, Text: "はい", Proposal: &turn.Proposal{Summary: "一覧を作る"}}}
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Texts: []string{"要約", "です"}})
-		text, usage := turn.Summarize(t.Context(), w.wire, older, "ja")
+		text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja")
 		expect.That(t, text == "要約です" && usage.Calls == 1 && usage.ID != "" && usage.Prompt == "fold.ja.1",
 			"%q %+v", text, usage)
 		for _, want := range []string{"前の要約", "予算は 3 万円です", "一覧を作る"} {
@@ -114,12 +114,12 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 		}
 		for about, s := range map[string]llm.Script{"cut off": {Texts: []string{"要"}, Stop: "length"}, "refused": {Stop: "refused"}, "empty": {}, "too long": {Texts: []string{strings.Repeat("x", turn.MaxFolded+1)}}, "broken": {Texts: []string{"要"}, Cut: 2}} {
 			w.Scripted(s)
-			if text, usage := turn.Summarize(t.Context(), w.wire, older, "ja"); text != turn.FirstLines(older, "ja") || usage.Calls != 1 {
+			if text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") || usage.Calls != 1 {
 				t.Errorf("%s: %q %+v", about, text, usage)
 			}
 		}
 	})
-	if text, usage := turn.Summarize(t.Context(), nil, older, "ja"); text != turn.FirstLines(older, "ja") || usage.Calls != 0 {
+	if text, usage := turn.Summarize(t.Context(), nil, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") || usage.Calls != 0 {
 		t.Errorf("without a model: %q", text)
 	}
 }

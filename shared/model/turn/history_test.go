@@ -20,7 +20,7 @@ func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		for range 3000 {
 			history := historyOf(random)
-			why := broken(said(history))
+			why := broken(said(history, "v"))
 			expect.Must(t, why == "", "seed %d: %s of %+v", seed, why, history)
 		}
 	}
@@ -36,7 +36,14 @@ func historyOf(random *rand.Rand) (out []Message) {
 			for range random.IntN(3) {
 				m.Refused = append(m.Refused, Proposal{Type: agent.ShellCommand, Payload: "{}"})
 			}
-		case m.Sender != FromAgent:
+		case m.Sender == FromAgent:
+			m.HandOver, m.TaskID = []string{"", "買う"}[random.IntN(2)], []string{"", "01K"}[random.IntN(2)]
+			for range random.IntN(3) {
+				calls := []model.Call{{ID: "read_1_1", Name: listFiles}, {ID: "read_1_2", Name: readFile}}[:1+random.IntN(2)]
+				m.Rounds = append(m.Rounds, Round{Calls: calls, Results: []model.Result{{CallID: "read_1_1", Text: "{}"}, {CallID: "read_1_2", Text: "{}"}}[:len(calls)], Version: []string{"v", "w"}[random.IntN(2)]})
+				m.Read = append(m.Read, conversation.Read{Tool: readFile, Path: "a"})
+			}
+		default:
 			m.ActionID = []string{"", fmt.Sprint("A", random.IntN(12))}[random.IntN(2)]
 			m.Collapsed = random.IntN(9) == 0
 			for range random.IntN(2) {
@@ -106,7 +113,7 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 		{Sender: FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain", Why: "too large" + hidden}}},
 	}
 	var all strings.Builder
-	for _, s := range said(history) {
+	for _, s := range said(history, "") {
 		for _, p := range s.Parts {
 			all.WriteString(p.Text)
 			if p.Result != nil {
@@ -153,5 +160,19 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 			found = found || f.Why != ""
 		}
 		expect.That(t, found && slices.Contains(conversation.Causes, want), "no file is unread by %s", want)
+	}
+}
+
+// A request that the agent made stays in its history as its call, with what it became.
+func TestTheAgentSeesWhatItHandedOver(t *testing.T) {
+	asked := Message{Sender: FromUser, Name: "佐藤", Text: "稟議にして"}
+	for task, says := range map[string]string{"01KTASK": "Handed over as task 01KTASK", "": "by a button"} {
+		sent := said([]Message{asked, {Sender: FromAgent, Text: "しました", HandOver: "買う", TaskID: task},
+			{Sender: FromUser, Name: "佐藤", Text: "ありがとう"}}, "")
+		parts := sent[1].Parts
+		call := parts[len(parts)-1].Call
+		expect.Must(t, call != nil && call.Name == "hand_over" && string(call.Input) == `{"request":"買う"}`, "%+v", parts)
+		result := sent[2].Parts[0].Result
+		expect.Must(t, result != nil && result.CallID == call.ID && strings.Contains(result.Text, says), "%+v", sent[2].Parts[0])
 	}
 }

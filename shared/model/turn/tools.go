@@ -17,24 +17,38 @@ import (
 // handOver is the tool with which an agent makes a request for the pipeline.
 const handOver = "hand_over"
 
+// filesLost refuses a proposal while nobody knows on which files it would work.
+const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: tell the people"
+
+// noMoreReads refuses a read after the last one that a turn may make.
+const noMoreReads = "no more reads are possible in this turn: answer with what you have, and say what you did not see"
+
 // oneAtATime refuses a proposal while another action is not finished.
 const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
 
 // Limits of the texts that accompany a payload, in characters.
 const (
-	MaxSummary  = 300
+	MaxSummary  = conversation.MaxSummary
 	MaxHandOver = 4000
 )
 
 var descriptions = map[agent.ActionType]string{
 	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
-	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
+	agent.ShellCommand: "Propose a shell script to run in the workspace, without network, or several commands as one plan. A person sees all of it and decides once.",
+	agent.ToolCall:     "Propose one call of a tool in <tools>, reads too. A person sees the tool and its arguments and decides, unless an administrator listed it. You get the result afterwards, with personal data masked.",
 }
 
-// may reports whether the agent may propose this type of action here. Commands need a sandbox, files don't.
+// may reports whether the agent may propose this type of action here. Commands need a sandbox, calls a tool.
 func (t Turn) may(x agent.ActionType) bool {
-	return t.Agent.May(x) && (t.MaySandbox || x == agent.CodeGenerate)
+	switch x {
+	case agent.CodeGenerate:
+		return t.Agent.May(x)
+	case agent.ToolCall:
+		all, _ := t.callables()
+		return len(all) > 0
+	}
+	return t.Agent.May(x) && t.MaySandbox
 }
 
 // tools returns the tools that the turn offers. handOver is always among them, because vendors require tools if the
@@ -42,23 +56,31 @@ func (t Turn) may(x agent.ActionType) bool {
 func (t Turn) tools() ([]model.Tool, error) {
 	var out []model.Tool
 	for _, x := range agent.ActionTypes {
-		if !t.may(x) {
+		if !t.may(x) || x == agent.ToolCall {
 			continue
 		}
-		shape, err := inputOf(x)
+		shape, err := inputOf(x, nil)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, model.Tool{Name: string(x), Description: descriptions[x], Schema: shape})
 	}
+	if call, any, err := t.callTool(); err != nil {
+		return nil, err
+	} else if any {
+		out = append(out, call)
+	}
+	if t.Files != nil {
+		out = append(out, readTools...)
+	}
 	return append(out, model.Tool{
-		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own.",
+		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own. After you have read files or output, a person makes it by a button.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
 }
 
-// inputOf returns the schema of a payload with an additional summary for people.
-func inputOf(x agent.ActionType) (json.RawMessage, error) {
+// inputOf returns the schema of a payload with an additional summary for people. change may replace properties.
+func inputOf(x agent.ActionType, change func(map[string]json.RawMessage) error) (json.RawMessage, error) {
 	text, err := conversation.Schema(x)
 	if err != nil {
 		return nil, err
@@ -71,6 +93,11 @@ func inputOf(x agent.ActionType) (json.RawMessage, error) {
 	}
 	if err := json.Unmarshal(text, &shape); err != nil {
 		return nil, fmt.Errorf("read the schema of %s: %w", x, err)
+	}
+	if change != nil {
+		if err := change(shape.Properties); err != nil {
+			return nil, fmt.Errorf("write the schema of %s: %w", x, err)
+		}
 	}
 	shape.Properties["summary"] = json.RawMessage(`{"type":"string","description":"What it does and why, in one sentence for the people who decide, in their language"}`)
 	shape.Required = append(shape.Required, "summary")
@@ -88,7 +115,10 @@ type judged struct {
 // judge checks a call, because no part of a model's answer is used unchecked.
 func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	i := slices.IndexFunc(offered, func(t model.Tool) bool { return t.Name == c.Name })
-	if i < 0 {
+	switch {
+	case i < 0 && t.Files != nil && reads(c.Name):
+		return judged{problems: []string{noMoreReads}}
+	case i < 0:
 		return judged{code: NotSupported, problems: []string{fmt.Sprintf("there is no tool %.50q here", c.Name)}}
 	}
 	value, err := schema.Decode(c.Input)
@@ -126,8 +156,11 @@ func judgeHandOver(input json.RawMessage) judged {
 }
 
 func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
-	if t.Busy {
+	switch {
+	case t.Busy:
 		return judged{code: Invalid, problems: []string{oneAtATime}}
+	case t.FilesLost:
+		return judged{code: Invalid, problems: []string{filesLost}}
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {

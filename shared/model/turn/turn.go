@@ -10,6 +10,8 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/runtime/filetext"
+	"ringi/shared/tool"
 )
 
 // Message is a message of a conversation with its proposals and their results.
@@ -27,6 +29,8 @@ type Message struct {
 	Deleted bool
 	// Pieces are the parts of a system's message.
 	Pieces []Piece
+	// Thread is what people said in the thread before the conversation, of which a system's message tells.
+	Thread []Earlier
 	// Collapsed says that the message is a summary of older ones, which are not shown, up to the time At. Without a text
 	// these have no summary either.
 	Collapsed bool
@@ -34,14 +38,27 @@ type Message struct {
 	Proposal *Proposal
 	// Refused are further proposals in the same message, which were refused.
 	Refused []Proposal
+	// HandOver is the text of a request that the agent made to the pipeline, and TaskID the task that it became; empty: a
+	// person makes the request by a button.
+	HandOver, TaskID string
 	// ActionID is the action whose result a system's message reports.
 	ActionID string
+	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
+	Rounds []Round
+	Read   []conversation.Read
 }
 
 // Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.
 type Piece struct {
 	Text   string
 	Quoted bool
+}
+
+// Earlier is what somebody said before the conversation.
+type Earlier struct {
+	Name, UserID string
+	At           time.Time
+	Text         string
 }
 
 // Sender is the author of a message.
@@ -62,6 +79,10 @@ type File struct {
 	Size int
 	Body []byte // nil: not read
 	Why  string // why it was not read
+	// Lies is the path at which it lies beside the conversation's files, and TextLies that of its text.
+	Lies, TextLies string
+	Encoding       string // in which it was written
+	Remarks        []filetext.Remark
 }
 
 // Proposal is an action that an agent wants to have done.
@@ -85,14 +106,27 @@ type Turn struct {
 	// MaySandbox says that commands can be executed.
 	MaySandbox bool
 	// Tools tells the model which programs are installed where commands are executed.
-	Tools    string
+	Tools string
+	// Calls are the tools of vendors whose calls may be proposed; nil: none may.
+	Calls    *tool.Catalog
 	Complete Complete // nil: proposals stay as they are
 	// Busy says that an action waits or is being executed, so no other one can be proposed.
-	Busy   bool
-	Locale string
+	Busy bool
+	// FilesLost says that the conversation's files are lost, so no action can be proposed until a person has chosen how
+	// to go on.
+	FilesLost bool
+	Locale    string
+	// Files can be read in this turn; nil: none can.
+	Files *Files
+	// Earlier are rounds that an earlier try at this answer has paid for.
+	Earlier []Round
+	// Paid is called after each answer that reads; nil: nothing is committed before the end.
+	Paid Paid
 	// Now is when the turn is made, and More how many messages wait that are answered in later turns.
 	Now  time.Time
 	More int
+	// MaxTokens bounds the answer, if it is less than usual.
+	MaxTokens int
 }
 
 // Reply is an agent's checked answer.
@@ -102,6 +136,10 @@ type Reply struct {
 	Refused []Proposal // further proposals of the same answer, which were refused
 	// HandOver is the text of a request that the agent makes to the pipeline.
 	HandOver string
+	// Asked says that a person has to make this request by a button: the agent was shown what files or commands say.
+	Asked bool
+	// Rounds are what the agent read before it answered.
+	Rounds []Round
 	// Code says why a part of the agent's answer is missing from the reply.
 	Code  Code
 	Usage model.Usage

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/words/legible"
 )
 
@@ -116,12 +118,13 @@ type turns struct {
 	images  []model.Part
 	results []model.Part
 	told    map[string]bool // actions whose end is in a result already
+	version string          // of the files now
 }
 
 // said returns the conversation in a form that every vendor accepts: speakers alternate, each call has its result at
-// the beginning of the next turn, no text is empty, and the last turn is the user's.
-func said(history []Message) []model.Message {
-	t := &turns{told: map[string]bool{}}
+// the beginning of the next turn, no text is empty, and the last turn is the user's. version is that of the files now.
+func said(history []Message, version string) []model.Message {
+	t := &turns{told: map[string]bool{}, version: version}
 	shown := filesShown(history)
 	for i, m := range history {
 		if m.Sender == FromAgent {
@@ -163,10 +166,10 @@ func (t *turns) other(m Message, hidden []string) {
 		t.waiting = append(t.waiting, m.system()...)
 	}
 	for i, f := range m.Files {
-		e := entry{From: line(m.Name), ID: m.UserID, File: line(f.Name)}
+		e := entry{From: line(m.Name), ID: m.UserID, File: line(f.Name)}.lying(f)
 		switch {
 		case hidden[i] != "":
-			e.NotRead = hidden[i]
+			e.NotRead = notRead(f, hidden[i])
 		case strings.HasPrefix(f.Type, "image/"):
 			e.Text = "(the image is attached)"
 			t.images = append(t.images, model.Part{Image: &model.Image{Type: f.Type, Data: f.Body}})
@@ -179,11 +182,38 @@ func (t *turns) other(m Message, hidden []string) {
 	}
 }
 
+// lying adds where a file lies beside the conversation's files.
+func (e entry) lying(f File) entry {
+	if e.Lies = f.Lies; f.TextLies != f.Lies {
+		e.TextAt = f.TextLies
+	}
+	if f.Encoding != "UTF-8" {
+		e.Encoding = f.Encoding
+	}
+	var all []string
+	for _, r := range f.Remarks {
+		all = append(all, string(r))
+	}
+	e.Remarks = strings.Join(all, ", ")
+	return e
+}
+
+// notRead says why a file is not shown, and how the model gets at it all the same.
+func notRead(f File, why string) string {
+	switch {
+	case f.TextLies != "":
+		return why + ": use read_file and search"
+	case f.Lies != "" && slices.Contains(filetext.Whys, filetext.Why(why)):
+		return "its text can't be read (" + why + "); a command can use the file"
+	}
+	return why
+}
+
 // agent adds a message of the agent's. Each call gets its result at once: the action's end if it came before the
 // agent's next message, or else a note that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
-	if text == "" && m.Proposal == nil {
+	if text == "" && m.Proposal == nil && m.HandOver == "" {
 		return
 	}
 	t.close()
@@ -191,13 +221,13 @@ func (t *turns) agent(m Message, later []Message) {
 		t.waiting = append(t.waiting, entry{NotShown: "what was said before"})
 		t.close()
 	}
-	if n := len(t.said); t.said[n-1].Role != model.Assistant {
-		t.said = append(t.said, model.Message{Role: model.Assistant})
-	}
-	turn := &t.said[len(t.said)-1]
+	t.read(m.Rounds)
+	turn := t.speaking()
+	t.waiting = append(t.waiting, readOf(m.Read)...)
 	if text != "" {
 		turn.Parts = append(turn.Parts, model.Part{Text: text})
 	}
+	t.handedOver(turn, m)
 	if m.Proposal == nil {
 		return
 	}
@@ -215,8 +245,32 @@ func (t *turns) agent(m Message, later []Message) {
 	}
 }
 
+// handedOver adds the call by which the agent made a request, with what it became.
+func (t *turns) handedOver(turn *model.Message, m Message) {
+	if m.HandOver == "" {
+		return
+	}
+	id := fmt.Sprintf("call_request_%d", len(t.said))
+	input, _ := json.Marshal(map[string]string{"request": m.HandOver}) // a text can always be encoded
+	became := byButton
+	if m.TaskID != "" {
+		became = "Handed over as task " + m.TaskID + ". You will be told how it ended."
+	}
+	turn.Parts = append(turn.Parts, model.Part{Call: &model.Call{ID: id, Name: handOver, Input: input}})
+	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: became}})
+}
+
+// speaking returns the agent's turn at the end.
+func (t *turns) speaking() *model.Message {
+	if n := len(t.said); t.said[n-1].Role != model.Assistant {
+		t.said = append(t.said, model.Message{Role: model.Assistant})
+	}
+	return &t.said[len(t.said)-1]
+}
+
 const (
 	awaiting      = "Proposed. A person decides whether it is done; you will be told what came of it."
+	byButton      = "A person makes this request by a button, or doesn't; you will be told if it is made."
 	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
 )
 
@@ -275,15 +329,26 @@ func (t Turn) request() (model.Request, error) {
 		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	messages := said(t.History)
+	version := ""
+	if t.Files != nil {
+		version = t.Files.Version
+	}
+	messages := said(t.History, version)
+	told, wrong := t.told()
+	messages[0].Parts = append(told, messages[0].Parts...)
 	last := &messages[len(messages)-1]
 	last.Parts = append(last.Parts, t.passing()...)
 	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: messages, Tools: tools,
-		MaxTokens: MaxTokens}, err
+		MaxTokens: t.most()}, errors.Join(err, wrong)
 }
 
 // MaxTokens bounds an answer including its proposals.
 const MaxTokens = 16_000
+
+// most is how many tokens the answer may have: no more than a quarter of what the agent's model takes at once.
+func (t Turn) most() int {
+	return min(cmp.Or(t.MaxTokens, MaxTokens), t.Agent.Context()/4)
+}
 
 // about is the part of the prompt that differs between agents.
 func (t Turn) about() string {
@@ -308,6 +373,9 @@ func (t Turn) about() string {
 	}
 	if t.Busy {
 		b.WriteString(" An action of yours waits for a decision or is under way: propose no other one now.")
+	}
+	if t.FilesLost {
+		b.WriteString(" The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on with an empty folder, by a button.")
 	}
 	return b.String()
 }

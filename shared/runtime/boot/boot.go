@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/shared/runtime/config"
@@ -40,24 +39,34 @@ func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, err
 	lambda.Start(handle(h))
 }
 
+// sdk has the variables that the AWS SDK needs, all of which Lambda sets except for the endpoint of the local stack.
+type sdk struct {
+	Region          string `env:"AWS_REGION"`
+	AccessKeyID     string `env:"AWS_ACCESS_KEY_ID"`
+	SecretAccessKey string `env:"AWS_SECRET_ACCESS_KEY"`
+	SessionToken    string `env:"AWS_SESSION_TOKEN,optional"`
+	Endpoint        string `env:"AWS_ENDPOINT_URL,optional"`
+}
+
 // environment returns the AWS configuration of a Lambda function, whose region and credentials are environment
-// variables that stay valid. It does not use config.LoadDefaultConfig, because that also looks for profiles, single
-// sign-on and roles: their clients are a tenth of the binary of a function that Slack calls.
+// variables that stay valid. It does not import the SDK's package config, which also looks for profiles, single
+// sign-on and roles: their clients are a tenth of the binary of a function that Slack calls, and those that packages
+// prepare at the start stay in the binary even where nothing calls them.
 func environment() (aws.Config, error) {
-	env, err := awsconfig.NewEnvConfig()
-	if err != nil {
+	var env sdk
+	if err := config.Read(&env); err != nil {
 		return aws.Config{}, err
 	}
+	key := credentials.NewStaticCredentialsProvider(env.AccessKeyID, env.SecretAccessKey, env.SessionToken)
 	cfg := aws.Config{
-		Region: env.Region, Credentials: credentials.StaticCredentialsProvider{Value: env.Credentials},
-		RetryMode: env.RetryMode, RetryMaxAttempts: env.RetryMaxAttempts, AppID: env.AppID, ConfigSources: []any{env},
+		Region: env.Region, Credentials: key,
 		AccountIDEndpointMode:      aws.AccountIDEndpointModePreferred,
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported, // the same as in config.LoadDefaultConfig
 		HTTPClient:                 impatient(connectWithin, answerWithin),
 	}
-	if env.BaseEndpoint != "" {
-		cfg.BaseEndpoint = &env.BaseEndpoint
+	if env.Endpoint != "" {
+		cfg.BaseEndpoint = &env.Endpoint
 	}
 	return cfg, nil
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,4 +36,24 @@ func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 	expect.Same(t, []string{"t"}, out.TableNames)
 	n := calls.Load()
 	expect.That(t, n >= 2, "%d calls", n)
+}
+
+// TestCallsGoWhereLambdasVariablesSay: with their region and key, and to another endpoint where one is named.
+func TestCallsGoWhereLambdasVariablesSay(t *testing.T) {
+	for _, name := range []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		t.Setenv(name, "")
+		_, err := environment()
+		expect.That(t, err != nil && strings.Contains(err.Error(), name), "without %s: %v", name, err)
+		t.Setenv(name, "of "+name)
+	}
+	t.Setenv("AWS_SESSION_TOKEN", "a token")
+	t.Setenv("AWS_ENDPOINT_URL", "")
+	cfg := expect.Value(environment())(t)
+	c := expect.Value(cfg.Credentials.Retrieve(t.Context()))(t)
+	expect.Same(t, []string{"of AWS_REGION", "of AWS_ACCESS_KEY_ID", "of AWS_SECRET_ACCESS_KEY", "a token"},
+		[]string{cfg.Region, c.AccessKeyID, c.SecretAccessKey, c.SessionToken})
+	expect.That(t, cfg.BaseEndpoint == nil, "an endpoint that nobody named: %v", cfg.BaseEndpoint)
+	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+	cfg = expect.Value(environment())(t)
+	expect.That(t, cfg.BaseEndpoint != nil && *cfg.BaseEndpoint == "http://127.0.0.1:1", "the endpoint: %v", cfg.BaseEndpoint)
 }

@@ -35,6 +35,14 @@ type Models struct {
 	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
+// Vendors is for functions that call tools.
+type Vendors struct {
+	FreeeTokenURL  string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
+	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
+	FreeeAPIURL    string `env:"FREEE_API_URL" doc:"freee's API, up to and including /hr"`
+	SheetsAPIURL   string `env:"SHEETS_API_URL" doc:"Google Sheets' API, without /v4"`
+}
+
 // Spending is for functions that spend a tenant's money.
 type Spending struct {
 	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost on a day, in US dollars, above 0"`

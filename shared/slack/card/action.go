@@ -30,6 +30,9 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
 		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(x, w.Output)...)
+		if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
+			f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
+		}
 		return f.with(divider(), d.actions(d.cancel(x)),
 			contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
 	case x.Status == conversation.ActionSucceeded:
@@ -59,16 +62,30 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	buttons = append(buttons, button(w.Reject, RejectAction, value, slack.StyleDanger),
 		button(d.texts.Cancel, CancelAction, x.ActionID, ""))
 	title := fill(d.texts.Asks, "n", x.Number)
-	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
-		section(d.about(x))).with(b.blocks...)
-	lines := []string{w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...)}
+	about, asked := []slack.Block{section(d.about(x))}, b.blocks
+	if x.Pushed != nil { // what pushing sets going stands before the agent's words
+		about, asked = asked, about
+	}
+	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title)).with(about...).with(asked...)
+	lines := append(d.callNotes(x), w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...))
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
 	return f.with(
 		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(buttons...), contextLine(d.texts.Effect[x.ActionType]),
+		d.actions(buttons...), contextLine(d.effect(x)),
 	)
+}
+
+// effect says what an approval does.
+func (d conversationDrawing) effect(x *conversation.Action) string {
+	switch {
+	case x.Plan > 0:
+		return fill(d.texts.Effect["commands"], "n", x.Plan)
+	case x.Pushed != nil:
+		return d.texts.PushEffect
+	}
+	return d.texts.Effect[x.ActionType]
 }
 
 // unapprovable says why nobody can approve the action, though it waits; empty: people can.
@@ -92,13 +109,20 @@ func Unapprovable(x *conversation.Action, p conversation.Payload, locale string)
 
 func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	stop, w := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger), d.texts
-	return confirmed(stop, w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
+	text := w.ConfirmText
+	if x.ActionType == conversation.ToolCall {
+		text = w.ConfirmCall
+	}
+	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
 // about says what type of action it is, how long it may run, and why the agent wants it.
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
 	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
+	if x.Pushed != nil {
+		text = fill(w.Type, "type", w.PushType)
+	}
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
@@ -120,10 +144,13 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		out.cut = true
 		return out
 	}
+	if p.Push != nil {
+		return d.packed(d.pullRequest(x, p), most)
+	}
 	var parts []string
 	switch x.ActionType {
 	case conversation.ShellCommand:
-		parts = append([]string{d.texts.Script}, d.written(p.Script)...)
+		parts = d.scripts(p)
 	case conversation.TestRun:
 		parts = append(parts, d.texts.Argv)
 		for i, arg := range p.Argv {
@@ -137,6 +164,8 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 				parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(arg)))
 			}
 		}
+	case conversation.ToolCall:
+		return d.callBody(p, most)
 	case conversation.CodeGenerate:
 		if p.Changes != nil {
 			parts = append([]string{fill(d.texts.Difference, "n", len(p.Changes))}, d.difference(p.Changes)...)
@@ -153,6 +182,18 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		}
 	}
 	return d.packed(parts, most)
+}
+
+// scripts draws a script, or each of several with its number.
+func (d conversationDrawing) scripts(p conversation.Payload) []string {
+	if len(p.Commands) == 0 {
+		return append([]string{d.texts.Script}, d.written(p.Script)...)
+	}
+	parts := []string{fill(d.texts.Commands, "n", len(p.Commands))}
+	for i, c := range p.Commands {
+		parts = append(append(parts, fill(d.texts.Command, "n", i+1, "seconds", c.TimeoutSeconds)), d.written(c.Script)...)
+	}
+	return parts
 }
 
 // tabs writes a tab as ⇥, since code has many tabs. A ⇥ in the text itself is written as its code point.
@@ -179,6 +220,10 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	w := d.texts
 	var lines []string
 	switch {
+	case x.Outcome == conversation.OutcomeUnknown && x.Pushed != nil:
+		lines = append(lines, w.PushUnknown)
+	case x.Outcome == conversation.OutcomeUnknown && x.ActionType == conversation.ToolCall:
+		lines = append(lines, w.CheckCall)
 	case x.Outcome == conversation.OutcomeUnknown:
 		lines = append(lines, w.CheckUnknown)
 	case x.Status == conversation.ActionFailed:
@@ -187,7 +232,11 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
-	lines = append(lines, d.filesChanged(x)...)
+	lines = append(lines, x.RanLines(d.w.Locale)...)
+	if x.CallResult != nil {
+		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
+	}
+	lines = append(append(lines, d.pushed(x)...), d.filesChanged(x)...)
 	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
 		if s = inline(s, maxResult); s != "" {
 			lines = append(lines, s)
@@ -198,7 +247,18 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 		f = f.with(section(cut(strings.Join(lines, "\n"), maxSection)))
 	}
 	f = f.with(d.tail(x, w.Output)...)
-	return f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
+	f = d.files(x, f)
+	f = f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
+	f = f.with(d.check(x)...)
+	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
+		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
+		buttons := []slack.BlockElement{confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)}
+		if s := d.t.Conversation.Source; s != nil && s.Commit != "" {
+			buttons = append([]slack.BlockElement{button(w.FetchAgain, FetchAgain, d.t.Conversation.ID, slack.StylePrimary)}, buttons...)
+		}
+		f = f.with(d.actions(buttons...))
+	}
+	return f
 }
 
 // withdrawn draws an action that was rejected, cancelled or expired.
@@ -220,16 +280,27 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
 		f = f.with(d.tail(x, d.texts.Output)...)
-		if x.Late == nil {
+		if x.Late == nil && (x.ActionType != conversation.ToolCall || x.Reads()) {
 			f = f.with(section(d.texts.Stopping))
 		}
 	}
 	if x.Late != nil {
-		late := d.texts.LateFailed
-		if x.Late.Status == conversation.ActionSucceeded {
+		late, isCall := d.texts.LateFailed, x.ActionType == conversation.ToolCall
+		switch done := x.Late.Status == conversation.ActionSucceeded; {
+		case isCall && done:
+			late = d.texts.LateCallDone
+		case isCall:
+			late = d.texts.LateCallFailed
+		case done:
 			late = d.texts.LateDone
 		}
 		f = f.with(section(late))
+	}
+	if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
+		f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
+	}
+	if lines := d.pushed(x); lines != nil {
+		f = f.with(section(strings.Join(lines, "\n")))
 	}
 	return f.with(divider(), contextLine(why))
 }

@@ -18,6 +18,8 @@ type Conversation struct {
 	Message *conversation.Message   // the card's message; nil until it is read
 	Payload json.RawMessage         // the action's payload, if it is too large for its row
 	Log     []conversation.LogEntry // the last lines of the action's output
+	MaySend bool                    // the app may send files to Slack
+	Console string                  // the console's address; empty: no links
 }
 
 // The action_ids of the buttons on the cards of actions and conversations. block_id is the conversation's id. An
@@ -28,6 +30,12 @@ const (
 	CancelAction       = "cancel_action"
 	OpenActionReview   = "review_action"
 	ReopenConversation = "reopen_session"
+	BeginEmpty         = "begin_empty"
+	CheckAction        = "check_action"
+	FetchAgain         = "fetch_again"
+	TakeFiles          = "take_files" // on the console's page alone
+	MakeRequest        = "make_request"
+	SendFiles          = "send_files"
 )
 
 const TailLines = 10
@@ -43,6 +51,8 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 			return d.action(x).message()
 		}
 		return face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action)).message()
+	case conversation.CardOffered:
+		return d.offered(aggregate.Find(t.Offered, c.Subject)).message()
 	case conversation.CardSession:
 		return d.ended().message()
 	}
@@ -89,11 +99,40 @@ func (d conversationDrawing) said(subject string) string {
 	text := or(said(parts[part]), d.w.None)
 	if m.Sender == conversation.FromSystem {
 		text = "_" + d.texts.System + "_ " + text
+		if m.For != "" {
+			text = d.w.mention(m.For) + " " + text
+		}
+	}
+	s := d.t.Conversation
+	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {
+		text += "\n<" + s.Source.URL() + "|" + inline(s.Source.Short(), maxDetail) + ">"
 	}
 	return text
 }
 
-// ended draws the card of a closed conversation. Its button is gone once the conversation is open again.
+// offered draws a request that the agent wants to make, or that somebody made of it.
+func (d conversationDrawing) offered(o *conversation.Offered) face {
+	w := d.texts
+	if o == nil {
+		return face{text: w.OfferGone, colour: grey}.with(section(w.OfferGone))
+	}
+	if o.MadeAt != nil {
+		by := fill(w.OfferMadeBy, "who", d.w.mention(o.MadeBy), "when", whenSet(o.MadeAt))
+		return face{text: w.OfferMade, colour: green}.with(section(w.OfferMade), contextLine(by))
+	}
+	b := d.packed(d.written(o.Text), maxPages).bounded()
+	f := face{text: w.Offer, colour: blue}.with(section(w.Offer)).with(b.blocks...)
+	switch {
+	case d.t.OpenOffer() == nil:
+		return f.with(contextLine(w.OfferClosed))
+	case b.cut:
+		return f.with(contextLine(w.OfferLong))
+	}
+	return f.with(contextLine(fill(w.OfferWho, "who", d.w.mention(o.User))),
+		d.actions(button(w.OfferMake, MakeRequest, o.ID, slack.StylePrimary)))
+}
+
+// ended draws the card of a closed conversation. Its button is gone once the conversation is open again, or forgotten.
 func (d conversationDrawing) ended() face {
 	s, w := d.t.Conversation, d.texts
 	if s == nil || s.Status != conversation.Closed {
@@ -103,9 +142,25 @@ func (d conversationDrawing) ended() face {
 	if s.CloseReason == conversation.ReasonIdle {
 		why = fill(w.ClosedIdle, "days", s.IdleDays, "when", whenSet(s.ClosedAt))
 	}
+	lines := []string{why, w.readers(s)}
+	if at := d.t.Head.ForgottenAt; at != nil {
+		forgets := fill(w.Forgets, "when", whenSet(at))
+		if d.t.Head.Forgotten(d.now) {
+			return face{text: w.Gone, colour: grey}.with(section(w.Gone), contextLine(why, forgets))
+		}
+		lines = append(lines, forgets)
+	}
 	return face{text: w.Closed, colour: grey}.with(
-		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(why),
+		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(lines...),
 	)
+}
+
+// readers says who can read a conversation, by the rule of its page.
+func (w *conversationWords) readers(s *conversation.Conversation) string {
+	if s.ChannelType == "im" {
+		return w.ReadDirect
+	}
+	return w.ReadHere
 }
 
 // read decodes the action's payload. It returns false if the payload is missing or doesn't match its type.

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -53,11 +54,17 @@ func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: text, Proposal: p}, c.now))
 }
 
+// wants adds an answer after which a person may make a request.
+func (c *onThread) wants(request string) *onThread {
+	c.t.Helper()
+	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: "読みました", HandOver: request, Asked: true}, c.now))
+}
+
 func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {
 	text := p.JSON()
 	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
-		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
+		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(), Plan: len(p.Commands), Summary: "失敗しているテストを確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by},
 	}
 }
@@ -68,7 +75,7 @@ func changing(t *testing.T, base *conversation.Tree, p conversation.Payload) *co
 	if base == nil {
 		base = &conversation.Tree{}
 	}
-	kept, problems := p.Complete(conversation.CodeGenerate, "", base)
+	kept, problems := p.Complete(conversation.CodeGenerate, conversation.On{}, base)
 	expect.Must(t, problems == nil, "%v", problems)
 	return proposed(conversation.CodeGenerate, kept)
 }
@@ -87,6 +94,25 @@ func shell(script string) *conversation.Proposal {
 	return proposed(conversation.ShellCommand, conversation.Payload{Script: script, TimeoutSeconds: 60})
 }
 
+// commands proposes several commands.
+func commands() *conversation.Proposal {
+	return proposed(conversation.ShellCommand, conversation.Payload{Commands: []conversation.Command{
+		{Script: "npm ci", TimeoutSeconds: 120}, {Script: "npm test\u200b # `1` <!channel>\nnode a.js", TimeoutSeconds: 300},
+		{Script: "npm run report > report.txt", TimeoutSeconds: 60}}})
+}
+
+// ran are the first commands of several, the last of which has not ended.
+func (c *onThread) ran(n int) (all []conversation.Ran) {
+	for i := range n {
+		r := conversation.Ran{StartedAt: c.now, From: 12*i + 1}
+		if code := 0; i < n-1 {
+			r.Over, r.ExitCode, r.Millis, r.Lines = true, &code, 2_340, 12
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
 var anyMember = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
 
 func member(id string) aggregate.Actor {
@@ -100,6 +126,13 @@ func (c *onThread) approved() *onThread {
 	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), member("U_SUZUKI"), anyMember, c.now))
 }
 
+// wrote ends an action that wrote some files, which somebody wants in Slack unless s is nil.
+func (c *onThread) wrote(n int, s *conversation.Sending) {
+	c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
+		Changed: &conversation.FilesChanged{Files: n, Written: n, Added: 20, Names: []string{"a.go"}}})
+	c.last().Sending, c.MaySend, c.Console = s, true, "https://ringi.example/console"
+}
+
 func (c *onThread) executing() *onThread {
 	c.t.Helper()
 	c.approved().do(c.StartRun(c.now))
@@ -109,6 +142,22 @@ func (c *onThread) executing() *onThread {
 			Text: fmt.Sprintf("\x1b[32mok\x1b[0m  pkg/%d `x` <!channel>", i)})
 	}
 	return c
+}
+
+// tooled is a proposal of a tool's call as answer-message completes it.
+func tooled(name, arguments string, access aggregate.Access, with conversation.Called) *conversation.Proposal {
+	with.ToolVersion, with.Access = strings.Repeat("a1", 32), access
+	p := proposed(conversation.ToolCall, conversation.Payload{Tool: name, Arguments: arguments,
+		Stamped: conversation.Stamped{Base: new(string), Called: with}})
+	p.Tool, p.Access = name, access
+	return p
+}
+
+// calling is executing for calls of tools.
+func (c *onThread) calling() *onThread {
+	c.t.Helper()
+	c.approved().do(c.StartRun(c.now))
+	return c.do(c.ClaimCall(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
 }
 
 func (c *onThread) ended(r conversation.Result) *onThread {
@@ -136,6 +185,22 @@ var conversationStates = []struct {
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
 			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3, Names: []string{"a.go", "src/<!here>`.go", "c"}}})
 	}},
+	{"files_offered", conversation.CardAction, func(c *onThread) { c.wrote(2, nil) }},
+	{"files_too_many", conversation.CardAction, func(c *onThread) { c.wrote(11, nil) }},
+	{"files_wanted", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingUploaded})
+	}},
+	{"files_sent", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingDone, Ended: &c.now})
+	}},
+	{"files_not_sent", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, &conversation.Sending{By: "U_TANAKA", At: c.now, State: conversation.SendingFailed,
+			Error: conversation.ReasonNotShared, Ended: &c.now})
+	}},
+	{"files_no_scope", conversation.CardAction, func(c *onThread) {
+		c.wrote(2, nil)
+		c.MaySend = false
+	}},
 	{"action_not_taken", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
@@ -150,7 +215,60 @@ var conversationStates = []struct {
 		c.last().Base = nil
 		c.do(c.Expire(c.now))
 	}},
+	{"action_call", conversation.CardAction, func(c *onThread) {
+		c.Aggregate.Conversation.Provider = "anthropic"
+		c.says("", tooled("list_employees", `{"department":"営業部","status":"all"}`, aggregate.Read, conversation.Called{Unseen: true}))
+	}},
+	{"action_call_server", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("rooms.book_room", `{"room":"A <!channel> `+"`x`"+`","people":["a@example.com"]}`, aggregate.Write,
+			conversation.Called{LeftOut: `{"notify":true}`}))
+	}},
+	{"action_call_returned", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read, conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionSucceeded, Call: &aggregate.Blob{S3Key: "talks/x", Bytes: 12345}})
+	}},
+	{"action_call_refused", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read, conversation.Called{})).calling().
+			ended(conversation.Result{Status: conversation.ActionFailed, Error: "tool_failed", ErrorDetail: "freee <!channel> は使えません"})
+	}},
+	{"action_call_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
+	{"action_call_cancelled", conversation.CardAction, func(c *onThread) {
+		c.says("", tooled("send_slack_dm", `{"recipient":"U_SATO","text":"hi","details":[]}`, aggregate.Write, conversation.Called{})).calling()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+	}},
 	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_changed_before", conversation.CardAction, func(c *onThread) {
+		base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1\n"}, {Path: "b", Content: "1\n"}}))(c.t)
+		kept, _ := conversation.Payload{Files: []conversation.File{{Path: "a", Content: "2\n"}, {Path: "b", Content: "2\n"}}}.Complete(
+			conversation.CodeGenerate, conversation.On{}, base)
+		conversation.MadeBefore(kept.Changes, conversation.Made{Paths: map[string][]conversation.Maker{
+			"a": {{Action: 1, Seen: true}, {Action: 2}}}, Unknown: true})
+		c.says("", proposed(conversation.CodeGenerate, kept))
+	}},
+	{"action_changed_again", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v2",
+			Changed: &conversation.FilesChanged{Files: 7, Added: 12, Removed: 3, Names: []string{"a", "b"},
+				Makers: [][]conversation.Maker{{{Action: 3, Seen: true}}, nil}}})
+	}},
+	{"action_commands", conversation.CardAction, func(c *onThread) { c.says("", commands()) }},
+	{"action_commands_executing", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
+	}},
+	{"action_commands_failed", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		two, ran := 2, c.ran(2)
+		ran[1].Over, ran[1].ExitCode, ran[1].Millis, ran[1].Lines = true, &two, 61_240, 3
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, Commands: ran, Lines: 15})
+	}},
+	{"action_commands_unknown", conversation.CardAction, func(c *onThread) {
+		c.says("", commands()).executing()
+		c.do(c.Began(c.last().ActionID, c.last().Claim.Invocation, c.ran(2), c.now))
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
 	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
 	{"action_auto", conversation.CardAction, func(c *onThread) {
 		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
@@ -173,6 +291,10 @@ var conversationStates = []struct {
 	{"action_failed", conversation.CardAction, func(c *onThread) {
 		code := 2
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
+	}},
+	{"action_files_lost", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
 	}},
 	{"action_unknown", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
@@ -201,6 +323,34 @@ var conversationStates = []struct {
 	{"said_by_system", conversation.CardMessage, func(c *onThread) {
 		c.do(c.Aggregate.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
 	}},
+	{"said_of_task", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{HandOver: "ノート PC を 3 台購入する。"}, c.now))
+		c.messages = nil
+		c.do(c.TaskEnded(c.Handed[0].TaskID, task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown, At: c.now}, c.now))
+	}},
+	{"said_of_typed", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{}, c.now))
+		own := conversation.Own{Type: conversation.CodeGenerate, Path: "a.txt", Content: "<x>", Summary: "x"}
+		c.do(c.Aggregate.Type("form", own, member("U_SATO"), anyMember, c.now))
+		c.do(c.StartRun(c.now))
+		c.do(c.RefuseTyped(c.Head.Run, c.WaitingTyped(), []string{"内容: *3,001* 行あります <!here>。"}, "", c.now))
+	}},
+	{"request", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。\u200b <!channel>\n- 予算: `30 万円`")
+	}},
+	{"request_long", conversation.CardOffered, func(c *onThread) { c.wants(strings.Repeat("行\n", 2000)) }},
+	{"request_made", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.MakeRequest(c.OpenOffer().ID, member("U_SATO"), anyMember, c.now))
+	}},
+	{"request_closed", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+	}},
+	{"request_gone", conversation.CardOffered, func(c *onThread) {
+		c.wants("ノート PC を 3 台購入する。")
+		c.Aggregate.Offered = nil
+	}},
 	{"session_closed", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.End(member("U_SATO"), anyMember, c.now))
@@ -208,6 +358,11 @@ var conversationStates = []struct {
 	{"session_idle", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
+	}},
+	{"session_forgotten", conversation.CardSession, func(c *onThread) {
+		c.says("はい", nil)
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
+		c.now = *c.Head.ForgottenAt
 	}},
 	{"session_reopened", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
@@ -310,5 +465,17 @@ func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 		at := card.Cancellation{TaskID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 		view := card.DialogsOf(&conversation.Aggregate{}).Ending(at, "", tenancy.Settings{Locale: locale})
 		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), view)
+	}
+}
+
+// Whoever ends a conversation is told who can read it, and what becomes of it.
+func TestTheDialogThatEndsAConversationSaysWhoReadsIt(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		c := begunConversation(t)
+		c.Aggregate.Conversation.Locale, c.Aggregate.Conversation.IsCached = "en", kept
+		view := card.DialogsOf(c.Aggregate).Ending(card.Cancellation{TaskID: c.Head.SessionID}, "", tenancy.Settings{})
+		text := string(expect.Value(json.Marshal(view))(t))
+		expect.Has(t, text, "What models were sent: administrators alone")
+		expect.Is(t, strings.Contains(text, "gone 35 days later"), !kept, "kept: %t", kept)
 	}
 }

@@ -12,6 +12,10 @@ type conversationWords struct {
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
 	Type, Limit, About, Script, Argv, Files string
+	Commands, Command                       string
+	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
+	MadeUnknown, MadeAnd, Seen, Unseen      string
+	FetchAgain                              string
 	Difference, Count, NoLineEnd            string
 	Changes                                 map[conversation.ChangeKind]string
 	Entries                                 map[conversation.EntryKind]string
@@ -19,6 +23,14 @@ type conversationWords struct {
 	Unshown                                 map[conversation.Unshown]string
 	TooMuch, Outdated                       string // why nobody can approve it
 	FilesChanged, MoreFiles, NotTaken       string
+	Call, CallReads, CallWrites             string // of a tool
+	CallUnseen, CallGoes, CallReturned      string
+	CallVendors                             map[string]string // names of providers of models
+	ConfirmCall, CheckCall                  string
+	LateCallDone, LateCallFailed            string
+	FilesPage, Send, SendTitle, SendText    string
+	SendYes, SendNo, Sending, Sent, NotSent string
+	Unsendable                              string
 	Shortened, Output, Lines                string
 	Dropped, Newest                         string // which lines of the output are not kept; which are
 	Cancel                                  string
@@ -26,13 +38,27 @@ type conversationWords struct {
 	ConfirmNo                               string // must differ from the label of the button that asks
 	ByRule, Since, Took, Ended, Exit        string
 	CheckUnknown, Stopping, Expired         string
+	PushRuns, PushSkips, PushTo, PushTitle  string // of a pull request
+	PushBody, PushType, PushEffect          string
+	PushUnknown, CheckPush, Looking         string
+	Pulled, BranchThere                     string
 	CancelledBy, CancelledClosed            string
 	LateDone, LateFailed                    string
 	System, Closed, ClosedBy, ClosedIdle    string
-	Begin, Reopened                         string
+	Begin, Reopened, Gone                   string
+	ReadDirect, ReadHere, Forgets, WillGo   string
+	BeginEmpty, EmptyTitle, EmptyText       string
+	EmptyYes, EmptyNo                       string
+	Offer, OfferWho, OfferMake              string // of a request that the agent wants to make
+	OfferMade, OfferMadeBy                  string
+	OfferGone, OfferClosed, OfferLong       string
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
 	EndTitle, EndText, EndYes               string
+	ProposeTitle, ProposeText               string
+	ProposeSubmit, ProposeContent           string // hints of the fields, too
+	ProposePath, ProposeSeconds             string
+	ProposeNowhere                          string
 	InFlight, TooLate                       string // shown to a person who clicks too late
 	TooLateCancelled, TooLateExpired        string
 	TooLateOutdated                         string

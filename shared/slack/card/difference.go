@@ -11,13 +11,45 @@ import (
 // difference draws changes of files: for each path what became of it, and the lines that change.
 func (d conversationDrawing) difference(changes []conversation.FileChange) (parts []string) {
 	for _, c := range changes {
-		parts = append(parts, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None))
+		parts = append(parts, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
 		if lines := d.lines(c); lines != "" {
 			fences, _ := fenced(unticked(tabs.Replace(lines)), maxSection-200, everything)
 			parts = append(parts, fences...)
 		}
 	}
 	return parts
+}
+
+// Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
+func Earlier(by []conversation.Maker, locale string) string {
+	return earlier(by, conversationWordsOf(locale))
+}
+
+func earlier(by []conversation.Maker, w *conversationWords) string {
+	if len(by) == 0 {
+		return ""
+	}
+	all := make([]string, len(by))
+	for i, m := range by {
+		switch {
+		case m.Action == 0:
+			all[i] = w.MadeUnknown
+		case m.Seen:
+			all[i] = fill(w.MadeSeen, "n", m.Action)
+		default:
+			all[i] = fill(w.MadeUnseen, "n", m.Action)
+		}
+	}
+	return fill(w.MadeBefore, "actions", strings.Join(all, w.MadeAnd))
+}
+
+// Seen says on any surface whether people saw the text of what an action changed before that was made.
+func Seen(x *conversation.Action, locale string) string {
+	w := conversationWordsOf(locale)
+	if x.Maker().Seen {
+		return w.Seen
+	}
+	return w.Unseen
 }
 
 // Became says on any surface what became of a path.
@@ -94,7 +126,12 @@ func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []strin
 		if more := c.Files - len(names); more > 0 {
 			text += fill(d.texts.MoreFiles, "n", more)
 		}
-		lines = append(lines, text)
+		lines = append(lines, text, Seen(x, d.w.Locale))
+		for i, by := range c.Makers[:min(len(c.Makers), len(names))] {
+			if before := earlier(by, d.texts); before != "" {
+				lines = append(lines, names[i]+before)
+			}
+		}
 	}
 	if x.NotTaken {
 		lines = append(lines, d.texts.NotTaken)

@@ -63,7 +63,7 @@ func revealed(planned any, had bool, v any) any {
 	case map[string]any:
 		plan, ok := planned.(map[string]any)
 		if _, ref := plan["$ref"]; !ok || ref {
-			return fromResult(v)
+			return mask.All(v)
 		}
 		out := make(map[string]any, len(v))
 		for name, member := range v {
@@ -74,7 +74,7 @@ func revealed(planned any, had bool, v any) any {
 	case []any:
 		plan, ok := planned.([]any)
 		if !ok || len(plan) != len(v) {
-			return fromResult(v)
+			return mask.All(v)
 		}
 		out := make([]any, len(v))
 		for i := range v {
@@ -85,30 +85,7 @@ func revealed(planned any, had bool, v any) any {
 	if had && reflect.DeepEqual(planned, v) {
 		return v
 	}
-	return fromResult(v)
-}
-
-// fromResult masks a value that comes from an earlier result.
-func fromResult(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for _, name := range sorted(v) {
-			key := mask.Text(name)
-			for _, taken := out[key]; taken; _, taken = out[key] { // two names may have the same masked form
-				key += "*"
-			}
-			out[key] = fromResult(v[name])
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = fromResult(v[i])
-		}
-		return out
-	}
-	return mask.Scalar(v)
+	return mask.All(v)
 }
 
 // destinations are those arguments of Ringi's own tools that name the place a call writes or sends to, in the order of

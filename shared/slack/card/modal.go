@@ -117,5 +117,13 @@ func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slac
 	locale := t.locale(s)
 	w := conversationWordsOf(locale)
 	about := metadata(ConversationForm{Session: ident(at.TaskID)})
-	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf(locale).CancelNo, about, section(w.EndText))
+	blocks := []slack.Block{section(w.EndText)}
+	if s := t.Aggregate.Conversation; s != nil {
+		lines := []string{w.readers(s)}
+		if !s.IsCached {
+			lines = append(lines, w.WillGo)
+		}
+		blocks = append(blocks, contextLine(lines...))
+	}
+	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf(locale).CancelNo, about, blocks...)
 }

@@ -93,6 +93,8 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 	w, texts := wordsOf(s.Locale), conversationWordsOf(s.Locale)
 	var decided aggregate.ErrDecided
 	switch {
+	case errors.Is(err, conversation.ErrPending):
+		return conversation.OtherActionOpen(s.Locale)
 	case errors.Is(err, aggregate.ErrInFlight):
 		return texts.InFlight
 	case !errors.As(err, &decided), decided.Reason == "" &&

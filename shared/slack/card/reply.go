@@ -19,7 +19,7 @@ func (d drawing) reply() string {
 			return said + "\n\n" + Sentence(languageOf(said, d.w.Locale), why, "")
 		}
 	}
-	return d.w.sentence(why, "")
+	return d.w.sentence(why, d.a.Head.Ended.Detail)
 }
 
 // languageOf guesses the language of a sentence by its letters, and falls back to the workspace's. A model answers in

@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,7 +98,10 @@ var taskStates = []state{
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
 	}},
 	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting) }},
+	{"task_no_source", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shopp/shop, hr") }},
+	{"task_no_source_at_all", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shop/") }},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
+	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "claude: / codex:") }},
 	{"task_choosing", taskCard, func(s *scenario) *scenario { return beside(s, task.CardPrompt) }},
 	{"task_choosing_gate_over", taskCard, func(s *scenario) *scenario { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
 	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
@@ -316,8 +320,8 @@ func beside(s *scenario, kind aggregate.CardType) *scenario {
 }
 
 // told is a message to a person who requested nothing.
-func told(s *scenario, why aggregate.Reason) *scenario {
-	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
+func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
+	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,
 		Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)

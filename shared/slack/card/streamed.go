@@ -2,6 +2,7 @@ package card
 
 import (
 	"strings"
+	"unicode"
 
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/markdown"
@@ -34,5 +35,8 @@ func plainMarkdown(escaped string) string {
 // changes the part that is already shown.
 func Streamed(text string) string {
 	pieces, _ := markdown.Settled(text)
+	if n := len(pieces); n > 0 && pieces[n-1].Kind == markdown.Prose { // what ends there has no blanks at its end
+		pieces[n-1].Text = strings.TrimRightFunc(pieces[n-1].Text, unicode.IsSpace)
+	}
 	return written(pieces, true, streamed)
 }

@@ -118,6 +118,7 @@ const threadPages = 5
 type Said struct {
 	User string // the author; for an app, its bot's id
 	Text string
+	TS   string
 }
 
 // Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards and messages without
@@ -130,7 +131,7 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 			return nil, err
 		}
 		if m.Text != "" && m.Timestamp < ts && m.Metadata.EventType != EventType {
-			said = append(said, Said{cmp.Or(m.User, m.BotID), m.Text})
+			said = append(said, Said{cmp.Or(m.User, m.BotID), m.Text, m.Timestamp})
 		}
 	}
 	return said[max(0, len(said)-n):], nil

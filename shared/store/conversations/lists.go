@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -62,8 +63,9 @@ func (s *Store) Log(ctx context.Context, tenant, action string, limit int) ([]co
 }
 
 // AppendLog adds lines to an action's output, the newest conversation.MostLines of them, and deletes those with the
-// indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing.
-func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry, gone []int) error {
+// indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing. If
+// the conversation is being forgotten, the lines are deleted again, and it returns aggregate.ErrNotFound.
+func (s *Store) AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error {
 	lines = lines[max(0, len(lines)-conversation.MostLines):]
 	rows, drop := make([]aggregate.Row, len(lines)), make([]string, len(gone))
 	for i, l := range lines {
@@ -72,5 +74,16 @@ func (s *Store) AppendLog(ctx context.Context, tenant, action string, lines []co
 	for i, at := range gone {
 		drop[i] = conversation.LogKey(at)
 	}
-	return s.PutListed(ctx, tenant, conversation.LogList, action, rows, drop)
+	if err := s.PutListed(ctx, ref.Tenant, conversation.LogList, action, rows, drop); err != nil {
+		return err
+	}
+	late := s.Living(ctx, ref)
+	if !errors.Is(late, aggregate.ErrNotFound) {
+		return nil
+	}
+	var own []string
+	for _, r := range rows {
+		own = append(own, r.Key())
+	}
+	return errors.Join(late, s.PutListed(ctx, ref.Tenant, conversation.LogList, action, nil, own))
 }

@@ -66,6 +66,7 @@ func TestSessionsInTheTable(t *testing.T) {
 	})
 	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) { testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
 	t.Run("one that is not kept is forgotten", func(t *testing.T) { testForgotten(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
+	t.Run("what nobody copied isn't committed", func(t *testing.T) { testUncopied(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
 	t.Run("the newest lines of an output stay", func(t *testing.T) { testLog(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
 	t.Run("a tenant's sessions are listed", func(t *testing.T) {
 		w := open(t, server, conversation.Opening{AgentID: "codex"})
@@ -142,6 +143,20 @@ func testForgotten(t *testing.T, w *world) {
 	expect.Fails(t, w.tell(t, "1775034002.000100", "hello?"), aggregate.ErrNotFound, "told a day later")
 }
 
+// testUncopied: a stamp whose payload was not copied to where it stays is no stamp.
+func testUncopied(t *testing.T, w *world) {
+	payload := aggregate.Blob{S3Key: "talks/t/s/" + aggregate.HashOf("x") + ".json", Bytes: 5000}
+	x := w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Terms: aggregate.Terms{ApprovalRequired: true}}
+		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.now)
+	}).Current()
+	_, err := w.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+		return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.now)
+	})
+	expect.That(t, err != nil && w.load(t).Current().Status == conversation.ActionPending, "it is stamped: %v", err)
+}
+
 func testLog(t *testing.T, w *world) {
 	entries := func(from, n int) (out []conversation.LogEntry) {
 		for i := range n {
@@ -158,7 +173,7 @@ func testLog(t *testing.T, w *world) {
 		from, n int
 		gone    []int
 	}{{0, 300, nil}, {300, 300, gone}, {600, 7, late}, {600, 7, late}} { // the last again, as after a lost answer
-		expect.NoError(t, w.AppendLog(context.Background(), w.ref.Tenant, "A", entries(part.from, part.n), part.gone))
+		expect.NoError(t, w.AppendLog(context.Background(), w.ref, "A", entries(part.from, part.n), part.gone))
 	}
 	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)
 	tail := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 10))(t)
@@ -166,9 +181,9 @@ func testLog(t *testing.T, w *world) {
 		t.Errorf("%d lines from %d, the tail %+v", len(all), all[0].Order, tail)
 	}
 	// A flood: the first lines are there, then only the newest ones came. More at once than are kept are not all put.
-	expect.NoError(t, w.AppendLog(t.Context(), w.ref.Tenant, "B", entries(0, 20), nil))
+	expect.NoError(t, w.AppendLog(t.Context(), w.ref, "B", entries(0, 20), nil))
 	flood := entries(9000, 600)
-	expect.NoError(t, w.AppendLog(t.Context(), w.ref.Tenant, "B", flood, []int{0, 1, 2, 9000, 9099}))
+	expect.NoError(t, w.AppendLog(t.Context(), w.ref, "B", flood, []int{0, 1, 2, 9000, 9099}))
 	all = expect.Value(w.Log(t.Context(), w.ref.Tenant, "B", 0))(t)
 	expect.That(t, len(all) == 517 && all[0].Order == 3 && all[17].Order == 9100 && all[516].Order == 9599,
 		"%d lines from %d", len(all), all[0].Order)

@@ -2,6 +2,8 @@
 package kinds
 
 import (
+	"context"
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +15,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -24,6 +28,21 @@ func Open(cfg aws.Config, env config.Table) *store.Store {
 // All returns the kinds that this release knows.
 func All() aggregate.Kinds {
 	return aggregate.Kinds{tasks.Kind(), conversation.Kind, contest.Kind, contest.TeamKind}
+}
+
+// Eraser deletes what must be deleted of an aggregate, and returns how many rows and objects that were. An aggregate of
+// which it deletes 0 has nothing left.
+type Eraser func(ctx context.Context, ref aggregate.Ref) (deleted int, err error)
+
+// NewEraser returns the Eraser of all kinds that are ever erased.
+func NewEraser(s *store.Store, results large.Store) Eraser {
+	talks := conversations.Of(s)
+	return func(ctx context.Context, ref aggregate.Ref) (int, error) {
+		if ref.Kind != conversation.Kind.Name {
+			return 0, fmt.Errorf("nothing of %s is ever erased", ref)
+		}
+		return talks.Erase(ctx, results, ref)
+	}
 }
 
 // RefOf returns the reference of the aggregate with this id. The id's form determines the kind; an id of no known form

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -39,14 +41,20 @@ type Rows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 }
 
+// Conversations reads a conversation's rows. It returns aggregate.ErrNotFound for one that is forgotten.
+type Conversations interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+}
+
 // Retention deletes results and prompts that are older than their tenant's retain_results_days. It needs no cursor:
 // task ids sort by time, so each listing begins with the oldest results left. Prompts of conversations and contests
 // don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
-// in parallel, so that none uses up the time of the others.
+// in parallel, so that none uses up the time of the others. It never deletes files that a conversation still needs.
 type Retention struct {
-	Results Store
-	Rows    Rows
-	Now     func() time.Time
+	Results       Store
+	Rows          Rows
+	Conversations Conversations
+	Now           func() time.Time
 }
 
 // place is a prefix with results or prompts of a tenant. An early release stored results and arguments under one prefix
@@ -117,8 +125,8 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, above := range []string{results, prompts, versions, ""} {
-		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
+	for _, under := range []string{results, prompts, versions, attached, talks, ""} {
+		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -126,8 +134,8 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if prefix != results && prefix != prompts && prefix != arguments && prefix != exports && prefix != workspaces && prefix != contests && prefix != turns {
-					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), above == ""})
+				if !slices.Contains(Prefixes, prefix) {
+					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, under), "/"), under == ""})
 				}
 			}
 		}
@@ -156,23 +164,23 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 
 // expireFrom deletes the old objects of one prefix after the key from, and up to upTo unless that is empty.
 func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
-	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
-	for last := false; !last && pages.HasMorePages() && x.goesOn(ctx); {
-		page, err := pages.NextPage(ctx)
+	pages := r.Results.pages(p.prefix, from)
+	for last := false; !last && pages.more() && x.goesOn(ctx); {
+		page, err := pages.next(ctx)
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(page.Contents, func(o types.Object) bool { return upTo != "" && aws.ToString(o.Key) > upTo }); i >= 0 {
-			page.Contents, last = page.Contents[:i], true
+		if i := slices.IndexFunc(page, func(o stored) bool { return upTo != "" && o.key > upTo }); i >= 0 {
+			page, last = page[:i], true
 		}
-		old, done, err := r.old(ctx, p, page.Contents, before)
+		old, done, err := r.old(ctx, p, page, before)
 		if err != nil {
 			return err
 		}
 		var keys []types.ObjectIdentifier
 		for _, o := range old {
-			keys = append(keys, types.ObjectIdentifier{Key: o.Key})
-			x.found(before.Sub(aws.ToTime(o.LastModified)))
+			keys = append(keys, types.ObjectIdentifier{Key: &o.key, VersionId: o.version})
+			x.found(before.Sub(o.at))
 		}
 		gone, err := r.remove(ctx, keys)
 		if x.deleted(gone); err != nil || done {
@@ -184,18 +192,18 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 
 // old returns the objects of a page that were stored before a time and may be deleted. done reports that all further
 // objects belong to tasks that were created later.
-func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.Object, done bool, err error) {
-	of := func(o types.Object) string {
-		id, _, _ := strings.Cut(strings.TrimPrefix(aws.ToString(o.Key), p.prefix), "/")
+func (r Retention) old(ctx context.Context, p place, page []stored, before time.Time) (list []stored, done bool, err error) {
+	of := func(o stored) string {
+		id, _, _ := strings.Cut(strings.TrimPrefix(o.key, p.prefix), "/")
 		return id
 	}
-	if i := slices.IndexFunc(page, func(o types.Object) bool {
+	if i := slices.IndexFunc(page, func(o stored) bool {
 		begun, ok := aggregate.IDTime(of(o))
 		return ok && begun.After(before)
 	}); i >= 0 {
 		page, done = page[:i], true
 	}
-	page = slices.DeleteFunc(slices.Clone(page), func(o types.Object) bool { return !aws.ToTime(o.LastModified).Before(before) })
+	page = slices.DeleteFunc(slices.Clone(page), func(o stored) bool { return !o.at.Before(before) })
 	may := map[string]func(key string) bool{}
 	for _, o := range page {
 		may[of(o)] = nil
@@ -215,14 +223,20 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 	if err := all.Wait(); err != nil {
 		return nil, false, err
 	}
-	return slices.DeleteFunc(page, func(o types.Object) bool { return !may[of(o)](aws.ToString(o.Key)) }), done, nil
+	return slices.DeleteFunc(page, func(o stored) bool { return !may[of(o)](o.key) }), done, nil
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
-// until then it may need them. Under a common prefix, arguments and all objects of a task without rows are kept.
+// until then it may need them. Of what belongs to conversations only what was read may be deleted. Under a common prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
-	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // nothing reads old ones
+	switch {
+	case strings.HasPrefix(p.prefix, prompts): // nothing reads old ones
 		return func(string) bool { return true }, nil
+	case strings.HasPrefix(p.prefix, versions), strings.HasPrefix(p.prefix, attached):
+		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
+	}
+	if strings.HasPrefix(p.prefix, talks) {
+		return func(key string) bool { return strings.Contains(key, reads) }, nil
 	}
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)
@@ -247,6 +261,24 @@ func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(
 		approved[s.Arguments.S3Key] = true
 	}
 	return func(key string) bool { return a.Head.Ended != nil && !approved[key] }, nil
+}
+
+// unneeded returns which objects are of versions that the conversation does not need any more.
+func (r Retention) unneeded(ctx context.Context, ref aggregate.Ref) (func(key string) bool, error) {
+	a, err := r.Conversations.Load(ctx, ref)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return func(string) bool { return true }, nil
+	case err != nil:
+		return nil, fmt.Errorf("which files %s needs: %w", ref, err)
+	case a.Conversation == nil: // a torn read, or a row that was lost: nobody can tell
+		return func(string) bool { return false }, nil
+	}
+	needed := a.Versions()
+	return func(key string) bool {
+		version, _, _ := strings.Cut(path.Base(key), ".")
+		return !slices.Contains(needed, version)
+	}, nil
 }
 
 func (r Retention) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {

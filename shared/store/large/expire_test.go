@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
@@ -16,6 +19,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
 )
@@ -48,10 +52,14 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 
 func (k *world) results() large.Store { return large.Store{S3: k.S3(), Bucket: k.Bucket} }
 
+func (k *world) talks() *conversations.Store {
+	return conversations.New(k.Store.Table().DB, k.Store.Table().Name)
+}
+
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+	return expect.Value(large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep stores a result and arguments of a task.
@@ -114,7 +122,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
-	if x, err := (large.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
+	if x, err := (large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
 		t.Errorf("%d deleted, %v", x.Deleted, err)
 	}
 }
@@ -129,7 +137,7 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
+	late := large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: func() time.Time { return time.Now().Add(3 * day) }}
 	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
 		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
 	}
@@ -213,4 +221,137 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	expect.Fails(t, err, versions.ErrGone)
 	_, err = s.Manifest(t.Context(), of, version)
 	expect.Fails(t, err, versions.ErrGone, "the manifest")
+}
+
+// What a living conversation works on stays however old it is; what it worked on before doesn't.
+func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	rows, now, by := k.talks(), time.Now().UTC(), aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	ref := in.Ref()
+	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}
+	put := func(text string) string {
+		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
+		return expect.Value(s.Put(t.Context(), of, tree))(t)
+	}
+	first, current := put("1"), put("2")
+	change := func(alter func(*conversation.Conversation)) {
+		expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			talk, head := *a.Conversation, a.Head
+			alter(&talk)
+			c := aggregate.Change{Head: &head, Now: now}
+			c.Put(&talk)
+			return c, nil
+		}))(t)
+	}
+	change(func(c *conversation.Conversation) { c.WorkspaceVersion = current })
+	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest of a living conversation")
+	_, err := s.Get(t.Context(), of, first)
+	expect.Fails(t, err, versions.ErrGone)
+	expect.Value(s.Get(t.Context(), of, current))(t)
+
+	expect.Value(rows.Decide(t.Context(), ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.End(by, aggregate.Policy{Team: "T1", AllowSelf: true}, now)
+	}))(t)
+	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
+	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
+	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows, Now: func() time.Time { return now.Add(31 * day) }}
+	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2, "an archive and its manifest of a conversation that is forgotten")
+}
+
+// Attachments of a living conversation never expire, nor do those on which an open action works.
+func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	rows, now := k.talks(), time.Now().UTC()
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	s, of := versions.Open(k.Config, k.Bucket).Attached(), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	put := func(text string) string {
+		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
+		return expect.Value(s.Put(t.Context(), of, tree))(t)
+	}
+	old, acting, current := put("1"), put("2"), put("3")
+	expect.Value(rows.Decide(t.Context(), in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
+		talk, head := *a.Conversation, a.Head
+		talk.AttachmentsVersion = current
+		c := aggregate.Change{Head: &head, Now: now}
+		c.Put(&talk)
+		c.Put(&conversation.Action{Number: 1, Status: conversation.ActionPending, AttachmentsVersion: acting})
+		return c, nil
+	}))(t)
+	expect.Is(t, k.expire(t, 31*day), 2, "an archive and its manifest")
+	_, err := s.Get(t.Context(), of, old)
+	expect.Fails(t, err, versions.ErrGone)
+	for _, v := range []string{acting, current} {
+		expect.Value(s.Get(t.Context(), of, v))(t)
+	}
+}
+
+// read-file gets a file by an address of that one object, which is kept as what agents read is.
+func TestAFileIsLentByItsAddress(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
+	address := expect.Value(k.results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
+	got := expect.Value(http.Get(address))(t)
+	defer got.Body.Close()
+	expect.Is(t, string(expect.Value(io.ReadAll(got.Body))(t)), "PK\x00", "the file")
+	expect.Is(t, k.expire(t, 31*day), 1, "what expires")
+	gone := k.results()
+	gone.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
+	_, err := gone.Lend(t.Context(), ref, []byte("late"), time.Minute)
+	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Is(t, k.expire(t, 31*day), 0, "what came too late")
+}
+
+// meanwhile is a conversation in which somebody works between the look at its rows and the deletion.
+type meanwhile struct {
+	*conversations.Store
+	work func()
+}
+
+func (m meanwhile) Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
+	a, err := m.Store.Load(ctx, ref)
+	m.work()
+	return a, err
+}
+
+// A command that makes old files anew while they expire keeps them: their names are the same.
+func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	expect.Value(k.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &k.Bucket,
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}))(t)
+	rows, now := k.talks(), time.Now().UTC()
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
+	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1"}}))(t)
+	old := expect.Value(s.Put(t.Context(), of, tree))(t)
+	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
+	later := func() time.Time { return now.Add(31 * day) }
+	r := large.Retention{Results: k.results(), Rows: k, Conversations: anew, Now: later}
+	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "old objects")
+	expect.Value(s.Get(t.Context(), of, old))(t)
+	expect.Value(s.Manifest(t.Context(), of, old))(t)
+	r.Conversations = rows
+	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "objects that nobody needs after all")
+	_, err := s.Get(t.Context(), of, old)
+	expect.Fails(t, err, versions.ErrGone)
+}
+
+// What an agent read expires as prompts do; of what belongs to a conversation nothing else does.
+func TestWhatAgentsReadExpires(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
+	small := expect.Value(k.results().KeepReads(t.Context(), ref, text(10)))(t)
+	large := expect.Value(k.results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
+	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/") && large.Preview == "", "%+v, %+v", small, large)
+	other := "talks/" + ref.Tenant + "/" + ref.ID + "/payload.json"
+	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &other, Body: strings.NewReader("{}")}))(t)
+	expect.Is(t, k.expire(t, 29*day), 0, "deleted before its time")
+	expect.Value(k.results().Open(t.Context(), ref, large))(t)
+	_, err := k.results().Open(t.Context(), conversation.RefOf(ref.Tenant, "another"), large)
+	expect.Fails(t, err, aggregate.ErrNotFound)
+	expect.Is(t, k.expire(t, 31*day), 1, "deleted")
+	expect.Value(k.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &k.Bucket, Key: &other}))(t)
 }

@@ -8,13 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/config"
 )
 
@@ -33,16 +36,26 @@ var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
 // retain_results_days. Arguments are never deleted, like the audit log that says who approved them.
 const (
 	results   = "results/"
-	prompts   = "prompts/"
-	arguments = "arguments/"
+	prompts   = conversation.PromptsPrefix
+	arguments = conversation.StampedPrefix
 	exports   = "exports/"  // of the audit log; the bucket deletes them
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
+	talks = conversation.TalksPrefix // payloads of conversations; kept until the conversation is forgotten
+
 	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
 	workspaces = "workspaces/"
-	versions   = workspaces + "versions/"
+	versions   = conversation.VersionsPrefix
+	attached   = conversation.AttachedPrefix
 )
+
+// Prefixes are what the bucket's keys may begin with. Any other key begins with a tenant's id: an early release stored
+// it.
+var Prefixes = []string{results, prompts, arguments, exports, contests, turns, talks, workspaces}
+
+// reads is the folder of what agents read of files, which expires like prompts.
+const reads = "/reads/"
 
 // ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
@@ -51,6 +64,9 @@ var ErrExpired = errors.New("the result has expired")
 type Store struct {
 	S3     *s3.Client
 	Bucket string
+	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each object of a
+	// conversation was put, which is then deleted again; nil: nobody asks.
+	Living func(ctx context.Context, ref aggregate.Ref) error
 }
 
 // Open returns a function's store by its environment. It uses path-style addresses because a bucket's name need not
@@ -71,6 +87,26 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
 }
 
+// KeepPayload is KeepArguments for what an action in a conversation is to do: it goes with the conversation, unless
+// somebody stamps it.
+func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
+	b, err := s.keep(ctx, talks+under(ref), v, func() string { return previewArguments(members) })
+	return s.inTime(ctx, ref, b, err)
+}
+
+// inTime deletes an object that was put into a conversation which is being forgotten.
+func (s Store) inTime(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, err error) (aggregate.Blob, error) {
+	if err != nil || s.Living == nil || b.S3Key == "" {
+		return b, err
+	}
+	late := s.Living(ctx, ref)
+	if !errors.Is(late, aggregate.ErrNotFound) {
+		return b, nil
+	}
+	_, err = s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &b.S3Key})
+	return aggregate.Blob{}, errors.Join(late, err)
+}
+
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
 // row.
 func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
@@ -89,11 +125,44 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 	return s.put(ctx, turns+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
+// KeepReads is Keep for what an agent read of its conversation's files.
+func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	prefix := talks + strings.TrimSuffix(under(ref), "/") + reads
+	b, err := s.keep(ctx, prefix, v, func() string { return "" })
+	return s.inTime(ctx, ref, b, err)
+}
+
+// KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved actions
+// outlive their conversation.
+func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
+	b, err := s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+reads, v, aggregate.Blob{})
+	return s.inTime(ctx, ref, b, err)
+}
+
+// Lend stores a file of a conversation as KeepReads does, and returns an address at which it can be read for some time.
+func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte, during time.Duration) (address string, err error) {
+	key := talks + strings.TrimSuffix(under(ref), "/") + reads + aggregate.HashOf(string(file))
+	_, err = s.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(file)})
+	if err != nil {
+		return "", fmt.Errorf("keep a file: %w", err)
+	}
+	if _, err := s.inTime(ctx, ref, aggregate.Blob{S3Key: key}, nil); err != nil {
+		return "", err
+	}
+	r, err := s3.NewPresignClient(s.S3).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key},
+		s3.WithPresignExpires(during))
+	if err != nil {
+		return "", fmt.Errorf("sign an address: %w", err)
+	}
+	return r.URL, nil
+}
+
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
 // their hash.
 func (s Store) Prompts(ref aggregate.Ref) func(ctx context.Context, body []byte) (aggregate.Blob, error) {
 	return func(ctx context.Context, body []byte) (aggregate.Blob, error) {
-		return s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
+		b, err := s.put(ctx, prompts+under(ref), body, aggregate.Blob{})
+		return s.inTime(ctx, ref, b, err)
 	}
 }
 
@@ -133,15 +202,59 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		return json.RawMessage(b.JSON), nil
 	}
 	own := b.S3Key // keys of the early release have no prefix
-	for _, prefix := range []string{results, prompts, arguments, contests, turns} {
+	for _, prefix := range []string{results, prompts, arguments, contests, turns, talks} {
 		own = strings.TrimPrefix(own, prefix)
 	}
 	if !strings.HasPrefix(own, under(ref)) {
 		return nil, fmt.Errorf("open a value: %w", aggregate.ErrNotFound)
 	}
-	out, err := s.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &b.S3Key})
+	v, err := s.get(ctx, b.S3Key)
+	if stamped, talked := strings.CutPrefix(b.S3Key, talks); talked && errors.Is(err, ErrExpired) {
+		v, err = s.get(ctx, arguments+stamped) // a row from before the stamp
+	}
+	return v, err
+}
+
+// Copy copies an object if its content has the hash in its name.
+func (s Store) Copy(ctx context.Context, c aggregate.Copy) error {
+	v, err := s.get(ctx, c.From)
+	if err != nil {
+		return fmt.Errorf("copy %s: %w", c.From, err)
+	}
+	if (aggregate.Blob{S3Key: c.To}).Hash() != aggregate.HashOf(string(v)) {
+		return fmt.Errorf("copy %s: its content is not what its name says", c.From)
+	}
+	_, err = s.put(ctx, strings.TrimSuffix(c.To, path.Base(c.To)), v, aggregate.Blob{})
+	return err
+}
+
+// Copier makes copies. Store implements it.
+type Copier interface {
+	Copy(ctx context.Context, c aggregate.Copy) error
+}
+
+// Copying returns a decision that copies the objects which decide's Change names. Only then the Change can be committed.
+func Copying[A any](ctx context.Context, s Copier, decide aggregate.Decision[A]) aggregate.Decision[A] {
+	return func(a A) (aggregate.Change, error) {
+		c, err := decide(a)
+		if err != nil {
+			return c, err
+		}
+		for _, x := range c.Copies {
+			if err := s.Copy(ctx, x); err != nil {
+				return aggregate.Change{}, err
+			}
+		}
+		c.Copies = nil
+		return c, nil
+	}
+}
+
+// get reads an object. It returns ErrExpired for one that was deleted; arguments never are.
+func (s Store) get(ctx context.Context, key string) (json.RawMessage, error) {
+	out, err := s.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key})
 	var gone *types.NoSuchKey
-	if errors.As(err, &gone) && !strings.HasPrefix(b.S3Key, arguments) {
+	if errors.As(err, &gone) && !strings.HasPrefix(key, arguments) {
 		return nil, fmt.Errorf("open a value: %w: %w", ErrExpired, err)
 	}
 	if err != nil {

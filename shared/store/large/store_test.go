@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -36,6 +39,36 @@ func TestResults(t *testing.T) {
 	testKept(t, s, w)
 	testKeptOfContests(t, s, w)
 	testOpened(t, s, w)
+	testStamped(t, s, w)
+}
+
+// testStamped: what a conversation's action is to do is copied when it is stamped, and read under either key.
+func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
+	v := text(large.MaxInline + 1)
+	b, err := s.KeepPayload(t.Context(), w.Ref, v, nil)
+	expect.NoError(t, err)
+	key, talks := strings.CutPrefix(b.S3Key, "talks/"+w.Ref.Tenant+"/"+w.Ref.ID+"/")
+	expect.Must(t, talks, "it is at %s", b.S3Key)
+	to := "arguments/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + key
+	copied := func(c aggregate.Copy) error {
+		_, err := large.Copying(t.Context(), s, func(int) (aggregate.Change, error) {
+			return aggregate.Change{Copies: []aggregate.Copy{c}}, nil
+		})(0)
+		return err
+	}
+	expect.NoError(t, copied(aggregate.Copy{From: b.S3Key, To: to}))
+	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
+	expect.Value(s.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &b.S3Key}))(t)
+	opens(t, s, w, b, v)
+	expect.Fails(t, copied(aggregate.Copy{From: b.S3Key, To: to}), large.ErrExpired)
+	other := "talks/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + key
+	expect.Value(s.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &s.Bucket, Key: &other, Body: strings.NewReader("{}")}))(t)
+	expect.That(t, copied(aggregate.Copy{From: other, To: to}) != nil, "content that has another hash is copied")
+	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
+	if x, err := (large.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}).Expire(t.Context()); err != nil {
+		t.Errorf("payloads of conversations are taken for a tenant's: %+v, %v", x, err)
+	}
+	expect.Value(s.S3.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &s.Bucket, Key: &other}))(t)
 }
 
 func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {

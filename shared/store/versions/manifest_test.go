@@ -80,7 +80,8 @@ func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 	expect.Fails(t, err, versions.ErrGone, "before it is computed")
 	for from, was := range map[string]*conversation.Tree{"": {}, base: one} {
 		want := conversation.Difference(was, two)
-		got := expect.Value(s.Compare(t.Context(), session, from, version))(t)
+		got, _, err := s.Compare(t.Context(), session, from, version)
+		expect.NoError(t, err)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
@@ -95,7 +96,7 @@ func TestADifferenceStandsBesideItsVersion(t *testing.T) {
 	}
 	m := expect.Value(s.Manifest(t.Context(), session, base))(t)
 	expect.Is(t, len(m.Entries), 1, "entries of the base's manifest")
-	_, err = s.Compare(t.Context(), session, version, base)
+	_, _, err = s.Compare(t.Context(), session, version, base)
 	expect.Fails(t, err, versions.ErrGone, "archives that are gone")
 	_, err = s.Difference(t.Context(), session, "../x", version)
 	expect.That(t, err != nil, "a version is a path")

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 )
@@ -24,8 +25,9 @@ import (
 // Everything is under one prefix because the sandbox's network allows only that prefix. Versions expire as results do
 // (shared/store/large); the bucket deletes the files of a single action after a day.
 const (
-	kept    = "workspaces/versions/"
-	passing = "workspaces/actions/"
+	kept     = conversation.VersionsPrefix
+	attached = conversation.AttachedPrefix
+	passing  = conversation.ActionsPrefix
 )
 
 // ErrGone means that a version was deleted or that nothing was uploaded.
@@ -34,17 +36,28 @@ var ErrGone = errors.New("the workspace is gone")
 // Conversation identifies a conversation by its tenant's id and its own.
 type Conversation struct{ Tenant, ID string }
 
-func (s Conversation) version(v string) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar"
+func (s *Store) version(of Conversation, v string) string {
+	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".tar"
 }
 
-func (s Conversation) manifest(v string) string {
-	return kept + s.Tenant + "/" + s.ID + "/" + v + ".json"
+func (s *Store) manifest(of Conversation, v string) string {
+	return s.below + of.Tenant + "/" + of.ID + "/" + v + ".json"
 }
 
 // difference is the key of the difference from base to version, which stands beside the version.
 func (s Conversation) difference(base, version string) string {
 	return kept + s.Tenant + "/" + s.ID + "/" + version + ".from-" + cmp.Or(base, "none") + ".json"
+}
+
+// commit is the key of the tree of the version's commit.
+func (s Conversation) commit(v string) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + v + ".commit.json"
+}
+
+// made is the key of which actions made a version, which stands beside the version. The same files may be left by several
+// actions, each with another past.
+func (s Conversation) made(version string, action int) string {
+	return kept + s.Tenant + "/" + s.ID + "/" + version + fmt.Sprintf(".made-%04d.json", action)
 }
 
 func (s Conversation) action(id, name string) string {
@@ -53,16 +66,28 @@ func (s Conversation) action(id, name string) string {
 
 // Store stores files in the bucket.
 type Store struct {
+	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each version or
+	// difference was put, which is then deleted again; nil: nobody asks.
+	Living func(ctx context.Context, ref aggregate.Ref) error
+
 	s3      *s3.Client
 	presign *s3.PresignClient
 	bucket  string
+	below   string // the prefix of versions
 }
 
 // Open returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the sandbox's
 // network resolves.
 func Open(cfg aws.Config, bucket string) *Store {
 	c := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
-	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket}
+	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket, below: kept}
+}
+
+// Attached returns the store of the versions of what people attached to conversations.
+func (s *Store) Attached() *Store {
+	other := *s
+	other.below = attached
+	return &other
 }
 
 // Get returns a version of a session's files; the empty version has no files. It returns ErrGone if the version doesn't
@@ -74,7 +99,7 @@ func (s *Store) Get(ctx context.Context, of Conversation, version string) (*conv
 	if err := checkVersion(version); err != nil {
 		return nil, err
 	}
-	return s.get(ctx, of.version(version))
+	return s.get(ctx, s.version(of, version))
 }
 
 func checkVersion(version string) error {
@@ -122,10 +147,32 @@ func (s *Store) Put(ctx context.Context, of Conversation, t *conversation.Tree) 
 	if err != nil {
 		return "", fmt.Errorf("list a workspace: %w", err)
 	}
-	if err := s.put(ctx, of.manifest(version), manifest); err != nil {
+	if err := s.put(ctx, s.manifest(of, version), manifest); err != nil {
 		return "", err
 	}
-	return version, s.put(ctx, of.version(version), archive)
+	if err := s.put(ctx, s.version(of, version), archive); err != nil {
+		return version, err
+	}
+	if err := s.inTime(ctx, of, s.version(of, version), s.manifest(of, version)); err != nil {
+		return "", err
+	}
+	return version, nil
+}
+
+// inTime deletes objects that were put into a conversation which is being forgotten.
+func (s *Store) inTime(ctx context.Context, of Conversation, keys ...string) error {
+	if s.Living == nil {
+		return nil
+	}
+	late := s.Living(ctx, conversation.RefOf(of.Tenant, of.ID))
+	if !errors.Is(late, aggregate.ErrNotFound) {
+		return nil
+	}
+	for _, key := range keys {
+		_, err := s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key})
+		late = errors.Join(late, err)
+	}
+	return late
 }
 
 // maxManifest bounds a manifest in bytes: every entry with the longest path and target.
@@ -140,7 +187,7 @@ func (s *Store) Manifest(ctx context.Context, of Conversation, version string) (
 	if err := checkVersion(version); err != nil {
 		return m, err
 	}
-	text, err := s.read(ctx, of.manifest(version), maxManifest)
+	text, err := s.read(ctx, s.manifest(of, version), maxManifest)
 	if errors.Is(err, ErrGone) {
 		t, err := s.Get(ctx, of, version)
 		if err != nil {
@@ -163,13 +210,39 @@ func (s *Store) Complete(ctx context.Context, of Conversation, version string, t
 	if version == "" {
 		return nil
 	}
-	key := of.manifest(version)
+	key := s.manifest(of, version)
 	_, err := s.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
 	if _, missing := errors.AsType[*types.NotFound](err); !missing {
 		return err
 	}
 	_, err = s.Put(ctx, of, t)
 	return err
+}
+
+// PutCommit stores the manifest of the commit that a version was fetched from, beside the version.
+func (s *Store) PutCommit(ctx context.Context, of Conversation, version string, c conversation.Commit) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("keep a commit's manifest: %w", err)
+	}
+	return s.put(ctx, of.commit(version), text)
+}
+
+// Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
+func (s *Store) Commit(ctx context.Context, of Conversation, version string) (c conversation.Commit, err error) {
+	key := of.commit(version)
+	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
+	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
+		err = ErrGone
+	}
+	if err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	defer out.Body.Close()
+	if err := json.NewDecoder(out.Body).Decode(&c); err != nil {
+		return c, fmt.Errorf("get a commit's manifest: %w", err)
+	}
+	return c, nil
 }
 
 func (s *Store) put(ctx context.Context, key string, body []byte) error {
@@ -179,26 +252,31 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	return nil
 }
 
-// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it. A base
-// of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
-func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) ([]conversation.FileChange, error) {
+// Compare stores what became of a base in a version, bounded as conversation.Bounded does, and returns all of it and
+// the version's files. A base of an earlier release gets its manifest. It returns ErrGone if one of the two doesn't exist.
+func (s *Store) Compare(ctx context.Context, of Conversation, base, version string) (
+	[]conversation.FileChange, *conversation.Tree, error) {
 	was, err := s.Get(ctx, of, base)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	is, err := s.Get(ctx, of, version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.Complete(ctx, of, base, was); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	changes := conversation.Difference(was, is)
 	text, err := json.Marshal(conversation.Bounded(changes))
 	if err != nil {
-		return nil, fmt.Errorf("write a difference: %w", err)
+		return nil, nil, fmt.Errorf("write a difference: %w", err)
 	}
-	return changes, s.put(ctx, of.difference(base, version), text)
+	key := of.difference(base, version)
+	if err := s.put(ctx, key, text); err != nil {
+		return changes, is, err
+	}
+	return changes, is, s.inTime(ctx, of, key)
 }
 
 // maxDifference bounds a stored difference in bytes: every entry of both versions, and the lines that are kept.
@@ -223,9 +301,46 @@ func (s *Store) Difference(
 	return list, nil
 }
 
-// Lend adds signed URLs to an order: of the version that the action begins with, of the flag that cancels it, and for
-// the upload of the changed files. They are valid for this action and until the given time.
-func (s *Store) Lend(ctx context.Context, of Conversation, version string, until time.Time, o *isolated.Order) error {
+// KeepMade stores which actions made a version that the action with this number left.
+func (s *Store) KeepMade(ctx context.Context, of Conversation, version string, action int, m conversation.Made) error {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write who made a version: %w", err)
+	}
+	key := of.made(version, action)
+	if err := s.put(ctx, key, text); err != nil {
+		return err
+	}
+	return s.inTime(ctx, of, key)
+}
+
+// Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
+// did not store is not known, either.
+func (s *Store) Made(ctx context.Context, of Conversation, version string, action int) (m conversation.Made, err error) {
+	unknown := conversation.Made{Unknown: true}
+	if action == 0 {
+		return unknown, nil
+	}
+	if err := checkVersion(version); err != nil {
+		return unknown, err
+	}
+	text, err := s.read(ctx, of.made(version, action), maxDifference)
+	if errors.Is(err, ErrGone) {
+		return unknown, nil
+	}
+	if err != nil {
+		return unknown, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return unknown, fmt.Errorf("read who made a version: %w", err)
+	}
+	return m, nil
+}
+
+// Lend adds signed URLs to an order: of what the action works on, of the flag that cancels it, and for the upload of the
+// changed files. They are valid for this action and until the given time.
+func (s *Store) Lend(ctx context.Context, of Conversation, on conversation.On, until time.Time,
+	o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {
 		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
@@ -238,8 +353,13 @@ func (s *Store) Lend(ctx context.Context, of Conversation, version string, until
 		return r.URL, nil
 	}
 	var err error
-	if version != "" {
-		if o.Workspace, err = read(of.version(version)); err != nil {
+	if on.Base != "" {
+		if o.Workspace, err = read(s.version(of, on.Base)); err != nil {
+			return err
+		}
+	}
+	if on.Attachments != "" {
+		if o.Attachments, err = read(s.Attached().version(of, on.Attachments)); err != nil {
 			return err
 		}
 	}
@@ -270,5 +390,5 @@ func (s *Store) Take(ctx context.Context, of Conversation, action string) (versi
 	if err != nil {
 		return "", err
 	}
-	return s.Put(ctx, of, t)
+	return s.Put(ctx, of, t.Own())
 }

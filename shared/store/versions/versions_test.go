@@ -2,6 +2,7 @@ package versions_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -16,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/moto"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
@@ -71,7 +73,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	version := expect.Value(s.Put(t.Context(), session, before))(t)
 	expect.Is(t, version, conversation.Version(archive), "it is kept as")
 	o := isolated.Order{Action: "01ACTION"}
-	expect.NoError(t, s.Lend(t.Context(), session, version, time.Now().Add(time.Minute), &o))
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: version}, time.Now().Add(time.Minute), &o))
 	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
 		t.Errorf("%d, %d bytes", status, len(body))
 	}
@@ -99,6 +101,12 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		t.Errorf("a cancel is answered %d", status)
 	}
 
+	commit := conversation.Commit{Repository: "acme/shop", SHA: "3f2c", Entries: []conversation.Committed{{Path: "a", Mode: "100644"}}}
+	expect.NoError(t, s.PutCommit(t.Context(), session, version, commit))
+	expect.Same(t, commit, expect.Value(s.Commit(t.Context(), session, version))(t))
+	_, err := s.Commit(t.Context(), session, taken)
+	expect.Fails(t, err, versions.ErrGone, "a version of no commit")
+
 	other := versions.Conversation{Tenant: session.Tenant, ID: "other"}
 	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, versions.ErrGone) {
 		t.Errorf("another session's version: %v", err)
@@ -110,7 +118,7 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	s := versions.Open(config(""), "ringi-bucket")
 	var o isolated.Order
 	o.Action = "01ACTION"
-	expect.NoError(t, s.Lend(t.Context(), session, strings.Repeat("a", 64), time.Now().Add(time.Hour), &o))
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: strings.Repeat("a", 64)}, time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
 		u := expect.Value(url.Parse(address))(t)
 		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" && !strings.HasPrefix(u.Path, "/workspaces/") {
@@ -120,7 +128,7 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") || o.Upload.Fields["X-Amz-Security-Token"] == "" {
 		t.Errorf("the upload has the fields %v", o.Upload.Fields)
 	}
-	err := s.Lend(t.Context(), session, "", time.Now().Add(-time.Second), &o)
+	err := s.Lend(t.Context(), session, conversation.On{}, time.Now().Add(-time.Second), &o)
 	expect.That(t, err != nil, "an address is lent for a time that is over")
 }
 
@@ -133,4 +141,22 @@ func TestAVersionIsNoPath(t *testing.T) {
 	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
 		t.Errorf("the empty version: %v", err)
 	}
+}
+
+// Who made a version is kept beside it for each action that left it; what nobody kept is not known.
+func TestWhoMadeAVersionIsKept(t *testing.T) {
+	_, s := bucket(t, "made")
+	of := session
+	version := conversation.Version([]byte("x"))
+	want := conversation.Made{Paths: map[string][]conversation.Maker{"a": {{Action: 3, Seen: true}, {Action: 4}}}}
+	expect.NoError(t, s.KeepMade(t.Context(), of, version, 4, want))
+	expect.Same(t, want, expect.Value(s.Made(t.Context(), of, version, 4))(t))
+	for _, action := range []int{0, 5} {
+		expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, action))(t))
+	}
+	_, err := s.Made(t.Context(), of, "../x", 4)
+	expect.That(t, err != nil, "it reads what is no version")
+	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
+	expect.Fails(t, s.KeepMade(t.Context(), of, version, 6, want), aggregate.ErrNotFound)
+	expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
 }

@@ -16,12 +16,15 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/tool/wire"
 )
 
 // App is a GitHub App that an organization installed: the credential of the provider github.
 type App struct {
+	secret.Hidden
 	ID           string
 	Installation string
 	key          *rsa.PrivateKey
@@ -30,19 +33,20 @@ type App struct {
 // MaxKey limits the bytes of an App's key. GitHub's keys have 2,048 bits.
 const MaxKey = 8 << 10
 
-// NewApp reads an App's key, as GitHub's page of the App downloads it.
+// NewApp reads an App's key, as GitHub's page of the App downloads it. It returns aggregate.ErrField, which never
+// quotes the key.
 func NewApp(id, installation, key string) (App, error) {
-	for name, value := range map[string]string{"app_id": id, "installation_id": installation} {
-		if value == "" || len(value) > 20 || strings.Trim(value, "0123456789") != "" {
-			return App{}, fmt.Errorf("%s must be a number of at most 20 digits", name)
+	for _, number := range []struct{ field, value string }{{"app_id", id}, {"installation_id", installation}} {
+		if number.value == "" || len(number.value) > 20 || strings.Trim(number.value, "0123456789") != "" {
+			return App{}, aggregate.ErrField{Field: number.field, Limit: "must be a number of at most 20 digits"}
 		}
 	}
 	if len(key) > MaxKey {
-		return App{}, fmt.Errorf("private_key has %d bytes, the limit is %d", len(key), MaxKey)
+		return App{}, aggregate.ErrField{Field: "private_key", Limit: fmt.Sprintf("must have at most %d bytes", MaxKey)}
 	}
 	block, _ := pem.Decode([]byte(key))
 	if block == nil {
-		return App{}, errors.New("private_key must be a PEM file, as GitHub downloads it")
+		return App{}, aggregate.ErrField{Field: "private_key", Limit: "must be a PEM file, as GitHub downloads it"}
 	}
 	if pkcs1, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
 		return App{ID: id, Installation: installation, key: pkcs1}, nil
@@ -50,7 +54,7 @@ func NewApp(id, installation, key string) (App, error) {
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	pkcs8, ok := parsed.(*rsa.PrivateKey)
 	if err != nil || !ok { // the error could quote the key
-		return App{}, errors.New("private_key must be an RSA key")
+		return App{}, aggregate.ErrField{Field: "private_key", Limit: "must be an RSA key"}
 	}
 	return App{ID: id, Installation: installation, key: pkcs8}, nil
 }
@@ -77,6 +81,7 @@ func (a App) jwt(now time.Time) (string, error) {
 type Permissions map[string]string
 
 func Reads() Permissions { return Permissions{"contents": "read"} }
+func Looks() Permissions { return Permissions{"contents": "read", "pull_requests": "read"} }
 func Pushes() Permissions {
 	return Permissions{"contents": "write", "pull_requests": "write"}
 }

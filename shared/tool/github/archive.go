@@ -2,10 +2,7 @@ package github
 
 import (
 	"context"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -17,14 +14,6 @@ import (
 
 // MaxArchive limits the bytes of an archive as it is sent, which is compressed.
 const MaxArchive = 64 << 20
-
-// BlobSHA returns the hash by which Git names a file's content.
-func BlobSHA(content []byte) string {
-	h := sha1.New() // Git's names of objects
-	fmt.Fprintf(h, "blob %d\x00", len(content))
-	h.Write(content)
-	return hex.EncodeToString(h.Sum(nil))
-}
 
 // archiveHosts are the hosts that GitHub's API may redirect to for an archive. Other servers must serve it themselves.
 var archiveHosts = map[string]string{"api.github.com": "codeload.github.com"}
@@ -87,9 +76,12 @@ func (c *Client) get(ctx context.Context, address, token string) (*http.Response
 
 // archiveAddress checks where an archive is said to be.
 func (c *Client) archiveAddress(location string) (string, error) {
-	to, err := url.Parse(location)
 	base, ours := url.Parse(c.base)
-	if err != nil || ours != nil {
+	if ours != nil || location == "" {
+		return "", c.odd("an archive has no address")
+	}
+	to, err := base.Parse(location) // it may be relative
+	if err != nil {
 		return "", c.odd("an archive has no address")
 	}
 	host := base.Host

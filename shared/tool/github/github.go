@@ -3,6 +3,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -11,9 +12,11 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
@@ -36,18 +39,12 @@ type Config struct {
 	Now  func() time.Time
 }
 
-var named = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/[A-Za-z0-9._-]{1,100}$`)
-
-// CheckName refuses what is no name of a repository.
-func CheckName(name string) error {
-	if !named.MatchString(name) || strings.HasSuffix(name, ".git") || strings.HasSuffix(name, "/.") ||
-		strings.HasSuffix(name, "/..") {
-		return fmt.Errorf("repository %.150q must be owner/name, as in the address of its page", name)
-	}
-	return nil
+// At returns the configuration for an API at an address; empty: GitHub's own.
+func At(base string) Config {
+	return Config{Base: cmp.Or(strings.TrimRight(base, "/"), API), HTTP: wire.NewHTTP(), Now: time.Now}
 }
 
-// Find makes a client for the repository of a name, which must pass CheckName. It may only read.
+// Find makes a client for the repository of a name, which agent.Source has checked. It may only read.
 func (c Config) Find(a App, name string) *Client {
 	_, short, _ := strings.Cut(name, "/")
 	return c.client(a, name, map[string]any{"repositories": []string{short}, "permissions": Reads()})
@@ -118,23 +115,6 @@ type object struct {
 
 type ref struct {
 	Object object `json:"object"`
-}
-
-// CheckRef refuses what is no branch or tag: heads/… or tags/…. A commit's hash is refused, because it may be that of a
-// fork.
-func CheckRef(r string) error {
-	kind, name, _ := strings.Cut(r, "/")
-	switch {
-	case kind != "heads" && kind != "tags" || name == "":
-		return fmt.Errorf("ref %.150q must begin with heads/ or tags/", r)
-	case len(r) > 200:
-		return fmt.Errorf("ref has %d bytes, the limit is 200", len(r))
-	case strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/+-") != "",
-		strings.Contains(name, ".."), strings.Contains(name, "//"), strings.HasSuffix(name, "/"), strings.HasPrefix(name, "/"),
-		strings.HasSuffix(name, ".lock"), strings.HasPrefix(name, "."), strings.Contains(name, "/."):
-		return fmt.Errorf("ref %.150q is no name of a branch or tag", r)
-	}
-	return nil
 }
 
 // mostTags is how many tags may point to a tag, one after the other.
@@ -246,8 +226,16 @@ func (c *Client) Blob(ctx context.Context, sha string) ([]byte, error) {
 			return nil, c.odd("a blob is no base64")
 		}
 	}
-	if BlobSHA(content) != sha {
+	if conversation.BlobSHA(content) != sha {
 		return nil, c.odd("a blob has another content than its hash says")
 	}
 	return content, nil
+}
+
+// Refuses reports whether an error is GitHub's answer that it doesn't give what was asked for, which another try
+// doesn't change.
+func Refuses(err error) bool {
+	e, ok := errors.AsType[*failedcall.Error](err)
+	return ok && slices.Contains([]failedcall.Problem{failedcall.ProblemNotFound, failedcall.ProblemRejected,
+		failedcall.ProblemForbidden, failedcall.ProblemDenied, failedcall.ProblemUnauthorized}, e.Problem)
 }

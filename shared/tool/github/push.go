@@ -11,11 +11,12 @@ import (
 	"ringi/shared/explain/failedcall"
 )
 
-// Change is a file that a new tree has in place of the base's. Without Content the file is deleted.
+// Change is a file that a new tree has in place of the base's. Without Content and SHA the file is deleted.
 type Change struct {
 	Path    string
 	Mode    string // ModeFile or ModeExecutable
 	Content *string
+	SHA     string // of content that is there already
 }
 
 // change is a Change as GitHub reads it.
@@ -26,8 +27,8 @@ type change struct {
 	Content *string `json:"content"`
 }
 
-// deleted is the Change of a file that is deleted: its hash is null.
-type deleted struct {
+// named is a Change to content by its hash, which is null for a file that is deleted.
+type named struct {
 	Path string  `json:"path"`
 	Mode string  `json:"mode"`
 	Type string  `json:"type"`
@@ -42,11 +43,14 @@ type made struct {
 func (c *Client) MakeTree(ctx context.Context, base string, changes []Change) (sha string, err error) {
 	var list []any
 	for _, x := range changes {
-		if x.Content == nil {
-			list = append(list, deleted{Path: x.Path, Mode: x.Mode, Type: "blob"})
-			continue
+		switch {
+		case x.Content != nil:
+			list = append(list, change{Path: x.Path, Mode: x.Mode, Type: "blob", Content: x.Content})
+		case x.SHA != "":
+			list = append(list, named{Path: x.Path, Mode: x.Mode, Type: "blob", SHA: &x.SHA})
+		default:
+			list = append(list, named{Path: x.Path, Mode: x.Mode, Type: "blob"})
 		}
-		list = append(list, change{Path: x.Path, Mode: x.Mode, Type: "blob", Content: x.Content})
 	}
 	var out made
 	if err := c.wire.Write(ctx, http.MethodPost, c.path("/git/trees"), map[string]any{"base_tree": base, "tree": list},
@@ -66,11 +70,18 @@ type Commit struct {
 // MakeCommit makes a commit. The same commit has the same hash; nobody sees it until a ref leads to it.
 func (c *Client) MakeCommit(ctx context.Context, x Commit) (sha string, err error) {
 	by := map[string]string{"name": x.Name, "email": x.Email, "date": x.At.UTC().Format(time.RFC3339)}
-	var out made
+	var out struct {
+		made
+		Tree    made   `json:"tree"`
+		Parents []made `json:"parents"`
+	}
 	if err := c.wire.Write(ctx, http.MethodPost, c.path("/git/commits"), map[string]any{
 		"message": x.Message, "tree": x.Tree, "parents": []string{x.Parent}, "author": by, "committer": by,
 	}, &out); err != nil {
 		return "", unseen(err)
+	}
+	if out.Tree.SHA != x.Tree || len(out.Parents) != 1 || out.Parents[0].SHA != x.Parent {
+		return "", c.odd("the commit has another tree or another parent")
 	}
 	return c.hash(out.SHA)
 }

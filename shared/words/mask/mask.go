@@ -11,7 +11,9 @@ package mask
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -63,7 +65,8 @@ func twelve(v json.Number) (string, bool) {
 	return fmt.Sprintf("%012.0f", n), true
 }
 
-// All hides personal data in a decoded JSON value, including members' names.
+// All hides personal data in a decoded JSON value, including members' names. No member is lost when two names have the
+// same masked form.
 func All(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -74,8 +77,12 @@ func All(v any) any {
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for name, member := range v {
-			out[Text(name)] = All(member)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			key := Text(name)
+			for _, taken := out[key]; taken; _, taken = out[key] {
+				key += "*"
+			}
+			out[key] = All(v[name])
 		}
 		return out
 	}

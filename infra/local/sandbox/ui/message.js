@@ -88,6 +88,7 @@ function content(channel, m) {
     (typed || !m.blocks) && m.text && h("div.text-body", {}, mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
     !typed && m.blocks && h("div.blocks", {}, blocks(m.blocks, on)),
     attachments(m.attachments, on),
+    m.files && h("ul.shared-files", {}, m.files.map((f) => h("li", {}, `📎 ${f.title} (${f.size} B)`))),
   ];
 }
 

@@ -39,6 +39,8 @@ export function subject(key) {
     case "INBOX": return t("rowInbox");
     case "ACTION": return t("rowAction", { n });
     case "HANDOVER": return t("rowHandover");
+    case "OFFERED": return t("rowOffered", { n });
+    case "TYPED": return t("rowTyped");
     case "CONTEST": return t("rowContest");
     case "SUMMARY": case "EXECUTION_SUMMARY": return t("rowSummary");
     case "TEAM": return t("rowTeam");

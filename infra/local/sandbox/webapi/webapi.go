@@ -45,8 +45,9 @@ type Call struct {
 
 // API serves /api/<method>.
 type API struct {
-	opts Options
-	ws   *workspace.Workspace
+	opts  Options
+	ws    *workspace.Workspace
+	files uploads
 }
 
 func New(opts Options) *API {
@@ -108,9 +109,11 @@ var methods = map[string]method{
 	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream, "channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
 	"conversations.open": {openConversation, ""}, "conversations.info": {infoConversation, ""},
 	"conversations.members": {conversationMembers, ""}, "conversations.history": {history, ""}, "conversations.replies": {replies, ""},
+	"files.info": {fileInfo, "file"},
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
 	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
 	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView, ""}, "views.publish": {publishView, "user_id"},
+	"files.getUploadURLExternal": {getUploadURL, "filename length"}, "files.completeUploadExternal": {completeUpload, "files"},
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
 
@@ -118,6 +121,11 @@ var methods = map[string]method{
 // (5xx) have other statuses.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
+	if id, is := strings.CutPrefix(name, uploadPath); is {
+		a.takeUpload(w, r, id)
+		return
+	}
+	w.Header().Set("X-OAuth-Scopes", scopes)
 	p, err := readParams(w, r)
 	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.opts.Now()}
 	tell := sync.OnceFunc(func() { a.opts.Heard(call) })

@@ -20,6 +20,7 @@ type Message struct {
 	BotProfile      *BotProfile    `json:"bot_profile,omitempty"`
 	Blocks          []any          `json:"blocks,omitempty"`
 	Attachments     []any          `json:"attachments,omitempty"`
+	Files           []File         `json:"files,omitempty"`
 	Metadata        map[string]any `json:"metadata,omitempty"`
 	Edited          *Edited        `json:"edited,omitempty"`
 	TS              string         `json:"ts"`
@@ -60,6 +61,7 @@ type Draft struct {
 	Text        string
 	Blocks      []any
 	Attachments []any
+	Files       []File
 	Metadata    map[string]any
 	Subtype     string
 	Streaming   bool // the message can be appended to until it is stopped
@@ -123,7 +125,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
 		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID,
+		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID, Files: w.keep(d.Files),
 	}
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID

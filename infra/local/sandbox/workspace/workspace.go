@@ -76,6 +76,7 @@ type Workspace struct {
 	hooks      map[string]*hook
 	prompts    map[string][]Prompt
 	sessions   map[string]Session
+	files      map[string]File
 	listeners  []func(Change)
 }
 

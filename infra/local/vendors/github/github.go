@@ -50,13 +50,16 @@ type grant struct {
 	until        time.Time
 }
 
+// generated makes the App's key, once in a process because that takes long.
+var generated = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 // New makes a server without repositories.
 func New() (*Server, error) {
 	api, err := published.Open("github")
 	if err != nil {
 		return nil, err
 	}
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := generated()
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +79,17 @@ func (s *Server) Add(owner, name string) *Repository {
 	return r
 }
 
-// find returns the repository of a name.
-func (s *Server) find(owner, name string) *Repository {
+// ID returns the number of the repository owner/name, 0 if there is none.
+func (s *Server) ID(name string) int64 {
+	owner, short, _ := strings.Cut(name, "/")
+	if r := s.Find(owner, short); r != nil {
+		return r.ID
+	}
+	return 0
+}
+
+// Find returns the repository of a name.
+func (s *Server) Find(owner, name string) *Repository {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range slices.Backward(s.repos) {
@@ -113,7 +125,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /codeload/{owner}/{name}/{sha}": {"", "", (*Server).download},
 	} {
 		m.HandleFunc(route, s.fault(strings.Replace(route, repo, "", 1), func(w http.ResponseWriter, r *http.Request) {
-			c := &call{w: w, r: r, repo: s.find(r.PathValue("owner"), r.PathValue("name"))}
+			c := &call{w: w, r: r, repo: s.Find(r.PathValue("owner"), r.PathValue("name"))}
 			if do.permission != "" && !s.allowed(c, do.permission, do.needs) {
 				return
 			}

@@ -24,6 +24,7 @@ import (
 
 	"ringi/infra/local/vendors/github"
 	"ringi/infra/local/vendors/published"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	client "ringi/shared/tool/github"
 	"ringi/shared/tool/wire"
@@ -193,7 +194,7 @@ func TestAnswersHaveThePublishedForm(t *testing.T) {
 	sha("GET", repo+"/git/tags/"+w.repo.Ref("tags/v1"), "", "git-tag", 200)
 	sha("GET", repo+"/git/commits/"+w.first, "", "git-commit", 200)
 	base := sha("GET", repo+"/git/trees/"+w.first+"?recursive=1", "", "git-tree", 200)
-	sha("GET", repo+"/git/blobs/"+client.BlobSHA([]byte("1")), "", "blob", 200)
+	sha("GET", repo+"/git/blobs/"+conversation.BlobSHA([]byte("1")), "", "blob", 200)
 	tree := sha("POST", repo+"/git/trees", `{"base_tree":"`+base+`","tree":[{"path":"a-b","mode":"100644","type":"blob","content":"3"}]}`, "git-tree", 201)
 	commit := sha("POST", repo+"/git/commits", `{"message":"m","tree":"`+tree+`","parents":["`+w.first+`"]}`, "git-commit", 201)
 	sha("POST", repo+"/git/refs", `{"ref":"refs/heads/new","sha":"`+commit+`"}`, "git-ref", 201)

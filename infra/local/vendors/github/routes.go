@@ -154,7 +154,8 @@ func (s *Server) blob(c *call) {
 		"url": s.address(c, "/git/blobs/%s", sha), "sha": sha, "size": len(content), "node_id": "B_" + sha})
 }
 
-// tarball answers with an address that needs no header: it has a token of its own.
+// tarball answers with an address that needs no header: it has a token of its own. Unlike GitHub's it is relative,
+// since functions may reach the stand-in by another address than its own.
 func (s *Server) tarball(c *call) {
 	sha, ok := c.has("commit")
 	if !ok {
@@ -162,7 +163,7 @@ func (s *Server) tarball(c *call) {
 	}
 	at, _, _ := strings.Cut(c.r.RequestURI, "/repos/") // the path at which the API is mounted
 	token, _ := strings.CutPrefix(c.r.Header.Get("Authorization"), "Bearer ")
-	c.w.Header().Set("Location", "http://"+c.r.Host+at+"/codeload/"+c.repo.full()+"/"+sha+"?token="+token)
+	c.w.Header().Set("Location", at+"/codeload/"+c.repo.full()+"/"+sha+"?token="+token)
 	c.w.WriteHeader(http.StatusFound)
 }
 

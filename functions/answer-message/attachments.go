@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/ended"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/filetext"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/versions"
+	"ringi/shared/words/legible"
+)
+
+// layWithin bounds the time for laying attachments. Those that take longer are laid in a later turn.
+const layWithin = 60 * time.Second
+
+// attachments are those of the conversation in this turn.
+type attachments struct {
+	*conversation.Laid
+	version string            // of what is laid, also by this turn
+	refused map[string]string // why a file is not laid, by Slack's id
+	added   map[string]bool   // files laid or read by this turn, by Slack's id
+}
+
+// of returns the conversation's identity in the stores of versions.
+func (t *answering) of() versions.Conversation {
+	return versions.Conversation{Tenant: t.ref.Tenant, ID: t.ref.ID}
+}
+
+// lay adds the files of the history to the conversation's attachments, each once: the answer's commit takes over the new
+// version. Repeated after a crash it makes the same version of the same files. What can't be laid now stays where it is,
+// and another turn tries again.
+func (t *answering) lay(ctx context.Context, history []turn.Message) {
+	s := t.a.Conversation
+	t.laid = &attachments{Laid: &conversation.Laid{List: slices.Clone(s.Attached)}, version: s.AttachmentsVersion,
+		refused: map[string]string{}, added: map[string]bool{}}
+	if t.File == nil || t.Attachments == nil || !t.anyToLay(history) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, layWithin)
+	defer cancel()
+	if err := t.openAttachments(ctx); errors.Is(err, versions.ErrGone) {
+		slog.WarnContext(ctx, "the attachments of a conversation are gone", "session", t.ref.ID, "version", t.laid.version)
+		t.laid.Laid = &conversation.Laid{Tree: &conversation.Tree{}}
+	} else if err != nil {
+		slog.WarnContext(ctx, "the attachments of a conversation are not read", "session", t.ref.ID, "err", err)
+		return
+	}
+	for _, m := range history {
+		for _, f := range m.Files {
+			t.layFile(ctx, f)
+		}
+	}
+	t.readLaid(ctx)
+	if len(t.laid.added) == 0 {
+		return
+	}
+	version, err := t.Attachments.Put(ctx, t.of(), t.laid.Tree)
+	if err != nil {
+		slog.WarnContext(ctx, "attachments are not laid", "session", t.ref.ID, "err", err)
+		t.laid.Laid = &conversation.Laid{List: slices.Clone(s.Attached)}
+		clear(t.laid.added)
+		return
+	}
+	t.laid.version = version
+}
+
+// anyToLay reports whether the history has a file that is not laid, or not read yet.
+func (t *answering) anyToLay(history []turn.Message) bool {
+	return slices.ContainsFunc(history, func(m turn.Message) bool {
+		return slices.ContainsFunc(m.Files, func(f turn.File) bool { return f.ID != "" && t.laid.Of(f.ID) == nil })
+	}) || slices.ContainsFunc(t.laid.List, func(x conversation.Attached) bool { return x.Why == conversation.NotNow })
+}
+
+// openAttachments reads the attachments, once for a turn.
+func (t *answering) openAttachments(ctx context.Context) (err error) {
+	if t.laid.Tree == nil {
+		t.laid.Tree, err = t.Attachments.Get(ctx, t.of(), t.laid.version)
+	}
+	return err
+}
+
+// layFile adds a file that is not there yet.
+func (t *answering) layFile(ctx context.Context, f turn.File) {
+	if f.ID == "" || t.laid.Of(f.ID) != nil {
+		return
+	}
+	why := t.laid.Refuses(int64(f.Size))
+	if why == "" {
+		got, err := t.File(ctx, t.ref, f.ID, filetext.MaxFile)
+		switch {
+		case errors.Is(err, slackapi.ErrFile):
+			why = err.Error()
+		case err != nil:
+			slog.WarnContext(ctx, "a file is not laid", "file", f.ID, "err", err)
+			why = conversation.NotNow
+		default:
+			x := conversation.Attached{FileID: f.ID, Type: f.Type}
+			_, why = t.laid.Add(x, cmp.Or(f.Name, got.Name), got.Body)
+		}
+	}
+	if why != "" {
+		t.laid.refused[f.ID] = why
+		return
+	}
+	t.laid.added[f.ID] = true
+}
+
+// readLaid has the files read that are no text by themselves.
+func (t *answering) readLaid(ctx context.Context) {
+	for i := range t.laid.List {
+		x := &t.laid.List[i]
+		if x.Text != "" || x.Image() || x.Why != "" && x.Why != conversation.NotNow {
+			continue
+		}
+		was := x.Why
+		x.Why = conversation.NotNow
+		content, ok := t.laid.Tree.Content(x.Path)
+		if ok && t.Text != nil {
+			text, err := t.Text(ctx, t.ref, x.Path, content)
+			if err == nil {
+				t.laid.Read(x, text)
+			} else {
+				slog.WarnContext(ctx, "a file has no text now", "file", x.FileID, "err", err)
+			}
+		}
+		if x.Why != was {
+			t.laid.added[x.FileID] = true
+		}
+	}
+}
+
+// show gives the model a laid file in place of Slack's: its text where it has one, and where it lies.
+func (t *answering) show(ctx context.Context, f *turn.File) {
+	if t.laid == nil || t.laid.Of(f.ID) == nil {
+		return
+	}
+	x := t.laid.Of(f.ID)
+	f.Lies, f.Remarks, f.Type = conversation.AttachedFolder+"/"+x.Path, x.Remarks, x.Type
+	switch {
+	case x.Image():
+		f.Size = int(x.Bytes)
+	case x.Text != "":
+		f.TextLies, f.Type, f.Encoding = conversation.AttachedFolder+"/"+x.Text, "text/plain", x.Encoding
+		f.Size = int(x.Bytes)
+		if t.openAttachments(ctx) == nil {
+			text, _ := t.laid.Tree.Content(x.Text)
+			f.Size = len(text)
+		}
+	default:
+		f.Why = x.Why
+	}
+}
+
+// body returns what the model is shown of a laid file. ok is false for a file that is not laid.
+func (t *answering) body(ctx context.Context, id string) (body []byte, ok bool) {
+	if t.laid == nil || t.laid.Of(id) == nil || t.openAttachments(ctx) != nil {
+		return nil, false
+	}
+	x := t.laid.Of(id)
+	return t.laid.Tree.Content(cmp.Or(x.Text, x.Path))
+}
+
+// unreadable tells people which of the newly noted files the agent can't read, or can't read whole, and why.
+func (t *answering) unreadable(noted []conversation.Attachment) string {
+	var lines []string
+	say := func(name, text string) {
+		lines = append(lines, fmt.Sprintf("• %s: %s", legible.First(legible.OneLine(name), maxFileName), text))
+	}
+	for _, f := range noted {
+		x, refused := t.laid.Of(f.FileID), t.laid.refused[f.FileID]
+		switch {
+		case x != nil && x.Text != "":
+		case refused != "":
+			say(f.Name, ended.Unread(t.settings.Locale, refused))
+		case f.Kind == unread:
+			say(f.Name, ended.Unread(t.settings.Locale, f.Why))
+		}
+		if x == nil || !t.laid.added[f.FileID] {
+			continue
+		}
+		for _, r := range x.Remarks {
+			if text := ended.Remark(t.settings.Locale, r); text != "" {
+				say(f.Name, text)
+			}
+		}
+	}
+	return strings.Join(lines[:min(len(lines), maxUnread)], "\n")
+}
+
+// Limits of what people are told at once: characters of a name, and lines.
+const maxFileName, maxUnread = 60, 20

@@ -1,0 +1,260 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/filetext"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/versions"
+)
+
+// kept are the versions of attachments.
+type kept struct {
+	trees
+	puts int
+	full error
+}
+
+func (k *kept) Put(_ context.Context, _ versions.Conversation, t *conversation.Tree) (string, error) {
+	k.puts++
+	if k.full != nil {
+		return "", k.full
+	}
+	version := conversation.Version(expect.Value(t.Archive())(&testing.T{}))
+	k.all[version] = t
+	return version, nil
+}
+
+// attaching is a conversation in which files are attached, with Slack's files by their ids.
+type attaching struct {
+	*world
+	*kept
+	slack map[string][]byte
+	asked []string // of Slack
+	reads []string // by read-file
+	down  error    // read-file's error
+	texts map[string]filetext.Text
+}
+
+// attached returns a conversation whose first message has these files, as "name content" by id.
+func attachedTo(t *testing.T, server *storetest.Server, files ...string) *attaching {
+	t.Helper()
+	a := &attaching{kept: &kept{trees: trees{all: map[string]*conversation.Tree{}}}, slack: map[string][]byte{},
+		texts: map[string]filetext.Text{}}
+	in := inbound(root, "U1", "look")
+	in.Attachments = a.files(files...)
+	a.world = talkingOf(t, server, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	a.Attachments = a.kept
+	a.File = func(_ context.Context, _ aggregate.Ref, id string, most int) (slackapi.File, error) {
+		a.asked = append(a.asked, id)
+		body, there := a.slack[id]
+		switch {
+		case !there:
+			return slackapi.File{}, errors.New("no answer")
+		case len(body) > most:
+			return slackapi.File{}, fmt.Errorf("it has %d bytes, the limit is %d: %w", len(body), most, slackapi.ErrFile)
+		}
+		return slackapi.File{Body: body}, nil
+	}
+	a.Text = func(_ context.Context, _ aggregate.Ref, name string, file []byte) (filetext.Text, error) {
+		a.reads = append(a.reads, name)
+		if a.down != nil {
+			return filetext.Text{}, a.down
+		}
+		return a.texts[name], nil
+	}
+	return a
+}
+
+var kinds = map[string]string{"csv": "text/csv", "txt": "text/plain", "png": "image/png", "xlsx": "application/vnd.openxmlformats"}
+
+// files returns attachments, as Slack tells of them, of pairs of names and contents; their ids are F and the name.
+func (a *attaching) files(pairs ...string) (all []conversation.Attachment) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, body := pairs[i], []byte(pairs[i+1])
+		a.slack["F"+name] = body
+		all = append(all, conversation.Attachment{Kind: unread, Name: name, Type: kinds[name[strings.LastIndex(name, ".")+1:]],
+			FileID: "F" + name, Bytes: int64(len(body))})
+	}
+	return all
+}
+
+func (a *attaching) tells(ts string, pairs ...string) {
+	a.t.Helper()
+	in := inbound(ts, "U1", "and this")
+	in.Attachments = a.files(pairs...)
+	expect.NoError(a.t, a.rows.Tell(a.t.Context(), a.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(a.t)))
+}
+
+func (a *attaching) answered() *conversation.Conversation {
+	a.t.Helper()
+	if a.load().Head.Resting {
+		a.wake()
+	}
+	expect.Value(a.handle())(a.t)
+	return a.load().Conversation
+}
+
+// system returns what Ringi said.
+func (a *attaching) system() (all []string) {
+	a.t.Helper()
+	for _, m := range expect.Value(a.rows.Messages(a.t.Context(), a.ref.Tenant, a.ref.ID, ""))(a.t) {
+		if m.Sender == conversation.FromSystem {
+			all = append(all, m.Content)
+		}
+	}
+	return all
+}
+
+func TestAttachmentsAreLaidOnce(t *testing.T) {
+	a := attachedTo(t, storetest.Start(t), "data.csv", "n,m\n1,2\n", "book.xlsx", "PK\x00", "shot.png", "\x89PNG")
+	a.texts["book.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "--- sheet ---\n売上\t1\n"}
+	s := a.answered()
+	tree := a.kept.all[s.AttachmentsVersion]
+	expect.Must(t, tree != nil && s.WorkspaceVersion == "" && len(s.Attached) == 3, "%+v", s)
+	expect.Same(t, []string{"book.xlsx", "book.xlsx.txt", "data.csv", "shot.png"}, tree.Paths())
+	expect.Same(t, []string{"Fdata.csv", "Fbook.xlsx", "Fshot.png"}, a.asked)
+	expect.Same(t, []string{"book.xlsx"}, a.reads)
+	told := a.told()
+	for _, part := range []string{`n,m\\n1,2`, `売上\\t1`, `\"lies_at\":\".ringi/in/book.xlsx\"`, `\"text_at\":\".ringi/in/book.xlsx.txt\"`, "the image is attached"} {
+		expect.Has(t, told, part)
+	}
+	// Later turns ask neither Slack nor read-file again, and move nothing.
+	a.tell(second, "U1", "and?")
+	before := s.AttachmentsVersion
+	s = a.answered()
+	expect.That(t, s.AttachmentsVersion == before && len(a.asked) == 3 && len(a.reads) == 1 && a.puts == 1, "%+v, asked %v", s, a.asked)
+	expect.Has(t, a.told(), `売上\\t1`)
+	// Another file makes another version; the earlier ones stay as they are.
+	a.tells(third, "data.csv", "n,m\n1,2\n")
+	a.tells(fourth, "more.txt", "more")
+	s = a.answered()
+	expect.That(t, s.AttachmentsVersion != before && len(s.Attached) == 4 && len(a.asked) == 4, "%+v, asked %v", s.Attached, a.asked)
+	expect.Is(t, len(a.system()), 0, "what Ringi said")
+}
+
+// A crash before the commit lays the same again; the answer that is committed is the only one that moves the version.
+func TestARetryLaysTheSame(t *testing.T) {
+	a := attachedTo(t, storetest.Start(t), "data.csv", "1")
+	a.vendor.err = errors.New("down")
+	_, err := a.handle()
+	expect.That(t, err != nil && a.load().Conversation.AttachmentsVersion == "" && a.puts == 1, "%v", err)
+	a.vendor.err = nil
+	s := a.answered()
+	expect.That(t, len(s.Attached) == 1 && len(a.kept.all) == 1 && a.kept.all[s.AttachmentsVersion] != nil, "%+v of %d versions", s.Attached, len(a.kept.all))
+}
+
+// What can't be laid or read is said once in the thread, and named to the agent.
+func TestWhatCantBeReadIsSaid(t *testing.T) {
+	server := storetest.Start(t)
+	a := attachedTo(t, server, "plan.pdf", "%PDF\x00", "big.csv", strings.Repeat("x", filetext.MaxFile+1), "secret.xlsx", "PK\x00",
+		"lost.txt", "", "macro.xlsx", "PK\x00")
+	delete(a.slack, "Flost.txt")
+	a.texts["plan.pdf"], a.texts["secret.xlsx"] = filetext.Text{Why: filetext.PDF}, filetext.Text{Why: filetext.Encrypted}
+	a.texts["macro.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "x", Remarks: []filetext.Remark{filetext.Macros}}
+	s := a.answered()
+	expect.Is(t, len(s.Attached), 3, "laid files")
+	want := []string{"About the attachments:", "• plan.pdf: The text of PDF files is not read.", "• big.csv: It is too large: the limit is 8 MiB",
+		"• secret.xlsx: It is protected by a password.", "• lost.txt: Slack did not give it. The next answer tries again.",
+		"• macro.xlsx: Its macros are not read."}
+	said := a.system()
+	expect.Must(t, len(said) == 1, "%q", said)
+	for i, line := range strings.Split(said[0], "\n") {
+		expect.That(t, strings.HasPrefix(line, want[i]), "line %d is %q", i, line)
+	}
+	expect.Has(t, a.told(), "its text can't be read (encrypted); a command can use the file")
+	a.slack["Flost.txt"] = []byte("found")
+	a.tell(second, "U1", "again")
+	s = a.answered()
+	expect.That(t, len(s.Attached) == 4 && len(a.system()) == 1, "%+v, said %q", s.Attached, a.system())
+	expect.Has(t, a.told(), "found")
+}
+
+func TestMoreThanAConversationHoldsIsSaid(t *testing.T) {
+	var pairs []string
+	for i := range conversation.MaxAttached {
+		pairs = append(pairs, fmt.Sprintf("%02d.txt", i), fmt.Sprint(i))
+	}
+	a := attachedTo(t, storetest.Start(t), pairs...)
+	expect.Is(t, len(a.answered().Attached), conversation.MaxAttached, "laid files")
+	a.tells(second, "more.txt", "the 21st")
+	s := a.answered()
+	expect.Is(t, len(s.Attached), conversation.MaxAttached, "laid files")
+	said := a.system()
+	expect.That(t, len(said) == 1 && strings.Contains(said[0], "• more.txt: A conversation holds 20 attachments"), "%q", said)
+	expect.Has(t, a.told(), "the 21st") // the model is shown it all the same
+	a.tell(third, "U1", "and?")
+	a.answered()
+	expect.Is(t, len(a.system()), 1, "said once")
+}
+
+// A function that is down keeps nobody from an answer; the next turn has the file read.
+func TestAFileIsReadLaterIfNobodyReadsItNow(t *testing.T) {
+	a := attachedTo(t, storetest.Start(t), "book.xlsx", "PK\x00")
+	a.down = errors.New("no capacity")
+	s := a.answered()
+	expect.That(t, len(s.Attached) == 1 && s.Attached[0].Why == conversation.NotNow && s.Attached[0].Text == "", "%+v", s.Attached)
+	a.down, a.texts["book.xlsx"] = nil, filetext.Text{Form: filetext.Sheets, Text: "in the cells"}
+	a.tell(second, "U1", "again")
+	s = a.answered()
+	expect.That(t, s.Attached[0].Text == "book.xlsx.txt" && s.Attached[0].Why == "" && len(a.asked) == 1, "%+v", s.Attached)
+	expect.Has(t, a.told(), "in the cells")
+	// The bucket is down: nothing moves, and Slack's own file is shown.
+	a.tells(third, "now.txt", "now")
+	a.kept.full = errors.New("no answer")
+	before := s.AttachmentsVersion
+	s = a.answered()
+	expect.That(t, s.AttachmentsVersion == before && len(s.Attached) == 1, "%+v", s.Attached)
+	expect.Has(t, a.told(), `\"text\":\"now\"`)
+}
+
+// Attachments that are gone are laid again from Slack.
+func TestAttachmentsThatAreGoneAreLaidAgain(t *testing.T) {
+	a := attachedTo(t, storetest.Start(t), "data.csv", "1")
+	before := a.answered().AttachmentsVersion
+	clear(a.kept.all)
+	a.tells(second, "more.csv", "2")
+	s := a.answered()
+	expect.That(t, s.AttachmentsVersion != before && len(s.Attached) == 2 && len(a.kept.all[s.AttachmentsVersion].Paths()) == 2, "%+v", s.Attached)
+}
+
+// The agent finds attachments beside the files by its tools, and a proposal names them.
+func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
+	a := attachedTo(t, storetest.Start(t), "data.csv", "部署,金額\n営業,1200\n")
+	files := &shelf{files: []conversation.File{{Path: "attachments/own.txt", Content: "the source's"}}}
+	a.Files = files
+	a.version("v1")
+	a.answers(reading(callOf("list_files", `{"path":""}`)), reading(callOf("search", `{"text":"営業","path":""}`)),
+		reading(callOf("read_file", `{"path":".ringi/in/data.csv","from":1,"to":0}`)),
+		model.Response{Text: "done", Calls: []model.Call{callOf("shell_command", `{"script":"cat .ringi/in/data.csv","timeout_seconds":60,"summary":"shows it"}`)}})
+	s := a.answered()
+	told := a.told()
+	for _, part := range []string{`"path":".ringi/in/data.csv","bytes":26,"lines":2`, `"path":"attachments/own.txt"`,
+		`"path":".ringi/in/data.csv","line":2,"text":"営業,1200"`, `1: 部署,金額`} {
+		expect.Has(t, strings.ReplaceAll(told, `\"`, `"`), part)
+	}
+	expect.That(t, len(files.opened) == 1, "the archive was opened %d times", len(files.opened))
+	x := a.load().Current()
+	expect.Must(t, x != nil && x.AttachmentsVersion == s.AttachmentsVersion && *x.Base == "v1", "%+v", x)
+	expect.Has(t, string(x.Payload.JSON), `"attachments_version":"`+s.AttachmentsVersion)
+	// A file that is posted while people decide moves the conversation's attachments, and not the action's.
+	a.answers(model.Response{Text: "seen"})
+	a.tells(second, "more.csv", "2")
+	s = a.answered()
+	y := a.load().Current()
+	expect.That(t, s.AttachmentsVersion != y.AttachmentsVersion && y.AttachmentsVersion == x.AttachmentsVersion, "%+v", y)
+	needed := a.load().Versions()
+	for _, v := range []string{s.AttachmentsVersion, x.AttachmentsVersion} {
+		expect.That(t, strings.Contains(strings.Join(needed, " "), v), "%s may expire: %v", v, needed)
+	}
+}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
+)
+
+// joined is a workspace whose freee is connected.
+type joined struct{ Store }
+
+func (joined) Integrations(context.Context, string) ([]tenancy.Integration, error) {
+	return []tenancy.Integration{{Provider: "freee", Status: tenancy.Connected}, {Provider: "google", Status: tenancy.Broken}}, nil
+}
+
+// wish is what the model proposes to call.
+func wish(name, arguments string) model.Call {
+	input, _ := json.Marshal(map[string]string{"tool": name, "arguments": arguments, "summary": "looks up who joined"})
+	return model.Call{ID: "c1", Name: "tool_call", Input: input}
+}
+
+func calling(t *testing.T, server *storetest.Server, says string, change func(*tenancy.Settings)) *world {
+	t.Helper()
+	w := talkingOf(t, server, inbound(root, "U1", says), conversation.Opening{AgentID: "codex", Locale: "en"}, change)
+	w.Store, w.Catalog = joined{w.Store}, tool.Builtin
+	return w
+}
+
+func unchanged(*tenancy.Settings) {}
+
+func TestAnAgentIsOfferedTheConnectedToolsByName(t *testing.T) {
+	server := storetest.Start(t)
+	w := calling(t, server, "who joined in October?", unchanged)
+	expect.Value(w.handle())(t)
+	r := w.vendor.requests[0]
+	said := r.Messages[0].Parts[0].Text
+	for name, there := range map[string]bool{"list_employees": true, "calculate_overtime": true, "send_slack_dm": true, "write_rows_to_google_sheet": false} {
+		expect.Is(t, strings.Contains(said, `"name":"`+name+`"`), there, name)
+	}
+	expect.That(t, !strings.Contains(r.System, "list_employees"), "a tool's words stand in the system's")
+	var offered []string
+	for _, x := range r.Tools {
+		offered = append(offered, x.Name)
+		expect.Is(t, strings.Contains(string(x.Schema), `"list_employees"`), x.Name == "tool_call", x.Name)
+	}
+	expect.Has(t, strings.Join(offered, " "), "tool_call")
+
+	none := calling(t, server, "hello", func(s *tenancy.Settings) {
+		s.Agents = []agent.Definition{{ID: "codex", Provider: agent.OpenAI, Capabilities: []agent.Capability{agent.Code}}}
+	})
+	expect.Value(none.handle())(t)
+	q := none.vendor.requests[0]
+	sent := string(expect.Value(json.Marshal([]any{q.Messages, q.Tools}))(t))
+	expect.That(t, !strings.Contains(sent, "tool_call") && !strings.Contains(sent, "list_employees"), "%s", sent)
+}
+
+func TestAProposedCallWaitsForAPersonWithItsVersion(t *testing.T) {
+	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
+	w.vendor.says.Calls = []model.Call{wish("list_employees", `{ "status": "all", "department": null }`)}
+	expect.Value(w.handle())(t)
+	x := w.load().Current()
+	expect.Must(t, x != nil && x.Status == conversation.ActionPending, "%+v", x)
+	expect.Is(t, x.Tool, "list_employees")
+	expect.Is(t, x.Access, aggregate.Read)
+	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
+	expect.Is(t, len(problems), 0, problems)
+	expect.Is(t, p.Arguments, `{"department":null,"status":"all"}`)
+	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
+	expect.Is(t, p.ToolVersion, s.Version())
+}
+
+func TestWhatIsWrongWithACallIsSaidToTheModel(t *testing.T) {
+	server := storetest.Start(t)
+	for name, tt := range map[string]struct {
+		call model.Call
+		want string
+	}{
+		"a value of no enumeration": {wish("list_employees", `{"department":null,"status":"some"}`), "status"},
+		"an unknown argument":       {wish("list_employees", `{"department":null,"status":"all","x":1}`), "x"},
+		"a missing argument":        {wish("list_employees", `{"status":"all"}`), "department"},
+		"a reference":               {wish("list_employees", `{"department":{"$ref":"step-1.result"},"status":"all"}`), "$ref"},
+		"a tool that isn't there":   {wish("write_rows_to_google_sheet", `{}`), "tool"},
+		"no object":                 {wish("list_employees", `[]`), "one JSON object"},
+		"a text that is too long":   {wish("list_employees", `{"status":"all","department":"`+strings.Repeat("a", 101)+`"}`), "100"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := calling(t, server, "who joined in October?", unchanged)
+			w.vendor.says.Calls = []model.Call{tt.call}
+			expect.Value(w.handle())(t)
+			expect.That(t, w.load().Current() == nil, "it was proposed")
+			last := w.vendor.requests[len(w.vendor.requests)-1].Messages
+			said := ""
+			for _, p := range last[len(last)-1].Parts {
+				if p.Result != nil {
+					said += p.Result.Text
+				}
+			}
+			expect.Has(t, said, tt.want)
+		})
+	}
+}
+
+func TestAListedReadGoesWithoutAYesOnlyIfNobodyComposedIt(t *testing.T) {
+	server := storetest.Start(t)
+	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
+	lists := func(people ...string) func(*tenancy.Settings) {
+		return func(x *tenancy.Settings) {
+			x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(), People: people}}
+		}
+	}
+	whole, sales := `{"department":null,"status":"all"}`, `{"department":"営業部","status":"all"}`
+	for name, tt := range map[string]struct {
+		says, arguments string
+		settings        func(*tenancy.Settings)
+		auto            bool
+	}{
+		"choices alone":               {"who joined?", whole, lists("U1"), true},
+		"a word that the person said": {"「営業部」の入社は?", sales, lists("U1"), true},
+		"a word that nobody said":     {"who joined?", sales, lists("U1"), false},
+		"a part of what was said":     {"「営業部門」の入社は?", sales, lists("U1"), false},
+		"for somebody else":           {"who joined?", whole, lists("U2"), false},
+		"nothing is listed":           {"who joined?", whole, unchanged, false},
+		"another version": {"who joined?", whole, func(x *tenancy.Settings) {
+			x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: strings.Repeat("0", 64), People: []string{"U1"}}}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := calling(t, server, tt.says, tt.settings)
+			w.vendor.says.Calls = []model.Call{wish(s.Name, tt.arguments)}
+			next := expect.Value(w.handle())(t)
+			x := w.load().Current()
+			expect.Must(t, x != nil, "nothing was proposed")
+			expect.Is(t, x.ApprovedBy == conversation.ApprovedByAuto, tt.auto)
+			expect.Is(t, next.State == conversation.StateCall, tt.auto)
+		})
+	}
+}
+
+// oneResult is a bucket with one result.
+type oneResult struct{ inRows }
+
+const keptResult = `{"value":{"employees":[{"display_name":"佐藤","entry_date":"2026-10-01"}]},"entries":900,"shown_entries":1}`
+
+func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	if strings.HasPrefix(b.S3Key, "talks/") {
+		return json.RawMessage(keptResult), nil
+	}
+	return json.RawMessage(b.JSON), nil
+}
+
+func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
+	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
+	w.Payloads = oneResult{}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+	for i := range mostReturned + 1 {
+		w.vendor.says.Calls = []model.Call{wish("list_employees", `{"department":null,"status":"all"}`)}
+		expect.Value(w.handle())(t)
+		x := w.load().Current()
+		expect.Must(t, x != nil, "nothing was proposed")
+		for _, decide := range []conversation.Decision{
+			func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
+			},
+			func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) },
+			func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.ClaimCall(a.Head.Run, "i", w.Now().Add(60e9), w.Now())
+			},
+			func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.Finish(x.ActionID, "i", conversation.Result{Status: conversation.ActionSucceeded,
+					Call: &aggregate.Blob{S3Key: fmt.Sprint("talks/", i), Bytes: 100}}, w.Now())
+			},
+		} {
+			expect.Value(w.rows.Decide(t.Context(), w.ref, decide))(t)
+		}
+	}
+	w.vendor.says.Calls = nil
+	expect.Value(w.handle())(t)
+	r := w.vendor.requests[len(w.vendor.requests)-1]
+	results, text := 0, ""
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				results, text = results+strings.Count(p.Result.Text, "entry_date"), text+p.Result.Text
+			} else {
+				expect.That(t, !strings.Contains(p.Text, "entry_date"), "a result stands outside of results: %s", p.Text)
+			}
+		}
+	}
+	expect.Is(t, results, mostReturned)
+	expect.Has(t, text, "of the 900 entries of its longest list only the first 1 are shown")
+	expect.Has(t, text, "is not shown any more")
+	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
+}

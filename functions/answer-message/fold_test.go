@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/storetest"
+)
+
+var errTooLong = &model.Error{Provider: "openai", Model: "small", Kind: model.TooLong}
+
+// small is an agent whose model takes little at once.
+func small(s *tenancy.Settings) {
+	s.Agents = []agent.Definition{{ID: "small", Provider: agent.OpenAI, Model: "small", Capabilities: agent.Capabilities, ContextTokens: 20_000}}
+}
+
+// A model that takes less at once gets less, whatever has the length: files count as words do.
+func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "small", Locale: "en"}, small)
+	w.File = func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
+		return slackapi.File{Body: []byte(strings.Repeat("lines of a file ", 3_000))}, nil // 16,000 tokens
+	}
+	w.tellFile("1775034001.000100", "F1")
+	expect.Value(w.handle())(t)
+	w.tell("1775034002.000100", "U1", "and what is in it?")
+	w.wake()
+	expect.Value(w.handle())(t)
+	for i, r := range w.vendor.requests {
+		n := 0
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				n += turn.Tokens(p.Text)
+			}
+		}
+		expect.That(t, n+r.MaxTokens+turn.Tokens(r.System) < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000), "request %d has %d tokens and asks for %d", i, n, r.MaxTokens)
+	}
+	said := string(expect.Value(json.Marshal(w.vendor.requests[0].Messages))(t))
+	expect.Has(t, said, "too large for what the agent's model takes at once")
+	expect.Has(t, said, "hello")
+}
+
+func (w *world) tellFile(ts, file string) {
+	w.t.Helper()
+	in := inbound(ts, "U1", "look")
+	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: file, Bytes: 48_000}}
+	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.t)))
+}
+
+// A vendor that refuses the length gets the conversation once more, folded to half and with room for a shorter answer.
+// What both tries cost is charged.
+func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
+	server := storetest.Start(t)
+	for about, tt := range map[string]struct {
+		refusals int
+		text     string
+		calls    int // answers and summaries
+		reason   aggregate.Reason
+	}{
+		"it fits folded":                   {1, strings.Repeat("w", 30_000), 3, ""},
+		"it fits neither way":              {9, strings.Repeat("w", 30_000), 3, task.ReasonModelTooLong},
+		"there is nothing to fold":         {9, "", 2, task.ReasonModelTooLong},
+		"a shorter answer alone is enough": {1, "", 2, ""},
+	} {
+		t.Run(about, func(t *testing.T) {
+			w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+			if tt.text != "" {
+				for i := range 3 {
+					w.tell("177503400"+string(rune('1'+i))+".000100", "U1", tt.text)
+				}
+			}
+			w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
+			left := tt.refusals
+			w.vendor.asked = func() {
+				w.vendor.err = nil
+				answer := len(w.vendor.requests[len(w.vendor.requests)-1].Tools) > 0
+				if answer && left > 0 {
+					left--
+					w.vendor.err = errTooLong
+				}
+			}
+			expect.Value(w.handle())(t)
+			expect.That(t, len(w.vendor.requests) == tt.calls, "%d calls", len(w.vendor.requests))
+			first, last := w.vendor.requests[0], w.vendor.requests[len(w.vendor.requests)-1]
+			expect.That(t, first.MaxTokens == turn.MaxTokens && last.MaxTokens == turn.MaxTokens/2, "answers of %d and %d", first.MaxTokens, last.MaxTokens)
+			if tt.text != "" {
+				a, b := length(t, first), length(t, last)
+				expect.That(t, b < a*2/3, "%d bytes, then %d", a, b)
+			}
+			m, a := w.said(), w.load()
+			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls, "%+v, %+v", m, a.Conversation.Usage)
+			if tt.reason != "" {
+				expect.Has(t, m.Content, "more than the AI model reads at once (small)")
+			}
+		})
+	}
+}
+
+func length(t *testing.T, r model.Request) int { return len(expect.Value(json.Marshal(r.Messages))(t)) }
+
+// Between the two tries a vendor that is down is as down as ever: the run tries again, and the cost is not lost.
+func TestAVendorThatIsDownAfterARefusalIsAskedAgain(t *testing.T) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w.vendor.says.Usage = model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 1_000_000, Calls: 1}
+	w.vendor.err = errTooLong
+	w.vendor.asked = func() {
+		if len(w.vendor.requests) > 1 {
+			w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
+		}
+	}
+	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	expect.That(t, w.load().Conversation.Usage.Calls == 2 && len(w.load().Inbox) == 1, "%+v", w.load().Conversation.Usage)
+}
+
+// What an agent reads counts, too: all of a turn fits what its model takes at once, and nothing is read twice.
+func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
+	w, shelf := withFiles(t, storetest.Start(t), func(s *tenancy.Settings) {
+		small(s)
+		s.Agents[0].ID = "codex"
+	})
+	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 600)}} // 4,000 tokens
+	long := reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`))
+	w.answers(long, long, long, long, model.Response{Text: "read"})
+	expect.Value(w.handle())(t)
+	for i, r := range w.vendor.requests {
+		n := turn.Tokens(r.System)
+		for _, m := range r.Messages {
+			for _, p := range m.Parts {
+				if n += turn.Tokens(p.Text); p.Result != nil {
+					n += turn.Tokens(p.Result.Text)
+				}
+			}
+		}
+		expect.That(t, n+r.MaxTokens < 20_000, "request %d has %d tokens", i, n)
+	}
+	expect.Has(t, w.results(), "too large for what the agent's model takes at once")
+	expect.Has(t, w.results(), "a line of the notes")
+	expect.Is(t, w.said().Content, "read")
+}
+
+// A model that refuses the length after it has read gets its rounds again without the oldest results.
+func TestARefusalForLengthAfterReading(t *testing.T) {
+	w, shelf := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
+	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 2_000)}}
+	w.answers(reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`)), model.Response{Text: "read"})
+	step := w.vendor.asked
+	w.vendor.asked = func() {
+		step()
+		if w.vendor.err = nil; len(w.vendor.requests) == 2 {
+			w.vendor.err = errTooLong
+		}
+	}
+	expect.Value(w.handle())(t)
+	expect.Is(t, len(w.vendor.requests), 3, "calls")
+	expect.Has(t, w.results(), "Not shown any more")
+	a, m := w.load(), w.said()
+	expect.That(t, m.Content == "read" && len(m.Read) == 1 && len(shelf.opened) == 1, "%+v, opened %v", m, shelf.opened)
+	expect.That(t, a.Conversation.Usage.Calls == 3 && a.Conversation.Usage.Cost == 3000, "%+v", a.Conversation.Usage)
+}

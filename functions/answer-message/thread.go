@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/model"
+	"ringi/shared/slack/slackapi"
+)
+
+const (
+	// threadMessages is how many earlier messages of its thread an agent is given, as many as a request is.
+	threadMessages = 20
+	threadWithin   = 6 * time.Second
+)
+
+// giveThread gives the agent what was said in the thread before somebody called it, once for a conversation. Where Slack
+// can't be read, the agent answers without.
+func (t *answering) giveThread(ctx context.Context) error {
+	s := t.a.Conversation
+	if s.ThreadBefore == "" || t.Thread == nil {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, threadWithin)
+	defer cancel()
+	said, err := t.Thread(within, t.ref, s.Channel, s.ThreadTS, s.ThreadBefore, threadMessages)
+	if err != nil {
+		slog.WarnContext(ctx, "without the thread", "session", t.ref.ID, "err", err)
+	}
+	a, failed := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveThread(t.in.Run, earlierOf(said), err == nil, t.Now())
+	})
+	switch {
+	case errors.Is(failed, aggregate.ErrNotDue): // another invocation was faster
+		return nil
+	case failed != nil:
+		return fmt.Errorf("give the thread: %w", failed)
+	}
+	t.a = a
+	return nil
+}
+
+// earlierOf bounds a thread as that of a request is bounded.
+func earlierOf(said []slackapi.Said) (out []conversation.Earlier) {
+	var all []model.Said
+	for _, s := range said {
+		all = append(all, model.Said(s))
+	}
+	for _, s := range model.Recent(all) {
+		at, err := aggregate.ParseTS(s.TS)
+		if err != nil {
+			continue
+		}
+		out = append(out, conversation.Earlier{User: s.User, At: at, Text: s.Text})
+	}
+	return out
+}
+
+// threads implements Handler.Thread with a client that serves any workspace.
+func threads(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, string, string, int) ([]slackapi.Said, error) {
+	return func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error) {
+		return slack.Before(slackapi.For(ctx, ref.Tenant), channel, thread, before, n)
+	}
+}

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	hosted "ringi/infra/local/vendors/github"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tool/github"
+	"ringi/shared/tool/wire"
+)
+
+// hub is a conversation with an approved pull request, and GitHub.
+type hub struct {
+	*world
+	server *hosted.Server
+	repo   *hosted.Repository
+	first  string
+	fault  func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc)
+}
+
+func newHub(t *testing.T, server *storetest.Server) *hub {
+	t.Helper()
+	h := &hub{server: expect.Value(hosted.New())(t)}
+	h.repo = h.server.Add("acme", "shop")
+	at := time.Now().UTC()
+	h.first = h.repo.Commit("main", "first", map[string]hosted.File{"a.py": {Content: "1\n"}, "b.bin": {Content: "\x00"}}, at)
+	h.server.Fault = func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		if h.fault == nil {
+			do(w, r)
+			return
+		}
+		h.fault(route, w, r, do)
+	}
+	s := httptest.NewServer(http.StripPrefix("/github", h.server.Handler()))
+	t.Cleanup(s.Close)
+	h.world = h.sourced(t, server)
+	h.GitHub = github.Config{Base: s.URL + "/github", HTTP: wire.NewHTTP(), Now: time.Now}
+	h.App = func(context.Context, string) (github.App, error) {
+		return github.NewApp(hosted.AppID, hosted.Installation, h.server.Key())
+	}
+	return h
+}
+
+func (h *hub) source() agent.Source {
+	return agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
+		Agents: []string{"codex"}, CI: agent.CISkip, RepositoryID: int(h.repo.ID)}
+}
+
+// sourced opens a conversation whose files are the repository's, and has a pull request approved in it.
+func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
+	t.Helper()
+	w := opened(t, server)
+	_, name := server.Store(t)
+	w.rows = conversations.New(server.DB, name)
+	w.Store = w.rows
+	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
+	begun := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(h.source())}, w.now))(t)
+	expect.NoError(t, w.rows.Begin(t.Context(), begun))
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+	w.save(h.source(), by)
+	run := expect.Value(w.rows.Load(t.Context(), w.ref))(t).Head.Run
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, w.now) })
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, h.first, w.now) })
+	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "1\n"}}))(t)
+	is := expect.Value(was.Apply([]conversation.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)
+	version := conversation.Version(expect.Value(is.Archive())(t))
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version, Files: is.Paths()}, w.now)
+	})
+	push := &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: int(h.repo.ID), Commit: h.first, Into: "main", CI: agent.CISkip}
+	spec, _ := w.Catalog.Lookup("open_pull_request")
+	p := conversation.Payload{Tool: spec.Name, Arguments: `{"title":"Mend","body":"why"}`}
+	p.Base, p.Push, p.Changes = &version, push, (conversation.Commit{SHA: h.first}).Changes(was, is)
+	p.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
+	text := p.JSON()
+	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push, On: conversation.On{Base: version},
+		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true, SettingsRev: w.settingsRev()}}
+	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
+	})
+	x := a.Current()
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: team, AllowSelf: true}, w.now)
+	})
+	w.run = w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) }).Head.Run
+	return w
+}
+
+func (w *world) settingsRev() int {
+	return expect.Value(w.rows.Settings(w.t.Context(), w.ref.Tenant))(w.t).Rev
+}
+
+func (w *world) save(s agent.Source, by aggregate.Actor) {
+	w.t.Helper()
+	x := expect.Value(w.rows.Settings(w.t.Context(), w.ref.Tenant))(w.t)
+	x.Sources = []agent.Source{s}
+	expect.Value(w.rows.SaveSettings(w.t.Context(), w.ref.Tenant, x, by, w.now))(w.t)
+}
+
+func TestPushes(t *testing.T) {
+	server := storetest.Start(t)
+	run := func(name string, test func(t *testing.T, h *hub)) {
+		t.Run(name, func(t *testing.T) { test(t, newHub(t, server)) })
+	}
+	run("a pull request is the commit's tree with what people approved", testPush)
+	run("whatever breaks once, there is one pull request in the end", testPushAgain)
+	run("a branch without a pull request is a failure with its address", testBranchAlone)
+	run("somebody else's branch stays", testBranchTaken)
+	run("settings that changed meanwhile open nothing", testPushSettings)
+	run("what was withdrawn on the way goes no further", testPushWithdrawn)
+	run("what was withdrawn is over even if GitHub fails", testPushWithdrawnAndLost)
+	run("a person has it looked at", testLook)
+	run("a look that can't be made changes nothing", testLookFails)
+}
+
+func (h *hub) pulled(t *testing.T) {
+	t.Helper()
+	x, pulls := h.action(), h.repo.Pulls()
+	expect.Must(t, len(pulls) == 1, "%d pull requests", len(pulls))
+	expect.That(t, x.Status == conversation.ActionSucceeded && x.Outcome == "" && x.Pushed.Commit == pulls[0].HeadSHA && x.Pushed.There &&
+		x.Pushed.URL() == "https://github.com/acme/shop/pull/1", "%+v %+v", x, x.Pushed)
+	expect.Same(t, map[string]string{"a.py": "100644 2\n", "new.py": "100644 n\n", "b.bin": "100644 \x00"}, h.repo.Files(pulls[0].HeadSHA))
+}
+
+func testPush(t *testing.T, h *hub) {
+	next, err := h.handle()
+	expect.NoError(t, err)
+	expect.Is(t, next.State, conversation.StateAnswer)
+	h.pulled(t)
+	p := h.repo.Pulls()[0]
+	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Base == "main" && strings.HasPrefix(p.Head, "ringi/"), "%+v", p)
+}
+
+// testPushAgain breaks each call and each commit once.
+func testPushAgain(t *testing.T, h *hub) {
+	broken := map[string]bool{}
+	h.fault = func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		if r.Method == http.MethodPost && !broken[route] && !strings.Contains(route, "token") {
+			broken[route] = true
+			if len(broken)%2 == 0 {
+				do(httptest.NewRecorder(), r) // its answer is lost
+			}
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		do(w, r)
+	}
+	tries := 0
+	for h.action().Status != conversation.ActionSucceeded {
+		_, err := h.handle()
+		expect.That(t, err == nil || strings.Contains(err.Error(), "unavailable") || h.action().Claim == nil, "%v", err)
+		if tries++; tries > 9 {
+			t.Fatalf("after %d tries the action is %+v", tries, h.action())
+		}
+	}
+	expect.That(t, tries > 1, "nothing broke")
+	h.pulled(t)
+}
+
+func (h *hub) refusesCalls(route string, status int, message string) {
+	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		if r == route {
+			w.WriteHeader(status)
+			_ = json.NewEncoder(w).Encode(map[string]string{"message": message})
+			return
+		}
+		do(w, q)
+	}
+}
+
+func testBranchAlone(t *testing.T, h *hub) {
+	h.refusesCalls("POST/pulls", http.StatusForbidden, "Resource not accessible by integration")
+	_, err := h.handle()
+	expect.NoError(t, err)
+	x := h.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Outcome == "" && x.Error == conversation.ReasonBranchAlone &&
+		strings.Contains(x.ErrorDetail, "Resource not accessible") && strings.HasSuffix(x.Pushed.URL(), "/tree/"+x.Pushed.Branch), "%+v %+v", x, x.Pushed)
+}
+
+func testBranchTaken(t *testing.T, h *hub) {
+	x := h.action()
+	other := h.repo.Commit(x.Pushed.Branch, "theirs", nil, time.Now())
+	_, err := h.handle()
+	expect.NoError(t, err)
+	x = h.action()
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Pushed.URL() == "", "%+v %+v", x, x.Pushed)
+	expect.Is(t, h.repo.Ref("heads/"+x.Pushed.Branch), other)
+}
+
+func testPushSettings(t *testing.T, h *hub) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U9", Team: team, Member: true}
+	s := h.source()
+	s.CI = agent.CIRun
+	h.save(s, by)
+	_, err := h.handle()
+	expect.NoError(t, err)
+	x := h.action()
+	expect.That(t, x.Error == conversation.ReasonPushSource && x.Pushed.Commit == "" && len(h.repo.Pulls()) == 0, "%+v", x)
+}
+
+func testPushWithdrawn(t *testing.T, h *hub) {
+	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		do(w, q)
+		if r == "POST/git/refs" {
+			h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+				by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+				return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
+			})
+		}
+	}
+	_, err := h.handle()
+	expect.NoError(t, err)
+	x := h.action()
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Late.Error == conversation.ReasonBranchAlone &&
+		strings.Contains(x.Pushed.URL(), "/tree/") && len(h.repo.Pulls()) == 0, "%+v %+v", x, x.Pushed)
+}
+
+func testPushWithdrawnAndLost(t *testing.T, h *hub) {
+	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		if r != "POST/pulls" {
+			do(w, q)
+			return
+		}
+		h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+			return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
+		})
+		w.WriteHeader(http.StatusBadGateway)
+	}
+	_, err := h.handle()
+	expect.That(t, err != nil, "it is not said that the call failed")
+	x := h.action()
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && strings.Contains(x.Pushed.URL(), "/tree/"), "%+v %+v", x, x.Pushed)
+}
+
+// unsure lets every try be cut off after the branch was asked for.
+func (h *hub) unsure(t *testing.T) *conversation.Action {
+	t.Helper()
+	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		if r == "POST/pulls" {
+			do(httptest.NewRecorder(), q)
+			h.refusesCalls("GET/pulls", http.StatusBadGateway, "")
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		do(w, q)
+	}
+	for range 9 {
+		if _, err := h.handle(); err == nil {
+			break
+		}
+	}
+	x := h.action()
+	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There, "%+v %+v", x, x.Pushed)
+	return x
+}
+
+func (h *hub) check(x *conversation.Action) {
+	h.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+		return a.Check(x.ActionID, by, aggregate.Policy{Team: team, AllowSelf: true}, h.now)
+	})
+}
+
+func testLook(t *testing.T, h *hub) {
+	x := h.unsure(t)
+	h.check(x)
+	h.fault = func(r string, w http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		if q.Method == http.MethodPost && !strings.Contains(r, "token") {
+			t.Errorf("a look calls %s", r)
+		}
+		do(w, q)
+	}
+	_, err := h.handle()
+	expect.NoError(t, err)
+	h.pulled(t)
+}
+
+func testLookFails(t *testing.T, h *hub) {
+	x := h.unsure(t)
+	h.check(x)
+	h.App = func(context.Context, string) (github.App, error) {
+		return github.App{}, fmt.Errorf("open: %w", tenancy.ErrNotConnected{})
+	}
+	_, err := h.handle()
+	expect.NoError(t, err)
+	x = h.action()
+	expect.That(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.Look == nil && x.Pushed.Unseen == conversation.ReasonPushUnseen, "%+v", x.Pushed)
+	expect.That(t, !errors.Is(err, context.Canceled), "%v", err)
+}

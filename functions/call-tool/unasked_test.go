@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+// stamped is how a call came to its turn, and what the settings list.
+type stamped struct {
+	by      conversation.ApprovedBy
+	rule    string
+	status  conversation.ActionStatus
+	gate    aggregate.GateStatus
+	hash    bool // the stamp is of this payload
+	listed  bool
+	askers  []string
+	revoked bool // the stamp was taken back
+}
+
+// may says by the invariant's words alone whether such a call may be made: a person's standing yes to exactly this, or
+// a read that an administrator listed for everybody who asks.
+func (s stamped) may(access aggregate.Access) bool {
+	if s.status != conversation.ActionApproved {
+		return false
+	}
+	if s.by == conversation.ApprovedByUser {
+		return s.gate == aggregate.Approved && s.hash && !s.revoked
+	}
+	return s.by == conversation.ApprovedByAuto && s.rule != "" && access == aggregate.Read && s.listed && len(s.askers) == 1 &&
+		s.askers[0] == "U1"
+}
+
+// every walks all ways in which a row may stand when call-tool meets it.
+func every(yield func(stamped) bool) {
+	for _, by := range []conversation.ApprovedBy{"", conversation.ApprovedByUser, conversation.ApprovedByAuto, "somebody"} {
+		for _, rule := range []string{"", "listed"} {
+			for _, status := range []conversation.ActionStatus{conversation.ActionPending, conversation.ActionApproved, conversation.ActionCancelled} {
+				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
+					for bits := range 8 {
+						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
+							if !yield(stamped{by, rule, status, gate, bits&1 > 0, bits&2 > 0, askers, bits&4 > 0}) {
+								return
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// rows is a store with one conversation in memory.
+type rows struct {
+	Store
+	a        *conversation.Aggregate
+	settings tenancy.Settings
+}
+
+func (r *rows) Load(context.Context, aggregate.Ref) (*conversation.Aggregate, error) { return r.a, nil }
+
+func (r *rows) Decide(_ context.Context, _ aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error) {
+	c, err := decide(r.a)
+	if err != nil {
+		return nil, err
+	}
+	r.a = r.a.After(c).(*conversation.Aggregate)
+	return r.a, nil
+}
+
+func (r *rows) Settings(context.Context, string) (tenancy.Settings, error) { return r.settings, nil }
+
+func (r *rows) ToolPermission(_ context.Context, tenant, name string) (tenancy.ToolPermission, bool, error) {
+	return tenancy.Unsaved(tenant, name), false, nil
+}
+
+func TestNothingIsCalledWithoutAYes(t *testing.T) {
+	server := storetest.Start(t)
+	for name, c := range map[string]call{"a read": read, "a write": write} {
+		w := opened(t, server)
+		w.proposed(c)
+		loaded := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+		s, _ := w.Catalog.Lookup(c.tool)
+		ways, made := 0, 0
+		for way := range every {
+			x := *loaded.Current()
+			x.ApprovedBy, x.Rule, x.Status, x.Askers = way.by, way.rule, way.status, way.askers
+			at := w.now
+			x.Gate.Status, x.Gate.ApprovedAt, x.Gate.ApprovedBy = way.gate, &at, "U1"
+			stamp := aggregate.Stamp{By: "U1", At: at, Hash: "another"}
+			if way.hash {
+				stamp.Hash = x.Payload.Hash()
+			}
+			if way.revoked {
+				stamp.Withdrawn = &at
+			}
+			x.Gate.Stamps = []aggregate.Stamp{stamp}
+			a := *loaded
+			a.Actions, a.Inbox = []*conversation.Action{&x}, nil
+			a.Head.Resting = false
+			settings := tenancy.DefaultSettings()
+			if way.listed {
+				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(), People: []string{"U1"}}}
+			}
+			w.vendor.calls, w.Store, w.run = nil, &rows{Store: w.rows, a: &a, settings: settings}, a.Head.Run
+			_, _ = w.handle()
+			expect.Is(t, len(w.vendor.calls) == 1, way.may(s.Access), name, way)
+			ways, made = ways+1, made+len(w.vendor.calls)
+		}
+		expect.That(t, made > 0 && made < ways/20, "%s: %d of %d ways", name, made, ways)
+	}
+}

@@ -1,0 +1,339 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	vendor "ringi/infra/local/vendors/github"
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/storetest"
+	"ringi/shared/store/versions"
+	"ringi/shared/tool/github"
+)
+
+const root = "1775034000.000100"
+
+// kept stores files in memory.
+type kept struct {
+	trees   map[string]*conversation.Tree
+	commits map[string]conversation.Commit
+	err     error
+}
+
+func (k *kept) Put(_ context.Context, _ versions.Conversation, t *conversation.Tree) (string, error) {
+	archive, err := t.Archive()
+	if err = errors.Join(err, k.err); err != nil {
+		return "", err
+	}
+	version := conversation.Version(archive)
+	k.trees[version] = t
+	return version, nil
+}
+
+func (k *kept) PutCommit(_ context.Context, _ versions.Conversation, version string, c conversation.Commit) error {
+	k.commits[version] = c
+	return nil
+}
+
+// world is a conversation that waits for its source.
+type world struct {
+	*Handler
+	*vendor.Server
+	t     *testing.T
+	rows  *conversations.Store
+	repo  *vendor.Repository
+	kept  *kept
+	ref   aggregate.Ref
+	sha   string
+	now   time.Time
+	noApp bool
+
+	mu    sync.Mutex
+	calls map[string]int
+	fault func(route string, w http.ResponseWriter) bool // true: it has answered
+}
+
+func listed() agent.Source {
+	return agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{agent.Everybody},
+		Agents: []string{"claude"}, CI: agent.CISkip, RepositoryID: 7_000_001}
+}
+
+// odd is what a repository may have: files, and entries that the conversation's files can't have.
+func odd() map[string]vendor.File {
+	return map[string]vendor.File{
+		"main.py": {Content: "print(1)\n"}, "pay/tax.py": {Content: "rate = 10\n"}, "run.sh": {Content: "true\n", Mode: "100755"},
+		".gitattributes": {Content: "version.txt export-subst\nsecret.txt export-ignore\n"}, "version.txt": {Content: "$Format:%H$\n"},
+		"secret.txt": {Content: "x\n"}, "lib": {Content: strings.Repeat("1", 40), Mode: "160000"},
+		"out": {Content: "../etc", Mode: "120000"}, "in": {Content: "main.py", Mode: "120000"},
+		"model.bin": {Content: "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"},
+	}
+}
+
+func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
+	t.Helper()
+	_, table := db.Store(t)
+	w := &world{t: t, Server: expect.Value(vendor.New())(t), rows: conversations.New(db.DB, table), calls: map[string]int{},
+		kept: &kept{trees: map[string]*conversation.Tree{}, commits: map[string]conversation.Commit{}},
+		now:  time.Now().UTC().Truncate(time.Millisecond)}
+	w.repo = w.Add("acme", "shop")
+	w.sha = w.repo.Commit("main", "first", odd(), w.now)
+	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		w.mu.Lock()
+		w.calls[route]++
+		w.mu.Unlock()
+		if w.fault == nil || !w.fault(route, rw) {
+			do(rw, r)
+		}
+	}
+	s := httptest.NewServer(w.Server.Handler())
+	t.Cleanup(s.Close)
+	w.Handler = &Handler{Store: w.rows, Files: w.kept, GitHub: github.At(s.URL), Now: func() time.Time { return w.now },
+		App: func(context.Context, string) (github.App, error) {
+			if w.noApp {
+				return github.App{}, aggregate.ErrNotFound
+			}
+			return github.NewApp(vendor.AppID, vendor.Installation, w.Key())
+		}}
+	source := listed()
+	if change != nil {
+		change(&source)
+	}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "fix it"}
+	w.ref = in.Ref()
+	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.ref.Tenant, Name: "T1", Slug: "t1", TeamID: "T1",
+		Admins: []string{"U1"}}, w.now))(t)
+	w.lists(source)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "en",
+		Source: conversation.SourceOf(source)}, w.now))(t)
+	expect.NoError(t, w.rows.Begin(t.Context(), c))
+	return w
+}
+
+// lists saves the settings with these sources.
+func (w *world) lists(all ...agent.Source) {
+	w.t.Helper()
+	s := expect.Value(w.rows.Settings(w.t.Context(), w.ref.Tenant))(w.t)
+	s.Sources = all
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}
+	expect.Value(w.rows.SaveSettings(w.t.Context(), w.ref.Tenant, s, by, w.now))(w.t)
+}
+
+func (w *world) run() (aggregate.Next, error) {
+	w.now = w.now.Add(time.Second)
+	a := w.load()
+	return w.Handle(w.t.Context(), pipeline.Input{Tenant: w.ref.Tenant, Kind: w.ref.Kind, ID: w.ref.ID, Run: a.Head.Run})
+}
+
+func (w *world) load() *conversation.Aggregate {
+	w.t.Helper()
+	return expect.Value(w.rows.Load(w.t.Context(), w.ref))(w.t)
+}
+
+// says returns the system's messages.
+func (w *world) says() (all []conversation.Message) {
+	w.t.Helper()
+	for _, m := range expect.Value(w.rows.Messages(w.t.Context(), w.ref.Tenant, w.ref.ID, ""))(w.t) {
+		if m.Sender == conversation.FromSystem {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (w *world) called(route string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.calls[route]
+}
+
+func TestFetchSource(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *storetest.Server){
+		"a conversation begins with a commit's files": testFetched,
+		"a folder of it": testFolder,
+		"a retry fetches the commit of the first try":          testSameCommit,
+		"three tries, then it goes on without files":           testTries,
+		"what GitHub doesn't give is said":                     testRefused,
+		"it delays neither stopping nor closing":               testStopped,
+		"a run that is given up says so, and answers":          testGivenUp,
+		"an archive that breaks off is no archive of odd form": testBrokenOff,
+		"files that differ are fetched within bounds":          testManyDiffer,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, db) })
+	}
+}
+
+const tarball = "GET/tarball/{sha}"
+
+func testFetched(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, nil)
+	next := expect.Value(w.run())(t)
+	expect.Same(t, conversation.StateAnswer, next.State)
+	s := w.load().Conversation
+	expect.Same(t, conversation.SourceThere, s.Source.State)
+	expect.Same(t, w.sha, s.Source.Commit)
+	expect.Same(t, "github.com/acme/shop@"+w.sha, s.WorkspacePath)
+	expect.Same(t, agent.Where{Sourced: true, Place: s.Channel}, s.Where(nil)) // no rule of a work folder holds
+	tree := w.kept.trees[s.WorkspaceVersion]
+	expect.Same(t, []string{".gitattributes", "main.py", "pay/tax.py", "run.sh", "version.txt"}, tree.Paths())
+	content, _ := tree.Content("version.txt")
+	expect.Same(t, "$Format:%H$\n", string(content)) // as the commit has it, not as the archive does
+	left := map[string]conversation.LeftOutReason{}
+	for _, x := range s.Source.Left {
+		left[x.Path] = x.Why
+	}
+	expect.Same(t, map[string]conversation.LeftOutReason{"secret.txt": "missing", "lib": "submodule", "out": "link",
+		"model.bin": "lfs"}, left)
+	c := w.kept.commits[s.WorkspaceVersion]
+	expect.That(t, c.SHA == w.sha && c.RepositoryID == 7_000_001 && len(c.Tree) == 40 && len(c.Entries) == len(odd()), "%+v", c)
+	for _, e := range c.Entries {
+		if e.Path == "run.sh" {
+			expect.Same(t, conversation.Committed{Path: "run.sh", Mode: "100755", SHA: conversation.BlobSHA([]byte("true\n")), Size: 5}, e)
+		}
+	}
+	said := w.says()
+	expect.Must(t, len(said) == 2, "said %+v", said)
+	for _, want := range []string{"github.com/acme/shop@" + w.sha, "secret.txt (not in the archive)", "lib (submodule)"} {
+		expect.Has(t, said[0].Content, want)
+	}
+	for _, m := range said { // names are others' words
+		for _, p := range m.Pieces() {
+			expect.That(t, p.Quoted || !strings.Contains(p.Text, "secret.txt") && !strings.Contains(p.Text, "main.py") &&
+				!strings.Contains(p.Text, "acme"), "%q is said in Ringi's own words", p.Text)
+		}
+	}
+	expect.Has(t, said[1].Content, "pay/tax.py")
+	before := w.called(tarball)
+	next = expect.Value(w.run())(t) // a repetition
+	expect.That(t, next.State == conversation.StateAnswer && w.called(tarball) == before, "%+v", next)
+}
+
+func testFolder(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, func(s *agent.Source) { s.Path = "pay" })
+	expect.Value(w.run())(t)
+	s := w.load().Conversation
+	expect.Same(t, "github.com/acme/shop@"+w.sha+"/pay", s.WorkspacePath)
+	expect.Same(t, []string{"tax.py"}, w.kept.trees[s.WorkspaceVersion].Paths())
+	expect.That(t, len(s.Source.Left) == 0, "left out %+v", s.Source.Left)
+	expect.Same(t, 1, len(w.kept.commits[s.WorkspaceVersion].Entries))
+}
+
+func testSameCommit(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, nil)
+	w.kept.err = errors.New("the bucket is down")
+	_, err := w.run()
+	expect.That(t, err != nil, "no error")
+	w.kept.err = nil
+	w.repo.Commit("main", "second", map[string]vendor.File{"other.py": {Content: "x\n"}}, w.now)
+	expect.Value(w.run())(t)
+	s := w.load().Conversation.Source
+	expect.That(t, s.Commit == w.sha && s.Tries == 2 && s.State == conversation.SourceThere, "%+v", s)
+}
+
+func testTries(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, nil)
+	w.fault = func(route string, rw http.ResponseWriter) bool {
+		if route == tarball {
+			rw.WriteHeader(http.StatusBadGateway)
+		}
+		return route == tarball
+	}
+	for range conversation.MaxSourceTries {
+		_, err := w.run()
+		expect.Fails(t, err, errorclass.ErrUnavailable)
+	}
+	next := expect.Value(w.run())(t)
+	expect.Same(t, conversation.StateAnswer, next.State)
+	w.failed(conversation.ReasonSourceUnfetched)
+	expect.Same(t, conversation.MaxSourceTries, w.called(tarball))
+}
+
+// failed checks that the source is given up for this reason, which people and the agent are told.
+func (w *world) failed(why aggregate.Reason) {
+	w.t.Helper()
+	a := w.load()
+	s := a.Conversation
+	expect.That(w.t, s.Source.State == conversation.SourceFailed && s.Source.Error == why && s.WorkspaceVersion == "", "%+v", s.Source)
+	said := w.says()
+	expect.Must(w.t, len(said) == 1, "said %+v", said)
+	expect.Has(w.t, said[0].Content, conversation.SourceWords("en", why))
+	expect.That(w.t, a.Card("CARD#message#"+said[0].Key()) != nil || len(a.Cards) == 1, "no card: %+v", a.Cards)
+	expect.That(w.t, len(a.Inbox) == 1, "the message is not to be answered any more")
+}
+
+func testStopped(t *testing.T, db *storetest.Server) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+	p := aggregate.Policy{Team: "T1", AllowSelf: true}
+	for name, act := range map[string]conversation.Decision{
+		"stop":  func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) },
+		"close": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, db, nil)
+			w.fault = func(route string, _ http.ResponseWriter) bool {
+				if route == download {
+					expect.Value(w.rows.Decide(context.Background(), w.ref, act))(t)
+				}
+				return false
+			}
+			_, err := w.run()
+			expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
+			a := w.load()
+			expect.That(t, a.Conversation.WorkspaceVersion == "" && len(a.Inbox) == 0 && a.Head.Resting, "%+v", a.Conversation)
+		})
+	}
+}
+
+func testGivenUp(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, nil)
+	w.kept.err = errors.New("the bucket is down")
+	_, err := w.run()
+	expect.That(t, err != nil, "no error")
+	a := expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, w.now)
+	}))(t)
+	expect.Same(t, conversation.StateAnswer, a.Next(w.now).State)
+	w.failed(conversation.ReasonSourceUnfetched)
+}
+
+func testBrokenOff(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, nil)
+	w.fault = func(route string, rw http.ResponseWriter) bool {
+		if route == download {
+			rw.Header().Set("Content-Length", "1000")
+			_, _ = rw.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0})
+		}
+		return route == download
+	}
+	_, err := w.run()
+	expect.Fails(t, err, errorclass.ErrUnavailable)
+	expect.That(t, !strings.Contains(err.Error(), "token="), "the address is in the error: %v", err)
+	w.fault = nil
+	expect.Same(t, conversation.StateAnswer, expect.Value(w.run())(t).State)
+}
+
+func testManyDiffer(t *testing.T, db *storetest.Server) {
+	w := newWorld(t, db, nil)
+	files := map[string]vendor.File{".gitattributes": {Content: "*.txt export-subst\n"}}
+	for i := range mostBlobs + 5 {
+		files[string(rune('a'+i/26))+string(rune('a'+i%26))+".txt"] = vendor.File{Content: "$Format:%H$\n"}
+	}
+	w.sha = w.repo.Commit("main", "many", files, w.now)
+	expect.Value(w.run())(t)
+	s := w.load().Conversation.Source
+	expect.That(t, s.State == conversation.SourceThere && len(s.Left) == 5 && s.Left[0].Why == conversation.LeftChanged, "%+v", s)
+	expect.Same(t, mostBlobs, w.called("GET/git/blobs/{sha}"))
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/runtime/filetext"
+)
+
+// readWithin bounds the reading of a file, so that a file that takes longer gets an answer and no timeout.
+const readWithin = 10 * time.Second
+
+type Handler struct {
+	Client *http.Client
+	Within time.Duration
+}
+
+// Handle fetches the order's file and returns its text, or why it has none. Its errors are those of fetching: a file
+// that can't be read is no error.
+func (h *Handler) Handle(ctx context.Context, o filetext.Order) (filetext.Text, error) {
+	file, err := h.fetch(ctx, o)
+	if err != nil {
+		return filetext.Text{}, err
+	}
+	began := time.Now()
+	text := read(file, o.Name, began.Add(h.Within))
+	slog.InfoContext(ctx, "a file is read", "sha256", o.SHA256, "bytes", len(file), "form", text.Form, "encoding",
+		text.Encoding, "why", text.Why, "remarks", text.Remarks, "text_bytes", len(text.Text), "took",
+		time.Since(began).Milliseconds())
+	return text, nil
+}
+
+// fetch returns the object at the order's address. No error shows the address, which is a key for a minute.
+func (h *Handler) fetch(ctx context.Context, o filetext.Order) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, o.Address, nil)
+	if err != nil {
+		return nil, errors.New("the order's address can't be read")
+	}
+	res, err := h.Client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("fetch the file: %w", errors.Unwrap(err))
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("fetch the file: status %d", res.StatusCode)
+	}
+	file, err := io.ReadAll(io.LimitReader(res.Body, filetext.MaxFile+1))
+	if err != nil {
+		return nil, errors.New("fetch the file: the answer was cut off")
+	}
+	if len(file) > filetext.MaxFile {
+		return nil, fmt.Errorf("the file has more than %d bytes", filetext.MaxFile)
+	}
+	if sum := sha256.Sum256(file); hex.EncodeToString(sum[:]) != o.SHA256 {
+		return nil, errors.New("the object is not the order's file")
+	}
+	return file, nil
+}
+
+// Errors of reading. Each is one of filetext's reasons.
+var (
+	errBroken     = errors.New("broken")
+	errTooComplex = errors.New("too complex")
+	errEncrypted  = errors.New("encrypted")
+	errOther      = errors.New("no form that is read")
+	errFull       = errors.New("the text has as many bytes as it may") // no failure
+)
+
+// read returns a file's text. What a file is follows from its bytes; its name only tells encrypted files apart.
+func read(file []byte, name string, until time.Time) (out filetext.Text) {
+	w := &writer{}
+	var err error
+	switch {
+	case bytes.HasPrefix(file, []byte("PK\x03\x04")), bytes.HasPrefix(file, []byte("PK\x05\x06")):
+		var p *pack
+		if p, err = openPack(file, until); err == nil {
+			out.Form, err = p.read(w)
+		}
+		if p != nil && p.macros() {
+			w.remark(filetext.Macros)
+		}
+	case bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")):
+		return filetext.Text{Why: ofCompound(file)}
+	case bytes.HasPrefix(file, []byte("%PDF-")):
+		return filetext.Text{Why: filetext.PDF}
+	default:
+		return plain(file)
+	}
+	switch {
+	case errors.Is(err, errTooComplex):
+		return filetext.Text{Why: filetext.TooComplex}
+	case errors.Is(err, errEncrypted):
+		return filetext.Text{Why: filetext.Encrypted}
+	case errors.Is(err, errOther):
+		return filetext.Text{Why: filetext.OtherType}
+	case err != nil && !errors.Is(err, errFull):
+		return filetext.Text{Why: filetext.Broken}
+	}
+	if ending := strings.ToLower(path.Ext(name)); !strings.HasPrefix(ending, "."+string(out.Form[:3])) {
+		w.remark(filetext.Ending)
+	}
+	out.Text, out.Remarks = w.done(), w.remarks
+	return out
+}
+
+// ofCompound tells what a compound file is: Office puts an encrypted file into one, under this name.
+func ofCompound(file []byte) filetext.Why {
+	var name []byte
+	for _, c := range []byte("EncryptedPackage") {
+		name = append(name, c, 0)
+	}
+	if bytes.Contains(file, name) {
+		return filetext.Encrypted
+	}
+	return filetext.OldOffice
+}
+
+// writer collects a text up to its limit.
+type writer struct {
+	text    strings.Builder
+	remarks []filetext.Remark
+	full    bool
+}
+
+func (w *writer) remark(r filetext.Remark) {
+	for _, has := range w.remarks {
+		if has == r {
+			return
+		}
+	}
+	w.remarks = append(w.remarks, r)
+}
+
+// write adds to the text. It returns errFull once nothing more fits.
+func (w *writer) write(s string) error {
+	if room := filetext.MaxText - w.text.Len(); len(s) > room {
+		for room > 0 && !utf8.RuneStart(s[room]) {
+			room--
+		}
+		w.text.WriteString(s[:room])
+		w.full = true
+		w.remark(filetext.Cut)
+		return errFull
+	}
+	w.text.WriteString(s)
+	return nil
+}
+
+// done returns the text. A text that was cut ends with its last whole line, if it has lines.
+func (w *writer) done() string {
+	s := w.text.String()
+	if end := strings.LastIndexByte(s, '\n'); w.full && end > 0 {
+		return s[:end+1]
+	}
+	return s
+}

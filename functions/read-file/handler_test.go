@@ -1,0 +1,129 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/filetext"
+)
+
+func soon() time.Time { return time.Now().Add(readWithin) }
+
+func made(t testing.TB, name string) []byte {
+	t.Helper()
+	return expect.Value(os.ReadFile(filepath.Join("testdata", name)))(t)
+}
+
+const csv = "部署,氏名,金額\r\n営業,髙橋①,1200\r\n㈱山田,ソ能表,-5\r\n"
+
+// The files are made by other programs (testdata/make.py).
+func TestFilesAreReadAsTheirProgramsShowThem(t *testing.T) {
+	for name, want := range map[string]filetext.Text{
+		"sales.xlsx": {Form: filetext.Sheets, Text: `--- sheet 1 of 2: 売上 ---
+部署	日付	金額	税込
+営業	2026-04-01	1200	1320
+開発	1900-02-28	0.3	0.33
+	2026-11-23
+	2026-11-23 18:30:00	18:00:00	36:00:00
+TRUE		tab here and a line
+rich text
+[rows 8 to 19 are empty]
+				far
+
+--- sheet 2 of 2, hidden: hidden one ---
+見えない
+`},
+		"unsaved-values.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Formulas},
+			Text: "--- sheet 1 of 1: Sheet ---\na\tb\n1\t2.5\t=A2+B2\n2026-01-02 03:04:05\t23:59:59\n"},
+		"macros.xlsm": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros},
+			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
+		"minutes.docx": {Form: filetext.Document, Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" +
+			"氏名\t部署\n佐藤\t営業 一課\nafter the table\n"},
+		"deck.pptx": {Form: filetext.Slides, Text: "--- slide 1 of 2 ---\n方針\none\ntwo\n--- notes ---\n話すこと\n\n" +
+			"--- slide 2 of 2 ---\nTable\nA\tB\n1\t2\n"},
+		"encrypted.xlsx": {Why: filetext.Encrypted},
+		"old.xls":        {Why: filetext.OldOffice},
+		"sjis.csv":       {Form: filetext.Plain, Encoding: "Shift_JIS", Text: csv},
+		"utf8.csv":       {Form: filetext.Plain, Encoding: "UTF-8", Text: csv},
+		"utf8-bom.csv":   {Form: filetext.Plain, Encoding: "UTF-8", Text: csv},
+		"utf16.csv":      {Form: filetext.Plain, Encoding: "UTF-16LE", Text: csv},
+		"euc.csv":        {Form: filetext.Plain, Encoding: "EUC-JP", Text: "部署,氏名\r\n営業,佐藤\r\n開発,鈴木\r\n"},
+	} {
+		expect.Same(t, want, read(made(t, name), name, soon()))
+	}
+}
+
+// What a file is follows from its bytes.
+func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
+	got := read(made(t, "minutes.docx"), "minutes.xlsx", soon())
+	expect.That(t, got.Form == filetext.Document && len(got.Remarks) == 1 && got.Remarks[0] == filetext.Ending &&
+		strings.HasPrefix(got.Text, "議事録"), "%+v", got)
+	for name, tt := range map[string]struct {
+		file string
+		want filetext.Why
+	}{
+		"a.xlsx": {"PK\x03\x04 is no archive", filetext.Broken}, "b.docx": {"%PDF-1.7 x", filetext.PDF},
+		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", filetext.OtherType}, "d.txt": {"caf\xe9 cr\xe8me", filetext.Encoding},
+		"e.txt": {"one\x01two", filetext.OtherType}, "f.docx": {string(zipped(t, nil)), filetext.OtherType},
+		"g.zip": {string(zipped(t, []string{"readme.txt", "hello"})), filetext.OtherType},
+	} {
+		expect.Is(t, read([]byte(tt.file), name, soon()).Why, tt.want, name)
+	}
+	empty := read(nil, "empty.csv", soon())
+	expect.That(t, empty.Form == filetext.Plain && empty.Text == "" && empty.Why == "", "%+v", empty)
+}
+
+func TestALongTextEndsWithAWholeLine(t *testing.T) {
+	long := strings.Repeat("長い行です\n", filetext.MaxText/10)
+	got := read([]byte(long), "a.txt", soon())
+	expect.That(t, len(got.Text) <= filetext.MaxText && strings.HasSuffix(got.Text, "です\n") && got.Remarks[0] == filetext.Cut,
+		"%d bytes, %v", len(got.Text), got.Remarks)
+	got = read([]byte(strings.Repeat("長", filetext.MaxText)), "a.txt", soon())
+	expect.That(t, len(got.Text) <= filetext.MaxText && utf8.ValidString(got.Text), "%d bytes", len(got.Text))
+}
+
+func TestOnlyTheOrderedFileIsRead(t *testing.T) {
+	file := made(t, "sjis.csv")
+	var status int
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, "/", http.StatusFound)
+			return
+		}
+		w.WriteHeader(status)
+		w.Write(file)
+	}))
+	defer s.Close()
+	h := expect.Value(newHandler(t.Context(), awsNothing, environment{}))(t)
+	sum := sha256.Sum256(file)
+	o := filetext.Order{Address: s.URL + "/?X-Amz-Signature=secret", SHA256: hex.EncodeToString(sum[:]), Name: "a.csv"}
+	status = http.StatusOK
+	expect.Is(t, expect.Value(h.Handle(t.Context(), o))(t).Text, csv, "the text")
+	refused := func(o filetext.Order, why string) {
+		t.Helper()
+		_, err := h.Handle(t.Context(), o)
+		expect.That(t, err != nil && !strings.Contains(err.Error(), "secret"), "%s: %v", why, err)
+	}
+	other := o
+	other.SHA256 = strings.Repeat("0", 64)
+	refused(other, "another object")
+	status = http.StatusForbidden
+	refused(o, "its time is over")
+	status = http.StatusOK
+	moved := o
+	moved.Address = s.URL + "/moved"
+	refused(moved, "it leads elsewhere")
+	file = make([]byte, filetext.MaxFile+1)
+	refused(o, "it is too large")
+	s.Close()
+	refused(o, "nobody answers")
+}

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"ringi/shared/runtime/filetext"
+)
+
+// Limits of an office file. Its parts are unpacked one after the other and never kept.
+const (
+	maxParts    = 10_000
+	maxUnpacked = 64 << 20 // bytes of all parts that are read
+	maxToken    = 8 << 20  // bytes of one text, or of one element with its attributes
+	maxDepth    = 128      // elements within each other
+)
+
+// pack is an office file: a zip archive of parts in XML, found by their relations to each other.
+type pack struct {
+	parts    map[string]*zip.File
+	unpacked int64
+	until    time.Time
+}
+
+// openPack lists the parts of an archive. It returns errEncrypted if one is encrypted, and errBroken if two have the
+// same name, since programs disagree about which counts.
+func openPack(file []byte, until time.Time) (*pack, error) {
+	z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	switch {
+	case err != nil:
+		return nil, errBroken
+	case len(z.File) > maxParts:
+		return nil, errTooComplex
+	}
+	p := &pack{parts: map[string]*zip.File{}, until: until}
+	for _, f := range z.File {
+		name := strings.ToLower(strings.TrimPrefix(f.Name, "/"))
+		if p.parts[name] != nil {
+			return nil, errBroken
+		}
+		if f.Flags&1 != 0 {
+			return nil, errEncrypted
+		}
+		p.parts[name] = f
+	}
+	return p, nil
+}
+
+func (p *pack) macros() bool {
+	for name := range p.parts {
+		if path.Base(name) == "vbaproject.bin" {
+			return true
+		}
+	}
+	return false
+}
+
+// Kinds of relations, by the end of their address. Strict files have other beginnings.
+const (
+	ofMain    = "/officeDocument"
+	ofStrings = "/sharedStrings"
+	ofStyles  = "/styles"
+	ofNotes   = "/notesSlide"
+)
+
+// relation is what one part says of another.
+type relation struct{ id, kind, target string }
+
+// relations returns those of a part; the empty name stands for the whole file. External targets are left out: nothing
+// outside of the file is read.
+func (p *pack) relations(part string) (all []relation, err error) {
+	name := path.Join(path.Dir(part), "_rels", path.Base(part)+".rels")
+	if part == "" {
+		name = "_rels/.rels"
+	}
+	if p.parts[strings.ToLower(name)] == nil {
+		return nil, nil
+	}
+	err = p.each(name, func(e xml.StartElement) error {
+		if e.Name.Local != "Relationship" || attribute(e, "TargetMode") == "External" {
+			return nil
+		}
+		target := attribute(e, "Target")
+		if rest, absolute := strings.CutPrefix(target, "/"); absolute {
+			target = rest
+		} else {
+			target = path.Join(path.Dir(part), target)
+		}
+		all = append(all, relation{attribute(e, "Id"), attribute(e, "Type"), target})
+		return nil
+	}, nil, nil)
+	return all, err
+}
+
+// related returns the first part that stands in a relation to another, or "".
+func related(all []relation, kind string) string {
+	for _, r := range all {
+		if strings.HasSuffix(r.kind, kind) {
+			return r.target
+		}
+	}
+	return ""
+}
+
+// byID returns the target of a relation, or "".
+func byID(all []relation, id string) string {
+	for _, r := range all {
+		if r.id == id {
+			return r.target
+		}
+	}
+	return ""
+}
+
+// read writes the text of the file's main part, whose root element says what it is.
+func (p *pack) read(w *writer) (filetext.Form, error) {
+	top, err := p.relations("")
+	if err != nil {
+		return "", err
+	}
+	main := related(top, ofMain)
+	if main == "" || p.parts[strings.ToLower(main)] == nil {
+		return "", errOther
+	}
+	root := ""
+	found := errors.New("found")
+	if err := p.each(main, func(e xml.StartElement) error { root = e.Name.Local; return found }, nil, nil); err != found {
+		return "", err
+	}
+	switch root {
+	case "workbook":
+		return filetext.Sheets, p.workbook(main, w)
+	case "document":
+		return filetext.Document, p.document(main, w)
+	case "presentation":
+		return filetext.Slides, p.presentation(main, w)
+	}
+	return "", errOther
+}
+
+// each goes through a part's elements. Each of the three functions may be nil; the first error ends it. A part that is
+// missing has no elements. Declarations of types, which could declare entities, are refused.
+func (p *pack) each(name string, begin func(xml.StartElement) error, end func(name string) error,
+	text func(string) error) error {
+	f := p.parts[strings.ToLower(name)]
+	if f == nil {
+		return nil
+	}
+	r, err := f.Open()
+	if err != nil {
+		return errBroken
+	}
+	defer r.Close()
+	in := &bounded{r: r, p: p}
+	d := xml.NewDecoder(in)
+	for depth := 0; ; {
+		in.since = 0
+		token, err := d.Token()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errTooComplex):
+			return errTooComplex
+		case err != nil:
+			return errBroken
+		}
+		err = nil
+		switch t := token.(type) {
+		case xml.StartElement:
+			if depth++; depth > maxDepth {
+				return errTooComplex
+			}
+			if begin != nil {
+				err = begin(t)
+			}
+		case xml.EndElement:
+			depth--
+			if end != nil {
+				err = end(t.Name.Local)
+			}
+		case xml.CharData:
+			if text != nil {
+				err = text(string(t))
+			}
+		case xml.Directive:
+			err = errBroken
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// bounded reads a part within the file's limits.
+type bounded struct {
+	r     io.Reader
+	p     *pack
+	since int // bytes read since the last token
+}
+
+func (b *bounded) Read(to []byte) (int, error) {
+	if b.p.unpacked >= maxUnpacked || b.since >= maxToken || time.Now().After(b.p.until) {
+		return 0, errTooComplex
+	}
+	n, err := b.r.Read(to)
+	b.p.unpacked += int64(n)
+	b.since += n
+	return n, err
+}
+
+// attribute returns an attribute without a name space, or "".
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// relationID returns the id by which an element names a relation.
+func relationID(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == "id" && strings.HasSuffix(a.Name.Space, "/relationships") {
+			return a.Value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
+)
+
+// askProposal handles 「操作を提案」 in the menu of a message. In the thread of a conversation it opens a dialog, with the
+// message's text as content unless Ringi wrote that, if the person may propose an action there now.
+func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response, error) {
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+		return inbound.Response{}, err
+	}
+	thread := cmp.Or(p.thread(), p.Message.TS, p.MessageTS)
+	id := conversation.ID(p.Team.ID, p.channel(), thread)
+	c := p.click(id, id)
+	c.thread = thread
+	v := h.check(ctx, c, decide.MayPropose)
+	v.Empty = false // nothing was to be decided
+	if errorclass.Of(v.Err) == errorclass.NotFound {
+		c.thread = p.thread()
+		h.sendEphemeral(ctx, c, v, card.ProposeNote(v.Settings.Locale))
+		return inbound.OK(), nil
+	}
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		text := ""
+		if m := p.Message; m.Metadata.EventType != slackapi.EventType && (m.AppID == "" || m.AppID != p.AppID) {
+			text = m.seen()
+		}
+		return card.ProposalModal(id, text, v.Settings.Locale), nil
+	})
+	return inbound.OK(), nil
+}
+
+// propose handles the submission of that dialog. What is wrong stands at its field, and the dialog stays open, as it
+// does when nothing was saved.
+func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, error) {
+	var m card.ConversationForm
+	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil || !conversation.ValidID(m.Session) {
+		return h.notProposed(errorclass.ErrMalformedForm, ""), nil
+	}
+	typed := func(f conversation.OwnField) string {
+		x := p.View.State.Values[string(f)][string(f)]
+		return cmp.Or(x.Value, x.Selected.Value)
+	}
+	c := p.click(m.Session, m.Session)
+	v := verdict{h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
+		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
+		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds), Summary: typed(conversation.OwnSummary),
+	})}
+	var wrong decide.ErrTyped
+	switch {
+	case errors.As(v.Err, &wrong):
+		at := map[string]string{}
+		for _, f := range slices.Backward(wrong.Faults) { // the first one of a field stays
+			at[string(f.Field)] = f.Sentence(v.Settings.Locale)
+		}
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(at)), nil
+	case v.Err != nil && v.Of == nil:
+		return h.notProposed(v.Err, v.Settings.Locale), nil
+	case v.Err != nil:
+		metric.Count(metric.InteractionNoted, 1)
+		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
+			string(conversation.OwnContent): v.text()})), nil
+	}
+	h.tell(ctx, c, v)
+	return inbound.OK(), nil
+}
+
+func (h *Handler) notProposed(err error, locale string) inbound.Response {
+	metric.Count(metric.InteractionOdd, 1)
+	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{
+		string(conversation.OwnContent): card.Note(locale, err)}))
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
+)
+
+// proposeFromMenu chooses 「操作を提案」 in the menu of a message in the conversation's thread.
+func (k *inConversation) proposeFromMenu(user string, message map[string]any) inbound.Response {
+	k.T.Helper()
+	p := k.shortcut(user, message)
+	p["callback_id"] = shortcutPropose
+	return k.post(p)
+}
+
+// typedProposal returns the dialog's values. Slack sends null for what is empty.
+func typedProposal(kind, content, path, seconds, summary string) map[string]any {
+	text := func(s string) map[string]any {
+		x := map[string]any{"type": "plain_text_input", "value": s}
+		if s == "" {
+			x["value"] = nil
+		}
+		return x
+	}
+	in := func(f conversation.OwnField, x map[string]any) map[string]any { return map[string]any{string(f): x} }
+	return map[string]any{
+		"type":    in(conversation.OwnType, map[string]any{"type": "static_select", "selected_option": map[string]any{"value": kind}}),
+		"content": in(conversation.OwnContent, text(content)), "path": in(conversation.OwnPath, text(path)),
+		"seconds": in(conversation.OwnSeconds, text(seconds)), "summary": in(conversation.OwnSummary, text(summary)),
+	}
+}
+
+func (k *inConversation) current() *conversation.Action {
+	k.T.Helper()
+	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T).Current()
+}
+
+func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
+	k := newConversation(t, storetest.Start(t), "make")
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Tanaka, "text": "make test を流したい"}
+	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認を待っているか、実行中です")
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+	})
+	k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
+	form := k.view(workspace.Tanaka)
+	expect.Is(t, form.CallbackID, card.ProposalCallback)
+
+	out := k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "", "", "900", "テスト"))
+	expect.Has(t, out.Body, `"content":"内容: 入力してください。"`)
+	expect.Has(t, out.Body, `"seconds":"制限時間: 1 から 600 までの整数（秒）を入れてください。"`)
+	out = k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "/etc/passwd", "", "書く"))
+	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
+	expect.That(t, k.current() == nil, "proposed all the same: %+v", k.current())
+
+	for range 2 { // sent twice, it is proposed once
+		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "make test\n", "", "", "テストを流す")), workspace.Tanaka)
+	}
+	x := k.current()
+	expect.Must(t, x != nil && x.Number == 2 && x.RequestedBy == conversation.RequestedByUser && x.Askers[0] == workspace.Tanaka &&
+		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` && x.Gate.Terms.DecideBy != nil, "%+v", x)
+	out = k.sendView(workspace.Suzuki, form, typedProposal("shell_command", "ls", "", "", "見る"))
+	expect.Has(t, out.Body, "ほかの操作が承認を待っているか、実行中です")
+
+	// Who proposed it counts as who asked.
+	k.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	k.press(workspace.Tanaka, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash())
+	expect.Is(t, k.current().Status, conversation.ActionPending, "their own is approved")
+	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, x.ActionID+"/"+x.Payload.Hash()), workspace.Suzuki)
+	expect.Is(t, k.current().Status, conversation.ActionApproved)
+}
+
+func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
+	k := newConversation(t, storetest.Start(t), "make")
+	k.proposeFromMenu(workspace.Sato, map[string]any{"ts": "1776679999.000100", "text": "x"})
+	told := k.slack.Ephemerals(workspace.Sato)
+	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドで提案します"), "told %+v", told)
+	k.heard[workspace.Sato]++
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+	})
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
+	k.proposeFromMenu(workspace.Guest, inThread)
+	expect.That(t, len(k.slack.Views(workspace.Guest)) == 0, "a guest gets the form")
+	k.quiet(k.proposeFromMenu(workspace.Sato, inThread), workspace.Sato)
+	form := k.view(workspace.Sato)
+	out := k.sendView(workspace.Guest, form, typedProposal("shell_command", "ls", "", "", "見る"))
+	expect.That(t, out.Body != "" && k.current() == nil, "a guest proposes: %s", out.Body)
+	form.PrivateMetadata = `{"session":"../x"}`
+	expect.That(t, k.sendView(workspace.Sato, form, typedProposal("shell_command", "ls", "", "", "見る")).Body != "", "a form of nowhere closes")
+}
+
+func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
+	for _, locale := range language.All {
+		for _, text := range []string{"", "x", strings.Repeat("字", 5000)} {
+			expect.NoError(t, cardtest.CheckView(card.ProposalModal("0b05ea8a-fc60-8660-91d9-0d6e1b78bb66", text, locale)))
+		}
+	}
+}
+
+// In a conversation that has files a proposal to write one waits for a run; the dialog's own id makes it one.
+func TestAFileBesideOthersWaitsForARun(t *testing.T) {
+	k := newConversation(t, storetest.Start(t), "make")
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+	})
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.WorkspaceVersion = "v1"
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	})
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
+	k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
+	form := k.view(workspace.Tanaka)
+	out := k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "../x", "", "書く"))
+	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
+	for range 2 {
+		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")), workspace.Tanaka)
+	}
+	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
+	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == workspace.Tanaka && a.Typed[0].Own.Path == "src/a.py" && a.Current() == nil, "%+v", a.Typed)
+}

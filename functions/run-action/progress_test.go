@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/storetest"
+)
+
+var several = conversation.Payload{Commands: []conversation.Command{
+	{Script: "make", TimeoutSeconds: 60}, {Script: "make test", TimeoutSeconds: 120}, {Script: "make report", TimeoutSeconds: 20}}}
+
+// row returns what the action's row says of its commands, without times.
+func (w *world) row() (ran []conversation.Ran) {
+	w.t.Helper()
+	for _, r := range w.action().Commands {
+		expect.Must(w.t, !r.StartedAt.IsZero(), "%+v", r)
+		r.StartedAt, r.Millis = time.Time{}, 0
+		ran = append(ran, r)
+	}
+	return ran
+}
+
+// One yes covers all commands: one claim for their times together, one order, one version of the files at the end.
+func TestSeveralCommandsAreOneAction(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, several)
+	w.box.lines, w.box.begins = []string{"a", "b", "c", "d"}, map[int]int{0: 1, 2: 2, 3: 3}
+	w.box.end = isolated.End{Version: "x", Ran: []isolated.Ran{{Lines: 2, Millis: 1500}, {Lines: 1}, {Lines: 1}}}
+	w.archives.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
+	for range 3 {
+		expect.Value(w.handle())(t)
+	}
+	x, zero := w.action(), 0
+	expect.Must(t, x.Status == conversation.ActionSucceeded && w.box.ran == 1 && x.Version != "" && x.ExitCode == nil, "%+v", x)
+	expect.That(t, x.TimeoutSeconds == 200 && x.Claim.LeaseUntil.Equal(w.now.Add(200*time.Second+leaseSpare)), "%+v", x.Claim)
+	expect.Same(t, []conversation.Ran{
+		{From: 1, Lines: 2, Over: true, ExitCode: &zero}, {From: 3, Lines: 1, Over: true, ExitCode: &zero},
+		{From: 4, Lines: 1, Over: true, ExitCode: &zero}}, w.row())
+	o := w.box.orders[0]
+	expect.That(t, o.Script == "" && o.TimeoutSeconds == 200 && len(o.Commands) == 3 && o.Validate() == nil &&
+		o.Commands[1] == isolated.Command{Script: "make test", TimeoutSeconds: 120}, "%+v", o)
+	expect.Has(t, w.told(), "Command 1: exit code 0 · 1.5 s · lines 1–2 of the output\nCommand 2: exit code 0")
+}
+
+func TestTheRowSaysWhichCommandsRan(t *testing.T) {
+	server, zero, two := storetest.Start(t), 0, 2
+	done := conversation.Ran{From: 1, Lines: 1, Over: true, ExitCode: &zero}
+	for name, tt := range map[string]struct {
+		begins map[int]int
+		end    isolated.End
+		err    error
+		want   []conversation.Ran
+		why    aggregate.Reason
+		told   string
+	}{
+		"the second fails": {map[int]int{0: 1, 1: 2}, isolated.End{ExitCode: 2, Ran: []isolated.Ran{{Lines: 1}, {ExitCode: 2, Lines: 1}}}, nil,
+			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, ExitCode: &two}}, conversation.ReasonExit, "Command 3: not run"},
+		"the second is too slow": {map[int]int{0: 1, 1: 2}, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true, Ran: []isolated.Ran{{Lines: 1}, {ExitCode: -1, Signal: "SIGTERM", TimedOut: true, Lines: 1}}}, nil,
+			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, Signal: "SIGTERM", TimedOut: true}}, conversation.ReasonTimeout, "Time limit: 120 s"},
+		"it ends before the third": {map[int]int{0: 1, 1: 2}, isolated.End{Ran: []isolated.Ran{{Lines: 1}, {Lines: 1}}}, nil,
+			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, ExitCode: &zero}}, conversation.ReasonUnfinished, "Command 3: not run"},
+		"the box speaks of a command that nobody saw begin": {map[int]int{0: 1}, isolated.End{Ran: []isolated.Ran{{Lines: 1}, {}, {}}}, nil,
+			[]conversation.Ran{done}, conversation.ReasonUnfinished, "Command 2: not run"},
+		"the box is gone": {map[int]int{0: 1, 1: 2}, isolated.End{}, errors.New("the stream broke off"),
+			[]conversation.Ran{done, {From: 2}}, conversation.ReasonUnknown, "Command 2: it began, and nobody knows how it ended"},
+		"the box was gone at once": {nil, isolated.End{}, errors.New("the stream broke off"), nil, conversation.ReasonUnknown, "not known"},
+		"the third begins first":   {map[int]int{0: 3}, isolated.End{Ran: []isolated.Ran{{}, {}, {}}}, nil, nil, conversation.ReasonUnknown, "not known"},
+	} {
+		w := approved(t, server, conversation.ShellCommand, several)
+		w.box.lines, w.box.begins, w.box.end, w.box.err = []string{"a", "b"}, tt.begins, tt.end, tt.err
+		for range 3 {
+			_, _ = w.handle()
+		}
+		x := w.action()
+		if x.Status != conversation.ActionFailed || x.Error != tt.why || w.box.ran != 1 ||
+			(x.Outcome == conversation.OutcomeUnknown) != (tt.why == conversation.ReasonUnknown) {
+			t.Errorf("%s: %+v after %d runs", name, x, w.box.ran)
+		}
+		expect.Same(t, tt.want, w.row())
+		if told := w.told(); !strings.Contains(told, tt.told) {
+			t.Errorf("%s: the agent is told %q", name, told)
+		}
+	}
+}
+
+// If this function is gone in the middle, its row says which commands had begun.
+func TestACrashLeavesWhichCommandsHadBegun(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, several)
+	w.box.lines, w.box.begins = []string{"a", "b"}, map[int]int{0: 1, 1: 2}
+	w.box.running = func() {
+		for len(w.action().Commands) < 2 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		panic("the environment is gone")
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = w.handle()
+	}()
+	w.now = w.now.Add(time.Hour)
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	x, zero := w.action(), 0
+	expect.That(t, x.Outcome == conversation.OutcomeUnknown && w.box.ran == 1, "%+v", x)
+	expect.Same(t, []conversation.Ran{{From: 1, Lines: 1, Over: true, ExitCode: &zero}, {From: 2}}, w.row())
+	expect.That(t, !strings.Contains(w.told(), "Command 3"), "%q", w.told())
+}
+
+// What can't be written into the row while the commands run holds up none of them.
+func TestProgressThatCantBeKeptStopsNothing(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, several)
+	w.box.lines, w.box.begins = []string{"a", "b", "c"}, map[int]int{0: 1, 1: 2, 2: 3}
+	w.box.end = isolated.End{Ran: []isolated.Ran{{Lines: 1}, {Lines: 1}, {Lines: 1}}}
+	w.box.running = func() { // somebody cancels
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
+		})
+	}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Late.Status == conversation.ActionSucceeded && len(x.Commands) == 3,
+		"%+v", x)
+}

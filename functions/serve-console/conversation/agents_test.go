@@ -1,0 +1,34 @@
+package conversation_test
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/agent"
+	"ringi/shared/store/storetest"
+)
+
+// The page says who can answer, with which model, and why others can't. Names of keys are for administrators.
+func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Answers = func(string) ([]agent.Answering, error) {
+		return []agent.Answering{
+			{ID: "codex", Lacks: agent.LacksKey, Detail: "named-key"},
+			{ID: "claude", Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Default: true},
+		}, nil
+	}
+	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	admin.Get("/console/agents").Holds(t, "答えられません", "鍵がありません", "named-key", "bedrock:amazon.nova-pro-v1:0", "例: claude:")
+	member.Get("/console/agents").Holds(t, "答えられません", "鍵がありません").Lacks(t, "named-key")
+	for _, lack := range agent.Lacks {
+		w.Answers = func(string) ([]agent.Answering, error) { return []agent.Answering{{ID: "codex", Lacks: lack}}, nil }
+		member.Get("/console/agents").Holds(t, "答えられません", map[agent.Lack]string{
+			agent.LacksKey: "鍵がありません", agent.LacksModel: "この環境のモデルの鍵も", agent.LacksPrice: "料金がわかりません",
+			agent.LacksSecret: "登録し直す",
+		}[lack])
+	}
+	w.Answers = func(string) ([]agent.Answering, error) { return nil, errors.New("no answer") }
+	member.Get("/console/agents").Holds(t, "確かめられませんでした", "Codex").Lacks(t, "答えられません")
+}

@@ -1,0 +1,266 @@
+package conversation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/store/versions"
+	"ringi/shared/words/legible"
+)
+
+const (
+	// mostStraight is how many bytes are sent in an answer; the gateway takes few more. Larger files, and archives, go by
+	// a link to the bucket.
+	mostStraight = 1 << 20
+	// linesOfFile and bytesOfFile bound what a page shows of a file.
+	linesOfFile = 2000
+	bytesOfFile = 512 << 10
+)
+
+// filePage shows one file of a version.
+type filePage struct {
+	Back, Path, SHA256 string
+	Bytes              int64
+	Executable         bool
+	Binary, Large      bool // why the text is not shown
+	Lines              []logLine
+	Count              int
+	Differs            bool   // the shown text is not as it is
+	AsItIs, Download   string // addresses
+	Earlier, Later     string // addresses of the other lines
+	Gone               bool
+}
+
+// file returns the entry that an address names. It must be a file of the version's list.
+func (o opened) file(r *http.Request) (conversation.Entry, error) {
+	name := r.URL.Query().Get("path")
+	i := slices.IndexFunc(o.manifest.Entries, func(e conversation.Entry) bool {
+		return e.Path == name && e.Kind == conversation.KindFile
+	})
+	if i < 0 {
+		return conversation.Entry{}, fmt.Errorf("a file: %w", aggregate.ErrNotFound)
+	}
+	return o.manifest.Entries[i], nil
+}
+
+// content reads a file of the version.
+func (c *Pages) content(ctx context.Context, o opened, e conversation.Entry) (content []byte, err error) {
+	err = c.Files.Each(ctx, o.of, o.version, []conversation.Entry{e}, func(_ conversation.Entry, b []byte) error {
+		content = b
+		return nil
+	})
+	if errors.Is(err, versions.ErrGone) {
+		err = fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
+	}
+	return content, err
+}
+
+// isText reports whether a page can show a content: UTF-8 without NUL.
+func isText(content []byte) bool { return utf8.Valid(content) && bytes.IndexByte(content, 0) < 0 }
+
+func (c *Pages) showFile(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	o, err := c.openFiles(r, v)
+	if err != nil {
+		return err
+	}
+	e, err := o.file(r)
+	if err != nil {
+		return err
+	}
+	of := url.Values{"path": {e.Path}}
+	folder := url.Values{}
+	if dir := path.Dir(e.Path); dir != "." {
+		folder.Set("folder", dir)
+	}
+	p := filePage{Back: o.address("", folder), Path: legible.Spelled(e.Path), SHA256: e.SHA256, Bytes: e.Size,
+		Executable: e.Mode == conversation.ModeExecutable, Large: e.Size > mostStraight,
+		Download: o.address("/raw", url.Values{"path": {e.Path}, "download": {"1"}})}
+	if !p.Large {
+		content, err := c.content(r.Context(), o, e)
+		if err != nil {
+			return err
+		}
+		if p.Binary = !isText(content); !p.Binary {
+			p.AsItIs = o.address("/raw", of)
+			from, _ := strconv.Atoi(r.URL.Query().Get("from"))
+			p.lines(string(content), max(1, from), func(from int) string {
+				return o.address("/file", url.Values{"path": {e.Path}, "from": {strconv.Itoa(from)}})
+			})
+		}
+	}
+	title := legible.OneLine(path.Base(e.Path))
+	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p}, "file.html")
+}
+
+// lines fills in the text from a line on.
+func (p *filePage) lines(text string, from int, address func(from int) string) {
+	shown := 0
+	for line := range strings.Lines(text) {
+		p.Count++
+		if p.Count < from {
+			continue
+		}
+		if len(p.Lines) == linesOfFile || len(p.Lines) > 0 && shown+len(line) > bytesOfFile {
+			if p.Later == "" {
+				p.Later = address(p.Count)
+			}
+			continue
+		}
+		if p.Later != "" {
+			continue
+		}
+		line = strings.TrimSuffix(line, "\n")
+		text, cr := strings.CutSuffix(line, "\r")
+		code := legible.Code(text)
+		if cr {
+			code += "⟨U+000D⟩"
+		}
+		shown, p.Differs = shown+len(line), p.Differs || code != line
+		p.Lines = append(p.Lines, logLine{Number: p.Count, Text: code})
+	}
+	if from > 1 {
+		p.Earlier = address(max(1, from-linesOfFile))
+	}
+}
+
+// showRaw sends a file byte by byte.
+func (c *Pages) showRaw(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	o, err := c.openFiles(r, v)
+	if err != nil {
+		return err
+	}
+	e, err := o.file(r)
+	if err != nil {
+		return err
+	}
+	content, err := c.content(r.Context(), o, e)
+	if err != nil {
+		return err
+	}
+	name := path.Base(e.Path)
+	if r.URL.Query().Get("download") != "" || !isText(content) || len(content) > mostStraight {
+		return c.deliver(w, r, o, name, content)
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Content-Disposition", "inline")
+	_, err = w.Write(content)
+	return err
+}
+
+// deliver sends a file for the browser to save. A large one it puts into the bucket, and leads to it: whoever has that
+// link can fetch the file for a minute, so it is made after all checks.
+func (c *Pages) deliver(w http.ResponseWriter, r *http.Request, o opened, name string, content []byte) error {
+	if len(content) <= mostStraight {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		w.Header().Set("Content-Disposition", versions.Attachment(name))
+		_, err := w.Write(content)
+		return err
+	}
+	link, err := c.Files.Link(r.Context(), o.of, name, content)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	http.Redirect(w, r, link, http.StatusSeeOther)
+	return nil
+}
+
+// named is the name of downloads: of the repository, or the conversation, and the version.
+func (o opened) named() string {
+	name := "ringi-" + o.a.Conversation.ID[:8]
+	if s := o.a.Conversation.Source; s != nil {
+		name = path.Base(s.Repository)
+	}
+	return conversation.SafeName(name + "-" + cmp.Or(o.version, "empty")[:min(7, len(cmp.Or(o.version, "empty")))])
+}
+
+// sendArchive sends all files of a version as an archive.
+func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	o, err := c.openFiles(r, v)
+	if err != nil {
+		return err
+	}
+	d := conversation.DownloadOf(o.manifest, o.named())
+	if len(d.Names) == 0 {
+		return fmt.Errorf("an archive of no file: %w", aggregate.ErrNotFound)
+	}
+	as := r.URL.Query().Get("as")
+	if packers[as] == nil {
+		return fmt.Errorf("an archive of an unknown form: %w", aggregate.ErrNotFound)
+	}
+	var out bytes.Buffer
+	packed := packers[as](d, &out, c.Now())
+	files := slices.DeleteFunc(slices.Clone(o.manifest.Entries), func(e conversation.Entry) bool {
+		return d.Names[e.Path] == ""
+	})
+	err = c.Files.Each(r.Context(), o.of, o.version, files, func(e conversation.Entry, content []byte) error {
+		return packed.Add(e.Path, content, e.Mode == conversation.ModeExecutable)
+	})
+	if err = errors.Join(err, packed.Close()); errors.Is(err, versions.ErrGone) {
+		return fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
+	}
+	if err != nil {
+		return err
+	}
+	return c.deliver(w, r, o, d.Folder+"."+as, out.Bytes())
+}
+
+// sendPatch sends what changed since the beginning, as "git apply" takes it.
+func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	o, err := c.openFiles(r, v)
+	if err != nil {
+		return err
+	}
+	p, err := c.patch(r.Context(), o)
+	if err == nil && len(p.Files) == 0 || errors.Is(err, versions.ErrGone) {
+		return fmt.Errorf("a patch: %w", aggregate.ErrNotFound)
+	}
+	if err != nil {
+		return err
+	}
+	contents := [2]map[string][]byte{{}, {}}
+	var needed [2][]conversation.Entry
+	for _, f := range p.Files {
+		for i, e := range []*conversation.Entry{f.Was, f.Is} {
+			if e != nil {
+				needed[i] = append(needed[i], *e)
+			}
+		}
+	}
+	for i, version := range []string{o.first(), o.version} {
+		err := c.Files.Each(r.Context(), o.of, version, needed[i], func(e conversation.Entry, content []byte) error {
+			contents[i][e.Path] = content
+			return nil
+		})
+		if errors.Is(err, versions.ErrGone) {
+			return fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	words, prefix := v.Texts("files"), ""
+	about := []string{words.Say("patch_of", "version", o.version)}
+	if s := o.a.Conversation.Source; s != nil {
+		prefix, about = s.Path, append(about, words.Say("patch_base", "base", s.String()))
+	}
+	for _, x := range p.Left {
+		about = append(about, words.Say("patch_left", "path", x.Path, "why", words.In("unpatched", x.Why),
+			"sha256", cmp.Or(x.SHA256, "—")))
+	}
+	return c.deliver(w, r, o, o.named()+".patch", p.Write(prefix, about, contents[0], contents[1]))
+}

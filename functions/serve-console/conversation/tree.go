@@ -1,0 +1,312 @@
+package conversation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/slack/card"
+	"ringi/shared/store/versions"
+	"ringi/shared/words/legible"
+)
+
+// Limits of a page of files.
+const (
+	rowsOfFolder = 500
+	mostSince    = 200 // paths that changed since the beginning
+	mostLeftOut  = 50  // paths that an archive leaves out, or renames
+)
+
+// treePage lists a folder of one version of a conversation's files.
+type treePage struct {
+	Back, Path       string
+	Title, Version   string // the version's beginning
+	Current          bool
+	Lost, Gone       bool
+	Files            int
+	Bytes            int64
+	Source           *source
+	Crumbs           []crumb
+	Rows             []treeRow
+	Next             string // address of the folder's next rows
+	Zip, TarGz       string
+	Left, Renamed    string // what the archive leaves out, and renames
+	LeftN, RenamedN  int
+	Patch            string // address; empty: there is nothing to patch
+	NoPatch          bool   // the first files are gone
+	Since            []sinceRow
+	SinceN, UnpatchN int
+	Steps            []stepRow
+}
+
+type crumb struct{ Name, Path string }
+
+type treeRow struct {
+	Name, Path, Target string // Target: where a link leads
+	Folder, Executable bool
+	Files, Lines       int
+	Bytes              int64
+}
+
+// sinceRow is a path that changed since the beginning; No says why the patch doesn't have it.
+type sinceRow struct{ Path, What, No, SHA256 string }
+
+// stepRow is an action that changed files.
+type stepRow struct {
+	Number              int
+	Type, What          string
+	Difference, Version string // addresses
+}
+
+// opened is a version of a conversation's files that the viewer may see.
+type opened struct {
+	a        *conversation.Aggregate
+	of       versions.Conversation
+	actions  []*conversation.Action
+	version  string
+	manifest conversation.Manifest
+	gone     bool
+	path     string // address of the list of files
+}
+
+// openFiles reads the list of the files that an address names, if the viewer may see the conversation and the version
+// is one of its own. Without a version it is the current one.
+func (c *Pages) openFiles(r *http.Request, v *web.Viewer) (o opened, err error) {
+	a, err := c.Subject(r, v, c.page())
+	if err != nil {
+		return o, err
+	}
+	o.a = a.(*conversation.Aggregate)
+	ref := o.a.Ref()
+	o.of, o.path = versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}, "/console/sessions/"+ref.ID+"/files"
+	t := loaded{is: o.a}
+	if err := c.archived(r.Context(), ref, &t); err != nil {
+		return o, err
+	}
+	o.actions = t.actions
+	q := r.URL.Query()
+	if o.version = o.a.Conversation.WorkspaceVersion; q.Has("version") {
+		o.version = q.Get("version")
+	}
+	if !o.knows(o.version) || c.Files == nil {
+		return o, fmt.Errorf("a version of the files: %w", aggregate.ErrNotFound)
+	}
+	o.manifest, err = c.Files.Manifest(r.Context(), o.of, o.version)
+	if o.gone = errors.Is(err, versions.ErrGone); o.gone {
+		err = nil
+	}
+	return o, err
+}
+
+// knows reports whether the conversation names the version.
+func (o opened) knows(version string) bool {
+	s := o.a.Conversation
+	if version == s.WorkspaceVersion || s.Source != nil && version == s.Source.Version {
+		return true
+	}
+	return slices.ContainsFunc(o.actions, func(x *conversation.Action) bool {
+		return version == x.Version || version == x.BaseVersion
+	})
+}
+
+// address returns an address below the list of files, for this version.
+func (o opened) address(below string, q url.Values) string {
+	if q == nil {
+		q = url.Values{}
+	}
+	if o.version != o.a.Conversation.WorkspaceVersion {
+		q.Set("version", o.version)
+	}
+	if len(q) == 0 {
+		return o.path + below
+	}
+	return o.path + below + "?" + q.Encode()
+}
+
+func (o opened) first() string {
+	if s := o.a.Conversation.Source; s != nil {
+		return s.Version
+	}
+	return ""
+}
+
+func (c *Pages) showFiles(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	o, err := c.openFiles(r, v)
+	if err != nil {
+		return err
+	}
+	folder := r.URL.Query().Get("folder")
+	if folder != "" && !slices.ContainsFunc(o.manifest.Entries, func(e conversation.Entry) bool {
+		return e.Path == folder && e.Kind == conversation.KindFolder
+	}) {
+		return fmt.Errorf("a folder of the files: %w", aggregate.ErrNotFound)
+	}
+	words, s := v.Texts("files"), o.a.Conversation
+	p := treePage{
+		Back: "/console/sessions/" + s.ID, Path: o.path, Title: cmp.Or(card.OneLine(s.Title), v.Untitled()),
+		Version: o.version[:min(len(o.version), 12)], Current: o.version == s.WorkspaceVersion,
+		Gone: o.gone, Lost: o.a.FilesLost() && o.version == s.WorkspaceVersion,
+	}
+	if s.Source != nil {
+		p.Source = sourceOf(v.Texts("conversation"), *s.Source, v.Locale)
+	}
+	p.rows(o, folder, r.URL.Query().Get("after"))
+	p.downloads(o)
+	if err := c.since(r.Context(), o, &p, words, v.Locale); err != nil {
+		return err
+	}
+	p.steps(o, words, v.Locale)
+	return c.Show(w, r, v, web.Document{Title: words.Say("title"), Here: "agents", Data: p}, "files.html")
+}
+
+// rows fills in the entries of a folder, folders first.
+func (p *treePage) rows(o opened, folder, after string) {
+	below, names := "", map[string]int{}
+	if folder != "" {
+		below = folder + "/"
+		p.Crumbs = append(p.Crumbs, crumb{"", o.address("", nil)})
+		for i, c := range below {
+			if c == '/' {
+				dir := below[:i]
+				p.Crumbs = append(p.Crumbs, crumb{legible.OneLine(path.Base(dir)), o.address("", url.Values{"folder": {dir}})})
+			}
+		}
+	}
+	var folders, files []treeRow
+	for _, e := range o.manifest.Entries {
+		if e.Kind == conversation.KindFile {
+			p.Files++
+			p.Bytes += e.Size
+		}
+		rest, inside := strings.CutPrefix(e.Path, below)
+		name, deeper, in := strings.Cut(rest, "/")
+		switch {
+		case !inside:
+		case in || e.Kind == conversation.KindFolder:
+			at, known := names[name]
+			if !known {
+				at, names[name] = len(folders), len(folders)
+				dir := url.Values{"folder": {below + name}}
+				folders = append(folders, treeRow{Name: name, Path: o.address("", dir), Folder: true})
+			}
+			if deeper != "" && e.Kind == conversation.KindFile {
+				folders[at].Files++
+				folders[at].Bytes += e.Size
+			}
+		default:
+			row := treeRow{Name: name, Executable: e.Mode == conversation.ModeExecutable, Lines: e.Lines, Bytes: e.Size}
+			if row.Target = legible.Spelled(e.Target); e.Kind == conversation.KindFile {
+				row.Path = o.address("/file", url.Values{"path": {e.Path}})
+			}
+			files = append(files, row)
+		}
+	}
+	all := append(folders, files...)
+	from := 0
+	if after != "" {
+		from = slices.IndexFunc(all, func(x treeRow) bool { return x.Name == after }) + 1
+	}
+	to := min(len(all), from+rowsOfFolder)
+	if to < len(all) {
+		q := url.Values{"after": {all[to-1].Name}}
+		if folder != "" {
+			q.Set("folder", folder)
+		}
+		p.Next = o.address("", q)
+	}
+	p.Rows = all[from:to]
+	for i := range p.Rows {
+		p.Rows[i].Name = legible.Spelled(p.Rows[i].Name)
+	}
+}
+
+// downloads fills in the addresses of the archives, and what is not in them as it is here.
+func (p *treePage) downloads(o opened) {
+	d := conversation.DownloadOf(o.manifest, "")
+	if len(d.Names) > 0 {
+		p.Zip = o.address("/archive", url.Values{"as": {"zip"}})
+		p.TarGz = o.address("/archive", url.Values{"as": {"tar.gz"}})
+	}
+	p.LeftN, p.RenamedN = len(d.Left), len(d.Renamed)
+	p.Left = listed(d.Left, func(p string) string { return p })
+	p.Renamed = listed(d.Renamed, func(p string) string { return p + " → " + d.Names[p] })
+}
+
+// listed writes the first paths of a list, one a line.
+func listed(paths []string, write func(string) string) string {
+	var lines []string
+	for _, p := range paths[:min(len(paths), mostLeftOut)] {
+		lines = append(lines, write(p))
+	}
+	if len(paths) > mostLeftOut {
+		lines = append(lines, "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// patch returns what became of the first files in this version. It returns ErrGone if the first files are gone.
+func (c *Pages) patch(ctx context.Context, o opened) (conversation.Patch, error) {
+	var commit conversation.Commit
+	was, err := c.Files.Manifest(ctx, o.of, o.first())
+	if err == nil && o.first() != "" {
+		if commit, err = c.Files.Commit(ctx, o.of, o.first()); errors.Is(err, versions.ErrGone) {
+			err = nil
+		}
+	}
+	return conversation.PatchOf(was, o.manifest, commit.Entries), err
+}
+
+// since fills in what changed since the beginning.
+func (c *Pages) since(ctx context.Context, o opened, p *treePage, words web.Texts, locale string) error {
+	if o.gone {
+		return nil
+	}
+	patch, err := c.patch(ctx, o)
+	if p.NoPatch = errors.Is(err, versions.ErrGone); p.NoPatch {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.SinceN, p.UnpatchN = len(patch.Files), len(patch.Left)
+	if len(patch.Files) > 0 {
+		p.Patch = o.address("/patch", nil)
+	}
+	for _, x := range patch.Left[:min(len(patch.Left), mostLeftOut)] {
+		p.Since = append(p.Since, sinceRow{Path: legible.Spelled(x.Path), No: words.In("unpatched", x.Why), SHA256: x.SHA256})
+	}
+	for _, f := range patch.Files[:min(len(patch.Files), mostSince)] {
+		change := conversation.FileChange{Path: f.Path, Was: f.Was.Side(), Is: f.Is.Side()}
+		p.Since = append(p.Since, sinceRow{Path: legible.Spelled(f.Path), What: card.Became(change, locale)})
+	}
+	return nil
+}
+
+// steps lists the actions that changed files, newest first.
+func (p *treePage) steps(o opened, words web.Texts, locale string) {
+	for _, x := range slices.Backward(o.actions) {
+		if x.Changed == nil || x.Changed.Files == 0 {
+			continue
+		}
+		row := stepRow{Number: x.Number, Type: agent.Called(locale)[x.ActionType],
+			What:       words.Say("step", "n", x.Changed.Files, "added", x.Changed.Added, "removed", x.Changed.Removed),
+			Difference: fmt.Sprintf("%s?log=%d#action-%d", p.Back, x.Number, x.Number)}
+		if x.Version != "" && x.Version != o.version {
+			row.Version = o.path + "?" + url.Values{"version": {x.Version}}.Encode()
+		}
+		if x.NotTaken {
+			row.What += " " + words.Say("not_taken")
+		}
+		p.Steps = append(p.Steps, row)
+	}
+}

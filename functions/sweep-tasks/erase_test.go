@@ -1,0 +1,358 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/large"
+	"ringi/shared/store/table"
+	"ringi/shared/store/versions"
+)
+
+// talk is a conversation that is not kept, with everything that its functions write.
+type talk struct {
+	*pipelinetest.World
+	rows    *conversations.Store
+	results large.Store
+	ref     aggregate.Ref
+	in      conversation.Inbound
+	stamped []string // keys of the rows and objects that stay
+	output  []string // ids of the actions with output
+	cards   int
+}
+
+var (
+	member = aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+	anyone = aggregate.Policy{Team: "T1", AllowSelf: true}
+)
+
+func value(n int) json.RawMessage {
+	return json.RawMessage(fmt.Sprintf(`{"script":"echo %d %s","timeout_seconds":60}`, n, strings.Repeat("x", large.MaxInline)))
+}
+
+// talks begins a conversation in a thread, has actions approved, rejected and archived in it, and closes it.
+func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
+	t.Helper()
+	rows := conversations.New(w.Store.Table().DB, w.Table())
+	rows.Now = w.Now
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1", Text: "secret words"}
+	k := &talk{World: w, rows: rows, results: large.Store{S3: w.S3(), Bucket: w.Bucket}, ref: in.Ref(), in: in}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", IdleDays: 7}, w.Now()))(t)))
+	propose := func(n int) *conversation.Action {
+		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n), nil))(t)
+		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Terms: aggregate.Terms{ApprovalRequired: true}}
+		return k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.Now())
+		}).Current()
+	}
+	x := propose(1)
+	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), member, anyone, w.Now())
+	})
+	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) })
+	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i1", w.Now().Add(time.Minute), w.Now())
+	})
+	k.prints(t, x.ActionID)
+	x = k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded}, w.Now())
+	}).Action(x.ActionID)
+	k.stamped = []string{x.Key(), x.Payload.S3Key}
+	no := propose(2)
+	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Reject(no.ActionID, "no", member, anyone, w.Now())
+	})
+	k.archives(t)
+	files := versions.Open(w.Config, w.Bucket)
+	of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
+	for range 2 {
+		expect.Value(files.Put(t.Context(), of, &conversation.Tree{}))(t)
+		expect.Value(k.results.Prompts(k.ref)(t.Context(), []byte(`{"what":"was sent"}`)))(t)
+		expect.Value(k.results.KeepReads(t.Context(), k.ref, value(4)))(t)
+	}
+	expect.NoError(t, files.Cancel(t.Context(), of, x.ActionID))
+	k.cards = len(k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(member, anyone, w.Now()) }).Cards)
+	return k
+}
+
+// archives adds actions that have left the conversation's partition: one that was stamped by a release that copied no
+// payload, and one that was not.
+func (k *talk) archives(t *testing.T) {
+	t.Helper()
+	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3), nil))(t)
+	old := &conversation.Action{Number: 0, ActionID: "old-" + k.ref.ID[:8], SessionID: k.ref.ID, Payload: payload, ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
+	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.ref.ID[:8], SessionID: k.ref.ID, Status: conversation.ActionCancelled, DeleteAfter: 1}
+	expect.NoError(t, k.rows.PutListed(t.Context(), k.ref.Tenant, conversation.ActionsList, k.ref.ID, []aggregate.Row{old, never}, nil))
+	k.prints(t, old.ActionID)
+	k.stamped = append(k.stamped, old.Key(), payload.S3Key)
+}
+
+func (k *talk) prints(t *testing.T, action string) {
+	t.Helper()
+	var lines []conversation.LogEntry
+	for i := range 30 {
+		lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(i), ActionID: action, Order: i, Text: "secret output", CreatedAt: k.Now(), DeleteAfter: k.Now().Add(720 * time.Hour).Unix()})
+	}
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, action, lines, nil))
+	k.output = append(k.output, action)
+}
+
+func (k *talk) do(t *testing.T, decide conversation.Decision) *conversation.Aggregate {
+	t.Helper()
+	return expect.Value(k.rows.Decide(t.Context(), k.ref, large.Copying(t.Context(), k.results, decide)))(t)
+}
+
+// left lists the keys of the rows and objects that stand.
+func (k *talk) left(t *testing.T) (keys []string) {
+	t.Helper()
+	partitions := []string{"SESSION#" + k.ref.Tenant + "#" + k.ref.ID, "MESSAGES#" + k.ref.Tenant + "#" + k.ref.ID, "ACTIONS#" + k.ref.Tenant + "#" + k.ref.ID}
+	for _, id := range k.output {
+		partitions = append(partitions, "LOG#"+k.ref.Tenant+"#"+id)
+	}
+	for _, pk := range partitions {
+		e := table.NewExpression()
+		out := expect.Value(k.rows.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
+			TableName: &k.rows.Table().Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(e.Is("PK", "=", pk)),
+		})))(t)
+		for _, it := range out.Items {
+			keys = append(keys, table.TextOf(it, "SK"))
+		}
+	}
+	out := expect.Value(k.S3().ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &k.Bucket}))(t)
+	objects := map[string]bool{}
+	for _, v := range out.Versions {
+		objects[*v.Key] = true
+	}
+	for key := range objects {
+		if strings.Contains(key, k.ref.ID) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// dying is a connection that breaks for good after some calls.
+type dying struct {
+	next http.RoundTripper
+	left atomic.Int64
+}
+
+func (d *dying) RoundTrip(r *http.Request) (*http.Response, error) {
+	if d.left.Add(-1) < 0 {
+		return nil, errors.New("the process is dead")
+	}
+	return d.next.RoundTrip(r)
+}
+
+// sweeps runs a sweep that makes at most so many calls.
+func (k *talk) sweeps(calls int) (made int) {
+	cfg := k.Config.Copy()
+	d := &dying{next: k.Transport}
+	d.left.Store(int64(calls))
+	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
+	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), kinds.All()...)
+	bucket := large.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: k.Bucket}
+	h := &Handler{Store: all, Effects: k.Effects(), Erase: kinds.NewEraser(all, bucket), Now: k.Now}
+	h.Effects.Store = all
+	_ = h.Handle(context.Background()) // what it can't do the next one does
+	return calls - int(max(0, d.left.Load()))
+}
+
+const enoughCalls = 1 << 20
+
+func (k *talk) head(t *testing.T) conversation.Head {
+	t.Helper()
+	return expect.Value(k.rows.Head(t.Context(), k.ref))(t)
+}
+
+func versioned(t *testing.T) *pipelinetest.World {
+	t.Helper()
+	w := pipelinetest.Start(t).World(t)
+	expect.Value(w.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &w.Bucket,
+		VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}}))(t)
+	return w
+}
+
+// forgets lets the day and the last writers' time pass.
+func (k *talk) forgets(t *testing.T) {
+	t.Helper()
+	k.Later(25 * time.Hour)
+	k.sweeps(enoughCalls)
+	expect.Must(t, k.head(t).ForgettingAt != nil, "it is not forgotten: %+v", k.head(t))
+	k.shown(t)
+	k.Later(16 * time.Minute)
+}
+
+// shown records that Slack shows the cards.
+func (k *talk) shown(t *testing.T) {
+	t.Helper()
+	h := k.head(t)
+	expect.NoError(t, k.rows.Shown(t.Context(), k.ref, *h.Common()))
+}
+
+// gone fails the test unless what was stamped is all that is left.
+func (k *talk) gone(t *testing.T) {
+	t.Helper()
+	want := append([]string{"HEAD"}, k.stamped...)
+	slices.Sort(want)
+	expect.Same(t, want, k.left(t))
+	expect.That(t, k.head(t).ErasedAt != nil, "nobody noted it: %+v", k.head(t))
+}
+
+func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
+	k := talks(t, versioned(t), "1775034000.000100")
+	before := k.left(t)
+	k.Later(23 * time.Hour)
+	k.sweeps(enoughCalls)
+	expect.Same(t, before, k.left(t))
+	k.Later(2 * time.Hour)
+	k.sweeps(enoughCalls)
+	expect.Must(t, k.head(t).ForgettingAt != nil, "%+v", k.head(t))
+	expect.Same(t, before, k.left(t)) // somebody may be writing
+	_, err := k.rows.Load(t.Context(), k.ref)
+	expect.Fails(t, err, aggregate.ErrNotFound, "read")
+	k.in.TS = "1775034001.000100"
+	expect.Fails(t, k.rows.Tell(t.Context(), k.ref, expect.Value(conversation.Tell(k.in, conversation.Opening{}, time.Time{}))(t)), aggregate.ErrNotFound, "told by a clock that is behind")
+	for name, decide := range map[string]conversation.Decision{
+		"begun anew": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(member, anyone, k.Now()) },
+		"charged": func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Overtaken(aggregate.Usage{ID: "late", Calls: 1, Cost: 1}, k.Now())
+		},
+	} {
+		_, err := k.rows.Of.Decide(t.Context(), k.ref, decide)
+		expect.Fails(t, err, aggregate.ErrNotFound, name)
+	}
+	k.shown(t)
+	k.Later(10 * time.Minute)
+	k.sweeps(enoughCalls)
+	expect.Same(t, before, k.left(t))
+	k.Later(6 * time.Minute)
+	k.sweeps(enoughCalls)
+	k.gone(t)
+	for key, n := range map[string]int{k.stamped[1]: 1, k.stamped[3]: 1} {
+		out := expect.Value(k.S3().ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &k.Bucket, Prefix: &key}))(t)
+		expect.Is(t, len(out.Versions), n, "versions of what was stamped")
+	}
+	k.Later(2 * time.Minute)
+	k.sweeps(enoughCalls)
+	expect.That(t, k.head(t).DueAt == nil, "the sweeper comes again at %v", k.head(t).DueAt)
+}
+
+// Wherever the process dies, the next sweeps destroy the rest, and nothing that was stamped.
+func TestWhatASweepLeavesTheNextOneDestroys(t *testing.T) {
+	w := versioned(t)
+	whole := talks(t, w, "1775034000.000100")
+	whole.forgets(t)
+	calls := whole.sweeps(enoughCalls)
+	whole.gone(t)
+	for n := 1; n < calls; n += 1 + calls/40 {
+		k := talks(t, w, fmt.Sprintf("1775034%03d.000100", n))
+		k.forgets(t)
+		k.sweeps(n)
+		left := k.left(t)
+		for _, key := range k.stamped {
+			expect.That(t, slices.Contains(left, key), "after %d calls %s is gone", n, key)
+		}
+		cards := slices.DeleteFunc(slices.Clone(left), func(key string) bool { return !strings.HasPrefix(key, "CARD#") })
+		expect.That(t, len(cards) == k.cards || !slices.Contains(left, "SESSION"),
+			"after %d calls %d of %d cards are left, and seem undrawn", n, len(cards), k.cards)
+		for range 3 { // one that failed is put off
+			k.Later(time.Hour)
+			k.sweeps(enoughCalls)
+		}
+		k.gone(t)
+	}
+}
+
+// A writer that was faster than its own look at the head deletes what it wrote.
+func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
+	k := talks(t, versioned(t), "1775034000.000100")
+	k.forgets(t)
+	k.sweeps(enoughCalls)
+	k.gone(t)
+	late := k.results
+	late.Living = k.rows.Living
+	files := versions.Open(k.Config, k.Bucket)
+	files.Living = k.rows.Living
+	for name, err := range map[string]func() error{
+		"a payload": func() error { _, err := late.KeepPayload(t.Context(), k.ref, value(7), nil); return err },
+		"a reading": func() error { _, err := late.KeepReads(t.Context(), k.ref, value(8)); return err },
+		"a prompt":  func() error { _, err := late.Prompts(k.ref)(t.Context(), []byte("{}")); return err },
+		"files": func() error {
+			_, err := files.Put(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, &conversation.Tree{})
+			return err
+		},
+		"a difference": func() error {
+			_, _, err := files.Compare(t.Context(), versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}, "", "")
+			return err
+		},
+		"output": func() error {
+			return k.rows.AppendLog(t.Context(), k.ref, k.output[0], []conversation.LogEntry{{LogID: "l", ActionID: k.output[0]}}, nil)
+		},
+	} {
+		expect.Fails(t, err(), aggregate.ErrNotFound, name)
+	}
+	out := expect.Value(k.S3().ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &k.Bucket}))(t)
+	objects := map[string]bool{}
+	for _, o := range out.Contents {
+		objects[*o.Key] = true
+	}
+	want := map[string]bool{k.stamped[1]: true, k.stamped[3]: true}
+	expect.That(t, maps.Equal(objects, want), "there are %v", objects)
+	rows := expect.Value(k.rows.Log(t.Context(), k.ref.Tenant, k.output[0], 0))(t)
+	expect.Is(t, len(rows), 0, "lines of output")
+}
+
+// A click that dies between the copy of a payload and its commit leaves a copy that nobody stamped where no role may
+// delete. The log names it, and nothing else.
+func TestWhatADeadClickCopiedIsNamed(t *testing.T) {
+	k := talks(t, versioned(t), "1775034000.000100")
+	b := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(5), nil))(t)
+	to := strings.Replace(b.S3Key, "talks/", "arguments/", 1)
+	expect.NoError(t, k.results.Copy(t.Context(), aggregate.Copy{From: b.S3Key, To: to}))
+	log := &bytes.Buffer{}
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, nil)))
+	k.forgets(t)
+	k.sweeps(enoughCalls)
+	k.stamped = append(k.stamped, to)
+	k.gone(t)
+	named := strings.Count(log.String(), "arguments/")
+	expect.That(t, named == 1 && strings.Contains(log.String(), to), "%d are named: %s", named, log)
+}
+
+// A conversation that is kept, and one that was begun anew within the day, stay.
+func TestAConversationThatMayGoOnStays(t *testing.T) {
+	k := talks(t, versioned(t), "1775034000.000100")
+	k.Later(time.Hour)
+	k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(member, anyone, k.Now()) })
+	before := k.left(t)
+	k.Later(30 * time.Hour)
+	k.sweeps(enoughCalls)
+	expect.That(t, k.head(t).ForgettingAt == nil, "%+v", k.head(t))
+	expect.Same(t, before, k.left(t))
+}

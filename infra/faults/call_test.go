@@ -1,0 +1,70 @@
+package faults
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/shared/domain/conversation"
+)
+
+// callPoints is how many crash points of a call are tried.
+const callPoints = 6
+
+// asked counts how often call-tool asked freee for employees.
+func (k *talk) asked() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, times := range k.left {
+		if strings.HasPrefix(key, "CallToolFunction ") && strings.Contains(key, "/employees") {
+			n += times
+		}
+	}
+	return n
+}
+
+// TestACrashInACallOfAToolCallsNothingTwice kills call-tool anywhere while it reads: the action is done and names what
+// was returned, or it failed and did nothing, and the tool was called by one claim.
+func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
+	b := running
+	begin := func(t driver.T, kills ...point) *talk { return b.says(t, "who joined in October?", kills...) }
+	first := begin(t)
+	if x := first.end(t); x.Status != conversation.ActionSucceeded || x.CallResult == nil {
+		t.Fatalf("undisturbed, the call is %s (%s %s): %v", x.Status, x.Error, x.ErrorDetail, first.counts)
+	}
+	once := first.asked()
+	points := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "CallToolFunction" })
+	if len(points) == 0 {
+		t.Fatal("call-tool has no crash point")
+	}
+	if all := points; !*long {
+		points = nil
+		for _, x := range sampleOf(trialsOf(all), callPoints, *seed) {
+			points = append(points, x.kills...)
+		}
+	}
+	var wg sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	for _, p := range points {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			if err := driver.Try(context.Background(), func(t driver.T) {
+				k := begin(t, p)
+				x := k.end(t)
+				done := x.Status == conversation.ActionSucceeded && x.CallResult != nil
+				nothing := x.Status == conversation.ActionFailed && x.Outcome == "" && x.CallResult == nil
+				if !done && !nothing || k.asked() > once {
+					driver.Failf("the call is %s (%s %q) after %d of %d requests", x.Status, x.Error, x.Outcome, k.asked(), once)
+				}
+			}); err != nil {
+				t.Errorf("%v: %v", p, err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d points of call-tool, %d requests each; seed %d", len(points), once, *seed)
+}

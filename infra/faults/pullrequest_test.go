@@ -1,0 +1,185 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/github"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+// pulls has files written in a conversation that began from a repository, and then a pull request approved.
+func (b *harness) pulls(t driver.T, before func(k *talk), kills ...point) (*talk, *conversation.Action) {
+	t.Helper()
+	k := b.opens(t, "make a file", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
+	if x := k.end(t); x.Status != conversation.ActionSucceeded {
+		driver.Failf("session %s: the files are %s (%s)", k.ref.ID, x.Status, x.Error)
+	}
+	before(k)
+	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread,
+		TS: fmt.Sprintf("%d.000200", time.Now().Unix()), Text: "open a pull request", User: workspace.Sato}
+	c := expect.Value(conversation.Tell(in, conversation.Opening{}, time.Now()))(t)
+	expect.NoError(t, k.rows.Tell(context.Background(), k.ref, c))
+	return k, k.ends(t, 2)
+}
+
+func (b *harness) shop() *github.Repository {
+	return b.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName)
+}
+
+// pulled checks that GitHub has one pull request of the action, with the commit's tree and what people approved.
+func (k *talk) pulled(x *conversation.Action) {
+	var own []github.Pull
+	for _, p := range k.shop().Pulls() {
+		if p.Head == x.Pushed.Branch {
+			own = append(own, p)
+		}
+	}
+	if x.Status != conversation.ActionSucceeded || len(own) != 1 || own[0].Number != x.Pushed.Number ||
+		own[0].HeadSHA != x.Pushed.Commit || k.shop().Ref("heads/"+x.Pushed.Branch) != x.Pushed.Commit {
+		driver.Failf("session %s: %s (%s %s) %+v, GitHub has %+v", k.ref.ID, x.Status, x.Error, x.ErrorDetail, x.Pushed, own)
+	}
+	want := k.shop().Files(x.Pushed.Base)
+	for _, name := range []string{"hello.js", "hello.test.js"} {
+		want[name] = k.shop().Files(x.Pushed.Commit)[name]
+	}
+	for name, is := range k.shop().Files(x.Pushed.Commit) {
+		if want[name] != is || is == "" {
+			driver.Failf("session %s: %s is %q, not %q", k.ref.ID, name, is, want[name])
+		}
+	}
+}
+
+// TestACrashInAPullRequestOpensOne kills the process that opens a pull request at each of its points: it goes on, and in
+// the end there is one branch and one pull request.
+func TestACrashInAPullRequestOpensOne(t *testing.T) {
+	b := running
+	nothing := func(*talk) {}
+	first, x := b.pulls(t, nothing)
+	first.pulled(x)
+	points := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "CallToolFunction" })
+	steps := 0
+	for _, p := range points {
+		if strings.HasPrefix(p.kind, "POST") && strings.Contains(p.kind, "github") {
+			steps++
+		}
+	}
+	expect.Must(t, steps >= 8, "of the calls to GitHub %d points are known: %v", steps, points)
+	var wg sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	for _, p := range points {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			if err := driver.Try(context.Background(), func(t driver.T) {
+				k, x := b.pulls(t, nothing, p)
+				k.pulled(x)
+			}); err != nil {
+				t.Errorf("%v: %v", p, err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d points", len(points))
+}
+
+// TestGitHubFailsOnceInAPullRequest has each of its calls answered once with what GitHub says under load or when it
+// fails, made or not.
+func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
+	b := running
+	first, _ := b.pulls(t, func(*talk) {})
+	var calls []point
+	for _, p := range first.points() {
+		if p.function == "CallToolFunction" && p.kill == lambda.Before && strings.HasPrefix(p.kind, "POST") && strings.Contains(p.kind, "github/repos") {
+			calls = append(calls, p)
+		}
+	}
+	expect.Must(t, len(calls) == 4, "%v", calls)
+	for _, p := range calls {
+		for _, status := range []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway} {
+			k, x := b.pulls(t, func(k *talk) {
+				k.answers(p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if status == http.StatusBadGateway { // it is made, and its answer is lost
+						r = r.Clone(r.Context())
+						r.URL.Path = strings.TrimPrefix(r.URL.Path, vendors.GitHubPath)
+						b.Vendors.GitHub.Handler().ServeHTTP(httptest.NewRecorder(), r)
+					}
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(status)
+					_, _ = w.Write([]byte(`{"message":"You have exceeded a secondary rate limit"}`))
+				}))
+			})
+			k.pulled(x)
+		}
+	}
+}
+
+// TestABranchThatSomebodyElseMadeStays: nobody's branch is written over, and the action says so.
+func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
+	b := running
+	other := ""
+	at := point{function: "CallToolFunction", ordinal: 1}
+	first, _ := b.pulls(t, func(*talk) {})
+	for _, p := range first.points() {
+		if p.function == at.function && strings.HasSuffix(p.kind, "/git/refs") {
+			at.kind = p.kind
+		}
+	}
+	expect.Must(t, at.kind != "", "no ref is made in %v", first.points())
+	k, x := b.pulls(t, func(k *talk) {
+		k.answers(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			a := k.load(t)
+			other = b.shop().Commit(a.Actions[1].Pushed.Branch, "theirs", map[string]github.File{"x": {Content: "theirs"}}, time.Now())
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = w.Write([]byte(`{"message":"Reference already exists"}`))
+		}))
+	})
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Outcome == "", "%+v", x)
+	expect.Is(t, k.shop().Ref("heads/"+x.Pushed.Branch), other)
+}
+
+// TestALostPullRequestIsLookedAt loses the process after GitHub has opened the pull request, and gives up: nobody knows
+// whether it is there, until somebody presses the button on its card.
+func TestALostPullRequestIsLookedAt(t *testing.T) {
+	b := running
+	first, _ := b.pulls(t, func(*talk) {})
+	at := point{}
+	for _, p := range first.points() {
+		if p.function == "CallToolFunction" && p.kill == lambda.After && strings.HasPrefix(p.kind, "POST") && strings.HasSuffix(p.kind, "/pulls") {
+			at = p
+		}
+	}
+	expect.Must(t, at.kind != "", "no pull request is opened in %v", first.points())
+	k, x := b.pulls(t, func(k *talk) {
+		k.dying = func(lambda.Call) {
+			expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				x := a.Current()
+				return a.Lost(x.ActionID, x.Claim.Invocation, time.Now())
+			}))(t)
+		}
+	}, at)
+	expect.Must(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.There && x.Pushed.Number == 0, "%+v %+v", x, x.Pushed)
+	d := &driver.Dialogue{T: t, S: b.Stack, User: workspace.Sato, Channel: workspace.HR, Root: k.thread, Timeout: time.Minute}
+	made := k.made("CallToolFunction", at.kind)
+	d.Press(workspace.Sato, d.Shows("🔎 Check"), card.CheckAction)
+	d.Shows("Draft pull request", "https://github.com/ringi-demo/shop/pull/")
+	x = k.ends(t, 2)
+	k.pulled(x)
+	expect.Is(t, k.made("CallToolFunction", at.kind), made, "a look opens pull requests")
+}

@@ -1,0 +1,41 @@
+package chat
+
+import (
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+// A CSV of Japanese Excel and a workbook are posted; the agent reads them, an approved command makes a report of one, and
+// what can't be read is said.
+func TestACSVBecomesAReport(t *testing.T) {
+	driver.Leave(t, running)
+	d := begin(t, "codex: ファイルを見せて")
+	d.Shows("見つかりませんでした")
+	posted := func(name string) workspace.File {
+		return workspace.File{Name: name, MIMEType: "application/octet-stream",
+			Body: expect.Value(os.ReadFile("../../../functions/read-file/testdata/" + name))(t)}
+	}
+	d.Attach("sjis.csv.txt を読んで", posted("sjis.csv"), posted("sales.xlsx"), posted("old.xls"))
+	d.Shows("添付ファイルについてのお知らせです。", "old.xls", "Office の古い形式です")
+	d.Reply("ファイルを見せて")
+	d.Shows("ファイルを読みました", ".ringi/in/sjis.csv.txt", ".ringi/in/sales.xlsx.txt")
+	d.Reply(".ringi/in/sales.xlsx.txt を読んで")
+	d.Shows("--- sheet 1 of 2: 売上 ---", "2026-04-01")
+	d.Reply("コマンド: cut -d, -f1 .ringi/in/sjis.csv.txt > report.txt && cat report.txt")
+	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "report.txt"), card.ApproveAction)
+	d.Shows("操作 #1 完了", "㈱山田")
+	s := d.Rests().Conversation
+	expect.That(t, len(s.Attached) == 3 && s.AttachmentsVersion != "" && s.WorkspaceVersion != "", "%+v", s)
+	d.Reply("ファイルを見せて")
+	d.Shows("report.txt", conversation.AttachedFolder+"/sjis.csv")
+	status, page := driver.SitDown(t, running, workspace.Sato).Get(d.Page())
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読めます（Shift_JIS）。"), "the page is %d, or lacks it", status)
+}

@@ -1,0 +1,52 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+)
+
+// Conversations is the store of conversations as far as runs need it to end.
+type Conversations interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
+}
+
+// Conclude commits what became of an action and returns the run's next state. If the action has already moved on to
+// another state, that is no error.
+func Conclude(ctx context.Context, s Conversations, in Input, now func() time.Time,
+	decide conversation.Decision) (aggregate.Next, error) {
+	a, err := s.Decide(ctx, in.Ref(), decide)
+	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
+		a, err = s.Load(ctx, in.Ref())
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("record what became of the action: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	return Rest(ctx, s, in, now, a.Next(now()))
+}
+
+// Rest ends the run when nothing is left to do.
+func Rest(ctx context.Context, s Conversations, in Input, now func() time.Time,
+	next aggregate.Next) (aggregate.Next, error) {
+	if next.State != aggregate.StateFinish {
+		return next, nil
+	}
+	a, err := s.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Rest(in.Run, now())
+	})
+	if errors.Is(err, aggregate.ErrMoved) { // something came meanwhile
+		a, err = s.Load(ctx, in.Ref())
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("rest: %w", err)
+	}
+	return a.Next(now()), nil
+}

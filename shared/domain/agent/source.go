@@ -1,0 +1,150 @@
+package agent
+
+import (
+	"io/fs"
+	"slices"
+	"strings"
+
+	"ringi/shared/words/lazy"
+)
+
+// Source is a repository of GitHub with whose files conversations may begin.
+type Source struct {
+	Name       string   `json:"name"`
+	Repository string   `json:"repository"`     // owner/name
+	Ref        string   `json:"ref"`            // heads/… or tags/…
+	Path       string   `json:"path,omitempty"` // a folder of it; empty: all
+	People     []string `json:"people"`         // Slack user ids, or Everybody alone
+	Agents     []string `json:"agents"`         // ids of agents, whose vendors get the files
+	CI         CI       `json:"ci"`
+	Allow      []string `json:"allow,omitempty"` // of Allowable: files that pull requests may change here
+	// RepositoryID is GitHub's number of the repository that was listed. A name that is given up may become another
+	// repository's. 0: GitHub was not asked, so the source is not used.
+	RepositoryID int `json:"repository_id,omitempty"`
+}
+
+// CI says what a pushed branch asks of the repository's CI.
+type CI string
+
+const (
+	CIRun  CI = "run"
+	CISkip CI = "skip"
+)
+
+// CIs lists them. None is the default: an administrator chooses.
+var CIs = []CI{CIRun, CISkip}
+
+// Allowable are files that pull requests may change only where the source allows that.
+var Allowable = []string{".gitattributes", "CODEOWNERS"}
+
+// Everybody stands for all members of the workspace.
+const Everybody = "everybody"
+
+// Limits of a workspace's sources.
+const (
+	MaxSources      = 20
+	maxSourcePeople = 200
+	maxSourcePath   = 200 // bytes
+)
+
+// Rules for the fields of a Source.
+const (
+	RuleSourceName       Rule = "source_name"
+	RuleSourceRepository Rule = "source_repository"
+	RuleSourceRef        Rule = "source_ref"
+	RuleSourcePath       Rule = "source_path"
+	RuleSourcePeople     Rule = "source_people"
+	RuleSourceAgents     Rule = "source_agents"
+	RuleSourceCI         Rule = "source_ci"
+	RuleSourceAllow      Rule = "source_allow"
+	// The following are what GitHub says of a repository that is listed.
+	RuleSourceUnconnected Rule = "source_unconnected"
+	RuleSourceMissing     Rule = "source_missing"
+	RuleSourceNoRef       Rule = "source_no_ref"
+	RuleSourceOther       Rule = "source_other" // the name is another repository's now
+)
+
+var (
+	sourceForm     = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
+	repositoryForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+	refNameForm    = lazy.Regexp(`^[A-Za-z0-9._/+-]{1,190}$`)
+	personForm     = lazy.Regexp(`^[UW][A-Z0-9]{1,40}$`)
+)
+
+// Faults returns everything that is wrong with the source, without asking GitHub.
+func (s Source) Faults() (all []Fault) {
+	add := func(fits bool, field string, rule Rule) {
+		if !fits {
+			all = append(all, Fault{field, rule})
+		}
+	}
+	add(sourceForm().MatchString(s.Name), "name", RuleSourceName)
+	add(isRepository(s.Repository), "repository", RuleSourceRepository)
+	add(isRef(s.Ref), "ref", RuleSourceRef)
+	add(s.Path == "" || len(s.Path) <= maxSourcePath && s.Path != "." && fs.ValidPath(s.Path), "path", RuleSourcePath)
+	people := len(s.People) > 0 && len(s.People) <= maxSourcePeople
+	for _, id := range s.People {
+		people = people && (personForm().MatchString(id) || id == Everybody && len(s.People) == 1)
+	}
+	add(people, "people", RuleSourcePeople)
+	agents := len(s.Agents) > 0 && len(s.Agents) <= MaxSources
+	for _, id := range s.Agents {
+		agents = agents && idForm().MatchString(id)
+	}
+	add(agents, "agents", RuleSourceAgents)
+	add(slices.Contains(CIs, s.CI), "ci", RuleSourceCI)
+	allow := len(s.Allow) <= len(Allowable)
+	for i, name := range s.Allow {
+		allow = allow && slices.Contains(Allowable, name) && !slices.Contains(s.Allow[:i], name)
+	}
+	add(allow, "allow", RuleSourceAllow)
+	return all
+}
+
+// isRepository reports whether a name is owner/name, as in the address of a repository's page.
+func isRepository(name string) bool {
+	return repositoryForm().MatchString(name) && !strings.HasSuffix(name, ".git") && !strings.HasSuffix(name, "/.") &&
+		!strings.HasSuffix(name, "/..")
+}
+
+// isRef reports whether a text names a branch or tag: heads/… or tags/…. A commit's hash does not, because it may be
+// that of a fork.
+func isRef(ref string) bool {
+	kind, name, _ := strings.Cut(ref, "/")
+	if kind != "heads" && kind != "tags" || !refNameForm().MatchString(name) {
+		return false
+	}
+	for _, odd := range []string{"..", "//", "/."} {
+		if strings.Contains("/"+name+"/", odd) {
+			return false
+		}
+	}
+	return !strings.HasSuffix(name, ".lock")
+}
+
+// May reports whether a person may begin conversations with this agent by the source.
+func (s Source) May(user, agent string) bool {
+	return s.RepositoryID > 0 && slices.Contains(s.Agents, agent) &&
+		(slices.Contains(s.People, user) || slices.Contains(s.People, Everybody))
+}
+
+// SourceNamed returns the source with this name among those that a person may begin conversations with this agent by.
+// Names are compared without case.
+func SourceNamed(sources []Source, name, user, agent string) (Source, bool) {
+	for _, s := range sources {
+		if strings.EqualFold(s.Name, name) && s.May(user, agent) {
+			return s, true
+		}
+	}
+	return Source{}, false
+}
+
+// SourcesFor lists the names of the sources by which a person may begin conversations with this agent.
+func SourcesFor(sources []Source, user, agent string) (names []string) {
+	for _, s := range sources {
+		if s.May(user, agent) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}

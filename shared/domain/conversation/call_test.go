@@ -1,0 +1,150 @@
+package conversation
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+var version = strings.Repeat("a1", 32)
+
+// call returns a proposal of a tool's call, which a rule approves unless it is empty.
+func call(access aggregate.Access, rule string) *Proposal {
+	text := aggregate.JSON(`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` + version +
+		`","access":"` + string(access) + `"}`)
+	return &Proposal{Type: ToolCall, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Terms: terms(start), Rule: rule,
+		Tool: "list_employees", Access: access}
+}
+
+func (tb *table) claimCall(invocation string) error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.ClaimCall(a.Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now)
+	})
+}
+
+// calling returns a conversation with a call that executes under the claim of "i1".
+func calling(t testing.TB, access aggregate.Access) (*table, *Action) {
+	t.Helper()
+	tb := opened(t)
+	expect.NoError(t, tb.answer(call(access, "")))
+	x := tb.load().Current()
+	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claimCall("i1")))
+	return tb, tb.load().Action(x.ActionID)
+}
+
+func TestACallIsClaimedAndExecutedByItsOwnStateAlone(t *testing.T) {
+	tb := opened(t)
+	expect.NoError(t, tb.answer(call(aggregate.Read, "")))
+	x := tb.load().Current()
+	expect.Is(t, x.Status, ActionPending)
+	expect.Fails(t, tb.claimCall("i1"), aggregate.ErrSuperseded) // nobody has approved it
+	expect.NoError(t, errors.Join(tb.approve(x, suzuki), tb.begin()))
+	expect.Is(t, tb.load().Next(tb.now).State, StateCall)
+	expect.Fails(t, tb.claim("i1"), aggregate.ErrMoved)
+	expect.NoError(t, tb.claimCall("i1"))
+	expect.Fails(t, tb.claimCall("i2"), aggregate.ErrInFlight)
+
+	command, _ := pending(t, ShellCommand)
+	expect.NoError(t, errors.Join(command.approve(command.load().Current(), suzuki), command.begin()))
+	expect.Fails(t, command.claimCall("i1"), aggregate.ErrMoved)
+}
+
+func TestACrashedReadDidNothingAndACrashedWriteIsUnknown(t *testing.T) {
+	for access, want := range map[aggregate.Access]Outcome{aggregate.Read: "", aggregate.Write: OutcomeUnknown} {
+		tb, x := calling(t, access)
+		tb.now = tb.now.Add(time.Hour)
+		tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(tb.now) })
+		is := tb.load().Action(x.ActionID)
+		expect.Is(t, is.Status, ActionFailed)
+		expect.Is(t, is.Outcome, want, "%s", access)
+	}
+}
+
+func TestARuleApprovesReadsAndNoWrites(t *testing.T) {
+	tb := opened(t)
+	expect.NoError(t, tb.answer(call(aggregate.Read, "listed")))
+	x := tb.load().Current()
+	expect.Is(t, x.ApprovedBy, ApprovedByAuto)
+	expect.NoError(t, tb.claimCall("i1"))
+
+	tb = opened(t)
+	expect.That(t, errors.As(tb.answer(call(aggregate.Write, "listed")), new(ErrType)), "a rule approved a write")
+
+	tb = opened(t) // a row that says so all the same
+	expect.NoError(t, tb.answer(call(aggregate.Read, "listed")))
+	a := tb.load()
+	a.Current().Access = aggregate.Write
+	_, err := a.ClaimCall(a.Head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+	expect.Fails(t, err, aggregate.ErrConflict)
+}
+
+func TestTenReadsInARowAskAPerson(t *testing.T) {
+	tb := opened(t)
+	for i := range mostUnasked + 1 {
+		expect.NoError(t, tb.answer(call(aggregate.Read, "listed")))
+		x := tb.load().Current()
+		if i == mostUnasked {
+			expect.Is(t, x.Status, ActionPending)
+			return
+		}
+		expect.NoError(t, tb.claimCall("i"))
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Finish(x.ActionID, "i", Result{Status: ActionSucceeded}, tb.now)
+		})
+	}
+}
+
+func TestACallsResultIsNamedByItsRow(t *testing.T) {
+	tb, x := calling(t, aggregate.Read)
+	got := &aggregate.Blob{Bytes: 3, S3Key: "talks/t/s/reads/" + version + ".json"}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded, Call: got}, tb.now)
+	})
+	is := tb.load().Action(x.ActionID)
+	expect.Same(t, is.CallResult, got)
+	expect.Is(t, is.Status, ActionSucceeded)
+}
+
+func TestAProposedCallHasLiteralArguments(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`:       "",
+		`{"tool":"","arguments":"{}"}`:                                       "tool has 0 bytes",
+		`{"tool":"x","arguments":"[]"}`:                                      "arguments must be one JSON object",
+		`{"tool":"x","arguments":"{\"a\":[{\"$ref\":\"step-1.result\"}]}"}`:  "arguments.a[0] is a $ref",
+		`{"tool":"x","arguments":"{\"$ref\":\"step-1.result\"}"}`:            "arguments is a $ref",
+		`{"tool":"x","arguments":"{}","tool_version":"` + version + `"}`:     "unknown field",
+		`{"tool":"` + strings.Repeat("x", MaxTool+1) + `","arguments":"{}"}`: "the limit",
+		`{"tool":"x","arguments":"{}","script":"ls"}`:                        "unknown field",
+		`{"tool":"x","arguments":{"status":"all"}}`:                          "not of the payload's form",
+	} {
+		_, problems := ReadPayload(ToolCall, []byte(text))
+		said := strings.Join(problems, "; ")
+		if want == "the limit" {
+			want = "it must have 1 to 200"
+		}
+		expect.That(t, (want == "") == (said == "") && strings.Contains(said, want), "%s: %q, want %q", text, said, want)
+	}
+}
+
+func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
+	p, problems := ReadPayload(ToolCall, []byte(`{"tool":"book_room","arguments":"{\"room\":\"<A>\"}"}`))
+	expect.Is(t, len(problems), 0, problems)
+	p, _ = p.Complete(ToolCall, On{Base: "v1"}, nil)
+	p.Called = Called{ToolVersion: version, Access: aggregate.Write, LeftOut: `{"notify":true}`, Unseen: true}
+	is, problems := ReadKept(ToolCall, []byte(p.JSON()))
+	expect.Is(t, len(problems), 0, problems)
+	expect.Same(t, is, p)
+	expect.Is(t, is.Proposed().JSON(), `{"tool":"book_room","arguments":"{\"room\":\"\u003cA\u003e\"}"}`)
+
+	p.ToolVersion = "1"
+	_, problems = ReadKept(ToolCall, []byte(p.JSON()))
+	expect.Has(t, strings.Join(problems, ";"), "tool_version is no version of a tool")
+	base := "v1"
+	command := Payload{Script: "ls", TimeoutSeconds: 1, Stamped: Stamped{Base: &base, Called: Called{Access: aggregate.Read}}}
+	_, problems = ReadKept(ShellCommand, []byte(command.JSON()))
+	expect.Has(t, strings.Join(problems, ";"), "only a tool_call")
+}

@@ -1,0 +1,106 @@
+package conversation
+
+import (
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Prefixes of the bucket's keys below which a conversation's own objects stand: tenant and id follow.
+const (
+	TalksPrefix    = "talks/"               // payloads
+	PromptsPrefix  = "prompts/"             // what models were sent
+	VersionsPrefix = "workspaces/versions/" // its files
+	AttachedPrefix = "workspaces/attached/" // versions of what people attached
+	ActionsPrefix  = "workspaces/actions/"  // what a running command reads and uploads
+
+	DownloadsPrefix = "workspaces/downloads/" // of files by people; the bucket deletes them after a day
+)
+
+// StampedPrefix begins the keys of what people stamped. Such objects live as long as the audit log.
+const StampedPrefix = "arguments/"
+
+// Objects lists the prefixes below which everything is deleted when a conversation is forgotten, but for what a stamped
+// action names.
+var Objects = []string{TalksPrefix, PromptsPrefix, VersionsPrefix, AttachedPrefix, ActionsPrefix, DownloadsPrefix}
+
+const (
+	// AuditForgotten records that nothing is left of a conversation but what was stamped.
+	AuditForgotten aggregate.Action = "session.forgotten"
+
+	// lastWrite is how long after a conversation began to be forgotten somebody may still write its rows or objects:
+	// longer than any function runs, and than any claim lasts.
+	lastWrite = 15 * time.Minute
+	// lastDrawing is how long after that beginning the cards' rows stay at most until Slack shows the cards without
+	// the button to begin anew.
+	lastDrawing = time.Hour
+)
+
+// Stamped reports whether somebody, or a rule, approved the action. Its row then lives as long as the audit log.
+func (x *Action) Stamped() bool { return x.ApprovedBy != "" || len(x.Gate.Stamps) > 0 }
+
+// forgetNow begins to destroy a closed conversation that is not kept, once nobody may see it any more. From then on nothing
+// is decided on it. It returns ErrNotDue before that time.
+func (a *Aggregate) forgetNow(now time.Time) (aggregate.Change, error) {
+	if a.Head.ForgettingAt != nil || !a.Head.Forgotten(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.forgetting(now, func(d *aggregate.Draft, h *Head) { h.ForgettingAt, h.Resting, h.Acting = &d.Now, true, "" })
+}
+
+// erasable reports whether the conversation's rows and objects must be deleted at now.
+func (a *Aggregate) erasable(now time.Time) bool {
+	at := a.erasableAt()
+	return at != nil && !now.Before(*at)
+}
+
+// erasableAt returns from when on nobody writes to a conversation that is being forgotten, nor draws its cards, or nil.
+func (a *Aggregate) erasableAt() *time.Time {
+	if a.Head.ForgettingAt == nil || a.Head.ErasedAt != nil {
+		return nil
+	}
+	at := a.Head.ForgettingAt.Add(lastWrite)
+	if a.undrawn() {
+		at = a.Head.ForgettingAt.Add(lastDrawing)
+	}
+	return &at
+}
+
+// undrawn reports whether cards of a conversation that is being forgotten may still have the button to begin anew.
+func (a *Aggregate) undrawn() bool {
+	return a.Head.ForgettingAt != nil && a.Head.ErasedAt == nil && a.Conversation != nil && len(a.Cards) > 0 &&
+		a.Head.ShownRev < a.Head.Rev
+}
+
+// erased records that nothing is left but the head and what was stamped. It returns ErrNotDue if that is recorded, or
+// nothing may be deleted yet.
+func (a *Aggregate) erased(now time.Time) (aggregate.Change, error) {
+	if !a.erasable(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.forgetting(now, func(d *aggregate.Draft, h *Head) {
+		h.ErasedAt = &d.Now
+		d.Record(h, aggregate.System(), AuditForgotten, "session", h.SessionID, nil)
+	})
+}
+
+// forgetting makes a Change of the head alone, since the other rows may be gone.
+func (a *Aggregate) forgetting(now time.Time, fill func(d *aggregate.Draft, h *Head)) (aggregate.Change, error) {
+	d, head := &aggregate.Draft{}, a.Head
+	d.Now = a.Head.Moment(now)
+	head.ChangedAt = d.Now
+	fill(d, &head)
+	return d.Done(&head)
+}
+
+// lasting returns a payload under the key below which it lives as long as the audit log. It is copied there before the
+// commit.
+func (c *change) lasting(b aggregate.Blob) aggregate.Blob {
+	if key, ok := strings.CutPrefix(b.S3Key, TalksPrefix); ok {
+		to := StampedPrefix + key
+		c.Copies = append(c.Copies, aggregate.Copy{From: b.S3Key, To: to})
+		b.S3Key = to
+	}
+	return b
+}

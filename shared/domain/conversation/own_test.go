@@ -1,0 +1,111 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// What a person types is checked as an agent's proposal is, and each fault names its field and the limit.
+func TestWhatAPersonTypesIsChecked(t *testing.T) {
+	all := agent.Definition{ID: "a", Capabilities: agent.Capabilities}
+	script := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}
+	test := Own{Type: TestRun, Content: `go test "./a b"`, Seconds: "30", Summary: "tests"}
+	file := Own{Type: CodeGenerate, Path: " src/a.py ", Content: "x\n", Summary: "writes"}
+	with := func(o Own, change func(*Own)) Own { change(&o); return o }
+	for about, tt := range map[string]struct {
+		own  Own
+		want string // the payload, or the fields that are wrong with a part of the sentence
+	}{
+		"a script":              {script, `{"script":"make","timeout_seconds":60,"base":""}`},
+		"a test":                {test, `{"argv":["go","test","./a b"],"timeout_seconds":30,"base":""}`},
+		"a file":                {file, `{"base":"","changes":[{"path":"src/a.py","is":{"mode":"100644","sha256":"73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac"},"hunks":[{"from":1,"to":1,"lines":["+x\n"]}]}]}`},
+		"an empty file":         {with(file, func(o *Own) { o.Content = "" }), `{"base":"","changes":[{"path":"src/a.py","is":{"mode":"100644","sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}]}`},
+		"nothing":               {Own{}, "type Choose"},
+		"no script, no purpose": {Own{Type: ShellCommand}, "content required, summary required"},
+		"a blank purpose":       {with(script, func(o *Own) { o.Summary = "\u200b " }), "summary required"},
+		"a long purpose":        {with(script, func(o *Own) { o.Summary = strings.Repeat("目", 301) }), "summary 300 characters; it has 301"},
+		"a long script":         {with(script, func(o *Own) { o.Content = strings.Repeat("字", 16_001) }), "content 16000 characters; it has 16001"},
+		"a large file":          {with(file, func(o *Own) { o.Content = strings.Repeat("x", 33_000) }), "content 32768 bytes"},
+		"no text":               {with(script, func(o *Own) { o.Content = "a\x00b" }), "content can’t be read"},
+		"a path that leads out": {with(file, func(o *Own) { o.Path = "../x" }), "path within the work folder"},
+		"no path":               {with(file, func(o *Own) { o.Path = " " }), "path required"},
+		"no seconds":            {with(test, func(o *Own) { o.Seconds = "soon" }), "seconds from 1 to 600"},
+		"too many seconds":      {with(test, func(o *Own) { o.Seconds = "601" }), "seconds from 1 to 600"},
+		"an option":             {with(test, func(o *Own) { o.Content = "-c x" }), "content name of a program"},
+		"many words":            {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }), "content 64 words; it has 65"},
+	} {
+		t.Run(about, func(t *testing.T) {
+			p, faults := tt.own.Read(all, On{}, true)
+			if faults == nil {
+				expect.That(t, string(p.Payload.JSON) == tt.want && p.Payload.Bytes == len(tt.want) && p.Summary != "", "%s", p.Payload.JSON)
+				_, problems := ReadKept(p.Type, []byte(p.Payload.JSON))
+				expect.That(t, problems == nil, "%v", problems)
+				return
+			}
+			wants := strings.Split(tt.want, ", ")
+			expect.Must(t, len(faults) == len(wants), "%+v", faults)
+			for i, want := range wants {
+				field, part, _ := strings.Cut(want, " ")
+				said := faults[i].Sentence("en")
+				expect.That(t, string(faults[i].Field) == field && strings.HasPrefix(said, faults[i].Field.Called("en")+": ") && strings.Contains(said, part), "%s", said)
+				for _, locale := range language.All {
+					expect.That(t, !strings.Contains(faults[i].Sentence(locale), "%!"), "%s", faults[i].Sentence(locale))
+				}
+			}
+		})
+	}
+	_, faults := script.Read(agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code}}, On{}, true)
+	expect.That(t, len(faults) == 1 && faults[0].Field == OwnType, "an agent that may not: %+v", faults)
+}
+
+// A form that is sent twice makes one proposal; another one waits until that is over; the agent is told what it is.
+func TestAPersonsProposalIsMadeOnce(t *testing.T) {
+	tb := opened(t)
+	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{}, true)
+	own.Terms = aggregate.Terms{ApprovalRequired: true}
+	by := person("U7")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
+	x := tb.load().Current()
+	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && fmt.Sprint(x.Askers) == "[U7]" && x.Status == ActionPending, "%+v", x)
+	c, err := tb.load().Propose(own, by, policy, tb.now)
+	expect.That(t, err == nil && c.Empty(), "twice: %+v, %v", c, err)
+	for _, other := range []struct {
+		by  aggregate.Actor
+		own Proposal
+	}{{person("U8"), own}, {by, Proposal{Type: own.Type, Payload: aggregate.Blob{JSON: "{}"}, Terms: own.Terms}}} {
+		_, err := tb.load().Propose(other.own, other.by, policy, tb.now)
+		expect.That(t, errors.Is(err, ErrPending) && errors.Is(err, aggregate.ErrInFlight), "%v", err)
+	}
+	self := policy
+	self.AllowSelf = false
+	_, err = tb.load().Approve(x.ActionID, x.Payload.Hash(), by, self, tb.now)
+	expect.That(t, errors.As(err, new(aggregate.ErrNotAllowed)), "their own is approved: %v", err)
+}
+
+// A person's first file is kept as the same proposal of an agent's is, and no other file by that shorter way.
+func TestTheFirstFileIsKeptAsAnyOther(t *testing.T) {
+	for _, content := range []string{"a\nb\n", "no end of line", "", strings.Repeat("x", 5000) + "\n"} {
+		p := Payload{Files: []File{{Path: "src/app.py", Content: content}}}
+		whole, problems := p.Complete(CodeGenerate, On{}, &Tree{})
+		first, faults := p.First(CodeGenerate, On{})
+		expect.Same(t, problems, faults)
+		expect.Is(t, first.JSON(), whole.JSON(), "%.20q", content)
+	}
+	one := []File{{Path: "a", Content: "1"}}
+	for name, p := range map[string]Payload{
+		"two": {Files: append(one, File{Path: "b"})}, "none": {}, "an edit": {Files: one, Edits: []Edit{{Path: "a"}}},
+		"a path outside": {Files: []File{{Path: "../a", Content: "1"}}},
+	} {
+		_, faults := p.First(CodeGenerate, On{})
+		expect.That(t, faults != nil, "%s is taken", name)
+	}
+	_, faults := Payload{Files: one}.First(CodeGenerate, On{Base: "v1"})
+	expect.That(t, faults != nil, "a file beside those that are there is taken")
+}

@@ -1,0 +1,219 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/words/legible"
+)
+
+// Push is the part of a kept payload that says where a pull request goes. Changes says what it changes there, by the
+// repository's paths, and Base which version of the conversation's files has these changes.
+type Push struct {
+	Source       string   `json:"source"`     // its name in the settings
+	Repository   string   `json:"repository"` // owner/name
+	RepositoryID int      `json:"repository_id"`
+	Commit       string   `json:"commit"` // on which it is made
+	Into         string   `json:"into"`   // the branch that is asked to take the changes
+	CI           agent.CI `json:"ci"`
+	Allow        []string `json:"allow,omitempty"` // as in the source
+}
+
+// Limits of what a pull request says, in characters.
+const (
+	MaxPullTitle = 120
+	MaxPullBody  = 4000
+)
+
+// titleMarks are what a title may have beside letters and digits. GitHub and CI read nothing into them.
+const titleMarks = " .,:_-"
+
+// CheckPull returns what is wrong with the texts of a pull request, worded so that a model can mend it.
+func CheckPull(title, body string) (problems []string) {
+	odd := strings.IndexFunc(title, func(r rune) bool {
+		return !strings.ContainsRune(titleMarks, r) && (!unicode.IsLetter(r) && !unicode.IsDigit(r) || !legible.Shows(r))
+	})
+	switch n := utf8.RuneCountInString(title); {
+	case !utf8.ValidString(title) || strings.TrimSpace(title) == "" || strings.TrimSpace(title) != title:
+		problems = append(problems, "title must have text, and no blanks around it")
+	case n > MaxPullTitle:
+		problems = append(problems, fmt.Sprintf("title has %d characters, the limit is %d", n, MaxPullTitle))
+	case odd >= 0:
+		r, _ := utf8.DecodeRuneInString(title[odd:])
+		problems = append(problems, fmt.Sprintf("title has %q, it may have letters, digits and %q", r, titleMarks))
+	}
+	control := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }
+	switch n := utf8.RuneCountInString(body); {
+	case !utf8.ValidString(body) || strings.ContainsFunc(body, control):
+		problems = append(problems, "body must be text with LF line ends")
+	case !legible.Text(body):
+		problems = append(problems, "body is empty")
+	case n > MaxPullBody:
+		problems = append(problems, fmt.Sprintf("body has %d characters, the limit is %d", n, MaxPullBody))
+	}
+	return problems
+}
+
+// PullBody returns a body as GitHub gets it: one block of code that the text can't end, so that nothing in it mentions
+// people, closes issues or fetches pictures.
+func PullBody(body string) string {
+	longest, run := 2, 0
+	for _, r := range body {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	fence := strings.Repeat("`", longest+1)
+	return fence + "text\n" + strings.TrimRight(body, "\n") + "\n" + fence + "\n"
+}
+
+// BranchOf returns the branch on which an action's pull request stands.
+func BranchOf(session, action string) string { return "ringi/" + session + "/" + action }
+
+// PushMessage returns the message of an action's commit. None of it is the agent's.
+func PushMessage(session, action string, ci agent.CI) string {
+	text := "Apply changes that people approved in Ringi\n\nConversation " + session + ", action " + action + "\n"
+	if ci == agent.CISkip {
+		text += "\n[skip ci]\n"
+	}
+	return text
+}
+
+// Changes returns what became of the repository's files between the source's version and another, by their paths in the
+// repository. Git has no folders of their own, so these are left out. Patches and pull requests are made of this list.
+func (c Commit) Changes(was, is *Tree) []FileChange {
+	all := slices.DeleteFunc(Difference(was, is), func(x FileChange) bool {
+		return (x.Was == nil || x.Was.Mode == ModeFolder) && (x.Is == nil || x.Is.Mode == ModeFolder)
+	})
+	for i := range all {
+		all[i].Path = c.path(all[i].Path)
+	}
+	return all
+}
+
+// path returns a path of the files as the repository knows it.
+func (c Commit) path(p string) string {
+	if c.Path == "" {
+		return p
+	}
+	return c.Path + "/" + p
+}
+
+// guarded are the beginnings of names of files and folders that decide what runs when something is pushed, or who may
+// accept it.
+var guarded = []string{".gitlab-ci", "jenkinsfile", ".travis.yml", ".drone.", ".woodpecker", "azure-pipelines",
+	"bitbucket-pipelines", ".appveyor", "appveyor.yml"}
+
+// guards returns the name in a path that pull requests may not change, or "".
+func guards(p string, allow []string) string {
+	for name := range strings.SplitSeq(p, "/") {
+		switch low := strings.ToLower(legible.Folded(name)); low {
+		case ".github", ".circleci", ".buildkite", ".gitmodules":
+			return name
+		default:
+			same := func(a string) bool { return strings.EqualFold(a, low) }
+			if slices.ContainsFunc(agent.Allowable, same) && !slices.ContainsFunc(allow, same) {
+				return name
+			}
+			if slices.ContainsFunc(guarded, func(begins string) bool { return strings.HasPrefix(low, begins) }) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// Unpushable says why these changes of the commit can't become a pull request, worded for the agent; empty: they can.
+// allow is as in the source.
+func (c Commit) Unpushable(changes []FileChange, allow []string) (problems []string) {
+	if len(changes) == 0 {
+		return []string{"nothing has changed since the commit"}
+	}
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	there := map[string]Committed{}
+	for _, e := range c.Entries {
+		there[c.path(e.Path)] = e
+	}
+	folders := foldersOf(there)
+	for _, x := range changes {
+		switch is, known := there[x.Path]; {
+		case CheckPath(x.Path) != nil || dotGit(x.Path):
+			add("%q is no path that can be pushed", x.Path)
+		case guards(x.Path, allow) != "":
+			add("%q can't be changed by a pull request, because of %q", x.Path, guards(x.Path, allow))
+		case !x.Was.file() || !x.Is.file():
+			add("%q is or was a link or a folder: pull requests change files alone", x.Path)
+		case x.Was == nil && (known || folders[x.Path]):
+			add("%q is in the repository, but not in these files, so it can't be written", x.Path)
+		case x.Was != nil && (!known || is.Mode != x.Was.Mode):
+			add("%q is not what the commit has", x.Path)
+		case x.Was == nil:
+			for p := parent(x.Path); p != ""; p = parent(p) {
+				if _, file := there[p]; file {
+					add("%q can't be there, because %q is no folder in the repository", x.Path, p)
+				}
+			}
+		}
+	}
+	problems = append(problems, alike(there, changes)...)
+	return append(problems, Unstampable(changes)...)
+}
+
+// file reports whether a side of a change is a file or nothing.
+func (s *Side) file() bool { return s == nil || s.Kind() == KindFile }
+
+// foldersOf returns the folders of a commit's entries.
+func foldersOf(entries map[string]Committed) map[string]bool {
+	out := map[string]bool{}
+	for p := range entries {
+		for p = parent(p); p != "" && !out[p]; p = parent(p) {
+			out[p] = true
+		}
+	}
+	return out
+}
+
+// alike names the changes after which a path differs from another only as people and file systems don't see.
+func alike(there map[string]Committed, changes []FileChange) (problems []string) {
+	t := &Tree{entries: map[string]entry{}}
+	for p := range there {
+		t.entries[p] = entry{}
+	}
+	for _, x := range changes {
+		if delete(t.entries, x.Path); x.Is != nil {
+			t.entries[x.Path] = entry{}
+		}
+	}
+	for p := range t.entries {
+		for p = parent(p); p != ""; p = parent(p) {
+			t.entries[p] = entry{folder: true}
+		}
+	}
+	if err := t.checkNames(changes); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
+}
+
+// After returns the content that a file has after the change. It refuses a content that isn't the one that people saw
+// changing, or that doesn't become what they saw.
+func (c FileChange) After(was []byte) (is []byte, err error) {
+	if c.Was != nil && sumOf(was) != c.Was.SHA256 || c.Was == nil && len(was) > 0 {
+		return nil, refuse("%q is not what it was", c.Path)
+	}
+	text, ok := apply(string(was), c.Hunks)
+	switch {
+	case !ok:
+		return nil, refuse("%q doesn't have the lines that change", c.Path)
+	case c.Is == nil && text != "":
+		return nil, refuse("%q has lines that stay, so it can't be deleted", c.Path)
+	case c.Is != nil && sumOf([]byte(text)) != c.Is.SHA256:
+		return nil, refuse("%q doesn't become what is approved", c.Path)
+	}
+	return []byte(text), nil
+}

@@ -1,0 +1,167 @@
+package conversation_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+)
+
+// commitOf returns the manifest of a commit with these files below a path, and more entries that they lack.
+func commitOf(t *testing.T, path string, files *conversation.Tree, more ...conversation.Committed) conversation.Commit {
+	t.Helper()
+	c := conversation.Commit{Repository: "acme/shop", SHA: strings.Repeat("a", 40), Path: path, Entries: more}
+	for _, e := range files.Manifest().Entries {
+		if e.Kind != conversation.KindFolder {
+			c.Entries = append(c.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode, SHA: strings.Repeat("b", 40)})
+		}
+	}
+	return c
+}
+
+func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
+	was := treeOf(t, file("main.py", "a\n"), file("old.py", "x\n"), file("run.sh", "true\n"), file("stays", "s\n"),
+		folder("empty"), link("way", "stays"))
+	is := treeOf(t, file("main.py", "b\n"), program("run.sh", "true\n"), file("stays", "s\n"), file("new/x.py", ""), folder("made"), link("way", "stays"))
+	c := commitOf(t, "services/pay", was, conversation.Committed{Path: "large.bin", Mode: "100644"})
+	changes := c.Changes(was, is)
+	var got []string
+	for _, x := range changes {
+		got = append(got, fmt.Sprint(x.Path, x.Kinds()))
+	}
+	expect.Same(t, []string{"services/pay/run.sh[mode]", "services/pay/new/x.py[added]",
+		"services/pay/main.py[changed]", "services/pay/old.py[deleted]"}, got)
+	expect.Same(t, []string(nil), c.Unpushable(changes, nil))
+	expect.Same(t, []string{"nothing has changed since the commit"}, c.Unpushable(c.Changes(was, was), nil))
+}
+
+// Each of these would change what nobody was shown, what runs, or what a person takes for something else.
+func TestWhatAPullRequestMayNotChange(t *testing.T) {
+	base := []written{file("a/b", "x\n"), file("Makefile", "x\n"), link("way", "Makefile"), program("run", "x\n")}
+	left := []conversation.Committed{{Path: "lfs/big", Mode: "100644"}, {Path: "vendored", Mode: "160000"}, {Path: "Data/x", Mode: "100644"}}
+	large := strings.Repeat("x\n", conversation.MaxChangedLines+1)
+	for name, test := range map[string]struct {
+		add    []written
+		remove string
+		says   string
+	}{
+		"an action of the repository":    {add: []written{file(".github/workflows/x.yml", "on: push\n")}, says: `because of ".github"`},
+		"the same in capitals":           {add: []written{file("sub/.GitHub/x", "x\n")}, says: `because of ".GitHub"`},
+		"another CI":                     {add: []written{file(".gitlab-ci.yml", "x\n")}, says: ".gitlab-ci.yml"},
+		"a part of another CI":           {add: []written{file(".gitlab-ci/x.yml", "x\n")}, says: ".gitlab-ci"},
+		"CircleCI":                       {add: []written{file(".circleci/config.yml", "x\n")}, says: ".circleci"},
+		"Jenkins":                        {add: []written{file("ci/Jenkinsfile.prod", "x\n")}, says: "Jenkinsfile.prod"},
+		"submodules":                     {add: []written{file(".gitmodules", "x\n")}, says: ".gitmodules"},
+		"attributes":                     {add: []written{file("a/.gitattributes", "x\n")}, says: ".gitattributes"},
+		"owners":                         {add: []written{file("docs/CODEOWNERS", "x\n")}, says: "CODEOWNERS"},
+		"Git's folder":                   {add: []written{file("a/.git/config", "x\n")}, says: "no path"},
+		"Git's folder by its short name": {add: []written{file("a/GIT~1/config", "x\n")}, says: "no path"},
+		"a new link":                     {add: []written{link("new", "Makefile")}, says: "a link or a folder"},
+		"a link that leads elsewhere":    {add: []written{link("way", "run")}, remove: "way", says: "a link or a folder"},
+		"a link that is gone":            {remove: "way", says: "a link or a folder"},
+		"a file that becomes a link":     {add: []written{link("run", "Makefile")}, remove: "run", says: "a link or a folder"},
+		"a folder that becomes a file":   {add: []written{file("a", "x\n")}, remove: "a/b", says: "a link or a folder"},
+		"a file that becomes a folder":   {add: []written{file("run/x", "x\n")}, remove: "run", says: "a link or a folder"},
+		"what the files lack":            {add: []written{file("lfs/big", "x\n")}, says: "is in the repository, but not in these files"},
+		"a folder that the files lack":   {add: []written{file("lfs", "x\n")}, says: "is in the repository, but not in these files"},
+		"below a submodule":              {add: []written{file("vendored/x", "x\n")}, says: `"vendored" is no folder`},
+		"alike but for case":             {add: []written{file("makefile", "x\n")}, says: "only in case"},
+		"alike but for width":            {add: []written{file("Ｍakefile", "x\n")}, says: "only in case"},
+		"alike to what the files lack":   {add: []written{file("data/y", "x\n")}, says: "only in case"},
+		"a binary":                       {add: []written{file("bin", "\x00")}, says: "no UTF-8 text"},
+		"too much":                       {add: []written{file("long", large)}, says: "lines, the limit is 3000"},
+	} {
+		was, next := treeOf(t, base...), slices.Clone(base)
+		next = slices.DeleteFunc(next, func(w written) bool { return w.header.Name == test.remove })
+		is := treeOf(t, append(next, test.add...)...)
+		c := commitOf(t, "", was, left...)
+		said := strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n")
+		expect.That(t, strings.Contains(said, test.says), "%s: %q", name, said)
+	}
+}
+
+func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
+	was := treeOf(t, file("a", "x\n"))
+	is := treeOf(t, file("a", "x\n"), file(".gitattributes", "x\n"), file("CODEOWNERS", "x\n"), file(".github/CODEOWNERS", "x\n"))
+	c := commitOf(t, "", was)
+	changes := c.Changes(was, is)
+	expect.Is(t, len(c.Unpushable(changes, nil)), 3)
+	expect.Is(t, len(c.Unpushable(changes, []string{"CODEOWNERS"})), 2)
+	left := c.Unpushable(changes, agent.Allowable)
+	expect.That(t, len(left) == 1 && strings.Contains(left[0], ".github"), "%q", left)
+}
+
+// A commit that isn't the one of the files, and a renaming to another case, which makes nothing alike.
+func TestChangesAreOfTheCommit(t *testing.T) {
+	was, is := treeOf(t, file("a.txt", "x\n")), treeOf(t, file("A.txt", "x\n"))
+	c := commitOf(t, "", was)
+	expect.Same(t, []string(nil), c.Unpushable(c.Changes(was, is), nil))
+	c.Entries[0].Mode = "100755"
+	said := strings.Join(c.Unpushable(c.Changes(was, is), nil), "\n")
+	expect.Has(t, said, `"a.txt" is not what the commit has`)
+}
+
+func TestATitleSaysNothingToGitHub(t *testing.T) {
+	for title, says := range map[string]string{
+		"Round prices down": "", "税込み価格を切り捨てる: shop/price": "title has '/'", "税込み価格の端数、": "title has '、'",
+		"CSVデータの読み込み v1.2 - 3_a": "", strings.Repeat("語", 120): "", strings.Repeat("語", 121): "title has 121 characters, the limit is 120",
+		"": "title must have text", " a": "no blanks around it", "a\nb": `title has '\n'`, "${{ github.token }}": "title has '$'",
+		"Fixes #1": "title has '#'", "by @team": "title has '@'", "a\u3164b": "title has", "a\u200bb": "title has", "e\u0301": "title has",
+		"\xff": "title must have text",
+	} {
+		said := strings.Join(conversation.CheckPull(title, "why"), "\n")
+		expect.That(t, strings.Contains(said, says) && (says == "") == (said == ""), "%q: %q", title, said)
+	}
+	for body, says := range map[string]string{
+		"why\n\tso": "", "": "body is empty", "\u200b \n": "body is empty", "a\r\nb": "LF line ends", "a\x00": "LF line ends",
+		strings.Repeat("語", 4001): "body has 4001 characters, the limit is 4000",
+	} {
+		said := strings.Join(conversation.CheckPull("t", body), "\n")
+		expect.That(t, strings.Contains(said, says) && (says == "") == (said == ""), "%q: %q", body, said)
+	}
+}
+
+// No line of a body ends the block of code in which it stands, whatever it is made of.
+func TestABodyStaysOneBlockOfCode(t *testing.T) {
+	for _, body := range []string{"why", "```\n@team\n```\n", "````` `` ``````\n", "`", "~~~\n", strings.Repeat("`", 50)} {
+		lines := strings.Split(strings.TrimSuffix(conversation.PullBody(body), "\n"), "\n")
+		fence := strings.TrimSuffix(lines[0], "text")
+		expect.That(t, len(fence) >= 3 && strings.Trim(fence, "`") == "" && lines[len(lines)-1] == fence, "%q", lines)
+		inside := lines[1 : len(lines)-1]
+		expect.Is(t, strings.Join(inside, "\n"), strings.TrimRight(body, "\n"))
+		expect.That(t, !strings.Contains(strings.Join(inside, "\n"), fence), "%q ends in %q", fence, inside)
+	}
+}
+
+func TestACommitsMessageIsOurs(t *testing.T) {
+	expect.Is(t, conversation.PushMessage("s", "a", agent.CIRun), "Apply changes that people approved in Ringi\n\nConversation s, action a\n")
+	expect.Is(t, conversation.PushMessage("s", "a", agent.CISkip),
+		"Apply changes that people approved in Ringi\n\nConversation s, action a\n\n[skip ci]\n")
+	expect.Is(t, conversation.BranchOf("s", "a"), "ringi/s/a")
+}
+
+func TestAFileBecomesWhatWasApprovedOrNothing(t *testing.T) {
+	was := treeOf(t, file("a", "1\n2\n"), file("gone", "x\n"), program("run", "x\n"))
+	is := treeOf(t, file("a", "1\ntwo"), file("run", "x\n"), file("new", "n\r\n"))
+	content := map[string]string{"a": "1\n2\n", "gone": "x\n", "run": "x\n"}
+	after := map[string]string{"a": "1\ntwo", "run": "x\n", "new": "n\r\n"}
+	for _, x := range conversation.Difference(was, is) {
+		got, err := x.After([]byte(content[x.Path]))
+		expect.That(t, err == nil && string(got) == after[x.Path], "%s: %q %v", x.Path, got, err)
+		if _, err := x.After([]byte("another\n")); err == nil {
+			t.Errorf("%s is made of another content", x.Path)
+		}
+		if x.Is != nil {
+			forged := *x.Is
+			forged.SHA256 = strings.Repeat("0", 64)
+			x.Is = &forged
+			if _, err := x.After([]byte(content[x.Path])); err == nil {
+				t.Errorf("%s becomes what nobody approved", x.Path)
+			}
+		}
+	}
+}

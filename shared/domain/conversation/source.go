@@ -1,0 +1,296 @@
+package conversation
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
+)
+
+// Source is where the conversation's first files come from: a commit of a repository.
+type Source struct {
+	Name         string      `json:"name"`       // as in the settings
+	Repository   string      `json:"repository"` // owner/name
+	RepositoryID int         `json:"repository_id"`
+	Ref          string      `json:"ref"`
+	Path         string      `json:"path,omitempty"`
+	Commit       string      `json:"commit,omitempty"` // fixed before a download, so that each try fetches the same
+	Tries        int         `json:"tries,omitempty"`
+	State        SourceState `json:"state"`
+	// Error says why there are no files.
+	Error   aggregate.Reason `json:"error_code,omitempty"`
+	Version string           `json:"version,omitempty"` // of the files as they were fetched
+	Left    []LeftOut        `json:"left,omitempty"`    // the first entries that the files don't have
+	More    int              `json:"more,omitempty"`    // how many others they don't have
+}
+
+// SourceState says whether the source's files are there.
+type SourceState string
+
+const (
+	SourceWanted SourceState = "wanted"
+	SourceThere  SourceState = "there"
+	SourceFailed SourceState = "failed" // the conversation goes on without files
+)
+
+const (
+	// MaxSourceTries is how often a source's files are tried to be fetched.
+	MaxSourceTries = 3
+	// mostLeftKept is how many entries that were left out stay in the row.
+	mostLeftKept = 50
+	// shownLeft is how many of them are named in the conversation.
+	shownLeft = 10
+	// mostNamed is how many bytes of the files' names the agent is told.
+	mostNamed = 8 << 10
+)
+
+// ReasonSourceThere marks the message that says where the files are from; the others say why a source has none.
+const (
+	ReasonSourceThere     aggregate.Reason = "source_there"
+	ReasonSourceGone      aggregate.Reason = "source_gone"      // it is not listed any more
+	ReasonSourceRefused   aggregate.Reason = "source_refused"   // GitHub does not give it to the App
+	ReasonSourceOther     aggregate.Reason = "source_other"     // the name is another repository's now
+	ReasonSourceTooLarge  aggregate.Reason = "source_too_large" // a limit of Import, or of GitHub's list
+	ReasonSourceUnfetched aggregate.Reason = "source_unfetched" // all tries failed
+)
+
+// Audit actions of sources.
+const (
+	AuditSourceFetched aggregate.Action = "source.fetched"
+	AuditSourceFailed  aggregate.Action = "source.failed"
+)
+
+// SourceOf returns the source of a new conversation.
+func SourceOf(s agent.Source) *Source {
+	return &Source{Name: s.Name, Repository: s.Repository, RepositoryID: s.RepositoryID, Ref: s.Ref, Path: s.Path,
+		State: SourceWanted}
+}
+
+// Lists reports whether the settings still have the source as it was when the conversation began, for its opener and
+// agent.
+func (s *Conversation) Lists(sources []agent.Source) bool {
+	x, ok := agent.SourceNamed(sources, s.Source.Name, s.Opener, s.AgentID)
+	return ok && x.Repository == s.Source.Repository && x.RepositoryID == s.Source.RepositoryID && x.Path == s.Source.Path
+}
+
+// wants reports whether the source's files must be fetched before the agent answers.
+func (s *Conversation) wants() bool { return s.Source != nil && s.Source.State == SourceWanted }
+
+// Where says for rules that approve actions where the conversation is, and whether its files are still its source's. What
+// the commands of a conversation with a source do depends on the repository, so rules have to name that.
+func (s *Conversation) Where(sources []agent.Source) agent.Where {
+	if s.Source == nil {
+		return agent.Where{Workspace: s.WorkspacePath, Place: s.Channel}
+	}
+	w := agent.Where{Sourced: true, Place: s.Channel}
+	if s.Source.State == SourceThere && s.Lists(sources) {
+		w.Source, w.Changed = s.Source.Name, s.WorkspaceVersion != s.Source.Version
+	}
+	return w
+}
+
+// Names the files' origin for people: repository, commit and folder.
+func (s Source) String() string {
+	name := "github.com/" + s.Repository
+	if s.Commit != "" {
+		name += "@" + s.Commit
+	}
+	if s.Path != "" {
+		name += "/" + s.Path
+	}
+	return name
+}
+
+// URL is the address of the commit's files on GitHub, or "" before the commit is known.
+func (s Source) URL() string {
+	if s.Commit == "" {
+		return ""
+	}
+	path := strings.TrimSuffix("/"+s.Repository+"/tree/"+s.Commit+"/"+s.Path, "/")
+	return (&url.URL{Scheme: "https", Host: "github.com", Path: path}).String()
+}
+
+// Short names the repository and the beginning of the commit's hash.
+func (s Source) Short() string { return s.Repository + "@" + s.Commit[:min(len(s.Commit), 7)] }
+
+// fetching begins a Change about the source whose files the run fetches.
+func (a *Aggregate) fetching(run int, now time.Time) (*change, *Source, error) {
+	if err := a.working(run); err != nil {
+		return nil, nil, err
+	}
+	if !a.Conversation.wants() {
+		return nil, nil, aggregate.ErrMoved
+	}
+	c, s := a.begin(now), *a.Conversation.Source
+	c.Conversation.Source = &s
+	return c, &s, nil
+}
+
+// TrySource counts a try of fetching the source. After MaxSourceTries it gives the source up. It returns ErrMoved if
+// nothing is to be fetched.
+func (a *Aggregate) TrySource(run int, now time.Time) (aggregate.Change, error) {
+	c, s, err := a.fetching(run, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if s.Tries >= MaxSourceTries {
+		return a.FailSource(run, ReasonSourceUnfetched, now)
+	}
+	s.Tries++
+	return c.done()
+}
+
+// FixSource fixes the commit that is fetched. Once it is fixed, another is not taken.
+func (a *Aggregate) FixSource(run int, commit string, now time.Time) (aggregate.Change, error) {
+	c, s, err := a.fetching(run, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if s.Commit != "" {
+		return aggregate.Change{}, nil
+	}
+	s.Commit = commit
+	return c.done()
+}
+
+// Fetched is what was fetched of a source.
+type Fetched struct {
+	Commit  string
+	Version string
+	Files   []string // paths
+	Left    []LeftOut
+	More    int
+}
+
+// TakeSource makes the fetched files the conversation's. People and the agent are told where they are from, which are
+// left out and why; the agent also which there are. It returns ErrMoved if another commit was fixed.
+func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Change, error) {
+	c, s, err := a.fetching(run, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if s.Commit != f.Commit || f.Commit == "" {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	kept := min(len(f.Left), mostLeftKept)
+	s.State, s.Version, s.Left, s.More = SourceThere, f.Version, slices.Clone(f.Left[:kept]), f.More+len(f.Left)-kept
+	c.Conversation.WorkspaceVersion, c.Conversation.WorkspacePath = f.Version, s.String()
+	c.Conversation.FilesBy, c.Conversation.FilesLostAt = 0, nil
+	c.progress()
+	c.active()
+	w := aboutSource.In(c.Conversation.Locale)
+	m := Message{Sender: FromSystem, Reason: ReasonSourceThere}
+	m.own(w.there)
+	m.quote(s.String())
+	if n := len(s.Left) + s.More; n > 0 {
+		m.own(fmt.Sprintf(w.left, n))
+		m.quote(s.LeftWords(c.Conversation.Locale, shownLeft))
+	}
+	shown := c.say(m)
+	c.card(CardMessage, MessageSubject(shown.Key(), 0))
+	list := Message{Sender: FromSystem}
+	list.own(fmt.Sprintf(w.files, len(f.Files)))
+	list.quote(named(f.Files))
+	c.say(list)
+	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
+		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit, "version": s.Version,
+	})
+	return c.done()
+}
+
+// named lists paths, one a line, within mostNamed bytes.
+func named(paths []string) string {
+	var b strings.Builder
+	for i, p := range paths {
+		if b.Len()+len(p) > mostNamed {
+			fmt.Fprintf(&b, "… +%d", len(paths)-i)
+			break
+		}
+		b.WriteString(p + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// FailSource lets the conversation go on without files. People and the agent are told why.
+func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+	c, s, err := a.fetching(run, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	s.State, s.Error = SourceFailed, why
+	c.progress()
+	c.active()
+	m := Message{Sender: FromSystem, Reason: why}
+	m.own(SourceWords(c.Conversation.Locale, why))
+	m.quote(s.String())
+	shown := c.say(m)
+	c.card(CardMessage, MessageSubject(shown.Key(), 0))
+	c.audit(aggregate.System(), AuditSourceFailed, "session", c.Conversation.ID, map[string]any{
+		"source": s.Name, "repository": s.Repository, "commit": s.Commit, "error": why,
+	})
+	return c.done()
+}
+
+// sourceWords are the system's texts about sources, for people and the agent.
+type sourceWords struct {
+	there, left, files, more string
+	why                      map[LeftOutReason]string
+	failed                   map[aggregate.Reason]string
+}
+
+// SourceWords says why a source has no files.
+func SourceWords(locale string, why aggregate.Reason) string {
+	w := aboutSource.In(locale)
+	if text, ok := w.failed[why]; ok {
+		return text
+	}
+	return w.failed[ReasonSourceUnfetched]
+}
+
+// LeftWords names what the files don't have, one entry a line and most at most.
+func (s Source) LeftWords(locale string, most int) string {
+	w := aboutSource.In(locale)
+	var lines []string
+	for _, x := range s.Left[:min(len(s.Left), most)] {
+		lines = append(lines, x.Path+" ("+w.why[x.Why]+")")
+	}
+	if more := len(s.Left) + s.More - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf(w.more, more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+var aboutSource = language.InEach(
+	sourceWords{
+		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除かれています。", files: "ファイル (%d 件):", more: "ほか %d 件",
+		why: map[LeftOutReason]string{
+			LeftLink: "外を指すリンク", LeftKind: "ファイルでもフォルダーでもない", LeftPath: "扱えない名前", LeftSize: "大きすぎる", LeftLFS: "Git LFS",
+			LeftModule: "サブモジュール", LeftMissing: "アーカイブにない", LeftChanged: "アーカイブの内容がコミットと違う",
+		},
+		failed: map[aggregate.Reason]string{
+			ReasonSourceGone:      "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。",
+			ReasonSourceRefused:   "GitHub がリポジトリのファイルを渡しませんでした。会話はファイルなしで続きます。管理者は、連携のページの接続と、設定のソースを確かめてください。",
+			ReasonSourceOther:     "リポジトリの名前が今は別のリポジトリのものになっているため、ファイルを取得していません。会話はファイルなしで続きます。管理者は、設定のソースを登録し直してください。",
+			ReasonSourceTooLarge:  "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。",
+			ReasonSourceUnfetched: "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。少し待ってから、新しい会話でもう一度お試しください。",
+		},
+	},
+	sourceWords{
+		there: "This conversation begins with these files:", left: "Left out of them (%d):", files: "Files (%d):", more: "and %d more",
+		why: map[LeftOutReason]string{
+			LeftLink: "a link that leads out", LeftKind: "neither file nor folder", LeftPath: "a name that can't be used", LeftSize: "too large",
+			LeftLFS: "Git LFS", LeftModule: "submodule", LeftMissing: "not in the archive", LeftChanged: "the archive differs from the commit",
+		},
+		failed: map[aggregate.Reason]string{
+			ReasonSourceGone:      "The source was taken from the settings, so its files were not fetched. The conversation goes on without files.",
+			ReasonSourceRefused:   "GitHub did not give the repository’s files. The conversation goes on without files. An administrator can check the connection on the integrations page, and the sources in the settings.",
+			ReasonSourceOther:     "The repository’s name belongs to another repository now, so no files were fetched. The conversation goes on without files. An administrator can list the source anew in the settings.",
+			ReasonSourceTooLarge:  "The repository is too large or its archive can’t be read, so its files could not be fetched. The conversation goes on without files.",
+			ReasonSourceUnfetched: "The repository’s files could not be fetched. The conversation goes on without files. Please wait a little, then try again in a new conversation.",
+		},
+	})

@@ -1,0 +1,99 @@
+package versions
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"ringi/shared/domain/conversation"
+)
+
+// LinkLasts is how long a link to a download is valid. Whoever has the link can fetch the file.
+const LinkLasts = time.Minute
+
+// Each reads files of a version one after the other, so that only one is in memory, and calls take with each. It stops
+// when all were taken. It returns ErrGone if the version doesn't exist, and an error for a file that is not as the
+// manifest says.
+func (s *Store) Each(ctx context.Context, of Conversation, version string, files []conversation.Entry,
+	take func(e conversation.Entry, content []byte) error) error {
+	left := map[string]conversation.Entry{}
+	for _, e := range files {
+		left[e.Path] = e
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	if err := checkVersion(version); err != nil {
+		return err
+	}
+	key := s.version(of, version)
+	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
+	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
+		err = fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	if err != nil {
+		return fmt.Errorf("read files: %w", err)
+	}
+	defer out.Body.Close()
+	for in := tar.NewReader(out.Body); len(left) > 0; {
+		h, err := in.Next()
+		if err != nil { // also io.EOF: a file is missing
+			return fmt.Errorf("read files: %d are missing: %w", len(left), err)
+		}
+		e, wanted := left[h.Name]
+		if !wanted || h.Typeflag != tar.TypeReg {
+			continue
+		}
+		content, err := io.ReadAll(io.LimitReader(in, conversation.MaxBytes+1))
+		if err != nil {
+			return fmt.Errorf("read %q: %w", e.Path, err)
+		}
+		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != e.SHA256 {
+			return fmt.Errorf("read %q: it is not the file that the manifest names", e.Path)
+		}
+		if err := take(e, content); err != nil {
+			return err
+		}
+		delete(left, h.Name)
+	}
+	return nil
+}
+
+// Link stores a download for a day and returns an address that serves it as a file of this name, without a session, for
+// LinkLasts.
+func (s *Store) Link(ctx context.Context, of Conversation, name string, body []byte) (string, error) {
+	sum := sha256.Sum256(body)
+	key := conversation.DownloadsPrefix + of.Tenant + "/" + of.ID + "/" + hex.EncodeToString(sum[:])
+	_, err := s.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(body)})
+	if err != nil {
+		return "", fmt.Errorf("keep a download: %w", err)
+	}
+	out, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{
+		Bucket: &s.bucket, Key: &key, ResponseContentType: aws.String("application/octet-stream"),
+		ResponseContentDisposition: aws.String(Attachment(name)),
+	}, s3.WithPresignExpires(LinkLasts))
+	if err != nil {
+		return "", fmt.Errorf("sign a download: %w", err)
+	}
+	return out.URL, nil
+}
+
+// Attachment is the header Content-Disposition of a file that browsers save under this name.
+func Attachment(name string) string {
+	name = conversation.SafeName(name)
+	if header := mime.FormatMediaType("attachment", map[string]string{"filename": name}); header != "" {
+		return header
+	}
+	return "attachment"
+}

@@ -1,0 +1,306 @@
+package github_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	vendor "ringi/infra/local/vendors/github"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/tool/github"
+)
+
+// was and is are files of the commit that newWorld makes, before and after what people approved. The commit's
+// untouched.bin is not among them.
+func (w *world) approved(t *testing.T) []conversation.FileChange {
+	t.Helper()
+	was := filesOf(t, map[string]string{"main.py": "print(1)\n", "old.py": "x\n", "run.sh": "true\n"})
+	is := filesOf(t, map[string]string{"main.py": "print(2)", "run.sh": "true\n", "new/x.py": "x = 1\r\n", "empty": ""})
+	commit := conversation.Commit{SHA: w.first}
+	changes := commit.Changes(was, is)
+	for i := range changes { // a Tree's files are made without modes
+		if changes[i].Path == "run.sh" {
+			t.Fatalf("run.sh has changed: %+v", changes[i])
+		}
+	}
+	sh := sum("true\n")
+	return append(changes, conversation.FileChange{Path: "run.sh", Was: &conversation.Side{Mode: "100755", SHA256: sh},
+		Is: &conversation.Side{Mode: "100644", SHA256: sh}})
+}
+
+func filesOf(t *testing.T, files map[string]string) *conversation.Tree {
+	t.Helper()
+	var list []conversation.File
+	for p, text := range files {
+		list = append(list, conversation.File{Path: p, Content: text})
+	}
+	return expect.Value((&conversation.Tree{}).Apply(list))(t)
+}
+
+func sum(text string) string { return conversation.Version([]byte(text)) }
+
+func (w *world) order(t *testing.T) github.Order {
+	t.Helper()
+	return github.Order{RepositoryID: w.repo.ID, Base: w.first, Branch: "ringi/s/a", Into: "main", Title: "Mend",
+		Body: conversation.PullBody("why"), Message: conversation.PushMessage("s", "a", "skip"), At: at.Add(1500e6),
+		Changes: w.approved(t)}
+}
+
+// carry carries an order out and returns the steps that were noted.
+func (w *world) carry(t *testing.T, o github.Order, from github.Step) (last github.Step, noted []github.Step, err error) {
+	t.Helper()
+	last, err = w.open(t, github.Pushes()).Carry(t.Context(), o, from, func(_ context.Context, s github.Step) error {
+		noted = append(noted, s)
+		return nil
+	})
+	return last, noted, err
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "core.quotePath=false", "-c", "safe.directory=*"}, args...)...)
+	var said bytes.Buffer
+	c.Stderr = &said
+	out, err := c.Output()
+	expect.Must(t, err == nil, "git %v: %v\n%s", args, err, &said)
+	return string(out)
+}
+
+// tree lists what git itself finds in a commit: mode, hash and path.
+func tree(t *testing.T, dir, commit string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for line := range strings.Lines(git(t, dir, "ls-tree", "-r", commit)) {
+		about, path, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		out[path] = about
+	}
+	return out
+}
+
+// What git finds in the pull request is the commit's tree with the approved changes, and nothing else.
+func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
+	w := newWorld(t)
+	o := w.order(t)
+	last, noted, err := w.carry(t, o, github.Step{})
+	expect.NoError(t, err)
+	expect.Same(t, []github.Step{{Commit: last.Commit}, {Commit: last.Commit, Branch: true}, {Commit: last.Commit, Branch: true, Number: 1}}, noted)
+	expect.Is(t, w.repo.Ref("heads/"+o.Branch), last.Commit)
+	dir := t.TempDir()
+	expect.NoError(t, w.repo.Export(dir))
+	git(t, dir, "fsck", "--strict", "--no-dangling")
+	want := tree(t, dir, w.first)
+	blob := func(text string) string { return "blob " + conversation.BlobSHA([]byte(text)) }
+	delete(want, "old.py")
+	maps.Copy(want, map[string]string{"main.py": "100644 " + blob("print(2)"), "new/x.py": "100644 " + blob("x = 1\r\n"),
+		"empty": "100644 " + blob(""), "run.sh": "100644 " + blob("true\n")})
+	expect.Same(t, want, tree(t, dir, last.Commit))
+	expect.Is(t, git(t, dir, "log", "-1", "--format=%P|%an|%ae|%cn|%ce|%ad|%cd|%B", "--date=iso", last.Commit), w.first+
+		"|ringi|ringi@noreply.invalid|ringi|ringi@noreply.invalid|2026-04-01 09:00:01 +0000|2026-04-01 09:00:01 +0000|"+o.Message+"\n")
+	pulls := w.repo.Pulls()
+	expect.Must(t, len(pulls) == 1, "%+v", pulls)
+	p := pulls[0]
+	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Head == o.Branch && p.Base == "main" && p.HeadSHA == last.Commit, "%+v", p)
+}
+
+// breaks fails one call of a route in a way: the call is not made, or it is made and its answer is lost.
+func (w *world) breaks(route string, status int, made bool) {
+	once := false
+	w.fault = func(r string, rw http.ResponseWriter, q *http.Request, do http.HandlerFunc) {
+		if once || r != route {
+			do(rw, q)
+			return
+		}
+		once = true
+		if made {
+			do(blind{}, q)
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		rw.WriteHeader(status)
+		fmt.Fprint(rw, `{"message":"You have exceeded a secondary rate limit"}`)
+	}
+}
+
+// blind is an answer that nobody gets.
+type blind struct{}
+
+func (blind) Header() http.Header         { return http.Header{} }
+func (blind) Write(b []byte) (int, error) { return len(b), nil }
+func (blind) WriteHeader(int)             {}
+
+// Wherever a call fails or its answer is lost, the next try goes on and there is one branch and one pull request.
+func TestABrokenPushGoesOn(t *testing.T) {
+	for _, route := range []string{"POST/git/trees", "POST/git/commits", "POST/git/refs", "POST/pulls", "GET/git/trees/{sha}"} {
+		for _, status := range []int{502, 429, 403} {
+			for _, made := range []bool{false, true} {
+				if made && status != 502 {
+					continue // a refused call was not made
+				}
+				name := fmt.Sprint(route, " ", status, " ", made)
+				w := newWorld(t)
+				o := w.order(t)
+				w.breaks(route, status, made)
+				last, noted, err := w.carry(t, o, github.Step{})
+				seen := route == "POST/git/refs" || route == "POST/pulls"
+				if e, ok := errors.AsType[*failedcall.Error](err); ok {
+					expect.Is(t, e.Outcome == failedcall.Unknown, status == 502 && seen, name+": whether the step may be there")
+					expect.That(t, status == 502 || e.Problem == failedcall.ProblemRateLimited, "%s: %v", name, err)
+				} else {
+					expect.That(t, err == nil, "%s: %v", name, err)
+				}
+				expect.That(t, !made || !seen || err == nil, "%s: what was made is not found: %v", name, err)
+				if len(noted) > 0 {
+					last = noted[len(noted)-1]
+				}
+				last, _, err = w.carry(t, o, last)
+				expect.That(t, err == nil && last.Number == 1 && last.Branch, "%s: %+v %v", name, last, err)
+				pulls := w.repo.Pulls()
+				expect.That(t, len(pulls) == 1 && pulls[0].HeadSHA == last.Commit, "%s: %+v", name, pulls)
+			}
+		}
+	}
+}
+
+// Two that carry the same order out at the same time, in any order of their steps, make one branch and one pull request.
+func TestTwoDeliveriesOpenOnePullRequest(t *testing.T) {
+	for stops := range 3 {
+		w := newWorld(t)
+		o := w.order(t)
+		c := w.open(t, github.Pushes())
+		n := 0
+		first, err := c.Carry(t.Context(), o, github.Step{}, func(ctx context.Context, s github.Step) error {
+			if n++; n-1 == stops {
+				_, err := w.open(t, github.Pushes()).Carry(ctx, o, github.Step{}, func(context.Context, github.Step) error { return nil })
+				return err
+			}
+			return nil
+		})
+		expect.That(t, err == nil && first.Number == 1 && len(w.repo.Pulls()) == 1, "%d: %+v %v", stops, first, err)
+	}
+}
+
+func TestNothingIsMadeAfterANoteThatFails(t *testing.T) {
+	for stop := range 2 {
+		w := newWorld(t)
+		o, n := w.order(t), 0
+		last, err := w.open(t, github.Pushes()).Carry(t.Context(), o, github.Step{}, func(context.Context, github.Step) error {
+			if n++; n-1 == stop {
+				return errors.New("stopped")
+			}
+			return nil
+		})
+		expect.That(t, err != nil && last.Commit != "" && last.Branch == (stop == 1) && last.Number == 0, "%+v %v", last, err)
+		expect.Is(t, w.repo.Ref("heads/"+o.Branch) != "", stop == 1)
+		expect.Is(t, len(w.repo.Pulls()), 0)
+	}
+}
+
+// A ref that somebody else made, or a rule of the repository, is refused and nothing is written over.
+func TestABranchOfSomebodyElseStays(t *testing.T) {
+	w := newWorld(t)
+	o := w.order(t)
+	other := w.repo.Commit(o.Branch, "theirs", map[string]vendor.File{"x": {Content: "theirs"}}, at)
+	last, _, err := w.carry(t, o, github.Step{})
+	expect.That(t, errors.Is(err, github.ErrTaken) && !last.Branch && w.repo.Ref("heads/"+o.Branch) == other, "%+v %v", last, err)
+	_, err = w.open(t, github.Reads()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
+	expect.That(t, problem(err) == failedcall.ProblemDenied, "a look needs the right to read pull requests: %v", err)
+	_, err = w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
+	expect.That(t, errors.Is(err, github.ErrTaken), "%v", err)
+
+	w = newWorld(t)
+	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		if route == "POST/git/refs" {
+			rw.WriteHeader(http.StatusUnprocessableEntity)
+			fmt.Fprint(rw, `{"message":"Repository rule violations found\n\nCommits must have verified signatures.\n\n"}`)
+			return
+		}
+		do(rw, r)
+	}
+	_, _, err = w.carry(t, w.order(t), github.Step{})
+	e, ok := errors.AsType[*failedcall.Error](err)
+	expect.That(t, ok && e.Outcome == failedcall.Failed && e.Problem == failedcall.ProblemRejected, "%v", err)
+	expect.Has(t, fmt.Sprint(e.Args), "verified signatures")
+}
+
+// A branch without a pull request is told apart from what nobody knows.
+func TestARefusedPullRequestLeavesItsBranch(t *testing.T) {
+	w := newWorld(t)
+	o := w.order(t)
+	o.Into = "none"
+	last, noted, err := w.carry(t, o, github.Step{})
+	e, ok := errors.AsType[*failedcall.Error](err)
+	expect.That(t, ok && e.Outcome == failedcall.Failed && last.Branch && last.Number == 0 && len(noted) == 2, "%+v %v", last, err)
+	at := expect.Value(w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t)
+	expect.Same(t, github.Step{Commit: last.Commit, Branch: true}, at)
+}
+
+func TestALookFindsWhatIsThere(t *testing.T) {
+	w := newWorld(t)
+	o := w.order(t)
+	c := w.open(t, github.Looks())
+	at := expect.Value(c.Look(t.Context(), w.repo.ID, o.Branch, strings.Repeat("0", 40)))(t)
+	expect.Same(t, github.Step{Commit: strings.Repeat("0", 40)}, at)
+	last, _, err := w.carry(t, o, github.Step{})
+	expect.NoError(t, err)
+	expect.Same(t, last, expect.Value(c.Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t))
+	_, err = c.Look(t.Context(), w.repo.ID+1, o.Branch, last.Commit)
+	expect.That(t, errors.Is(err, github.ErrOther), "%v", err)
+}
+
+// What is not the commit's, or not what people were shown, makes no tree.
+func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
+	for name, bend := range map[string]func(w *world, o *github.Order){
+		"another commit": func(w *world, o *github.Order) {
+			o.Base = w.repo.Commit("main", "second", map[string]vendor.File{"main.py": {Content: "print(3)\n"}, "old.py": {Content: "x\n"},
+				"run.sh": {Content: "true\n", Mode: "100755"}}, at)
+		},
+		"a path that the commit has": func(_ *world, o *github.Order) {
+			o.Changes = append(o.Changes, conversation.FileChange{Path: "untouched.bin", Is: o.Changes[0].Is, Hunks: o.Changes[0].Hunks})
+		},
+		"a guarded path": func(_ *world, o *github.Order) {
+			is := &conversation.Side{Mode: "100644", SHA256: sum("")}
+			o.Changes = append(o.Changes, conversation.FileChange{Path: ".github/workflows/x.yml", Is: is})
+		},
+		"bytes that nobody approved": func(_ *world, o *github.Order) {
+			o.Changes = slices.Clone(o.Changes)
+			i := slices.IndexFunc(o.Changes, func(x conversation.FileChange) bool { return x.Path == "main.py" })
+			o.Changes[i].Is = &conversation.Side{Mode: "100644", SHA256: sum("print(9)")}
+		},
+	} {
+		w := newWorld(t)
+		o := w.order(t)
+		bend(w, &o)
+		_, noted, err := w.carry(t, o, github.Step{})
+		expect.That(t, errors.Is(err, conversation.ErrRefused) && noted == nil, "%s: %v", name, err)
+		expect.Is(t, w.repo.Ref("heads/"+o.Branch), "", name)
+	}
+	w := newWorld(t)
+	o := w.order(t)
+	o.RepositoryID++
+	_, _, err := w.carry(t, o, github.Step{})
+	expect.That(t, errors.Is(err, github.ErrOther), "%v", err)
+}
+
+// A tree that GitHub makes otherwise than it was told never gets a ref.
+func TestAnotherTreeGetsNoBranch(t *testing.T) {
+	w := newWorld(t)
+	asked := 0
+	w.fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
+		if route == "GET/git/trees/{sha}" {
+			if asked++; asked == 2 {
+				r.SetPathValue("sha", w.first) // the commit's own tree
+			}
+		}
+		do(rw, r)
+	}
+	_, noted, err := w.carry(t, w.order(t), github.Step{})
+	expect.That(t, errors.Is(err, github.ErrTree) && noted == nil, "%v", err)
+}
