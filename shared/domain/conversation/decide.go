@@ -207,6 +207,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 		s.fail(ReasonNotShared, c.Now)
 		c.sending(x, s)
 	}
+	c.refuseTyped()
 	c.to(Closed)
 	c.Conversation.ClosedBy, c.Conversation.ClosedAt, c.Conversation.CloseReason = by.ID, &c.Now, why
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""

@@ -106,13 +106,32 @@ func (a *Aggregate) RefuseTyped(run int, t *Typed, why []string, lost string, no
 		return aggregate.Change{}, err
 	}
 	c.lose(lost)
-	m := Message{Sender: FromSystem, Reason: ReasonNotProposed, Typed: &t.Own, For: t.User}
-	m.own(saidOfTyped.In(c.Conversation.Locale).refused)
-	m.quote(strings.Join(why, "\n"))
-	m.own(saidOfTyped.In(c.Conversation.Locale).kept)
-	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+	c.tellTyped(t, strings.Join(why, "\n"))
 	c.rest()
 	return c.done()
+}
+
+// tellTyped tells the person why nothing became of their own proposal.
+func (c *change) tellTyped(t *Typed, why string) {
+	own := t.Own
+	m := Message{Sender: FromSystem, Reason: ReasonNotProposed, Typed: &own, For: t.User}
+	m.own(saidOfTyped.In(c.Conversation.Locale).refused)
+	m.quote(why)
+	m.own(saidOfTyped.In(c.Conversation.Locale).kept)
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
+}
+
+// refuseTyped ends people's own proposals that wait while the conversation is closed, and tells them.
+func (c *change) refuseTyped() {
+	for _, t := range c.of.Typed {
+		if t.OverAt != nil {
+			continue
+		}
+		over := *t
+		over.Own, over.OverAt = Own{}, &c.Now
+		c.Put(&over)
+		c.tellTyped(t, saidOfTyped.In(c.Conversation.Locale).closed)
+	}
 }
 
 // ending begins a Change with which a person's own proposal that waits is over.
@@ -133,7 +152,7 @@ func (a *Aggregate) ending(run int, t *Typed, now time.Time) (*change, error) {
 	return c, nil
 }
 
-type wordsOfTyped struct{ refused, kept, busy, changed, failed string }
+type wordsOfTyped struct{ refused, kept, busy, changed, failed, closed string }
 
 var saidOfTyped = language.InEach(
 	wordsOfTyped{
@@ -142,6 +161,7 @@ var saidOfTyped = language.InEach(
 		busy:    "その間に、ほかの操作が承認待ちになりました。それが終わってから、もう一度提案してください。",
 		changed: "その間に、会話のファイルが変わりました。もう一度提案してください。",
 		failed:  "Ringi の側で処理に失敗しました。時間をおいて、もう一度提案してください。",
+		closed:  "その前に、会話が終了しました。会話を再開してから、もう一度提案してください。",
 	},
 	wordsOfTyped{
 		refused: "This person’s own proposal could not be made an action.",
@@ -149,6 +169,7 @@ var saidOfTyped = language.InEach(
 		busy:    "Another action came to wait for approval meanwhile. Propose this again when it is over.",
 		changed: "The conversation’s files changed meanwhile. Please propose this again.",
 		failed:  "Something failed on Ringi’s side. Please propose this again in a while.",
+		closed:  "The conversation was closed before. Begin anew, then propose this again.",
 	},
 )
 

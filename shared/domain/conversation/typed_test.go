@@ -78,6 +78,22 @@ func TestAPersonIsToldWhyNothingBecameOfWhatTheyTyped(t *testing.T) {
 	expect.Must(t, said != nil && *said.Typed == typedFile && said.For == suzuki && strings.Contains(said.Content, "the reason"), "%+v", said)
 }
 
+// Who closes a conversation ends what waits in it, and its author is told. It does not come back when the conversation
+// begins anew.
+func TestWhatAPersonTypedEndsWithTheConversation(t *testing.T) {
+	tb := typing(t)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
+	told := 0
+	for _, l := range tb.lists {
+		if m, is := l.(*Message); is && m.Typed != nil && *m.Typed == typedFile && m.For == suzuki {
+			told++
+		}
+	}
+	expect.Is(t, told, 1, "messages to the author")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
+	expect.That(t, tb.load().WaitingTyped() == nil && tb.load().Effects(tb.now).Begin == nil, "it waits again")
+}
+
 // A run that dies again and again gives up what waits, and says so: nothing waits for ever.
 func TestARunThatDiesGivesUpWhatAPersonTyped(t *testing.T) {
 	tb := typing(t)
