@@ -208,7 +208,8 @@ func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string,
 }
 
 // FailApproved fails an approved action that turned out not to be executable before the claim: its command does not
-// exist, or the files that it writes are refused. This may also happen before a second claim.
+// exist, or the files that it writes are refused. This may also happen before a second claim. A pull request whose
+// commit was made by then is lost instead: its branch may be there.
 func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -216,6 +217,9 @@ func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (a
 	}
 	if a.Head.Run != run || x.Status != ActionApproved && (x.Status != ActionExecuting || x.Claim != nil) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	if x.Pushed != nil && x.Pushed.Commit != "" {
+		return a.lost(x, now)
 	}
 	r.Status = ActionFailed
 	return a.end(x, r, now)
@@ -239,19 +243,7 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 	case x.Status == ActionFailed && x.Outcome == OutcomeUnknown:
 		return a.truth(x, r, now)
 	case x.Status == ActionCancelled && x.Late == nil:
-		c := a.begin(now)
-		n := *x
-		r = r.bounded()
-		r.At = c.Now
-		n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
-		n.steps(r.Pushed)
-		if r.Commands != nil {
-			n.Commands = r.Commands
-		}
-		c.Put(&n)
-		c.auditAction(aggregate.System(), AuditLate, x,
-			withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
-		return c.done()
+		return a.late(x, r, now)
 	}
 	return aggregate.Change{}, nil
 }
@@ -270,6 +262,23 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 		as = AuditFailed
 	}
 	c.auditAction(aggregate.System(), as, x, withRan(r.Commands, map[string]any{"error": r.Error, "version": r.Version}))
+	return c.done()
+}
+
+// late keeps the result of an action that was cancelled beside its status.
+func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, error) {
+	c := a.begin(now)
+	n := *x
+	r = r.bounded()
+	r.At = c.Now
+	n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
+	n.steps(r.Pushed)
+	if r.Commands != nil {
+		n.Commands = r.Commands
+	}
+	c.Put(&n)
+	c.auditAction(aggregate.System(), AuditLate, x,
+		withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
 	return c.done()
 }
 

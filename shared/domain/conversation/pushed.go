@@ -154,18 +154,33 @@ func (a *Aggregate) Check(id string, by aggregate.Actor, p aggregate.Policy, now
 // Looking returns the action of which a run is to look what is there, or nil.
 func (a *Aggregate) Looking() *Action {
 	for _, x := range a.Actions {
-		if x.Pushed != nil && x.Pushed.Look != nil && x.Outcome == OutcomeUnknown {
+		withdrawn := x.Status == ActionCancelled && x.Late == nil
+		if x.Pushed != nil && x.Pushed.Look != nil && (x.Outcome == OutcomeUnknown || withdrawn) {
 			return x
 		}
 	}
 	return nil
 }
 
-// Found records what a look found: the result of an action whose outcome was unknown.
+// lookWhatIsThere has a run look what is there of a push that is withdrawn between two tries: no invocation is left that
+// knows whether its branch was made.
+func (n *Action) lookWhatIsThere(by aggregate.Actor, now time.Time) {
+	if n.Pushed == nil || n.Pushed.Commit == "" || n.Claim != nil {
+		return
+	}
+	pushed := *n.Pushed
+	pushed.Look, pushed.Unseen = &Look{By: by.ID, At: now}, ""
+	n.Pushed = &pushed
+}
+
+// Found records what a look found: the result of an action whose outcome was unknown, or of one that was withdrawn.
 func (a *Aggregate) Found(run int, id string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.looked(run, id, "")
 	if err != nil {
 		return aggregate.Change{}, err
+	}
+	if x.Status == ActionCancelled {
+		return a.late(x, r, now)
 	}
 	return a.truth(x, r, now)
 }

@@ -139,6 +139,24 @@ func TestAPushThatMadeNoCommitDidNothing(t *testing.T) {
 	}
 }
 
+// The settings may forbid between two tries what the first one began. Its branch may be there, so nobody says that it is
+// not, and people can have it looked at.
+func TestAPushThatIsRefusedOnTheWayIsUnsure(t *testing.T) {
+	for commit, want := range map[string]Outcome{"": "", madeCommit: OutcomeUnknown} {
+		tb, x := pushing(t)
+		if commit != "" {
+			expect.NoError(t, tb.step(x, "i1", Pushed{Commit: commit}))
+		}
+		expect.NoError(t, tb.crash())
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.FailApproved(a.Head.Run, x.ActionID, Result{Error: ReasonPushSource}, tb.now)
+		})
+		is := tb.load().Action(x.ActionID)
+		expect.That(t, is.Status == ActionFailed && is.Outcome == want, "after %q: %+v", commit, is)
+		expect.That(t, offersCheck(tb.load()) == (want != ""), "after %q: whether it is offered", commit)
+	}
+}
+
 // What comes of a push that was withdrawn on the way is kept beside it.
 func TestAWithdrawnPushSaysWhatIsThere(t *testing.T) {
 	tb, x := pushing(t)
@@ -153,6 +171,26 @@ func TestAWithdrawnPushSaysWhatIsThere(t *testing.T) {
 	})
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Status == ActionCancelled && is.Late != nil && strings.Contains(is.Pushed.URL(), "/tree/ringi/"), "%+v", is)
+}
+
+// Between two tries nobody has the claim. What the last one may have left a run finds, and nobody goes on with it.
+func TestAPushThatIsWithdrawnBetweenTwoTriesIsLookedAt(t *testing.T) {
+	tb, x := pushing(t)
+	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
+	expect.NoError(t, tb.crash())
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
+	})
+	a := tb.load()
+	expect.That(t, a.Looking() != nil && a.Next(tb.now).State == StateCall, "nobody looks: %+v", a.Next(tb.now))
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Found(a.Head.Run, x.ActionID, Result{Status: ActionFailed, Error: ReasonBranchAlone,
+			Pushed: &Pushed{Commit: madeCommit, There: true}}, tb.now)
+	})
+	a = tb.load()
+	is := a.Action(x.ActionID)
+	expect.That(t, is.Status == ActionCancelled && is.Late != nil && is.Pushed.Look == nil && a.Looking() == nil &&
+		strings.Contains(is.Pushed.URL(), "/tree/ringi/"), "%+v %+v", is, is.Pushed)
 }
 
 // offersCheck reports whether people may have a pull request looked at, on any surface.
