@@ -307,6 +307,8 @@ func TestARequestAfterReadingIsAskedFor(t *testing.T) {
 	attached.Files = []turn.File{{Name: "a.txt", Type: "text/plain", Body: []byte("x"), Size: 1}}
 	unread := user("これ")
 	unread.Files = []turn.File{{Name: "a.txt", Type: "text/plain", Why: "it is not there"}}
+	gone := user("これ")
+	gone.Files = []turn.File{{Name: "a.txt", Type: "text/plain", Hash: "read by an earlier turn", Why: "it is not there"}}
 	reads := model.Response{Stop: model.StopEnd, Calls: []model.Call{{Name: "list_files", Input: json.RawMessage(`{"path":""}`)}}}
 	hands := model.Response{Stop: model.StopEnd, Calls: []model.Call{{Name: "hand_over", Input: json.RawMessage(`{"request":"買う"}`)}}}
 	for name, tt := range map[string]struct {
@@ -318,6 +320,7 @@ func TestARequestAfterReadingIsAskedFor(t *testing.T) {
 		"a file, in the turn": {[]turn.Message{user("稟議に")}, []model.Response{reads, hands}, true},
 		"a file, before":      {[]turn.Message{user("読んで"), read, user("稟議に")}, []model.Response{hands}, true},
 		"an attachment":       {[]turn.Message{attached}, []model.Response{hands}, true},
+		"one, before":         {[]turn.Message{gone, {Sender: turn.FromAgent, Text: "読みました"}, user("稟議に")}, []model.Response{hands}, true},
 		"none that was read":  {[]turn.Message{unread}, []model.Response{hands}, false},
 		"a command's output":  {[]turn.Message{{Sender: turn.FromSystem, ActionID: "A", Pieces: []turn.Piece{{Text: "out", Quoted: true}}}, user("稟議に")}, []model.Response{hands}, true},
 		"a summary":           {[]turn.Message{{Sender: turn.FromSystem, Collapsed: true, Text: "要約"}, user("稟議に")}, []model.Response{hands}, true},
