@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
@@ -114,6 +116,29 @@ func (a *attaching) system() (all []string) {
 		}
 	}
 	return all
+}
+
+// What anybody attaches lies where commands run, and nobody has approved it: no rule lets a test run beside it, unless it
+// says so.
+func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
+	server := storetest.Start(t)
+	for name, tt := range map[string]struct {
+		files []string
+		want  conversation.ActionStatus
+	}{
+		"nothing is attached": {nil, conversation.ActionApproved},
+		"a test is attached":  {[]string{"test_x.txt", "import os"}, conversation.ActionPending},
+	} {
+		a := attachedTo(t, server, tt.files...)
+		s := a.settings()
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"pytest", "*"}, Place: "D1"}}
+		a.Store = settled{a.rows, s}
+		a.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
+			Input: json.RawMessage(`{"argv":["pytest",".ringi/in"],"timeout_seconds":60,"summary":"tests"}`)}}
+		a.answered()
+		x := a.load().Current()
+		expect.That(t, x != nil && x.Status == tt.want && (x.AttachmentsVersion != "") == (tt.files != nil), "%s: %+v", name, x)
+	}
 }
 
 func TestAttachmentsAreLaidOnce(t *testing.T) {

@@ -97,8 +97,9 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		out.Rule, err = t.listed(p.Decoded)
 		return out, err
 	}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Conversation.Where(t.settings.Sources)); i >= 0 &&
-		t.Sandbox {
+	where := t.a.Conversation.Where(t.settings.Sources)
+	where.Attached = p.Decoded.AttachmentsVersion != ""
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 && t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
 			return nil, fmt.Errorf("name a rule: %w", err)

@@ -18,8 +18,9 @@ type AutoRule struct {
 	Workspace string `json:"workspace"`
 	Source    string `json:"source,omitempty"` // name of a source in the settings; empty: conversations without one
 	Place     string `json:"place,omitempty"`  // Slack's id of a channel or of direct messages
-	// Changed says that the rule also holds once the files are no longer the source's. Until then what the test reads as
-	// its configuration is what the repository's people wrote.
+	// Changed says that the rule also holds once the files are no longer the source's, or attachments lie beside them.
+	// Until then what the test reads as its configuration is what the repository's people wrote. A rule without a source
+	// never holds beside attachments: what anybody in the conversation attaches would run.
 	Changed bool `json:"changed,omitempty"`
 }
 
@@ -30,6 +31,7 @@ type Where struct {
 	Sourced   bool   // it began from a source, also if that is not listed any more
 	Place     string // Slack's id of the channel
 	Changed   bool   // its files are not the source's any more
+	Attached  bool   // what people attached lies beside its files, and nobody has approved that
 }
 
 // Where names where a rule holds, for people.
@@ -43,6 +45,8 @@ func (r AutoRule) Where() string {
 // holds reports whether the rule is about such a conversation.
 func (r AutoRule) holds(w Where) bool {
 	switch {
+	case w.Attached && !r.Changed:
+		return false
 	case r.Workspace != "":
 		return r.Workspace == w.Workspace
 	case r.Source == "":

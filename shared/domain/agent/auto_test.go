@@ -16,6 +16,31 @@ func rule(argv ...string) agent.AutoRule {
 
 var inW = agent.Where{Workspace: "w"}
 
+// What people attach lies beside the files, and nobody has approved it.
+func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
+	of := func(r agent.AutoRule, w agent.Where) bool {
+		r.Type, r.Argv = agent.TestRun, []string{"pytest", "*"}
+		return r.Allows(agent.TestRun, []string{"pytest", ".ringi/in/test_x.py"}, w)
+	}
+	for name, tt := range map[string]struct {
+		rule  agent.AutoRule
+		where agent.Where
+		want  bool
+	}{
+		"by team and channel":   {agent.AutoRule{Workspace: "w"}, agent.Where{Workspace: "w"}, false},
+		"by a place":            {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
+		"by a source":           {agent.AutoRule{Source: "shop", Place: "D1"}, agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
+		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, agent.Where{Source: "shop", Sourced: true, Place: "D1"}, true},
+	} {
+		if !of(tt.rule, tt.where) {
+			t.Errorf("%s: it doesn't hold without attachments", name)
+		}
+		if tt.where.Attached = true; of(tt.rule, tt.where) != tt.want {
+			t.Errorf("%s: beside attachments it is not %t", name, tt.want)
+		}
+	}
+}
+
 // A rule names source and place by the settings' ids. It holds while the files are the source's: a file that the agent
 // changed may be one that the test reads as its configuration.
 func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
