@@ -45,7 +45,11 @@ func (t *answering) complete(ctx context.Context) turn.Complete {
 			}
 		}
 		kept, problems = p.Complete(typ, conversation.On{Base: t.base(), Attachments: t.laid.version}, t.tree)
-		conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
+		made := t.madeBefore(ctx, len(kept.Changes) > 0)
+		if kept.Push != nil { // its paths are the repository's
+			made = made.Below(t.a.Conversation.Source.Path)
+		}
+		conversation.MadeBefore(kept.Changes, made)
 		return kept, problems
 	}
 }

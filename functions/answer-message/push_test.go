@@ -94,6 +94,37 @@ func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 	expect.That(t, strings.Contains(w.vendor.requests[0].Messages[0].Parts[0].Text, "open_pull_request"), "the tool is not offered")
 }
 
+// The stamp covers who changed each path before, also where the files are a folder of the repository.
+func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
+	w := sourced(t, storetest.Start(t), "heads/main", conversation.File{Path: "a.py", Content: "2\n"})
+	want := []conversation.Maker{{Action: 1}}
+	w.Files.(*trees).made = conversation.Made{Paths: map[string][]conversation.Maker{"a.py": want}}
+	w.Files = below{w.Files}
+	w.settings().Sources[0].Path = "services/pay"
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		of := *s.Source
+		of.Path, s.Source, s.FilesBy = "services/pay", &of, 1
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	}))(t)
+	w.vendor.says.Calls = []model.Call{pull("Mend it")}
+	expect.Value(w.handle())(t)
+	x := w.load().Current()
+	expect.Must(t, x != nil, "nothing is proposed: %+v", w.vendor.requests)
+	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
+	expect.Must(t, problems == nil && len(p.Changes) == 1 && p.Changes[0].Path == "services/pay/a.py", "%v %+v", problems, p.Changes)
+	expect.Same(t, want, p.Changes[0].By)
+}
+
+// below are files of a repository's folder.
+type below struct{ Files }
+
+func (b below) Commit(ctx context.Context, of versions.Conversation, version string) (conversation.Commit, error) {
+	c, err := b.Files.Commit(ctx, of, version)
+	c.Path = "services/pay"
+	return c, err
+}
+
 // Each of these goes back to the model, and no action is proposed.
 func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 	server := storetest.Start(t)

@@ -38,6 +38,18 @@ func (m Made) After(by Maker, changes []FileChange) Made {
 	return out
 }
 
+// Below returns the same of a folder's files, by the paths of what has that folder.
+func (m Made) Below(folder string) Made {
+	if folder == "" {
+		return m
+	}
+	out := Made{Paths: map[string][]Maker{}, Unknown: m.Unknown}
+	for p, by := range m.Paths {
+		out.Paths[folder+"/"+p] = by
+	}
+	return out
+}
+
 // Of returns the actions that changed a path, the oldest first.
 func (m Made) Of(path string) []Maker {
 	all := m.Paths[path]
