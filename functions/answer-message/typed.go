@@ -82,7 +82,21 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 	if err != nil {
 		return p, nil, err
 	}
+	text, err := t.withMakers(ctx, p)
+	if err != nil {
+		return p, nil, err
+	}
 	p.Terms = t.settings.ActionTerms(t.Now())
-	p.Payload, err = t.keep(ctx, string(p.Payload.JSON))
+	p.Payload, err = t.keep(ctx, text)
 	return p, nil, err
+}
+
+// withMakers returns the payload of a person's own proposal with who changed its paths before, as an agent's says it.
+func (t *answering) withMakers(ctx context.Context, p conversation.Proposal) (string, error) {
+	kept, problems := conversation.ReadKept(p.Type, []byte(p.Payload.JSON))
+	if problems != nil {
+		return "", fmt.Errorf("read a person's own proposal: %s", problems[0])
+	}
+	conversation.MadeBefore(kept.Changes, t.madeBefore(ctx, len(kept.Changes) > 0))
+	return kept.JSON(), nil
 }

@@ -61,6 +61,27 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 	expect.Is(t, len(w.vendor.requests), asked, "calls of the model")
 }
 
+// Whoever approves is told who changed a file before, whoever proposes to change it now.
+func TestWhatAPersonTypedSaysWhoChangedItsPathBefore(t *testing.T) {
+	w, files, version := working(t, storetest.Start(t), "one\n")
+	want := []conversation.Maker{{Action: 1}}
+	files.made = conversation.Made{Paths: map[string][]conversation.Maker{"a.txt": want}}
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		s, head := *a.Conversation, a.Head
+		s.FilesBy, s.WorkspaceVersion = 1, version
+		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+	}))(t)
+	expect.Value(w.handle())(t)
+	w.types("form", conversation.Own{Path: "a.txt", Content: "two\n"})
+	w.wake()
+	expect.Value(w.handle())(t)
+	x := w.load().Current()
+	expect.Must(t, x != nil, "nothing is proposed")
+	p, problems := conversation.ReadKept(x.ActionType, []byte(x.Payload.JSON))
+	expect.Must(t, problems == nil, "%v", problems)
+	expect.Same(t, want, p.Changes[0].By)
+}
+
 func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
 	server := storetest.Start(t)
 	for name, tt := range map[string]struct {
