@@ -116,7 +116,7 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
-// about says what type of action it is, how long it may run, and why the agent wants it.
+// about says what type of action it is, how long it may run, and why the agent, or the person who proposed it, wants it.
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
 	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
@@ -127,7 +127,11 @@ func (d conversationDrawing) about(x *conversation.Action) string {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
 	if about := inline(x.Summary, maxAbout); about != "" {
-		text += "\n" + fill(w.About, "agent", or(inline(d.t.Conversation.AgentID, maxTool), d.w.None), "text", about)
+		who := or(inline(d.t.Conversation.AgentID, maxTool), d.w.None)
+		if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
+			who = d.w.mention(x.Askers[0])
+		}
+		text += "\n" + fill(w.About, "agent", who, "text", about)
 	}
 	return text
 }

@@ -391,6 +391,18 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 	return card.Message{}
 }
 
+// What a person proposes stands on its card as that person's words, not as the agent's.
+func TestAPersonsOwnProposalHasThatPersonsWords(t *testing.T) {
+	for _, locale := range language.All {
+		c := begunConversation(t)
+		c.says("はい", nil)
+		c.do(c.Propose(*shell("make"), member("U_SATO"), anyMember, c.now))
+		text := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, locale)))(t))
+		expect.That(t, strings.Contains(text, "失敗しているテスト") && strings.Contains(text, `@U_SATO`) && !strings.Contains(text, "claude"),
+			"%s: %s", locale, text)
+	}
+}
+
 func TestEveryStateOfAConversationLooksAsItDid(t *testing.T) {
 	for _, locale := range language.All {
 		for _, s := range conversationStates {
