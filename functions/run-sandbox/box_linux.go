@@ -107,12 +107,6 @@ type box struct {
 // archives are of the files that a command works on, and of those that lie beside them.
 type archives struct{ files, attached []byte }
 
-// printed are the streams of one command.
-type printed struct {
-	streams []*os.File
-	readers sync.WaitGroup
-}
-
 // startBox makes a box and waits until it is ready. The command has not begun when it returns.
 func startBox(l level, p plan, files archives, out *output) (_ *box, err error) {
 	p.Level = l
@@ -342,30 +336,6 @@ func (b *box) stop() { io.WriteString(b.control, orderStop+"\n") }
 func (b *box) kill() {
 	b.control.Close()
 	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })
-}
-
-// drain waits until all output of a command is read, or two seconds: a process that survives its box would keep the
-// pipes open.
-func (p *printed) drain() {
-	read := make(chan struct{})
-	go func() {
-		p.readers.Wait()
-		close(read)
-	}()
-	select {
-	case <-read:
-	case <-time.After(2 * time.Second):
-		p.close()
-		<-read
-	}
-}
-
-func (p *printed) close() {
-	for _, f := range p.streams {
-		if f != nil {
-			f.Close()
-		}
-	}
 }
 
 // packed returns the changed workspace. The command could not reach the process that packed it, but packed validates

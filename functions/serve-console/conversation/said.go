@@ -84,41 +84,10 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 		if m.Collapsed && m.Key() == s.SummaryKey {
 			continue // it stands above
 		}
-		row := saidRow{
-			ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Passages(m.Content),
-			At: m.CreatedAt, Tokens: m.RawTokens,
-			Action: numbers[m.ActionID], Waits: waits[m.Key()],
-		}
-		switch {
-		case m.Deleted:
-			row.Note = words.Say("deletes")
-		case m.Changes != "":
-			row.Note = words.Say("changes")
-		case gone[m.Key()]:
+		row := p.rowOf(t, m, words)
+		row.Action, row.Waits = numbers[m.ActionID], waits[m.Key()]
+		if row.Note == "" && gone[m.Key()] {
 			row.Note = words.Say("deleted")
-		}
-		row.Typed = m.Typed
-		for _, e := range m.Thread {
-			row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
-		}
-		id := m.TaskID
-		if m.HandOver != nil {
-			id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
-		}
-		if aggregate.ValidID(id) {
-			row.Task = "/console/tasks/" + id
-		}
-		switch m.Sender {
-		case conversation.FromAgent:
-			row.By = p.Agent
-		case conversation.FromSystem:
-			row.By = words.Say("ringi")
-			if m.For != "" {
-				row.By += " → " + t.person(m.For)
-			}
-			if m.Collapsed {
-				row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
-			}
 		}
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
 			anew, row.Anew = true, true
@@ -133,4 +102,42 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 	if len(t.said) == saidOfPage {
 		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
 	}
+}
+
+// rowOf draws a message without what depends on others.
+func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Texts) saidRow {
+	row := saidRow{
+		ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Passages(m.Content),
+		At: m.CreatedAt, Tokens: m.RawTokens,
+	}
+	switch {
+	case m.Deleted:
+		row.Note = words.Say("deletes")
+	case m.Changes != "":
+		row.Note = words.Say("changes")
+	}
+	row.Typed = m.Typed
+	for _, e := range m.Thread {
+		row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
+	}
+	id := m.TaskID
+	if m.HandOver != nil {
+		id, row.Request = m.HandOver.TaskID, legible.Visible(m.HandOver.Text)
+	}
+	if aggregate.ValidID(id) {
+		row.Task = "/console/tasks/" + id
+	}
+	switch m.Sender {
+	case conversation.FromAgent:
+		row.By = p.Agent
+	case conversation.FromSystem:
+		row.By = words.Say("ringi")
+		if m.For != "" {
+			row.By += " → " + t.person(m.For)
+		}
+		if m.Collapsed {
+			row.Text = append([]card.Passage{{Text: words.Say("summary") + "\n"}}, row.Text...)
+		}
+	}
+	return row
 }

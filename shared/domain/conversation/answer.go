@@ -2,8 +2,6 @@ package conversation
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -29,38 +27,8 @@ const (
 	maxSurplus = 4 << 10
 )
 
-// ErrType says that the agent may not propose actions of this type, or that the type is unknown.
-type ErrType struct{ Type ActionType }
-
-func (e ErrType) Error() string {
-	return fmt.Sprintf("actions of type %.40q are not supported", string(e.Type))
-}
-
-// ErrPending says that another action waits or is under way. A conversation has only one at a time.
-var ErrPending = fmt.Errorf("another action waits for a decision or is under way: %w", aggregate.ErrInFlight)
-
-// ErrBase says that the conversation's files are not those for which an action was proposed.
-var ErrBase = errors.New("the conversation's files are not those for which the action was proposed")
-
 // Waiting returns the messages to answer next, oldest first.
 func (a *Aggregate) Waiting() []*Inbox { return a.Inbox[:min(len(a.Inbox), mostTogether)] }
-
-// Proposal is an action that an agent or a person proposes. Its payload has been validated.
-type Proposal struct {
-	Type    ActionType
-	Payload aggregate.Blob // in the form of Payload.JSON
-	Seconds int            // its timeout
-	Plan    int            // how many commands it runs, if it runs several
-	Summary string         // its purpose in the agent's words
-	On                     // for which it was made, as the payload says
-	Terms   aggregate.Terms
-	Rule    string // the rule that approves it, if one does
-	// Tool and Access are those of a tool_call.
-	Tool   string
-	Access aggregate.Access
-	// Push is that of a tool_call that opens a pull request.
-	Push *Push
-}
 
 // Answer is an agent's answer.
 type Answer struct {
@@ -291,87 +259,6 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
-}
-
-// propose creates the action and its card, and returns the action's id.
-func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string) {
-	switch {
-	case c.of.Current() != nil:
-		c.Fail(ErrPending)
-	case c.of.FilesLost():
-		c.Fail(ErrFilesLost)
-	}
-	if p.On != c.Conversation.On() {
-		c.Fail(ErrBase)
-	}
-	c.Conversation.Actions++
-	x := &Action{
-		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan, Base: &p.Base,
-		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
-		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
-	}
-	if as == RequestedByUser {
-		x.Askers = []string{by.ID}
-	}
-	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
-	if p.Push != nil {
-		x.Pushed = &Pushed{Repository: p.Push.Repository, Base: p.Push.Commit, Branch: BranchOf(x.SessionID, x.ActionID)}
-	}
-	if !c.Conversation.onCommit(x.Pushed) {
-		c.Fail(ErrBase)
-	}
-	c.under(p.Terms.SettingsRev)
-	c.card(CardAction, x.Key())
-	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
-	if p.Rule == "" || c.Conversation.Unasked >= mostUnasked {
-		c.Put(x)
-		c.Conversation.PendingActionID = x.ActionID
-		return x.ActionID
-	}
-	if !x.mayGoUnasked() { // a second check, independent of the caller's
-		c.Fail(ErrType{x.ActionType})
-	}
-	x.Rule = p.Rule
-	c.Conversation.Unasked++
-	c.move(x, ActionApproved, func(n *Action) {
-		n.Payload = c.lasting(n.Payload)
-		n.Gate.Terms.ApprovalRequired = false
-		n.settle(aggregate.Approved)
-		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto
-	})
-	c.auditAction(aggregate.System(), AuditApproved, x, map[string]any{"rule": p.Rule})
-	return x.ActionID
-}
-
-// Propose creates a person's own proposal, which waits for a decision like an agent's. The agent is told of it with the
-// next messages. It changes nothing if the same person's same proposal is the open one, as when a form is sent twice.
-func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if err := policy.Request(by); err != nil {
-		return aggregate.Change{}, err
-	}
-	if x := a.Current(); x != nil && x.RequestedBy == RequestedByUser && slices.Equal(x.Askers, []string{by.ID}) &&
-		x.ActionType == p.Type && x.Payload.Hash() == p.Payload.Hash() {
-		return aggregate.Change{}, nil
-	}
-	c := a.begin(now)
-	if c.Conversation.Status == Closed {
-		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Conversation.ClosedBy, At: *c.Conversation.ClosedAt, Reason: c.Conversation.CloseReason})
-	}
-	c.active()
-	c.proposeOwn(p, by)
-	return c.done()
-}
-
-// proposeOwn makes a person's own action, and tells the agent of it with the next messages.
-func (c *change) proposeOwn(p Proposal, by aggregate.Actor) {
-	p.Rule = ""
-	id := c.propose(p, RequestedByUser, by)
-	m := Message{Sender: FromSystem, ActionID: id}
-	m.own(fmt.Sprintf(said.In(c.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
-	m.quote(p.Summary)
-	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
-	c.say(m)
 }
 
 // Refusal says why messages get a fixed sentence instead of a model's answer.

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -78,92 +77,6 @@ const (
 	// mostHeld and mostHeldText limit the sandbox's report on its isolation.
 	mostHeld, mostHeldText = 10, 60
 )
-
-// Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
-// and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, and
-// ErrBase. Calls of tools have a claim of their own; see ClaimCall.
-func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
-	if x := a.Current(); x != nil && x.ActionType == ToolCall {
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
-	return a.claim(run, invocation, leaseUntil, now)
-}
-
-// ClaimCall is Claim for calls of tools. The claim also relies on rows of the tenant: the tool's permission as it was
-// read and, for a listed read, the settings.
-func (a *Aggregate) ClaimCall(run int, invocation string, leaseUntil, now time.Time,
-	on ...aggregate.Owned) (aggregate.Change, error) {
-	if x := a.Current(); x == nil || x.ActionType != ToolCall {
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
-	c, err := a.claim(run, invocation, leaseUntil, now)
-	c.Owned = append(c.Owned, on...)
-	return c, err
-}
-
-func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
-	if a.Head.Run != run || a.Head.Resting {
-		return aggregate.Change{}, aggregate.ErrSuperseded
-	}
-	x := a.Current()
-	switch {
-	case x == nil || x.Status == ActionPending:
-		return aggregate.Change{}, aggregate.ErrMoved
-	case x.Claim != nil:
-		return aggregate.Change{}, aggregate.ErrInFlight
-	case a.FilesLost():
-		return aggregate.Change{}, ErrFilesLost
-	case !x.approved():
-		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
-	}
-	c := a.begin(now)
-	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
-		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
-	}
-	claim := func(n *Action) {
-		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
-		n.BaseVersion = c.Conversation.WorkspaceVersion
-	}
-	if x.Status == ActionExecuting { // an earlier claim was released before anything began
-		n := *x
-		claim(&n)
-		c.Put(&n)
-		if n.BaseVersion != x.BaseVersion {
-			c.auditStart(&n)
-		}
-		return c.done()
-	}
-	started := c.move(x, ActionExecuting, func(n *Action) { claim(n); n.StartedAt = &c.Now })
-	c.to(Executing)
-	c.Head.Acting = x.ActionID
-	c.active()
-	c.auditStart(started)
-	return c.done()
-}
-
-// auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
-func (c *change) auditStart(x *Action) {
-	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
-		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
-	})
-}
-
-// approved reports whether the row proves the approval of exactly this payload.
-func (x *Action) approved() bool {
-	switch x.ApprovedBy {
-	case ApprovedByAuto:
-		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil
-	case ApprovedByUser:
-		for _, s := range x.Gate.Stamps {
-			if s.Withdrawn == nil && s.Hash != x.Payload.Hash() {
-				return false
-			}
-		}
-		return x.Gate.Status == aggregate.Approved && aggregate.Settled(x.Gate.Route, x.Gate.Stamps)
-	}
-	return false
-}
 
 // executedBy returns the action that the invocation executes. It returns ErrMoved if the invocation lost the claim, or
 // the action has ended.

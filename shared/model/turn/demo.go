@@ -73,9 +73,7 @@ func demoAnswer(r model.Request) model.Response {
 	if told, ok := demoUnpushable(r.Messages[len(r.Messages)-1], in); ok {
 		return model.Response{Text: told}
 	}
-	if slices.ContainsFunc(r.Messages[len(r.Messages)-1].Parts, func(p model.Part) bool {
-		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
-	}) {
+	if demoWaits(r.Messages[len(r.Messages)-1]) {
 		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
 			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
 	}
@@ -83,15 +81,7 @@ func demoAnswer(r model.Request) model.Response {
 	wanted, calls := demoCall(last.Text, in("入社した人を調べます", "Looks up who joined"))
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
-		if counted, ok := demoCounted(result, lastSpoken(r.Messages), in); ok {
-			return model.Response{Text: counted}
-		}
-		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
-		// in the other language the person reads the result only on the card
-		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
-			says += "\n" + first
-		}
-		return model.Response{Text: says}
+		return demoGot(r.Messages, result, ja, in)
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。",
 			"I am a demo. I propose the command as you wrote it."),
@@ -119,6 +109,26 @@ func demoAnswer(r model.Request) model.Response {
 	return model.Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+}
+
+// demoGot answers after a result.
+func demoGot(said []model.Message, result string, ja bool, in func(ja, en string) string) model.Response {
+	if counted, ok := demoCounted(result, lastSpoken(said), in); ok {
+		return model.Response{Text: counted}
+	}
+	says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
+	// in the other language the person reads the result only on the card
+	if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
+		says += "\n" + first
+	}
+	return model.Response{Text: says}
+}
+
+// demoWaits reports whether the agent was refused because another action is open.
+func demoWaits(m model.Message) bool {
+	return slices.ContainsFunc(m.Parts, func(p model.Part) bool {
+		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
+	})
 }
 
 // demoCommands proposes a script, or several that were each written after a line's “command:”.

@@ -1,0 +1,88 @@
+package turn
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/words/legible"
+)
+
+type hit struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// search returns the lines that hold a text.
+func (f *Files) search(found []conversation.Found, sought string) (out shown) {
+	var left []string
+	binary, size := 0, 0
+	began := time.Now()
+	for i, x := range found {
+		text, ok := x.Text()
+		if !ok {
+			binary++
+			continue
+		}
+		if f.scanned+len(text) > MaxScanned || f.took+time.Since(began) > MaxScan {
+			left = append(left, fmt.Sprintf("%s files that were not searched: one turn searches at most %d MiB in %s",
+				conversation.Grouped(len(found)-i), MaxScanned>>20, MaxScan))
+			break
+		}
+		f.scanned += len(text)
+		for _, h := range hits(x.Path, text, sought, maxFound+1-len(out.Found)) {
+			size += len(h.Path) + len(h.Text)
+			if len(out.Found) == maxFound || size > maxResult/2 {
+				out.NotShown = strings.Join(append(left, "further lines that hold the text: name a folder or a longer text"), "; ")
+				return out
+			}
+			out.Found = append(out.Found, h)
+		}
+	}
+	if binary > 0 {
+		left = append(left, fmt.Sprintf("%s files that are links or %s", conversation.Grouped(binary), noText))
+	}
+	if out.NotShown = strings.Join(left, "; "); out.Found == nil {
+		out.Lines = fmt.Sprintf("none in %s files", conversation.Grouped(len(found)-binary))
+	}
+	return out
+}
+
+// hits returns at most most lines of a file that hold a text.
+func hits(path string, text []byte, sought string, most int) (out []hit) {
+	line, at := 1, 0
+	for len(out) < most {
+		i := bytes.Index(text[at:], []byte(sought))
+		if i < 0 {
+			return out
+		}
+		line += bytes.Count(text[at:at+i], []byte("\n"))
+		begin := bytes.LastIndexByte(text[:at+i], '\n') + 1
+		end := len(text)
+		if n := bytes.IndexByte(text[at+i:], '\n'); n >= 0 {
+			end = at + i + n
+		}
+		out = append(out, hit{path, line, around(text[begin:end], at+i-begin)})
+		if at = end + 1; at > len(text) {
+			return out
+		}
+		line++
+	}
+	return out
+}
+
+// around returns the part of a line that begins shortly before a place in it.
+func around(line []byte, place int) string {
+	if from := place - maxAround/4; utf8.RuneCount(line) > maxAround && from > 0 {
+		for from > 0 && !utf8.RuneStart(line[from]) {
+			from--
+		}
+		line = append([]byte("…"), line[from:]...)
+	}
+	text, _, _ := legibleLine(line)
+	return legible.Clip(strings.TrimSpace(text), maxAround)
+}
