@@ -293,6 +293,8 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		switch done := x.Late.Status == conversation.ActionSucceeded; {
 		case isCall && done:
 			late = d.texts.LateCallDone
+		case isCall && x.Pushed != nil && x.Late.Error != "": // a branch may be there
+			late = d.texts.reason(x.Late.Error, "")
 		case isCall:
 			late = d.texts.LateCallFailed
 		case done:

@@ -110,3 +110,14 @@ func TestALostPullRequestHasAButtonToCheck(t *testing.T) {
 	text, _ = c.drawn("en")
 	expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, "It could not be checked"), "%s", text)
 }
+
+// A push that is withdrawn may have made its branch, and so have set CI going. Its card doesn't say that nothing was done.
+func TestAWithdrawnPullRequestSaysWhatIsThere(t *testing.T) {
+	c := pulling(t, agent.CIRun)
+	x, at := c.Actions[0], c.now
+	x.Status, x.CancelReason, x.CancelledBy = conversation.ActionCancelled, conversation.ReasonWithdrawn, "U_SATO"
+	x.StartedAt, x.CompletedAt, x.Pushed.There = &at, &at, true
+	x.Late = &conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonBranchAlone}
+	text, _ := c.drawn("en")
+	expect.That(t, strings.Contains(text, "The branch is there") && !strings.Contains(text, "had no effect"), "%s", text)
+}
