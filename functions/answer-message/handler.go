@@ -148,7 +148,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
 	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
 		if why, err := t.limits(ctx); err != nil || why != nil {
-			return t.refused(ctx, why, err)
+			return t.unfetched(t.refused(ctx, why, err))
 		}
 		return next, nil
 	}

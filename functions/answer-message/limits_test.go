@@ -94,7 +94,10 @@ func testSource(t *testing.T, w *world) {
 	w.Who = func(context.Context, aggregate.Ref, string, string) (aggregate.Actor, error) {
 		return aggregate.Actor{Team: "T1", Guest: true}, nil
 	}
+	w.tell("1775034000.500100", "U2", "and mine")
 	next := expect.Value(w.handle())(t)
+	expect.That(t, next.State == conversation.StateAnswer, "one guest's message is refused, then %s", next.State)
+	next = expect.Value(w.handle())(t)
 	m := w.said()
 	expect.That(t, m.Reason == task.ReasonGuest && next.State == aggregate.StateFinish, "%+v, then %s", m, next.State)
 	w.Who = who

@@ -164,7 +164,7 @@ func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggre
 func (j *job) claim(ctx context.Context) error {
 	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev}}
 	on = append(on, j.permission.Beside...)
-	if j.action.ApprovedBy == conversation.ApprovedByAuto {
+	if j.action.ApprovedBy == conversation.ApprovedByAuto || j.action.Pushed != nil { // they list the reads and the sources
 		on = append(on, aggregate.Owned{Key: tenancy.SettingsKey, Rev: j.settings.Rev})
 	}
 	for i := range on {
