@@ -101,7 +101,7 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	w.wake()
 	expect.Value(w.handle())(t)
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
-	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","from":1,"to":2`) && !strings.Contains(said, "sha256"), "%s", said)
+	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"","from":1,"to":2`) && !strings.Contains(said, "sha256"), "%s", said)
 }
 
 // The payload says which actions changed each path before, so the stamp covers that people were told.

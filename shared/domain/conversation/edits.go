@@ -15,9 +15,9 @@ import (
 // Edit replaces a part of a file: the only place of the text Old, or the lines From to To.
 type Edit struct {
 	Path string `json:"path"`
-	Old  string `json:"old,omitempty"`
-	From int    `json:"from,omitempty"` // from 1
-	To   int    `json:"to,omitempty"`   // inclusive
+	Old  string `json:"old"`
+	From int    `json:"from"` // from 1
+	To   int    `json:"to"`   // inclusive
 	New  string `json:"new"`
 }
 

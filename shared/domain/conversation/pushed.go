@@ -194,6 +194,7 @@ func (a *Aggregate) NotFound(run int, id string, why aggregate.Reason, now time.
 	c := a.begin(now)
 	c.progress()
 	c.Put(x)
+	c.rest()
 	return c.done()
 }
 

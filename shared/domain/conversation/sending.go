@@ -123,7 +123,9 @@ func (a *Aggregate) moveSending(run int, id string, move func(s *Sending, now ti
 	c.progress()
 	s := *x.Sending
 	move(&s, c.Now)
-	c.sending(x, s)
+	if c.sending(x, s); !s.open() {
+		c.rest()
+	}
 	return c.done()
 }
 
