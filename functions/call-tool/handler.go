@@ -160,7 +160,7 @@ func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggre
 }
 
 // claim commits that this invocation makes the call. The commit fails with aggregate.ErrSettings if an administrator
-// changed what prepare read. If its answer was lost, claim reads the rows to learn whether it was saved.
+// changed what prepare read.
 func (j *job) claim(ctx context.Context) error {
 	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev}}
 	on = append(on, j.permission.Beside...)
@@ -171,18 +171,12 @@ func (j *job) claim(ctx context.Context) error {
 		on[i].Err = aggregate.ErrSettings
 	}
 	until := j.Now().Add(j.within(ctx) + claimSpare)
-	a, err := j.Store.Decide(ctx, j.in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.ClaimCall(j.in.Run, j.invocation, until, j.Now(), on...)
-	})
-	if errors.Is(err, aggregate.ErrUnconfirmed) {
-		a, err = j.Store.Load(ctx, j.in.Ref())
-	}
+	x, err := pipeline.Claimed(ctx, j.Store, j.in.Ref(), j.action.ActionID, j.invocation,
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.ClaimCall(j.in.Run, j.invocation, until, j.Now(), on...)
+		})
 	if err != nil {
-		return fmt.Errorf("claim the call: %w", err)
-	}
-	x := a.Action(j.action.ActionID)
-	if x == nil || x.Claim == nil || x.Claim.Invocation != j.invocation || x.Status != conversation.ActionExecuting {
-		return aggregate.ErrSuperseded
+		return err
 	}
 	j.action = x
 	return nil

@@ -45,9 +45,8 @@ const (
 )
 
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+	pipeline.Conversations
 	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
@@ -207,23 +206,15 @@ func (j *job) lease() time.Duration {
 	return time.Duration(j.payload.Seconds())*time.Second + leaseSpare
 }
 
-// claim commits that this invocation executes the action. If the commit's answer was lost, claim reads the rows to
-// learn whether it was saved.
+// claim commits that this invocation executes the action.
 func (j *job) claim(ctx context.Context, run int) error {
 	until := j.Now().Add(j.lease())
-	a, err := j.Store.Decide(ctx, j.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Claim(run, j.invocation, until, j.Now())
-	})
-	if errors.Is(err, aggregate.ErrUnconfirmed) {
-		if a, err = j.Store.Load(ctx, j.ref); err != nil {
-			return fmt.Errorf("claim the action: %w", err)
-		}
-	} else if err != nil {
-		return fmt.Errorf("claim the action: %w", err)
-	}
-	x := a.Action(j.action.ActionID)
-	if x == nil || x.Claim == nil || x.Claim.Invocation != j.invocation || x.Status != conversation.ActionExecuting {
-		return aggregate.ErrSuperseded
+	x, err := pipeline.Claimed(ctx, j.Store, j.ref, j.action.ActionID, j.invocation,
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Claim(run, j.invocation, until, j.Now())
+		})
+	if err != nil {
+		return err
 	}
 	j.action = x
 	return nil

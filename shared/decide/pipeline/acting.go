@@ -16,6 +16,24 @@ type Conversations interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
+// Claimed commits a claim and returns the claimed action. If the commit's answer was lost, Claimed reads the rows to learn
+// whether it was saved. It returns ErrSuperseded if the action is not executing under this invocation's claim.
+func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invocation string,
+	claim conversation.Decision) (*conversation.Action, error) {
+	a, err := s.Decide(ctx, ref, claim)
+	if errors.Is(err, aggregate.ErrUnconfirmed) {
+		a, err = s.Load(ctx, ref)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim the action: %w", err)
+	}
+	x := a.Action(id)
+	if x == nil || x.Claim == nil || x.Claim.Invocation != invocation || x.Status != conversation.ActionExecuting {
+		return nil, aggregate.ErrSuperseded
+	}
+	return x, nil
+}
+
 // Conclude commits what became of an action and returns the run's next state. If the action has already moved on to
 // another state, that is no error.
 func Conclude(ctx context.Context, s Conversations, in Input, now func() time.Time,
