@@ -8,13 +8,8 @@ import (
 	"strings"
 )
 
-// Modes of a commit's entries, as Git writes them.
-const (
-	modeExecutable = "100755"
-	modeFile       = "100644"
-	modeLink       = "120000"
-	modeModule     = "160000"
-)
+// modeModule is the mode of a commit's submodules, as Git writes it.
+const modeModule = "160000"
 
 // Committed is an entry of a commit's tree.
 type Committed struct {
@@ -64,15 +59,15 @@ func (m *Imported) Compare(commit []Committed) (differ []Committed) {
 		case m.gone[e.Path]:
 		case !there || is.folder:
 			m.leave(e.Path, LeftMissing)
-		case (e.Mode == modeLink) != (is.link != ""), e.Mode == modeLink && BlobSHA([]byte(is.link)) != e.SHA:
+		case (e.Mode == ModeLink) != (is.link != ""), e.Mode == ModeLink && BlobSHA([]byte(is.link)) != e.SHA:
 			m.Drop(e.Path)
-		case e.Mode == modeLink:
-		case e.Mode != modeFile && e.Mode != modeExecutable:
+		case e.Mode == ModeLink:
+		case e.Mode != ModeFile && e.Mode != ModeExecutable:
 			m.Drop(e.Path)
 		case BlobSHA(is.content) != e.SHA:
 			differ = append(differ, e)
 		default:
-			is.executable = e.Mode == modeExecutable
+			is.executable = e.Mode == ModeExecutable
 			m.Tree.entries[e.Path] = is
 		}
 	}
@@ -87,7 +82,7 @@ func (m *Imported) Replace(e Committed, content []byte) {
 		return
 	}
 	m.Tree.remove(e.Path)
-	m.add(e.Path, entry{content: content, executable: e.Mode == modeExecutable})
+	m.add(e.Path, entry{content: content, executable: e.Mode == ModeExecutable})
 	m.sort()
 }
 
