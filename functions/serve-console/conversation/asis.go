@@ -53,40 +53,40 @@ func differences(changes []conversation.FileChange) []string {
 
 // showAsItIs sends one text of an action's payload as it is, to whoever may read the page.
 func (c *Pages) showAsItIs(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	a, err := c.Subject(r, v, c.page())
+	ref, x, err := c.asked(r, v)
 	if err != nil {
 		return err
 	}
-	number, _ := strconv.Atoi(r.PathValue("number"))
-	text, _ := strconv.Atoi(r.PathValue("text"))
-	x, err := c.numbered(r.Context(), a.(*conversation.Aggregate), number)
+	p, err := c.payload(r.Context(), ref, x)
 	if err != nil {
 		return err
 	}
-	p, err := c.payload(r.Context(), a.Ref(), x)
-	if err != nil {
-		return err
-	}
-	return sendText(w, fmt.Sprintf("action-%d", number), payloadTexts(p), text)
+	return sendText(w, r, fmt.Sprintf("action-%d", x.Number), payloadTexts(p))
 }
 
 // showBecame sends the change of one path by an action that has ended, as it is.
 func (c *Pages) showBecame(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	ref, x, err := c.asked(r, v)
+	if err != nil {
+		return err
+	}
+	return sendText(w, r, fmt.Sprintf("changes-%d", x.Number), differences(c.became(r.Context(), ref, x)))
+}
+
+// asked returns the action that an address names by its number, to whoever may read the page.
+func (c *Pages) asked(r *http.Request, v *web.Viewer) (ref aggregate.Ref, x *conversation.Action, err error) {
 	a, err := c.Subject(r, v, c.page())
 	if err != nil {
-		return err
+		return ref, nil, err
 	}
 	number, _ := strconv.Atoi(r.PathValue("number"))
-	text, _ := strconv.Atoi(r.PathValue("text"))
-	x, err := c.numbered(r.Context(), a.(*conversation.Aggregate), number)
-	if err != nil {
-		return err
-	}
-	return sendText(w, fmt.Sprintf("changes-%d", number), differences(c.became(r.Context(), a.Ref(), x)), text)
+	x, err = c.numbered(r.Context(), a.(*conversation.Aggregate), number)
+	return a.Ref(), x, err
 }
 
 // sendText sends one of texts, by its number from 1.
-func sendText(w http.ResponseWriter, name string, texts []string, text int) error {
+func sendText(w http.ResponseWriter, r *http.Request, name string, texts []string) error {
+	text, _ := strconv.Atoi(r.PathValue("text"))
 	if text < 1 || text > len(texts) {
 		return fmt.Errorf("text %d of %d: %w", text, len(texts), aggregate.ErrNotFound)
 	}
