@@ -1,10 +1,8 @@
 package faults
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"ringi/infra/driver"
@@ -40,31 +38,18 @@ func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
 	if len(points) == 0 {
 		t.Fatal("call-tool has no crash point")
 	}
-	if all := points; !*long {
-		points = nil
-		for _, x := range sampleOf(trialsOf(all), callPoints, *seed) {
-			points = append(points, x.kills...)
+	trials := trialsOf(points)
+	if !*long {
+		trials = sampleOf(trials, callPoints, *seed)
+	}
+	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
+		k := begin(t, kills...)
+		x := k.end(t)
+		done := x.Status == conversation.ActionSucceeded && x.CallResult != nil
+		nothing := x.Status == conversation.ActionFailed && x.Outcome == "" && x.CallResult == nil
+		if !done && !nothing || k.asked() > once {
+			driver.Failf("the call is %s (%s %q) after %d of %d requests", x.Status, x.Error, x.Outcome, k.asked(), once)
 		}
-	}
-	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for _, p := range points {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) {
-				k := begin(t, p)
-				x := k.end(t)
-				done := x.Status == conversation.ActionSucceeded && x.CallResult != nil
-				nothing := x.Status == conversation.ActionFailed && x.Outcome == "" && x.CallResult == nil
-				if !done && !nothing || k.asked() > once {
-					driver.Failf("the call is %s (%s %q) after %d of %d requests", x.Status, x.Error, x.Outcome, k.asked(), once)
-				}
-			}); err != nil {
-				t.Errorf("%v: %v", p, err)
-			}
-		})
-	}
-	wg.Wait()
-	t.Logf("%d points of call-tool, %d requests each; seed %d", len(points), once, *seed)
+	})
+	t.Logf("%d points of call-tool, %d requests each; seed %d", len(trials), once, *seed)
 }

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -25,27 +24,13 @@ func TestACrashInAHandOverMakesOneTask(t *testing.T) {
 	const text = "従業員一覧を取得して。これは稟議にします"
 	first := b.says(t, text)
 	first.handedOver(t)
-	var all []trial
-	for _, p := range first.points() {
-		all = append(all, trial{scenario: scenario{name: "hand-over"}, kills: []point{p}})
-	}
+	all := trialsOf(first.points())
 	n := handOverPoints
 	if *long {
 		n = len(all)
 	}
 	trials := sample(all, n)
-	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for _, x := range trials {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) { b.says(t, text, x.kills...).handedOver(t) }); err != nil {
-				t.Errorf("%v: %v", x.kills, err)
-			}
-		})
-	}
-	wg.Wait()
+	sideBySide(t, trials, func(t driver.T, _ int, kills []point) { b.says(t, text, kills...).handedOver(t) })
 	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
 }
 

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -80,21 +79,10 @@ func TestACrashInAPullRequestOpensOne(t *testing.T) {
 		}
 	}
 	expect.Must(t, steps >= 8, "of the calls to GitHub %d points are known: %v", steps, points)
-	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for _, p := range points {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) {
-				k, x := b.pulls(t, nothing, p)
-				k.pulled(x)
-			}); err != nil {
-				t.Errorf("%v: %v", p, err)
-			}
-		})
-	}
-	wg.Wait()
+	sideBySide(t, trialsOf(points), func(t driver.T, _ int, kills []point) {
+		k, x := b.pulls(t, nothing, kills...)
+		k.pulled(x)
+	})
 	t.Logf("%d points", len(points))
 }
 

@@ -62,10 +62,7 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 // crashes tries a conversation again with a crash at each point that first passed, or at some of them.
 func crashes(t *testing.T, first *talk, try func(t driver.T, kills []point) conversation.ActionStatus) {
 	t.Helper()
-	var all []trial
-	for _, p := range first.points() {
-		all = append(all, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
-	}
+	all := trialsOf(first.points())
 	trials := all
 	if !*long {
 		trials = nil
@@ -73,20 +70,26 @@ func crashes(t *testing.T, first *talk, try func(t driver.T, kills []point) conv
 			trials = append(trials, sampleOf(slices.Clone(all), sessionPoints/3, *seed+i)...)
 		}
 	}
+	ends := make([]conversation.ActionStatus, len(trials))
+	sideBySide(t, trials, func(t driver.T, i int, kills []point) { ends[i] = try(t, kills) })
+	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, *seed)
+}
+
+// sideBySide makes trials, several at once, and reports those that fail.
+func sideBySide(t *testing.T, trials []trial, try func(t driver.T, i int, kills []point)) {
+	t.Helper()
 	var wg sync.WaitGroup
 	places := make(chan struct{}, *beside)
-	ends := make([]conversation.ActionStatus, len(trials))
 	for i, x := range trials {
 		places <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) { ends[i] = try(t, x.kills) }); err != nil {
+			if err := driver.Try(context.Background(), func(t driver.T) { try(t, i, x.kills) }); err != nil {
 				t.Errorf("%v: %v", x.kills, err)
 			}
 		})
 	}
 	wg.Wait()
-	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, *seed)
 }
 
 // TestACrashWhileFilesAreWrittenLeavesAllOrNone kills processes anywhere while files are proposed, approved and

@@ -3,12 +3,12 @@ package faults
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 
 	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
 )
 
 // sourcePoints is how many crash points of a fetch are tried.
@@ -26,55 +26,35 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 		t.Fatalf("undisturbed, the action is %s (%s %s) after %d tries", x.Status, x.Error, x.ErrorDetail, first.load(t).Conversation.Source.Tries)
 	}
 	all := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "FetchSourceFunction" })
-	points := all
+	trials := trialsOf(all)
 	if !*long {
-		points = nil
-		for _, x := range sampleOf(trialsOf(all), sourcePoints, *seed) {
-			points = append(points, x.kills...)
+		trials = sampleOf(trials, sourcePoints, *seed)
+	}
+	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
+		k := begin(t, kills...)
+		x := k.end(t)
+		s := k.load(t).Conversation
+		there := s.Source.State == conversation.SourceThere
+		if there != (x.Status == conversation.ActionSucceeded) || there != (s.WorkspaceVersion != "") || !there {
+			driver.Failf("the action is %s, the source %+v", x.Status, s.Source)
 		}
-	}
-	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for _, p := range points {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) {
-				k := begin(t, p)
-				x := k.end(t)
-				s := k.load(t).Conversation
-				there := s.Source.State == conversation.SourceThere
-				if there != (x.Status == conversation.ActionSucceeded) || there != (s.WorkspaceVersion != "") || !there {
-					driver.Failf("the action is %s, the source %+v", x.Status, s.Source)
-				}
-				said := 0
-				for _, m := range must(k.rows.Messages(context.Background(), k.ref.Tenant, k.ref.ID, "")) {
-					if m.Reason == conversation.ReasonSourceThere {
-						said++
-					}
-				}
-				if said != 1 {
-					driver.Failf("where the files are from is said %d times", said)
-				}
-			}); err != nil {
-				t.Errorf("%v: %v", p, err)
+		said := 0
+		for _, m := range expect.Value(k.rows.Messages(context.Background(), k.ref.Tenant, k.ref.ID, ""))(t) {
+			if m.Reason == conversation.ReasonSourceThere {
+				said++
 			}
-		})
-	}
-	wg.Wait()
-	t.Logf("%d of %d points; seed %d", len(points), len(all), *seed)
+		}
+		if said != 1 {
+			driver.Failf("where the files are from is said %d times", said)
+		}
+	})
+	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
 }
 
+// trialsOf returns a trial for each point.
 func trialsOf(all []point) (out []trial) {
 	for _, p := range all {
-		out = append(out, trial{scenario: scenario{name: "source"}, kills: []point{p}})
+		out = append(out, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
 	}
 	return out
-}
-
-func must[V any](v V, err error) V {
-	if err != nil {
-		driver.Failf("%v", err)
-	}
-	return v
 }
