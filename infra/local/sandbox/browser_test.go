@@ -71,6 +71,7 @@ func TestInTheBrowser(t *testing.T) {
 	}
 
 	p.Click(`.in-thread [data-focus="more"]`)
+	p.Until(`document.querySelector('[role="menuitem"][data-id="propose_action"]').textContent === "操作を提案Ringi"`)
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
 	expect.Eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
 

@@ -111,7 +111,7 @@ function load(all, attempts) {
   if (state.anew && ui.task) pin("");
   Object.assign(state, {
     loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
-    shortcuts: all.shortcuts, banner: all.banner, has: all.has, admin: all.admin,
+    shortcuts: all.shortcuts || [], banner: all.banner, has: all.has, admin: all.admin,
     users: new Map(all.users.map((u) => [u.id, u])),
     messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
     ephemerals: new Map(all.ephemerals.map((e) => [e.message.ts, e])),
