@@ -94,6 +94,7 @@ type target struct {
 	TS         string         `json:"ts"`
 	ThreadTS   string         `json:"thread_ts"`
 	Text       string         `json:"text"`
+	Files      []attachment   `json:"files"`
 	ViewID     string         `json:"view_id"`
 	ActionID   string         `json:"action_id"`
 	CallbackID string         `json:"callback_id"`
@@ -134,9 +135,19 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 
 func (s *Sandbox) postSay(in target) (any, error) {
 	text := strings.TrimSpace(in.Text)
-	if n := utf8.RuneCountInString(text); n == 0 || n > maxTyped {
+	if n := utf8.RuneCountInString(text); n == 0 && len(in.Files) == 0 || n > maxTyped {
 		return nil, FieldErrors{"text": fmt.Sprintf("1 to %d characters, not %d", maxTyped, n)}
 	}
-	ts, err := s.Reply(in.User, in.Channel, in.ThreadTS, s.typed(text))
+	files, err := checked(in.Files)
+	if err != nil {
+		return nil, err
+	}
+	say := s.Reply
+	if len(files) > 0 {
+		say = func(user, channel, thread, text string) (string, error) {
+			return s.Attach(user, channel, thread, text, files...)
+		}
+	}
+	ts, err := say(in.User, in.Channel, in.ThreadTS, s.typed(text))
 	return map[string]string{"ts": ts}, err
 }
