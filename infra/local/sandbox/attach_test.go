@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-
 	"encoding/json"
 	"io"
 	"net/http"

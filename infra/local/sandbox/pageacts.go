@@ -33,6 +33,7 @@ type pageState struct {
 	Globals    []Shortcut                     `json:"globals"`
 	Home       *workspace.View                `json:"home"` // the app's Home tab; nil if the app has not published one
 	Banner     map[string]string              `json:"banner"`
+	Links      map[string]string              `json:"links"`
 	Has        map[string]bool                `json:"has"`
 	Admin      string                         `json:"admin"`   // the console's first administrator
 	Started    time.Time                      `json:"started"` // start of the sandbox; everything on the page is newer
@@ -55,7 +56,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has:    map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil}, Admin: s.opts.Administrator,
-		Started:  s.started,
+		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{},
 		Channels: []workspace.Channel{},

@@ -42,9 +42,10 @@ type Options struct {
 	Logger     *slog.Logger
 
 	Banner    string
-	BannerEN  string     // defaults to Banner
-	Shortcuts []Shortcut // in a message's menu, see ReadMenus
-	Globals   []Shortcut // not tied to a message
+	BannerEN  string            // defaults to Banner
+	Shortcuts []Shortcut        // in a message's menu, see ReadMenus
+	Globals   []Shortcut        // not tied to a message
+	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
 	Run       func(ctx context.Context, taskID string) (any, error)
 	Row       func(ctx context.Context, taskID, key string) (any, error) // returns a complete row that Run lists
 	Object    func(ctx context.Context, taskID, key string) (any, error) // returns a value that is stored in the bucket
