@@ -101,7 +101,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 	}
 	fmt.Fprintf(s.out, "%s=%s\nmembers of contests read by %s, until an administrator takes it off their list\n", teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
 	for _, own := range running.Vendors.Own {
-		fmt.Fprint(s.out, served(own))
+		fmt.Fprint(s.out, served(own, running.VendorsURL))
 	}
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunctions print to %s\nthe console is at %s/console\n%s\n",
 		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL, ready(running.URL, o.Model, host))
@@ -117,13 +117,13 @@ func serve(ctx context.Context, args []string, s streams) error {
 }
 
 // served says how to use a repository of the person's.
-func served(own vendors.Own) string {
+func served(own vendors.Own, url string) string {
 	text := fmt.Sprintf("%s is %s at %.7s of %s; write claude@%s: … in a direct message\n", own.Source.Repository, own.Path,
 		own.Commit, own.Branch, own.Source.Name)
 	if own.Changed > 0 {
 		text += fmt.Sprintf("  without %d changed or new files there, which are not committed\n", own.Changed)
 	}
-	return text + "  its pull requests' branches: " +
+	return text + "  its pull requests: " + url + vendors.GitHubPages + own.Source.Repository + "/pull/<number>\n  their branches: " +
 		vendors.FetchCommand(own.Clone, "+refs/heads/ringi/*:refs/remotes/ringi/*") + "\n"
 }
 

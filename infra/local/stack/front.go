@@ -46,8 +46,7 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
 	o.Links = map[string]string{}
 	for _, name := range s.Vendors.GitHub.Names() {
-		page := name + "/pull/"
-		o.Links["https://github.com/"+page] = s.VendorsURL + vendors.GitHubPages + page
+		o.Links["https://github.com/"+name+"/"] = s.VendorsURL + vendors.GitHubPages + name + "/"
 	}
 	if o.Logger == nil {
 		o.Logger = s.log

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -126,6 +127,20 @@ func (r *Repository) Files(commit string) map[string]string {
 		out[p] = l.mode + " " + string(r.objects.body(l.sha))
 	}
 	return out
+}
+
+// Paths lists the paths of a commit's files, or of those below a folder, in order.
+func (r *Repository) Paths(commit, folder string) (paths []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, _ := r.objects.commit(commit)
+	for p := range r.objects.leaves(c.tree) {
+		if folder == "" || strings.HasPrefix(p, folder+"/") {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 // Export writes the repository into an empty folder, for git to read.
