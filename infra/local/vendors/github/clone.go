@@ -25,8 +25,8 @@ type Clone struct {
 	Changed int    // files of the repository that differ from the commit, or are not in it
 }
 
-// Clone a repository, or bring what was cloned before up to date. folder is where clones are. The errors say what is
-// wrong with the path.
+// NewClone clones a repository, or brings what was cloned before up to date. folder is where clones are. The errors say
+// what is wrong with the path.
 func NewClone(path, folder string) (*Clone, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("the repository %s needs git, which is not installed", path)
@@ -38,7 +38,7 @@ func NewClone(path, folder string) (*Clone, error) {
 	sum := sha1.Sum([]byte(c.Path))
 	c.Dir = filepath.Join(folder, fmt.Sprintf("%s-%x.git", strings.TrimSuffix(filepath.Base(c.Path), ".git"), sum[:4]))
 	if _, err = run(nil, "init", "-q", "--bare", c.Dir); err == nil {
-		_, err = run(nil, "-C", c.Dir, "fetch", "-q", "--no-tags", "--no-recurse-submodules", c.Path,
+		_, err = run(nil, "-C", c.Dir, "fetch", "-q", "--no-tags", "--update-shallow", "--no-recurse-submodules", c.Path,
 			"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 	}
 	if err == nil {
@@ -46,6 +46,9 @@ func NewClone(path, folder string) (*Clone, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("clone %s to %s (which may be deleted): %w", c.Path, c.Dir, err)
+	}
+	if c.Commit = c.ref("heads/" + c.Branch); c.Commit == "" {
+		return nil, fmt.Errorf("clone %s to %s (which may be deleted): git gave no branch %s", c.Path, c.Dir, c.Branch)
 	}
 	return c, nil
 }

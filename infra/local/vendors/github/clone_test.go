@@ -90,6 +90,27 @@ func TestACloneIsBroughtUpToDate(t *testing.T) {
 	expect.Is(t, strings.TrimSpace(git(t, second.Dir, "rev-parse", "ringi/S1/A1")), first.Commit)
 }
 
+// A repository may have been cloned without its history, or be a second folder of files of one.
+func TestRepositoriesOfOtherKindsAreCloned(t *testing.T) {
+	mine := own(t)
+	git(t, mine, "commit", "-q", "--allow-empty", "-m", "second")
+	shallow, second, bare := filepath.Join(t.TempDir(), "shallow"), filepath.Join(t.TempDir(), "second"), filepath.Join(t.TempDir(), "bare.git")
+	git(t, mine, "clone", "-q", "--depth=1", "file://"+mine, shallow)
+	git(t, mine, "worktree", "add", "-q", "-b", "side", second)
+	git(t, mine, "clone", "-q", "--bare", mine, bare)
+	for path, branch := range map[string]string{shallow: "trunk", second: "side", bare: "trunk"} {
+		folder := t.TempDir()
+		for range 2 {
+			c := expect.Value(github.NewClone(path, folder))(t)
+			w := newWorld(t)
+			repo := w.AddClone("local", "app", c)
+			expect.Is(t, c.Branch, branch, path)
+			expect.Is(t, repo.Ref("heads/"+branch), c.Commit, path)
+			expect.Same(t, []string{"src/a.txt"}, repo.Paths(c.Commit, ""))
+		}
+	}
+}
+
 func TestPathsThatAreNoRepository(t *testing.T) {
 	mine, folder, empty, plain := own(t), t.TempDir(), t.TempDir(), t.TempDir()
 	git(t, empty, "init", "-q", "-b", "main")
