@@ -247,8 +247,9 @@ type Action struct {
 	Commands           []Ran            `json:"commands,omitempty"` // those of them that have begun
 	Held               []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
 	Late               *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
-	tailFrom           int              // number of the tail's first line
 	tail               string           // end of the output, for the message about the result
+	tailLines          []Lines          // which lines the tail has
+	detail             []Piece          // ErrorDetail by who said it; nil: not known
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 

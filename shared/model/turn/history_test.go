@@ -176,3 +176,19 @@ func TestTheAgentSeesWhatItHandedOver(t *testing.T) {
 		expect.Must(t, result != nil && result.CallID == call.ID && strings.Contains(result.Text, says), "%+v", sent[2].Parts[0])
 	}
 }
+
+// What is told of an action after its end stands in the history, too: an outcome that was unknown, or late output.
+func TestTheAgentIsToldWhatCameAfterAnActionsEnd(t *testing.T) {
+	told := func(text string) Message {
+		return Message{Sender: FromSystem, ActionID: "A", Pieces: []Piece{{Text: text}}}
+	}
+	sent := said([]Message{{Sender: FromUser, Text: "go"},
+		{Sender: FromAgent, Text: "ok", Proposal: &Proposal{ActionID: "A", Type: agent.ShellCommand, Payload: "{}"}},
+		told("withdrawn"), told("its output"), {Sender: FromAgent, Text: "I see"}, told("later still"),
+		{Sender: FromUser, Text: "well"}}, "")
+	expect.Must(t, len(sent) == 5 && len(sent[2].Parts) == 2, "%+v", sent)
+	result, after := sent[2].Parts[0].Result.Text, sent[2].Parts[1].Text
+	expect.That(t, strings.Contains(result, "withdrawn") && !strings.Contains(result, "output"), "%s", result)
+	expect.That(t, strings.Contains(after, "its output") && !strings.Contains(after, "withdrawn"), "%s", after)
+	expect.Has(t, sent[4].Parts[0].Text, "later still")
+}
