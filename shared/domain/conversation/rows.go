@@ -151,6 +151,10 @@ type Message struct {
 	For   string `json:"for,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
+	// Answers are the keys of the messages that this one answers, and Shown is the key of the newest message that the
+	// agent was shown for it. Rows of earlier releases have neither. See InOrder.
+	Answers []string `json:"answers,omitempty"`
+	Shown   string   `json:"shown,omitempty"`
 	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
 	Read     []Read          `json:"read,omitempty"`
 	ReadKept *aggregate.Blob `json:"read_kept,omitempty"`

@@ -304,7 +304,9 @@ func TestWhatWasReadIsShownAgain(t *testing.T) {
 			for _, want := range []string{"it was read", "a.txt", "old.txt", "3–9", "sought"} {
 				expect.Has(t, sent, want)
 			}
-			expect.Is(t, strings.Contains(sent, "The files have changed since you read this"), changed)
+			expect.Is(t, strings.Contains(sent, "The files have changed since you read some of what stands above"), changed)
+			expect.That(t, !changed || strings.Index(sent, "それで?") < strings.Index(sent, "The files have changed"),
+				"it is said before it happened: %s", sent)
 			expect.That(t, strings.Index(sent, "it was read") < strings.Index(sent, "読みました"), "read after the answer: %s", sent)
 			if w.name == "bedrock" {
 				asConverse(t, sent)

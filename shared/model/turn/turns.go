@@ -118,13 +118,12 @@ type turns struct {
 	images  []model.Part
 	results []model.Part
 	told    map[int]bool // messages of the history that stand in a result already
-	version string       // of the files now
 }
 
 // said returns the conversation in a form that every vendor accepts: speakers alternate, each call has its result at
-// the beginning of the next turn, no text is empty, and the last turn is the user's. version is that of the files now.
-func said(history []Message, version string) []model.Message {
-	t := &turns{told: map[int]bool{}, version: version}
+// the beginning of the next turn, no text is empty, and the last turn is the user's.
+func said(history []Message) []model.Message {
+	t := &turns{told: map[int]bool{}}
 	shown := filesShown(history)
 	for i, m := range history {
 		if m.Sender == FromAgent {
@@ -331,11 +330,7 @@ func (t Turn) request() (model.Request, error) {
 		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	version := ""
-	if t.Files != nil {
-		version = t.Files.Version
-	}
-	messages := said(t.History, version)
+	messages := said(t.History)
 	told, wrong := t.told()
 	messages[0].Parts = append(told, messages[0].Parts...)
 	last := &messages[len(messages)-1]
@@ -352,7 +347,8 @@ func (t Turn) most() int {
 	return min(cmp.Or(t.MaxTokens, MaxTokens), t.Agent.Context()/4)
 }
 
-// about is the part of the prompt that differs between agents.
+// about is the part of the prompt that differs between agents. It is the same in all turns of a conversation while the
+// agent's settings are: what differs between turns is said by passing, because vendors cache the prompt.
 func (t Turn) about() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %q.", t.Agent.Label())
@@ -372,12 +368,6 @@ func (t Turn) about() string {
 	}
 	if t.MaySandbox && t.Tools != "" {
 		b.WriteString(" Where commands are executed, there are: " + t.Tools)
-	}
-	if t.Busy {
-		b.WriteString(" An action of yours waits for a decision or is under way: propose no other one now.")
-	}
-	if t.FilesLost {
-		b.WriteString(" The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on with an empty folder, by a button.")
 	}
 	return b.String()
 }
