@@ -32,12 +32,14 @@ func InOrder(before, now []Message) []Message {
 	}
 	places := map[string]place{}
 	for _, m := range all {
-		places[m.Key()] = place{turnOf(m, answers), 0}
-		if by := answered[m.Key()]; by != "" {
-			places[m.Key()] = place{by, 1}
-		}
-		if places[m.Key()].turn == m.Key() {
-			places[m.Key()] = place{m.Key(), 2}
+		key := m.Key()
+		switch by := answered[key]; {
+		case by != "":
+			places[key] = place{by, 1}
+		case slices.ContainsFunc(answers, func(x Message) bool { return x.Key() == key }):
+			places[key] = place{key, 2}
+		default:
+			places[key] = place{turnOf(m, answers), 0}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Message) int {
@@ -53,7 +55,7 @@ const last = "~"
 // turnOf returns the key of the first answer that was made after a message was said.
 func turnOf(m Message, answers []Message) string {
 	for _, x := range answers {
-		if x.Key() == m.Key() || m.Key() <= cmp.Or(x.Shown, x.Key()) {
+		if m.Key() <= cmp.Or(x.Shown, x.Key()) {
 			return x.Key()
 		}
 	}
