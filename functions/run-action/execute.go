@@ -116,6 +116,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		return l.add(ctx, line)
 	})
 	stop()
+	over := j.Now()
 	l.flush(ctx)
 	close(p.notes)
 	<-noted
@@ -128,7 +129,9 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	if err != nil {
 		return conversation.Result{}, err
 	}
-	return j.result(ctx, end, l, p), nil
+	r := j.result(ctx, end, l, p)
+	r.At = over
+	return r, nil
 }
 
 // on is what the action works on.

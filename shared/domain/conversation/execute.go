@@ -20,11 +20,11 @@ type Result struct {
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	Missing     []Lines          `json:"missing,omitempty"` // the lines that were not kept; only the first are saved
-	At          time.Time        `json:"at"`
-	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
-	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
-	TailLines   []Lines          `json:"-"`              // which lines it has
-	Gone        bool             `json:"-"`              // the files on which it was to work are lost
+	At          time.Time        `json:"at"`                // when its work ended; in earlier rows when that was kept
+	Held        []string         `json:"held,omitempty"`    // active isolation measures, as reported by the sandbox
+	Tail        string           `json:"-"`                 // end of the output, for the agent, each line after its number
+	TailLines   []Lines          `json:"-"`                 // which lines it has
+	Gone        bool             `json:"-"`                 // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 	Commands    []Ran            `json:"commands,omitempty"`    // of several commands, those that began
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
@@ -126,7 +126,9 @@ func (a *Aggregate) failUnbegun(x *Action, why aggregate.Reason, now time.Time) 
 }
 
 // failApproved fails an approved action that could not be started.
-func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string, now time.Time) (
+	aggregate.Change, error,
+) {
 	return a.end(x, Result{Status: ActionFailed, Error: why, ErrorDetail: detail}, now)
 }
 
@@ -193,7 +195,9 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 	c := a.begin(now)
 	n := *x
 	r = r.bounded()
-	r.At = c.Now
+	if r.At.IsZero() || r.At.After(c.Now) {
+		r.At = c.Now
+	}
 	n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
 	n.steps(r.Pushed)
 	if r.Commands != nil {
