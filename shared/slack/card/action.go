@@ -293,6 +293,10 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		switch done := x.Late.Status == conversation.ActionSucceeded; {
 		case isCall && done:
 			late = d.texts.LateCallDone
+		case x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown && isCall:
+			late = d.texts.CheckCall
+		case x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown:
+			late = d.texts.CheckUnknown
 		case isCall && x.Pushed != nil && x.Late.Error != "": // a branch may be there
 			late = d.texts.reason(x.Late.Error, "")
 		case isCall:
