@@ -181,6 +181,8 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		if m.Sender == conversation.FromUser {
 			out[i].Text = named(m.Content, names)
 		}
+		out[i].Attached = m.Sender == conversation.FromAgent &&
+			slices.ContainsFunc(m.Attachments, func(f conversation.Attachment) bool { return f.Kind != unread })
 		if out[i].Deleted {
 			out[i].Text = ""
 		} else if m.Sender != conversation.FromAgent {
