@@ -72,7 +72,7 @@ func (t *answering) completeCall(ctx context.Context, p conversation.Payload) (c
 	}
 	p.Arguments = string(r.JSON())
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access, LeftOut: string(tool.LeftOut(s, a)),
-		Unseen: tool.Unnamed(s, a, append(slices.Clone(t.words), t.askers()...)...)}
+		Unseen: tool.Unnamed(s, a, append(t.wordsOf(nil), t.askers()...)...)}
 	if s.Sourced {
 		return t.completePush(ctx, p)
 	}
@@ -92,16 +92,18 @@ func (t *answering) askers() (askers []string) {
 	return askers
 }
 
-// listed returns the entry of the settings by which a read needs no person's approval; empty: it needs one. Whatever a
-// model composed in its arguments needs one.
+// listed returns the entry of the settings by which a read needs no person's approval; empty: it needs one. It needs one
+// if somebody whom the entry doesn't list has spoken since a person last approved an action, and for whatever a model
+// composed in its arguments, or took from words of others.
 func (t *answering) listed(p conversation.Payload) (rule string, err error) {
 	s, known := t.calls.Lookup(p.Tool)
 	if !known || !tool.Listable(s) {
 		return "", nil
 	}
-	i := agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, p.Tool, p.ToolVersion, t.askers())
+	i := agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, p.Tool, p.ToolVersion,
+		slices.Concat(t.askers(), t.spoke))
 	_, r, unread := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
-	if i < 0 || unread != nil || !tool.Plain(s, r, t.words...) {
+	if i < 0 || unread != nil || !tool.Plain(s, r, t.wordsOf(t.settings.ListedReads[i].People)...) {
 		return "", nil
 	}
 	text, err := json.Marshal(t.settings.ListedReads[i])

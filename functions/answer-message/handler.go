@@ -114,7 +114,8 @@ type answering struct {
 	laid     *attachments                       // the conversation's attachments
 	lost     string                             // the version of the files, if they are deleted
 	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
-	words    []string                           // what people said, as far as the agent is shown it
+	words    []said                             // what people said, as far as the agent is shown it
+	spoke    []string                           // who spoke since a person last approved an action
 	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 

@@ -181,6 +181,8 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		if m.Sender == conversation.FromUser {
 			out[i].Text = named(m.Content, names)
 		}
+		out[i].Attached = m.Sender == conversation.FromAgent &&
+			slices.ContainsFunc(m.Attachments, func(f conversation.Attachment) bool { return f.Kind != unread })
 		if out[i].Deleted {
 			out[i].Text = ""
 		} else if m.Sender != conversation.FromAgent {
@@ -211,13 +213,42 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 	}
 	t.readBefore(ctx, all, out)
 	t.returnedBefore(ctx, all, actions, out)
-	t.words = nil
+	t.hear(all, out, actions)
+	return out, nil
+}
+
+// hear notes what people said, in the words that they wrote, and who spoke since a person last approved an action, also
+// in the thread before the conversation.
+func (t *answering) hear(all []conversation.Message, shown []turn.Message, actions map[string]*conversation.Action) {
+	t.words, t.spoke = nil, nil
 	for i, m := range all {
-		if m.Sender == conversation.FromUser && !out[i].Deleted {
-			t.words = append(t.words, m.Content)
+		x := actions[m.ActionID]
+		if m.Sender == conversation.FromSystem && x != nil && x.ApprovedBy == conversation.ApprovedByUser {
+			t.spoke = nil
+		}
+		if shown[i].Deleted {
+			continue
+		}
+		if m.Sender == conversation.FromUser {
+			t.words, t.spoke = append(t.words, said{m.User, m.Content}), append(t.spoke, m.User)
+		}
+		for _, e := range m.Thread {
+			t.spoke = append(t.spoke, e.User)
 		}
 	}
-	return out, nil
+}
+
+// said is what a person wrote.
+type said struct{ user, text string }
+
+// wordsOf returns what these people said, or with nil what anybody did.
+func (t *answering) wordsOf(people []string) (words []string) {
+	for _, w := range t.words {
+		if people == nil || slices.Contains(people, w.user) {
+			words = append(words, w.text)
+		}
+	}
+	return words
 }
 
 // actions returns the actions that messages refer to, by id.

@@ -53,7 +53,6 @@ func (j *job) run(ctx context.Context) (v json.RawMessage, err error) {
 	return j.Tools.Run(ctx, tool.Call{
 		Tenant: j.in.Tenant, Tool: j.action.Tool, Arguments: j.arguments, Key: j.in.Ref().ID + "/" + j.action.ActionID,
 		Locale: j.session.Locale, Bounds: j.tool.Spec.Bounds, Pin: j.tool.Spec.Pin,
-		Thread: tool.Thread{Channel: j.session.Channel, TS: j.session.ThreadTS},
 	})
 }
 

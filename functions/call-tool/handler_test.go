@@ -216,7 +216,6 @@ func testWrite(t *testing.T, w *world) {
 	w.vendor.returns = `{"ok":true}`
 	expect.Value(w.handle())(t)
 	c := w.vendor.calls[0]
-	expect.Is(t, c.Thread, tool.Thread{Channel: "D1", TS: root})
 	expect.Is(t, c.Key, w.ref.ID+"/"+w.action().ActionID)
 	expect.Is(t, c.Tenant, w.ref.Tenant)
 }

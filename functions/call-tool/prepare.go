@@ -89,6 +89,9 @@ func (j *job) check(p conversation.Payload) refusal {
 }
 
 func (j *job) broken(e *failedcall.Error) refusal {
+	if e.Problem == failedcall.ProblemTooLong {
+		return refusal{reasonArguments, failedcall.Sentence(j.session.Locale, e.Problem, e.Args...)}
+	}
 	return refusal{reasonConstraint, failedcall.Sentence(j.session.Locale, e.Problem, e.Args...)}
 }
 

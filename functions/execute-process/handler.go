@@ -223,7 +223,6 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
 		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
 		Bounds: t.spec.Bounds, Pin: t.spec.Pin,
-		Thread: tool.Thread{Channel: a.Request.Channel, TS: a.Request.ThreadTS},
 	})
 }
 

@@ -110,7 +110,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}
 	if broken := t.spec.Hold(arguments); broken != nil {
 		stop := j.constraint(broken.Problem, broken.Args...)
-		if broken.Problem == failedcall.ProblemNoValue {
+		if broken.Problem == failedcall.ProblemNoValue || broken.Problem == failedcall.ProblemTooLong {
 			stop.Reason = task.ReasonBadArguments
 		}
 		return none, arguments, stop

@@ -171,3 +171,37 @@ func TestALostPullRequestIsLookedAt(t *testing.T) {
 	k.pulled(x)
 	expect.Is(t, k.made("CallToolFunction", at.kind), made, "a look opens pull requests")
 }
+
+// TestAWithdrawnPushWhoseProcessDiesIsLookedAt has a person withdraw a pull request while it is being opened, and kills
+// the process after each call that GitHub has answered: the sweeper has it looked what is there, and the card says so.
+func TestAWithdrawnPushWhoseProcessDiesIsLookedAt(t *testing.T) {
+	b := running
+	first, _ := b.pulls(t, func(*talk) {})
+	branch := false
+	for _, p := range first.points() {
+		if p.function != "CallToolFunction" || p.kill != lambda.After || !strings.HasPrefix(p.kind, "POST") ||
+			!strings.HasSuffix(p.kind, "/refs") && !strings.HasSuffix(p.kind, "/pulls") {
+			continue
+		}
+		branch = true
+		k, x := b.pulls(t, func(k *talk) {
+			dying := k.dying
+			k.dying = func(c lambda.Call) {
+				expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+					by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Conversation.TeamID, Member: true}
+					return a.Cancel(a.Current().ActionID, by, aggregate.Policy{Team: a.Conversation.TeamID}, time.Now())
+				}))(t)
+				dying(c)
+			}
+		}, p)
+		for end := time.Now().Add(stepTimeout); x.Late == nil && time.Now().Before(end); {
+			k.sweep(t)
+			x = k.ends(t, 2)
+		}
+		expect.Must(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Pushed.There && x.Pushed.Look == nil, "after %s: %+v %+v", p.kind, x.Late, x.Pushed)
+		expect.Is(t, k.shop().Ref("heads/"+x.Pushed.Branch), x.Pushed.Commit)
+		d := &driver.Dialogue{T: t, S: b.Stack, User: workspace.Sato, Channel: workspace.HR, Root: k.thread, Timeout: time.Minute}
+		d.Shows("Cancelled by", "ringi/")
+	}
+	expect.That(t, branch, "no branch is made in %v", first.points())
+}

@@ -30,6 +30,7 @@ type Spec struct {
 	Timeout     time.Duration // the longest a call may take
 	MaxRows     int           // rows in the longest list that it takes or returns
 	MaxBytes    int           // size of its result
+	MaxMessage  int           // length of the message that Said makes; see messageLength
 	// InputSchema and OutputSchema are JSON Schemas.
 	InputSchema  string
 	OutputSchema string
@@ -140,7 +141,7 @@ func Builtin() (*Catalog, error) {
 			Name: f.Name, Titles: f.Title, About: f.About, Description: f.Description, Access: f.Effect, Provider: f.Provider,
 			Sourced: f.Sourced,
 			Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows,
-			MaxBytes:    f.Limits.MaxBytes,
+			MaxBytes: f.Limits.MaxBytes, MaxMessage: f.Limits.MaxMessage,
 			Destination: f.Destination, Said: f.Said, Bound: map[tenancy.Constraint]string{},
 			InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
 		}
@@ -208,14 +209,9 @@ type Call struct {
 	Key string
 	// Locale is the language of error messages, ja or en.
 	Locale string
-	// Thread is the thread in which the request was made.
-	Thread Thread
 	// Bounds are the constraints of the tenant's permission. Constraints on arguments have been checked before the
 	// call. The tool itself checks those that need the vendor's data, such as departments.
 	Bounds tenancy.Constraints
 	// Pin is the form of an MCP server's tool that was allowed; nil for Ringi's own tools.
 	Pin *tenancy.Pin
 }
-
-// Thread is a thread in Slack.
-type Thread struct{ Channel, TS string }

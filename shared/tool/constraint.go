@@ -44,9 +44,12 @@ func (s Spec) Hold(r Resolved) *failedcall.Error {
 	return s.broken(r.members, false)
 }
 
-// broken returns the first constraint that arguments violate, nil if there is none. In planned arguments it skips
+// broken returns the first limit that arguments exceed or constraint that they violate, nil if there is none. In planned arguments it skips
 // references: their values are checked before the call.
 func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
+	if e := s.tooLong(members); e != nil {
+		return e
+	}
 	for _, name := range s.Knows() {
 		if s.Bound[name] == "" {
 			continue

@@ -241,6 +241,9 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 	}
 	if l := x.Late; l != nil {
 		status := words.In("action_status", l.Status)
+		if l.Error == conversation.ReasonUnknown {
+			status = words.Say("unknown")
+		}
 		out.Late = fmt.Sprintf("%s %s %s", status, card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))
 		if l.ExitCode != nil {
 			out.Late += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)

@@ -29,6 +29,7 @@ type File struct {
 		TimeoutSeconds int `json:"timeout_seconds"`
 		MaxRows        int `json:"max_rows"` // rows of the longest list in its input or output
 		MaxBytes       int `json:"max_bytes"`
+		MaxMessage     int `json:"max_message"` // characters of the message that its arguments for people make
 	} `json:"limits"`
 	// Beside lists the older tools of its provider, if this tool was added in a later release.
 	Beside []string `json:"beside"`

@@ -114,7 +114,9 @@ func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, no
 	c.over(x, ActionCancelled, func(n *Action) {
 		n.settle(aggregate.Cancelled)
 		n.CancelledBy, n.CancelReason = by.ID, ReasonWithdrawn
-		n.lookWhatIsThere(by, c.Now)
+		if n.Claim == nil { // else its invocation says so, or the sweeper orders it
+			n.lookWhatIsThere(by.ID, c.Now)
+		}
 	})
 	c.auditAction(by, AuditCancelled, x, map[string]any{"was": x.Status})
 	return c.done()

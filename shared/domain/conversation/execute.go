@@ -167,7 +167,7 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		return a.end(x, r, now)
 	case x.Status == ActionFailed && x.Outcome == OutcomeUnknown:
 		return a.truth(x, r, now)
-	case x.Status == ActionCancelled && x.Late == nil:
+	case x.Status == ActionCancelled && (x.Late == nil || x.Late.Error == ReasonUnknown):
 		return a.late(x, r, now)
 	}
 	return aggregate.Change{}, nil
@@ -200,6 +200,10 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 	}
 	n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
 	n.steps(r.Pushed)
+	if n.Pushed != nil && n.Pushed.Look != nil { // nobody needs to look any more
+		pushed := *n.Pushed
+		pushed.Look, n.Pushed = nil, &pushed
+	}
 	if r.Commands != nil {
 		n.Commands = r.Commands
 	}
@@ -296,13 +300,7 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 
 func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
-	why, outcome := ReasonUnknown, OutcomeUnknown
-	switch {
-	case x.ActionType == CodeGenerate, x.Pushed != nil && x.Pushed.Commit == "":
-		why, outcome = ReasonInterrupted, ""
-	case x.Reads():
-		why, outcome = ReasonReadCutOff, ""
-	}
+	why, outcome := x.cutOff()
 	c.progress()
 	c.over(x, ActionFailed, func(n *Action) { n.Outcome, n.Error = outcome, why })
 	c.auditAction(aggregate.System(), AuditFailed, x, withRan(x.Commands, map[string]any{"error": why, "outcome": outcome}))
@@ -322,7 +320,7 @@ const (
 
 // stays reports whether the action has not ended or its outcome may still become known.
 func (x *Action) stays(now time.Time) bool {
-	return !x.Status.Over() || x.Sending.open() || x.Pushed != nil && x.Pushed.Look != nil ||
+	return !x.Status.Over() || x.Sending.open() || x.unheard() || x.Pushed != nil && x.Pushed.Look != nil ||
 		x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
 }
 

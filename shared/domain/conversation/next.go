@@ -185,6 +185,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		a.keepsWaiting() != nil {
 		by(soon)
 	}
+	if x := a.unheard(); x != nil {
+		by(x.Claim.LeaseUntil)
+	}
 	if a.Conversation.Status == Closed {
 		return due
 	}
@@ -221,6 +224,7 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.EndWithdrawn(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
 	}

@@ -162,14 +162,14 @@ func (a *Aggregate) Looking() *Action {
 	return nil
 }
 
-// lookWhatIsThere has a run look what is there of a push that is withdrawn between two tries: no invocation is left that
-// knows whether its branch was made.
-func (n *Action) lookWhatIsThere(by aggregate.Actor, now time.Time) {
-	if n.Pushed == nil || n.Pushed.Commit == "" || n.Claim != nil {
+// lookWhatIsThere has a run look what is there of a push that is withdrawn: no invocation is left that knows whether its
+// branch was made.
+func (n *Action) lookWhatIsThere(by string, now time.Time) {
+	if n.Pushed == nil || n.Pushed.Commit == "" {
 		return
 	}
 	pushed := *n.Pushed
-	pushed.Look, pushed.Unseen = &Look{By: by.ID, At: now}, ""
+	pushed.Look, pushed.Unseen = &Look{By: by, At: now}, ""
 	n.Pushed = &pushed
 }
 

@@ -83,6 +83,7 @@ const (
 	ProblemNotListed    Problem = "not_listed"    // tool, constraint, value, the values that are
 	ProblemNoValue      Problem = "no_value"      // tool, argument, number of the earlier step, where in its result
 	ProblemTooMany      Problem = "too_many"      // tool, constraint, limit, how many
+	ProblemTooLong      Problem = "too_long"      // tool, its longest argument, characters of the message, limit
 	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
 	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
 	ProblemNoDepartment Problem = "no_department" // provider, department, those that there are
@@ -100,6 +101,6 @@ var Problems = []Problem{
 	ProblemNoRecipient,
 	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked,
 	ProblemChanged, ProblemAddress,
-	ProblemNotListed, ProblemNoValue, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
+	ProblemNotListed, ProblemNoValue, ProblemTooMany, ProblemTooLong, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
 	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull, ProblemInternal,
 }

@@ -21,6 +21,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		failedcall.ProblemNotListed:    {"send_slack_dm", "recipients", "U1", "U2, U3"},
 		failedcall.ProblemNoValue:      {"list_employees", "department", "1", "departments.0.above"},
 		failedcall.ProblemTooMany:      {"write_rows_to_google_sheet", "max_rows", 10, 11},
+		failedcall.ProblemTooLong:      {"send_slack_dm", "details.3.value", 4001, 4000},
 		failedcall.ProblemUnbound:      {"send_slack_dm", "constraints.x is no constraint"},
 		failedcall.ProblemTooLarge:     {"list_employees", "8 MiB"},
 		failedcall.ProblemPayMonth:     {failedcall.Freee, "weekly"},

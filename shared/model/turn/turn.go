@@ -46,6 +46,8 @@ type Message struct {
 	// Rounds are what the agent read before it answered, as it is shown again, and Read what is only named.
 	Rounds []Round
 	Read   []conversation.Read
+	// Attached says that attachments were shown to the agent for this answer; their message may have been deleted.
+	Attached bool
 }
 
 // Piece is a part of a system's message: Ringi's own words, or a quotation such as a reason or a command's output.

@@ -135,11 +135,3 @@ func neutral(s string) string {
 func word(r rune) bool {
 	return r != utf8.RuneError && (r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r))
 }
-
-// Line prepares other people's words for a line of a message that is no card, such as a step's direct message. The
-// rules are those of cards: the words can't end the line, format, link, mention, imitate Ringi's marks, or reverse the
-// reading direction. The result has at most limit units, and may be empty.
-func Line(s string, limit int) string { return inline(s, limit) }
-
-// Units counts a text's length by the strictest reading of Slack's limits: UTF-16 units after escaping.
-func Units(s string) int { return units(s) }

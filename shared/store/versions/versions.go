@@ -225,7 +225,10 @@ func (s *Store) PutCommit(ctx context.Context, of Conversation, version string, 
 	if err != nil {
 		return fmt.Errorf("keep a commit's manifest: %w", err)
 	}
-	return s.put(ctx, of.commit(version), text)
+	if err := s.put(ctx, of.commit(version), text); err != nil {
+		return err
+	}
+	return s.inTime(ctx, of, of.commit(version))
 }
 
 // Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.

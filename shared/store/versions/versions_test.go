@@ -160,3 +160,16 @@ func TestWhoMadeAVersionIsKept(t *testing.T) {
 	expect.Fails(t, s.KeepMade(t.Context(), of, version, 6, want), aggregate.ErrNotFound)
 	expect.Same(t, conversation.Made{Unknown: true}, expect.Value(s.Made(t.Context(), of, version, 6))(t))
 }
+
+// What is put of a commit after its conversation began to be forgotten is deleted again.
+func TestACommitThatComesTooLateIsNotKept(t *testing.T) {
+	_, s := bucket(t, "late")
+	version := conversation.Version([]byte("x"))
+	expect.NoError(t, s.PutCommit(t.Context(), session, version, conversation.Commit{}))
+	_, err := s.Commit(t.Context(), session, version)
+	expect.NoError(t, err)
+	s.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
+	expect.Fails(t, s.PutCommit(t.Context(), session, version, conversation.Commit{}), aggregate.ErrNotFound)
+	_, err = s.Commit(t.Context(), session, version)
+	expect.Fails(t, err, versions.ErrGone)
+}

@@ -3,12 +3,17 @@ package runner_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
+	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/explain/failedcall"
@@ -35,7 +40,7 @@ func TestADirectMessageIsSentOncePerKey(t *testing.T) {
 	var first, again, other slackdm.Sent
 	w.run(t, "send_slack_dm", dmArgs, &first)
 	w.run(t, "send_slack_dm", dmArgs, &again)
-	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: -"}
+	want := []string{"&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "}
 	expect.Same(t, want, w.sent(t, workspace.Sato))
 	if first.AlreadySent || !again.AlreadySent || first.MessageTS == "" || again.MessageTS != first.MessageTS || first.User != workspace.Sato {
 		t.Errorf("%+v, %+v", first, again)
@@ -185,19 +190,31 @@ func TestNumbersAreSentAsTheyWereApproved(t *testing.T) {
 	expect.Same(t, [][]any{{"N"}, {25000000.0}, {"9007199254740993"}, {9007199254740992.0}, {0.1}}, w.vendors.Rows("ringi-demo-sheet", "n"))
 }
 
-// A result of any size fits into one message, which Slack does not split, with a link to the full text.
-func TestALongMessageLinksToItsThread(t *testing.T) {
+// anyText draws texts of what Slack, cards or people could take for something else.
+var anyText = rapid.Map(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{
+	"*太字*", "@channel", "@here", "<!channel>", "<@U0SANDSUZU>", "<https://evil.example|詳細>", "&lt;", "&amp;amp;", "&", "<", ">", "_a_", "~", "`x`", "```",
+	":x:", ":white_check_mark:", "\n", "\n• 宛先: ", "\n> ", "✅", "❌", " ", "  ", "\t", "\u3000", "\u2060", "\u200b", "\u202e", "＊", "2**3", "HEAD~1", "https://example.com/a_b*?x=1&y=2",
+	"http://a@b.example/", "#general", "mailto:a@b.example", "a@b.example", "𠮟", "1.50", "<!date^1^{date}|x>", "|", "[x](https://a.example)",
+}), rapid.StringN(0, 8, -1)), 1, 12), func(parts []string) string { return strings.Join(parts, "") })
+
+// What a person stamped is what its receiver reads, in the message and in its notification, and nobody is called.
+func TestAMessageIsReadAsItWasStamped(t *testing.T) {
 	w := newWorld(t)
-	root := expect.Value(w.people.Post(workspace.Draft{Channel: workspace.General, User: workspace.Sato, Text: "お願いします"}))(t)
-	args := expect.Value(json.Marshal(map[string]any{"recipient": workspace.Sato, "text": "done", "details": []any{map[string]any{"label": "all", "value": strings.Repeat("勤怠", 1<<20/6)}}}))(t)
-	for ts, want := range map[string]string{root.TS: "依頼のスレッド: <http://slack/archives/", "1.000001": "文字を省略しました)"} {
-		expect.Value(w.Run(t.Context(), tool.Call{
-			Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)), Key: "p/step-1/" + ts, Locale: "ja", Thread: tool.Thread{Channel: workspace.General, TS: ts},
-		}))(t)
-		sent := w.sent(t, workspace.Sato)
-		if text := sent[0]; !strings.Contains(strings.Join(sent, "\n"), want) || len([]rune(text)) > 4000 {
-			t.Errorf("%d characters: %.200q", len([]rune(text)), text)
-		}
-	}
-	expect.Is(t, w.called.of("chat.postMessage"), 2, "posted (times)")
+	n := 0
+	filled := func(s string) bool { return s != "" && utf8.RuneCountInString(s) <= 100 }
+	rapid.Check(t, func(r *rapid.T) {
+		text, value := anyText.Filter(filled).Draw(r, "text"), rapid.OneOf(anyText, rapid.Just("")).Draw(r, "value")
+		label := anyText.Filter(filled).Draw(r, "label")
+		args := expect.Value(json.Marshal(map[string]any{"recipient": workspace.Sato, "text": text, "details": []any{
+			map[string]any{"label": label, "value": value}, map[string]any{"label": "無", "value": nil}}}))(r)
+		n++
+		_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(string(args)), Key: fmt.Sprint(n), Locale: "ja"})
+		expect.NoError(r, err)
+		c := expect.Value(w.people.Channel(workspace.Sato))(r)
+		all := expect.Value(w.people.History(c.ID, workspace.Range{}))(r)
+		m := all[0]
+		want := blockkit.Reading{Shown: text + "\n• " + label + ": " + value + "\n• 無: "}
+		expect.Same(r, want, blockkit.ReadBlocks(m.Blocks))
+		expect.Same(r, want, blockkit.Read(m.Text, m.Mrkdwn == nil || *m.Mrkdwn))
+	})
 }

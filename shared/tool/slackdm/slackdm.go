@@ -14,7 +14,6 @@ import (
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
 
@@ -45,15 +44,12 @@ type Detail struct {
 	Value any    `json:"value"`
 }
 
-// Message is the message to send. Recipient is a user id or an e-mail address.
+// Message is the message to send, which is shown with the very characters that it has here. Recipient is a user id or
+// an e-mail address.
 type Message struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
 	Details   []Detail `json:"details"`
-	// Locale and Thread are the request's. A message that is cut says so in Locale and links to Thread. The runner sets
-	// them.
-	Locale string      `json:"-"`
-	Thread tool.Thread `json:"-"`
 }
 
 // Sent is the result of send_slack_dm.
@@ -89,10 +85,10 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		out.AlreadySent = true
 		return out, nil
 	}
-	text := c.fitting(ctx, m)
 	out.MessageTS, err = patiently(ctx, func() (string, error) {
 		_, ts, err := c.writes.PostMessageContext(ctx, channel.ID,
-			slack.MsgOptionText(text, false), slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
+			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.block()),
+			slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
 		return ts, err
 	})
@@ -100,23 +96,6 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 		return Sent{}, classify(err, m.Recipient)
 	}
 	return out, nil
-}
-
-// fitting returns the message's text. If the text is cut, it ends with a link to the request's thread, unless Slack
-// returns no link.
-func (c *Client) fitting(ctx context.Context, m Message) string {
-	text, cut := m.text()
-	if cut == 0 {
-		return text
-	}
-	link := ""
-	if m.Thread.Channel != "" {
-		found, err := c.reads.GetPermalinkContext(ctx, &slack.PermalinkParameters{Channel: m.Thread.Channel, Ts: m.Thread.TS})
-		if slackapi.Count(err) == nil {
-			link = linked(found)
-		}
-	}
-	return text + "\n" + rest(m.Locale, cut, link)
 }
 
 // patiently makes a call and counts it. If Slack says that it did nothing and when to call again, patiently waits and

@@ -49,7 +49,7 @@ func blockShapes() map[string]shape {
 		"markdown":        with(map[string]rule{"!text": str(1, 12000)}),
 		"context_actions": with(map[string]rule{"!elements": list(1, 5, element("feedback_buttons", "icon_button"))}),
 		"table":           tableShape(with),
-		"rich_text":       with(map[string]rule{"!elements": list(0, 1000, func(*checker, string, any) {})}),
+		"rich_text":       with(map[string]rule{"!elements": richText()}),
 	}
 }
 
@@ -74,7 +74,7 @@ func tableShape(with func(map[string]rule) shape) shape {
 func tableCell(c *checker, at string, v any) {
 	c.typed(at, v, map[string]shape{
 		"raw_text":  {fields: map[string]rule{"!text": str(1, maxTableCharacters)}},
-		"rich_text": {fields: map[string]rule{"!elements": list(0, 1000, func(*checker, string, any) {})}},
+		"rich_text": {fields: map[string]rule{"!elements": richText()}},
 	}, "table cell")
 }
 

@@ -20,6 +20,12 @@ function element(e, on) {
   return control(e, { name: e.action_id, label: e.placeholder?.text || e.action_id, onchoose: (value) => on.act(e, value) });
 }
 
+// leaf is an element of rich text; its text is shown as it is.
+function leaf(e) {
+  if (e.type === "link" && /^https?:/i.test(e.url)) return h("a", { href: e.url, target: "_blank", rel: "noopener noreferrer" }, e.text || e.url);
+  return e.style?.bold ? h("strong", {}, e.text || "") : document.createTextNode(e.text || "");
+}
+
 const makers = {
   header: (b) => h("h3.b-header", {}, plain(b.text.text)),
   divider: () => h("hr.b-divider"),
@@ -39,7 +45,8 @@ const makers = {
       h("table", {}, h("thead", {}, cells(b.rows[0], "th")), h("tbody", {}, b.rows.slice(1).map((r) => cells(r, "td")))));
   },
   markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
-  rich_text: (b) => h("div.b-text", {}, (b.elements || []).flatMap((s) => (s.elements || []).map((e) => e.text || ""))),
+  rich_text: (b) => h("div.b-text", {}, (b.elements || []).map((s) =>
+    s.type === "rich_text_list" ? h("ul", {}, s.elements.map((item) => h("li", {}, item.elements.map(leaf)))) : h("div", {}, (s.elements || []).map(leaf)))),
   context_actions: (b, on) =>
     h("div.b-actions", {}, b.elements.flatMap((e) => (e.type === "feedback_buttons" ? [e.positive_button, e.negative_button] : [e]).map((x) =>
       h("button.btn", { type: "button", onclick: () => on.act(e, x.value) }, plain(x.text.text))))),

@@ -7,7 +7,7 @@ import { clockTime, language, sizeText, t } from "./i18n.js";
 import { keepFolds } from "./kept.js";
 import { openMenu } from "./menu.js";
 import { confirmDialog } from "./modal.js";
-import { mrkdwn } from "./mrkdwn.js";
+import { literal, mrkdwn } from "./mrkdwn.js";
 import { avatar, badge, nameOf } from "./people.js";
 import { changed, pin, remember, state, taskOf, ui } from "./store.js";
 
@@ -85,7 +85,7 @@ function content(channel, m) {
   if (m.subtype === "tombstone") return [h("p.tombstone", {}, t("deleted"))];
   const typed = !m.bot_id;
   return [
-    (typed || !m.blocks) && m.text && h("div.text-body", {}, mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
+    (typed || !m.blocks) && m.text && h("div.text-body", {}, m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
     !typed && m.blocks && h("div.blocks", {}, blocks(m.blocks, on)),
     attachments(m.attachments, on),
     m.files && h("ul.shared-files", {}, m.files.map((f) => h("li", {}, h("a", { href: `/sandbox/files/${encodeURIComponent(f.id)}`, download: f.name, title: t("download", { name: f.name }) }, icon("clip"), h("span", {}, f.title || f.name), h("small", {}, sizeText(f.size)))))),

@@ -18,6 +18,9 @@ const text = (s) => document.createTextNode(emoji(decode(s)));
 /** plain is a plain_text object's text, which may hold shortcodes. */
 export const plain = (s) => emoji(decode(s || ""));
 
+/** literal is the text of a message whose author switched formatting off. */
+export const literal = (s) => document.createTextNode(decode(s || ""));
+
 const rules = [
   { find: /```\n?([\s\S]+?)\n?```/, make: (m) => h("pre.code", {}, decode(m[1])) },
   { find: /`([^`\n]+)`/, make: (m) => h("code", {}, decode(m[1])) },

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -9,10 +10,19 @@ import (
 	"ringi/shared/words/legible"
 )
 
+// named matches the words that call everybody, where the caller asks Slack to find names.
+var named = regexp.MustCompile(`@(here|channel|everyone)\b`)
+
 func (c content) draft(p params) workspace.Draft {
 	d := workspace.Draft{
 		Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"),
 		Text: legible.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
+	}
+	if p.has("mrkdwn") {
+		d.Mrkdwn = new(p.flag("mrkdwn"))
+	}
+	if p.flag("link_names") || p.str("parse") == "full" {
+		d.Text = named.ReplaceAllString(d.Text, "<!$1>")
 	}
 	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
 		d.Metadata = nil

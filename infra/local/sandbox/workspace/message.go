@@ -18,6 +18,7 @@ type Message struct {
 	Text            string         `json:"text"`
 	Team            string         `json:"team,omitempty"`
 	BotProfile      *BotProfile    `json:"bot_profile,omitempty"`
+	Mrkdwn          *bool          `json:"mrkdwn,omitempty"` // false: the text has no formatting
 	Blocks          []any          `json:"blocks,omitempty"`
 	Attachments     []any          `json:"attachments,omitempty"`
 	Files           []File         `json:"files,omitempty"`
@@ -59,6 +60,7 @@ type Draft struct {
 	User        string
 	ThreadTS    string
 	Text        string
+	Mrkdwn      *bool
 	Blocks      []any
 	Attachments []any
 	Files       []File
@@ -125,7 +127,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
 		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID, Files: w.keep(d.Files),
+		Mrkdwn: d.Mrkdwn, Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID, Files: w.keep(d.Files),
 	}
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID
