@@ -326,22 +326,3 @@ func (x trial) checkAsked(got end) error {
 	}
 	return nil
 }
-
-// sample draws n trials: first as many kinds of calls and moments as possible, then any.
-func sample(trials []trial, n int) []trial { return sampleOf(trials, n, *seed) }
-
-func sampleOf(trials []trial, n int, seed uint64) []trial {
-	lot := rand.New(rand.NewPCG(seed, 0))
-	lot.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
-	seen := map[string]bool{}
-	var first, rest []trial
-	for _, x := range trials {
-		if sort := x.kills[0].sort(); !seen[sort] {
-			seen[sort] = true
-			first = append(first, x)
-		} else {
-			rest = append(rest, x)
-		}
-	}
-	return append(first, rest...)[:min(n, len(trials))]
-}

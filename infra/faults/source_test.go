@@ -50,11 +50,3 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	})
 	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
 }
-
-// trialsOf returns a trial for each point.
-func trialsOf(all []point) (out []trial) {
-	for _, p := range all {
-		out = append(out, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
-	}
-	return out
-}

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,8 +57,10 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("listen before %s: %w", target, err)
 	}
+	origin = "http://" + l.Addr().String()
 	proxy := &httputil.ReverseProxy{
-		Transport: t.env.service.transport,
+		Transport:      t.env.service.transport,
+		ModifyResponse: func(r *http.Response) error { return leadsTo(r, target.String(), origin) },
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = target.Host
@@ -67,7 +71,24 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 	s := &http.Server{Handler: guard.Handler(http.HandlerFunc(handler)), ReadHeaderTimeout: 10 * time.Second}
 	t.servers = append(t.servers, s)
 	go s.Serve(l)
-	return "http://" + l.Addr().String(), nil
+	return origin, nil
+}
+
+// leadsTo has the service's own addresses in a JSON answer lead to the proxy: a function that takes no other address,
+// as of Slack's files, takes these, and its calls of them are seen.
+func leadsTo(r *http.Response, service, proxy string) error {
+	if got, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); got != "application/json" {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	if err != nil {
+		return fmt.Errorf("read an answer of %s: %w", service, err)
+	}
+	body = bytes.ReplaceAll(body, []byte(service+"/"), []byte(proxy+"/"))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return nil
 }
 
 func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
