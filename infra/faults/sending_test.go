@@ -114,7 +114,7 @@ func TestACrashWhileFilesAreSentSharesThemOnce(t *testing.T) {
 	first.standOnce(t, s)
 	all := first.points()
 	expect.Must(t, first.made(sender, share) == 1 && first.made(sender, fileInfo) == 1, "%v", all)
-	trials := trialsIn(sender, all, otherPoints)
+	trials := trialsIn(sender, all, len(all), otherPoints)
 	var never unmet
 	sideBySide(t, trials, func(try driver.T, _ int, kills []point) {
 		k, s := b.sends(try, nothing, kills...)

@@ -119,7 +119,9 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 	b := running
 	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
 		k := b.opens(t, "hello", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
-		k.answered(t)
+		k.until(t, "the question answered, with files", func(a *conversation.Aggregate) bool {
+			return len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != ""
+		})
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
 		policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 		own := conversation.Own{Type: conversation.CodeGenerate, Path: "NOTES", Content: "mine\n", Summary: "writes"}
@@ -145,12 +147,13 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 	})
 }
 
-// answered waits until the first message is answered.
-func (k *talk) answered(t driver.T) {
+// until waits until something holds of the conversation, and sweeps if that takes long.
+func (k *talk) until(t driver.T, what string, holds func(*conversation.Aggregate) bool) {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
+	var a *conversation.Aggregate
 	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(), 50*time.Millisecond) {
-		if a := k.load(t); len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != "" {
+		if a = k.load(t); holds(a) {
 			return
 		}
 		if time.Now().After(nudge) {
@@ -158,7 +161,7 @@ func (k *talk) answered(t driver.T) {
 			nudge = time.Now().Add(4 * time.Second)
 		}
 	}
-	t.Fatalf("session %s is not answered", k.ref.ID)
+	t.Fatalf("session %s: never is %s: %+v %+v", k.ref.ID, what, a.Head, a.Current())
 }
 
 // talks begins a conversation that asks for a command.
@@ -237,35 +240,35 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 func (k *talk) end(t driver.T) *conversation.Action { return k.ends(t, 1) }
 
 // ends is end for the action with a number.
-func (k *talk) ends(t driver.T, number int) *conversation.Action {
+func (k *talk) ends(t driver.T, number int) (x *conversation.Action) {
 	t.Helper()
-	nudge := time.Now().Add(4 * time.Second)
-	var a *conversation.Aggregate
-	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
-		a = k.load(t)
-		if x := a.Current(); x != nil && x.Status == conversation.ActionPending {
-			by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Conversation.TeamID, Member: true}
-			policy := aggregate.Policy{Team: a.Conversation.TeamID, AllowSelf: true}
-			_, err := k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			continue
+	k.until(t, "everything done", func(a *conversation.Aggregate) bool {
+		if now := a.Current(); now != nil && now.Status == conversation.ActionPending {
+			k.approves(t, now)
+			return false
 		}
-		if len(a.Actions) == number && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
-			k.shownOnce(t, a)
-			return a.Actions[number-1]
+		if len(a.Actions) != number || a.Current() != nil || !k.rests(a) {
+			return false
 		}
-		if time.Now().After(nudge) {
-			k.sweep(t)
-			nudge = time.Now().Add(4 * time.Second)
-		}
-		_ = sleep.For(context.Background(), 50*time.Millisecond)
-	}
-	t.Fatalf("session %s does not come to rest: %+v %+v", k.ref.ID, a.Head, a.Current())
-	return nil
+		k.shownOnce(t, a)
+		x = a.Actions[number-1]
+		return true
+	})
+	return x
+}
+
+func (k *talk) approves(t driver.T, x *conversation.Action) {
+	t.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+	policy := aggregate.Policy{Team: by.Team, AllowSelf: true}
+	expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
+	}))(t)
+}
+
+// rests reports whether nothing is left to do, to say or to show.
+func (k *talk) rests(a *conversation.Aggregate) bool {
+	return len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open()
 }
 
 func (k *talk) open() bool {

@@ -36,8 +36,8 @@ func sampleOf(trials []trial, n int, seed uint64) []trial {
 	return append(first, rest...)[:min(n, len(trials))]
 }
 
-// trialsIn returns a trial for each point in a function, and for a few of the others; with -long for all.
-func trialsIn(function string, all []point, others int) []trial {
+// trialsIn returns trials for some points in a function and for some of the others; with -long for all.
+func trialsIn(function string, all []point, most, others int) []trial {
 	if *long {
 		return trialsOf(all)
 	}
@@ -49,7 +49,7 @@ func trialsIn(function string, all []point, others int) []trial {
 			rest = append(rest, p)
 		}
 	}
-	return append(trialsOf(own), sample(trialsOf(rest), others)...)
+	return append(sample(trialsOf(own), most), sample(trialsOf(rest), others)...)
 }
 
 // sideBySide makes trials, several at once, and reports those that fail.
