@@ -38,13 +38,11 @@ const (
 	reasonUnlisted   aggregate.Reason = "read_unlisted"
 	reasonFailed     aggregate.Reason = "tool_failed"
 	reasonNotKept    aggregate.Reason = "result_not_kept"
-	reasonChanged    aggregate.Reason = "payload_changed"
-	reasonUnread     aggregate.Reason = "payload_unread"
 )
 
 type Store interface {
 	pipeline.Conversations
-	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
+	pipeline.Heads
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error

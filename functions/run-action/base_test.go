@@ -52,8 +52,8 @@ func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
 		"the conversation has other files": {func(_ *conversation.Action, s *conversation.Conversation) { s.WorkspaceVersion = elsewhere }, conversation.ReasonBase},
 		"the row names other files": {func(x *conversation.Action, s *conversation.Conversation) {
 			x.Base, s.WorkspaceVersion = &elsewhere, elsewhere
-		}, reasonUnread},
-		"the row names none": {func(x *conversation.Action, _ *conversation.Conversation) { x.Base = nil }, reasonUnread},
+		}, conversation.ReasonUnread},
+		"the row names none": {func(x *conversation.Action, _ *conversation.Conversation) { x.Base = nil }, conversation.ReasonUnread},
 		"an earlier release approved it": {func(x *conversation.Action, _ *conversation.Conversation) {
 			x.Base = nil
 			old := hello.JSON()

@@ -40,13 +40,11 @@ const (
 	reasonRefused    aggregate.Reason = "workspace_refused"
 	reasonMissing    aggregate.Reason = "missing_command"
 	reasonSignal     aggregate.Reason = "signal"
-	reasonChanged    aggregate.Reason = "payload_changed"
-	reasonUnread     aggregate.Reason = "payload_unread"
 )
 
 type Store interface {
 	pipeline.Conversations
-	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
+	pipeline.Heads
 	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
@@ -176,7 +174,7 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 		return nil, fmt.Errorf("open the payload: %w", err)
 	}
 	if aggregate.HashOf(string(text)) != j.action.Payload.Hash() {
-		r := j.says(reasonChanged, "", errors.New("the payload is not what was approved"))
+		r := j.says(conversation.ReasonChanged, "", errors.New("the payload is not what was approved"))
 		return &r, nil
 	}
 	p, problems := conversation.ReadKept(j.action.ActionType, text)
@@ -189,7 +187,7 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 		problems = []string{"its row names other files"}
 	}
 	if problems != nil {
-		r := j.says(reasonUnread, "", errors.New(problems[0]))
+		r := j.says(conversation.ReasonUnread, "", errors.New(problems[0]))
 		return &r, nil
 	}
 	j.payload = p
