@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"mime"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -74,10 +73,10 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 	return origin, nil
 }
 
-// leadsTo has the service's own addresses in a JSON answer lead to the proxy: a function that takes no other address,
-// as of Slack's files, takes these, and its calls of them are seen.
+// leadsTo has the addresses of files in Slack's answers lead to the proxy: functions take those with Slack's own host
+// only, and their calls of them are to be seen. What others answer is stored, and stays.
 func leadsTo(r *http.Response, service, proxy string) error {
-	if got, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); got != "application/json" {
+	if !strings.HasPrefix(r.Request.URL.Path, "/api/files.") {
 		return nil
 	}
 	body, err := io.ReadAll(r.Body)
