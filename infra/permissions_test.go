@@ -100,7 +100,8 @@ var needs = []struct {
 	{"CHAT_ARN", []string{"states:StartExecution"}, "Chat"},
 	{"CONTEST_ARN", []string{"states:StartExecution"}, "Contest"},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
-	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}, "ResultsBucket.Arn"},
+	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:DeleteObjectVersion"},
+		"ResultsBucket.Arn"},
 	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
@@ -112,7 +113,8 @@ var needs = []struct {
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, forgetRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule, readerRule}
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, forgetRule, needRule,
+		encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule, readerRule}
 }
 
 const readerFunction = "ReadFileFunction"
@@ -335,7 +337,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
-	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction", "RunRoundFunction", "CallToolFunction"}, id):
+	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction",
+		"RunRoundFunction", "CallToolFunction"}, id):
 	case ofIntegrations && !ofKinds:
 		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
 	case !ofKinds && id != "ResumeTaskFunction":

@@ -32,7 +32,8 @@ func (b *harness) attaches(t driver.T, kills ...point) *talk {
 	file := func(name, body string) workspace.File {
 		return workspace.File{Name: name, MIMEType: "text/plain", Body: []byte(body)}
 	}
-	d.Attach("<@"+workspace.Bot+"> read .ringi/in/staff.csv", file("staff.csv", "name,hours\nSato,8\n"), file("sjis.txt", "\x8e\x52\x93\x63\n"))
+	d.Attach("<@"+workspace.Bot+"> read .ringi/in/staff.csv", file("staff.csv", "name,hours\nSato,8\n"),
+		file("sjis.txt", "\x8e\x52\x93\x63\n"))
 	k.answered(t, 2)
 	d.Attach("<@"+workspace.Bot+"> list the files", file("staff.csv", "name,hours\nSato,9\n"))
 	k.answered(t, 3)
@@ -61,12 +62,14 @@ func (k *talk) laid(t driver.T) {
 	of := versions.Conversation{Tenant: k.ref.Tenant, ID: k.ref.ID}
 	d := k.dialogue(t)
 	for _, x := range s.Attached {
-		if x.Why == string(filetext.TooComplex) && len(k.dead()) > 0 && k.dead()[0].function == reader { // a file may have ended it
+		// a file may have ended it
+		if x.Why == string(filetext.TooComplex) && len(k.dead()) > 0 && k.dead()[0].function == reader {
 			delete(want, x.Path+".txt")
 			d.Shows(x.Path, ended.Unread("ja", x.Why))
 		}
 	}
-	tree := expect.Value(versions.Open(k.AWS, k.BucketName).Attached().Get(context.Background(), of, s.AttachmentsVersion))(t)
+	tree := expect.Value(versions.Open(k.AWS, k.BucketName).Attached().Get(context.Background(), of,
+		s.AttachmentsVersion))(t)
 	for p, content := range want {
 		if got, _ := tree.Content(p); string(got) != content {
 			driver.Failf("session %s: %s is %q; %v lie there", k.ref.ID, p, got, tree.Paths())
@@ -77,7 +80,8 @@ func (k *talk) laid(t driver.T) {
 		ids[x.FileID] = true
 	}
 	if len(tree.Paths()) != len(want) || len(s.Attached) != 3 || len(ids) != 3 || s.WorkspaceVersion != "" {
-		driver.Failf("session %s: %v lie there, of %+v, beside files %q", k.ref.ID, tree.Paths(), s.Attached, s.WorkspaceVersion)
+		driver.Failf("session %s: %v lie there, of %+v, beside files %q", k.ref.ID, tree.Paths(), s.Attached,
+			s.WorkspaceVersion)
 	}
 	d.Reply("<@" + workspace.Bot + "> run: cat '.ringi/in/staff (2).csv'")
 	if x := k.end(t); x.Status != conversation.ActionSucceeded || x.AttachmentsVersion != s.AttachmentsVersion {

@@ -41,11 +41,13 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 		content, _ := tree.Content("log.txt")
 		log = string(content)
 	}
-	succeeded := len(x.Commands) == 3 && !slices.ContainsFunc(x.Commands, func(r conversation.Ran) bool { return !r.Succeeded() })
+	succeeded := len(x.Commands) == 3 && !slices.ContainsFunc(x.Commands,
+		func(r conversation.Ran) bool { return !r.Succeeded() })
 	switch {
 	case k.started() > 1:
 		driver.Failf("session %s: the plan was started %d times", k.ref.ID, k.started())
-	case x.Status == conversation.ActionSucceeded && succeeded && x.Version == s.WorkspaceVersion && log == "one\ntwo\nthree\n":
+	case x.Status == conversation.ActionSucceeded && succeeded && x.Version == s.WorkspaceVersion &&
+		log == "one\ntwo\nthree\n":
 		d.Shows("Action #1 done", "three")
 	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown && log == "":
 		d.Shows("Action #1: outcome unknown")

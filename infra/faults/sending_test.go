@@ -159,7 +159,8 @@ func TestFilesOfWhichNobodyKnowsAreLookedForFirst(t *testing.T) {
 			}))(t)
 		}
 	}, lost)
-	expect.Must(t, s.State == conversation.SendingFailed && s.Error == conversation.ReasonNotShared && len(s.Files) == 2, "%+v", s)
+	expect.Must(t, s.State == conversation.SendingFailed && s.Error == conversation.ReasonNotShared &&
+		len(s.Files) == 2, "%+v", s)
 	expect.Is(t, len(k.inThread()), 1)
 	k.dialogue(t).Shows("Action #1 done", "It could not be found out whether Slack has them")
 	s = k.pressesSend(t)

@@ -152,7 +152,8 @@ func (k *talk) until(t driver.T, what string, holds func(*conversation.Aggregate
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
 	var a *conversation.Aggregate
-	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(), 50*time.Millisecond) {
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(),
+		50*time.Millisecond) {
 		if a = k.load(t); holds(a) {
 			return
 		}
@@ -197,7 +198,8 @@ func (b *harness) opens(t driver.T, text string, source *conversation.Source, ki
 		}
 	}
 	b.injector.knows(k.ref.ID, k.trace)
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: source}, time.Now()))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: source},
+		time.Now()))(t)
 	expect.NoError(t, k.rows.Begin(context.Background(), c))
 	return k
 }

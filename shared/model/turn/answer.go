@@ -184,7 +184,8 @@ func (t Turn) finish(reply *Reply) {
 
 // quotes reports whether a message shows or sums up what files, commands or others say.
 func (m Message) quotes() bool {
-	return len(m.Rounds)+len(m.Read)+len(m.Thread) > 0 || m.Collapsed && m.Text != "" || m.Sender == FromSystem && m.ActionID != "" ||
+	return len(m.Rounds)+len(m.Read)+len(m.Thread) > 0 || m.Collapsed && m.Text != "" ||
+		m.Sender == FromSystem && m.ActionID != "" ||
 		slices.ContainsFunc(m.Files, func(f File) bool { return f.Body != nil || f.Hash != "" }) || // an earlier turn read it
 		slices.ContainsFunc(m.Pieces, func(p Piece) bool { return p.Quoted })
 }
