@@ -119,21 +119,14 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	if why != nil {
-		why.Status = conversation.ActionFailed
-		j.logged(ctx, *why)
-		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.FailApproved(in.Run, x.ActionID, *why, h.Now())
-		})
+		return j.refuse(ctx, in, *why)
 	}
 	if err := j.claim(ctx, in.Run); errors.Is(err, conversation.ErrBase) {
 		r := j.says(conversation.ReasonBase, "", err)
 		if x.Base == nil {
 			r.Error = conversation.ReasonOutdated
 		}
-		j.logged(ctx, r)
-		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.FailApproved(in.Run, x.ActionID, r, h.Now())
-		})
+		return j.refuse(ctx, in, r)
 	} else if err != nil {
 		return aggregate.Next{}, err
 	}
@@ -155,6 +148,15 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	j.logged(ctx, r)
 	return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, j.invocation, r, h.Now())
+	})
+}
+
+// refuse fails the action before its claim.
+func (j *job) refuse(ctx context.Context, in pipeline.Input, r conversation.Result) (aggregate.Next, error) {
+	r.Status = conversation.ActionFailed
+	j.logged(ctx, r)
+	return j.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.FailApproved(in.Run, j.action.ActionID, r, j.Now())
 	})
 }
 

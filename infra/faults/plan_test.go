@@ -55,8 +55,8 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 			driver.Failf("session %s: the card says that a command has not run, which nobody knows", k.ref.ID)
 		}
 	default:
-		driver.Failf("session %s: the plan is %s (%s %q) with %+v, its files %q say %q",
-			k.ref.ID, x.Status, x.Error, x.Outcome, x.Commands, s.WorkspaceVersion, log)
+		driver.Failf("session %s: the plan is %s (%s %q %q) with %d commands, its files %q say %q",
+			k.ref.ID, x.Status, x.Error, x.ErrorDetail, x.Outcome, len(x.Commands), s.WorkspaceVersion, log)
 	}
 }
 

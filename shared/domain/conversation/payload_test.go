@@ -66,12 +66,15 @@ func TestAPlanIsOnePayload(t *testing.T) {
 		"%v %s", problems, one.JSON())
 }
 
-func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
+// wrongPayload is a payload, and a part of what is said of it.
+type wrongPayload struct {
+	typ        agent.ActionType
+	text, says string
+}
+
+func wrongFiles() []wrongPayload {
 	file := func(path string) string { return fmt.Sprintf(`{"files":[{"path":%q,"content":""}]}`, path) }
-	for _, tt := range []struct {
-		typ        agent.ActionType
-		text, says string
-	}{
+	return []wrongPayload{
 		{agent.CodeGenerate, `{"files":[],"edits":[],"delete":[]}`, "files, edits and delete are empty"},
 		{agent.CodeGenerate, `{}`, "files, edits and delete are empty"},
 		{agent.CodeGenerate, `{"edits":[{"path":"../a","old":"x","new":"y"}]}`, "edits[0].workspace: path"},
@@ -96,6 +99,11 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 		{agent.CodeGenerate, `{"files":[],"argv":["x"]}`, "form"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":"","mode":"0777"}]}`, "form"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":"` + strings.Repeat("x", conversation.MaxPayload) + `"}]}`, "limit is 131072"},
+	}
+}
+
+func wrongCommands() []wrongPayload {
+	return []wrongPayload{
 		{agent.TestRun, `{"argv":[],"timeout_seconds":1}`, "argv has 0"},
 		{agent.TestRun, `{"argv":["-x"],"timeout_seconds":1}`, "argv[0]"}, {agent.TestRun, `{"argv":[" "],"timeout_seconds":1}`, "argv[0]"},
 		{agent.TestRun, `{"argv":["a","b\u0000"],"timeout_seconds":1}`, "argv[1]"},
@@ -123,7 +131,11 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 		{agent.ShellCommand, `{"commands":"ls"}`, "form"}, {agent.ShellCommand, `{"commands":[]}`, "script is empty"},
 		{agent.TestRun, `{"commands":[{"script":"ls","timeout_seconds":1}]}`, "form"},
 		{"rm", `{}`, "no action of type"},
-	} {
+	}
+}
+
+func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
+	for _, tt := range slices.Concat(wrongFiles(), wrongCommands()) {
 		p, problems := conversation.ReadPayload(tt.typ, []byte(tt.text))
 		if len(problems) == 0 || !strings.Contains(strings.Join(problems, "; "), tt.says) || p.Files != nil ||
 			p.Argv != nil || p.Script != "" || p.Commands != nil {
