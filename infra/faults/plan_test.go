@@ -49,6 +49,8 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 	case x.Status == conversation.ActionSucceeded && succeeded && x.Version == s.WorkspaceVersion &&
 		log == "one\ntwo\nthree\n":
 		d.Shows("Action #1 done", "three")
+	case x.Status == conversation.ActionSucceeded && succeeded && x.NotTaken && log == "": // its claim had ended
+		d.Shows("Action #1 done", "three", "did not become the conversation's")
 	case x.Status == conversation.ActionFailed && x.Outcome == conversation.OutcomeUnknown && log == "":
 		d.Shows("Action #1: outcome unknown")
 		if _, faces := d.Faces(); strings.Contains(strings.Join(faces, "\n"), "Command 3: not run") {
