@@ -76,7 +76,8 @@ func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "capabilities", append([]string{"code", "shell", "test"}, oursToo[0]), all(agent.Capabilities...))
 	sameNames(t, "session status", []string{"open", "executing", "closed", "error"}, all(conversation.Open, conversation.Executing, conversation.Closed, conversation.Failing))
 	sameNames(t, "sender", []string{"user", "agent", "system"}, all(conversation.FromUser, conversation.FromAgent, conversation.FromSystem))
-	sameNames(t, "action type", append([]string{"code_generate", "test_run", "shell_command"}, oursToo[1]), all(agent.ActionTypes...))
+	sameNames(t, "action type", append([]string{"code_generate", "test_run", "shell_command"}, oursToo[1]),
+		all(agent.ActionTypes...))
 	sameNames(t, "action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
 		all(conversation.ActionPending, conversation.ActionApproved, conversation.ActionExecuting, conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled))
 	sameNames(t, "requested by", []string{"agent", "user"}, all(conversation.RequestedByAgent, conversation.RequestedByUser))

@@ -40,43 +40,74 @@ const (
 var clauses = []clause{
 	{"the entities have these fields", inInfra + "TestNothingOfTheDescriptionOfAgentsIsMissing"},
 	{"the enumerations have these values", inInfra + "TestNothingOfTheEnumerationsOfAgentsIsMissing"},
-	{"a provider is openai, anthropic, http or local", "shared/model/provider: TestAnAgentsKeyGoesNowhereElse, TestWhatAnAgentLacks"},
-	{"endpoint is the address of an agent by HTTP", "shared/model/provider: TestAnEndpointThatIsNotAllowedIsNotCalled; " + inAgent + "TestWhatTheDeploymentAllowsIsReached"},
-	{"capabilities are what an agent offers", inAgent + "TestAnAgentMayWhatItsCapabilitiesSay; " + inTurn + "TestWhatAnAgentMayNotIsNotTaken"},
-	{"one agent is the one that is chosen first", inAgent + "TestExactlyOneAgentIsTheDefault; " + inAnswer + "TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes"},
+	{"a provider is openai, anthropic, http or local",
+		"shared/model/provider: TestAnAgentsKeyGoesNowhereElse, TestWhatAnAgentLacks"},
+	{"endpoint is the address of an agent by HTTP",
+		"shared/model/provider: TestAnEndpointThatIsNotAllowedIsNotCalled; " + inAgent +
+			"TestWhatTheDeploymentAllowsIsReached"},
+	{"capabilities are what an agent offers", inAgent + "TestAnAgentMayWhatItsCapabilitiesSay; " + inTurn +
+		"TestWhatAnAgentMayNotIsNotTaken"},
+	{"one agent is the one that is chosen first", inAgent + "TestExactlyOneAgentIsTheDefault; " + inAnswer +
+		"TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes"},
 	{"authRef refers to a key", "shared/model/provider: TestAnAgentsKeyGoesNowhereElse"},
 	{"metadata has the label and the description", inConsole + "TestConversationsWithAgents"},
-	{"Codex and Claude are built in", inAgent + "TestBuiltInAgentsAreSound, TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot"},
+	{"Codex and Claude are built in", inAgent + "TestBuiltInAgentsAreSound, " +
+		"TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot"},
 	{"other agents are read from aiAgents", inAgent + "TestEntriesAreReadInBothSpellings"},
 	{"id, provider and capabilities are required", inAgent + "TestAnInvalidEntryIsSkippedWithAWarningThatNamesTheField"},
 	{"a session uses one agent", inDomain + "TestAThreadHasOneConversation"},
 	{"a session's status is open, executing, closed or error", inDomain + "TestStatusesMoveAsTheyMay"},
 	{"pendingActionId is the action that waits for approval", inDomain + "TestNothingExecutesThatNobodyApproved"},
-	{"lastActivityAt is when something was said or executed last", inDomain + "TestAConversationEndsAfterItsIdleDaysAndNotBefore"},
+	{"lastActivityAt is when something was said or executed last",
+		inDomain + "TestAConversationEndsAfterItsIdleDaysAndNotBefore"},
 	{"isCached says whether a session is kept", inStore + "TestSessionsInTheTable/one_that_is_not_kept_is_forgotten"},
-	{"a message is a person's, the agent's or the system's", inDomain + "TestTheSystemsWordsAndOthersAreKeptApart; " + inTurn + "TestNobodySpeaksInTheSystemsPart"},
-	{"attachments are code, links and pieces of logs", inAnswer + "TestAnswers/an_answer_says_what_was_read_of_files,_and_never_reads_one_differently, TestAFileThatCantBeReadIsSaid"},
+	{"a message is a person's, the agent's or the system's",
+		inDomain + "TestTheSystemsWordsAndOthersAreKeptApart; " + inTurn + "TestNobodySpeaksInTheSystemsPart"},
+	{"attachments are code, links and pieces of logs",
+		inAnswer + "TestAnswers/an_answer_says_what_was_read_of_files,_and_never_reads_one_differently, " +
+			"TestAFileThatCantBeReadIsSaid"},
 	{"payload is what is to be executed", inDomain + "TestPayloadsOfEachTypeAreRead, TestWhatIsWrongWithAPayloadIsNamed"},
 	{"an action is proposed by an agent", inAnswer + "TestAnswers/a_proposal_waits_for_a_person"},
-	{"an action is proposed by a user", inDomain + "TestAPersonsProposalIsMadeOnce; functions/receive-interaction: TestAPersonProposesAnActionFromAMessagesMenu; " + inConsole + "TestAPersonProposesAnActionOnThePage, TestAFileBesideOthersIsProposedByARun; " + inAnswer + "TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre"},
-	{"an agent hands over to the pipeline, and what became of that is a message of the system", inDomain + "TestAHandOverStaysInTheHistoryWithItsTask, TestAConversationIsToldOnceHowItsTaskEnded, TestEachEndOfAHandedOverTaskHasItsSentence; " + inTurn + "TestTheAgentSeesWhatItHandedOver"},
-	{"what was said in a thread can be given along", inDomain + "TestWhatWasSaidInAThreadIsGivenOnce; " + inAnswer + "TestAnAgentThatIsCalledInAThreadGetsWhatWasSaidThere, TestAThreadIsBoundedAndOneThatCantBeReadIsSaid"},
+	{"an action is proposed by a user", inDomain + "TestAPersonsProposalIsMadeOnce; functions/receive-interaction: " +
+		"TestAPersonProposesAnActionFromAMessagesMenu; " + inConsole +
+		"TestAPersonProposesAnActionOnThePage, TestAFileBesideOthersIsProposedByARun; " + inAnswer +
+		"TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre"},
+	{"an agent hands over to the pipeline, and what became of that is a message of the system",
+		inDomain + "TestAHandOverStaysInTheHistoryWithItsTask, TestAConversationIsToldOnceHowItsTaskEnded, " +
+			"TestEachEndOfAHandedOverTaskHasItsSentence; " + inTurn + "TestTheAgentSeesWhatItHandedOver"},
+	{"what was said in a thread can be given along", inDomain + "TestWhatWasSaidInAThreadIsGivenOnce; " + inAnswer +
+		"TestAnAgentThatIsCalledInAThreadGetsWhatWasSaidThere, TestAThreadIsBoundedAndOneThatCantBeReadIsSaid"},
 	{"an action is approved by a user", inDomain + "TestAnApprovalCoversWhatWasStampedAlone"},
 	{"an action is approved by a rule", inDomain + "TestARuleLetsTestsRunAndNothingElse"},
 	{"resultSummary and errorDetail say what came of it", inRun + "TestActions, TestPeopleAreToldOfLimitsInWords"},
-	{"log entries have their order", inDomain + "TestTheMissingLinesOfAnOutputAreNamed; " + inRun + "TestLinesWithoutNumbersAreCounted"},
-	{"over 1000 messages or 200 KB older ones are summed up", inTurn + "TestAConversationIsFoldedOverItsLimitsOnly, TestAFoldLeavesRoom; " + inInfra + "TestTheLimitsAndDefaultsOfAgentsAreTheDescribed"},
+	{"log entries have their order", inDomain + "TestTheMissingLinesOfAnOutputAreNamed; " + inRun +
+		"TestLinesWithoutNumbersAreCounted"},
+	{"over 1000 messages or 200 KB older ones are summed up",
+		inTurn + "TestAConversationIsFoldedOverItsLimitsOnly, TestAFoldLeavesRoom; " + inInfra +
+			"TestTheLimitsAndDefaultsOfAgentsAreTheDescribed"},
 	{"a summary is marked as collapsed", inAnswer + "TestAnswers/a_summary_stands_for_nothing_that_is_not_in_it"},
-	{"while pending, users approve or reject", inConsole + "TestConversationsWithAgents; functions/receive-interaction: TestPeopleDecideOnActions"},
-	{"nothing executes without approval", inDomain + "TestNothingExecutesThatNobodyApproved, TestAnApprovalCoversWhatWasStampedAlone; " + inRun + "TestAPayloadThatIsNotWhatWasStampedIsNotRun"},
-	{"at most 500 lines of an action are kept, the first go", inStore + "TestSessionsInTheTable/the_newest_lines_of_an_output_stay; " + inInfra + "TestTheLimitsAndDefaultsOfAgentsAreTheDescribed"},
+	{"while pending, users approve or reject", inConsole +
+		"TestConversationsWithAgents; functions/receive-interaction: TestPeopleDecideOnActions"},
+	{"nothing executes without approval", inDomain + "TestNothingExecutesThatNobodyApproved, " +
+		"TestAnApprovalCoversWhatWasStampedAlone; " + inRun + "TestAPayloadThatIsNotWhatWasStampedIsNotRun"},
+	{"at most 500 lines of an action are kept, the first go",
+		inStore + "TestSessionsInTheTable/the_newest_lines_of_an_output_stay; " + inInfra +
+			"TestTheLimitsAndDefaultsOfAgentsAreTheDescribed"},
 	{"a session that is not kept is destroyed", inStore + "TestSessionsInTheTable/one_that_is_not_kept_is_forgotten"},
-	{"an action moves as the diagram says", inDomain + "TestStatusesMoveAsTheyMay; " + inInfra + "TestNothingOfTheEnumerationsOfAgentsIsMissing"},
-	{"a user rejects: pending becomes cancelled", "functions/receive-interaction: TestPeopleDecideOnActions/rejected_with_a_reason"},
-	{"a user cancels: pending or executing becomes cancelled", "functions/receive-interaction: TestPeopleDecideOnActions/cancelled_by_whoever_asked; " + inDomain + "TestStatusesMoveAsTheyMay"},
+	{"an action moves as the diagram says", inDomain + "TestStatusesMoveAsTheyMay; " + inInfra +
+		"TestNothingOfTheEnumerationsOfAgentsIsMissing"},
+	{"a user rejects: pending becomes cancelled", "functions/receive-interaction: " +
+		"TestPeopleDecideOnActions/rejected_with_a_reason"},
+	{"a user cancels: pending or executing becomes cancelled",
+		"functions/receive-interaction: TestPeopleDecideOnActions/cancelled_by_whoever_asked; " + inDomain +
+			"TestStatusesMoveAsTheyMay"},
 	{"by default nothing is kept", inInfra + "TestTheLimitsAndDefaultsOfAgentsAreTheDescribed"},
-	{"log lines have sessionId, agentId, actionId and event", inDomain + "TestEachLineOfTheLogHasItsFields; " + inRun + "TestAnEndIsLoggedOnce"},
-	{"errors have a code and a text, people get a friendly one", inDomain + "TestEachLineOfTheLogHasItsFields; " + inAnswer + "TestAnswers/an_agent_that_is_gone_is_said_to_be, TestAnswers/a_vendor_that_is_down_is_asked_again,_and_a_key_that_is_wrong_is_not"},
+	{"log lines have sessionId, agentId, actionId and event",
+		inDomain + "TestEachLineOfTheLogHasItsFields; " + inRun + "TestAnEndIsLoggedOnce"},
+	{"errors have a code and a text, people get a friendly one",
+		inDomain + "TestEachLineOfTheLogHasItsFields; " + inAnswer +
+			"TestAnswers/an_agent_that_is_gone_is_said_to_be, " +
+			"TestAnswers/a_vendor_that_is_down_is_asked_again,_and_a_key_that_is_wrong_is_not"},
 }
 
 var shownForm = regexp.MustCompile(`^Test[A-Z][A-Za-z0-9]*(/.+)?$`)
@@ -112,7 +143,8 @@ func TestEachClauseOfTheDescriptionOfAgentsHolds(t *testing.T) {
 		outcome[folder] = map[string]string{}
 		for _, test := range wanted[folder] {
 			name, part, whole := strings.Cut(test, "/")
-			if outcome[folder][test] = written[name]; whole && !strings.Contains(text, `"`+strings.ReplaceAll(part, "_", " ")+`"`) {
+			if outcome[folder][test] = written[name]; whole &&
+				!strings.Contains(text, `"`+strings.ReplaceAll(part, "_", " ")+`"`) {
 				outcome[folder][test] = ""
 			}
 		}
@@ -174,7 +206,8 @@ func ran(t *testing.T, folder string, tests []string) map[string]string {
 		name, _, _ := strings.Cut(test, "/")
 		names = append(names, regexp.QuoteMeta(name))
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-json", "-timeout=10m", "-run", fmt.Sprintf("^(%s)$", strings.Join(names, "|")), "./"+folder)
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-json", "-timeout=10m", "-run",
+		fmt.Sprintf("^(%s)$", strings.Join(names, "|")), "./"+folder)
 	cmd.Dir = ".."
 	said, err := cmd.Output() // a test that fails is an error, too
 	out := map[string]string{}
@@ -182,7 +215,8 @@ func ran(t *testing.T, folder string, tests []string) map[string]string {
 	lines.Buffer(nil, 64<<20)
 	for lines.Scan() {
 		var e struct{ Action, Test string }
-		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Test != "" && slices.Contains([]string{"pass", "fail", "skip"}, e.Action) {
+		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Test != "" &&
+			slices.Contains([]string{"pass", "fail", "skip"}, e.Action) {
 			out[e.Test] = e.Action
 		}
 	}
@@ -197,8 +231,10 @@ func ran(t *testing.T, folder string, tests []string) map[string]string {
 
 // A clause is not shown by a test that is gone, is skipped or does nothing.
 func TestATestThatShowsNothingIsSeen(t *testing.T) {
-	for name, body := range map[string]string{"skipped": `t.Skip("later")`, "skipped for now": `if testing.Short() { t.SkipNow() }`} {
-		f := expect.Value(parser.ParseFile(token.NewFileSet(), "x_test.go", "package x\nfunc TestX(t *testing.T) {\n"+body+"\n}", 0))(t)
+	for name, body := range map[string]string{"skipped": `t.Skip("later")`,
+		"skipped for now": `if testing.Short() { t.SkipNow() }`} {
+		f := expect.Value(parser.ParseFile(token.NewFileSet(), "x_test.go",
+			"package x\nfunc TestX(t *testing.T) {\n"+body+"\n}", 0))(t)
 		expect.That(t, skips(f.Decls[0].(*ast.FuncDecl).Body), "%s is not seen", name)
 	}
 	here, _ := testsIn(t, "infra")

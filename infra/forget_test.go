@@ -39,10 +39,13 @@ func forgetRule(s *stack, wrong report) {
 			if st.effect != "Allow" {
 				continue
 			}
-			if slices.ContainsFunc([]string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:BatchWriteItem"}, func(a string) bool { return slices.Contains(st.actions, a) }) {
+			if slices.ContainsFunc([]string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:BatchWriteItem"},
+				func(a string) bool { return slices.Contains(st.actions, a) }) {
 				for _, row := range st.rows {
-					forgotten := slices.Contains(erased, strings.TrimSuffix(row, "*")) && s.allowsRow(s.role(sweeper), "dynamodb:DeleteItem", row)
-					wrong.where(!forgotten && outlive[row] == "", "%s may write rows %s, which stay when a conversation is forgotten", id, row)
+					forgotten := slices.Contains(erased, strings.TrimSuffix(row, "*")) &&
+						s.allowsRow(s.role(sweeper), "dynamodb:DeleteItem", row)
+					wrong.where(!forgotten && outlive[row] == "", "%s may write rows %s, which stay when a conversation "+
+						"is forgotten", id, row)
 				}
 				wrong.where(st.rows == nil, "%s may write any row", id)
 			}
@@ -51,7 +54,8 @@ func forgetRule(s *stack, wrong report) {
 			}
 			for _, on := range st.resources {
 				below, _ := strings.CutPrefix(on, bucket)
-				wrong.where(!s.forgets(sweeper, below) && outlive[below] == "", "%s may put objects %s, which stay when a conversation is forgotten", id, below)
+				wrong.where(!s.forgets(sweeper, below) && outlive[below] == "",
+					"%s may put objects %s, which stay when a conversation is forgotten", id, below)
 				late := strings.Replace(on, "/workspaces/*", "/workspaces/versions/*", 1) // the bucket deletes the rest
 				wrong.where(s.forgets(sweeper, below) && !s.allowsOn(s.role(id), "s3:DeleteObject", late),
 					"%s may not delete what it put too late below %s", id, below)
@@ -62,14 +66,17 @@ func forgetRule(s *stack, wrong report) {
 		wrong.where(!s.forgets(sweeper, prefix+"*"), "%s may not delete %s for good", sweeper, prefix)
 	}
 	for _, list := range erased {
-		wrong.where(!s.allowsRow(s.role(sweeper), "dynamodb:DeleteItem", list+"*"), "%s may not delete rows %s", sweeper, list)
+		wrong.where(!s.allowsRow(s.role(sweeper), "dynamodb:DeleteItem", list+"*"),
+			"%s may not delete rows %s", sweeper, list)
 	}
 	for id := range s.functions {
 		for _, st := range s.statements(s.role(id)) {
 			for _, on := range st.resources {
 				below, ours := strings.CutPrefix(on, bucket)
-				known := below == "*" || slices.ContainsFunc(large.Prefixes, func(p string) bool { return strings.HasPrefix(below, p) })
-				wrong.where(ours && !known && slices.Contains(st.actions, "s3:PutObject"), "%s may put objects %s, which expire-results takes for a tenant's", id, below)
+				known := below == "*" || slices.ContainsFunc(large.Prefixes,
+					func(p string) bool { return strings.HasPrefix(below, p) })
+				wrong.where(ours && !known && slices.Contains(st.actions, "s3:PutObject"),
+					"%s may put objects %s, which expire-results takes for a tenant's", id, below)
 			}
 		}
 	}
@@ -80,11 +87,14 @@ func forgetRule(s *stack, wrong report) {
 func (s *stack) forgets(function, below string) bool {
 	prefix := strings.TrimSuffix(below, "*")
 	may := slices.ContainsFunc(s.statements(s.role(function)), func(st statement) bool {
-		return st.effect == "Allow" && slices.Contains(st.actions, "s3:DeleteObjectVersion") && slices.ContainsFunc(st.resources, func(on string) bool {
-			return strings.HasPrefix("ResultsBucket.Arn/"+prefix, strings.TrimSuffix(on, "*"))
-		})
+		return st.effect == "Allow" && slices.Contains(st.actions, "s3:DeleteObjectVersion") &&
+			slices.ContainsFunc(st.resources, func(on string) bool {
+				return strings.HasPrefix("ResultsBucket.Arn/"+prefix, strings.TrimSuffix(on, "*"))
+			})
 	})
 	whole := slices.ContainsFunc(conversation.Objects, func(p string) bool { return strings.HasPrefix(prefix, p) }) ||
-		prefix == "workspaces/" && slices.Contains(conversation.Objects, conversation.VersionsPrefix) && slices.Contains(conversation.Objects, conversation.AttachedPrefix) && slices.Contains(conversation.Objects, conversation.ActionsPrefix)
+		prefix == "workspaces/" && slices.Contains(conversation.Objects, conversation.VersionsPrefix) &&
+			slices.Contains(conversation.Objects, conversation.AttachedPrefix) &&
+			slices.Contains(conversation.Objects, conversation.ActionsPrefix)
 	return may && whole
 }

@@ -35,7 +35,8 @@ var typesWalked = map[agent.ActionType][]walked{
 		},
 		tooMuch: conversation.Payload{Stamped: conversation.Stamped{Base: new(string), Changes: []conversation.FileChange{{
 			Path: "a", Is: &conversation.Side{Mode: conversation.ModeFile, SHA256: strings.Repeat("a", 64)},
-			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + strings.Repeat("x", conversation.MaxChangedLine+1)}}}}}}},
+			Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" +
+				strings.Repeat("x", conversation.MaxChangedLine+1)}}}}}}},
 	}},
 	agent.TestRun: {{
 		byRule:    true,
@@ -62,7 +63,8 @@ var typesWalked = map[agent.ActionType][]walked{
 
 // eachWalked runs a test for each type of action, and each form of its payload.
 func eachWalked(t *testing.T, test func(t *testing.T, typ agent.ActionType, is walked, kept conversation.Payload)) {
-	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one\ntwo\n"}, {Path: "b.txt", Content: "x\n"}}))(t)
+	base := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one\ntwo\n"},
+		{Path: "b.txt", Content: "x\n"}}))(t)
 	for _, typ := range agent.ActionTypes {
 		if len(typesWalked[typ]) == 0 {
 			t.Errorf("actions of type %s are in no walk: say in typesWalked what they are like", typ)
@@ -92,7 +94,8 @@ type inThread struct {
 func newThread(t *testing.T) *inThread {
 	t.Helper()
 	now := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "fix it"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
+		TS: "1775034000.000100", User: "U1", Text: "fix it"}
 	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, now))(t)
 	return &inThread{t, (&conversation.Aggregate{}).After(c).(*conversation.Aggregate), now}
 }
@@ -125,8 +128,9 @@ func (k *inThread) claim() error {
 
 func proposing(typ agent.ActionType, p conversation.Payload, rule string) *conversation.Proposal {
 	text := p.JSON()
-	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.Seconds(),
-		Plan: len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule,
+	return &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+		Seconds: p.Seconds(),
+		Plan:    len(p.Commands), On: conversation.On{Base: *p.Base}, Summary: "why", Terms: aggregate.Terms{ApprovalRequired: true}, Rule: rule,
 		Tool: p.Tool, Access: p.Access}
 }
 
@@ -158,7 +162,10 @@ func TestNothingIsExecutedWithoutAYes(t *testing.T) {
 				}
 				return nil
 			},
-			"its row says that it is approved": func(k *inThread) error { k.Current().Status = conversation.ActionApproved; return nil },
+			"its row says that it is approved": func(k *inThread) error {
+				k.Current().Status = conversation.ActionApproved
+				return nil
+			},
 			"its row says that a person approved it": func(k *inThread) error {
 				k.Current().Status, k.Current().ApprovedBy = conversation.ActionApproved, conversation.ApprovedByUser
 				return nil
@@ -239,12 +246,14 @@ func TestAStampCoversAllThatIsDrawn(t *testing.T) {
 			x := k.Current()
 			changed := aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}
 			expect.That(t, changed.Hash() != x.Payload.Hash(), "%s: the hash is the same", at)
-			expect.That(t, k.do(k.Approve(x.ActionID, changed.Hash(), u1, whoever, k.now)) != nil, "%s: another content is approved", at)
+			expect.That(t, k.do(k.Approve(x.ActionID, changed.Hash(), u1, whoever, k.now)) != nil,
+				"%s: another content is approved", at)
 			expect.NoError(t, k.do(k.Approve(x.ActionID, x.Payload.Hash(), u1, whoever, k.now)))
 			k.Current().Payload = changed
 			expect.That(t, k.claim() != nil, "%s: what was changed after the stamp is claimed", at)
 			q, problems := conversation.ReadKept(typ, []byte(text))
-			if drawn := problems == nil && q.Base != nil && !strings.HasSuffix(at, "sha256") && at != ".base"; drawn && draw(t, typ, q) == shown {
+			if drawn := problems == nil && q.Base != nil && !strings.HasSuffix(at, "sha256") && at != ".base"; drawn &&
+				draw(t, typ, q) == shown {
 				t.Errorf("%s: the card doesn't show the change", at)
 			}
 		}
@@ -330,7 +339,8 @@ func TestOneActionIsOpenAtATime(t *testing.T) {
 // none to leak. What a command gets is an order, which has no field for one.
 func TestWhatRunsCommandsReadsNoSecret(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	secrets := []string{"secretsmanager:GetSecretValue", "kms:Decrypt", "kms:GenerateDataKey", "ssm:GetParameter", "sts:AssumeRole", "bedrock:InvokeModel"}
+	secrets := []string{"secretsmanager:GetSecretValue", "kms:Decrypt", "kms:GenerateDataKey", "ssm:GetParameter",
+		"sts:AssumeRole", "bedrock:InvokeModel"}
 	for _, function := range []string{"RunActionFunction", "RunSandboxFunction"} {
 		role := s.role(function)
 		expect.Must(t, role != "", "%s has no role", function)
@@ -338,7 +348,8 @@ func TestWhatRunsCommandsReadsNoSecret(t *testing.T) {
 			expect.That(t, !s.allows(role, action), "%s may %s", function, action)
 		}
 		for name := range s.functions[function].Environment {
-			expect.That(t, !strings.Contains(name, "SECRET") && !strings.Contains(name, "KEY") && !strings.Contains(name, "TOKEN"), "%s has %s", function, name)
+			expect.That(t, !strings.Contains(name, "SECRET") && !strings.Contains(name, "KEY") &&
+				!strings.Contains(name, "TOKEN"), "%s has %s", function, name)
 		}
 	}
 }

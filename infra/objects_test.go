@@ -37,7 +37,8 @@ func objectRule(s *stack, wrong report) {
 		if _, reads := s.functions[id].Environment["MIXSEEK_WORKSPACE"]; reads && !slices.ContainsFunc(all, elsewhere) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
-		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction", "CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
+		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction",
+			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -71,11 +72,13 @@ func chatObjects(s *stack, id string, wrong report) {
 	// What came too late into a conversation that is forgotten, its writer deletes.
 	deletes := map[string][]string{
 		"AnswerMessageFunction": {bucket + "/talks/*", bucket + "/prompts/*", bucket + "/workspaces/attached/*"},
-		"RunActionFunction":     {bucket + "/workspaces/versions/*"}, "FetchSourceFunction": {bucket + "/workspaces/versions/*"},
-		"CallToolFunction": {bucket + "/talks/*"},
+		"RunActionFunction":     {bucket + "/workspaces/versions/*"},
+		"FetchSourceFunction":   {bucket + "/workspaces/versions/*"},
+		"CallToolFunction":      {bucket + "/talks/*"},
 	}[id]
 	theirs := map[string][]string{
-		"AnswerMessageFunction": {bucket, bucket + "/workspaces/attached/*", bucket + "/talks/*", bucket + "/arguments/*", bucket + "/prompts/*",
+		"AnswerMessageFunction": {bucket, bucket + "/workspaces/attached/*", bucket + "/talks/*", bucket + "/arguments/*",
+			bucket + "/prompts/*",
 			bucket + "/workspaces/versions/*"},
 		"FetchSourceFunction":  {bucket + "/workspaces/versions/*"},
 		"RunActionFunction":    {bucket, bucket + "/talks/*", bucket + "/arguments/*", bucket + "/workspaces/*"},
@@ -90,8 +93,10 @@ func chatObjects(s *stack, id string, wrong report) {
 			if slices.Equal(st.actions, []string{"s3:DeleteObject"}) && slices.Contains(deletes, on) {
 				continue
 			}
-			ours := !slices.Contains(st.actions, "s3:DeleteObject") && slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject")) &&
-				!(on == bucket+"/workspaces/versions/*" && id == "AnswerMessageFunction" && slices.Contains(st.actions, "s3:PutObject")) &&
+			ours := !slices.Contains(st.actions, "s3:DeleteObject") && slices.Contains(theirs, on) &&
+				!(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject")) &&
+				!(on == bucket+"/workspaces/versions/*" && id == "AnswerMessageFunction" &&
+					slices.Contains(st.actions, "s3:PutObject")) &&
 				(id != "CallToolFunction" || on != bucket+"/talks/*" || !slices.Contains(st.actions, "s3:GetObject")) &&
 				(id != "CallToolFunction" || on != bucket+"/arguments/*" || !slices.Contains(st.actions, "s3:PutObject"))
 			wrong.where(st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours,
@@ -100,7 +105,8 @@ func chatObjects(s *stack, id string, wrong report) {
 	}
 	gets := s.allows(s.role(id), "s3:GetObject")
 	wrong.where(id == "FetchSourceFunction" && gets, "%s may get objects; it only puts versions", id)
-	wrong.where(gets && !s.allowsOn(s.role(id), "s3:ListBucket", bucket), "%s may get objects and is not told which are gone", id)
+	wrong.where(gets && !s.allowsOn(s.role(id), "s3:ListBucket", bucket),
+		"%s may get objects and is not told which are gone", id)
 	wrong.where(id == "RunRoundFunction" && !(s.allowsOn(s.role(id), "s3:PutObject", bucket+"/turns/*") &&
 		s.allowsOn(s.role(id), "s3:GetObject", bucket+"/turns/*")),
 		"%s may not keep the answers that a round goes on from", id)

@@ -20,7 +20,8 @@ func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 		fmt.Sprintf("`retain_results_days`, %d unless set", tenancy.DefaultSettings().RetainResultsDays),
 		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
 		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]))
-	for _, vendor := range append(modelname.Providers, string(failedcall.Freee), "google", "github", "slack", modelname.Gemini, "mcp servers") {
+	for _, vendor := range append(modelname.Providers, string(failedcall.Freee), "google", "github", "slack",
+		modelname.Gemini, "mcp servers") {
 		expect.That(t, strings.Contains(strings.ToLower(page), vendor), "it does not say what goes to %s", vendor)
 	}
 }

@@ -35,7 +35,8 @@ func TestReadmeListsTheTools(t *testing.T) {
 
 func tableOfTools(t *testing.T) string {
 	catalog := expect.Value(tool.Builtin())(t)
-	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "github": "GitHub", "slack": "Slack"}
+	vendors := map[string]string{"": "nobody", "freee": "freee HR", "google": "Google Sheets", "github": "GitHub",
+		"slack": "Slack"}
 	var out strings.Builder
 	out.WriteString("| tool | | effect | calls | at most | constraints |\n|---|---|---|---|---|---|\n")
 	for _, s := range catalog.All() {

@@ -32,7 +32,8 @@ func (w *world) onlyAnswers(id string) {
 func TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes(t *testing.T) {
 	server := storetest.Start(t)
 	for _, unnamed := range []bool{true, false} {
-		w := talking(t, server, conversation.Opening{AgentID: "codex", Unnamed: unnamed, Locale: "en"}, func(*tenancy.Settings) {})
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Unnamed: unnamed, Locale: "en"},
+			func(*tenancy.Settings) {})
 		w.onlyAnswers("claude")
 		var opened string
 		w.Open = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (model.Wire, error) {
@@ -41,14 +42,17 @@ func TestWhereNobodyNamedAnAgentOneThatCanAnswerDoes(t *testing.T) {
 		}
 		expect.Value(w.handle())(t)
 		want := map[bool]string{true: "claude", false: "codex"}[unnamed]
-		expect.That(t, opened == want && w.load().Conversation.AgentID == want, "unnamed %t: %s answered, %s stays", unnamed, opened,
+		expect.That(t, opened == want && w.load().Conversation.AgentID == want,
+			"unnamed %t: %s answered, %s stays", unnamed, opened,
 			w.load().Conversation.AgentID)
 		if unnamed { // it goes on with that agent though the default could answer by now
 			w.Answers = func(_ context.Context, d agent.Definition, _ tenancy.Settings) (agent.Answering, error) {
 				return agent.Answering{ID: d.ID}, nil
 			}
 			w.tell("1775034009.000100", "U1", "more")
-			expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(t)
+			expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.StartRun(time.Now())
+			}))(t)
 			expect.Value(w.handle())(t)
 			expect.Is(t, opened, "claude", "goes on with")
 		}
@@ -60,9 +64,13 @@ func TestTheConsoleIsToldWhichAgentsCanAnswer(t *testing.T) {
 	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
 	w.onlyAnswers("claude")
 	edge := 0
-	serve := w.serve(func(context.Context, pipeline.Input) (pipeline.Output, error) { edge++; return pipeline.Output{}, nil })
+	serve := w.serve(func(context.Context, pipeline.Input) (pipeline.Output, error) {
+		edge++
+		return pipeline.Output{}, nil
+	})
 	got := expect.Value(serve(t.Context(), json.RawMessage(`{"agents_of":"`+w.ref.Tenant+`"}`)))(t)
-	want := agent.Answered{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"}, {ID: "claude", Default: true}}}
+	want := agent.Answered{Agents: []agent.Answering{{ID: "codex", Lacks: agent.LacksKey, Detail: "k"},
+		{ID: "claude", Default: true}}}
 	expect.Same(t, want, got)
 	expect.Value(serve(t.Context(), json.RawMessage(`{"tenant_id":"t","run":1}`)))(t)
 	expect.Is(t, edge, 1)

@@ -78,14 +78,16 @@ func attachedTo(t *testing.T, server *storetest.Server, files ...string) *attach
 	return a
 }
 
-var kinds = map[string]string{"csv": "text/csv", "txt": "text/plain", "png": "image/png", "xlsx": "application/vnd.openxmlformats"}
+var kinds = map[string]string{"csv": "text/csv", "txt": "text/plain", "png": "image/png",
+	"xlsx": "application/vnd.openxmlformats"}
 
 // files returns attachments, as Slack tells of them, of pairs of names and contents; their ids are F and the name.
 func (a *attaching) files(pairs ...string) (all []conversation.Attachment) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name, body := pairs[i], []byte(pairs[i+1])
 		a.slack["F"+name] = body
-		all = append(all, conversation.Attachment{Kind: unread, Name: name, Type: kinds[name[strings.LastIndex(name, ".")+1:]],
+		all = append(all, conversation.Attachment{Kind: unread, Name: name,
+			Type:   kinds[name[strings.LastIndex(name, ".")+1:]],
 			FileID: "F" + name, Bytes: int64(len(body))})
 	}
 	return all
@@ -95,7 +97,8 @@ func (a *attaching) tells(ts string, pairs ...string) {
 	a.t.Helper()
 	in := inbound(ts, "U1", "and this")
 	in.Attachments = a.files(pairs...)
-	expect.NoError(a.t, a.rows.Tell(a.t.Context(), a.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(a.t)))
+	expect.NoError(a.t, a.rows.Tell(a.t.Context(), a.ref,
+		expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(a.t)))
 }
 
 func (a *attaching) answered() *conversation.Conversation {
@@ -137,7 +140,8 @@ func TestNoRuleApprovesATestBesideAttachments(t *testing.T) {
 			Input: json.RawMessage(`{"argv":["pytest",".ringi/in"],"timeout_seconds":60,"summary":"tests"}`)}}
 		a.answered()
 		x := a.load().Current()
-		expect.That(t, x != nil && x.Status == tt.want && (x.AttachmentsVersion != "") == (tt.files != nil), "%s: %+v", name, x)
+		expect.That(t, x != nil && x.Status == tt.want && (x.AttachmentsVersion != "") == (tt.files != nil),
+			"%s: %+v", name, x)
 	}
 }
 
@@ -151,20 +155,23 @@ func TestAttachmentsAreLaidOnce(t *testing.T) {
 	expect.Same(t, []string{"Fdata.csv", "Fbook.xlsx", "Fshot.png"}, a.asked)
 	expect.Same(t, []string{"book.xlsx"}, a.reads)
 	told := a.told()
-	for _, part := range []string{`n,m\\n1,2`, `売上\\t1`, `\"lies_at\":\".ringi/in/book.xlsx\"`, `\"text_at\":\".ringi/in/book.xlsx.txt\"`, "the image is attached"} {
+	for _, part := range []string{`n,m\\n1,2`, `売上\\t1`, `\"lies_at\":\".ringi/in/book.xlsx\"`,
+		`\"text_at\":\".ringi/in/book.xlsx.txt\"`, "the image is attached"} {
 		expect.Has(t, told, part)
 	}
 	// Later turns ask neither Slack nor read-file again, and move nothing.
 	a.tell(second, "U1", "and?")
 	before := s.AttachmentsVersion
 	s = a.answered()
-	expect.That(t, s.AttachmentsVersion == before && len(a.asked) == 3 && len(a.reads) == 1 && a.puts == 1, "%+v, asked %v", s, a.asked)
+	expect.That(t, s.AttachmentsVersion == before && len(a.asked) == 3 && len(a.reads) == 1 && a.puts == 1,
+		"%+v, asked %v", s, a.asked)
 	expect.Has(t, a.told(), `売上\\t1`)
 	// Another file makes another version; the earlier ones stay as they are.
 	a.tells(third, "data.csv", "n,m\n1,2\n")
 	a.tells(fourth, "more.txt", "more")
 	s = a.answered()
-	expect.That(t, s.AttachmentsVersion != before && len(s.Attached) == 4 && len(a.asked) == 4, "%+v, asked %v", s.Attached, a.asked)
+	expect.That(t, s.AttachmentsVersion != before && len(s.Attached) == 4 && len(a.asked) == 4,
+		"%+v, asked %v", s.Attached, a.asked)
 	expect.Is(t, len(a.system()), 0, "what Ringi said")
 }
 
@@ -176,20 +183,23 @@ func TestARetryLaysTheSame(t *testing.T) {
 	expect.That(t, err != nil && a.load().Conversation.AttachmentsVersion == "" && a.puts == 1, "%v", err)
 	a.vendor.err = nil
 	s := a.answered()
-	expect.That(t, len(s.Attached) == 1 && len(a.kept.all) == 1 && a.kept.all[s.AttachmentsVersion] != nil, "%+v of %d versions", s.Attached, len(a.kept.all))
+	expect.That(t, len(s.Attached) == 1 && len(a.kept.all) == 1 && a.kept.all[s.AttachmentsVersion] != nil,
+		"%+v of %d versions", s.Attached, len(a.kept.all))
 }
 
 // What can't be laid or read is said once in the thread, and named to the agent.
 func TestWhatCantBeReadIsSaid(t *testing.T) {
 	server := storetest.Start(t)
-	a := attachedTo(t, server, "plan.pdf", "%PDF\x00", "big.csv", strings.Repeat("x", filetext.MaxFile+1), "secret.xlsx", "PK\x00",
+	a := attachedTo(t, server, "plan.pdf", "%PDF\x00", "big.csv", strings.Repeat("x", filetext.MaxFile+1),
+		"secret.xlsx", "PK\x00",
 		"lost.txt", "", "macro.xlsx", "PK\x00")
 	delete(a.slack, "Flost.txt")
 	a.texts["plan.pdf"], a.texts["secret.xlsx"] = filetext.Text{Why: filetext.PDF}, filetext.Text{Why: filetext.Encrypted}
 	a.texts["macro.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "x", Remarks: []filetext.Remark{filetext.Macros}}
 	s := a.answered()
 	expect.Is(t, len(s.Attached), 3, "laid files")
-	want := []string{"About the attachments:", "• plan.pdf: The text of PDF files is not read.", "• big.csv: It is too large: the limit is 8 MiB",
+	want := []string{"About the attachments:", "• plan.pdf: The text of PDF files is not read.",
+		"• big.csv: It is too large: the limit is 8 MiB",
 		"• secret.xlsx: It is protected by a password.", "• lost.txt: Slack did not give it. The next answer tries again.",
 		"• macro.xlsx: Its macros are not read."}
 	said := a.system()
@@ -216,7 +226,8 @@ func TestMoreThanAConversationHoldsIsSaid(t *testing.T) {
 	s := a.answered()
 	expect.Is(t, len(s.Attached), conversation.MaxAttached, "laid files")
 	said := a.system()
-	expect.That(t, len(said) == 1 && strings.Contains(said[0], "• more.txt: A conversation holds 20 attachments"), "%q", said)
+	expect.That(t, len(said) == 1 && strings.Contains(said[0], "• more.txt: A conversation holds 20 attachments"),
+		"%q", said)
 	expect.Has(t, a.told(), "the 21st") // the model is shown it all the same
 	a.tell(third, "U1", "and?")
 	a.answered()
@@ -228,11 +239,13 @@ func TestAFileIsReadLaterIfNobodyReadsItNow(t *testing.T) {
 	a := attachedTo(t, storetest.Start(t), "book.xlsx", "PK\x00")
 	a.down = errors.New("no capacity")
 	s := a.answered()
-	expect.That(t, len(s.Attached) == 1 && s.Attached[0].Why == conversation.NotNow && s.Attached[0].Text == "", "%+v", s.Attached)
+	expect.That(t, len(s.Attached) == 1 && s.Attached[0].Why == conversation.NotNow && s.Attached[0].Text == "",
+		"%+v", s.Attached)
 	a.down, a.texts["book.xlsx"] = nil, filetext.Text{Form: filetext.Sheets, Text: "in the cells"}
 	a.tell(second, "U1", "again")
 	s = a.answered()
-	expect.That(t, s.Attached[0].Text == "book.xlsx.txt" && s.Attached[0].Why == "" && len(a.asked) == 1, "%+v", s.Attached)
+	expect.That(t, s.Attached[0].Text == "book.xlsx.txt" && s.Attached[0].Why == "" && len(a.asked) == 1,
+		"%+v", s.Attached)
 	expect.Has(t, a.told(), "in the cells")
 	// The bucket is down: nothing moves, and Slack's own file is shown.
 	a.tells(third, "now.txt", "now")
@@ -250,7 +263,8 @@ func TestAttachmentsThatAreGoneAreLaidAgain(t *testing.T) {
 	clear(a.kept.all)
 	a.tells(second, "more.csv", "2")
 	s := a.answered()
-	expect.That(t, s.AttachmentsVersion != before && len(s.Attached) == 2 && len(a.kept.all[s.AttachmentsVersion].Paths()) == 2, "%+v", s.Attached)
+	expect.That(t, s.AttachmentsVersion != before && len(s.Attached) == 2 &&
+		len(a.kept.all[s.AttachmentsVersion].Paths()) == 2, "%+v", s.Attached)
 }
 
 // The agent finds attachments beside the files by its tools, and a proposal names them.
@@ -261,7 +275,8 @@ func TestTheAgentReadsAttachmentsByItsTools(t *testing.T) {
 	a.version("v1")
 	a.answers(reading(callOf("list_files", `{"path":""}`)), reading(callOf("search", `{"text":"営業","path":""}`)),
 		reading(callOf("read_file", `{"path":".ringi/in/data.csv","from":1,"to":0}`)),
-		model.Response{Text: "done", Calls: []model.Call{callOf("shell_command", `{"script":"cat .ringi/in/data.csv","timeout_seconds":60,"summary":"shows it"}`)}})
+		model.Response{Text: "done", Calls: []model.Call{callOf("shell_command",
+			`{"script":"cat .ringi/in/data.csv","timeout_seconds":60,"summary":"shows it"}`)}})
 	s := a.answered()
 	told := a.told()
 	for _, part := range []string{`"path":".ringi/in/data.csv","bytes":26,"lines":2`, `"path":"attachments/own.txt"`,

@@ -21,7 +21,8 @@ import (
 type joined struct{ Store }
 
 func (joined) Integrations(context.Context, string) ([]tenancy.Integration, error) {
-	return []tenancy.Integration{{Provider: "freee", Status: tenancy.Connected}, {Provider: "google", Status: tenancy.Broken}}, nil
+	return []tenancy.Integration{{Provider: "freee", Status: tenancy.Connected},
+		{Provider: "google", Status: tenancy.Broken}}, nil
 }
 
 // wish is what the model proposes to call.
@@ -45,7 +46,8 @@ func TestAnAgentIsOfferedTheConnectedToolsByName(t *testing.T) {
 	expect.Value(w.handle())(t)
 	r := w.vendor.requests[0]
 	said := r.Messages[0].Parts[0].Text
-	for name, there := range map[string]bool{"list_employees": true, "calculate_overtime": true, "send_slack_dm": true, "write_rows_to_google_sheet": false} {
+	for name, there := range map[string]bool{"list_employees": true, "calculate_overtime": true, "send_slack_dm": true,
+		"write_rows_to_google_sheet": false} {
 		expect.Is(t, strings.Contains(said, `"name":"`+name+`"`), there, name)
 	}
 	expect.That(t, !strings.Contains(r.System, "list_employees"), "a tool's words stand in the system's")
@@ -89,10 +91,11 @@ func TestWhatIsWrongWithACallIsSaidToTheModel(t *testing.T) {
 		"a value of no enumeration": {wish("list_employees", `{"department":null,"status":"some"}`), "status"},
 		"an unknown argument":       {wish("list_employees", `{"department":null,"status":"all","x":1}`), "x"},
 		"a missing argument":        {wish("list_employees", `{"status":"all"}`), "department"},
-		"a reference":               {wish("list_employees", `{"department":{"$ref":"step-1.result"},"status":"all"}`), "$ref"},
-		"a tool that isn't there":   {wish("write_rows_to_google_sheet", `{}`), "tool"},
-		"no object":                 {wish("list_employees", `[]`), "one JSON object"},
-		"a text that is too long":   {wish("list_employees", `{"status":"all","department":"`+strings.Repeat("a", 101)+`"}`), "100"},
+		"a reference": {wish("list_employees", `{"department":{"$ref":"step-1.result"},"status":"all"}`),
+			"$ref"},
+		"a tool that isn't there": {wish("write_rows_to_google_sheet", `{}`), "tool"},
+		"no object":               {wish("list_employees", `[]`), "one JSON object"},
+		"a text that is too long": {wish("list_employees", `{"status":"all","department":"`+strings.Repeat("a", 101)+`"}`), "100"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := calling(t, server, "who joined in October?", unchanged)
@@ -132,7 +135,8 @@ func TestAListedReadGoesWithoutAYesOnlyIfNobodyComposedIt(t *testing.T) {
 		"for somebody else":           {"who joined?", whole, lists("U2"), false},
 		"nothing is listed":           {"who joined?", whole, unchanged, false},
 		"another version": {"who joined?", whole, func(x *tenancy.Settings) {
-			x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: strings.Repeat("0", 64), People: []string{"U1"}}}
+			x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: strings.Repeat("0", 64),
+				People: []string{"U1"}}}
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 		return t.refused(ctx, why, nil)
 	}
 	f := model.Failure(err)
-	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason), err.Error())
+	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(f.Reason),
+		err.Error())
 	if f.Transient {
 		return t.tried(ctx, f.Reason, x, err)
 	}

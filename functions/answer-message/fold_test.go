@@ -24,7 +24,8 @@ var errTooLong = &model.Error{Provider: "openai", Model: "small", Kind: model.To
 
 // small is an agent whose model takes little at once.
 func small(s *tenancy.Settings) {
-	s.Agents = []agent.Definition{{ID: "small", Provider: agent.OpenAI, Model: "small", Capabilities: agent.Capabilities, ContextTokens: 20_000}}
+	s.Agents = []agent.Definition{{ID: "small", Provider: agent.OpenAI, Model: "small",
+		Capabilities: agent.Capabilities, ContextTokens: 20_000}}
 }
 
 // A model that takes less at once gets less, whatever has the length: files count as words do.
@@ -45,7 +46,8 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 				n += turn.Tokens(p.Text)
 			}
 		}
-		expect.That(t, n+r.MaxTokens+turn.Tokens(r.System) < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000), "request %d has %d tokens and asks for %d", i, n, r.MaxTokens)
+		expect.That(t, n+r.MaxTokens+turn.Tokens(r.System) < 20_000 && (r.Tools == nil || r.MaxTokens <= 5_000),
+			"request %d has %d tokens and asks for %d", i, n, r.MaxTokens)
 	}
 	said := string(expect.Value(json.Marshal(w.vendor.requests[0].Messages))(t))
 	expect.Has(t, said, "too large for what the agent's model takes at once")
@@ -55,8 +57,10 @@ func TestAnAgentIsSentWhatItsOwnModelTakes(t *testing.T) {
 func (w *world) tellFile(ts, file string) {
 	w.t.Helper()
 	in := inbound(ts, "U1", "look")
-	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: file, Bytes: 48_000}}
-	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.t)))
+	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: file,
+		Bytes: 48_000}}
+	expect.NoError(w.t, w.rows.Tell(w.t.Context(), w.ref,
+		expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(w.t)))
 }
 
 // A vendor that refuses the length gets the conversation once more, folded to half and with room for a shorter answer.
@@ -94,13 +98,15 @@ func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
 			expect.Value(w.handle())(t)
 			expect.That(t, len(w.vendor.requests) == tt.calls, "%d calls", len(w.vendor.requests))
 			first, last := w.vendor.requests[0], w.vendor.requests[len(w.vendor.requests)-1]
-			expect.That(t, first.MaxTokens == turn.MaxTokens && last.MaxTokens == turn.MaxTokens/2, "answers of %d and %d", first.MaxTokens, last.MaxTokens)
+			expect.That(t, first.MaxTokens == turn.MaxTokens && last.MaxTokens == turn.MaxTokens/2,
+				"answers of %d and %d", first.MaxTokens, last.MaxTokens)
 			if tt.text != "" {
 				a, b := length(t, first), length(t, last)
 				expect.That(t, b < a*2/3, "%d bytes, then %d", a, b)
 			}
 			m, a := w.said(), w.load()
-			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls, "%+v, %+v", m, a.Conversation.Usage)
+			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls,
+				"%+v, %+v", m, a.Conversation.Usage)
 			if tt.reason != "" {
 				expect.Has(t, m.Content, "more than the AI model reads at once (small)")
 			}
@@ -132,7 +138,8 @@ func TestWhatAnAgentReadsFitsItsModel(t *testing.T) {
 		small(s)
 		s.Agents[0].ID = "codex"
 	})
-	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 600)}} // 4,000 tokens
+	// 4,000 tokens
+	shelf.files = []conversation.File{{Path: "notes.txt", Content: strings.Repeat("a line of the notes\n", 600)}}
 	long := reading(callOf("read_file", `{"path":"notes.txt","from":1,"to":0}`))
 	w.answers(long, long, long, long, model.Response{Text: "read"})
 	expect.Value(w.handle())(t)

@@ -46,12 +46,15 @@ var inEach = language.InEach(
 		deleted:   "削除されたメッセージには、すでにお答えしています。今後はエージェントに見せませんが、この会話の記録には残ります。",
 	},
 	words{
-		cost:      "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
-		day:       "The agents' budget of the day ($%s) is used up, so there is no answer today. What you wrote is kept. Please write again tomorrow (after midnight UTC), or ask an administrator to change the “Budget of a day for agents” in the settings.",
-		hourly:    "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
-		busy:      "Another action waits for approval, so this one could not be proposed.",
-		moved:     "The conversation's files have changed, so this action could not be proposed. Propose it again for the files as they are now.",
-		lost:      "The folder's files can't be found, so this could not be proposed: a person has to choose whether to go on with an empty folder.",
+		cost: "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
+		day: "The agents' budget of the day ($%s) is used up, so there is no answer today. What you wrote is kept. " +
+			"Please write again tomorrow (after midnight UTC), or ask an administrator to change the “Budget of a day for " +
+			"agents” in the settings.",
+		hourly: "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
+		busy:   "Another action waits for approval, so this one could not be proposed.",
+		moved:  "The conversation's files have changed, so this action could not be proposed. Propose it again for the files as they are now.",
+		lost: "The folder's files can't be found, so this could not be proposed: a person has to choose whether to go " +
+			"on with an empty folder.",
 		sent:      "The files that action #%d wrote.",
 		long:      "The agent's answer was too long to be kept. Please ask for less at once.",
 		blank:     "There are no words in that message, so the agent was not asked. Please write what you want done, for example: “Sum up the attached CSV by department”.",

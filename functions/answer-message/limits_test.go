@@ -25,7 +25,8 @@ import (
 // modelSecret is the deployment's model secret.
 type modelSecret string
 
-func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+func (s modelSecret) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput,
+	...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
 	text := string(s)
 	return &secretsmanager.GetSecretValueOutput{SecretString: &text}, nil
 }

@@ -18,7 +18,8 @@ import (
 const (
 	filesLost = "the files of this conversation were deleted when their time was over: " +
 		"tell the people that they choose on the conversation's page whether to go on with an empty folder"
-	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask again in a while"
+	attachmentsUnread = "the attachments of this conversation can't be read at the moment: tell the people to ask " +
+		"again in a while"
 
 	filesUnread = "the files of this conversation can't be read at the moment: tell the people to ask again in a while"
 )

@@ -45,7 +45,8 @@ func (s *trees) Get(_ context.Context, _ versions.Conversation, version string) 
 	return s.all[version], nil
 }
 
-func (s *trees) Manifest(ctx context.Context, of versions.Conversation, version string) (m conversation.Manifest, err error) {
+func (s *trees) Manifest(ctx context.Context, of versions.Conversation,
+	version string) (m conversation.Manifest, err error) {
 	t, err := s.Get(ctx, of, version)
 	s.got--
 	if err != nil {
@@ -101,7 +102,8 @@ func TestAProposalNamesItsFilesAndWhatItMakesOfThem(t *testing.T) {
 	w.wake()
 	expect.Value(w.handle())(t)
 	said := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
-	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"","from":1,"to":2`) && !strings.Contains(said, "sha256"), "%s", said)
+	expect.That(t, strings.Contains(said, `"edits":[{"path":"a.txt","old":"","from":1,"to":2`) &&
+		!strings.Contains(said, "sha256"), "%s", said)
 }
 
 // The payload says which actions changed each path before, so the stamp covers that people were told.
@@ -129,7 +131,8 @@ func TestAProposalSaysWhoChangedItsPathsBefore(t *testing.T) {
 // called, a person is asked, unless the rule says that it holds then, too.
 func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 	server, fetched := storetest.Start(t), strings.Repeat("a", 64)
-	shop := agent.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main", People: []string{agent.Everybody},
+	shop := agent.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7, Ref: "heads/main",
+		People: []string{agent.Everybody},
 		Agents: []string{"codex"}, CI: agent.CISkip}
 	for name, tt := range map[string]struct {
 		rule    agent.AutoRule
@@ -137,13 +140,16 @@ func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 		change  func(s *agent.Source)
 		want    conversation.ActionStatus
 	}{
-		"the source's files":             {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, nil, conversation.ActionApproved},
-		"a file was changed":             {agent.AutoRule{Source: "shop", Place: "D1"}, strings.Repeat("b", 64), nil, conversation.ActionPending},
-		"a file was changed, and it may": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, strings.Repeat("b", 64), nil, conversation.ActionApproved},
-		"elsewhere":                      {agent.AutoRule{Source: "shop", Place: "D2"}, fetched, nil, conversation.ActionPending},
-		"by the place alone":             {agent.AutoRule{Place: "D1"}, fetched, nil, conversation.ActionPending},
-		"by the old name":                {agent.AutoRule{Workspace: "T1/D1"}, fetched, nil, conversation.ActionPending},
-		"the name is another's now":      {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, func(s *agent.Source) { s.RepositoryID = 8 }, conversation.ActionPending},
+		"the source's files": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, nil,
+			conversation.ActionApproved},
+		"a file was changed": {agent.AutoRule{Source: "shop", Place: "D1"}, strings.Repeat("b", 64), nil,
+			conversation.ActionPending},
+		"a file was changed, and it may": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
+			strings.Repeat("b", 64), nil, conversation.ActionApproved},
+		"elsewhere":                 {agent.AutoRule{Source: "shop", Place: "D2"}, fetched, nil, conversation.ActionPending},
+		"by the place alone":        {agent.AutoRule{Place: "D1"}, fetched, nil, conversation.ActionPending},
+		"by the old name":           {agent.AutoRule{Workspace: "T1/D1"}, fetched, nil, conversation.ActionPending},
+		"the name is another's now": {agent.AutoRule{Source: "shop", Place: "D1"}, fetched, func(s *agent.Source) { s.RepositoryID = 8 }, conversation.ActionPending},
 	} {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
 		listed := shop
@@ -159,7 +165,8 @@ func TestARuleOfASourceHoldsWhileTheFilesAreTheSources(t *testing.T) {
 			s.Source.State, s.Source.Version, s.Source.Commit = conversation.SourceThere, fetched, "c"
 			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 		}))(t)
-		w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"tests"}`)}}
+		w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run",
+			Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"tests"}`)}}
 		expect.Value(w.handle())(t)
 		if x := w.load().Current(); x == nil || x.Status != tt.want {
 			t.Errorf("%s: %+v", name, x)
@@ -212,7 +219,8 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	all := expect.Value(w.rows.Newest(t.Context(), w.ref.Tenant, w.ref.ID, "", 5))(t)
 	told := false
 	for _, m := range all {
-		told = told || m.Sender == conversation.FromSystem && strings.Contains(m.Content, "whether to go on with an empty folder")
+		told = told || m.Sender == conversation.FromSystem &&
+			strings.Contains(m.Content, "whether to go on with an empty folder")
 	}
 	expect.That(t, told, "people are not told: %+v", all)
 }

@@ -45,8 +45,9 @@ func (hubbed) Integrations(context.Context, string) ([]tenancy.Integration, erro
 // sourced returns a conversation that began with a.py of a repository, in which it has changed since.
 func sourced(t *testing.T, server *storetest.Server, ref string, is ...conversation.File) *world {
 	t.Helper()
-	source := agent.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{agent.Everybody}, Agents: []string{"codex"},
-		CI: agent.CISkip, RepositoryID: 7}
+	source := agent.Source{Name: "shop", Repository: "acme/shop", Ref: ref, People: []string{agent.Everybody},
+		Agents: []string{"codex"},
+		CI:     agent.CISkip, RepositoryID: 7}
 	w := talkingOf(t, server, inbound(root, "U1", "please open a pull request"),
 		conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(source)},
 		func(s *tenancy.Settings) { s.Sources = []agent.Source{source} })
@@ -79,19 +80,23 @@ func pull(title string) model.Call {
 
 func TestAPullRequestNamesAllThatHasChanged(t *testing.T) {
 	server := storetest.Start(t)
-	w := sourced(t, server, "heads/main", conversation.File{Path: "a.py", Content: "2\n"}, conversation.File{Path: "new.py"})
+	w := sourced(t, server, "heads/main", conversation.File{Path: "a.py", Content: "2\n"},
+		conversation.File{Path: "new.py"})
 	w.vendor.says.Calls = []model.Call{pull("Mend it")}
 	expect.Value(w.handle())(t)
 	x := w.load().Current()
 	expect.Must(t, x != nil && x.Pushed != nil, "%+v", x)
-	expect.That(t, x.Pushed.Repository == "acme/shop" && x.Pushed.Base == strings.Repeat("c", 40) && x.Pushed.Commit == "", "%+v", x.Pushed)
+	expect.That(t, x.Pushed.Repository == "acme/shop" && x.Pushed.Base == strings.Repeat("c", 40) &&
+		x.Pushed.Commit == "", "%+v", x.Pushed)
 	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
 	expect.Must(t, problems == nil && p.Push != nil, "%v", problems)
-	expect.Same(t, conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7, Commit: strings.Repeat("c", 40), Into: "main",
+	expect.Same(t, conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: 7,
+		Commit: strings.Repeat("c", 40), Into: "main",
 		CI: agent.CISkip}, *p.Push)
 	expect.Is(t, len(p.Changes), 2)
 	expect.Is(t, *p.Base, w.load().Conversation.WorkspaceVersion)
-	expect.That(t, strings.Contains(w.vendor.requests[0].Messages[0].Parts[0].Text, "open_pull_request"), "the tool is not offered")
+	expect.That(t, strings.Contains(w.vendor.requests[0].Messages[0].Parts[0].Text, "open_pull_request"),
+		"the tool is not offered")
 }
 
 // The stamp covers who changed each path before, also where the files are a folder of the repository.
@@ -112,7 +117,8 @@ func TestAPullRequestOfAFolderSaysWhoChangedItsPathsBefore(t *testing.T) {
 	x := w.load().Current()
 	expect.Must(t, x != nil, "nothing is proposed: %+v", w.vendor.requests)
 	p, problems := conversation.ReadKept(conversation.ToolCall, []byte(x.Payload.JSON))
-	expect.Must(t, problems == nil && len(p.Changes) == 1 && p.Changes[0].Path == "services/pay/a.py", "%v %+v", problems, p.Changes)
+	expect.Must(t, problems == nil && len(p.Changes) == 1 && p.Changes[0].Path == "services/pay/a.py",
+		"%v %+v", problems, p.Changes)
 	expect.Same(t, want, p.Changes[0].By)
 }
 
@@ -135,7 +141,8 @@ func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 		want  string
 	}{
 		"a title that says something to GitHub": {"Fixes #1", is, "title has '#'"},
-		"nothing has changed":                   {"Mend", []conversation.File{{Path: "a.py", Content: "1\n"}}, "nothing has changed since the commit"},
+		"nothing has changed": {"Mend", []conversation.File{{Path: "a.py", Content: "1\n"}},
+			"nothing has changed since the commit"},
 		"an action of the repository": {"Mend", []conversation.File{{Path: ".github/workflows/x.yml", Content: "on: push\n"}},
 			"can't be changed by a pull request"},
 	} {

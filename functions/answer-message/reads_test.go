@@ -100,18 +100,21 @@ func (w *world) results() string {
 
 func TestAnAgentReadsTheConversationsFiles(t *testing.T) {
 	w, s := withFiles(t, storetest.Start(t), func(*tenancy.Settings) {})
-	w.answers(reading(callOf("list_files", `{"path":""}`)), reading(readNotes, callOf("search", `{"text":"yen","path":""}`)), model.Response{Text: "30,000 yen"})
+	w.answers(reading(callOf("list_files", `{"path":""}`)),
+		reading(readNotes, callOf("search", `{"text":"yen","path":""}`)), model.Response{Text: "30,000 yen"})
 	expect.Value(w.handle())(t)
 	expect.Has(t, w.results(), "is 30,000 yen")
 	expect.Same(t, []string{w.ref.ID + "/v1"}, s.opened)
 	m := w.said()
 	expect.That(t, m.Content == "30,000 yen" && len(m.Read) == 3, "%+v", m)
 	at := m.Read[1].At
-	expect.Same(t, conversation.Read{Tool: "read_file", Path: "notes.txt", From: 1, To: 2, Version: "v1", At: at}, m.Read[1])
+	expect.Same(t, conversation.Read{Tool: "read_file", Path: "notes.txt", From: 1, To: 2, Version: "v1", At: at},
+		m.Read[1])
 	a := w.load()
 	uses := expect.Value(w.rows.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
 	day := expect.Value(w.Store.Spent(t.Context(), w.ref.Tenant, time.Now()))(t)
-	expect.That(t, len(uses) == 3 && a.Conversation.Usage.Cost == 3000 && a.Conversation.Usage.Calls == 3 && day.Day == 3000 && a.Conversation.Reading == nil,
+	expect.That(t, len(uses) == 3 && a.Conversation.Usage.Cost == 3000 && a.Conversation.Usage.Calls == 3 &&
+		day.Day == 3000 && a.Conversation.Reading == nil,
 		"%d uses, %+v, day %+v", len(uses), a.Conversation, day)
 	expect.That(t, len(a.Inbox) == 0 && a.Head.Resting, "%+v", a.Head)
 }
@@ -139,8 +142,10 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 				expect.That(t, err != nil, "the first try succeeds")
 			}()
 			a := w.load()
-			expect.That(t, a.Conversation.Usage.Cost == 2000 || a.Conversation.Usage.Cost == 3000, "paid %s", a.Conversation.Usage.Cost)
-			expect.That(t, a.Conversation.Reading != nil && len(a.Conversation.Reading.Read) == 2 && len(a.Inbox) == 1, "%+v", a.Conversation.Reading)
+			expect.That(t, a.Conversation.Usage.Cost == 2000 || a.Conversation.Usage.Cost == 3000,
+				"paid %s", a.Conversation.Usage.Cost)
+			expect.That(t, a.Conversation.Reading != nil && len(a.Conversation.Reading.Read) == 2 && len(a.Inbox) == 1,
+				"%+v", a.Conversation.Reading)
 			w.vendor.err = nil
 			w.answers(model.Response{Text: "done"})
 			before := a.Conversation.Usage.Cost
@@ -157,7 +162,8 @@ func TestAnotherTryReadsNothingTwice(t *testing.T) {
 
 func TestReadingStopsWithTheTurn(t *testing.T) {
 	server := storetest.Start(t)
-	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
+	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"},
+		aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
 	end := func(decide conversation.Decision) func(*world) {
 		return func(w *world) { expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t) }
 	}
@@ -167,10 +173,15 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 		calls  int
 		said   string
 	}{
-		"a person stops it":      {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) }), calls: 1, said: "The answer was stopped. Write again to go on."},
-		"another run took over":  {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) }), calls: 1},
-		"the conversation costs": {change: func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.0015 }, calls: 5, said: "that is all"},
-		"the day's budget":       {change: func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, calls: 5, said: "that is all"},
+		"a person stops it": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Stop(by, p, time.Now())
+		}), calls: 1, said: "The answer was stopped. Write again to go on."},
+		"another run took over": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.RestartRun(a.Head.Run, time.Now())
+		}), calls: 1},
+		"the conversation costs": {change: func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.0015 }, calls: 5,
+			said: "that is all"},
+		"the day's budget": {change: func(s *tenancy.Settings) { s.MaxCostDayUSD = 0.0015 }, calls: 5, said: "that is all"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			change := tt.change
@@ -192,7 +203,9 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 			_, err := w.handle()
 			expect.That(t, err == nil || errors.Is(err, aggregate.ErrSuperseded), "%v", err)
 			a := w.load()
-			expect.That(t, len(w.vendor.requests) == min(tt.calls, 3+2) && a.Conversation.Usage.Calls == len(w.vendor.requests), "%d calls, %d are paid", len(w.vendor.requests), a.Conversation.Usage.Calls)
+			expect.That(t, len(w.vendor.requests) == min(tt.calls, 3+2) &&
+				a.Conversation.Usage.Calls == len(w.vendor.requests), "%d calls, %d are paid", len(w.vendor.requests),
+				a.Conversation.Usage.Calls)
 			if tt.calls == 1 {
 				expect.That(t, len(s.opened) == 0, "read for nobody: %v", s.opened)
 			} else {
@@ -208,13 +221,15 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 
 func TestFilesThatCantBeReadAreSaidToBe(t *testing.T) {
 	server := storetest.Start(t)
-	for err, want := range map[error]string{versions.ErrGone: "were deleted when their time was over", errors.New("the bucket does not answer"): "can't be read at the moment"} {
+	for err, want := range map[error]string{versions.ErrGone: "were deleted when their time was over",
+		errors.New("the bucket does not answer"): "can't be read at the moment"} {
 		w, s := withFiles(t, server, func(*tenancy.Settings) {})
 		s.err = err
 		w.answers(reading(readNotes), model.Response{Text: "sorry"})
 		expect.Value(w.handle())(t)
 		expect.Has(t, w.results(), want)
-		expect.That(t, !strings.Contains(w.results(), "bucket") && w.said().Content == "sorry" && w.said().Read[0].Failed, "%s, %+v", w.results(), w.said())
+		expect.That(t, !strings.Contains(w.results(), "bucket") && w.said().Content == "sorry" && w.said().Read[0].Failed,
+			"%s, %+v", w.results(), w.said())
 	}
 }
 
@@ -245,7 +260,8 @@ func TestWhatWasReadForNothingIsShown(t *testing.T) {
 	}
 	expect.Value(w.handle())(t)
 	m := w.said()
-	expect.That(t, m.Sender == conversation.FromSystem && len(m.Read) == 1 && m.Read[0].Path == "notes.txt" && w.load().Conversation.Reading == nil, "%+v", m)
+	expect.That(t, m.Sender == conversation.FromSystem && len(m.Read) == 1 && m.Read[0].Path == "notes.txt" &&
+		w.load().Conversation.Reading == nil, "%+v", m)
 }
 
 // What an agent read is shown again in the next two turns, and named afterwards.

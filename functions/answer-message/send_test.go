@@ -102,8 +102,9 @@ func wrote(t *testing.T, server *storetest.Server, files ...conversation.File) (
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		row, head := *a.Conversation, a.Head
 		row.Actions = 1
-		x := conversation.Action{Number: 1, ActionID: aggregate.NewID(), SessionID: row.ID, ActionType: conversation.ShellCommand,
-			Status: conversation.ActionSucceeded, Version: "v1", ApprovedBy: conversation.ApprovedByUser, CreatedAt: time.Now(),
+		x := conversation.Action{Number: 1, ActionID: aggregate.NewID(), SessionID: row.ID,
+			ActionType: conversation.ShellCommand,
+			Status:     conversation.ActionSucceeded, Version: "v1", ApprovedBy: conversation.ApprovedByUser, CreatedAt: time.Now(),
 			Changed: &conversation.FilesChanged{Files: len(files), Written: 2}}
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&row, &x}}, nil
 	})
@@ -135,7 +136,8 @@ func TestFilesGoToTheThreadOnce(t *testing.T) {
 	next := expect.Value(w.handle())(t)
 	expect.Same(t, []string{"a.txt 1", "_con.txt 2"}, s.names)
 	expect.Same(t, []string{"a.txt", "日本/con.txt"}, s.titles)
-	expect.That(t, w.sending().State == conversation.SendingDone && next.State == conversation.StateAnswer && len(w.vendor.requests) == 0,
+	expect.That(t, w.sending().State == conversation.SendingDone && next.State == conversation.StateAnswer &&
+		len(w.vendor.requests) == 0,
 		"%+v, then %s", w.sending(), next.State)
 	expect.Value(w.handle())(t) // now the message is answered
 	w.press()
@@ -148,12 +150,16 @@ func TestWhereverSendingStopsFilesStandOnceInTheThread(t *testing.T) {
 	server := storetest.Start(t)
 	lost := slackapi.Unknown{Cause: "timeout"}
 	for name, cut := range map[string]func(w *world, s *thread, once func() bool){
-		"a lost upload":         func(w *world, s *thread, once func() bool) { s.fault = failing("upload", lost, once) },
-		"a lost share":          func(w *world, s *thread, once func() bool) { s.fault = failing("share", lost, once) },
-		"a lost answer":         func(w *world, s *thread, once func() bool) { s.fault = failing("after share", lost, once) },
-		"an answer found late":  func(w *world, s *thread, once func() bool) { s.late, s.fault = 2, failing("after share", lost, once) },
-		"a look that is lost":   func(w *world, s *thread, once func() bool) { s.fault = failing("look", lost, once) },
-		"Slack's rate limit":    func(w *world, s *thread, once func() bool) { s.fault = failing("share", slackapi.RateLimited{}, once) },
+		"a lost upload": func(w *world, s *thread, once func() bool) { s.fault = failing("upload", lost, once) },
+		"a lost share":  func(w *world, s *thread, once func() bool) { s.fault = failing("share", lost, once) },
+		"a lost answer": func(w *world, s *thread, once func() bool) { s.fault = failing("after share", lost, once) },
+		"an answer found late": func(w *world, s *thread, once func() bool) {
+			s.late, s.fault = 2, failing("after share", lost, once)
+		},
+		"a look that is lost": func(w *world, s *thread, once func() bool) { s.fault = failing("look", lost, once) },
+		"Slack's rate limit": func(w *world, s *thread, once func() bool) {
+			s.fault = failing("share", slackapi.RateLimited{}, once)
+		},
 		"a crash before ids":    func(w *world, s *thread, once func() bool) { w.Store = &dies{Store: w.Store, at: 1} },
 		"a crash after sharing": func(w *world, s *thread, once func() bool) { w.Store = &dies{Store: w.Store, at: 2} },
 	} {
@@ -169,7 +175,8 @@ func TestWhereverSendingStopsFilesStandOnceInTheThread(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			expect.That(t, w.sending().State == conversation.SendingDone && len(s.titles) == 2, "%+v, in the thread: %v", w.sending(), s.titles)
+			expect.That(t, w.sending().State == conversation.SendingDone && len(s.titles) == 2,
+				"%+v, in the thread: %v", w.sending(), s.titles)
 		})
 	}
 }
@@ -191,7 +198,8 @@ type dies struct {
 	at int
 }
 
-func (d *dies) Decide(ctx context.Context, ref aggregate.Ref, f conversation.Decision) (*conversation.Aggregate, error) {
+func (d *dies) Decide(ctx context.Context, ref aggregate.Ref,
+	f conversation.Decision) (*conversation.Aggregate, error) {
 	if d.at--; d.at == 0 {
 		return nil, errDies
 	}
@@ -208,7 +216,8 @@ func TestFilesThatSlackDoesNotTake(t *testing.T) {
 		gone  error
 		why   aggregate.Reason
 	}{
-		"without the scope": {nil, func(string) error { return refusal(slackapi.CodeMissingScope, true) }, nil, conversation.ReasonNoScope},
+		"without the scope": {nil, func(string) error { return refusal(slackapi.CodeMissingScope, true) }, nil,
+			conversation.ReasonNoScope},
 		"a refused share": {nil, func(at string) error {
 			if at == "share" {
 				return refusal("channel_not_found", false)
@@ -223,7 +232,8 @@ func TestFilesThatSlackDoesNotTake(t *testing.T) {
 			s.fault, s.gone = tt.fault, tt.gone
 			expect.Value(w.handle())(t)
 			got := w.sending()
-			expect.That(t, got.State == conversation.SendingFailed && got.Error == tt.why && got.Files == nil && len(s.titles) == 0, "%+v", got)
+			expect.That(t, got.State == conversation.SendingFailed && got.Error == tt.why && got.Files == nil &&
+				len(s.titles) == 0, "%+v", got)
 			if tt.files == nil { // a person tries again
 				s.fault, s.gone = nil, nil
 				w.press()

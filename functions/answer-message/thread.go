@@ -62,7 +62,8 @@ func earlierOf(said []slackapi.Said) (out []conversation.Earlier) {
 }
 
 // threads implements Handler.Thread with a client that serves any workspace.
-func threads(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, string, string, int) ([]slackapi.Said, error) {
+func threads(slack *slackapi.Client) func(context.Context, aggregate.Ref, string, string, string,
+	int) ([]slackapi.Said, error) {
 	return func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error) {
 		return slack.Before(slackapi.For(ctx, ref.Tenant), channel, thread, before, n)
 	}

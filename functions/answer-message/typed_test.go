@@ -55,7 +55,8 @@ func TestWhatAPersonTypedBecomesAnActionOnTheFilesAsTheyAre(t *testing.T) {
 	}
 	a := w.load()
 	x := a.Current()
-	expect.Must(t, x != nil && a.Conversation.Actions == 1 && x.RequestedBy == conversation.RequestedByUser && x.Askers[0] == "U2" &&
+	expect.Must(t, x != nil && a.Conversation.Actions == 1 && x.RequestedBy == conversation.RequestedByUser &&
+		x.Askers[0] == "U2" &&
 		*x.Base == version && x.Gate.Terms.ApprovalRequired && x.Status == conversation.ActionPending, "%+v", x)
 	expect.Has(t, string(x.Payload.JSON), `"lines":[" one\n","-two\n","+2\n"]`)
 	expect.Is(t, len(w.vendor.requests), asked, "calls of the model")
@@ -89,10 +90,12 @@ func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
 		till func(w *world, files *trees)
 		says string
 	}{
-		"wide":    {conversation.Own{Path: "b", Content: strings.Repeat("x", 2001)}, nil, "at most 2000"},
-		"twin":    {conversation.Own{Path: "A.txt", Content: "x"}, nil, "only in case"},
-		"lost":    {conversation.Own{Path: "b", Content: "x"}, func(_ *world, files *trees) { files.all = nil }, "can't be found"},
-		"another": {conversation.Own{Path: "b", Content: "x"}, func(w *world, _ *trees) { w.proposesOtherwise() }, "Another action came"},
+		"wide": {conversation.Own{Path: "b", Content: strings.Repeat("x", 2001)}, nil, "at most 2000"},
+		"twin": {conversation.Own{Path: "A.txt", Content: "x"}, nil, "only in case"},
+		"lost": {conversation.Own{Path: "b", Content: "x"}, func(_ *world, files *trees) { files.all = nil },
+			"can't be found"},
+		"another": {conversation.Own{Path: "b", Content: "x"}, func(w *world, _ *trees) { w.proposesOtherwise() },
+			"Another action came"},
 	} {
 		w, files, _ := working(t, server, "one\n")
 		expect.Value(w.handle())(t)
@@ -116,8 +119,10 @@ func (w *world) proposesOtherwise() {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
 	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		text := aggregate.JSON(`{"script":"ls","timeout_seconds":60,"base":"` + a.Conversation.WorkspaceVersion + `"}`)
-		return a.Propose(conversation.Proposal{Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: text, Bytes: len(text)},
-			Seconds: 60, Summary: "ls", On: conversation.On{Base: a.Conversation.WorkspaceVersion}, Terms: w.settings().ActionTerms(time.Now())}, by,
+		return a.Propose(conversation.Proposal{Type: conversation.ShellCommand,
+			Payload: aggregate.Blob{JSON: text, Bytes: len(text)},
+			Seconds: 60, Summary: "ls", On: conversation.On{Base: a.Conversation.WorkspaceVersion},
+			Terms: w.settings().ActionTerms(time.Now())}, by,
 			aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}, time.Now())
 	}))(w.t)
 }

@@ -25,7 +25,7 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	within, stop := context.WithDeadline(ctx, until.Add(-claimSpare))
 	defer stop()
 	if x.Reads() { // stopping a write would leave its outcome unknown
-		go j.watch(within, stop)
+		go pipeline.Watch(within, j.Store, j.in.Ref(), x.ActionID, j.PollEvery, func() error { stop(); return nil })
 	}
 	value, err := j.run(within)
 	stop()
@@ -115,17 +115,6 @@ func (j *job) record(ctx context.Context, decide conversation.Decision) (aggrega
 		if err == nil || pipeline.Name(err) != pipeline.Unavailable ||
 			!j.Now().Add(wait).Before(j.action.Claim.LeaseUntil) || !sleep.Within(ctx, wait) {
 			return next, err
-		}
-	}
-}
-
-// watch stops a call whose action no longer executes.
-func (j *job) watch(ctx context.Context, stop context.CancelFunc) {
-	for sleep.For(ctx, j.PollEvery) == nil {
-		head, err := j.Store.Head(ctx, j.in.Ref())
-		if err == nil && head.Acting != j.action.ActionID {
-			stop()
-			return
 		}
 	}
 }

@@ -38,13 +38,11 @@ const (
 	reasonUnlisted   aggregate.Reason = "read_unlisted"
 	reasonFailed     aggregate.Reason = "tool_failed"
 	reasonNotKept    aggregate.Reason = "result_not_kept"
-	reasonChanged    aggregate.Reason = "payload_changed"
-	reasonUnread     aggregate.Reason = "payload_unread"
 )
 
 type Store interface {
 	pipeline.Conversations
-	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
+	pipeline.Heads
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
@@ -109,7 +107,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	j := &job{Handler: h, in: in, session: a.Conversation, action: x, invocation: h.NewID()}
 	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease expired
-		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown}, errors.New("its invocation ended without a result"))
+		j.log(ctx, conversation.Result{Error: conversation.ReasonUnknown},
+			errors.New("its invocation ended without a result"))
 		return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
 	}
 	return j.begin(ctx)
@@ -164,7 +163,8 @@ func (j *job) conclude(ctx context.Context, decide conversation.Decision) (aggre
 func (j *job) claim(ctx context.Context) error {
 	on := []aggregate.Owned{{Key: tenancy.ToolKey(j.permission.ToolName), Rev: j.permission.Rev}}
 	on = append(on, j.permission.Beside...)
-	if j.action.ApprovedBy == conversation.ApprovedByAuto || j.action.Pushed != nil { // they list the reads and the sources
+	// they list the reads and the sources
+	if j.action.ApprovedBy == conversation.ApprovedByAuto || j.action.Pushed != nil {
 		on = append(on, aggregate.Owned{Key: tenancy.SettingsKey, Rev: j.settings.Rev})
 	}
 	for i := range on {
@@ -202,5 +202,6 @@ func (j *job) log(ctx context.Context, r conversation.Result, cause error) {
 	if cause != nil {
 		text = cause.Error()
 	}
-	conversation.LogError(ctx, conversation.EventCompleted, id, agent, action, string(r.Error), text, "tool", j.action.Tool)
+	conversation.LogError(ctx, conversation.EventCompleted, id, agent, action, string(r.Error), text, "tool",
+		j.action.Tool)
 }

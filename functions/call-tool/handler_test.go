@@ -301,7 +301,7 @@ func testChangesUnderTheClaim(t *testing.T, w *world) {
 
 func testChangedPayload(t *testing.T, w *world) {
 	w.Results = swapped{w.bucket}
-	w.refuses(reasonChanged)
+	w.refuses(conversation.ReasonChanged)
 }
 
 // swapped is a bucket with something else than was approved.

@@ -28,16 +28,16 @@ func (j *job) prepare(ctx context.Context) (why refusal, err error) {
 		return why, fmt.Errorf("open the payload: %w", err)
 	}
 	if aggregate.HashOf(string(text)) != x.Payload.Hash() {
-		return refusal{reason: reasonChanged}, nil
+		return refusal{reason: conversation.ReasonChanged}, nil
 	}
 	p, problems := conversation.ReadKept(x.ActionType, text)
 	switch {
 	case problems != nil:
 		j.cause = errors.New(problems[0])
-		return refusal{reason: reasonUnread}, nil
+		return refusal{reason: conversation.ReasonUnread}, nil
 	case p.Base == nil || x.Base == nil || *p.Base != *x.Base || p.Tool != x.Tool || p.Access != x.Access:
 		j.cause = errors.New("its row names another tool, or other files")
-		return refusal{reason: reasonUnread}, nil
+		return refusal{reason: conversation.ReasonUnread}, nil
 	}
 	if j.settings, err = j.Store.Settings(ctx, ref.Tenant); err != nil {
 		return why, fmt.Errorf("read the settings: %w", err)

@@ -27,7 +27,7 @@ func (j *job) pushable(p conversation.Payload) refusal {
 	case p.Push == nil || x.Pushed == nil || !j.tool.Spec.Sourced || x.Pushed.Base != p.Push.Commit ||
 		x.Pushed.Repository != p.Push.Repository || conversation.Unstampable(p.Changes) != nil || len(p.Changes) == 0:
 		j.cause = errors.New("its row names another push")
-		return refusal{reason: reasonUnread}
+		return refusal{reason: conversation.ReasonUnread}
 	case s == nil || s.Commit != p.Push.Commit || s.RepositoryID != p.Push.RepositoryID ||
 		!j.session.Lists(j.settings.Sources):
 		j.cause = errors.New("the settings don't list the source")

@@ -37,7 +37,8 @@ func newHub(t *testing.T, server *storetest.Server) *hub {
 	h := &hub{server: expect.Value(hosted.New())(t)}
 	h.repo = h.server.Add("acme", "shop")
 	at := time.Now().UTC()
-	h.first = h.repo.Commit("main", "first", map[string]hosted.File{"a.py": {Content: "1\n"}, "b.bin": {Content: "\x00"}}, at)
+	h.first = h.repo.Commit("main", "first", map[string]hosted.File{"a.py": {Content: "1\n"},
+		"b.bin": {Content: "\x00"}}, at)
 	h.server.Fault = func(route string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
 		if h.fault == nil {
 			do(w, r)
@@ -67,8 +68,10 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	_, name := server.Store(t)
 	w.rows = conversations.New(server.DB, name)
 	w.Store = w.rows
-	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	begun := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: conversation.SourceOf(h.source())}, w.now))(t)
+	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
+		Text: "do it"}
+	begun := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en",
+		Source: conversation.SourceOf(h.source())}, w.now))(t)
 	expect.NoError(t, w.rows.Begin(t.Context(), begun))
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
 	w.save(h.source(), by)
@@ -81,14 +84,17 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.TakeSource(run, conversation.Fetched{Commit: h.first, Version: version, Files: is.Paths()}, w.now)
 	})
-	push := &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: int(h.repo.ID), Commit: h.first, Into: "main", CI: agent.CISkip}
+	push := &conversation.Push{Source: "shop", Repository: "acme/shop", RepositoryID: int(h.repo.ID), Commit: h.first,
+		Into: "main", CI: agent.CISkip}
 	spec, _ := w.Catalog.Lookup("open_pull_request")
 	p := conversation.Payload{Tool: spec.Name, Arguments: `{"title":"Mend","body":"why"}`}
 	p.Base, p.Push, p.Changes = &version, push, (conversation.Commit{SHA: h.first}).Changes(was, is)
 	p.Called = conversation.Called{ToolVersion: spec.Version(), Access: spec.Access}
 	text := p.JSON()
-	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push, On: conversation.On{Base: version},
-		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true, SettingsRev: w.settingsRev()}}
+	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: spec.Name, Access: spec.Access, Push: push,
+		On:      conversation.On{Base: version},
+		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)},
+		Terms:   aggregate.Terms{ApprovalRequired: true, SettingsRev: w.settingsRev()}}
 	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
 	})
@@ -131,9 +137,11 @@ func (h *hub) pulled(t *testing.T) {
 	t.Helper()
 	x, pulls := h.action(), h.repo.Pulls()
 	expect.Must(t, len(pulls) == 1, "%d pull requests", len(pulls))
-	expect.That(t, x.Status == conversation.ActionSucceeded && x.Outcome == "" && x.Pushed.Commit == pulls[0].HeadSHA && x.Pushed.There &&
+	expect.That(t, x.Status == conversation.ActionSucceeded && x.Outcome == "" && x.Pushed.Commit == pulls[0].HeadSHA &&
+		x.Pushed.There &&
 		x.Pushed.URL() == "https://github.com/acme/shop/pull/1", "%+v %+v", x, x.Pushed)
-	expect.Same(t, map[string]string{"a.py": "100644 2\n", "new.py": "100644 n\n", "b.bin": "100644 \x00"}, h.repo.Files(pulls[0].HeadSHA))
+	expect.Same(t, map[string]string{"a.py": "100644 2\n", "new.py": "100644 n\n", "b.bin": "100644 \x00"},
+		h.repo.Files(pulls[0].HeadSHA))
 }
 
 func testPush(t *testing.T, h *hub) {
@@ -142,7 +150,8 @@ func testPush(t *testing.T, h *hub) {
 	expect.Is(t, next.State, conversation.StateAnswer)
 	h.pulled(t)
 	p := h.repo.Pulls()[0]
-	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Base == "main" && strings.HasPrefix(p.Head, "ringi/"), "%+v", p)
+	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Base == "main" &&
+		strings.HasPrefix(p.Head, "ringi/"), "%+v", p)
 }
 
 // testPushAgain breaks each call and each commit once.
@@ -188,7 +197,8 @@ func testBranchAlone(t *testing.T, h *hub) {
 	expect.NoError(t, err)
 	x := h.action()
 	expect.That(t, x.Status == conversation.ActionFailed && x.Outcome == "" && x.Error == conversation.ReasonBranchAlone &&
-		strings.Contains(x.ErrorDetail, "Resource not accessible") && strings.HasSuffix(x.Pushed.URL(), "/tree/"+x.Pushed.Branch), "%+v %+v", x, x.Pushed)
+		strings.Contains(x.ErrorDetail, "Resource not accessible") &&
+		strings.HasSuffix(x.Pushed.URL(), "/tree/"+x.Pushed.Branch), "%+v %+v", x, x.Pushed)
 }
 
 func testBranchTaken(t *testing.T, h *hub) {
@@ -197,7 +207,8 @@ func testBranchTaken(t *testing.T, h *hub) {
 	_, err := h.handle()
 	expect.NoError(t, err)
 	x = h.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken && x.Pushed.URL() == "", "%+v %+v", x, x.Pushed)
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonBranchTaken &&
+		x.Pushed.URL() == "", "%+v %+v", x, x.Pushed)
 	expect.Is(t, h.repo.Ref("heads/"+x.Pushed.Branch), other)
 }
 
@@ -225,7 +236,8 @@ func testPushWithdrawn(t *testing.T, h *hub) {
 	_, err := h.handle()
 	expect.NoError(t, err)
 	x := h.action()
-	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Late.Error == conversation.ReasonBranchAlone &&
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
+		x.Late.Error == conversation.ReasonBranchAlone &&
 		strings.Contains(x.Pushed.URL(), "/tree/") && len(h.repo.Pulls()) == 0, "%+v %+v", x, x.Pushed)
 }
 
@@ -244,7 +256,8 @@ func testPushWithdrawnAndLost(t *testing.T, h *hub) {
 	_, err := h.handle()
 	expect.That(t, err != nil, "it is not said that the call failed")
 	x := h.action()
-	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && strings.Contains(x.Pushed.URL(), "/tree/"), "%+v %+v", x, x.Pushed)
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
+		strings.Contains(x.Pushed.URL(), "/tree/"), "%+v %+v", x, x.Pushed)
 }
 
 // unsure lets every try be cut off after the branch was asked for.
@@ -299,6 +312,7 @@ func testLookFails(t *testing.T, h *hub) {
 	_, err := h.handle()
 	expect.NoError(t, err)
 	x = h.action()
-	expect.That(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.Look == nil && x.Pushed.Unseen == conversation.ReasonPushUnseen, "%+v", x.Pushed)
+	expect.That(t, x.Outcome == conversation.OutcomeUnknown && x.Pushed.Look == nil &&
+		x.Pushed.Unseen == conversation.ReasonPushUnseen, "%+v", x.Pushed)
 	expect.That(t, !errors.Is(err, context.Canceled), "%v", err)
 }

@@ -35,7 +35,8 @@ func TestALongTextIsCutAtACharacter(t *testing.T) {
 	r := expect.Value(given(text))(t)
 	var said string
 	expect.NoError(t, json.Unmarshal(r.Value, &said))
-	expect.That(t, len(r.Value) <= conversation.MaxCallResult && r.ShownBytes == len(said) && r.Bytes > r.ShownBytes && r.ShownBytes > 20_000,
+	expect.That(t, len(r.Value) <= conversation.MaxCallResult && r.ShownBytes == len(said) && r.Bytes > r.ShownBytes &&
+		r.ShownBytes > 20_000,
 		"%d of %d bytes in %d", r.ShownBytes, r.Bytes, len(r.Value))
 	expect.That(t, !strings.Contains(said, "�"), "a character is broken")
 }

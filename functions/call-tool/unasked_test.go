@@ -33,15 +33,18 @@ func (s stamped) may(access aggregate.Access) bool {
 	if s.by == conversation.ApprovedByUser {
 		return s.gate == aggregate.Approved && s.hash && !s.revoked
 	}
-	return s.by == conversation.ApprovedByAuto && s.rule != "" && access == aggregate.Read && s.listed && len(s.askers) == 1 &&
+	return s.by == conversation.ApprovedByAuto && s.rule != "" && access == aggregate.Read && s.listed &&
+		len(s.askers) == 1 &&
 		s.askers[0] == "U1"
 }
 
 // every walks all ways in which a row may stand when call-tool meets it.
 func every(yield func(stamped) bool) {
-	for _, by := range []conversation.ApprovedBy{"", conversation.ApprovedByUser, conversation.ApprovedByAuto, "somebody"} {
+	for _, by := range []conversation.ApprovedBy{"", conversation.ApprovedByUser, conversation.ApprovedByAuto,
+		"somebody"} {
 		for _, rule := range []string{"", "listed"} {
-			for _, status := range []conversation.ActionStatus{conversation.ActionPending, conversation.ActionApproved, conversation.ActionCancelled} {
+			for _, status := range []conversation.ActionStatus{conversation.ActionPending, conversation.ActionApproved,
+				conversation.ActionCancelled} {
 				for _, gate := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
 					for bits := range 8 {
 						for _, askers := range [][]string{{"U1"}, {"U1", "U2"}, {"U2"}} {
@@ -65,7 +68,8 @@ type rows struct {
 
 func (r *rows) Load(context.Context, aggregate.Ref) (*conversation.Aggregate, error) { return r.a, nil }
 
-func (r *rows) Decide(_ context.Context, _ aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error) {
+func (r *rows) Decide(_ context.Context, _ aggregate.Ref,
+	decide conversation.Decision) (*conversation.Aggregate, error) {
 	c, err := decide(r.a)
 	if err != nil {
 		return nil, err
@@ -106,7 +110,8 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 			a.Head.Resting = false
 			settings := tenancy.DefaultSettings()
 			if way.listed {
-				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(), People: []string{"U1"}}}
+				settings.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: c.tool, Version: s.Version(),
+					People: []string{"U1"}}}
 			}
 			w.vendor.calls, w.Store, w.run = nil, &rows{Store: w.rows, a: &a, settings: settings}, a.Head.Run
 			_, _ = w.handle()

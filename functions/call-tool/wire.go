@@ -48,7 +48,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	held := vault.New(tasks.Of(rows.Of.Store), vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID})
 	return &Handler{
-		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL), Now: time.Now, NewID: aggregate.NewID,
+		Store: rows, Results: results, Tools: tools, Catalog: catalog, App: held.App, GitHub: github.At(env.GitHubURL),
+		Now: time.Now, NewID: aggregate.NewID,
 		PollEvery: pollEvery,
 	}, nil
 }

@@ -37,9 +37,11 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 // Files of a conversation that is not there any more expire as results do.
 func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s, of := versions.Open(w.Config, w.Bucket), versions.Conversation{Tenant: w.Ref.Tenant, ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
+	s, of := versions.Open(w.Config, w.Bucket), versions.Conversation{Tenant: w.Ref.Tenant,
+		ID: "53336444-3f36-80ce-9171-c57cbb83b9a6"}
 	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
-	h := expect.Value(newHandler(t.Context(), w.Config, environment{config.Table{TableName: w.Table()}, config.Results{ResultsBucket: w.Bucket}}))(t)
+	h := expect.Value(newHandler(t.Context(), w.Config,
+		environment{config.Table{TableName: w.Table()}, config.Results{ResultsBucket: w.Bucket}}))(t)
 	r := h.Results.(large.Retention)
 	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
 	h.Results = r

@@ -74,9 +74,11 @@ func listed() agent.Source {
 // odd is what a repository may have: files, and entries that the conversation's files can't have.
 func odd() map[string]vendor.File {
 	return map[string]vendor.File{
-		"main.py": {Content: "print(1)\n"}, "pay/tax.py": {Content: "rate = 10\n"}, "run.sh": {Content: "true\n", Mode: "100755"},
-		".gitattributes": {Content: "version.txt export-subst\nsecret.txt export-ignore\n"}, "version.txt": {Content: "$Format:%H$\n"},
-		"secret.txt": {Content: "x\n"}, "lib": {Content: strings.Repeat("1", 40), Mode: "160000"},
+		"main.py": {Content: "print(1)\n"}, "pay/tax.py": {Content: "rate = 10\n"},
+		"run.sh":         {Content: "true\n", Mode: "100755"},
+		".gitattributes": {Content: "version.txt export-subst\nsecret.txt export-ignore\n"},
+		"version.txt":    {Content: "$Format:%H$\n"},
+		"secret.txt":     {Content: "x\n"}, "lib": {Content: strings.Repeat("1", 40), Mode: "160000"},
 		"out": {Content: "../etc", Mode: "120000"}, "in": {Content: "main.py", Mode: "120000"},
 		"model.bin": {Content: "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 9\n"},
 	}
@@ -85,9 +87,10 @@ func odd() map[string]vendor.File {
 func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) *world {
 	t.Helper()
 	_, table := db.Store(t)
-	w := &world{t: t, Server: expect.Value(vendor.New())(t), rows: conversations.New(db.DB, table), calls: map[string]int{},
-		kept: &kept{trees: map[string]*conversation.Tree{}, commits: map[string]conversation.Commit{}},
-		now:  time.Now().UTC().Truncate(time.Millisecond)}
+	w := &world{t: t, Server: expect.Value(vendor.New())(t), rows: conversations.New(db.DB, table),
+		calls: map[string]int{},
+		kept:  &kept{trees: map[string]*conversation.Tree{}, commits: map[string]conversation.Commit{}},
+		now:   time.Now().UTC().Truncate(time.Millisecond)}
 	w.repo = w.Add("acme", "shop")
 	w.sha = w.repo.Commit("main", "first", odd(), w.now)
 	w.Fault = func(route string, rw http.ResponseWriter, r *http.Request, do http.HandlerFunc) {
@@ -111,7 +114,8 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	if change != nil {
 		change(&source)
 	}
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "fix it"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
+		Text: "fix it"}
 	w.ref = in.Ref()
 	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.ref.Tenant, Name: "T1", Slug: "t1", TeamID: "T1",
 		Admins: []string{"U1"}}, w.now))(t)
@@ -198,10 +202,12 @@ func testFetched(t *testing.T, db *storetest.Server) {
 	expect.Same(t, map[string]conversation.LeftOutReason{"secret.txt": "missing", "lib": "submodule", "out": "link",
 		"model.bin": "lfs"}, left)
 	c := w.kept.commits[s.WorkspaceVersion]
-	expect.That(t, c.SHA == w.sha && c.RepositoryID == 7_000_001 && len(c.Tree) == 40 && len(c.Entries) == len(odd()), "%+v", c)
+	expect.That(t, c.SHA == w.sha && c.RepositoryID == 7_000_001 && len(c.Tree) == 40 && len(c.Entries) == len(odd()),
+		"%+v", c)
 	for _, e := range c.Entries {
 		if e.Path == "run.sh" {
-			expect.Same(t, conversation.Committed{Path: "run.sh", Mode: "100755", SHA: conversation.BlobSHA([]byte("true\n")), Size: 5}, e)
+			expect.Same(t, conversation.Committed{Path: "run.sh", Mode: "100755", SHA: conversation.BlobSHA([]byte("true\n")),
+				Size: 5}, e)
 		}
 	}
 	said := w.says()
@@ -266,7 +272,8 @@ func (w *world) failed(why aggregate.Reason) {
 	w.t.Helper()
 	a := w.load()
 	s := a.Conversation
-	expect.That(w.t, s.Source.State == conversation.SourceFailed && s.Source.Error == why && s.WorkspaceVersion == "", "%+v", s.Source)
+	expect.That(w.t, s.Source.State == conversation.SourceFailed && s.Source.Error == why && s.WorkspaceVersion == "",
+		"%+v", s.Source)
 	said := w.says()
 	expect.Must(w.t, len(said) == 1, "said %+v", said)
 	expect.Has(w.t, said[0].Content, conversation.SourceWords("en", why))
@@ -334,6 +341,7 @@ func testManyDiffer(t *testing.T, db *storetest.Server) {
 	w.sha = w.repo.Commit("main", "many", files, w.now)
 	expect.Value(w.run())(t)
 	s := w.load().Conversation.Source
-	expect.That(t, s.State == conversation.SourceThere && len(s.Left) == 5 && s.Left[0].Why == conversation.LeftChanged, "%+v", s)
+	expect.That(t, s.State == conversation.SourceThere && len(s.Left) == 5 && s.Left[0].Why == conversation.LeftChanged,
+		"%+v", s)
 	expect.Same(t, mostBlobs, w.called("GET/git/blobs/{sha}"))
 }

@@ -85,7 +85,8 @@ func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
 func TestALongTextEndsWithAWholeLine(t *testing.T) {
 	long := strings.Repeat("長い行です\n", filetext.MaxText/10)
 	got := read([]byte(long), "a.txt", soon())
-	expect.That(t, len(got.Text) <= filetext.MaxText && strings.HasSuffix(got.Text, "です\n") && got.Remarks[0] == filetext.Cut,
+	expect.That(t, len(got.Text) <= filetext.MaxText && strings.HasSuffix(got.Text, "です\n") &&
+		got.Remarks[0] == filetext.Cut,
 		"%d bytes, %v", len(got.Text), got.Remarks)
 	got = read([]byte(strings.Repeat("長", filetext.MaxText)), "a.txt", soon())
 	expect.That(t, len(got.Text) <= filetext.MaxText && utf8.ValidString(got.Text), "%d bytes", len(got.Text))

@@ -58,15 +58,17 @@ func paper(t testing.TB, text string) []byte {
 
 func TestHowANameIsReadAloudIsNoText(t *testing.T) {
 	got := read(book(t, `<si><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh></si><si><t>a_x000D_b</t></si>`,
-		`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>9</v></c></row>`), "a.xlsx", soon())
+		`<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>9</v></c></row>`), "a.xlsx",
+		soon())
 	expect.Is(t, got.Text, "--- sheet 1 of 1: S ---\n東京\ta b\n", "the text")
 }
 
 func TestDeletedTextIsNotRead(t *testing.T) {
-	got := read(paper(t, `<w:document xmlns:w="w" xmlns:mc="mc"><w:body><w:p><w:pPr><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr>`+
-		`<w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>new</w:t></w:r></w:ins>`+
-		`<mc:AlternateContent><mc:Choice><w:t> once</w:t></mc:Choice><mc:Fallback><w:t> twice</w:t></mc:Fallback></mc:AlternateContent>`+
-		`</w:p></w:body></w:document>`), "a.docx", soon())
+	got := read(paper(t,
+		`<w:document xmlns:w="w" xmlns:mc="mc"><w:body><w:p><w:pPr><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr>`+
+			`<w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:ins><w:r><w:t>new</w:t></w:r></w:ins>`+
+			`<mc:AlternateContent><mc:Choice><w:t> once</w:t></mc:Choice><mc:Fallback><w:t> twice</w:t></mc:Fallback></mc:AlternateContent>`+
+			`</w:p></w:body></w:document>`), "a.docx", soon())
 	expect.Is(t, got.Text, "kept new once\n", "the text")
 }
 
@@ -83,13 +85,16 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 		"many empty texts":    {book(t, strings.Repeat("<si/>", maxStrings+1), ""), filetext.TooComplex},
 		"many attributes":     {paper(t, "<w:document "+strings.Repeat(`a="" `, 3<<20)+"/>"), filetext.TooComplex},
 		"elements in another": {paper(t, `<w:document xmlns:w="w">`+deep), filetext.TooComplex},
-		"entities": {paper(t, `<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document xmlns:w="w"><w:t>&b;</w:t></w:document>`),
+		"entities": {paper(t,
+			`<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><w:document xmlns:w="w"><w:t>&b;</w:t></w:document>`),
 			filetext.Broken},
-		"a file of this machine": {paper(t, `<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><document><p><t>&a;</t></p></document>`),
+		"a file of this machine": {paper(t,
+			`<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><document><p><t>&a;</t></p></document>`),
 			filetext.Broken},
 		"an unknown entity":    {paper(t, `<document><p><t>&a;</t></p></document>`), filetext.Broken},
 		"text that is cut off": {paper(t, `<document><p><t>a`), filetext.Broken},
-		"a part twice": {zipped(t, []string{"_rels/.rels", "", "word/document.xml", "<document/>", "WORD/document.xml", "<document/>"}),
+		"a part twice": {zipped(t, []string{"_rels/.rels", "", "word/document.xml", "<document/>", "WORD/document.xml",
+			"<document/>"}),
 			filetext.Broken},
 		"many parts": {zipped(t, func() (all []string) {
 			for i := range maxParts + 1 {
@@ -97,7 +102,8 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 			}
 			return all
 		}()), filetext.TooComplex},
-		"a part outside": {zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "../../etc/passwd"))}),
+		"a part outside": {zipped(t, []string{"_rels/.rels",
+			fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "../../etc/passwd"))}),
 			filetext.OtherType},
 	} {
 		expect.Is(t, read(tt.file, "a.docx", soon()).Why, tt.want, name)
@@ -106,11 +112,14 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 
 func TestASheetIsNoLongerThanItsText(t *testing.T) {
 	got := read(book(t, "", `<row r="1"><c r="A1"><v>1</v></c><c r="XFD1"><v>2</v></c></row>`+
-		`<row r="1048576"><c r="A1"><v>3</v></c></row>`+`<row r="5"><c r="ZZZZ9"><v>1e3</v></c><c r="?"><v>x</v></c></row>`), "a.xlsx", soon())
-	expect.Is(t, got.Text, "--- sheet 1 of 1: S ---\n1"+strings.Repeat("\t", lastColumn-1)+"2\n[rows 2 to 1048575 are empty]\n3\n1000\tx\n",
+		`<row r="1048576"><c r="A1"><v>3</v></c></row>`+
+		`<row r="5"><c r="ZZZZ9"><v>1e3</v></c><c r="?"><v>x</v></c></row>`), "a.xlsx", soon())
+	expect.Is(t, got.Text, "--- sheet 1 of 1: S ---\n1"+strings.Repeat("\t", lastColumn-1)+
+		"2\n[rows 2 to 1048575 are empty]\n3\n1000\tx\n",
 		"the text")
 	got = read(book(t, "", strings.Repeat(`<row><c><v>1</v></c><c r="XFD1"><v>2</v></c></row>`, 100)), "a.xlsx", soon())
-	expect.That(t, len(got.Text) <= filetext.MaxText && got.Remarks[0] == filetext.Cut, "%d bytes, %v", len(got.Text), got.Remarks)
+	expect.That(t, len(got.Text) <= filetext.MaxText && got.Remarks[0] == filetext.Cut, "%d bytes, %v", len(got.Text),
+		got.Remarks)
 }
 
 func TestReadingEndsInTime(t *testing.T) {
@@ -119,9 +128,11 @@ func TestReadingEndsInTime(t *testing.T) {
 }
 
 func TestNumbersAreWrittenAsPeopleSeeThem(t *testing.T) {
-	for format, want := range map[string]numberKind{"General": plainNumber, "0.00E+00": plainNumber, `"day "0`: plainNumber,
+	for format, want := range map[string]numberKind{"General": plainNumber, "0.00E+00": plainNumber,
+		`"day "0`:   plainNumber,
 		"[Red]0;-0": plainNumber, "yyyy/m/d": date, `m"月"d"日"`: date, "mm:ss": clock, "h:mm AM/PM": clock, "[h]:mm": elapsed,
-		`[$-411]ggge"年"`: date, "yyyy-mm-dd hh:mm": dateAndClock, `General" min"`: plainNumber, "aaa": date, "": plainNumber} {
+		`[$-411]ggge"年"`: date, "yyyy-mm-dd hh:mm": dateAndClock, `General" min"`: plainNumber, "aaa": date,
+		"": plainNumber} {
 		expect.Is(t, kindOf(format), want, format)
 	}
 	for _, tt := range []struct {
@@ -130,8 +141,10 @@ func TestNumbersAreWrittenAsPeopleSeeThem(t *testing.T) {
 		from04 bool
 		want   string
 	}{
-		{"0.30000000000000004", plainNumber, false, "0.3"}, {"1234567890123456789", plainNumber, false, "1234567890123456789"},
-		{"1E-20", plainNumber, false, "1E-20"}, {"-0.5", date, false, "-0.5"}, {"NaN", date, false, "NaN"}, {"x", date, false, "x"},
+		{"0.30000000000000004", plainNumber, false, "0.3"},
+		{"1234567890123456789", plainNumber, false, "1234567890123456789"},
+		{"1E-20", plainNumber, false, "1E-20"}, {"-0.5", date, false, "-0.5"}, {"NaN", date, false, "NaN"},
+		{"x", date, false, "x"},
 		{"60", date, false, "1900-02-29"}, {"1", date, false, "1900-01-01"}, {"61", date, false, "1900-03-01"},
 		{"0", date, true, "1904-01-01"}, {"2958465", date, false, "9999-12-31"}, {"2958466", date, false, "2958466"},
 		{"45000.5", date, false, "2023-03-15 12:00:00"}, {"0.999999", clock, false, "00:00:00"}, {"", plainNumber, false, ""},

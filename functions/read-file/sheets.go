@@ -63,7 +63,8 @@ func (p *pack) workbook(main string, w *writer) error {
 		if i > 0 {
 			w.write("\n")
 		}
-		if err = w.write(fmt.Sprintf("--- sheet %d of %d%s: %s ---\n", i+1, len(sheets), hidden, oneLine(s.name))); err == nil {
+		if err = w.write(fmt.Sprintf("--- sheet %d of %d%s: %s ---\n", i+1, len(sheets), hidden,
+			oneLine(s.name))); err == nil {
 			err = (&rows{book: book, w: w}).read(p, s.part)
 		}
 	}

@@ -44,13 +44,16 @@ func TestAMentionThatCallsAnAgentOpensAConversation(t *testing.T) {
 				expect.Is(t, post(t, h, signed(callback(t, mentioned(tt.text, more), nil))).StatusCode, 200)
 			}
 			if tt.agent == "" {
-				expect.That(t, len(k.told) == 0 && len(k.changes) > 0 && k.changes[0].Head.(*task.Head).Ended == nil, "said %v, made %d tasks", k.said(), len(k.changes))
+				expect.That(t, len(k.told) == 0 && len(k.changes) > 0 && k.changes[0].Head.(*task.Head).Ended == nil,
+					"said %v, made %d tasks", k.said(), len(k.changes))
 				return
 			}
 			s := k.opened[conversation.ID("T0TEAM", "C0HR", thread)]
 			expect.Must(t, s != nil && len(k.changes) == 0, "opened %v, made %d tasks", k.opened, len(k.changes))
-			expect.That(t, s.Conversation.AgentID == tt.agent && s.Conversation.Channel == "C0HR" && s.Conversation.ChannelType != "im" && !s.Conversation.Unnamed &&
-				s.Conversation.ThreadTS == thread && (s.Conversation.ThreadBefore != "") == (tt.thread != "") && k.said()[0].Content == tt.kept, "%+v, said %+v", s.Conversation, k.said()[0])
+			expect.That(t, s.Conversation.AgentID == tt.agent && s.Conversation.Channel == "C0HR" &&
+				s.Conversation.ChannelType != "im" && !s.Conversation.Unnamed &&
+				s.Conversation.ThreadTS == thread && (s.Conversation.ThreadBefore != "") == (tt.thread != "") &&
+				k.said()[0].Content == tt.kept, "%+v, said %+v", s.Conversation, k.said()[0])
 		})
 	}
 }
@@ -60,11 +63,13 @@ func TestAMentionInAConversationsThreadIsTheAgents(t *testing.T) {
 	k := &kept{}
 	h := handler(k)
 	in := func(text, ts, user string) int {
-		return post(t, h, signed(callback(t, mentioned(text, map[string]any{"thread_ts": root, "ts": ts, "user": user}), nil))).StatusCode
+		return post(t, h, signed(callback(t, mentioned(text, map[string]any{"thread_ts": root, "ts": ts, "user": user}),
+			nil))).StatusCode
 	}
 	expect.Is(t, in("claude: 見て", "1776675600.000100", "U0ALICE"), 200)
 	expect.Is(t, in("こちらも", "1776675601.000100", "U0BOB"), 200)
-	expect.That(t, len(k.said()) == 2 && k.said()[1].User == "U0BOB" && k.said()[1].Content == "こちらも" && len(k.changes) == 0, "said %v, made %d tasks", k.said(), len(k.changes))
+	expect.That(t, len(k.said()) == 2 && k.said()[1].User == "U0BOB" && k.said()[1].Content == "こちらも" &&
+		len(k.changes) == 0, "said %v, made %d tasks", k.said(), len(k.changes))
 
 	late := &atOnce{kept: &kept{}}
 	h = handler(late.kept)
@@ -111,7 +116,8 @@ func TestANearMissIsAskedAbout(t *testing.T) {
 				expect.That(t, head.Ended == nil, "%+v", head.Ended)
 				return
 			}
-			expect.Must(t, head.Ended != nil && head.Ended.Reason == task.ReasonAgentMeant && head.Ended.Detail == tt.detail, "%+v", head.Ended)
+			expect.Must(t, head.Ended != nil && head.Ended.Reason == task.ReasonAgentMeant && head.Ended.Detail == tt.detail,
+				"%+v", head.Ended)
 			expect.That(t, !strings.Contains(fmt.Sprintf("%+v", k.request(t)), "直して"), "the text is saved: %+v", k.request(t))
 		})
 	}

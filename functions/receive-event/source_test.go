@@ -50,7 +50,8 @@ func TestAMessageSaysItsSource(t *testing.T) {
 			opened := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
 			switch {
 			case tt.agent != "":
-				expect.Must(t, opened != nil && opened.Conversation.AgentID == tt.agent && k.said()[0].Content == tt.kept, "%+v", opened)
+				expect.Must(t, opened != nil && opened.Conversation.AgentID == tt.agent && k.said()[0].Content == tt.kept,
+					"%+v", opened)
 				if tt.source == "" {
 					expect.That(t, opened.Conversation.Source == nil, "%+v", opened.Conversation.Source)
 					return

@@ -261,7 +261,8 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 	k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
 	x := k.action()
 	expect.Same(t, conversation.ActionApproved, x.Status)
-	expect.That(t, strings.HasPrefix(x.Payload.S3Key, "arguments/") && k.results[x.Payload.S3Key] != "", "what was stamped is at %s", x.Payload.S3Key)
+	expect.That(t, strings.HasPrefix(x.Payload.S3Key, "arguments/") && k.results[x.Payload.S3Key] != "",
+		"what was stamped is at %s", x.Payload.S3Key)
 }
 
 func testPagesForReaders(t *testing.T, db *storetest.Server) {

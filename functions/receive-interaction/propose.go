@@ -59,7 +59,8 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	c := p.click(m.Session, m.Session)
 	v := verdict{h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
 		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
-		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds), Summary: typed(conversation.OwnSummary),
+		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
+		Summary: typed(conversation.OwnSummary),
 	})}
 	var wrong decide.ErrTyped
 	switch {

@@ -35,7 +35,8 @@ func typedProposal(kind, content, path, seconds, summary string) map[string]any 
 	}
 	in := func(f conversation.OwnField, x map[string]any) map[string]any { return map[string]any{string(f): x} }
 	return map[string]any{
-		"type":    in(conversation.OwnType, map[string]any{"type": "static_select", "selected_option": map[string]any{"value": kind}}),
+		"type": in(conversation.OwnType, map[string]any{"type": "static_select",
+			"selected_option": map[string]any{"value": kind}}),
 		"content": in(conversation.OwnContent, text(content)), "path": in(conversation.OwnPath, text(path)),
 		"seconds": in(conversation.OwnSeconds, text(seconds)), "summary": in(conversation.OwnSummary, text(summary)),
 	}
@@ -48,10 +49,12 @@ func (k *inConversation) current() *conversation.Action {
 
 func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
-	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Tanaka, "text": "make test を流したい"}
+	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Tanaka,
+		"text": "make test を流したい"}
 	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認を待っているか、実行中です")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
+			AllowSelf: true}, k.Now())
 	})
 	k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
 	form := k.view(workspace.Tanaka)
@@ -65,11 +68,14 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	expect.That(t, k.current() == nil, "proposed all the same: %+v", k.current())
 
 	for range 2 { // sent twice, it is proposed once
-		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "make test\n", "", "", "テストを流す")), workspace.Tanaka)
+		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "make test\n", "", "", "テストを流す")),
+			workspace.Tanaka)
 	}
 	x := k.current()
-	expect.Must(t, x != nil && x.Number == 2 && x.RequestedBy == conversation.RequestedByUser && x.Askers[0] == workspace.Tanaka &&
-		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` && x.Gate.Terms.DecideBy != nil, "%+v", x)
+	expect.Must(t, x != nil && x.Number == 2 && x.RequestedBy == conversation.RequestedByUser &&
+		x.Askers[0] == workspace.Tanaka &&
+		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` &&
+		x.Gate.Terms.DecideBy != nil, "%+v", x)
 	out = k.sendView(workspace.Suzuki, form, typedProposal("shell_command", "ls", "", "", "見る"))
 	expect.Has(t, out.Body, "ほかの操作が承認を待っているか、実行中です")
 
@@ -88,7 +94,8 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドで提案します"), "told %+v", told)
 	k.heard[workspace.Sato]++
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
+			AllowSelf: true}, k.Now())
 	})
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
 	k.proposeFromMenu(workspace.Guest, inThread)
@@ -98,7 +105,8 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	out := k.sendView(workspace.Guest, form, typedProposal("shell_command", "ls", "", "", "見る"))
 	expect.That(t, out.Body != "" && k.current() == nil, "a guest proposes: %s", out.Body)
 	form.PrivateMetadata = `{"session":"../x"}`
-	expect.That(t, k.sendView(workspace.Sato, form, typedProposal("shell_command", "ls", "", "", "見る")).Body != "", "a form of nowhere closes")
+	expect.That(t, k.sendView(workspace.Sato, form, typedProposal("shell_command", "ls", "", "", "見る")).Body != "",
+		"a form of nowhere closes")
 }
 
 func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
@@ -113,7 +121,8 @@ func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
 func TestAFileBesideOthersWaitsForARun(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
+			AllowSelf: true}, k.Now())
 	})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		s, head := *a.Conversation, a.Head
@@ -126,8 +135,10 @@ func TestAFileBesideOthersWaitsForARun(t *testing.T) {
 	out := k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "../x", "", "書く"))
 	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
 	for range 2 {
-		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")), workspace.Tanaka)
+		k.quiet(k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "src/a.py", "", "書く")),
+			workspace.Tanaka)
 	}
 	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
-	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == workspace.Tanaka && a.Typed[0].Own.Path == "src/a.py" && a.Current() == nil, "%+v", a.Typed)
+	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == workspace.Tanaka && a.Typed[0].Own.Path == "src/a.py" &&
+		a.Current() == nil, "%+v", a.Typed)
 }

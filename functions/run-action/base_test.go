@@ -52,8 +52,9 @@ func TestNothingIsDoneToOtherFilesThanWereShown(t *testing.T) {
 		"the conversation has other files": {func(_ *conversation.Action, s *conversation.Conversation) { s.WorkspaceVersion = elsewhere }, conversation.ReasonBase},
 		"the row names other files": {func(x *conversation.Action, s *conversation.Conversation) {
 			x.Base, s.WorkspaceVersion = &elsewhere, elsewhere
-		}, reasonUnread},
-		"the row names none": {func(x *conversation.Action, _ *conversation.Conversation) { x.Base = nil }, reasonUnread},
+		}, conversation.ReasonUnread},
+		"the row names none": {func(x *conversation.Action, _ *conversation.Conversation) { x.Base = nil },
+			conversation.ReasonUnread},
 		"an earlier release approved it": {func(x *conversation.Action, _ *conversation.Conversation) {
 			x.Base = nil
 			old := hello.JSON()
@@ -93,7 +94,8 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 	for about, tt := range map[string]struct {
 		now, row string
 		ran      int
-	}{"as proposed": {on, on, 1}, "more was posted": {strings.Repeat("c", 64), on, 1}, "the row names others": {on, strings.Repeat("d", 64), 0}} {
+	}{"as proposed": {on, on, 1}, "more was posted": {strings.Repeat("c", 64), on, 1},
+		"the row names others": {on, strings.Repeat("d", 64), 0}} {
 		w := approved(t, server, conversation.ShellCommand, command)
 		w.forged(func(x *conversation.Action, s *conversation.Conversation) {
 			text := strings.Replace(string(x.Payload.JSON), `"base":""`, `"base":"","attachments_version":"`+on+`"`, 1)
@@ -103,7 +105,8 @@ func TestACommandGetsTheAttachmentsThatWereShown(t *testing.T) {
 		})
 		expect.Value(w.handle())(t)
 		x := w.action()
-		expect.That(t, w.box.ran == tt.ran && (tt.ran == 1) == (x.Status == conversation.ActionSucceeded), "%s: %+v", about, x)
+		expect.That(t, w.box.ran == tt.ran && (tt.ran == 1) == (x.Status == conversation.ActionSucceeded),
+			"%s: %+v", about, x)
 		for _, o := range w.box.orders {
 			expect.Is(t, o.Attachments, on, about)
 		}

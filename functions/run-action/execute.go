@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
@@ -104,7 +104,9 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
 	defer stop()
-	go j.watch(within)
+	go pipeline.Watch(within, j.Store, j.ref, j.action.ActionID, j.PollEvery, func() error {
+		return j.Files.Cancel(within, j.files(), j.action.ActionID)
+	})
 	l := &lines{job: j, flushed: j.Now(), drawn: j.Now()}
 	p := &progress{job: j, lines: l, notes: make(chan []conversation.Ran, conversation.MaxCommands)}
 	noted := p.keep(ctx)
@@ -137,24 +139,6 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 // on is what the action works on.
 func (j *job) on() conversation.On {
 	return conversation.On{Base: j.action.BaseVersion, Attachments: j.action.AttachmentsVersion}
-}
-
-// watch polls the head, and stops the sandbox when the action no longer executes.
-func (j *job) watch(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(j.PollEvery):
-		}
-		head, err := j.Store.Head(ctx, j.ref)
-		if err != nil || head.Acting == j.action.ActionID {
-			continue // unknown: the action continues until its claim ends
-		}
-		if j.Files.Cancel(ctx, j.files(), j.action.ActionID) == nil {
-			return
-		}
-	}
 }
 
 func (j *job) result(ctx context.Context, end isolated.End, l *lines, p *progress) conversation.Result {
@@ -233,7 +217,7 @@ func (j *job) logged(ctx context.Context, r conversation.Result) {
 		return
 	case reasonMissing:
 		code = conversation.CodeMissingCommand
-	case reasonRefused, reasonUnread, conversation.ReasonFilesLost:
+	case reasonRefused, conversation.ReasonUnread, conversation.ReasonFilesLost:
 		code = conversation.CodeValidation
 	}
 	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause,

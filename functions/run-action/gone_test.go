@@ -65,7 +65,8 @@ func TestAnApprovedActionDoesNotRunWhileFilesAreLost(t *testing.T) {
 	})
 	expect.Value(w.handle())(t)
 	x := w.action()
-	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonFilesLost && x.Claim == nil, "%+v", x)
+	expect.That(t, x.Status == conversation.ActionFailed && x.Error == conversation.ReasonFilesLost && x.Claim == nil,
+		"%+v", x)
 }
 
 // The checks before a claim are repeated before a second claim, so that no action begins half prepared.

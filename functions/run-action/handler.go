@@ -40,13 +40,11 @@ const (
 	reasonRefused    aggregate.Reason = "workspace_refused"
 	reasonMissing    aggregate.Reason = "missing_command"
 	reasonSignal     aggregate.Reason = "signal"
-	reasonChanged    aggregate.Reason = "payload_changed"
-	reasonUnread     aggregate.Reason = "payload_unread"
 )
 
 type Store interface {
 	pipeline.Conversations
-	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
+	pipeline.Heads
 	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
@@ -121,21 +119,14 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	if why != nil {
-		why.Status = conversation.ActionFailed
-		j.logged(ctx, *why)
-		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.FailApproved(in.Run, x.ActionID, *why, h.Now())
-		})
+		return j.refuse(ctx, in, *why)
 	}
 	if err := j.claim(ctx, in.Run); errors.Is(err, conversation.ErrBase) {
 		r := j.says(conversation.ReasonBase, "", err)
 		if x.Base == nil {
 			r.Error = conversation.ReasonOutdated
 		}
-		j.logged(ctx, r)
-		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.FailApproved(in.Run, x.ActionID, r, h.Now())
-		})
+		return j.refuse(ctx, in, r)
 	} else if err != nil {
 		return aggregate.Next{}, err
 	}
@@ -160,6 +151,15 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
+// refuse fails the action before its claim.
+func (j *job) refuse(ctx context.Context, in pipeline.Input, r conversation.Result) (aggregate.Next, error) {
+	r.Status = conversation.ActionFailed
+	j.logged(ctx, r)
+	return j.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.FailApproved(in.Run, j.action.ActionID, r, j.Now())
+	})
+}
+
 // decide commits the outcome of an action and returns the next state.
 func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
 	return pipeline.Conclude(ctx, h.Store, in, h.Now, decide)
@@ -176,7 +176,7 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 		return nil, fmt.Errorf("open the payload: %w", err)
 	}
 	if aggregate.HashOf(string(text)) != j.action.Payload.Hash() {
-		r := j.says(reasonChanged, "", errors.New("the payload is not what was approved"))
+		r := j.says(conversation.ReasonChanged, "", errors.New("the payload is not what was approved"))
 		return &r, nil
 	}
 	p, problems := conversation.ReadKept(j.action.ActionType, text)
@@ -189,7 +189,7 @@ func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error)
 		problems = []string{"its row names other files"}
 	}
 	if problems != nil {
-		r := j.says(reasonUnread, "", errors.New(problems[0]))
+		r := j.says(conversation.ReasonUnread, "", errors.New(problems[0]))
 		return &r, nil
 	}
 	j.payload = p

@@ -19,7 +19,8 @@ func TestWhoMadeEachChangeIsKnown(t *testing.T) {
 	expect.That(t, x.Changed.Makers == nil, "before the first action: %+v", x.Changed)
 
 	w.box.end = isolated.End{Version: "x"}
-	w.archives.uploaded = expect.Value(w.archives.trees[x.Version].Apply([]conversation.File{{Path: "a", Content: "2\n"}, {Path: "c", Content: "1\n"}}))(t)
+	w.archives.uploaded = expect.Value(w.archives.trees[x.Version].Apply([]conversation.File{{Path: "a",
+		Content: "2\n"}, {Path: "c", Content: "1\n"}}))(t)
 	a := w.propose(conversation.ShellCommand, command)
 	expect.Same(t, [][]conversation.Maker{nil, {{Action: 1, Seen: true}}}, a.Actions[1].Changed.Makers)
 
@@ -27,8 +28,10 @@ func TestWhoMadeEachChangeIsKnown(t *testing.T) {
 	a = w.propose(conversation.ShellCommand, command)
 	expect.Is(t, a.Conversation.FilesBy, 2, "the action that left the files")
 
-	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a"}, Files: []conversation.File{{Path: "b", Content: "1\n2\n"}}})
-	made := expect.Value(w.archives.Made(t.Context(), versions.Conversation{}, a.Conversation.WorkspaceVersion, a.Conversation.FilesBy))(t)
+	a = w.propose(conversation.CodeGenerate, conversation.Payload{Delete: []string{"a"},
+		Files: []conversation.File{{Path: "b", Content: "1\n2\n"}}})
+	made := expect.Value(w.archives.Made(t.Context(), versions.Conversation{}, a.Conversation.WorkspaceVersion,
+		a.Conversation.FilesBy))(t)
 	expect.Same(t, conversation.Made{Paths: map[string][]conversation.Maker{
 		"a": {{Action: 1, Seen: true}, {Action: 2}, {Action: 4, Seen: true}},
 		"b": {{Action: 1, Seen: true}, {Action: 4, Seen: true}}, "c": {{Action: 2}}}}, made)

@@ -14,7 +14,8 @@ import (
 )
 
 var several = conversation.Payload{Commands: []conversation.Command{
-	{Script: "make", TimeoutSeconds: 60}, {Script: "make test", TimeoutSeconds: 120}, {Script: "make report", TimeoutSeconds: 20}}}
+	{Script: "make", TimeoutSeconds: 60}, {Script: "make test", TimeoutSeconds: 120},
+	{Script: "make report", TimeoutSeconds: 20}}}
 
 // row returns what the action's row says of its commands, without times.
 func (w *world) row() (ran []conversation.Ran) {
@@ -37,8 +38,10 @@ func TestSeveralCommandsAreOneAction(t *testing.T) {
 		expect.Value(w.handle())(t)
 	}
 	x, zero := w.action(), 0
-	expect.Must(t, x.Status == conversation.ActionSucceeded && w.box.ran == 1 && x.Version != "" && x.ExitCode == nil, "%+v", x)
-	expect.That(t, x.TimeoutSeconds == 200 && x.Claim.LeaseUntil.Equal(w.now.Add(200*time.Second+leaseSpare)), "%+v", x.Claim)
+	expect.Must(t, x.Status == conversation.ActionSucceeded && w.box.ran == 1 && x.Version != "" && x.ExitCode == nil,
+		"%+v", x)
+	expect.That(t, x.TimeoutSeconds == 200 && x.Claim.LeaseUntil.Equal(w.now.Add(200*time.Second+leaseSpare)),
+		"%+v", x.Claim)
 	expect.Same(t, []conversation.Ran{
 		{From: 1, Lines: 2, Over: true, ExitCode: &zero}, {From: 3, Lines: 1, Over: true, ExitCode: &zero},
 		{From: 4, Lines: 1, Over: true, ExitCode: &zero}}, w.row())
@@ -59,18 +62,27 @@ func TestTheRowSaysWhichCommandsRan(t *testing.T) {
 		why    aggregate.Reason
 		told   string
 	}{
-		"the second fails": {map[int]int{0: 1, 1: 2}, isolated.End{ExitCode: 2, Ran: []isolated.Ran{{Lines: 1}, {ExitCode: 2, Lines: 1}}}, nil,
-			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, ExitCode: &two}}, conversation.ReasonExit, "Command 3: not run"},
-		"the second is too slow": {map[int]int{0: 1, 1: 2}, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true, Ran: []isolated.Ran{{Lines: 1}, {ExitCode: -1, Signal: "SIGTERM", TimedOut: true, Lines: 1}}}, nil,
-			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, Signal: "SIGTERM", TimedOut: true}}, conversation.ReasonTimeout, "Time limit: 120 s"},
+		"the second fails": {map[int]int{0: 1, 1: 2}, isolated.End{ExitCode: 2,
+			Ran: []isolated.Ran{{Lines: 1}, {ExitCode: 2, Lines: 1}}}, nil,
+			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, ExitCode: &two}}, conversation.ReasonExit,
+			"Command 3: not run"},
+		"the second is too slow": {map[int]int{0: 1, 1: 2},
+			isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true,
+				Ran: []isolated.Ran{{Lines: 1}, {ExitCode: -1, Signal: "SIGTERM", TimedOut: true, Lines: 1}}}, nil,
+			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, Signal: "SIGTERM", TimedOut: true}},
+			conversation.ReasonTimeout, "Time limit: 120 s"},
 		"it ends before the third": {map[int]int{0: 1, 1: 2}, isolated.End{Ran: []isolated.Ran{{Lines: 1}, {Lines: 1}}}, nil,
-			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, ExitCode: &zero}}, conversation.ReasonUnfinished, "Command 3: not run"},
-		"the box speaks of a command that nobody saw begin": {map[int]int{0: 1}, isolated.End{Ran: []isolated.Ran{{Lines: 1}, {}, {}}}, nil,
+			[]conversation.Ran{done, {From: 2, Lines: 1, Over: true, ExitCode: &zero}}, conversation.ReasonUnfinished,
+			"Command 3: not run"},
+		"the box speaks of a command that nobody saw begin": {map[int]int{0: 1},
+			isolated.End{Ran: []isolated.Ran{{Lines: 1}, {}, {}}}, nil,
 			[]conversation.Ran{done}, conversation.ReasonUnfinished, "Command 2: not run"},
 		"the box is gone": {map[int]int{0: 1, 1: 2}, isolated.End{}, errors.New("the stream broke off"),
-			[]conversation.Ran{done, {From: 2}}, conversation.ReasonUnknown, "Command 2: it began, and nobody knows how it ended"},
-		"the box was gone at once": {nil, isolated.End{}, errors.New("the stream broke off"), nil, conversation.ReasonUnknown, "not known"},
-		"the third begins first":   {map[int]int{0: 3}, isolated.End{Ran: []isolated.Ran{{}, {}, {}}}, nil, nil, conversation.ReasonUnknown, "not known"},
+			[]conversation.Ran{done, {From: 2}}, conversation.ReasonUnknown,
+			"Command 2: it began, and nobody knows how it ended"},
+		"the box was gone at once": {nil, isolated.End{}, errors.New("the stream broke off"), nil,
+			conversation.ReasonUnknown, "not known"},
+		"the third begins first": {map[int]int{0: 3}, isolated.End{Ran: []isolated.Ran{{}, {}, {}}}, nil, nil, conversation.ReasonUnknown, "not known"},
 	} {
 		w := approved(t, server, conversation.ShellCommand, several)
 		w.box.lines, w.box.begins, w.box.end, w.box.err = []string{"a", "b"}, tt.begins, tt.end, tt.err
@@ -123,6 +135,7 @@ func TestProgressThatCantBeKeptStopsNothing(t *testing.T) {
 	}
 	expect.Value(w.handle())(t)
 	x := w.action()
-	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil && x.Late.Status == conversation.ActionSucceeded && len(x.Commands) == 3,
+	expect.That(t, x.Status == conversation.ActionCancelled && x.Late != nil &&
+		x.Late.Status == conversation.ActionSucceeded && len(x.Commands) == 3,
 		"%+v", x)
 }

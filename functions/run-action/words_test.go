@@ -35,7 +35,7 @@ func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 			w.Payloads = swapped{string(files)}
 		}
 		expect.Value(w.handle())(t)
-		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.archives.trees) != 0 {
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.archives.trees) != 0 {
 			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.archives.trees))
 		}
 	}

@@ -27,7 +27,8 @@ func attached(t *testing.T, script string, files []string, attachments ...string
 	s := newStore(t)
 	s.archive = tree(t, files...)
 	archive := tree(t, attachments...)
-	s.Config.Handler.(*http.ServeMux).HandleFunc("GET /attachments", func(w http.ResponseWriter, _ *http.Request) { w.Write(archive) })
+	s.Config.Handler.(*http.ServeMux).HandleFunc("GET /attachments",
+		func(w http.ResponseWriter, _ *http.Request) { w.Write(archive) })
 	o := s.order(script)
 	o.Workspace, o.Attachments = s.URL+"/workspace", s.URL+"/attachments"
 	return s, o

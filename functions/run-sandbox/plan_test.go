@@ -50,7 +50,8 @@ func TestAPlanRunsOneCommandAfterAnother(t *testing.T) {
 		}
 		expect.Same(t, []string{"begins 1", "first", "unfinished", "begins 2", adjusted, "begins 3", "one"}, lines)
 		expect.Same(t, []isolated.Ran{{Lines: 2}, {Lines: 1}, {Lines: 1}}, ran)
-		expect.That(t, got.end.ExitCode == 0 && got.end.Limit == "" && got.took < 20*time.Second, "%+v after %s", got.end, got.took)
+		expect.That(t, got.end.ExitCode == 0 && got.end.Limit == "" && got.took < 20*time.Second, "%+v after %s", got.end,
+			got.took)
 		expect.Same(t, []string{"a", "c"}, s.after(t).Paths())
 	})
 }
@@ -67,11 +68,14 @@ func TestAPlanStopsAtTheFirstCommandThatFails(t *testing.T) {
 		seconds int
 		want    isolated.End
 	}{
-		"its code":              {"exit 3", 10, isolated.End{ExitCode: 3, Ran: []isolated.Ran{{}, {ExitCode: 3}}}},
-		"a signal":              {"kill -KILL $$", 10, isolated.End{ExitCode: -1, Signal: "SIGKILL", Ran: []isolated.Ran{{}, {ExitCode: -1, Signal: "SIGKILL"}}}},
-		"its own time":          {"sleep 30", 1, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true, Ran: []isolated.Ran{{}, {ExitCode: -1, Signal: "SIGTERM", TimedOut: true}}}},
-		"time that it outlasts": {"trap 'exit 0' TERM; sleep 30 & wait", 1, isolated.End{TimedOut: true, Ran: []isolated.Ran{{}, {TimedOut: true}}}},
-		"no such tool":          {"nosuchtool", 10, isolated.End{ExitCode: 127, Missing: "nosuchtool", Ran: []isolated.Ran{{}, {ExitCode: 127, Lines: 1}}}},
+		"its code": {"exit 3", 10, isolated.End{ExitCode: 3, Ran: []isolated.Ran{{}, {ExitCode: 3}}}},
+		"a signal": {"kill -KILL $$", 10, isolated.End{ExitCode: -1, Signal: "SIGKILL",
+			Ran: []isolated.Ran{{}, {ExitCode: -1, Signal: "SIGKILL"}}}},
+		"its own time": {"sleep 30", 1, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true,
+			Ran: []isolated.Ran{{}, {ExitCode: -1, Signal: "SIGTERM", TimedOut: true}}}},
+		"time that it outlasts": {"trap 'exit 0' TERM; sleep 30 & wait", 1,
+			isolated.End{TimedOut: true, Ran: []isolated.Ran{{}, {TimedOut: true}}}},
+		"no such tool": {"nosuchtool", 10, isolated.End{ExitCode: 127, Missing: "nosuchtool", Ran: []isolated.Ran{{}, {ExitCode: 127, Lines: 1}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBoxes(t, func(t *testing.T, l level) {
@@ -97,7 +101,8 @@ func TestACancelledPlanGoesNoFurther(t *testing.T) {
 		})
 		got := run(t, l, s.planned("true", "trap 'exit 0' TERM; sleep 9 & wait", "echo third"))
 		expect.NoError(t, got.err)
-		expect.That(t, got.end.Cancelled && len(got.end.Ran) == 2 && !strings.Contains(got.text(), "third") && s.uploaded == nil,
+		expect.That(t, got.end.Cancelled && len(got.end.Ran) == 2 && !strings.Contains(got.text(), "third") &&
+			s.uploaded == nil,
 			"%+v %q", got.end, got.text())
 	})
 }
@@ -110,7 +115,8 @@ func TestAPlanEndsWithItsClaim(t *testing.T) {
 		o.Deadline = time.Now().Add(reserve + 6*time.Second) // also on a busy machine the second command begins
 		got := run(t, l, o)
 		expect.NoError(t, got.err)
-		expect.That(t, got.end.TimedOut && len(got.end.Ran) == 2 && got.end.Version != "" && got.took < 15*time.Second, "%+v after %s",
+		expect.That(t, got.end.TimedOut && len(got.end.Ran) == 2 && got.end.Version != "" && got.took < 15*time.Second,
+			"%+v after %s",
 			got.end, got.took)
 	})
 }

@@ -50,7 +50,8 @@ var (
 )
 
 func value(n int) json.RawMessage {
-	return json.RawMessage(fmt.Sprintf(`{"script":"echo %d %s","timeout_seconds":60}`, n, strings.Repeat("x", large.MaxInline)))
+	return json.RawMessage(fmt.Sprintf(`{"script":"echo %d %s","timeout_seconds":60}`, n,
+		strings.Repeat("x", large.MaxInline)))
 }
 
 // talks begins a conversation in a thread, has actions approved, rejected and archived in it, and closes it.
@@ -58,12 +59,15 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	t.Helper()
 	rows := conversations.New(w.Store.Table().DB, w.Table())
 	rows.Now = w.Now
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1", Text: "secret words"}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1",
+		Text: "secret words"}
 	k := &talk{World: w, rows: rows, results: large.Store{S3: w.S3(), Bucket: w.Bucket}, ref: in.Ref(), in: in}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", IdleDays: 7}, w.Now()))(t)))
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "codex", IdleDays: 7}, w.Now()))(t)))
 	propose := func(n int) *conversation.Action {
 		payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(n), nil))(t)
-		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Terms: aggregate.Terms{ApprovalRequired: true}}
+		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
+			Terms: aggregate.Terms{ApprovalRequired: true}}
 		return k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.Now())
 		}).Current()
@@ -94,7 +98,9 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 		expect.Value(k.results.KeepReads(t.Context(), k.ref, value(4)))(t)
 	}
 	expect.NoError(t, files.Cancel(t.Context(), of, x.ActionID))
-	k.cards = len(k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(member, anyone, w.Now()) }).Cards)
+	k.cards = len(k.do(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.End(member, anyone, w.Now())
+	}).Cards)
 	return k
 }
 
@@ -103,9 +109,12 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 func (k *talk) archives(t *testing.T) {
 	t.Helper()
 	payload := expect.Value(k.results.KeepPayload(t.Context(), k.ref, value(3), nil))(t)
-	old := &conversation.Action{Number: 0, ActionID: "old-" + k.ref.ID[:8], SessionID: k.ref.ID, Payload: payload, ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
-	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.ref.ID[:8], SessionID: k.ref.ID, Status: conversation.ActionCancelled, DeleteAfter: 1}
-	expect.NoError(t, k.rows.PutListed(t.Context(), k.ref.Tenant, conversation.ActionsList, k.ref.ID, []aggregate.Row{old, never}, nil))
+	old := &conversation.Action{Number: 0, ActionID: "old-" + k.ref.ID[:8], SessionID: k.ref.ID, Payload: payload,
+		ApprovedBy: conversation.ApprovedByUser, Status: conversation.ActionSucceeded}
+	never := &conversation.Action{Number: 9999, ActionID: "never-" + k.ref.ID[:8], SessionID: k.ref.ID,
+		Status: conversation.ActionCancelled, DeleteAfter: 1}
+	expect.NoError(t, k.rows.PutListed(t.Context(), k.ref.Tenant, conversation.ActionsList, k.ref.ID,
+		[]aggregate.Row{old, never}, nil))
 	k.prints(t, old.ActionID)
 	k.stamped = append(k.stamped, old.Key(), payload.S3Key)
 }
@@ -114,7 +123,8 @@ func (k *talk) prints(t *testing.T, action string) {
 	t.Helper()
 	var lines []conversation.LogEntry
 	for i := range 30 {
-		lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(i), ActionID: action, Order: i, Text: "secret output", CreatedAt: k.Now(), DeleteAfter: k.Now().Add(720 * time.Hour).Unix()})
+		lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(i), ActionID: action, Order: i,
+			Text: "secret output", CreatedAt: k.Now(), DeleteAfter: k.Now().Add(720 * time.Hour).Unix()})
 	}
 	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref, action, lines, nil))
 	k.output = append(k.output, action)
@@ -128,14 +138,16 @@ func (k *talk) do(t *testing.T, decide conversation.Decision) *conversation.Aggr
 // left lists the keys of the rows and objects that stand.
 func (k *talk) left(t *testing.T) (keys []string) {
 	t.Helper()
-	partitions := []string{"SESSION#" + k.ref.Tenant + "#" + k.ref.ID, "MESSAGES#" + k.ref.Tenant + "#" + k.ref.ID, "ACTIONS#" + k.ref.Tenant + "#" + k.ref.ID}
+	partitions := []string{"SESSION#" + k.ref.Tenant + "#" + k.ref.ID, "MESSAGES#" + k.ref.Tenant + "#" + k.ref.ID,
+		"ACTIONS#" + k.ref.Tenant + "#" + k.ref.ID}
 	for _, id := range k.output {
 		partitions = append(partitions, "LOG#"+k.ref.Tenant+"#"+id)
 	}
 	for _, pk := range partitions {
 		e := table.NewExpression()
 		out := expect.Value(k.rows.Table().DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
-			TableName: &k.rows.Table().Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(e.Is("PK", "=", pk)),
+			TableName: &k.rows.Table().Name, ConsistentRead: aws.Bool(true),
+			KeyConditionExpression: table.All(e.Is("PK", "=", pk)),
 		})))(t)
 		for _, it := range out.Items {
 			keys = append(keys, table.TextOf(it, "SK"))
@@ -236,7 +248,8 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 	_, err := k.rows.Load(t.Context(), k.ref)
 	expect.Fails(t, err, aggregate.ErrNotFound, "read")
 	k.in.TS = "1775034001.000100"
-	expect.Fails(t, k.rows.Tell(t.Context(), k.ref, expect.Value(conversation.Tell(k.in, conversation.Opening{}, time.Time{}))(t)), aggregate.ErrNotFound, "told by a clock that is behind")
+	expect.Fails(t, k.rows.Tell(t.Context(), k.ref, expect.Value(conversation.Tell(k.in, conversation.Opening{},
+		time.Time{}))(t)), aggregate.ErrNotFound, "told by a clock that is behind")
 	for name, decide := range map[string]conversation.Decision{
 		"begun anew": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Reopen(member, anyone, k.Now()) },
 		"charged": func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -254,7 +267,8 @@ func TestAConversationThatIsNotKeptIsDestroyed(t *testing.T) {
 	k.sweeps(enoughCalls)
 	k.gone(t)
 	for key, n := range map[string]int{k.stamped[1]: 1, k.stamped[3]: 1} {
-		out := expect.Value(k.S3().ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &k.Bucket, Prefix: &key}))(t)
+		out := expect.Value(k.S3().ListObjectVersions(t.Context(),
+			&s3.ListObjectVersionsInput{Bucket: &k.Bucket, Prefix: &key}))(t)
 		expect.Is(t, len(out.Versions), n, "versions of what was stamped")
 	}
 	k.Later(2 * time.Minute)
@@ -311,7 +325,8 @@ func TestWhatComesTooLateIsDeletedByItsWriter(t *testing.T) {
 			return err
 		},
 		"output": func() error {
-			return k.rows.AppendLog(t.Context(), k.ref, k.output[0], []conversation.LogEntry{{LogID: "l", ActionID: k.output[0]}}, nil)
+			return k.rows.AppendLog(t.Context(), k.ref, k.output[0],
+				[]conversation.LogEntry{{LogID: "l", ActionID: k.output[0]}}, nil)
 		},
 	} {
 		expect.Fails(t, err(), aggregate.ErrNotFound, name)

@@ -13,10 +13,11 @@ import (
 )
 
 type found struct {
-	ref    aggregate.Ref
-	keep   bool
-	a      aggregate.Aggregate                     // after its decisions; nil: effects loads it again
-	unread error                                   // why the other aggregate, which a decision depends on, could not be read
+	ref  aggregate.Ref
+	keep bool
+	a    aggregate.Aggregate // after its decisions; nil: effects loads it again
+	// why the other aggregate, which a decision depends on, could not be read
+	unread error
 	over   bool                                    // nothing more is done for it in this sweep
 	erased aggregate.Decision[aggregate.Aggregate] // not nil: it must be deleted, and then this be committed
 }

@@ -63,7 +63,8 @@ func (conversationCards) Render(
 func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	t := conversationOf(a)
 	t.Console = k.console
-	if k.scopes != nil && slices.ContainsFunc(t.Actions, func(x *conversation.Action) bool { return x.Changed != nil && x.Changed.Written > 0 }) {
+	if k.scopes != nil && slices.ContainsFunc(t.Actions,
+		func(x *conversation.Action) bool { return x.Changed != nil && x.Changed.Written > 0 }) {
 		may, err := k.scopes.May(slackapi.For(ctx, t.Ref().Tenant), slackapi.ScopeFiles)
 		if err != nil { // there is no button until the card is drawn again
 			slog.WarnContext(ctx, "whether files can be sent is not known", "session_id", t.Ref().ID, "err", err)

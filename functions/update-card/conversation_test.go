@@ -43,14 +43,16 @@ func conversationThatIs(t *testing.T, db *storetest.Server, kept bool) *inConver
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
-	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket, scopes: w.slack.Client, console: "https://ringi.example/console"}}
+	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{said: rows, results: w.bucket,
+		scopes: w.slack.Client, console: "https://ringi.example/console"}}
 	k := &inConversation{world: w, rows: rows,
 		policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
 	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
 	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "claude", IsCached: kept, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
 	return k
 }
 
@@ -109,7 +111,9 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	a = expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
 	expect.That(t, !a.Effects(k.Now()).Cards, "they are drawn again and again: %+v", a.Head)
 	pk := conversation.Kind.Prefix + k.ref.Tenant + "#" + k.ref.ID
-	n, err := k.rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) { return table.TextOf(it, "SK") == aggregate.HeadKey, nil })
+	n, err := k.rows.Table().Erase(t.Context(), pk, func(it table.Item) (bool, error) {
+		return table.TextOf(it, "SK") == aggregate.HeadKey, nil
+	})
 	expect.That(t, err == nil && n > 0, "%d rows are deleted: %v", n, err)
 	k.drawn("closed", "はい", "もう再開できません") // a late message of the queue asks for nothing
 }

@@ -104,7 +104,8 @@ func testApp(t *testing.T, w *workspace) {
 		t.Setenv("GITHUB_APP_ID", tt.id)
 		t.Setenv("GITHUB_INSTALLATION_ID", tt.installation)
 		_, err := w.given(t, tt.key, "github")
-		expect.That(t, err != nil && strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), tt.key), "%v, want %s",
+		expect.That(t, err != nil && strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), tt.key),
+			"%v, want %s",
 			err, tt.want)
 	}
 	t.Setenv("GITHUB_INSTALLATION_ID", github.Installation)

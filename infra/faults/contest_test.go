@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,30 +159,20 @@ func TestACrashInADraftingContestLosesNothing(t *testing.T) {
 	t.Logf("%d of %d points", len(trials), len(all))
 	began := time.Now()
 	defer func() { t.Log(time.Since(began).Round(time.Second)) }()
-	var unmet atomic.Int32
-	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for _, x := range trials {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			met, err := b.competes(x, want)
-			if err != nil {
-				t.Errorf("%s: %v", x, err)
-			}
-			if !met {
-				t.Logf("not met: %s", x)
-			}
-			if f := x.kills[0].function; !met && f != "RelayChangesFunction" && f != "UpdateCardFunction" { // which get batches
-				unmet.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	// A function's n-th call may be a different one in another run; most kills must still happen.
-	if n := int(unmet.Load()); n > 2+len(trials)/10 {
-		t.Errorf("%d of %d trials did not meet their deaths", n, len(trials))
-	}
+	var never unmet
+	sideBySide(t, trials, func(_ driver.T, i int, kills []point) {
+		d, err := b.run(trials[i].scenario, kills...)
+		if err == nil {
+			err = d.cameTo(want)
+		}
+		if err != nil {
+			driver.Failf("%w", err)
+		}
+		if f := kills[0].function; f != "RelayChangesFunction" && f != "UpdateCardFunction" { // which get batches
+			never.count(t, d.trace, kills)
+		}
+	})
+	never.few(t, len(trials))
 }
 
 // drafts makes contests draft policies until the test ends.
@@ -232,15 +221,6 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 		t.Fatal("there is no undisturbed contest to compare with")
 	}
 	return u.want, u.all
-}
-
-// competes tries one kill and compares the result with the undisturbed run. It reports whether the kill happened.
-func (b *harness) competes(x trial, want competed) (met bool, err error) {
-	d, err := b.run(x.scenario, x.kills...)
-	if err != nil {
-		return true, err
-	}
-	return len(d.dead()) == len(x.kills), d.cameTo(want)
 }
 
 // cameTo compares a contest with the undisturbed one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
@@ -171,43 +172,40 @@ func (n *tally) String() string {
 	return fmt.Sprintf("%d tried, %d survived, %d of them with 結果不明, %d not met; %d run twice", n.tried, n.survived, n.asked, n.unmet, n.twice)
 }
 
+// count adds the result of one trial.
+func (n *tally) count(t *testing.T, x trial, met, asked bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch n.tried++; {
+	case err != nil:
+	case !met:
+		n.unmet++
+		t.Logf("not met: %s", x)
+	default:
+		n.survived++
+		if asked {
+			n.asked++
+		}
+	}
+	if n.tried%25 == 0 {
+		t.Logf("%d tried, %d survived", n.tried, n.survived)
+	}
+}
+
 // survived tries kills concurrently and reports wrong results.
 func survived(t *testing.T, b *harness, trials []trial, of int) *tally {
 	t.Helper()
 	begun := time.Now()
 	n := &tally{}
-	var all sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for _, x := range trials {
-		places <- struct{}{}
-		all.Go(func() {
-			defer func() { <-places }()
-			met, asked, err := b.try(t, n, x)
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			switch n.tried++; {
-			case err != nil:
-				t.Errorf("%s: %v", x, err)
-			case !met:
-				n.unmet++
-				t.Logf("not met: %s", x)
-			default:
-				n.survived++
-				if asked {
-					n.asked++
-				}
-			}
-			if n.tried%25 == 0 {
-				t.Logf("%d of %d, %s", n.tried, len(trials), time.Since(begun).Round(time.Second))
-			}
-		})
-	}
-	all.Wait()
+	sideBySide(t, trials, func(_ driver.T, i int, _ []point) {
+		met, asked, err := b.try(t, n, trials[i])
+		n.count(t, trials[i], met, asked, err)
+		if err != nil {
+			driver.Failf("%w", err)
+		}
+	})
 	t.Logf("of %d: %s; %s; seed %d", of, n, time.Since(begun).Round(time.Second), *seed)
-	// A function's n-th call may be a batch of another size in another run; most kills must still happen.
-	if n.unmet > 2+n.tried/10 {
-		t.Errorf("%d of %d trials did not meet their deaths", n.unmet, n.tried)
-	}
+	few(t, n.unmet, n.tried)
 	return n
 }
 
@@ -325,23 +323,4 @@ func (x trial) checkAsked(got end) error {
 		return fmt.Errorf("%d cards, and messages %v", len(got.Cards), got.Extra)
 	}
 	return nil
-}
-
-// sample draws n trials: first as many kinds of calls and moments as possible, then any.
-func sample(trials []trial, n int) []trial { return sampleOf(trials, n, *seed) }
-
-func sampleOf(trials []trial, n int, seed uint64) []trial {
-	lot := rand.New(rand.NewPCG(seed, 0))
-	lot.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
-	seen := map[string]bool{}
-	var first, rest []trial
-	for _, x := range trials {
-		if sort := x.kills[0].sort(); !seen[sort] {
-			seen[sort] = true
-			first = append(first, x)
-		} else {
-			rest = append(rest, x)
-		}
-	}
-	return append(first, rest...)[:min(n, len(trials))]
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -97,36 +96,17 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 // notesSurvive runs a note for each trial, concurrently, and compares the results with the undisturbed one.
 func (b *harness) notesSurvive(t *testing.T, base kept, trials []trial, of int) {
 	t.Helper()
-	begun, unmet := time.Now(), make([]bool, len(trials))
-	var all sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for i, x := range trials {
-		places <- struct{}{}
-		all.Go(func() {
-			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) {
-				k := b.begin(t, func(k *noteRun) { k.kills = slices.Clone(x.kills) })
-				if diff := cmp.Diff(base, k.end(t)); diff != "" {
-					driver.Failf("note %s: %s", k.ref.ID, diff)
-				}
-				unmet[i] = len(k.dead()) != len(x.kills)
-			}); err != nil {
-				t.Errorf("%v: %v", x.kills, err)
-			}
-		})
-	}
-	all.Wait()
-	n := 0
-	for i, x := range trials {
-		if unmet[i] {
-			n++
-			t.Logf("not met: %v", x.kills)
+	begun := time.Now()
+	var never unmet
+	sideBySide(t, trials, func(try driver.T, _ int, kills []point) {
+		k := b.begin(try, func(k *noteRun) { k.kills = slices.Clone(kills) })
+		if diff := cmp.Diff(base, k.end(try)); diff != "" {
+			driver.Failf("note %s: %s", k.ref.ID, diff)
 		}
-	}
-	t.Logf("%d of %d points, %d not met; %s; seed %d", len(trials), of, n, time.Since(begun).Round(time.Second), *seed)
-	if n > 2+len(trials)/10 {
-		t.Errorf("%d of %d trials did not meet their deaths", n, len(trials))
-	}
+		never.count(t, k.trace, kills)
+	})
+	t.Logf("%d of %d points; %s; seed %d", len(trials), of, time.Since(begun).Round(time.Second), *seed)
+	never.few(t, len(trials))
 }
 
 // begin makes a note of a person's message.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -75,23 +74,6 @@ func crashes(t *testing.T, first *talk, try func(t driver.T, kills []point) conv
 	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, *seed)
 }
 
-// sideBySide makes trials, several at once, and reports those that fail.
-func sideBySide(t *testing.T, trials []trial, try func(t driver.T, i int, kills []point)) {
-	t.Helper()
-	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
-	for i, x := range trials {
-		places <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-places }()
-			if err := driver.Try(context.Background(), func(t driver.T) { try(t, i, x.kills) }); err != nil {
-				t.Errorf("%v: %v", x.kills, err)
-			}
-		})
-	}
-	wg.Wait()
-}
-
 // TestACrashWhileFilesAreWrittenLeavesAllOrNone kills processes anywhere while files are proposed, approved and
 // written. Afterwards the conversation's files are what was approved, and stored, or there are none.
 func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
@@ -137,7 +119,9 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 	b := running
 	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
 		k := b.opens(t, "hello", conversation.SourceOf(admin.Shop(b.Stack)), kills...)
-		k.answered(t)
+		k.until(t, "the question answered, with files", func(a *conversation.Aggregate) bool {
+			return len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != ""
+		})
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
 		policy := aggregate.Policy{Team: by.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}
 		own := conversation.Own{Type: conversation.CodeGenerate, Path: "NOTES", Content: "mine\n", Summary: "writes"}
@@ -163,12 +147,14 @@ func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
 	})
 }
 
-// answered waits until the first message is answered.
-func (k *talk) answered(t driver.T) {
+// until waits until something holds of the conversation, and sweeps if that takes long.
+func (k *talk) until(t driver.T, what string, holds func(*conversation.Aggregate) bool) {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
-	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(), 50*time.Millisecond) {
-		if a := k.load(t); len(a.Inbox) == 0 && a.Conversation.WorkspaceVersion != "" {
+	var a *conversation.Aggregate
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); _ = sleep.For(context.Background(),
+		50*time.Millisecond) {
+		if a = k.load(t); holds(a) {
 			return
 		}
 		if time.Now().After(nudge) {
@@ -176,7 +162,7 @@ func (k *talk) answered(t driver.T) {
 			nudge = time.Now().Add(4 * time.Second)
 		}
 	}
-	t.Fatalf("session %s is not answered", k.ref.ID)
+	t.Fatalf("session %s: never is %s: %+v %+v", k.ref.ID, what, a.Head, a.Current())
 }
 
 // talks begins a conversation that asks for a command.
@@ -212,7 +198,8 @@ func (b *harness) opens(t driver.T, text string, source *conversation.Source, ki
 		}
 	}
 	b.injector.knows(k.ref.ID, k.trace)
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: source}, time.Now()))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en", Source: source},
+		time.Now()))(t)
 	expect.NoError(t, k.rows.Begin(context.Background(), c))
 	return k
 }
@@ -255,35 +242,35 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 func (k *talk) end(t driver.T) *conversation.Action { return k.ends(t, 1) }
 
 // ends is end for the action with a number.
-func (k *talk) ends(t driver.T, number int) *conversation.Action {
+func (k *talk) ends(t driver.T, number int) (x *conversation.Action) {
 	t.Helper()
-	nudge := time.Now().Add(4 * time.Second)
-	var a *conversation.Aggregate
-	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
-		a = k.load(t)
-		if x := a.Current(); x != nil && x.Status == conversation.ActionPending {
-			by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Conversation.TeamID, Member: true}
-			policy := aggregate.Policy{Team: a.Conversation.TeamID, AllowSelf: true}
-			_, err := k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			continue
+	k.until(t, "everything done", func(a *conversation.Aggregate) bool {
+		if now := a.Current(); now != nil && now.Status == conversation.ActionPending {
+			k.approves(t, now)
+			return false
 		}
-		if len(a.Actions) == number && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
-			k.shownOnce(t, a)
-			return a.Actions[number-1]
+		if len(a.Actions) != number || a.Current() != nil || !k.rests(a) {
+			return false
 		}
-		if time.Now().After(nudge) {
-			k.sweep(t)
-			nudge = time.Now().Add(4 * time.Second)
-		}
-		_ = sleep.For(context.Background(), 50*time.Millisecond)
-	}
-	t.Fatalf("session %s does not come to rest: %+v %+v", k.ref.ID, a.Head, a.Current())
-	return nil
+		k.shownOnce(t, a)
+		x = a.Actions[number-1]
+		return true
+	})
+	return x
+}
+
+func (k *talk) approves(t driver.T, x *conversation.Action) {
+	t.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: k.Sandbox.TeamID(), Member: true}
+	policy := aggregate.Policy{Team: by.Team, AllowSelf: true}
+	expect.Value(k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
+	}))(t)
+}
+
+// rests reports whether nothing is left to do, to say or to show.
+func (k *talk) rests(a *conversation.Aggregate) bool {
+	return len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open()
 }
 
 func (k *talk) open() bool {
@@ -291,11 +278,11 @@ func (k *talk) open() bool {
 	return err != nil || slices.ContainsFunc(view.Runs, func(r stack.RunView) bool { return r.Status == "RUNNING" })
 }
 
-// shownOnce checks that every card is one message of the thread.
+// shownOnce checks that every card is one message of the thread; beside them the app says nothing but files.
 func (k *talk) shownOnce(t driver.T, a *conversation.Aggregate) {
 	n := 0
 	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
-		if m.TS != k.thread {
+		if m.User == workspace.Bot && len(m.Files) == 0 {
 			n++
 		}
 	}

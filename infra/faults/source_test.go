@@ -23,7 +23,8 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 	}
 	first := begin(t)
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || first.load(t).Conversation.Source.Tries != 1 {
-		t.Fatalf("undisturbed, the action is %s (%s %s) after %d tries", x.Status, x.Error, x.ErrorDetail, first.load(t).Conversation.Source.Tries)
+		t.Fatalf("undisturbed, the action is %s (%s %s) after %d tries", x.Status, x.Error, x.ErrorDetail,
+			first.load(t).Conversation.Source.Tries)
 	}
 	all := slices.DeleteFunc(first.points(), func(p point) bool { return p.function != "FetchSourceFunction" })
 	trials := trialsOf(all)
@@ -49,12 +50,4 @@ func TestACrashInAFetchLosesNoFiles(t *testing.T) {
 		}
 	})
 	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
-}
-
-// trialsOf returns a trial for each point.
-func trialsOf(all []point) (out []trial) {
-	for _, p := range all {
-		out = append(out, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
-	}
-	return out
 }

@@ -85,9 +85,10 @@ func (e *OutputError) Error() string {
 
 // reasons maps a kind of error to the reason that people see. Any other kind means that the model could not be reached.
 var reasons = map[Kind]aggregate.Reason{
-	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, TooLong: task.ReasonModelTooLong, Unauthorized: task.ReasonModelKey,
-	Forbidden: task.ReasonModelForbidden,
-	NoCredit:  task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced,
+	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, TooLong: task.ReasonModelTooLong,
+	Unauthorized: task.ReasonModelKey,
+	Forbidden:    task.ReasonModelForbidden,
+	NoCredit:     task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced,
 	Unpriced: task.ReasonModelUnpriced,
 	Demo:     task.ReasonModelDemo,
 }

@@ -42,7 +42,9 @@ func (p parameter) free() bool {
 	if !many {
 		types = []any{p.Type}
 	}
-	return slices.ContainsFunc(types, func(t any) bool { return !slices.Contains([]any{"integer", "number", "boolean", "null"}, t) })
+	return slices.ContainsFunc(types, func(t any) bool {
+		return !slices.Contains([]any{"integer", "number", "boolean", "null"}, t)
+	})
 }
 
 // Listable reports whether an administrator may list a tool as a read that needs no yes: one of Ringi's own that reads,

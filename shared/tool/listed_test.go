@@ -78,7 +78,8 @@ func TestWhatNobodyWroteIsAskedOfReads(t *testing.T) {
 
 func TestLiteralArgumentsFitTheToolAndItsLimits(t *testing.T) {
 	catalog := expect.Value(tool.Builtin())(t)
-	bound := expect.Value(catalog.Under([]tenancy.ToolPermission{{ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["営業部"]}`}}))(t)
+	bound := expect.Value(catalog.Under([]tenancy.ToolPermission{{ToolName: "list_employees", Allowed: true,
+		Constraints: `{"departments":["営業部"]}`}}))(t)
 	for arguments, want := range map[string]string{
 		`{"department":"営業部","status":"all"}`:                    "",
 		`{"department":"人事部","status":"all"}`:                    "営業部",

@@ -80,7 +80,8 @@ func (c *Catalog) Literal(name string, raw aggregate.JSON) (Arguments, Resolved,
 		return a, Resolved{}, err
 	}
 	if refs := a.Refs(); len(refs) > 0 {
-		return a, Resolved{}, fmt.Errorf("argument %s: a $ref is for plans of steps; write the value itself", dotted(refs[0].At))
+		return a, Resolved{}, fmt.Errorf("argument %s: a $ref is for plans of steps; write the value itself",
+			dotted(refs[0].At))
 	}
 	r, err := a.Resolve(nil)
 	if err == nil {

@@ -161,7 +161,9 @@ var calls = map[string]struct {
 		return c.objects().ListObjectVersions(ctx, &s3.ListObjectVersionsInput{Bucket: bucket, Prefix: object})
 	}, []string{"s3:ListBucketVersions ringi-resultsbucket"}},
 	"DeleteObjects of versions": {func(ctx context.Context, c clients) (any, error) {
-		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a"), VersionId: aws.String("1")}, {Key: aws.String("b")}}}})
+		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket,
+			Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a"), VersionId: aws.String("1")},
+				{Key: aws.String("b")}}}})
 	}, []string{"s3:DeleteObjectVersion ringi-resultsbucket/a", "s3:DeleteObject ringi-resultsbucket/b"}},
 	"DeleteObjects": {func(ctx context.Context, c clients) (any, error) {
 		return c.objects().DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: bucket, Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: aws.String("a")}, {Key: aws.String("b/c")}}}})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,8 +56,10 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("listen before %s: %w", target, err)
 	}
+	origin = "http://" + l.Addr().String()
 	proxy := &httputil.ReverseProxy{
-		Transport: t.env.service.transport,
+		Transport:      t.env.service.transport,
+		ModifyResponse: func(r *http.Response) error { return leadsTo(r, target.String(), origin) },
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = target.Host
@@ -67,7 +70,24 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 	s := &http.Server{Handler: guard.Handler(http.HandlerFunc(handler)), ReadHeaderTimeout: 10 * time.Second}
 	t.servers = append(t.servers, s)
 	go s.Serve(l)
-	return "http://" + l.Addr().String(), nil
+	return origin, nil
+}
+
+// leadsTo has the addresses of files in Slack's answers lead to the proxy: functions take those with Slack's own host
+// only, and their calls of them are to be seen. What others answer is stored, and stays.
+func leadsTo(r *http.Response, service, proxy string) error {
+	if !strings.HasPrefix(r.Request.URL.Path, "/api/files.") {
+		return nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body.Close()
+	if err != nil {
+		return fmt.Errorf("read an answer of %s: %w", service, err)
+	}
+	body = bytes.ReplaceAll(body, []byte(service+"/"), []byte(proxy+"/"))
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+	return nil
 }
 
 func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -213,7 +213,8 @@ func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, glob
 		}
 		err := decode(p, &b)
 		t.Buckets = append(t.Buckets, Bucket{
-			Resource{ID: id, Name: name}, b.ObjectLockConfiguration.Rule.DefaultRetention, b.VersioningConfiguration.Status == "Enabled",
+			Resource{ID: id, Name: name}, b.ObjectLockConfiguration.Rule.DefaultRetention,
+			b.VersioningConfiguration.Status == "Enabled",
 		})
 		return err
 	case typeKey:

@@ -77,7 +77,8 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 			Definition: `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction",` +
 				`"Comment":"arn:aws:lambda:us-east-1:123456789012:function:RelayFunction:live","End":true}}}` + "\n",
 		}},
-		Buckets: []Bucket{{Resource: Resource{ID: "Results", Name: "ringi-results"}, Retention: Retention{Mode: "GOVERNANCE", Days: 3}, Versioned: true}},
+		Buckets: []Bucket{{Resource: Resource{ID: "Results", Name: "ringi-results"},
+			Retention: Retention{Mode: "GOVERNANCE", Days: 3}, Versioned: true}},
 		Keys:    []CryptoKey{{Resource: Resource{ID: "Key", Name: "key-1"}, Spec: "ECC_NIST_P256", Usage: "SIGN_VERIFY"}},
 		Secrets: []Resource{{ID: "Secret", Name: "ringi-Secret"}},
 	}

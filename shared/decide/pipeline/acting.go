@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/sleep"
 )
 
 // Conversations is the store of conversations as far as runs need it to end.
@@ -32,6 +33,22 @@ func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invoca
 		return nil, aggregate.ErrSuperseded
 	}
 	return x, nil
+}
+
+// Heads reads the heads of conversations.
+type Heads interface {
+	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
+}
+
+// Watch polls a conversation's head until ctx ends, and calls stop when the action executes no more, again after each
+// error. While the head can't be read, the action continues.
+func Watch(ctx context.Context, s Heads, ref aggregate.Ref, id string, every time.Duration, stop func() error) {
+	for sleep.For(ctx, every) == nil {
+		head, err := s.Head(ctx, ref)
+		if err == nil && head.Acting != id && stop() == nil {
+			return
+		}
+	}
 }
 
 // Conclude commits what became of an action and returns the run's next state. If the action has already moved on to

@@ -27,10 +27,12 @@ func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 		where agent.Where
 		want  bool
 	}{
-		"by team and channel":   {agent.AutoRule{Workspace: "w"}, agent.Where{Workspace: "w"}, false},
-		"by a place":            {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
-		"by a source":           {agent.AutoRule{Source: "shop", Place: "D1"}, agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
-		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true}, agent.Where{Source: "shop", Sourced: true, Place: "D1"}, true},
+		"by team and channel": {agent.AutoRule{Workspace: "w"}, agent.Where{Workspace: "w"}, false},
+		"by a place":          {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
+		"by a source": {agent.AutoRule{Source: "shop", Place: "D1"},
+			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
+		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
+			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, true},
 	} {
 		if !of(tt.rule, tt.where) {
 			t.Errorf("%s: it doesn't hold without attachments", name)
@@ -61,7 +63,8 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
 		expect.Must(t, len(tt.rule.Faults()) == 0, "%s: %v", name, tt.rule.Faults())
 		for _, w := range []agent.Where{shop, changed, unlisted, elsewhere, none, {}} {
-			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w), slices.Contains(tt.holds, w), "%s: in %+v", name, w)
+			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w), slices.Contains(tt.holds, w),
+				"%s: in %+v", name, w)
 		}
 	}
 	for _, tt := range []struct {
@@ -70,7 +73,8 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 	}{
 		{agent.AutoRule{}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWorkspace}},
 		{agent.AutoRule{Workspace: "w", Place: "D1"}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
-		{agent.AutoRule{Workspace: "w", Source: "shop", Place: "D1"}, agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
+		{agent.AutoRule{Workspace: "w", Source: "shop", Place: "D1"},
+			agent.Fault{Field: "workspace", Rule: agent.RuleAutoWhere}},
 		{agent.AutoRule{Source: "Shop!", Place: "D1"}, agent.Fault{Field: "source", Rule: agent.RuleAutoSource}},
 		{agent.AutoRule{Source: "shop"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
 		{agent.AutoRule{Place: "#general"}, agent.Fault{Field: "place", Rule: agent.RuleAutoPlace}},
@@ -78,7 +82,8 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 	} {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
 		expect.Same(t, []agent.Fault{tt.want}, tt.rule.Faults())
-		expect.That(t, !tt.rule.Allows(agent.TestRun, tt.rule.Argv, shop) && !tt.rule.Allows(agent.TestRun, tt.rule.Argv, none), "%+v", tt.rule)
+		expect.That(t, !tt.rule.Allows(agent.TestRun, tt.rule.Argv, shop) &&
+			!tt.rule.Allows(agent.TestRun, tt.rule.Argv, none), "%+v", tt.rule)
 	}
 }
 
@@ -122,7 +127,8 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
 		expect.That(t, !ok.Allows(other, []string{"go", "test"}, inW), "%s is allowed", other)
 	}
-	if ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Workspace: "v"}) || ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}) {
+	if ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{Workspace: "v"}) ||
+		ok.Allows(agent.TestRun, []string{"go", "test"}, agent.Where{}) {
 		t.Error("another workspace's command is allowed")
 	}
 	expect.Is(t, agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, inW), 1)
@@ -188,6 +194,7 @@ func TestNoRuleIsForWhatAShellReads(t *testing.T) {
 		expect.That(t, !r.Allows(agent.TestRun, argv, inW), "%q is allowed", argv)
 	}
 	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
-		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Workspace: r.Workspace}), "%+v", r)
+		expect.That(t, len(r.Faults()) != 0 && !r.Allows(r.Type, []string{"ls"}, agent.Where{Workspace: r.Workspace}),
+			"%+v", r)
 	}
 }

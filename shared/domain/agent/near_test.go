@@ -13,7 +13,8 @@ func TestANearMissOfAnIDIsSeen(t *testing.T) {
 	for word, want := range map[string]string{
 		"claud": "claude", "claudee": "claude", "cloude": "claude", "cluade": "claude", "Claud": "claude", "laude": "claude",
 		"codx": "codex", "code": "codex codec", "codey": "codex codec",
-		"claude": "", "codex": "", "cloud": "", "メモ": "", "h": "", "hrs": "", "": "", "memo": "", "claude-code": "", "edualc": "",
+		"claude": "", "codex": "", "cloud": "", "メモ": "", "h": "", "hrs": "", "": "", "memo": "", "claude-code": "",
+		"edualc": "",
 	} {
 		var got []string
 		for _, d := range agent.Near(defs, word) {

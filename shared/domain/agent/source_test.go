@@ -29,11 +29,14 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 	}
 	for field, values := range map[string]struct{ good, bad []string }{
 		"name": {[]string{"a", "0-9", strings.Repeat("a", 32)}, []string{"", "A", "a b", "a_b", strings.Repeat("a", 33)}},
-		"repository": {[]string{"acme/shop", "a/b.c_d-e"}, []string{"acme", "acme/", "/shop", "acme/shop/x", "acme/..", "acme/.",
-			"acme/shop.git", "-a/b", "acme/sh op", "acme/shop?x", "acme/" + strings.Repeat("x", 101), "https://github.com/a/b"}},
-		"ref": {[]string{"heads/main", "tags/v1.2", "heads/feature/x+y"}, []string{"main", "refs/heads/main", "heads/", "heads/../x",
-			"heads/a..b", "heads/a b", "heads/a?b", "heads/.a", "heads/a/.b", "heads/a.lock", "heads/a//b", "heads/a/", "heads//a",
-			strings.Repeat("1", 40), "heads/" + strings.Repeat("a", 191)}},
+		"repository": {[]string{"acme/shop", "a/b.c_d-e"},
+			[]string{"acme", "acme/", "/shop", "acme/shop/x", "acme/..", "acme/.",
+				"acme/shop.git", "-a/b", "acme/sh op", "acme/shop?x", "acme/" + strings.Repeat("x", 101), "https://github.com/a/b"}},
+		"ref": {[]string{"heads/main", "tags/v1.2", "heads/feature/x+y"},
+			[]string{"main", "refs/heads/main", "heads/", "heads/../x",
+				"heads/a..b", "heads/a b", "heads/a?b", "heads/.a", "heads/a/.b", "heads/a.lock", "heads/a//b", "heads/a/",
+				"heads//a",
+				strings.Repeat("1", 40), "heads/" + strings.Repeat("a", 191)}},
 		"path":   {[]string{"", "services/pay"}, []string{"/a", "a/", "../a", "a/../b", ".", strings.Repeat("a", 201)}},
 		"people": {[]string{"everybody", "U0SATO W0SUZUKI"}, []string{"", "@sato", "everybody U0SATO", "C0HR"}},
 		"agents": {[]string{"claude", "claude codex"}, []string{"", "A B!", "everybody!"}},
@@ -44,7 +47,8 @@ func TestASourcesFieldsAreChecked(t *testing.T) {
 			s, good := shop(), i < len(values.good)
 			fields[field](&s, value)
 			faults := s.Faults()
-			expect.That(t, good && faults == nil || !good && len(faults) == 1 && faults[0].Field == field && faults[0].Limit() != "",
+			expect.That(t, good && faults == nil || !good && len(faults) == 1 && faults[0].Field == field &&
+				faults[0].Limit() != "",
 				"%s %q: %v", field, value, faults)
 		}
 	}
@@ -60,7 +64,8 @@ func TestASourceIsForItsPeopleAndAgents(t *testing.T) {
 		user, agent string
 		want        []string
 	}{
-		{"U0SATO", "claude", []string{"shop", "hr"}}, {"U0SATO", "codex", []string{"hr"}}, {"U0ELSE", "claude", []string{"shop"}},
+		{"U0SATO", "claude", []string{"shop", "hr"}}, {"U0SATO", "codex", []string{"hr"}},
+		{"U0ELSE", "claude", []string{"shop"}},
 		{"U0ELSE", "codex", nil},
 	} {
 		expect.Same(t, tt.want, agent.SourcesFor(all, tt.user, tt.agent))

@@ -21,7 +21,8 @@ func TestAttachmentsGetNamesOfTheirOwn(t *testing.T) {
 		{"売上.csv", "売上.csv"}, {"売上.csv", "売上 (2).csv"}, {"A.TXT", "A.TXT"}, {"ａ.txt", "ａ (2).txt"},
 		{"../../etc/passwd", ".._.._etc_passwd"}, {`c:\x.doc`, "c__x.doc"}, {"", "file"}, {"..", "file (2)"},
 		{"a\u202egpj.exe", "a_gpj.exe"}, {" b.csv ", "b.csv"}, {"\xff.csv", "_.csv"},
-		{strings.Repeat("長", 100) + ".xlsx", strings.Repeat("長", 65) + ".xlsx"}, {"x." + strings.Repeat("y", 90), "x." + strings.Repeat("y", 90)},
+		{strings.Repeat("長", 100) + ".xlsx", strings.Repeat("長", 65) + ".xlsx"},
+		{"x." + strings.Repeat("y", 90), "x." + strings.Repeat("y", 90)},
 	} {
 		x, why := l.Add(Attached{FileID: "F" + tt.name}, tt.name, []byte("x"))
 		expect.Must(t, why == "", "%q: %s", tt.name, why)
@@ -61,9 +62,12 @@ func TestATextStandsBesideItsFile(t *testing.T) {
 	expect.Is(t, l.Of("F1").Text, "book.xlsx.txt", "a text is its own")
 	y, _ := l.Add(Attached{FileID: "F3"}, "x.pdf", []byte("%PDF\x00"))
 	l.Read(y, filetext.Text{Why: filetext.PDF})
-	expect.That(t, l.Of("F3").Text == "" && CauseOf(l.Of("F3").Why) == Cause(filetext.PDF) && l.Of("F4") == nil, "%+v", l.Of("F3"))
-	seen := expect.Value((&Tree{}).Apply([]File{{"src/a.txt", "1"}, {".ringi/own", "2"}, {".ringi/in/old", "3"}}))(t).Beside(l.Tree)
-	expect.Same(t, []string{".ringi/in/book (2).xlsx.txt", ".ringi/in/book.xlsx", ".ringi/in/book.xlsx.txt", ".ringi/in/x.pdf",
+	expect.That(t, l.Of("F3").Text == "" && CauseOf(l.Of("F3").Why) == Cause(filetext.PDF) && l.Of("F4") == nil,
+		"%+v", l.Of("F3"))
+	seen := expect.Value((&Tree{}).Apply([]File{{"src/a.txt", "1"}, {".ringi/own", "2"},
+		{".ringi/in/old", "3"}}))(t).Beside(l.Tree)
+	expect.Same(t, []string{".ringi/in/book (2).xlsx.txt", ".ringi/in/book.xlsx", ".ringi/in/book.xlsx.txt",
+		".ringi/in/x.pdf",
 		".ringi/own", "src/a.txt"}, seen.Paths())
 }
 
@@ -75,7 +79,8 @@ func TestNobodyProposesToChangeAttachments(t *testing.T) {
 			expect.That(t, len(problems) == 1 && strings.Contains(problems[0], "where attachments lie"), "%s: %q", p, problems)
 		}
 	}
-	_, problems := ReadPayload(agent.CodeGenerate, []byte(`{"files":[{"path":".ringi/inside","content":"x"},{"path":"attachments/a","content":"x"}]}`))
+	_, problems := ReadPayload(agent.CodeGenerate,
+		[]byte(`{"files":[{"path":".ringi/inside","content":"x"},{"path":"attachments/a","content":"x"}]}`))
 	expect.That(t, problems == nil, "%q", problems)
 }
 

@@ -36,6 +36,8 @@ const (
 	ReasonExit        aggregate.Reason = "exit_code"
 	ReasonUnfinished  aggregate.Reason = "commands_unfinished" // of several commands, not all were run
 	ReasonTimeout     aggregate.Reason = "timeout"
+	ReasonChanged     aggregate.Reason = "payload_changed" // it is not what was approved
+	ReasonUnread      aggregate.Reason = "payload_unread"
 
 	// Error codes in structured logs.
 	CodeAgentNotFound   = "AGENT_NOT_FOUND"

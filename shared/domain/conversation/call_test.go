@@ -14,9 +14,11 @@ var version = strings.Repeat("a1", 32)
 
 // call returns a proposal of a tool's call, which a rule approves unless it is empty.
 func call(access aggregate.Access, rule string) *Proposal {
-	text := aggregate.JSON(`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` + version +
+	text := aggregate.JSON(`{"tool":"list_employees","arguments":"{\"status\":\"all\"}","base":"","tool_version":"` +
+		version +
 		`","access":"` + string(access) + `"}`)
-	return &Proposal{Type: ToolCall, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Terms: terms(start), Rule: rule,
+	return &Proposal{Type: ToolCall, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Terms: terms(start),
+		Rule: rule,
 		Tool: "list_employees", Access: access}
 }
 
@@ -144,7 +146,8 @@ func TestAKeptCallIsReadAsItWasStamped(t *testing.T) {
 	_, problems = ReadKept(ToolCall, []byte(p.JSON()))
 	expect.Has(t, strings.Join(problems, ";"), "tool_version is no version of a tool")
 	base := "v1"
-	command := Payload{Script: "ls", TimeoutSeconds: 1, Stamped: Stamped{Base: &base, Called: Called{Access: aggregate.Read}}}
+	command := Payload{Script: "ls", TimeoutSeconds: 1,
+		Stamped: Stamped{Base: &base, Called: Called{Access: aggregate.Read}}}
 	_, problems = ReadKept(ShellCommand, []byte(command.JSON()))
 	expect.Has(t, strings.Join(problems, ";"), "only a tool_call")
 }

@@ -43,7 +43,8 @@ func TestAStampMovesThePayloadToWhatStays(t *testing.T) {
 		x := c.Written(ActionKey(1)).(*Action)
 		to := strings.Replace(p.Payload.S3Key, TalksPrefix, StampedPrefix, 1)
 		stays := len(c.Copies) == 1 && c.Copies[0] == aggregate.Copy{From: p.Payload.S3Key, To: to} && x.Payload.S3Key == to
-		expect.That(t, stays == tt.stays && x.Payload.Hash() == p.Payload.Hash(), "%s: %+v names %s", name, c.Copies, x.Payload.S3Key)
+		expect.That(t, stays == tt.stays && x.Payload.Hash() == p.Payload.Hash(), "%s: %+v names %s", name, c.Copies,
+			x.Payload.S3Key)
 	}
 }
 
@@ -52,7 +53,8 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	tb, _ := pending(t, ShellCommand)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
 	tb.tell("still there?")
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }), aggregate.ErrNotDue)
+	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }),
+		aggregate.ErrNotDue)
 	at := *tb.head.ForgottenAt
 	due := tb.load().DueAt(tb.now)
 	expect.That(t, due != nil && !due.After(at), "due at %v, to be forgotten at %v", due, at)
@@ -62,18 +64,24 @@ func TestAConversationThatIsNotKeptIsForgottenInTwoCommits(t *testing.T) {
 	for key := range tb.rows { // they may have expired
 		delete(tb.rows, key)
 	}
-	expect.That(t, tb.load().DueAt(tb.now).Equal(at) && tb.load().Effects(tb.now).Erased == nil, "due at %v", tb.load().DueAt(tb.now))
+	expect.That(t, tb.load().DueAt(tb.now).Equal(at) && tb.load().Effects(tb.now).Erased == nil,
+		"due at %v", tb.load().DueAt(tb.now))
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) })
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }), aggregate.ErrNotDue, "twice")
+	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.forgetNow(tb.now) }),
+		aggregate.ErrNotDue, "twice")
 	a := tb.load()
 	late := a.Head.ForgettingAt.Add(lastWrite)
-	expect.That(t, a.DueAt(tb.now).Equal(late) && a.Effects(late.Add(-time.Second)).Erased == nil, "due at %v", a.DueAt(tb.now))
-	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.erased(late.Add(-time.Second)) }), aggregate.ErrNotDue, "too early")
+	expect.That(t, a.DueAt(tb.now).Equal(late) && a.Effects(late.Add(-time.Second)).Erased == nil,
+		"due at %v", a.DueAt(tb.now))
+	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.erased(late.Add(-time.Second)) }),
+		aggregate.ErrNotDue, "too early")
 	c, err := a.Effects(late).Erased(a)
-	expect.That(t, err == nil && len(c.Audit) == 1 && c.Audit[0].Action == AuditForgotten && len(c.Rows) == 0, "%+v, %v", c, err)
+	expect.That(t, err == nil && len(c.Audit) == 1 && c.Audit[0].Action == AuditForgotten && len(c.Rows) == 0,
+		"%+v, %v", c, err)
 	expect.NoError(t, tb.commit(a.Head, c))
 	a = tb.load()
-	expect.That(t, a.Head.ErasedAt != nil && a.DueAt(late) == nil && a.Effects(late.Add(time.Hour)).Erased == nil, "%+v", a.Head)
+	expect.That(t, a.Head.ErasedAt != nil && a.DueAt(late) == nil && a.Effects(late.Add(time.Hour)).Erased == nil,
+		"%+v", a.Head)
 }
 
 // The cards' rows wait for Slack to show the cards without the button to begin anew, for an hour at most.
@@ -97,7 +105,8 @@ func TestCardsAreDrawnOnceMoreBeforeTheyAreDeleted(t *testing.T) {
 	a.Head.ShownRev = a.Head.Rev
 	late := at.Add(lastWrite)
 	then := a.Effects(late)
-	expect.That(t, !then.Cards && then.Erased != nil && a.DueAt(at).Equal(late), "once they are shown: %+v, due %v", then, a.DueAt(at))
+	expect.That(t, !then.Cards && then.Erased != nil && a.DueAt(at).Equal(late),
+		"once they are shown: %+v, due %v", then, a.DueAt(at))
 	a.Head.ErasedAt, a.Head.ShownRev = &late, 0
 	then = a.Effects(late.Add(time.Minute))
 	expect.That(t, !then.Cards && then.Erased == nil, "cards of which nothing is left: %+v", then)

@@ -158,7 +158,8 @@ var saidOfTasks = language.InEach(
 	},
 	wordsOfTasks{
 		made: "The request was handed over as task %s.",
-		done: "Task %s, which was handed over, is done.", failed: "Task %s, which was handed over, failed. Its card says why.",
+		done: "Task %s, which was handed over, is done.", failed: "Task %s, which was handed over, failed. Its " +
+			"card says why.",
 		unknown:   "Task %s, which was handed over, ended without anybody knowing what a write did: a person has to look.",
 		rejected:  "Task %s, which was handed over, was rejected.",
 		expired:   "Task %s, which was handed over, ended because nobody approved it in time.",

@@ -42,7 +42,8 @@ func TestLostFilesStopActionsUntilAPersonChooses(t *testing.T) {
 	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Propose(*onV1(tb), person(sato), policy, tb.now)
 	}), ErrFilesLost, "a person proposes")
-	expect.That(t, slices.Equal(a.Offers(), []aggregate.Offer{{Act: ActBeginEmpty}, {Act: ActClose}}), "offered are %v", a.Offers())
+	expect.That(t, slices.Equal(a.Offers(), []aggregate.Offer{{Act: ActBeginEmpty}, {Act: ActClose}}),
+		"offered are %v", a.Offers())
 	expect.NoError(t, tb.answer(nil))
 	_, err := a.BeginEmpty(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: "T2"}, policy, tb.now)
 	expect.That(t, err != nil, "a stranger chooses")

@@ -14,7 +14,8 @@ import (
 func offers(t *testing.T, text string) *Aggregate {
 	t.Helper()
 	a := opened(t).load()
-	return after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "read", HandOver: text, Asked: true}, start.Add(time.Second)))
+	return after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "read", HandOver: text, Asked: true},
+		start.Add(time.Second)))
 }
 
 func after(t *testing.T, a *Aggregate) func(aggregate.Change, error) *Aggregate {
@@ -29,10 +30,14 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 	now := start.Add(time.Minute)
 	a := offers(t, "buy it")
 	o := a.OpenOffer()
-	expect.Must(t, o != nil && o.Text == "buy it" && len(a.Handed) == 0 && len(a.Effects(now).Make) == 0, "%+v, handed %+v", o, a.Handed)
-	expect.That(t, slices.ContainsFunc(a.Offers(), func(x aggregate.Offer) bool { return x.Act == ActMakeRequest && x.ID == o.ID }), "%+v", a.Offers())
+	expect.Must(t, o != nil && o.Text == "buy it" && len(a.Handed) == 0 && len(a.Effects(now).Make) == 0,
+		"%+v, handed %+v", o, a.Handed)
+	expect.That(t, slices.ContainsFunc(a.Offers(), func(x aggregate.Offer) bool {
+		return x.Act == ActMakeRequest && x.ID == o.ID
+	}), "%+v", a.Offers())
 	for name, by := range map[string]aggregate.Actor{
-		"a guest": {Type: aggregate.ActorUser, ID: sato, Team: team, Guest: true}, "a stranger": {Type: aggregate.ActorUser, ID: sato, Team: "T2"},
+		"a guest":           {Type: aggregate.ActorUser, ID: sato, Team: team, Guest: true},
+		"a stranger":        {Type: aggregate.ActorUser, ID: sato, Team: "T2"},
 		"nobody's business": {Type: aggregate.ActorUser, ID: "U_TANAKA", Team: team},
 	} {
 		_, err := a.MakeRequest(o.ID, by, policy, now)
@@ -44,9 +49,11 @@ func TestARequestAfterReadingIsMadeByAPersonOnce(t *testing.T) {
 
 	c, err := a.MakeRequest(o.ID, person(suzuki), policy, now)
 	made := after(t, a)(c, err)
-	expect.That(t, len(c.Audit) == 1 && c.Audit[0].Action == AuditHandedOver && c.Audit[0].ActorID == suzuki, "%+v", c.Audit)
+	expect.That(t, len(c.Audit) == 1 && c.Audit[0].Action == AuditHandedOver && c.Audit[0].ActorID == suzuki,
+		"%+v", c.Audit)
 	h := made.Handed[0]
-	expect.That(t, h.User == suzuki && h.Text == "buy it" && h.MessageTS == "1775034000.000100" && h.TaskID == made.Offered[0].TaskID && made.OpenOffer() == nil, "%+v", h)
+	expect.That(t, h.User == suzuki && h.Text == "buy it" && h.MessageTS == "1775034000.000100" &&
+		h.TaskID == made.Offered[0].TaskID && made.OpenOffer() == nil, "%+v", h)
 	expect.Is(t, len(made.Effects(now).Make), 1, "tasks that the relay makes")
 
 	again, err := made.MakeRequest(o.ID, person(suzuki), policy, now)
@@ -61,15 +68,18 @@ func TestANewerRequestTakesTheOldOnesPlace(t *testing.T) {
 	first := a.OpenOffer()
 	a = after(t, a)(a.MakeRequest(first.ID, person(sato), policy, start.Add(time.Minute)))
 	for i, text := range []string{"second", "third"} {
-		in, err := Tell(inbound("again", "1775034001.00010"+string(rune('0'+i))), Opening{}, a.Head.ChangedAt.Add(time.Second))
+		in, err := Tell(inbound("again", "1775034001.00010"+string(rune('0'+i))), Opening{},
+			a.Head.ChangedAt.Add(time.Second))
 		a = after(t, a)(in, err)
 		if a.Head.Resting {
 			a = after(t, a)(a.StartRun(a.Head.ChangedAt.Add(time.Second)))
 		}
-		a = after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "x", HandOver: text, Asked: true}, a.Head.ChangedAt.Add(time.Second)))
+		a = after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "x", HandOver: text, Asked: true},
+			a.Head.ChangedAt.Add(time.Second)))
 	}
 	o := a.OpenOffer()
-	expect.That(t, o.Text == "third" && o.Number == 3 && len(a.Offered) == 2 && a.Offered[0].MadeAt != nil && o.ID != first.ID, "%+v", a.Offered)
+	expect.That(t, o.Text == "third" && o.Number == 3 && len(a.Offered) == 2 && a.Offered[0].MadeAt != nil &&
+		o.ID != first.ID, "%+v", a.Offered)
 }
 
 func TestAClosedConversationMakesNoRequest(t *testing.T) {
@@ -88,7 +98,8 @@ func TestWhatWasReadGoesWithItsAnswer(t *testing.T) {
 	used := usage
 	used.ID = "1"
 	a = after(t, a)(a.ReadOn(a.Head.Run, a.Waiting(), r, Answer{Usage: used}, start.Add(time.Second)))
-	expect.That(t, a.ReadFor(a.Waiting()) != nil && a.Conversation.Usage.Cost == usage.Cost && len(a.Inbox) == 1, "%+v", a.Conversation)
+	expect.That(t, a.ReadFor(a.Waiting()) != nil && a.Conversation.Usage.Cost == usage.Cost && len(a.Inbox) == 1,
+		"%+v", a.Conversation)
 	seen := a.Waiting()
 	_, err := a.ReadOn(a.Head.Run+1, seen, r, Answer{}, start.Add(time.Minute))
 	expect.Fails(t, err, aggregate.ErrSuperseded)

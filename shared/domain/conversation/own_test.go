@@ -23,28 +23,35 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		own  Own
 		want string // the payload, or the fields that are wrong with a part of the sentence
 	}{
-		"a script":              {script, `{"script":"make","timeout_seconds":60,"base":""}`},
-		"a test":                {test, `{"argv":["go","test","./a b"],"timeout_seconds":30,"base":""}`},
-		"a file":                {file, `{"base":"","changes":[{"path":"src/a.py","is":{"mode":"100644","sha256":"73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac"},"hunks":[{"from":1,"to":1,"lines":["+x\n"]}]}]}`},
-		"an empty file":         {with(file, func(o *Own) { o.Content = "" }), `{"base":"","changes":[{"path":"src/a.py","is":{"mode":"100644","sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}]}`},
+		"a script": {script, `{"script":"make","timeout_seconds":60,"base":""}`},
+		"a test":   {test, `{"argv":["go","test","./a b"],"timeout_seconds":30,"base":""}`},
+		"a file": {file,
+			`{"base":"","changes":[{"path":"src/a.py","is":{"mode":"100644","sha256":"73cb3858a687a8494ca3323053016282f3dad39d42cf62ca4e79dda2aac7d9ac"},"hunks":[{"from":1,"to":1,"lines":["+x\n"]}]}]}`},
+		"an empty file": {with(file, func(o *Own) { o.Content = "" }),
+			`{"base":"","changes":[{"path":"src/a.py","is":{"mode":"100644","sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}]}`},
 		"nothing":               {Own{}, "type Choose"},
 		"no script, no purpose": {Own{Type: ShellCommand}, "content required, summary required"},
 		"a blank purpose":       {with(script, func(o *Own) { o.Summary = "\u200b " }), "summary required"},
-		"a long purpose":        {with(script, func(o *Own) { o.Summary = strings.Repeat("目", 301) }), "summary 300 characters; it has 301"},
-		"a long script":         {with(script, func(o *Own) { o.Content = strings.Repeat("字", 16_001) }), "content 16000 characters; it has 16001"},
-		"a large file":          {with(file, func(o *Own) { o.Content = strings.Repeat("x", 33_000) }), "content 32768 bytes"},
+		"a long purpose": {with(script, func(o *Own) { o.Summary = strings.Repeat("目", 301) }),
+			"summary 300 characters; it has 301"},
+		"a long script": {with(script, func(o *Own) { o.Content = strings.Repeat("字", 16_001) }),
+			"content 16000 characters; it has 16001"},
+		"a large file": {with(file, func(o *Own) { o.Content = strings.Repeat("x", 33_000) }),
+			"content 32768 bytes"},
 		"no text":               {with(script, func(o *Own) { o.Content = "a\x00b" }), "content can’t be read"},
 		"a path that leads out": {with(file, func(o *Own) { o.Path = "../x" }), "path within the work folder"},
 		"no path":               {with(file, func(o *Own) { o.Path = " " }), "path required"},
 		"no seconds":            {with(test, func(o *Own) { o.Seconds = "soon" }), "seconds from 1 to 600"},
 		"too many seconds":      {with(test, func(o *Own) { o.Seconds = "601" }), "seconds from 1 to 600"},
 		"an option":             {with(test, func(o *Own) { o.Content = "-c x" }), "content name of a program"},
-		"many words":            {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }), "content 64 words; it has 65"},
+		"many words": {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }),
+			"content 64 words; it has 65"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			p, faults := tt.own.Read(all, On{}, true)
 			if faults == nil {
-				expect.That(t, string(p.Payload.JSON) == tt.want && p.Payload.Bytes == len(tt.want) && p.Summary != "", "%s", p.Payload.JSON)
+				expect.That(t, string(p.Payload.JSON) == tt.want && p.Payload.Bytes == len(tt.want) && p.Summary != "",
+					"%s", p.Payload.JSON)
 				_, problems := ReadKept(p.Type, []byte(p.Payload.JSON))
 				expect.That(t, problems == nil, "%v", problems)
 				return
@@ -54,7 +61,8 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 			for i, want := range wants {
 				field, part, _ := strings.Cut(want, " ")
 				said := faults[i].Sentence("en")
-				expect.That(t, string(faults[i].Field) == field && strings.HasPrefix(said, faults[i].Field.Called("en")+": ") && strings.Contains(said, part), "%s", said)
+				expect.That(t, string(faults[i].Field) == field && strings.HasPrefix(said, faults[i].Field.Called("en")+": ") &&
+					strings.Contains(said, part), "%s", said)
 				for _, locale := range language.All {
 					expect.That(t, !strings.Contains(faults[i].Sentence(locale), "%!"), "%s", faults[i].Sentence(locale))
 				}
@@ -68,12 +76,14 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 // A form that is sent twice makes one proposal; another one waits until that is over; the agent is told what it is.
 func TestAPersonsProposalIsMadeOnce(t *testing.T) {
 	tb := opened(t)
-	own, _ := Own{Type: ShellCommand, Content: "make", Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{}, true)
+	own, _ := Own{Type: ShellCommand, Content: "make",
+		Summary: "builds it"}.Read(agent.Definition{Capabilities: agent.Capabilities}, On{}, true)
 	own.Terms = aggregate.Terms{ApprovalRequired: true}
 	by := person("U7")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Propose(own, by, policy, tb.now) })
 	x := tb.load().Current()
-	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && fmt.Sprint(x.Askers) == "[U7]" && x.Status == ActionPending, "%+v", x)
+	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && fmt.Sprint(x.Askers) == "[U7]" &&
+		x.Status == ActionPending, "%+v", x)
 	c, err := tb.load().Propose(own, by, policy, tb.now)
 	expect.That(t, err == nil && c.Empty(), "twice: %+v, %v", c, err)
 	for _, other := range []struct {

@@ -83,7 +83,8 @@ func TestGitTakesAPatch(t *testing.T) {
 		"becomes": "1\n", "tab.txt": "\t\n",
 	}
 	is := map[string]string{
-		"crlf.txt": "a\r\nB\r\nc\r\nd\r\n", "open.txt": "a\nc", "closes.txt": "a\n", "run.sh": "!true\n", "plain.sh": "false\n",
+		"crlf.txt": "a\r\nB\r\nc\r\nd\r\n", "open.txt": "a\nc", "closes.txt": "a\n", "run.sh": "!true\n",
+		"plain.sh":  "false\n",
 		"empty.txt": "now\n", "fills.txt": "", "folder": "a file now\n", "same.txt": "s\n",
 		"new/deep/x.txt": "n\n", "new.bin": "\x00",
 		"newempty": "", "newrun": "!#!/bin/sh\n", "pic.png": "\x89PNG\x00" + strings.Repeat("\x08\x00\xfe", 200),

@@ -43,7 +43,8 @@ func manyPaths(n int) string {
 
 // planOf is a payload of n equal commands.
 func planOf(n int, script string, seconds int) string {
-	return `{"commands":[` + strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"script":"%s","timeout_seconds":%d},`, script, seconds), n), ",") + `]}`
+	return `{"commands":[` + strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"script":"%s","timeout_seconds":%d},`,
+		script, seconds), n), ",") + `]}`
 }
 
 // A plan is kept and stamped as one payload. A single command keeps the form, and so the hash, that it had.
@@ -59,16 +60,21 @@ func TestAPlanIsOnePayload(t *testing.T) {
 		other.Commands[i].TimeoutSeconds--
 		expect.That(t, other.JSON() != kept.JSON(), "command %d is not part of the payload", i+1)
 	}
-	one, problems := conversation.ReadPayload(agent.ShellCommand, []byte(`{"script":"ls","timeout_seconds":60,"commands":[]}`))
-	expect.That(t, problems == nil && one.JSON() == `{"script":"ls","timeout_seconds":60}` && one.Seconds() == 60, "%v %s", problems, one.JSON())
+	one, problems := conversation.ReadPayload(agent.ShellCommand,
+		[]byte(`{"script":"ls","timeout_seconds":60,"commands":[]}`))
+	expect.That(t, problems == nil && one.JSON() == `{"script":"ls","timeout_seconds":60}` && one.Seconds() == 60,
+		"%v %s", problems, one.JSON())
 }
 
-func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
+// wrongPayload is a payload, and a part of what is said of it.
+type wrongPayload struct {
+	typ        agent.ActionType
+	text, says string
+}
+
+func wrongFiles() []wrongPayload {
 	file := func(path string) string { return fmt.Sprintf(`{"files":[{"path":%q,"content":""}]}`, path) }
-	for _, tt := range []struct {
-		typ        agent.ActionType
-		text, says string
-	}{
+	return []wrongPayload{
 		{agent.CodeGenerate, `{"files":[],"edits":[],"delete":[]}`, "files, edits and delete are empty"},
 		{agent.CodeGenerate, `{}`, "files, edits and delete are empty"},
 		{agent.CodeGenerate, `{"edits":[{"path":"../a","old":"x","new":"y"}]}`, "edits[0].workspace: path"},
@@ -93,6 +99,11 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 		{agent.CodeGenerate, `{"files":[],"argv":["x"]}`, "form"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":"","mode":"0777"}]}`, "form"},
 		{agent.CodeGenerate, `{"files":[{"path":"a","content":"` + strings.Repeat("x", conversation.MaxPayload) + `"}]}`, "limit is 131072"},
+	}
+}
+
+func wrongCommands() []wrongPayload {
+	return []wrongPayload{
 		{agent.TestRun, `{"argv":[],"timeout_seconds":1}`, "argv has 0"},
 		{agent.TestRun, `{"argv":["-x"],"timeout_seconds":1}`, "argv[0]"}, {agent.TestRun, `{"argv":[" "],"timeout_seconds":1}`, "argv[0]"},
 		{agent.TestRun, `{"argv":["a","b\u0000"],"timeout_seconds":1}`, "argv[1]"},
@@ -108,19 +119,26 @@ func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
 		{agent.ShellCommand, planOf(conversation.MaxCommands+1, "ls", 1), "commands has 11 entries, the limit is 10"},
 		{agent.ShellCommand, planOf(2, "ls", 301), "commands take up to 602 s together, the limit is 600"},
 		{agent.ShellCommand, planOf(3, " ", 1), "commands[0].script is empty"},
-		{agent.ShellCommand, planOf(2, strings.Repeat("x", conversation.MaxScript+1), 1), "commands[1].script has 16001 characters, the limit is 16000"},
+		{agent.ShellCommand, planOf(2, strings.Repeat("x", conversation.MaxScript+1), 1),
+			"commands[1].script has 16001 characters, the limit is 16000"},
 		{agent.ShellCommand, planOf(2, `\u0000`, 1), "commands[1].script is no text"},
 		{agent.ShellCommand, planOf(2, "ls", 0), "commands[1].timeout_seconds is 0, it must be 1 to 600"},
 		{agent.ShellCommand, planOf(2, "ls", 601), "commands[1].timeout_seconds is 601"},
 		{agent.ShellCommand, planOf(1, "ls", -700), "commands[0].timeout_seconds is -700"},
-		{agent.ShellCommand, `{"script":"ls","timeout_seconds":5,"commands":[{"script":"ls","timeout_seconds":1}]}`, "must be left out where commands"},
+		{agent.ShellCommand, `{"script":"ls","timeout_seconds":5,"commands":[{"script":"ls","timeout_seconds":1}]}`,
+			"must be left out where commands"},
 		{agent.ShellCommand, `{"commands":[{"script":"ls","timeout_seconds":1,"user":"root"}]}`, "form"},
 		{agent.ShellCommand, `{"commands":"ls"}`, "form"}, {agent.ShellCommand, `{"commands":[]}`, "script is empty"},
 		{agent.TestRun, `{"commands":[{"script":"ls","timeout_seconds":1}]}`, "form"},
 		{"rm", `{}`, "no action of type"},
-	} {
+	}
+}
+
+func TestWhatIsWrongWithAPayloadIsNamed(t *testing.T) {
+	for _, tt := range slices.Concat(wrongFiles(), wrongCommands()) {
 		p, problems := conversation.ReadPayload(tt.typ, []byte(tt.text))
-		if len(problems) == 0 || !strings.Contains(strings.Join(problems, "; "), tt.says) || p.Files != nil || p.Argv != nil || p.Script != "" || p.Commands != nil {
+		if len(problems) == 0 || !strings.Contains(strings.Join(problems, "; "), tt.says) || p.Files != nil ||
+			p.Argv != nil || p.Script != "" || p.Commands != nil {
 			t.Errorf("%s %.80s: %q, not %q", tt.typ, tt.text, problems, tt.says)
 		}
 	}

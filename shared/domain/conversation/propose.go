@@ -53,8 +53,10 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	}
 	c.Conversation.Actions++
 	x := &Action{
-		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan, Base: &p.Base,
+		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload,
+		Status: ActionPending, RequestedBy: as,
+		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan,
+		Base: &p.Base,
 		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
 	}
@@ -93,7 +95,8 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 
 // Propose creates a person's own proposal, which waits for a decision like an agent's. The agent is told of it with the
 // next messages. It changes nothing if the same person's same proposal is the open one, as when a form is sent twice.
-func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
 	if err := policy.Request(by); err != nil {
 		return aggregate.Change{}, err
 	}
@@ -103,7 +106,8 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	}
 	c := a.begin(now)
 	if c.Conversation.Status == Closed {
-		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Conversation.ClosedBy, At: *c.Conversation.ClosedAt, Reason: c.Conversation.CloseReason})
+		c.Fail(aggregate.ErrDecided{Status: string(Closed), By: c.Conversation.ClosedBy, At: *c.Conversation.ClosedAt,
+			Reason: c.Conversation.CloseReason})
 	}
 	c.active()
 	c.proposeOwn(p, by)

@@ -26,7 +26,8 @@ func commitOf(t *testing.T, path string, files *conversation.Tree, more ...conve
 func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
 	was := treeOf(t, file("main.py", "a\n"), file("old.py", "x\n"), file("run.sh", "true\n"), file("stays", "s\n"),
 		folder("empty"), link("way", "stays"))
-	is := treeOf(t, file("main.py", "b\n"), program("run.sh", "true\n"), file("stays", "s\n"), file("new/x.py", ""), folder("made"), link("way", "stays"))
+	is := treeOf(t, file("main.py", "b\n"), program("run.sh", "true\n"), file("stays", "s\n"), file("new/x.py", ""),
+		folder("made"), link("way", "stays"))
 	c := commitOf(t, "services/pay", was, conversation.Committed{Path: "large.bin", Mode: "100644"})
 	changes := c.Changes(was, is)
 	var got []string
@@ -42,14 +43,16 @@ func TestAPullRequestHasWhatChangedAndNothingElse(t *testing.T) {
 // Each of these would change what nobody was shown, what runs, or what a person takes for something else.
 func TestWhatAPullRequestMayNotChange(t *testing.T) {
 	base := []written{file("a/b", "x\n"), file("Makefile", "x\n"), link("way", "Makefile"), program("run", "x\n")}
-	left := []conversation.Committed{{Path: "lfs/big", Mode: "100644"}, {Path: "vendored", Mode: "160000"}, {Path: "Data/x", Mode: "100644"}}
+	left := []conversation.Committed{{Path: "lfs/big", Mode: "100644"}, {Path: "vendored", Mode: "160000"},
+		{Path: "Data/x", Mode: "100644"}}
 	large := strings.Repeat("x\n", conversation.MaxChangedLines+1)
 	for name, test := range map[string]struct {
 		add    []written
 		remove string
 		says   string
 	}{
-		"an action of the repository":    {add: []written{file(".github/workflows/x.yml", "on: push\n")}, says: `because of ".github"`},
+		"an action of the repository": {add: []written{file(".github/workflows/x.yml", "on: push\n")},
+			says: `because of ".github"`},
 		"the same in capitals":           {add: []written{file("sub/.GitHub/x", "x\n")}, says: `because of ".GitHub"`},
 		"another CI":                     {add: []written{file(".gitlab-ci.yml", "x\n")}, says: ".gitlab-ci.yml"},
 		"a part of another CI":           {add: []written{file(".gitlab-ci/x.yml", "x\n")}, says: ".gitlab-ci"},
@@ -63,17 +66,18 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 		"a new link":                     {add: []written{link("new", "Makefile")}, says: "a link or a folder"},
 		"a link that leads elsewhere":    {add: []written{link("way", "run")}, remove: "way", says: "a link or a folder"},
 		"a link that is gone":            {remove: "way", says: "a link or a folder"},
-		"a file that becomes a link":     {add: []written{link("run", "Makefile")}, remove: "run", says: "a link or a folder"},
-		"a folder that becomes a file":   {add: []written{file("a", "x\n")}, remove: "a/b", says: "a link or a folder"},
-		"a file that becomes a folder":   {add: []written{file("run/x", "x\n")}, remove: "run", says: "a link or a folder"},
-		"what the files lack":            {add: []written{file("lfs/big", "x\n")}, says: "is in the repository, but not in these files"},
-		"a folder that the files lack":   {add: []written{file("lfs", "x\n")}, says: "is in the repository, but not in these files"},
-		"below a submodule":              {add: []written{file("vendored/x", "x\n")}, says: `"vendored" is no folder`},
-		"alike but for case":             {add: []written{file("makefile", "x\n")}, says: "only in case"},
-		"alike but for width":            {add: []written{file("Ｍakefile", "x\n")}, says: "only in case"},
-		"alike to what the files lack":   {add: []written{file("data/y", "x\n")}, says: "only in case"},
-		"a binary":                       {add: []written{file("bin", "\x00")}, says: "no UTF-8 text"},
-		"too much":                       {add: []written{file("long", large)}, says: "lines, the limit is 3000"},
+		"a file that becomes a link": {add: []written{link("run", "Makefile")}, remove: "run",
+			says: "a link or a folder"},
+		"a folder that becomes a file": {add: []written{file("a", "x\n")}, remove: "a/b", says: "a link or a folder"},
+		"a file that becomes a folder": {add: []written{file("run/x", "x\n")}, remove: "run", says: "a link or a folder"},
+		"what the files lack":          {add: []written{file("lfs/big", "x\n")}, says: "is in the repository, but not in these files"},
+		"a folder that the files lack": {add: []written{file("lfs", "x\n")}, says: "is in the repository, but not in these files"},
+		"below a submodule":            {add: []written{file("vendored/x", "x\n")}, says: `"vendored" is no folder`},
+		"alike but for case":           {add: []written{file("makefile", "x\n")}, says: "only in case"},
+		"alike but for width":          {add: []written{file("Ｍakefile", "x\n")}, says: "only in case"},
+		"alike to what the files lack": {add: []written{file("data/y", "x\n")}, says: "only in case"},
+		"a binary":                     {add: []written{file("bin", "\x00")}, says: "no UTF-8 text"},
+		"too much":                     {add: []written{file("long", large)}, says: "lines, the limit is 3000"},
 	} {
 		was, next := treeOf(t, base...), slices.Clone(base)
 		next = slices.DeleteFunc(next, func(w written) bool { return w.header.Name == test.remove })
@@ -86,7 +90,8 @@ func TestWhatAPullRequestMayNotChange(t *testing.T) {
 
 func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
 	was := treeOf(t, file("a", "x\n"))
-	is := treeOf(t, file("a", "x\n"), file(".gitattributes", "x\n"), file("CODEOWNERS", "x\n"), file(".github/CODEOWNERS", "x\n"))
+	is := treeOf(t, file("a", "x\n"), file(".gitattributes", "x\n"), file("CODEOWNERS", "x\n"),
+		file(".github/CODEOWNERS", "x\n"))
 	c := commitOf(t, "", was)
 	changes := c.Changes(was, is)
 	expect.Is(t, len(c.Unpushable(changes, nil)), 3)
@@ -108,10 +113,12 @@ func TestChangesAreOfTheCommit(t *testing.T) {
 func TestATitleSaysNothingToGitHub(t *testing.T) {
 	for title, says := range map[string]string{
 		"Round prices down": "", "税込み価格を切り捨てる: shop/price": "title has '/'", "税込み価格の端数、": "title has '、'",
-		"CSVデータの読み込み v1.2 - 3_a": "", strings.Repeat("語", 120): "", strings.Repeat("語", 121): "title has 121 characters, the limit is 120",
-		"": "title must have text", " a": "no blanks around it", "a\nb": `title has '\n'`, "${{ github.token }}": "title has '$'",
-		"Fixes #1": "title has '#'", "by @team": "title has '@'", "a\u3164b": "title has", "a\u200bb": "title has", "e\u0301": "title has",
-		"\xff": "title must have text",
+		"CSVデータの読み込み v1.2 - 3_a": "", strings.Repeat("語", 120): "",
+		strings.Repeat("語", 121): "title has 121 characters, the limit is 120",
+		"":                       "title must have text", " a": "no blanks around it", "a\nb": `title has '\n'`, "${{ github.token }}": "title has '$'",
+		"Fixes #1": "title has '#'", "by @team": "title has '@'", "a\u3164b": "title has", "a\u200bb": "title has",
+		"e\u0301": "title has",
+		"\xff":    "title must have text",
 	} {
 		said := strings.Join(conversation.CheckPull(title, "why"), "\n")
 		expect.That(t, strings.Contains(said, says) && (says == "") == (said == ""), "%q: %q", title, said)
@@ -138,7 +145,8 @@ func TestABodyStaysOneBlockOfCode(t *testing.T) {
 }
 
 func TestACommitsMessageIsOurs(t *testing.T) {
-	expect.Is(t, conversation.PushMessage("s", "a", agent.CIRun), "Apply changes that people approved in Ringi\n\nConversation s, action a\n")
+	expect.Is(t, conversation.PushMessage("s", "a", agent.CIRun),
+		"Apply changes that people approved in Ringi\n\nConversation s, action a\n")
 	expect.Is(t, conversation.PushMessage("s", "a", agent.CISkip),
 		"Apply changes that people approved in Ringi\n\nConversation s, action a\n\n[skip ci]\n")
 	expect.Is(t, conversation.BranchOf("s", "a"), "ringi/s/a")

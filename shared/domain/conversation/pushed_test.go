@@ -60,7 +60,8 @@ func unsure(t testing.TB) (*table, *Action) {
 
 func (tb *table) check(x *Action, by string) error {
 	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Check(x.ActionID, person(by), aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{suzuki}}, tb.now)
+		return a.Check(x.ActionID, person(by), aggregate.Policy{Team: team, Mode: aggregate.ApproversList,
+			Approvers: []string{suzuki}}, tb.now)
 	})
 }
 
@@ -170,7 +171,8 @@ func TestAWithdrawnPushSaysWhatIsThere(t *testing.T) {
 			Pushed: &Pushed{Commit: madeCommit, There: true}}, tb.now)
 	})
 	is := tb.load().Action(x.ActionID)
-	expect.That(t, is.Status == ActionCancelled && is.Late != nil && strings.Contains(is.Pushed.URL(), "/tree/ringi/"), "%+v", is)
+	expect.That(t, is.Status == ActionCancelled && is.Late != nil && strings.Contains(is.Pushed.URL(), "/tree/ringi/"),
+		"%+v", is)
 }
 
 // Between two tries nobody has the claim. What the last one may have left a run finds, and nobody goes on with it.
@@ -215,17 +217,20 @@ func TestAPersonHasItLookedAt(t *testing.T) {
 		return a.NotFound(a.Head.Run, x.ActionID, ReasonPushUnseen, tb.now)
 	})
 	is := tb.load().Action(x.ActionID)
-	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Look == nil && is.Pushed.Unseen == ReasonPushUnseen, "%+v", is.Pushed)
+	expect.That(t, is.Outcome == OutcomeUnknown && is.Pushed.Look == nil && is.Pushed.Unseen == ReasonPushUnseen,
+		"%+v", is.Pushed)
 
 	expect.NoError(t, tb.check(x, suzuki))
 	expect.Fails(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Found(a.Head.Run+1, x.ActionID, Result{Status: ActionSucceeded}, tb.now)
 	}), aggregate.ErrMoved)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
-		return a.Found(a.Head.Run, x.ActionID, Result{Status: ActionSucceeded, Pushed: &Pushed{Commit: madeCommit, There: true, Number: 1}}, tb.now)
+		return a.Found(a.Head.Run, x.ActionID, Result{Status: ActionSucceeded,
+			Pushed: &Pushed{Commit: madeCommit, There: true, Number: 1}}, tb.now)
 	})
 	is = tb.load().Action(x.ActionID)
-	expect.That(t, is.Status == ActionSucceeded && is.Outcome == "" && is.Pushed.Number == 1 && is.Pushed.Look == nil && is.Pushed.Unseen == "",
+	expect.That(t, is.Status == ActionSucceeded && is.Outcome == "" && is.Pushed.Number == 1 && is.Pushed.Look == nil &&
+		is.Pushed.Unseen == "",
 		"%+v %+v", is, is.Pushed)
 	expect.That(t, errors.As(tb.check(x, sato), new(aggregate.ErrDecided)), "a known result is looked at")
 	expect.Is(t, tb.load().Next(tb.now).State, StateAnswer) // the agent hears what it was

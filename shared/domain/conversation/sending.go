@@ -72,7 +72,8 @@ func (a *Aggregate) Sending() *Action {
 
 // SendFiles has the files that an action wrote sent into the conversation's thread. Everybody who may make requests may
 // do so. What was sent, or is on its way, is not sent again. It returns ErrMoved for an action that has none to send.
-func (a *Aggregate) SendFiles(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) SendFiles(id string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
 		return aggregate.Change{}, err

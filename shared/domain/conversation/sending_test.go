@@ -33,7 +33,8 @@ func TestFilesAreSentOnce(t *testing.T) {
 		expect.NoError(t, tb.send(x, "U2"))
 	}
 	a := tb.load()
-	expect.That(t, a.Actions[0].Sending.State == SendingWanted && a.Actions[0].Sending.By == "U2" && a.Effects(tb.now).Begin != nil,
+	expect.That(t, a.Actions[0].Sending.State == SendingWanted && a.Actions[0].Sending.By == "U2" &&
+		a.Effects(tb.now).Begin != nil,
 		"%+v", a.Actions[0].Sending)
 	expect.NoError(t, tb.begin())
 	expect.That(t, tb.load().Next(tb.now).State == StateAnswer, "the run goes elsewhere")
@@ -75,7 +76,8 @@ func TestWhatMayHaveBeenSharedIsLookedForFirst(t *testing.T) {
 		expect.That(t, tb.load().Actions[0].Sending.State == SendingFailed, "%+v", tb.load().Actions[0].Sending)
 		expect.NoError(t, tb.send(x, "U3"))
 		s := tb.load().Actions[0].Sending
-		expect.That(t, s.State == tt.then && s.By == "U3" && (len(s.Files) > 0) == (tt.then == SendingUploaded), "%s: %+v", tt.why, s)
+		expect.That(t, s.State == tt.then && s.By == "U3" && (len(s.Files) > 0) == (tt.then == SendingUploaded),
+			"%s: %+v", tt.why, s)
 	}
 }
 
@@ -92,7 +94,8 @@ func TestFilesThatCantBeSent(t *testing.T) {
 	expect.Fails(t, tb.send(x, "U2"), aggregate.ErrMoved, "a closed conversation's files")
 
 	tree := treeOf(t, map[string]string{"kept": "1", "moved": "1", "run": "1"})
-	after := treeOf(t, map[string]string{"kept": "2", "run": "!1", "empty": "", "link": "→kept", "new/big": string(make([]byte, MaxSentBytes+1))})
+	after := treeOf(t, map[string]string{"kept": "2", "run": "!1", "empty": "", "link": "→kept",
+		"new/big": string(make([]byte, MaxSentBytes+1))})
 	sum := SumOf(Difference(tree, after), after)
 	expect.That(t, sum.Written == 2 && sum.Large, "%+v", sum)
 }

@@ -198,7 +198,8 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	list.quote(named(f.Files))
 	c.say(list)
 	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
-		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit, "version": s.Version,
+		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit,
+		"version": s.Version,
 	})
 	return c.done()
 }
@@ -281,16 +282,23 @@ var aboutSource = language.InEach(
 		},
 	},
 	sourceWords{
-		there: "This conversation begins with these files:", left: "Left out of them (%d):", files: "Files (%d):", more: "and %d more",
+		there: "This conversation begins with these files:", left: "Left out of them (%d):", files: "Files (%d):",
+		more: "and %d more",
 		why: map[LeftOutReason]string{
-			LeftLink: "a link that leads out", LeftKind: "neither file nor folder", LeftPath: "a name that can't be used", LeftSize: "too large",
-			LeftLFS: "Git LFS", LeftModule: "submodule", LeftMissing: "not in the archive", LeftChanged: "the archive differs from the commit",
+			LeftLink: "a link that leads out", LeftKind: "neither file nor folder", LeftPath: "a name that can't be used",
+			LeftSize: "too large",
+			LeftLFS:  "Git LFS", LeftModule: "submodule", LeftMissing: "not in the archive", LeftChanged: "the archive differs from the commit",
 		},
 		failed: map[aggregate.Reason]string{
-			ReasonSourceGone:      "The source was taken from the settings, so its files were not fetched. The conversation goes on without files.",
-			ReasonSourceRefused:   "GitHub did not give the repository’s files. The conversation goes on without files. An administrator can check the connection on the integrations page, and the sources in the settings.",
-			ReasonSourceOther:     "The repository’s name belongs to another repository now, so no files were fetched. The conversation goes on without files. An administrator can list the source anew in the settings.",
-			ReasonSourceTooLarge:  "The repository is too large or its archive can’t be read, so its files could not be fetched. The conversation goes on without files.",
-			ReasonSourceUnfetched: "The repository’s files could not be fetched. The conversation goes on without files. Please wait a little, then try again in a new conversation.",
+			ReasonSourceGone: "The source was taken from the settings, so its files were not fetched. The conversation " +
+				"goes on without files.",
+			ReasonSourceRefused: "GitHub did not give the repository’s files. The conversation goes on without files. An " +
+				"administrator can check the connection on the integrations page, and the sources in the settings.",
+			ReasonSourceOther: "The repository’s name belongs to another repository now, so no files were fetched. The " +
+				"conversation goes on without files. An administrator can list the source anew in the settings.",
+			ReasonSourceTooLarge: "The repository is too large or its archive can’t be read, so its files could not be " +
+				"fetched. The conversation goes on without files.",
+			ReasonSourceUnfetched: "The repository’s files could not be fetched. The conversation goes on without files. " +
+				"Please wait a little, then try again in a new conversation.",
 		},
 	})

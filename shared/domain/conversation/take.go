@@ -42,7 +42,8 @@ func (x *Action) takable(s *Conversation) bool {
 // TakeFiles makes the files of a late result the conversation's, in place of those that it has. Nothing but a person's
 // choice does that. The agent is told. Everybody who may make requests may do so. It returns ErrInFlight while an action
 // is open, and ErrMoved if the files are not offered any more.
-func (a *Aggregate) TakeFiles(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) TakeFiles(id string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
 		return aggregate.Change{}, err

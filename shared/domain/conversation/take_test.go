@@ -34,7 +34,8 @@ func TestLateFilesAreTakenByAPersonAlone(t *testing.T) {
 	a := tb.load()
 	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Actions[0].NotTaken && offered(a, ActTakeFiles) &&
 		slices.Contains(a.Versions(), "late"), "%+v, %v", a.Actions[0], a.Offers())
-	_, err := a.TakeFiles(x.ActionID, aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: "T2"}, policy, tb.now)
+	_, err := a.TakeFiles(x.ActionID, aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: "T2"}, policy,
+		tb.now)
 	expect.That(t, err != nil, "a stranger chooses")
 
 	expect.NoError(t, tb.answer(proposal(ShellCommand, tb.now, "")))
@@ -47,7 +48,8 @@ func TestLateFilesAreTakenByAPersonAlone(t *testing.T) {
 	before := len(tb.load().Inbox)
 	tb.must(take)
 	a = tb.load()
-	expect.That(t, a.Conversation.WorkspaceVersion == "late" && a.Conversation.FilesBy == x.Number && !a.Actions[0].NotTaken &&
+	expect.That(t, a.Conversation.WorkspaceVersion == "late" && a.Conversation.FilesBy == x.Number &&
+		!a.Actions[0].NotTaken &&
 		!offered(a, ActTakeFiles) && len(a.Inbox) == before+1, "%+v", a.Conversation)
 	c, err := a.TakeFiles(x.ActionID, person(sato), policy, tb.now)
 	expect.That(t, c.Empty() && err == nil, "chosen twice: %+v, %v", c, err)
@@ -81,15 +83,18 @@ func TestLostFilesOfASourceAreFetchedAgain(t *testing.T) {
 	_, err := tb.load().FetchAgain(person(sato), policy, tb.now)
 	expect.Fails(t, err, aggregate.ErrMoved, "there is no source")
 	s := *tb.load().Conversation
-	s.Source = &Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Commit: "c0ffee", State: SourceThere, Version: "v0", Tries: 2}
+	s.Source = &Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main", Commit: "c0ffee", State: SourceThere,
+		Version: "v0", Tries: 2}
 	tb.rows[s.Key()] = &s
 	expect.That(t, slices.Contains(tb.load().Versions(), "v0"), "the source's version may expire")
-	expect.That(t, offered(tb.load(), ActFetchAgain) && offered(tb.load(), ActBeginEmpty), "offered are %v", tb.load().Offers())
+	expect.That(t, offered(tb.load(), ActFetchAgain) && offered(tb.load(), ActBeginEmpty),
+		"offered are %v", tb.load().Offers())
 	_, err = tb.load().FetchAgain(aggregate.Actor{Type: aggregate.ActorUser, ID: "U_GUEST", Team: "T2"}, policy, tb.now)
 	expect.That(t, err != nil, "a stranger chooses")
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.FetchAgain(person(sato), policy, tb.now) })
 	a := tb.load()
-	expect.That(t, a.FilesLost() && !offered(a, ActFetchAgain) && a.Conversation.Source.Commit == "c0ffee", "%+v", a.Conversation)
+	expect.That(t, a.FilesLost() && !offered(a, ActFetchAgain) && a.Conversation.Source.Commit == "c0ffee",
+		"%+v", a.Conversation)
 	c, err := a.FetchAgain(person(sato), policy, tb.now)
 	expect.That(t, c.Empty() && err == nil, "chosen twice: %+v, %v", c, err)
 	expect.Is(t, tb.load().Next(tb.now).State, StateFetch, "what follows")
@@ -105,5 +110,6 @@ func TestLostFilesOfASourceAreFetchedAgain(t *testing.T) {
 		return a.TakeSource(a.Head.Run, Fetched{Commit: "c0ffee", Version: "v0"}, tb.now)
 	})
 	a = tb.load()
-	expect.That(t, !a.FilesLost() && a.Conversation.WorkspaceVersion == "v0" && a.Conversation.FirstFiles(), "%+v", a.Conversation)
+	expect.That(t, !a.FilesLost() && a.Conversation.WorkspaceVersion == "v0" && a.Conversation.FirstFiles(),
+		"%+v", a.Conversation)
 }

@@ -27,7 +27,8 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 		read bool
 		says string
 	}{
-		"something": {before, true, "shown 1 earlier messages"}, "nothing": {nil, true, ""}, "unread": {nil, false, "could not be read"},
+		"something": {before, true, "shown 1 earlier messages"}, "nothing": {nil, true, ""},
+		"unread": {nil, false, "could not be read"},
 	} {
 		tb := inThread(t)
 		expect.Is(t, tb.load().Conversation.ThreadBefore, "1775034005.000100")
@@ -49,7 +50,8 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 				m = said
 			}
 		}
-		expect.Must(t, m != nil && len(m.Thread) == len(tt.said) && len(a.Cards) == 1 && m.DeleteAfter > 0, "%s: %+v", name, m)
+		expect.Must(t, m != nil && len(m.Thread) == len(tt.said) && len(a.Cards) == 1 && m.DeleteAfter > 0,
+			"%s: %+v", name, m)
 		expect.Has(t, m.Content, tt.says)
 	}
 	expect.Is(t, opened(t).load().Conversation.ThreadBefore, "", "a message that begins its thread")

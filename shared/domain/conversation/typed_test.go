@@ -35,21 +35,26 @@ func TestWhatAPersonTypedWaitsForARunOnce(t *testing.T) {
 	a := tb.load()
 	of := a.WaitingTyped()
 	expect.Must(t, of != nil && of.User == suzuki && of.Own == typedFile, "%+v", of)
-	expect.That(t, a.Head.Resting && a.Effects(tb.now).Begin != nil && a.Next(tb.now).State == StateAnswer, "no run begins")
+	expect.That(t, a.Head.Resting && a.Effects(tb.now).Begin != nil && a.Next(tb.now).State == StateAnswer,
+		"no run begins")
 	again, err := a.Type("form", typedFile, person(suzuki), policy, tb.now)
 	expect.That(t, err == nil && again.Empty(), "sent twice: %+v, %v", again, err)
-	_, err = a.Type("other", typedFile, aggregate.Actor{Type: aggregate.ActorUser, ID: sato, Team: team, Guest: true}, policy, tb.now)
+	_, err = a.Type("other", typedFile, aggregate.Actor{Type: aggregate.ActorUser, ID: sato, Team: team, Guest: true},
+		policy, tb.now)
 	expect.That(t, errors.As(err, new(aggregate.ErrNotAllowed)), "a guest: %v", err)
 
 	expect.NoError(t, tb.begin())
-	made := Proposal{Type: CodeGenerate, Payload: aggregate.Blob{JSON: `{}`, Bytes: 2}, On: On{Base: "v1"}, Summary: "writes", Terms: terms(tb.now)}
+	made := Proposal{Type: CodeGenerate, Payload: aggregate.Blob{JSON: `{}`, Bytes: 2}, On: On{Base: "v1"},
+		Summary: "writes", Terms: terms(tb.now)}
 	propose := func(a *Aggregate) (aggregate.Change, error) { return a.ProposeTyped(a.Head.Run, of, made, tb.now) }
 	tb.must(propose)
 	a = tb.load()
 	x := a.Current()
-	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && len(x.Askers) == 1 && x.Askers[0] == suzuki && x.Status == ActionPending, "%+v", x)
+	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && len(x.Askers) == 1 && x.Askers[0] == suzuki &&
+		x.Status == ActionPending, "%+v", x)
 	expect.That(t, a.Head.Resting && a.WaitingTyped() == nil && a.Typed[0].Own == Own{}, "%+v", a.Typed[0])
-	_, err = propose(&Aggregate{Head: func() Head { h := a.Head; h.Resting = false; return h }(), Conversation: a.Conversation, Typed: a.Typed, Actions: a.Actions})
+	_, err = propose(&Aggregate{Head: func() Head { h := a.Head; h.Resting = false; return h }(),
+		Conversation: a.Conversation, Typed: a.Typed, Actions: a.Actions})
 	expect.Fails(t, err, aggregate.ErrMoved, "made twice")
 	again, err = a.Type("form", typedFile, person(suzuki), policy, tb.now)
 	expect.That(t, err == nil && again.Empty(), "the form comes late: %+v, %v", again, err)
@@ -59,10 +64,12 @@ func TestAPersonIsToldWhyNothingBecameOfWhatTheyTyped(t *testing.T) {
 	tb := typing(t)
 	of := tb.load().WaitingTyped()
 	expect.NoError(t, tb.begin())
-	for err, name := range map[error]string{ErrPending: "Another action", ErrBase: "changed meanwhile", ErrFilesLost: "were deleted"} {
+	for err, name := range map[error]string{ErrPending: "Another action", ErrBase: "changed meanwhile",
+		ErrFilesLost: "were deleted"} {
 		expect.Has(t, WhyNotProposed(err, "en"), name)
 	}
-	_, err := tb.load().ProposeTyped(tb.load().Head.Run, of, Proposal{Type: CodeGenerate, On: On{Base: "v0"}, Terms: terms(tb.now)}, tb.now)
+	_, err := tb.load().ProposeTyped(tb.load().Head.Run, of,
+		Proposal{Type: CodeGenerate, On: On{Base: "v0"}, Terms: terms(tb.now)}, tb.now)
 	expect.Fails(t, err, ErrBase)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.RefuseTyped(a.Head.Run, of, []string{"the reason"}, "v1", tb.now)
@@ -75,7 +82,8 @@ func TestAPersonIsToldWhyNothingBecameOfWhatTheyTyped(t *testing.T) {
 			said = m
 		}
 	}
-	expect.Must(t, said != nil && *said.Typed == typedFile && said.For == suzuki && strings.Contains(said.Content, "the reason"), "%+v", said)
+	expect.Must(t, said != nil && *said.Typed == typedFile && said.For == suzuki &&
+		strings.Contains(said.Content, "the reason"), "%+v", said)
 }
 
 // Who closes a conversation ends what waits in it, and its author is told. It does not come back when the conversation
@@ -146,6 +154,8 @@ func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
 			expect.That(t, !strings.Contains(faults[0].Sentence(locale), "%!"), "%s", faults[0].Sentence(locale))
 		}
 	}
-	p, faults := Own{Type: CodeGenerate, Path: "src/a.py", Content: "y\n", Summary: "replaces"}.ReadBeside(def, On{Base: "v1"}, files)
-	expect.That(t, faults == nil && strings.Contains(string(p.Payload.JSON), `"-x\n","+y\n"`), "%+v %s", faults, p.Payload.JSON)
+	p, faults := Own{Type: CodeGenerate, Path: "src/a.py", Content: "y\n", Summary: "replaces"}.ReadBeside(def,
+		On{Base: "v1"}, files)
+	expect.That(t, faults == nil && strings.Contains(string(p.Payload.JSON), `"-x\n","+y\n"`), "%+v %s", faults,
+		p.Payload.JSON)
 }

@@ -8,7 +8,8 @@ import (
 
 // Tell creates a task that has already ended and whose only card is a message from Ringi that nobody requested. Its id
 // is derived from why and about, a person or a place, so the message is posted only once. detail may be empty.
-func Tell(tenant string, r Request, why aggregate.Reason, about, detail string, now time.Time) (aggregate.Change, aggregate.Ref) {
+func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
+	now time.Time) (aggregate.Change, aggregate.Ref) {
 	now = now.UTC().Truncate(time.Millisecond)
 	r.CreatedAt = now
 	id := aggregate.Derive(time.Time{}, "notice", string(why), r.TeamID, about)

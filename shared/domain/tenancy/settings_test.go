@@ -86,7 +86,8 @@ var bounds = []struct {
 	{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
 	{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
 	{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
-	{"max_agents_cost_day_usd", func(s *Settings, n int) { s.MaxAgentsCostDayUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"max_agents_cost_day_usd", func(s *Settings, n int) { s.MaxAgentsCostDayUSD = float64(n) }, []int{0, 1000000},
+		[]int{-1, 1000001}},
 	{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
 	{"agents", func(s *Settings, n int) {
 		s.Agents = nil
@@ -106,8 +107,10 @@ var bounds = []struct {
 		s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
 	}, []int{0}, []int{1, 2, 3}},
 	{"auto_actions[0].source", func(s *Settings, n int) {
-		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{"U1"}, Agents: []string{"codex"}, CI: agent.CISkip}}
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go"}, Source: []string{"shop", "pay", "No!"}[n], Place: "D1"}}
+		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", People: []string{"U1"},
+			Agents: []string{"codex"}, CI: agent.CISkip}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go"},
+			Source: []string{"shop", "pay", "No!"}[n], Place: "D1"}}
 	}, []int{0}, []int{1, 2}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}[n], Workspace: "w"}}

@@ -108,17 +108,40 @@ var Sections = []Section{
 			Words{Label: "DM で受け取った文", About: "DM に書かれたことを何として扱うかです。エージェントの ID で始まる DM (例: claude: …) は、いつも会話になります。", Choices: []string{"依頼", "会話 (既定のエージェントが答えます)"}},
 			Words{Label: "A direct message is", About: "What something written to Ringi directly is taken for. What begins with an agent’s ID (such as claude: …) is always a conversation.", Choices: []string{"A request", "A conversation (the default agent answers)"}})},
 		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
-			Words{Label: "エージェント", About: "会話の相手です。使える提供元、モデル、できること (code: ファイルの作成、shell: コマンドの実行、test: テストの実行、tools: ツールの呼び出し) を決めます。", Hint: "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントは外れます。鍵そのものは書かないでください。"},
-			Words{Label: "Agents", About: "Whom people can talk with: the provider, the model, and what they may propose (code: write files, shell: run commands, test: run tests, tools: call tools).", Hint: "Codex and Claude are there without being listed. An entry with the ID codex or claude takes their place. A row that is emptied is removed. Never enter a key itself."})},
+			Words{Label: "エージェント",
+				About: "会話の相手です。使える提供元、モデル、できること (code: ファイルの作成、shell: コマンドの実行、test: テストの実行、tools: ツールの呼び出し) を決めます。",
+				Hint:  "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントは外れます。鍵そのものは書かないでください。"},
+			Words{Label: "Agents", About: "Whom people can talk with: the provider, the model, and what they may propose " +
+				"(code: write files, shell: run commands, test: run tests, tools: call tools).",
+				Hint: "Codex and Claude are there without being listed. An entry with the ID codex or claude takes their place. " +
+					"A row that is emptied is removed. Never enter a key itself."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
-			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。場所は Slack のチャンネルの ID です。ソースから始まった会話では、ソースの名前も書きます。その規則は、ファイルがソースのままの間だけ使われます。エージェントが変えたファイルを、テストが設定として読むことがあるためです。`},
-			Words{Label: "Tests that need no approval", About: "When empty, everything that an agent proposes waits for approval.", Hint: `Only tests that match a row begin without approval. Commands are compared word by word, * stands for one or more of A-Z, a-z, 0-9 and _ . / : @ -, and a word with spaces stands in " ". Shell commands and writing files always need approval. The place is Slack’s id of the channel. For conversations that began from a source, name that, too: the row then holds while the files are the source’s, since a test may read a file that the agent changed as its configuration.`, Logged: "Tests that may begin without approval"})},
+			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。",
+				Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。場所は Slack のチャンネルの ID です。ソースから始まった会話では、ソースの名前も書きます。その規則は、ファイルがソースのままの間だけ使われます。エージェントが変えたファイルを、テストが設定として読むことがあるためです。`},
+			Words{Label: "Tests that need no approval", About: "When empty, everything that an agent proposes waits " +
+				"for approval.",
+				Hint: `Only tests that match a row begin without approval. Commands are compared word by word, * stands for one or more of A-Z, a-z, 0-9 and _ . / : @ -, and a word with spaces stands in " ". Shell commands and writing files always need approval. The place is Slack’s id of the channel. For conversations that began from a source, name that, too: the row then holds while the files are the source’s, since a test may read a file that the agent changed as its configuration.`, Logged: "Tests that may begin without approval"})},
 		{Name: "listed_reads", Kind: KindRows, Max: MaxListedReads, Says: language.InEach(
-			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツールの呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に送られます。", Hint: "読み取るだけのツールを、エージェントと人ごとに並べます。値が選択肢・数・日付だけか、人が会話に書いたとおりの言葉のときだけ、承認なしで呼び出します。バージョンは「ツール」のページにあります。ツールが変わると、この行は効かなくなります。"},
-			Words{Label: "Tools that may be read without approval", About: "When empty, every call of a tool that an agent proposes waits for approval. Results go to the agent's vendor.", Hint: "Tools that only read, each for one agent and for people. A call goes without approval only if its values are choices, numbers or dates, or stand word for word in what a person wrote in the conversation. The page “Tools” shows versions. A row has no effect any more once its tool has changed.", Logged: "Tools that may be read without approval"})},
+			Words{Label: "承認なしで読み取ってよいツール", About: "空なら、エージェントのツールの呼び出しはすべて承認を待ちます。結果は、そのエージェントの提供元に送られます。",
+				Hint: "読み取るだけのツールを、エージェントと人ごとに並べます。値が選択肢・数・日付だけか、人が会話に書いたとおりの言葉のときだけ、承認なしで呼び出します。バージョンは「ツール」のページにあります。ツールが変わると、この行は効かなくなります。"},
+			Words{Label: "Tools that may be read without approval",
+				About: "When empty, every call of a tool that an agent proposes waits for approval. Results go to the " +
+					"agent's vendor.", Hint: "Tools that only read, each for one agent and for people. A call goes without approval " +
+					"only if its values are choices, numbers or dates, or stand word for word in what a person wrote in the " +
+					"conversation. The page “Tools” shows versions. A row has no effect any more once its tool has changed.",
+				Logged: "Tools that may be read without approval"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
-			Words{Label: "ソース (GitHub のリポジトリ)", About: "エージェントとの会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。登録すると、そのエージェントの提供元がリポジトリのファイルを受け取ります。ファイルに書かれた秘密も含みます。社外と共有するチャンネルでは使えません。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。フォルダーが空ならリポジトリ全体です。人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。CI は、あとでエージェントの変更をリポジトリに送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わり、ほかの CI は動くことがあります。保存のときに GitHub に確かめ、リポジトリの番号を控えます。プルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。.gitattributes と CODEOWNERS は、「変更してよいもの」に書いたときだけ変えられます。行を空にすると外れます。"},
-			Words{Label: "Sources (repositories of GitHub)", About: "Conversations with agents can begin with the files of these repositories, as in claude@shop: …. Listing one means that the vendor of each agent gets the repository’s files, secrets in them included. They can’t be used where people of other companies are.", Hint: "A name has a-z, 0-9 and -. Write a branch as heads/main and a tag as tags/v1. Without a folder it is the whole repository. People are Slack member IDs with commas between, or everybody. CI says whether it is to run when changes are pushed later; skip is heard by GitHub’s Actions alone, other CI may run. GitHub is asked on saving, and the repository’s number is noted. Pull requests never change what configures CI (.github and the like) or submodules, and .gitattributes and CODEOWNERS only where “May change” names them. A row that is emptied is removed."})},
+			Words{Label: "ソース (GitHub のリポジトリ)",
+				About: "エージェントとの会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。登録すると、そのエージェントの提供元がリポジトリのファイルを受け取ります。ファイルに書かれた秘密も含みます。社外と共有するチャンネルでは使えません。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。フォルダーが空ならリポジトリ全体です。人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。CI は、あとでエージェントの変更をリポジトリに送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わり、ほかの CI は動くことがあります。保存のときに GitHub に確かめ、リポジトリの番号を控えます。プルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。.gitattributes と CODEOWNERS は、「変更してよいもの」に書いたときだけ変えられます。行を空にすると外れます。"},
+			Words{Label: "Sources (repositories of GitHub)", About: "Conversations with agents can begin with the files of " +
+				"these repositories, as in claude@shop: …. Listing one means that the vendor of each agent gets the repository’s " +
+				"files, secrets in them included. They can’t be used where people of other companies are.",
+				Hint: "A name has a-z, 0-9 and -. Write a branch as heads/main and a tag as tags/v1. Without a folder it is the " +
+					"whole repository. People are Slack member IDs with commas between, or everybody. CI says whether it is to run " +
+					"when changes are pushed later; skip is heard by GitHub’s Actions alone, other CI may run. GitHub is asked on " +
+					"saving, and the repository’s number is noted. Pull requests never change what configures CI (.github and the " +
+					"like) or submodules, and .gitattributes and CODEOWNERS only where “May change” names them. A row that is " +
+					"emptied is removed."})},
 		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
 			Words{Label: "提案への返事の期限", About: "これを過ぎると、エージェントの提案は期限切れで取り消されます。", Unit: "時間"},
 			Words{Label: "Time to decide on a proposal", About: "After it, what an agent proposed is cancelled as expired.", Unit: "hours", Logged: "Time to answer a proposal (hours)"})},
@@ -132,8 +155,13 @@ var Sections = []Section{
 			Words{Label: "会話 1 つの予算", About: "AI の利用料がここに達すると、エージェントはその会話で答えなくなります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget of one conversation", About: "When its AI cost reaches this, the agent answers no more in it. The one call that is under way may go beyond it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
-			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では朝 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確かめ、達するとその日は答えなくなります。進行中の呼び出しの分だけ超えることがあります。料金がわからないモデルは、いちばん高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算(米ドル)"},
-			Words{Label: "Budget of a day for agents (whole workspace)", About: "What all agents together may cost on a day in UTC. It is looked at before each call of a model; when it is reached, agents answer no more on that day. Calls that are under way at that moment may go beyond it. A model whose price is not known counts as the dearest one does.", Unit: "US dollars", Logged: "Budget of a day for agents (US dollars)"})},
+			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
+				About: "協定世界時の 1 日 (日本では朝 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確かめ、達するとその日は答えなくなります。進行中の呼び出しの分だけ超えることがあります。料金がわからないモデルは、いちばん高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算(米ドル)"},
+			Words{Label: "Budget of a day for agents (whole workspace)",
+				About: "What all agents together may cost on a day in UTC. It is looked at before each call of a model; when it " +
+					"is reached, agents answer no more on that day. Calls that are under way at that moment may go beyond it. A " +
+					"model whose price is not known counts as the dearest one does.", Unit: "US dollars",
+				Logged: "Budget of a day for agents (US dollars)"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "これを超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ(1 人)"},
 			Words{Label: "Messages in an hour (one person)", About: "Messages beyond it stay, but the agent doesn’t answer them at once.", Unit: "messages", Logged: "Messages in an hour (one person)"})},

@@ -118,7 +118,8 @@ func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
 	for _, l := range lists {
 		for name, e := range l.Models {
 			for _, r := range []*rates{&e.rates, e.Long} {
-				if r != nil && (int64(r.Input) > tenancy.UnknownInput*perMicroUSD || int64(r.Output) > tenancy.UnknownOutput*perMicroUSD) {
+				if r != nil && (int64(r.Input) > tenancy.UnknownInput*perMicroUSD ||
+					int64(r.Output) > tenancy.UnknownOutput*perMicroUSD) {
 					t.Errorf("%s %s costs more", l.Provider, name)
 				}
 			}

@@ -84,7 +84,8 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: "{}"}, ID: "models"}, Outbound: outbound.Dialer{}.Client()}
 	u := expect.Value(url.Parse(s.URL))(t)
 	for _, endpoint := range []string{s.URL, "https://" + u.Host, "http://169.254.169.254/latest"} {
-		w := expect.Value(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint}, "", tenancy.Settings{}))(t)
+		w := expect.Value(c.OpenAgent(t.Context(), agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint},
+			"", tenancy.Settings{}))(t)
 		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		var e *model.Error
 		expect.That(t, errors.As(err, &e) && e.Kind == model.Misplaced && !called, "%s: %v", endpoint, err)
@@ -92,7 +93,8 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 }
 
 func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
-	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"openai":"k","anthropic":"k"}`}, ID: "models"}}
+	c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: `{"openai":"k","anthropic":"k"}`},
+		ID: "models"}}
 	limited := tenancy.Settings{MaxSessionCostUSD: 1}
 	for _, d := range agent.BuiltIn() {
 		w := expect.Value(c.OpenAgent(t.Context(), d, "demo", limited))(t)

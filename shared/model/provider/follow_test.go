@@ -42,7 +42,8 @@ func TestAgentsWithoutAKeyFollowTheDeploymentsModel(t *testing.T) {
 			x := expect.Value(c.Answers(t.Context(), d, instead, settings))(t)
 			expect.That(t, x.Follows && x.Model == onBedrock && x.Lacks == "", "%s: %+v", d.ID, x)
 			w := expect.Value(c.OpenAgent(t.Context(), d, instead, settings))(t)
-			_, _ = w.Say(t.Context(), model.Request{MaxTokens: 1, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
+			_, _ = w.Say(t.Context(), model.Request{MaxTokens: 1,
+				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 			if len(got) == 0 || !strings.HasPrefix(got[0], "/model/") || !strings.HasSuffix(got[0], " AWS4-HMAC-SHA256") {
 				t.Errorf("%s sent %q", d.ID, got)
 			}
@@ -61,22 +62,27 @@ func TestWhatAnAgentLacks(t *testing.T) {
 		costs           float64
 		want            agent.Answering
 	}{
-		"its own key":                    {openai, `{"openai":"k"}`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4"}},
-		"no key, and no deployment's":    {openai, `{}`, "", "claude-sonnet-4-6", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksModel, Detail: "claude-sonnet-4-6"}},
-		"no key of its vendor at all":    {openai, `{}`, "gpt-5.4-mini", "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "openai"}},
-		"the settings' vendor has a key": {openai, `{"anthropic":"k"}`, "", "claude-sonnet-4-6", 0, agent.Answering{Model: "anthropic:claude-sonnet-4-6", Follows: true}},
-		"a named key that is missing":    {keyed(openai, "hr"), `{"anthropic":"k"}`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "hr"}},
-		"an endpoint without a key":      {http1, `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m"}},
-		"an endpoint whose key is gone":  {keyed(http1, "docs"), `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m", Lacks: agent.LacksKey, Detail: "docs"}},
-		"the deployment's demo":          {keyed(http1, "docs"), `{}`, "demo", "", 1, agent.Answering{Model: "demo", Follows: true}},
-		"the settings' demo":             {openai, `{}`, "", "demo", 1, agent.Answering{Model: "demo", Follows: true}},
-		"a price that nobody knows":      {openai, `{}`, "bedrock:amazon.nova-pro-v1:0", "", 1, agent.Answering{Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Lacks: agent.LacksPrice, Detail: "bedrock:amazon.nova-pro-v1:0"}},
-		"a secret that is no JSON":       {openai, `sk-…`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksSecret}},
+		"its own key": {openai, `{"openai":"k"}`, onBedrock, "", 0,
+			agent.Answering{Model: "openai:gpt-5.4"}},
+		"no key, and no deployment's": {openai, `{}`, "", "claude-sonnet-4-6", 0,
+			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksModel, Detail: "claude-sonnet-4-6"}},
+		"no key of its vendor at all": {openai, `{}`, "gpt-5.4-mini", "", 0,
+			agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "openai"}},
+		"the settings' vendor has a key": {openai, `{"anthropic":"k"}`, "", "claude-sonnet-4-6", 0,
+			agent.Answering{Model: "anthropic:claude-sonnet-4-6", Follows: true}},
+		"a named key that is missing":   {keyed(openai, "hr"), `{"anthropic":"k"}`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksKey, Detail: "hr"}},
+		"an endpoint without a key":     {http1, `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m"}},
+		"an endpoint whose key is gone": {keyed(http1, "docs"), `{}`, onBedrock, "", 0, agent.Answering{Model: "http:m", Lacks: agent.LacksKey, Detail: "docs"}},
+		"the deployment's demo":         {keyed(http1, "docs"), `{}`, "demo", "", 1, agent.Answering{Model: "demo", Follows: true}},
+		"the settings' demo":            {openai, `{}`, "", "demo", 1, agent.Answering{Model: "demo", Follows: true}},
+		"a price that nobody knows":     {openai, `{}`, "bedrock:amazon.nova-pro-v1:0", "", 1, agent.Answering{Model: "bedrock:amazon.nova-pro-v1:0", Follows: true, Lacks: agent.LacksPrice, Detail: "bedrock:amazon.nova-pro-v1:0"}},
+		"a secret that is no JSON":      {openai, `sk-…`, onBedrock, "", 0, agent.Answering{Model: "openai:gpt-5.4", Lacks: agent.LacksSecret}},
 	} {
 		t.Run(about, func(t *testing.T) {
 			c := provider.Config{Secret: &secret.Models{Reader: &secretReader{value: tt.keys}, ID: "models"}}
 			tt.want.ID = "a"
-			expect.Same(t, tt.want, expect.Value(c.Answers(t.Context(), tt.d, tt.of, tenancy.Settings{Model: tt.saved, MaxSessionCostUSD: tt.costs}))(t))
+			expect.Same(t, tt.want, expect.Value(c.Answers(t.Context(), tt.d, tt.of,
+				tenancy.Settings{Model: tt.saved, MaxSessionCostUSD: tt.costs}))(t))
 		})
 	}
 }

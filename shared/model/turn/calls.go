@@ -60,7 +60,8 @@ func (t Turn) callTool() (model.Tool, bool, error) {
 	}
 	shape, err := inputOf(agent.ToolCall, func(properties map[string]json.RawMessage) error {
 		enum, err := json.Marshal(names)
-		properties["tool"] = json.RawMessage(`{"type":"string","description":"One of the tools in <tools>.","enum":` + string(enum) + `}`)
+		properties["tool"] = json.RawMessage(`{"type":"string","description":"One of the tools in <tools>.","enum":` +
+			string(enum) + `}`)
 		return err
 	})
 	return model.Tool{Name: string(agent.ToolCall), Description: descriptions[agent.ToolCall], Schema: shape}, true, err

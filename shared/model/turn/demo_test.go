@@ -74,7 +74,8 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 	for _, name := range []string{string(agent.ShellCommand), string(agent.TestRun), string(agent.CodeGenerate), handOver} {
 		tools = append(tools, model.Tool{Name: name})
 	}
-	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "list the files", "Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
+	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "list the files",
+		"Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
 		for name, more := range map[string]model.Request{
 			"with tools": {Tools: tools}, "without": {},
 			"beside an action that waits": {Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}}}},
@@ -99,8 +100,10 @@ func TestTheDemoReadsFiles(t *testing.T) {
 	tree, err := (&conversation.Tree{}).Apply([]conversation.File{{Path: "hello.js", Content: "Hello, Ringi\n"}})
 	expect.NoError(t, err)
 	for text, want := range map[string]string{
-		"ファイルを見せて": "hello.js  13 B", "list the files": "hello.js  13 B", "Show me the files!": "hello.js  13 B", "search for Ringi": "hello.js:1: Hello, Ringi", "「Ringi」を検索して": "hello.js:1: Hello, Ringi",
-		"hello.js を読んで": "1: Hello, Ringi", "read hello.js": "1: Hello, Ringi", "search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
+		"ファイルを見せて": "hello.js  13 B", "list the files": "hello.js  13 B", "Show me the files!": "hello.js  13 B",
+		"search for Ringi": "hello.js:1: Hello, Ringi", "「Ringi」を検索して": "hello.js:1: Hello, Ringi",
+		"hello.js を読んで": "1: Hello, Ringi", "read hello.js": "1: Hello, Ringi",
+		"search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
 	} {
 		asked := Turn{Agent: agent.BuiltIn()[0], History: []Message{{Sender: FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
 			Files: &Files{Version: "v", Open: func(context.Context) (*conversation.Tree, error) { return tree, nil }}}
@@ -109,7 +112,8 @@ func TestTheDemoReadsFiles(t *testing.T) {
 		expect.Has(t, reply.Text, want, text)
 		expect.Is(t, len(reply.Rounds), 1, text)
 	}
-	for _, text := range []string{"ファイルを作って", "make a file", "コマンド: cat a.txt", "run the tests", "こんにちは。", "This is a. b"} {
+	for _, text := range []string{"ファイルを作って", "make a file", "コマンド: cat a.txt", "run the tests", "こんにちは。",
+		"This is a. b"} {
 		if _, _, reads := demoRead(text); reads && !demoRun().MatchString(text) {
 			t.Errorf("%q reads files", text)
 		}
@@ -130,7 +134,8 @@ func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 // The demo proposes a pull request where one can be, and otherwise says what it needs.
 func TestTheDemoProposesAPullRequest(t *testing.T) {
 	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
-		r := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: said}})}}}}}
+		r := model.Request{Messages: []model.Message{{Role: model.User,
+			Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: said}})}}}}}
 		expect.That(t, demoAnswer(r).Calls == nil, "it proposes what isn't offered")
 		r.Tools = []model.Tool{{Name: "tool_call", Schema: []byte(`{"enum":["open_pull_request"]}`)}}
 		calls := demoAnswer(r).Calls

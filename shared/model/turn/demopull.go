@@ -18,7 +18,8 @@ func demoPulls(tools []model.Tool, in func(ja, en string) string) model.Response
 		return t.Name == string(agent.ToolCall) && strings.Contains(string(t.Schema), `"open_pull_request"`)
 	}) {
 		return model.Response{Text: in("デモのエージェントです。ここではプルリクエストを開けません。リポジトリのブランチから始めた会話 (例: claude@shop: …) で開けます。",
-			"I am a demo. No pull request can be opened here: the conversation must begin from a branch of a repository, as in claude@shop: ….")}
+			"I am a demo. No pull request can be opened here: the conversation must begin from a branch of a repository, as "+
+				"in claude@shop: ….")}
 	}
 	arguments := `{"title":` + quoted(in("デモのエージェントの変更", "Changes of the demo agent")) +
 		`,"body":` + quoted(in("会話の中で承認された変更です。", "What people approved in the conversation.")) + `}`

@@ -36,7 +36,8 @@ func demoTold(last model.Message, in func(ja, en string) string) (string, bool) 
 	var out []string
 	for _, p := range last.Parts {
 		var x shown
-		if p.Result == nil || !strings.HasPrefix(p.Result.CallID, roundID) || json.Unmarshal([]byte(p.Result.Text), &x) != nil {
+		if p.Result == nil || !strings.HasPrefix(p.Result.CallID, roundID) ||
+			json.Unmarshal([]byte(p.Result.Text), &x) != nil {
 			continue
 		}
 		if len(x.Files)+len(x.Found) == 0 && x.Text == "" {

@@ -114,12 +114,14 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 		}
 		for about, s := range map[string]llm.Script{"cut off": {Texts: []string{"要"}, Stop: "length"}, "refused": {Stop: "refused"}, "empty": {}, "too long": {Texts: []string{strings.Repeat("x", turn.MaxFolded+1)}}, "broken": {Texts: []string{"要"}, Cut: 2}} {
 			w.Scripted(s)
-			if text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") || usage.Calls != 1 {
+			if text, usage := turn.Summarize(t.Context(), w.wire, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") ||
+				usage.Calls != 1 {
 				t.Errorf("%s: %q %+v", about, text, usage)
 			}
 		}
 	})
-	if text, usage := turn.Summarize(t.Context(), nil, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") || usage.Calls != 0 {
+	if text, usage := turn.Summarize(t.Context(), nil, older, 1<<30, "ja"); text != turn.FirstLines(older, "ja") ||
+		usage.Calls != 0 {
 		t.Errorf("without a model: %q", text)
 	}
 }

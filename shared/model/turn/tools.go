@@ -18,7 +18,8 @@ import (
 const handOver = "hand_over"
 
 // filesLost refuses a proposal while nobody knows on which files it would work.
-const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: tell the people"
+const filesLost = "the files of this conversation are lost, and a person has to choose first how to go on: " +
+	"tell the people"
 
 // noMoreReads refuses a read after the last one that a turn may make.
 const noMoreReads = "no more reads are possible in this turn: answer with what you have, and say what you did not see"
@@ -35,8 +36,9 @@ const (
 var descriptions = map[agent.ActionType]string{
 	agent.CodeGenerate: "Propose changes of the conversation's workspace: files to write whole, edits of files that are there, and deletions. A person sees the difference whole and decides.",
 	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
-	agent.ShellCommand: "Propose a shell script to run in the workspace, without network, or several commands as one plan. A person sees all of it and decides once.",
-	agent.ToolCall:     "Propose one call of a tool in <tools>, reads too. A person sees the tool and its arguments and decides, unless an administrator listed it. You get the result afterwards, with personal data masked.",
+	agent.ShellCommand: "Propose a shell script to run in the workspace, without network, or several commands as one " +
+		"plan. A person sees all of it and decides once.",
+	agent.ToolCall: "Propose one call of a tool in <tools>, reads too. A person sees the tool and its arguments and decides, unless an administrator listed it. You get the result afterwards, with personal data masked.",
 }
 
 // may reports whether the agent may propose this type of action here. Commands need a sandbox, calls a tool.
@@ -74,7 +76,9 @@ func (t Turn) tools() ([]model.Tool, error) {
 		out = append(out, readTools...)
 	}
 	return append(out, model.Tool{
-		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own. After you have read files or output, a person makes it by a button.",
+		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes " +
+			"through the usual approvals as a task of its own. After you have read files or output, a person makes it " +
+			"by a button.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
 }

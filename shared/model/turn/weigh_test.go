@@ -25,11 +25,14 @@ func (w *sees) Say(_ context.Context, r model.Request, _ func(string)) (model.Re
 func TestEverythingThatIsSentIsCounted(t *testing.T) {
 	long := strings.Repeat("x", 30_000) // 10,000 tokens
 	for about, m := range map[string]turn.Message{
-		"a person's words":   {Sender: turn.FromUser, Text: long},
-		"an agent's words":   {Sender: turn.FromAgent, Text: long},
-		"a file":             {Sender: turn.FromUser, Files: []turn.File{{Name: "a.txt", Type: "text/plain", Body: []byte(long)}}},
-		"a payload":          {Sender: turn.FromAgent, Proposal: &turn.Proposal{Type: agent.CodeGenerate, Payload: `{"files":"` + long + `"}`}},
-		"a refused payload":  {Sender: turn.FromAgent, Proposal: &turn.Proposal{}, Refused: []turn.Proposal{{Payload: `{"files":"` + long + `"}`}}},
+		"a person's words": {Sender: turn.FromUser, Text: long},
+		"an agent's words": {Sender: turn.FromAgent, Text: long},
+		"a file": {Sender: turn.FromUser, Files: []turn.File{{Name: "a.txt", Type: "text/plain",
+			Body: []byte(long)}}},
+		"a payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{Type: agent.CodeGenerate,
+			Payload: `{"files":"` + long + `"}`}},
+		"a refused payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{},
+			Refused: []turn.Proposal{{Payload: `{"files":"` + long + `"}`}}},
 		"a command's output": {Sender: turn.FromSystem, ActionID: "a", Pieces: []turn.Piece{{Text: long, Quoted: true}}},
 		"a summary":          {Sender: turn.FromSystem, Collapsed: true, Text: long},
 		"seven large images": {Sender: turn.FromUser, Files: images(7)},
@@ -66,14 +69,16 @@ func TestWhatAloneIsTooLargeIsLeftOutAndSaid(t *testing.T) {
 	}
 	history := []turn.Message{
 		{Sender: turn.FromUser, Text: "look", Files: []turn.File{text("old.txt", 30)}},
-		{Sender: turn.FromAgent, Text: "I propose", Proposal: &turn.Proposal{ActionID: "a", Type: agent.CodeGenerate, Payload: `{"files":"` + strings.Repeat("z", 30<<10) + `"}`}},
+		{Sender: turn.FromAgent, Text: "I propose", Proposal: &turn.Proposal{ActionID: "a", Type: agent.CodeGenerate,
+			Payload: `{"files":"` + strings.Repeat("z", 30<<10) + `"}`}},
 		{Sender: turn.FromUser, Text: "these two", Files: []turn.File{text("large.txt", 60), text("small.txt", 3)}},
 	}
 	whole := turn.Weigh(history)
 	fits := turn.Fit(history, 13_000)
 	expect.That(t, turn.Weigh(fits) <= 13_000 && turn.Weigh(history) == whole, "%d of %d tokens, the history has %d",
 		turn.Weigh(fits), whole, turn.Weigh(history))
-	expect.That(t, fits[0].Files[0].Body == nil && fits[2].Files[0].Body == nil && fits[2].Files[1].Body != nil && !fits[1].Proposal.Omitted,
+	expect.That(t, fits[0].Files[0].Body == nil && fits[2].Files[0].Body == nil && fits[2].Files[1].Body != nil &&
+		!fits[1].Proposal.Omitted,
 		"%+v", fits[2].Files[1].Why)
 	expect.Has(t, fits[2].Files[0].Why, "too large for what the agent's model takes")
 	least := turn.Fit(history, 10)
@@ -84,7 +89,8 @@ func TestWhatAloneIsTooLargeIsLeftOutAndSaid(t *testing.T) {
 // The prompt, the tools and the answer have their place beside the history, and a small model gets a small answer.
 func TestTheRoomIsWhatTheAgentsOwnModelLeaves(t *testing.T) {
 	of := func(tokens int) turn.Turn {
-		return turn.Turn{Agent: agent.Definition{ID: "a", Capabilities: agent.Capabilities, ContextTokens: tokens}, MaySandbox: true, Locale: "ja", Now: time.Now()}
+		return turn.Turn{Agent: agent.Definition{ID: "a", Capabilities: agent.Capabilities, ContextTokens: tokens},
+			MaySandbox: true, Locale: "ja", Now: time.Now()}
 	}
 	for tokens, least := range map[int]int{0: 100_000, 16_000: 4_000, 32_000: 16_000, 1_000_000: 970_000} {
 		room := expect.Value(of(tokens).Room())(t)
@@ -103,6 +109,7 @@ func TestASummaryIsAskedForWithinTheRoom(t *testing.T) {
 	for _, n := range []int{1, 200} {
 		_, used := turn.Summarize(t.Context(), w, messages(n, 600_000/n), 20_000, "ja")
 		got := turn.Tokens(w.request.Messages[0].Parts[0].Text)
-		expect.That(t, got <= 20_000 && used.Calls == 1 && strings.Count(w.request.Messages[0].Parts[0].Text, `"from"`) == n, "%d messages: %d tokens", n, got)
+		expect.That(t, got <= 20_000 && used.Calls == 1 &&
+			strings.Count(w.request.Messages[0].Parts[0].Text, `"from"`) == n, "%d messages: %d tokens", n, got)
 	}
 }

@@ -360,7 +360,9 @@ func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 func TestTheDemoIsHeardThroughEveryVendor(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for text, want := range map[string]string{
-			"ファイルを作って": "code_generate", "テストして": "test_run", "コマンド: ls -la\necho 終": "shell_command", "run: ls": "shell_command", "コマンド: ls\nコマンド: ls -la": "shell_command", "これは稟議にします。備品を買う": "", "おはよう": "", "hello": "",
+			"ファイルを作って": "code_generate", "テストして": "test_run", "コマンド: ls -la\necho 終": "shell_command",
+			"run: ls": "shell_command", "コマンド: ls\nコマンド: ls -la": "shell_command", "これは稟議にします。備品を買う": "", "おはよう": "",
+			"hello": "",
 		} {
 			reply, _, err := w.answer(t, turnOf(user(text)))
 			got := ""

@@ -55,5 +55,6 @@ func TestCallsGoWhereLambdasVariablesSay(t *testing.T) {
 	expect.That(t, cfg.BaseEndpoint == nil, "an endpoint that nobody named: %v", cfg.BaseEndpoint)
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
 	cfg = expect.Value(environment())(t)
-	expect.That(t, cfg.BaseEndpoint != nil && *cfg.BaseEndpoint == "http://127.0.0.1:1", "the endpoint: %v", cfg.BaseEndpoint)
+	expect.That(t, cfg.BaseEndpoint != nil && *cfg.BaseEndpoint == "http://127.0.0.1:1",
+		"the endpoint: %v", cfg.BaseEndpoint)
 }

@@ -70,7 +70,8 @@ func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
 		{"no end", begun, false, false},
 		{"an end that is cut off", begun + strings.TrimSpace(end), false, false},
 		{"a plan's second command before its first", begun + `{"line":{"begins":2}}` + "\n" + end, false, false},
-		{"a plan's command twice", begun + `{"line":{"begins":1}}` + "\n" + `{"line":{"begins":1}}` + "\n" + end, false, false},
+		{"a plan's command twice", begun + `{"line":{"begins":1}}` + "\n" + `{"line":{"begins":1}}` + "\n" + end, false,
+			false},
 		{"no JSON", begun + "hello\n" + end, false, false},
 		{"a frame without an end", begun + `{"line":{"text":"` + strings.Repeat("x", 1<<20) + "\n" + end, false, false},
 	}

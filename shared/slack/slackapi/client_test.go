@@ -175,11 +175,13 @@ func TestWhatWasSaidBefore(t *testing.T) {
 		expect.That(t, got[i].TS > root && got[i].TS < asked, "%+v", got[i])
 		got[i].TS = ""
 	}
-	want := []slackapi.Said{{User: workspace.Suzuki, Text: "247"}, {User: workspace.Suzuki, Text: "248"}, {User: workspace.Suzuki, Text: "249"}}
+	want := []slackapi.Said{{User: workspace.Suzuki, Text: "247"}, {User: workspace.Suzuki, Text: "248"},
+		{User: workspace.Suzuki, Text: "249"}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)
 	}
-	if got, err = s.Client.Before(t.Context(), workspace.HR, root, asked, 1000); len(got) != 251 || got[0] != (slackapi.Said{User: workspace.Sato, Text: "有給の残りが合わない", TS: root}) {
+	if got, err = s.Client.Before(t.Context(), workspace.HR, root, asked, 1000); len(got) != 251 ||
+		got[0] != (slackapi.Said{User: workspace.Sato, Text: "有給の残りが合わない", TS: root}) {
 		t.Errorf("%d messages, %v", len(got), err)
 	}
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})

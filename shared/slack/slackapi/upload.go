@@ -42,11 +42,11 @@ func (c *Client) Upload(ctx context.Context, name string, body []byte) (id strin
 		return "", fmt.Errorf("upload a file: %w", err)
 	}
 	if !fromSlack(to.UploadURL, api) {
-		return "", Refused{Code: "upload_elsewhere"}
+		return "", Refused{Code: "upload_elsewhere", Permanent: true}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.UploadURL, bytes.NewReader(body))
 	if err != nil {
-		return "", Refused{Code: "upload_elsewhere"} // the error contains the address
+		return "", Refused{Code: "upload_elsewhere", Permanent: true} // the error contains the address
 	}
 	r.Header.Set("Content-Type", "application/octet-stream")
 	res, err := c.files.Do(r)

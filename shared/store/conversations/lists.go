@@ -65,7 +65,8 @@ func (s *Store) Log(ctx context.Context, tenant, action string, limit int) ([]co
 // AppendLog adds lines to an action's output, the newest conversation.MostLines of them, and deletes those with the
 // indexes gone. Only the holder of the action's claim may write. Writing the same lines again changes nothing. If
 // the conversation is being forgotten, the lines are deleted again, and it returns aggregate.ErrNotFound.
-func (s *Store) AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error {
+func (s *Store) AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry,
+	gone []int) error {
 	lines = lines[max(0, len(lines)-conversation.MostLines):]
 	rows, drop := make([]aggregate.Row, len(lines)), make([]string, len(gone))
 	for i, l := range lines {

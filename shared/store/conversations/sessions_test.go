@@ -66,7 +66,9 @@ func TestSessionsInTheTable(t *testing.T) {
 	})
 	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) { testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
 	t.Run("one that is not kept is forgotten", func(t *testing.T) { testForgotten(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
-	t.Run("what nobody copied isn't committed", func(t *testing.T) { testUncopied(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
+	t.Run("what nobody copied isn't committed", func(t *testing.T) {
+		testUncopied(t, open(t, server, conversation.Opening{AgentID: "codex"}))
+	})
 	t.Run("the newest lines of an output stay", func(t *testing.T) { testLog(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
 	t.Run("a tenant's sessions are listed", func(t *testing.T) {
 		w := open(t, server, conversation.Opening{AgentID: "codex"})
@@ -147,7 +149,8 @@ func testForgotten(t *testing.T, w *world) {
 func testUncopied(t *testing.T, w *world) {
 	payload := aggregate.Blob{S3Key: "talks/t/s/" + aggregate.HashOf("x") + ".json", Bytes: 5000}
 	x := w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload, Terms: aggregate.Terms{ApprovalRequired: true}}
+		p := &conversation.Proposal{Type: conversation.ShellCommand, Payload: payload,
+			Terms: aggregate.Terms{ApprovalRequired: true}}
 		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: p}, w.now)
 	}).Current()
 	_, err := w.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -126,7 +126,8 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
 	for _, under := range []string{results, prompts, versions, attached, talks, ""} {
-		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
+		pages := s3.NewListObjectsV2Paginator(r.Results.S3,
+			&s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -192,7 +193,8 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 
 // old returns the objects of a page that were stored before a time and may be deleted. done reports that all further
 // objects belong to tasks that were created later.
-func (r Retention) old(ctx context.Context, p place, page []stored, before time.Time) (list []stored, done bool, err error) {
+func (r Retention) old(ctx context.Context, p place, page []stored,
+	before time.Time) (list []stored, done bool, err error) {
 	of := func(o stored) string {
 		id, _, _ := strings.Cut(strings.TrimPrefix(o.key, p.prefix), "/")
 		return id

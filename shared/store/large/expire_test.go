@@ -59,7 +59,8 @@ func (k *world) talks() *conversations.Store {
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+	return expect.Value(large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(),
+		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep stores a result and arguments of a task.
@@ -122,7 +123,8 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
-	if x, err := (large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
+	if x, err := (large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(),
+		Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
 		t.Errorf("%d deleted, %v", x.Deleted, err)
 	}
 }
@@ -137,7 +139,8 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(), Now: func() time.Time { return time.Now().Add(3 * day) }}
+	late := large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(),
+		Now: func() time.Time { return time.Now().Add(3 * day) }}
 	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
 		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
 	}
@@ -227,8 +230,10 @@ func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	rows, now, by := k.talks(), time.Now().UTC(), aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
+		TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "codex"}, now))(t)))
 	ref := in.Ref()
 	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: ref.Tenant, ID: ref.ID}
 	put := func(text string) string {
@@ -256,16 +261,20 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	}))(t)
 	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
-	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows, Now: func() time.Time { return now.Add(31 * day) }}
-	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2, "an archive and its manifest of a conversation that is forgotten")
+	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows,
+		Now: func() time.Time { return now.Add(31 * day) }}
+	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2,
+		"an archive and its manifest of a conversation that is forgotten")
 }
 
 // Attachments of a living conversation never expire, nor do those on which an open action works.
 func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	rows, now := k.talks(), time.Now().UTC()
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
+		TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "codex"}, now))(t)))
 	s, of := versions.Open(k.Config, k.Bucket).Attached(), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
 	put := func(text string) string {
 		tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: text}}))(t)
@@ -322,8 +331,10 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	expect.Value(k.S3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: &k.Bucket,
 		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}))(t)
 	rows, now := k.talks(), time.Now().UTC()
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex"}, now))(t)))
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100",
+		TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
+		conversation.Opening{AgentID: "codex"}, now))(t)))
 	s, of := versions.Open(k.Config, k.Bucket), versions.Conversation{Tenant: in.Ref().Tenant, ID: in.Ref().ID}
 	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a", Content: "1"}}))(t)
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
@@ -345,9 +356,11 @@ func TestWhatAgentsReadExpires(t *testing.T) {
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
 	small := expect.Value(k.results().KeepReads(t.Context(), ref, text(10)))(t)
 	large := expect.Value(k.results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
-	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/") && large.Preview == "", "%+v, %+v", small, large)
+	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/") &&
+		large.Preview == "", "%+v, %+v", small, large)
 	other := "talks/" + ref.Tenant + "/" + ref.ID + "/payload.json"
-	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &other, Body: strings.NewReader("{}")}))(t)
+	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &other,
+		Body: strings.NewReader("{}")}))(t)
 	expect.Is(t, k.expire(t, 29*day), 0, "deleted before its time")
 	expect.Value(k.results().Open(t.Context(), ref, large))(t)
 	_, err := k.results().Open(t.Context(), conversation.RefOf(ref.Tenant, "another"), large)

@@ -89,7 +89,8 @@ func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawM
 
 // KeepPayload is KeepArguments for what an action in a conversation is to do: it goes with the conversation, unless
 // somebody stamps it.
-func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
+func (s Store) KeepPayload(ctx context.Context, ref aggregate.Ref, v json.RawMessage,
+	members map[string]any) (aggregate.Blob, error) {
 	b, err := s.keep(ctx, talks+under(ref), v, func() string { return previewArguments(members) })
 	return s.inTime(ctx, ref, b, err)
 }
@@ -140,7 +141,8 @@ func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.Raw
 }
 
 // Lend stores a file of a conversation as KeepReads does, and returns an address at which it can be read for some time.
-func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte, during time.Duration) (address string, err error) {
+func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte,
+	during time.Duration) (address string, err error) {
 	key := talks + strings.TrimSuffix(under(ref), "/") + reads + aggregate.HashOf(string(file))
 	_, err = s.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(file)})
 	if err != nil {

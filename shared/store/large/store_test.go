@@ -62,10 +62,12 @@ func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
 	opens(t, s, w, b, v)
 	expect.Fails(t, copied(aggregate.Copy{From: b.S3Key, To: to}), large.ErrExpired)
 	other := "talks/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + key
-	expect.Value(s.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &s.Bucket, Key: &other, Body: strings.NewReader("{}")}))(t)
+	expect.Value(s.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &s.Bucket, Key: &other,
+		Body: strings.NewReader("{}")}))(t)
 	expect.That(t, copied(aggregate.Copy{From: other, To: to}) != nil, "content that has another hash is copied")
 	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
-	if x, err := (large.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}).Expire(t.Context()); err != nil {
+	if x, err := (large.Retention{Results: s, Rows: w.Store,
+		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}).Expire(t.Context()); err != nil {
 		t.Errorf("payloads of conversations are taken for a tenant's: %+v, %v", x, err)
 	}
 	expect.Value(s.S3.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &s.Bucket, Key: &other}))(t)

@@ -53,7 +53,8 @@ func (s Bucket) Copy(_ context.Context, c aggregate.Copy) error {
 }
 
 // KeepPayload is large.Store's KeepPayload, which stores every value as an object.
-func (s Bucket) KeepPayload(_ context.Context, ref aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
+func (s Bucket) KeepPayload(_ context.Context, ref aggregate.Ref, v json.RawMessage,
+	_ map[string]any) (aggregate.Blob, error) {
 	key := "talks/" + ref.Tenant + "/" + ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"
 	s[key] = aggregate.JSON(v)
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil

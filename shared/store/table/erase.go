@@ -17,7 +17,8 @@ const erasedAtOnce = 16
 // keep is nil it deletes all. Items past their time are deleted, too.
 func (t *Table) Erase(ctx context.Context, pk string, keep func(Item) (bool, error)) (deleted int, err error) {
 	e := NewExpression()
-	in := &dynamodb.QueryInput{TableName: &t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: All(e.Is("PK", "=", pk))}
+	in := &dynamodb.QueryInput{TableName: &t.Name, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression: All(e.Is("PK", "=", pk))}
 	if in = Filled(e, in); keep == nil {
 		in.ProjectionExpression = aws.String("PK, SK")
 	}

@@ -46,7 +46,8 @@ func TestFilesAreReadOneByOneAndAsTheManifestSays(t *testing.T) {
 	gone := strings.Repeat("a", 64)
 	expect.Fails(t, s.Each(t.Context(), session, gone, all[:1], take), versions.ErrGone, "a version that is gone")
 	stranger := versions.Conversation{Tenant: "01TENANT", ID: "other"}
-	expect.Fails(t, s.Each(t.Context(), stranger, version, all[:1], take), versions.ErrGone, "another conversation's version")
+	expect.Fails(t, s.Each(t.Context(), stranger, version, all[:1], take), versions.ErrGone,
+		"another conversation's version")
 	if err := s.Each(t.Context(), session, "../x", all[:1], take); err == nil || errors.Is(err, versions.ErrGone) {
 		t.Errorf("a version that is none: %v", err)
 	}

@@ -319,7 +319,8 @@ func (s *Store) KeepMade(ctx context.Context, of Conversation, version string, a
 
 // Made returns which actions made a version that the action with this number left; 0: it is not known. What KeepMade
 // did not store is not known, either.
-func (s *Store) Made(ctx context.Context, of Conversation, version string, action int) (m conversation.Made, err error) {
+func (s *Store) Made(ctx context.Context, of Conversation, version string,
+	action int) (m conversation.Made, err error) {
 	unknown := conversation.Made{Unknown: true}
 	if action == 0 {
 		return unknown, nil

@@ -101,7 +101,8 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		t.Errorf("a cancel is answered %d", status)
 	}
 
-	commit := conversation.Commit{Repository: "acme/shop", SHA: "3f2c", Entries: []conversation.Committed{{Path: "a", Mode: "100644"}}}
+	commit := conversation.Commit{Repository: "acme/shop", SHA: "3f2c",
+		Entries: []conversation.Committed{{Path: "a", Mode: "100644"}}}
 	expect.NoError(t, s.PutCommit(t.Context(), session, version, commit))
 	expect.Same(t, commit, expect.Value(s.Commit(t.Context(), session, version))(t))
 	_, err := s.Commit(t.Context(), session, taken)
@@ -118,7 +119,8 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	s := versions.Open(config(""), "ringi-bucket")
 	var o isolated.Order
 	o.Action = "01ACTION"
-	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: strings.Repeat("a", 64)}, time.Now().Add(time.Hour), &o))
+	expect.NoError(t, s.Lend(t.Context(), session, conversation.On{Base: strings.Repeat("a", 64)},
+		time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
 		u := expect.Value(url.Parse(address))(t)
 		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" && !strings.HasPrefix(u.Path, "/workspaces/") {

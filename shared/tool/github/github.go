@@ -164,15 +164,6 @@ func (c *Client) TreeOf(ctx context.Context, commit string) (sha string, err err
 	return c.hash(out.Tree.SHA)
 }
 
-// The modes of entries.
-const (
-	ModeFile       = "100644"
-	ModeExecutable = "100755"
-	ModeLink       = "120000"
-	ModeModule     = "160000"
-	ModeFolder     = "040000"
-)
-
 // Entry is one entry of a tree.
 type Entry struct {
 	Path string `json:"path"`
@@ -199,7 +190,7 @@ func (c *Client) Tree(ctx context.Context, sha string) ([]Entry, error) {
 	}
 	var list []Entry
 	for _, e := range out.Tree {
-		if e.Mode == ModeFolder {
+		if e.Mode == conversation.ModeFolder {
 			continue
 		}
 		if _, err := c.hash(e.SHA); err != nil {

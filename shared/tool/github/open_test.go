@@ -56,7 +56,8 @@ func (w *world) order(t *testing.T) github.Order {
 }
 
 // carry carries an order out and returns the steps that were noted.
-func (w *world) carry(t *testing.T, o github.Order, from github.Step) (last github.Step, noted []github.Step, err error) {
+func (w *world) carry(t *testing.T, o github.Order,
+	from github.Step) (last github.Step, noted []github.Step, err error) {
 	t.Helper()
 	last, err = w.open(t, github.Pushes()).Carry(t.Context(), o, from, func(_ context.Context, s github.Step) error {
 		noted = append(noted, s)
@@ -67,7 +68,8 @@ func (w *world) carry(t *testing.T, o github.Order, from github.Step) (last gith
 
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	c := exec.Command("git", append([]string{"-C", dir, "-c", "core.quotePath=false", "-c", "safe.directory=*"}, args...)...)
+	c := exec.Command("git", append([]string{"-C", dir, "-c", "core.quotePath=false", "-c", "safe.directory=*"},
+		args...)...)
 	var said bytes.Buffer
 	c.Stderr = &said
 	out, err := c.Output()
@@ -92,7 +94,8 @@ func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 	o := w.order(t)
 	last, noted, err := w.carry(t, o, github.Step{})
 	expect.NoError(t, err)
-	expect.Same(t, []github.Step{{Commit: last.Commit}, {Commit: last.Commit, Branch: true}, {Commit: last.Commit, Branch: true, Number: 1}}, noted)
+	expect.Same(t, []github.Step{{Commit: last.Commit}, {Commit: last.Commit, Branch: true},
+		{Commit: last.Commit, Branch: true, Number: 1}}, noted)
 	expect.Is(t, w.repo.Ref("heads/"+o.Branch), last.Commit)
 	dir := t.TempDir()
 	expect.NoError(t, w.repo.Export(dir))
@@ -104,11 +107,13 @@ func TestAPullRequestsTreeIsTheCommitsAndTheChanges(t *testing.T) {
 		"empty": "100644 " + blob(""), "run.sh": "100644 " + blob("true\n")})
 	expect.Same(t, want, tree(t, dir, last.Commit))
 	expect.Is(t, git(t, dir, "log", "-1", "--format=%P|%an|%ae|%cn|%ce|%ad|%cd|%B", "--date=iso", last.Commit), w.first+
-		"|ringi|ringi@noreply.invalid|ringi|ringi@noreply.invalid|2026-04-01 09:00:01 +0000|2026-04-01 09:00:01 +0000|"+o.Message+"\n")
+		"|ringi|ringi@noreply.invalid|ringi|ringi@noreply.invalid|2026-04-01 09:00:01 +0000|2026-04-01 09:00:01 +0000|"+
+		o.Message+"\n")
 	pulls := w.repo.Pulls()
 	expect.Must(t, len(pulls) == 1, "%+v", pulls)
 	p := pulls[0]
-	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Head == o.Branch && p.Base == "main" && p.HeadSHA == last.Commit, "%+v", p)
+	expect.That(t, p.Draft && p.Title == "Mend" && p.Body == "```text\nwhy\n```\n" && p.Head == o.Branch &&
+		p.Base == "main" && p.HeadSHA == last.Commit, "%+v", p)
 }
 
 // breaks fails one call of a route in a way: the call is not made, or it is made and its answer is lost.
@@ -138,7 +143,8 @@ func (blind) WriteHeader(int)             {}
 
 // Wherever a call fails or its answer is lost, the next try goes on and there is one branch and one pull request.
 func TestABrokenPushGoesOn(t *testing.T) {
-	for _, route := range []string{"POST/git/trees", "POST/git/commits", "POST/git/refs", "POST/pulls", "GET/git/trees/{sha}"} {
+	for _, route := range []string{"POST/git/trees", "POST/git/commits", "POST/git/refs", "POST/pulls",
+		"GET/git/trees/{sha}"} {
 		for _, status := range []int{502, 429, 403} {
 			for _, made := range []bool{false, true} {
 				if made && status != 502 {
@@ -178,7 +184,8 @@ func TestTwoDeliveriesOpenOnePullRequest(t *testing.T) {
 		n := 0
 		first, err := c.Carry(t.Context(), o, github.Step{}, func(ctx context.Context, s github.Step) error {
 			if n++; n-1 == stops {
-				_, err := w.open(t, github.Pushes()).Carry(ctx, o, github.Step{}, func(context.Context, github.Step) error { return nil })
+				_, err := w.open(t, github.Pushes()).Carry(ctx, o, github.Step{},
+					func(context.Context, github.Step) error { return nil })
 				return err
 			}
 			return nil
@@ -191,12 +198,13 @@ func TestNothingIsMadeAfterANoteThatFails(t *testing.T) {
 	for stop := range 2 {
 		w := newWorld(t)
 		o, n := w.order(t), 0
-		last, err := w.open(t, github.Pushes()).Carry(t.Context(), o, github.Step{}, func(context.Context, github.Step) error {
-			if n++; n-1 == stop {
-				return errors.New("stopped")
-			}
-			return nil
-		})
+		last, err := w.open(t, github.Pushes()).Carry(t.Context(), o, github.Step{},
+			func(context.Context, github.Step) error {
+				if n++; n-1 == stop {
+					return errors.New("stopped")
+				}
+				return nil
+			})
 		expect.That(t, err != nil && last.Commit != "" && last.Branch == (stop == 1) && last.Number == 0, "%+v %v", last, err)
 		expect.Is(t, w.repo.Ref("heads/"+o.Branch) != "", stop == 1)
 		expect.Is(t, len(w.repo.Pulls()), 0)
@@ -209,7 +217,8 @@ func TestABranchOfSomebodyElseStays(t *testing.T) {
 	o := w.order(t)
 	other := w.repo.Commit(o.Branch, "theirs", map[string]vendor.File{"x": {Content: "theirs"}}, at)
 	last, _, err := w.carry(t, o, github.Step{})
-	expect.That(t, errors.Is(err, github.ErrTaken) && !last.Branch && w.repo.Ref("heads/"+o.Branch) == other, "%+v %v", last, err)
+	expect.That(t, errors.Is(err, github.ErrTaken) && !last.Branch && w.repo.Ref("heads/"+o.Branch) == other,
+		"%+v %v", last, err)
 	_, err = w.open(t, github.Reads()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
 	expect.That(t, problem(err) == failedcall.ProblemDenied, "a look needs the right to read pull requests: %v", err)
 	_, err = w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit)
@@ -237,7 +246,8 @@ func TestARefusedPullRequestLeavesItsBranch(t *testing.T) {
 	o.Into = "none"
 	last, noted, err := w.carry(t, o, github.Step{})
 	e, ok := errors.AsType[*failedcall.Error](err)
-	expect.That(t, ok && e.Outcome == failedcall.Failed && last.Branch && last.Number == 0 && len(noted) == 2, "%+v %v", last, err)
+	expect.That(t, ok && e.Outcome == failedcall.Failed && last.Branch && last.Number == 0 && len(noted) == 2,
+		"%+v %v", last, err)
 	at := expect.Value(w.open(t, github.Looks()).Look(t.Context(), w.repo.ID, o.Branch, last.Commit))(t)
 	expect.Same(t, github.Step{Commit: last.Commit, Branch: true}, at)
 }
@@ -259,11 +269,13 @@ func TestALookFindsWhatIsThere(t *testing.T) {
 func TestAPushIsOnTheCommitThatWasApproved(t *testing.T) {
 	for name, bend := range map[string]func(w *world, o *github.Order){
 		"another commit": func(w *world, o *github.Order) {
-			o.Base = w.repo.Commit("main", "second", map[string]vendor.File{"main.py": {Content: "print(3)\n"}, "old.py": {Content: "x\n"},
+			o.Base = w.repo.Commit("main", "second", map[string]vendor.File{"main.py": {Content: "print(3)\n"},
+				"old.py": {Content: "x\n"},
 				"run.sh": {Content: "true\n", Mode: "100755"}}, at)
 		},
 		"a path that the commit has": func(_ *world, o *github.Order) {
-			o.Changes = append(o.Changes, conversation.FileChange{Path: "untouched.bin", Is: o.Changes[0].Is, Hunks: o.Changes[0].Hunks})
+			o.Changes = append(o.Changes, conversation.FileChange{Path: "untouched.bin", Is: o.Changes[0].Is,
+				Hunks: o.Changes[0].Hunks})
 		},
 		"a guarded path": func(_ *world, o *github.Order) {
 			is := &conversation.Side{Mode: "100644", SHA256: sum("")}

@@ -14,7 +14,7 @@ import (
 // Change is a file that a new tree has in place of the base's. Without Content and SHA the file is deleted.
 type Change struct {
 	Path    string
-	Mode    string // ModeFile or ModeExecutable
+	Mode    string // conversation.ModeFile or ModeExecutable
 	Content *string
 	SHA     string // of content that is there already
 }

@@ -113,7 +113,8 @@ var methods = map[string]method{
 	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
 	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
 	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView, ""}, "views.publish": {publishView, "user_id"},
-	"files.getUploadURLExternal": {getUploadURL, "filename length"}, "files.completeUploadExternal": {completeUpload, "files"},
+	"files.getUploadURLExternal":            {getUploadURL, "filename length"},
+	"files.completeUploadExternal":          {completeUpload, "files"},
 	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
 

@@ -1,0 +1,91 @@
+package infra_test
+
+import (
+	"slices"
+	"strings"
+
+	"ringi/shared/domain/conversation"
+)
+
+// rowRule: every function writes only the rows that it is meant to.
+func rowRule(s *stack, wrong report) {
+	for id := range s.functions {
+		for _, st := range s.statements(s.role(id)) {
+			if st.effect != "Allow" {
+				continue
+			}
+			for _, a := range st.actions {
+				if strings.HasPrefix(a, "dynamodb:") {
+					checkRows(s, id, a, st, wrong)
+				}
+			}
+		}
+	}
+}
+
+// reading are the actions that change nothing.
+var reading = []string{
+	"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
+	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+}
+
+// administered are the rows that administrators change in the console, and DEPLOYMENT, which an installation or a
+// sign-in updates.
+var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
+
+// hears reports whether a statement only lets receive-event save messages to agents and stop agents: it has just the
+// rows of commits to conversations, or reads them and the settings.
+func hears(st statement, action string) bool {
+	switch action {
+	case "dynamodb:GetItem":
+		return slices.Equal(st.rows, []string{"TENANT#*", "SESSION#*"})
+	case "dynamodb:ConditionCheckItem":
+		return slices.Equal(st.rows, []string{"TENANT#*"})
+	case "dynamodb:PutItem", "dynamodb:UpdateItem":
+		return slices.Equal(st.rows, committed(conversation.Kind))
+	}
+	return slices.Equal(st.rows, []string{"SESSION#*"})
+}
+
+func checkRows(s *stack, id, action string, st statement, wrong report) {
+	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
+	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
+	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
+	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && action == "dynamodb:PutItem"
+	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
+		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose integrations an organization ends
+	switch {
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "FACTSUM#*"}) && action == "dynamodb:PutItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) && action == "dynamodb:UpdateItem":
+	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*"}) && action == "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:UpdateItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"COUNTED#*"}) && action != "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
+		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
+	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
+	case id == "ReceiveEventFunction" && limited && hears(st, action):
+	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
+	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
+	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
+		wrong("%s: %s; only who answers task tokens deletes them", id, action)
+	case id == "ReceiveEventFunction" && !keeps && !ends:
+		wrong("%s: %s on %v; all it does is to keep a request, or to end integrations", id, action, st.rows)
+	case slices.Contains(reading, action):
+	case notes(id, st, action):
+	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"PACE#*"}):
+	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
+		wrong("%s: nothing here needs %s", id, action)
+	case !limited:
+		wrong("%s: %s without saying on which rows", id, action)
+	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction",
+		"RunRoundFunction", "CallToolFunction"}, id):
+	case ofIntegrations && !ofKinds:
+		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
+	case !ofKinds && id != "ResumeTaskFunction":
+		wrong("%s: %s on %v; only ResumeTaskFunction makes tenants", id, action, st.rows)
+	}
+}
