@@ -97,7 +97,9 @@ type Handler struct {
 	Every   time.Duration // time between two calls that show more of an answer
 	Allow   []string      // non-public endpoints that agents may use
 	Sandbox bool          // whether commands can be executed here
-	Now     func() time.Time
+	// Programs are those that commands find, if not those of Lambda's runtime; see isolated.Installed.
+	Programs string
+	Now      func() time.Time
 }
 
 // answering makes one answer.
@@ -212,7 +214,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	x, reply, err := t.ask(ctx, wire, turn.Turn{Calls: t.calls, Agent: d, History: history, MaySandbox: t.Sandbox,
-		Tools: isolated.Installed, Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
+		Tools: isolated.Installed(t.Programs), Busy: t.a.Current() != nil, FilesLost: t.a.FilesLost(), Complete: t.complete(ctx),
 		Locale: t.settings.Locale, Now: t.Now(), More: t.unseen(), Files: t.conversationFiles(), Earlier: t.earlier(ctx)})
 	if unpaid, is := errors.AsType[*turn.PaidError](err); is {
 		return t.stopped(ctx, unpaid.Err)

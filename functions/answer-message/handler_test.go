@@ -313,6 +313,7 @@ func testFilesLost(t *testing.T, w *world) {
 }
 
 func testTools(t *testing.T, w *world) {
+	w.Programs = "git, python3"
 	expect.Value(w.handle())(t)
 	w.Sandbox = false
 	w.tell("1775034001.000100", "U1", "and now?")
@@ -320,7 +321,7 @@ func testTools(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i, on := range []bool{true, false} {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
-		expect.That(t, strings.Contains(system, isolated.Installed) == on && strings.Contains(system, none) != on,
+		expect.That(t, strings.Contains(system, isolated.Installed("git, python3")) == on && strings.Contains(system, none) != on,
 			"a sandbox: %t, but the prompt is\n%s", on, system)
 	}
 }

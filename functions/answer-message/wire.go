@@ -34,7 +34,8 @@ type environment struct {
 	config.Credentials
 	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
 
-	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
+	Sandbox  string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
+	Programs string `env:"SANDBOX_PROGRAMS,optional" doc:"the programs that commands find where they run; only the local stack sets it, in place of what Lambda's runtime has"`
 }
 
 // namesWithin bounds each call to Slack for a person's name.
@@ -55,7 +56,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Text:    texts(cfg, env.ReadFileFunction, large),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),
-		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
+		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on",
+		Programs: env.Programs, Now: time.Now,
 		Open: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(ctx, d, env.Model, s)
 		},

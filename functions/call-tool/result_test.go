@@ -49,3 +49,15 @@ func TestAResultIsMaskedAndLosesNoMember(t *testing.T) {
 	r = expect.Value(given(json.RawMessage(`null`)))(t)
 	expect.Is(t, string(r.Value), `null`)
 }
+
+// What the agent is told of masking is what is masked, and no more.
+func TestTheAgentIsToldWhatIsMasked(t *testing.T) {
+	r := expect.Value(given(json.RawMessage(`{"name":"佐藤花子","mail":"hanako@example.com","tel":"090-1234-5678"}`)))(t)
+	for locale, words := range map[string]string{"ja": "メールアドレス、電話番号、マイナンバー", "en": "E-mail addresses, phone numbers and My Numbers"} {
+		all := r.Pieces(locale)
+		expect.That(t, !all[0].Quoted && strings.Contains(all[0].Text, words), "%s", all[0].Text)
+		value := all[1].Text
+		expect.That(t, all[1].Quoted && strings.Contains(value, "佐藤花子") && !strings.Contains(value, "hanako@") &&
+			!strings.Contains(value, "090-1234"), "%s", value)
+	}
+}

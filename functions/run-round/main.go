@@ -36,6 +36,7 @@ type environment struct {
 	config.Results
 	config.Credentials
 	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
+	Programs        string `env:"SANDBOX_PROGRAMS,optional" doc:"the programs that commands find where they run; only the local stack sets it, in place of what Lambda's runtime has"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -48,7 +49,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Now:     time.Now,
 	}
 	if env.SandboxFunction != "" {
-		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction))
+		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction), env.Programs)
 	}
 	return h, nil
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ringi/shared/runtime/isolated"
 )
 
 // The limits of one process of a command, unless noted otherwise.
@@ -24,9 +26,6 @@ const (
 	maxDataBytes  = memory
 	maxQueueBytes = 64 << 10
 )
-
-// searched are the folders in which tools are looked for; the last has Lambda's runtime.
-const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/var/lang/bin"
 
 // runCommand gives up this process's rights that the command must not have, reports that, waits for its turn and
 // executes the command. It stays on one thread, since some of these restrictions apply to a thread only.
@@ -111,13 +110,7 @@ func lookUp(name string) string {
 		}
 		return name
 	}
-	for _, folder := range filepath.SplitList(searched) {
-		path := filepath.Join(folder, name)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return path
-		}
-	}
-	return ""
+	return isolated.Find(name)
 }
 
 // variables returns the command's complete environment.
@@ -127,7 +120,7 @@ func variables(p plan) []string {
 		temporary = filepath.Join(p.Folder, temporaryName)
 	}
 	return []string{
-		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1",
+		"PATH=" + isolated.Searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1",
 		"CI=true", "USER=sandbox",
 	}
 }

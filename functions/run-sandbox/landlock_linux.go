@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"ringi/shared/runtime/isolated"
 )
 
 // The rights that Landlock grants to the command.
@@ -67,7 +69,7 @@ func restrictFiles(folder string) (version int, err error) {
 		}
 		return nil
 	}
-	for _, path := range append(append([]string{"/etc/passwd", "/etc/group", "/etc/nsswitch.conf"}, tools...), copied...) {
+	for _, path := range append(append([]string{"/etc/passwd", "/etc/group", "/etc/nsswitch.conf"}, isolated.Tools...), copied...) {
 		err = errors.Join(err, allow(path, landlockRead))
 	}
 	for _, name := range devices {

@@ -31,7 +31,7 @@ func (b boxOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Lin
 // A contest member's script can only return text: it gets no files and leaves none.
 func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
 	inBoxes(t, func(t *testing.T, l level) {
-		members := round.Isolated(boxOf{t, l})
+		members := round.Isolated(boxOf{t, l}, "")
 		const script = "echo $((6*7)); ls; echo secret > kept.txt"
 		for range 2 {
 			got := expect.Value(members.Run(t.Context(), script))(t)

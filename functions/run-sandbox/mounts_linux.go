@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"ringi/shared/runtime/isolated"
 )
 
 // The folders of a box with its own file system.
@@ -23,11 +25,6 @@ const (
 	temporarySize = "size=256m,nr_inodes=50000,mode=1777"
 	attachedSize  = "size=64m,nr_inodes=1000,mode=0755"
 )
-
-// tools are the folders of this machine that a box shows read-only. They contain no home folders, configuration or
-// services' data.
-var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives",
-	"/var/lang"}
 
 // devices are those that programs expect.
 var devices = []string{"null", "full", "random", "urandom"}
@@ -58,7 +55,7 @@ func furnishNamespaces(attached bool) (held []string, err error) {
 		{"make a root", func() error {
 			return unix.Mount("tmpfs", root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=16m,nr_inodes=2000,mode=0755")
 		}},
-		{"show the tools", func() error { return each(tools, func(p string) error { return showTool(root, p) }) }},
+		{"show the tools", func() error { return each(isolated.Tools, func(p string) error { return showTool(root, p) }) }},
 		{"show devices", func() error { return showDevices(root) }},
 		{"show processes", func() error {
 			return mountAt(root, "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")

@@ -88,7 +88,7 @@ func (p program) sandbox(ctx context.Context) (_ round.Sandbox, release func(), 
 	if err := s.try(ctx); err != nil {
 		return nil, release, err
 	}
-	return turns{round.Isolated(s), make(chan struct{}, scriptsAtOnce)}, release, nil
+	return turns{round.Isolated(s, isolated.Programs()), make(chan struct{}, scriptsAtOnce)}, release, nil
 }
 
 // build compiles functions/run-sandbox.

@@ -45,7 +45,7 @@ func TestAMachineThatKeepsNoScriptApartSaysWhatIsMissing(t *testing.T) {
 	if err := s.try(t.Context()); err == nil || err.Error() != "commands run on Linux only" {
 		t.Errorf("%v", err)
 	}
-	if _, err := round.Isolated(s).Run(t.Context(), "echo 42"); !errors.Is(err, round.ErrNoSandbox) {
+	if _, err := round.Isolated(s, "").Run(t.Context(), "echo 42"); !errors.Is(err, round.ErrNoSandbox) {
 		t.Errorf("%v", err)
 	}
 	if err := refusing(t, "exit 3").try(t.Context()); err == nil {

@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/isolated"
 )
 
 // binaries returns the functions' bootstraps by logical id.
@@ -51,7 +52,7 @@ func (s *Stack) sampleContests() (string, error) {
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *iam.Bench) (err error) {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
 		Faults: s.options.Faults}
-	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL,
+	variables := map[string]string{"SANDBOX_PROGRAMS": isolated.Programs(), "SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL,
 		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token",
 		"GITHUB_API_URL": s.VendorsURL + "/github", "CONSOLE_ADDRESS": s.URL + "/console"}

@@ -84,30 +84,49 @@ type ownWords struct {
 
 var ownSaid = language.InEach(
 	ownWords{
-		map[OwnField]string{OwnType: "種類", OwnPath: "ファイルのパス", OwnContent: "内容", OwnSeconds: "制限時間", OwnSummary: "目的"},
+		map[OwnField]string{
+			OwnType: "種類", OwnPath: "ファイルのパス", OwnContent: "内容", OwnSeconds: "制限時間", OwnSummary: "目的",
+		},
 		map[ownRule]string{
 			ownUnknown: "一覧から選んでください。", ownMayNot: "この会話のエージェントにできることではありません。", ownRequired: "入力してください。",
 			ownLong: "%[2]d 文字以内にしてください（いまは %[1]d 文字）。", ownLarge: "全体で %[2]d バイト以内にしてください（いまは %[1]d バイト）。",
 			ownNoText: "文字として読めないものが含まれています。", ownNoPath: "src/app.py のような、作業フォルダーの中の場所を入れてください。",
-			ownSame: "ファイルはすでにこの内容です。", ownTaken: "その場所には、フォルダーかリンクがあります。", ownBinary: "その場所のファイルはテキストではないため、置き換えられません。",
-			ownTwin: "大文字・小文字や文字の組み立て方だけが違う、紛らわしい名前のファイルがあります。", ownWide: "変わる行かその前後に、%[1]d 文字の行があります。承認する人が読めるように、1 行は %[2]d 文字以内にしてください。",
-			ownLines: "変わる行とその前後が %[1]d 行あります。承認する人が読めるように、%[2]d 行以内にしてください。", ownBytes: "変わる行とその前後が %[1]d バイトあります。承認する人が読めるように、%[2]d バイト以内にしてください。",
+			ownSame: "ファイルはすでにこの内容です。", ownTaken: "その場所には、フォルダーかリンクがあります。",
+			ownBinary: "その場所のファイルはテキストではないため、置き換えられません。",
+			ownTwin:   "大文字・小文字や文字の組み立て方だけが違う、紛らわしい名前のファイルがあります。",
+			ownWide:   "変わる行かその前後に、%[1]d 文字の行があります。承認する人が読めるように、1 行は %[2]d 文字以内にしてください。",
+			ownLines:  "変わる行とその前後が %[1]d 行あります。承認する人が読めるように、%[2]d 行以内にしてください。",
+			ownBytes:  "変わる行とその前後が %[1]d バイトあります。承認する人が読めるように、%[2]d バイト以内にしてください。",
 			ownElse:   "書き込めません。理由: %[3]s",
-			ownNumber: "%[1]d から %[2]d までの整数（秒）を入れてください。", ownProgram: "最初の語は、プログラムの名前にしてください。", ownMany: "%[2]d 語以内にしてください（いまは %[1]d 語）。",
+			ownNumber: "%[1]d から %[2]d までの整数（秒）を入れてください。", ownProgram: "最初の語は、プログラムの名前にしてください。",
+			ownMany: "%[2]d 語以内にしてください（いまは %[1]d 語）。",
 		},
 		"ほかの操作が承認を待っているか、実行中です。それが終わってから提案してください。",
 	},
 	ownWords{
-		map[OwnField]string{OwnType: "Kind", OwnPath: "The file’s path", OwnContent: "Content", OwnSeconds: "Time limit", OwnSummary: "What for"},
+		map[OwnField]string{
+			OwnType: "Kind", OwnPath: "The file’s path", OwnContent: "Content", OwnSeconds: "Time limit",
+			OwnSummary: "What for",
+		},
 		map[ownRule]string{
-			ownUnknown: "Choose one of the list.", ownMayNot: "The agent of this conversation may not do that.", ownRequired: "This is required.",
-			ownLong: "At most %[2]d characters; it has %[1]d.", ownLarge: "At most %[2]d bytes in all; it has %[1]d.",
-			ownNoText: "It has characters that can’t be read as text.", ownNoPath: "Enter a place within the work folder, such as src/app.py.",
-			ownSame: "The file is like that already.", ownTaken: "There is a folder or a link at that place.", ownBinary: "The file that is there is no text, so it can’t be replaced.",
-			ownTwin: "There is a file whose name differs only in case, width or how letters are composed.", ownWide: "A line that changes, or one beside it, has %[1]d characters; at most %[2]d, so that whoever approves can read it.",
-			ownLines: "The lines that change and those around them are %[1]d; at most %[2]d, so that whoever approves can read them.", ownBytes: "The lines that change and those around them have %[1]d bytes; at most %[2]d, so that whoever approves can read them.",
-			ownElse:   "It can’t be written. The reason: %[3]s",
-			ownNumber: "Enter a whole number of seconds from %[1]d to %[2]d.", ownProgram: "The first word must be the name of a program.", ownMany: "At most %[2]d words; it has %[1]d.",
+			ownUnknown: "Choose one of the list.", ownMayNot: "The agent of this conversation may not do that.",
+			ownRequired: "This is required.",
+			ownLong:     "At most %[2]d characters; it has %[1]d.", ownLarge: "At most %[2]d bytes in all; it has %[1]d.",
+			ownNoText: "It has characters that can’t be read as text.",
+			ownNoPath: "Enter a place within the work folder, such as src/app.py.",
+			ownSame:   "The file is like that already.", ownTaken: "There is a folder or a link at that place.",
+			ownBinary: "The file that is there is no text, so it can’t be replaced.",
+			ownTwin:   "There is a file whose name differs only in case, width or how letters are composed.",
+			ownWide: "A line that changes, or one beside it, has %[1]d characters; at most %[2]d, so that whoever " +
+				"approves can read it.",
+			ownLines: "The lines that change and those around them are %[1]d; at most %[2]d, so that whoever approves " +
+				"can read them.",
+			ownBytes: "The lines that change and those around them have %[1]d bytes; at most %[2]d, so that whoever " +
+				"approves can read them.",
+			ownElse:    "It can’t be written. The reason: %[3]s",
+			ownNumber:  "Enter a whole number of seconds from %[1]d to %[2]d.",
+			ownProgram: "The first word must be the name of a program.",
+			ownMany:    "At most %[2]d words; it has %[1]d.",
 		},
 		"Another action waits for approval, or is running. Propose yours when it is over.",
 	},

@@ -65,7 +65,8 @@ var said = language.InEach(
 		},
 		pulled:   "プルリクエストの下書き: %s",
 		branched: "ブランチはありますが、プルリクエストはありません: %s",
-		returned: "ツールの結果です。個人情報は伏せてあります。",
+		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せてあります。" +
+			"氏名などはそのままです。",
 		entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。" +
 			"残りは見せていません。",
 		bytes:      "長いため、%s バイトのうち、はじめの %s バイトだけです。残りは見せていません。",
@@ -113,7 +114,8 @@ var said = language.InEach(
 		},
 		pulled:   "Draft pull request: %s",
 		branched: "The branch is there, without a pull request: %s",
-		returned: "What the tool returned, with personal data masked:",
+		returned: "What the tool returned. E-mail addresses, phone numbers and My Numbers are masked with *, " +
+			"names and the rest are as they are:",
 		entries: "It is long: of the %s entries of its longest list only the first %s " +
 			"are shown.",
 		bytes:      "It is long: of its %s bytes only the first %s are shown.",

@@ -20,12 +20,16 @@ const (
 )
 
 // Isolated runs members' scripts in the sandboxes that run agents' commands. Each script has its own sandbox, without a
-// workspace, and nothing of it is saved. It has no network, because nobody has read the script.
-func Isolated(r isolated.Runner) Sandbox { return separate{r} }
+// workspace, and nothing of it is saved. It has no network, because nobody has read the script. programs are those that
+// scripts find; see isolated.Installed.
+func Isolated(r isolated.Runner, programs string) Sandbox { return separate{r, programs} }
 
-type separate struct{ isolated.Runner }
+type separate struct {
+	isolated.Runner
+	programs string
+}
 
-func (separate) About() string { return isolated.Installed }
+func (s separate) About() string { return isolated.Installed(s.programs) }
 
 // Run returns a script's output and exit code. An error means that the script did not run or that its end is unknown,
 // and ErrNoSandbox that scripts can't be run here.

@@ -184,7 +184,7 @@ func (r *room) Run(_ context.Context, o isolated.Order, onLine func(isolated.Lin
 func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
 	r := &room{lines: []string{"42", "7"}, end: isolated.End{ExitCode: 3, TimedOut: true, Missing: "python3", Dropped: 2, Limit: isolated.EndedByMemory}}
 	for range 2 {
-		got := expect.Value(round.Isolated(r).Run(t.Context(), "echo 42"))(t)
+		got := expect.Value(round.Isolated(r, "").Run(t.Context(), "echo 42"))(t)
 		want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" + isolated.EndedByMemory + ")\nexit code: 3"
 		expect.That(t, got == want, "%q", got)
 	}
@@ -194,7 +194,7 @@ func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
 	}
 	expect.That(t, r.orders[0].Action != r.orders[1].Action, "two scripts share a sandbox")
 	r.lines = strings.Split(strings.Repeat(strings.Repeat("x", 1000)+"\n", 100), "\n")
-	if got := expect.Value(round.Isolated(r).Run(t.Context(), "x"))(t); len(got) > 32<<10 || !strings.Contains(got, "more lines)") {
+	if got := expect.Value(round.Isolated(r, "").Run(t.Context(), "x"))(t); len(got) > 32<<10 || !strings.Contains(got, "more lines)") {
 		t.Errorf("%d bytes", len(got))
 	}
 }
@@ -211,7 +211,7 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 			"never to be had": {[]error{never}, 1, "can't be executed here"}, "lost on its way": {[]error{errors.New("cut off: secret words")}, 1, "nobody knows"},
 		} {
 			r := &room{errs: tt.errs}
-			_, err := round.Isolated(r).Run(t.Context(), "x")
+			_, err := round.Isolated(r, "").Run(t.Context(), "x")
 			if len(r.orders) != tt.orders || (err != nil) != (tt.fails != "") || err != nil && (!strings.Contains(err.Error(), tt.fails) || strings.Contains(err.Error(), "secret")) {
 				t.Errorf("%s: %d orders, %v", about, len(r.orders), err)
 			}
@@ -219,14 +219,14 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 		r := &room{}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		expect.Value(round.Isolated(r).Run(ctx, "x"))(t)
+		expect.Value(round.Isolated(r, "").Run(ctx, "x"))(t)
 		expect.Is(t, r.orders[0].TimeoutSeconds, 10, "%+v", r.orders)
 		short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		if _, err := round.Isolated(r).Run(short, "x"); err == nil || len(r.orders) != 1 {
+		if _, err := round.Isolated(r, "").Run(short, "x"); err == nil || len(r.orders) != 1 {
 			t.Errorf("%v", err)
 		}
-		if _, err := round.Isolated(r).Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1)); err == nil || len(r.orders) != 1 {
+		if _, err := round.Isolated(r, "").Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1)); err == nil || len(r.orders) != 1 {
 			t.Errorf("%v", err)
 		}
 	})

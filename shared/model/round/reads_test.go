@@ -88,7 +88,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 
 func TestAMachineWithoutASandboxIsSaid(t *testing.T) {
 	never := fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
-	for name, box := range map[string]round.Sandbox{"none": nil, "one that can't": round.Isolated(&room{errs: []error{never}})} {
+	for name, box := range map[string]round.Sandbox{"none": nil, "one that can't": round.Isolated(&room{errs: []error{never}}, "")} {
 		out := expect.Value(round.Runner{Models: models{}, Sandbox: box}.Round(t.Context(), play(member("coder", contest.CodeExec))))(t)
 		s := out.Record.Submissions[0]
 		expect.That(t, s.Status == contest.Error && *s.ErrorMessage == "この環境では、コードを実行できません。", "%s: %+v", name, s)

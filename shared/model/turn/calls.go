@@ -8,6 +8,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 
@@ -24,6 +27,7 @@ type callable struct {
 	Description string               `json:"description"`
 	Input       json.RawMessage      `json:"input"`
 	Constraints *tenancy.Constraints `json:"constraints,omitempty"`
+	sourced     bool                 // it takes the files to their source
 }
 
 // callables returns the tools of vendors that the turn offers, and how many are left out because they are too many.
@@ -34,7 +38,7 @@ func (t Turn) callables() (shown []callable, left int) {
 	size := 0
 	for _, s := range t.Calls.All() {
 		c := callable{Name: s.Name, Access: s.Access, Description: legible.VisibleCode(s.Description),
-			Input: json.RawMessage(s.InputSchema)}
+			Input: shownInput(s), sourced: s.Sourced}
 		if !s.Bounds.None() {
 			c.Constraints = &s.Bounds
 		}
@@ -46,6 +50,22 @@ func (t Turn) callables() (shown []callable, left int) {
 		shown, size = append(shown, c), size+len(text)
 	}
 	return shown, left
+}
+
+// planned matches how the descriptions of Ringi's own tools name earlier results, which only plans of steps have.
+var planned = lazy.Regexp(`\[?(?:\{\\"\$ref\\": \\"step-[^"]*\\"\}(?:, )?)+\]?`)
+
+// shownInput returns a tool's schema as the model reads it: nothing in it refers to something else, since no argument
+// may.
+func shownInput(s tool.Spec) json.RawMessage {
+	text, err := schema.Inline(s.InputSchema)
+	if err != nil { // such a tool can't be called
+		return json.RawMessage(s.InputSchema)
+	}
+	if s.Pin == nil {
+		text = planned().ReplaceAll(text, []byte("the values themselves"))
+	}
+	return text
 }
 
 // callTool returns the definition with which the model proposes a call, naming the tools; false if there are none.

@@ -347,6 +347,33 @@ func (t Turn) most() int {
 	return min(cmp.Or(t.MaxTokens, MaxTokens), t.Agent.Context()/4)
 }
 
+const (
+	aboutEdits = " Write edits with plain line ends, also for a file with CRLF: it keeps its line ends and its mode. " +
+		"What you write whole has the line ends that you write; a new file is not executable."
+	aboutModes = " A command can change that (chmod)."
+	aboutOut   = " You can't send files to anybody: people take what actions wrote by the button on the action's card, which " +
+		"sends it to Slack, where it is there, and from the conversation's page, as files, an archive or a patch for git apply."
+	aboutPulls = " A pull request comes of open_pull_request alone: a draft with all that has become of the files since the " +
+		"source's commit."
+)
+
+// aboutFiles says what holds of files, edits and their ways out, where there are any.
+func (t Turn) aboutFiles(b *strings.Builder) {
+	code, commands := t.may(agent.CodeGenerate), t.may(agent.ShellCommand)
+	if code {
+		b.WriteString(aboutEdits)
+	}
+	if code && commands {
+		b.WriteString(aboutModes)
+	}
+	if code || commands {
+		b.WriteString(aboutOut)
+	}
+	if all, _ := t.callables(); slices.ContainsFunc(all, func(c callable) bool { return c.sourced }) {
+		b.WriteString(aboutPulls)
+	}
+}
+
 // about is the part of the prompt that differs between agents. It is the same in all turns of a conversation while the
 // agent's settings are: what differs between turns is said by passing, because vendors cache the prompt.
 func (t Turn) about() string {
@@ -366,8 +393,9 @@ func (t Turn) about() string {
 	if !t.MaySandbox && (t.Agent.May(agent.TestRun) || t.Agent.May(agent.ShellCommand)) {
 		b.WriteString(" Commands and tests can't be executed in this deployment; say so when one is asked for.")
 	}
-	if t.MaySandbox && t.Tools != "" {
+	if t.MaySandbox && t.Tools != "" && (t.may(agent.TestRun) || t.may(agent.ShellCommand)) {
 		b.WriteString(" Where commands are executed, there are: " + t.Tools)
 	}
+	t.aboutFiles(&b)
 	return b.String()
 }

@@ -28,12 +28,6 @@ const (
 	ShellCommand = "shell_command"
 )
 
-// Runtime is the managed runtime in which commands run. It provides the tools that commands find.
-const Runtime = "nodejs22.x"
-
-// Installed tells a model which tools commands find in the sandbox.
-const Installed = "sh, the usual small programs of Linux, and Node.js 22 with npm and npx. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
-
 // Order is a command to be run. The command can reach only the addresses in the order, each of which is valid for this
 // action alone.
 type Order struct {
