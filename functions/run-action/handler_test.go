@@ -363,6 +363,8 @@ func testCancelled(t *testing.T, w *world) {
 	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
 		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
+	expect.Is(t, x.Late.ErrorDetail, "", "nothing of it stays in the folder")
+	expect.Has(t, w.told(), "which was withdrawn, has stopped. The folder is as it was before it.")
 	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,
 		"the workspace is %q, the session %s", a.Conversation.WorkspaceVersion, a.Conversation.Status)
 }
