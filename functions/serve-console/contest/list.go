@@ -114,7 +114,7 @@ func taskPath(k *contest.Contest) string {
 func contestInList(k contest.Contest, words contestTexts) contestRow {
 	row := contestRow{
 		Path: contestPath(k.ExecutionID), Prompt: words.asked(&k), Task: taskPath(&k), Teams: k.TotalTeams,
-		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
+		Cost: web.Spent(words.Locale(), k.Usage.Cost, k.Usage.Unpriced), Began: k.CreatedAt,
 	}
 	row.Status, row.Badge = words.stands(&k, k.Outcome)
 	if k.BestScore != nil {

@@ -134,7 +134,7 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
 		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
 		Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
-		Cost:    costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
+		Cost:    spent(k, works, v.Locale), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
 	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
 		p.Prompt = card.Prose(k.UserPrompt)
@@ -228,16 +228,16 @@ func (t contestTexts) broken(a *contest.Aggregate) string {
 	return t.Say("breaking")
 }
 
-// costOf sums the cost of all calls so far.
-func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
-	if k.Usage.ID != "" { // it is summed up
-		return k.Usage.Cost
+// spent says what all calls so far cost.
+func spent(k *contest.Contest, works []*contest.Work, locale string) string {
+	cost, unpriced := k.Usage.Cost, k.Usage.Unpriced
+	if k.Usage.ID == "" { // it is not summed up
+		for _, w := range works {
+			used := w.Used()
+			cost, unpriced = cost+used.Cost, unpriced+used.Unpriced
+		}
 	}
-	var sum aggregate.MicroUSD
-	for _, w := range works {
-		sum += w.Used().Cost
-	}
-	return sum
+	return web.Spent(locale, cost, unpriced)
 }
 
 // fillTeams adds the teams and their rounds, sorted by rank.

@@ -76,7 +76,7 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
 	call := contestCall{
-		At: u.CreatedAt, Round: strings.TrimLeft(parts[0], "0"), Model: legible.OneLine(u.Model), Cost: u.Cost.String(),
+		At: u.CreatedAt, Round: strings.TrimLeft(parts[0], "0"), Model: legible.OneLine(u.Model), Cost: web.Spent(t.Locale(), u.Cost, u.Unpriced),
 	}
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
 		call.Failed, parts = true, parts[:last]

@@ -52,6 +52,7 @@ type actionRow struct {
 	Result, Error, Unknown  string
 	Late                    string // result that arrived after the cancellation
 	Open, Runs, Waits       bool
+	Folds                   bool // what was asked and what was printed is unfolded by hand
 	Lines                   []logLine
 	Count                   int
 	Missing                 string // numbers of the lines of output that are not kept
@@ -122,9 +123,9 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		Number: x.Number, ID: x.ActionID, Type: agent.Called(locale)[x.ActionType], Badge: actionBadge(x),
 		Status: words.In("action_status", x.Status), At: x.CreatedAt,
 		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID), Seconds: x.TimeoutSeconds,
-		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending,
-		Open: !x.Status.Over() || x.Number == t.is.Conversation.Actions || x.Number == t.logged,
+		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending, Open: t.open(x),
 	}
+	out.Folds = out.Open && x.Status.Over() && !t.chosen
 	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 		out.By = t.person(x.Askers[0])
 	}
@@ -133,24 +134,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 	if !all && x.Number != t.logged {
 		out.OpenPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
 	}
-	for i, text := range payloadTexts(p) {
-		spelled := legible.Spelled(text)
-		is := writtenText{spelled, asItIs(path, x.Number, i+1), spelled != text}
-		switch {
-		case len(p.Files) > 0:
-			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
-		case len(p.Argv) > 0:
-			out.Argv = append(out.Argv, is)
-		case len(p.Changes) > 0:
-		case len(p.Commands) > 0:
-			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
-		case p.Tool != "":
-			t.call(x, p, &out, locale)
-			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
-		default:
-			out.Script = is
-		}
-	}
+	t.does(x, p, path, &out, locale)
 	out.Changes = changedFiles(p.Changes, words, locale, func(n int) string { return asItIs(path, x.Number, n) })
 	out.Pull = pullOf(x, p, words, locale)
 	if x.Status == conversation.ActionPending {
@@ -165,6 +149,46 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		out.LogPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
 	}
 	return out
+}
+
+// open reports whether the page shows an action in a panel of its own.
+func (t *loaded) open(x *conversation.Action) bool {
+	return !x.Status.Over() || x.Number == t.is.Conversation.Actions || x.Number == t.logged
+}
+
+// place is where on the page an action is.
+func (t *loaded) place(x *conversation.Action) string {
+	switch {
+	case x.Status == conversation.ActionPending:
+		return fmt.Sprintf("#asked-%d", x.Number)
+	case t.open(x):
+		return fmt.Sprintf("#action-%d", x.Number)
+	}
+	return fmt.Sprintf("#older-%d", x.Number)
+}
+
+// does fills in what the action would do, but for the changes of files.
+func (t *loaded) does(x *conversation.Action, p conversation.Payload, path string, out *actionRow, locale string) {
+	for i, text := range payloadTexts(p) {
+		spelled := legible.Spelled(text)
+		is := writtenText{spelled, asItIs(path, x.Number, i+1), spelled != text}
+		switch {
+		case len(p.Files) > 0:
+			out.Files = append(out.Files, writtenFile{legible.Spelled(p.Files[i].Path), is})
+		case len(p.Argv) > 0:
+			out.Argv = append(out.Argv, is)
+		case len(p.Changes) > 0:
+		case len(p.Commands) > 0:
+			out.Commands = append(out.Commands, writtenCommand{is, p.Commands[i].TimeoutSeconds})
+		case p.Tool != "":
+			out.Arguments.AsItIs, out.Arguments.Differs = is.AsItIs, true
+		default:
+			out.Script = is
+		}
+	}
+	if p.Tool != "" {
+		t.call(x, p, out, locale)
+	}
 }
 
 // printed fills in an action's output. Rows of earlier releases don't know the numbers of lines that came after others

@@ -15,17 +15,21 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// call fills in what a call of a tool would do: its line, and all of its arguments.
+// call fills in what a call of a tool would do: its line, and all of its arguments. A pull request has words of its
+// own for these.
 func (t *loaded) call(x *conversation.Action, p conversation.Payload, out *actionRow, locale string) {
+	if x.Status == conversation.ActionPending {
+		out.Notes = card.CallNotes(t.is.Conversation, p, locale)
+	}
+	if p.Push != nil {
+		return
+	}
 	out.Tool, out.ToolKind = legible.OneLine(p.Tool), card.CallKind(p.Access, locale)
 	var b strings.Builder
 	for _, piece := range line.Of(locale, []task.Step{card.CalledStep(p)})[0] {
 		b.WriteString(piece.Text)
 	}
 	out.Does, out.Arguments.Text = legible.Spelled(b.String()), legible.Spelled(indented([]byte(p.Arguments)))
-	if x.Status == conversation.ActionPending {
-		out.Notes = card.CallNotes(t.is.Conversation, p, locale)
-	}
 }
 
 // indented writes JSON in lines.

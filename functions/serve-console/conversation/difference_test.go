@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-func filesOf(t *testing.T, path, content string) *conversation.Tree {
+func filesOf(t testing.TB, path, content string) *conversation.Tree {
 	t.Helper()
 	return expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: path, Content: content}}))(t)
 }

@@ -276,7 +276,7 @@ func (p *agentsPage) fill(
 			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Status: statusOf(words, x), Badge: badgeOf(x),
 			Agent: labelOf(defs, x.AgentID),
 			Name:  card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: web.Channel(v, x.Origin(), channels),
-			Cost: x.Usage.Cost.String(), Created: x.CreatedAt, Active: x.LastActivityAt,
+			Cost: web.Spent(v.Locale, x.Usage.Cost, x.Usage.Unpriced), Created: x.CreatedAt, Active: x.LastActivityAt,
 		})
 	}
 	p.Statuses = web.Statuses(

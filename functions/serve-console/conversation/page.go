@@ -49,6 +49,7 @@ type loaded struct {
 	asked    map[string]conversation.Payload // payloads by action, if they can be shown completely
 	log      []conversation.LogEntry
 	logged   int                       // number of the action whose output is in log
+	chosen   bool                      // the reader chose that action
 	became   []conversation.FileChange // what that action changed
 	returned string                    // what the agent was given of its result, of a call
 	audit    []aggregate.AuditEntry
@@ -76,12 +77,12 @@ type conversationPage struct {
 	Calls                     int
 	Input, Output, Cached     int64
 	Cost, Limit               string
-	Unpriced                  int
+	Unpriced                  int    // calls
 	Summary                   string // of older messages
 	SummaryGone               bool   // it has expired, like the messages in it
 	SummaryAt                 time.Time
-	Originals                 string // address of the messages that the summary replaces
-	Said, Folded              []saidRow
+	Originals                 string    // address of the messages that the summary replaces
+	Said, Before, Folded      []saidRow // the newest, those before them, and those that the summary replaces
 	Older, Newest             string
 	Waits                     int // number of unanswered messages
 	Actions                   []actionRow
@@ -92,9 +93,27 @@ type conversationPage struct {
 	Made                      []madeTask
 	Offered                   string // text of a request that a person may make
 	Since                     subject.Since
+	First                     *firstLink // to what waits for a person; nil: nothing does
 	Problem, Typed            string
 	Own                       *ownForm // to propose an action; nil: one is open, or the conversation is closed
 	tried                     aggregate.Offer
+}
+
+// firstLink leads from the top of the page to what waits for a person.
+type firstLink struct{ To, Text string }
+
+// first fills in the link to what waits.
+func (p *conversationPage) first(t loaded, words web.Texts) {
+	for _, o := range t.is.Offers() {
+		to, text := "#acts", words.In("first", o.Act, "n", t.is.Conversation.Actions)
+		if o.Act == aggregate.ActApprove {
+			to = t.place(t.is.Current())
+		}
+		if text != "" && !p.Since.Shown {
+			p.First = &firstLink{to, text}
+			return
+		}
+	}
 }
 
 // madeTask is a request that the agent made of what was agreed.
@@ -168,7 +187,7 @@ func (c *Pages) actionsOf(ctx context.Context, ref aggregate.Ref, t *loaded, num
 	}
 	if n, err := strconv.Atoi(number); err == nil {
 		if i := slices.IndexFunc(t.actions, func(x *conversation.Action) bool { return x.Number == n }); i >= 0 {
-			x = t.actions[i]
+			x, t.chosen = t.actions[i], true
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
@@ -254,6 +273,7 @@ func (c *Pages) showPage(
 	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
 	p.own(t, v)
 	p.Since = p.since(r, words, t, v.Locale)
+	p.first(t, words)
 	p.LogGoesOn = t.more
 	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
@@ -302,7 +322,8 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	}
 	p.Prompts = v.Admin
 	u := s.Usage
-	p.Calls, p.Input, p.Output, p.Cached, p.Cost, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Cost.String(), u.Unpriced
+	p.Calls, p.Input, p.Output, p.Cached, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Unpriced
+	p.Cost = web.Spent(v.Locale, u.Cost, u.Unpriced)
 	if most := t.settings.MaxSessionCost(); most > 0 {
 		p.Limit = most.String()
 	}

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"net/url"
+	"slices"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -18,6 +19,7 @@ type saidRow struct {
 	Files          []fileRow
 	Tokens         int64
 	Action         int    // number of the action that the message is about
+	ActionPath     string // where that is on the page
 	Task           string // path of the task that the message is about
 	Request        string // what the agent handed over, or wants to
 	Typed          *conversation.Own
@@ -70,9 +72,9 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 	for _, i := range t.is.Inbox {
 		waits[i.Message] = true
 	}
-	numbers := map[string]int{}
+	about := map[string]*conversation.Action{}
 	for _, x := range t.actions {
-		numbers[x.ActionID] = x.Number
+		about[x.ActionID] = x
 	}
 	gone := map[string]bool{}
 	for _, m := range t.said {
@@ -85,7 +87,13 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			continue // it stands above
 		}
 		row := p.rowOf(t, m, words)
-		row.Action, row.Waits = numbers[m.ActionID], waits[m.Key()]
+		row.Waits = waits[m.Key()]
+		if x := about[m.ActionID]; x != nil {
+			row.Action, row.ActionPath = x.Number, t.place(x)
+			if m.Proposes(x) { // what it does stands there
+				row.Text = card.Passages(m.Worded() + "\n" + x.Summary)
+			}
+		}
 		if row.Note == "" && gone[m.Key()] {
 			row.Note = words.Say("deleted")
 		}
@@ -99,9 +107,24 @@ func (p *conversationPage) messages(t loaded, words web.Texts) {
 			p.Said = append(p.Said, row)
 		}
 	}
+	if p.Newest == "" {
+		p.fold()
+	}
 	if len(t.said) == saidOfPage {
 		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
 	}
+}
+
+// mostUnfolded is how many messages a page shows unfolded, and more while more are unanswered.
+const mostUnfolded = 10
+
+// fold folds the messages before the newest ones.
+func (p *conversationPage) fold() {
+	n := max(0, len(p.Said)-mostUnfolded)
+	if i := slices.IndexFunc(p.Said, func(m saidRow) bool { return m.Waits }); i >= 0 {
+		n = min(n, i)
+	}
+	p.Before, p.Said = p.Said[:n], p.Said[n:]
 }
 
 // rowOf draws a message without what depends on others.

@@ -141,11 +141,11 @@ func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today 
 		}
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
 		read = append(read, bar{Value: float64(tokens), Title: day + " " + web.Count(tokens)})
-		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " $" + s.Spent.Cost.String()})
+		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced)})
 		if s.Facts > 0 {
 			d.Days = append(d.Days, dayRow{
 				day, s.Tasks, s.Decided(daily.Approved) + s.Decided(daily.Rejected), s.Spent.Input, s.Spent.Output,
-				s.Spent.Cached, "$" + s.Spent.Cost.String(), s.Spent.Unpriced,
+				s.Spent.Cached, web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced), s.Spent.Unpriced,
 			})
 		}
 	}
@@ -197,7 +197,7 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 			"runs_about", "failed", all.Ended["failed"], "cancelled", all.Ended["cancelled"],
 		)},
 		{w.Say("tokens"), web.Count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
-		{w.Say("cost"), "$" + all.Spent.Cost.String(), ""},
+		{w.Say("cost"), web.Spent(w.Locale(), all.Spent.Cost, all.Spent.Unpriced), ""},
 	}
 }
 

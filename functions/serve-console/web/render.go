@@ -99,7 +99,7 @@ var pageFuncs = template.FuncMap{
 	"when": when, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
-	"spelled": legible.Spelled,
+	"spelled": legible.Spelled, "spent": Spent,
 }
 
 // pair passes two values to a nested template.

@@ -291,6 +291,22 @@ func (m *Message) quote(text string) {
 	m.Content += text
 }
 
+// Worded returns the first part of a system message that the system itself worded.
+func (m Message) Worded() string {
+	for _, s := range m.Own {
+		if s.From >= 0 && s.From <= s.To && s.To <= len(m.Content) {
+			return m.Content[s.From:s.To]
+		}
+	}
+	return m.Content
+}
+
+// Proposes reports whether a system message tells the agent of a person's own proposal, which it quotes.
+func (m Message) Proposes(x *Action) bool {
+	return m.Sender == FromSystem && x.RequestedBy == RequestedByUser && m.ActionID == x.ActionID &&
+		m.CreatedAt.Equal(x.CreatedAt)
+}
+
 // Piece is a part of a system message: the system's own words, or a quotation.
 type Piece struct {
 	Text   string

@@ -49,7 +49,11 @@ func CallNotes(s *conversation.Conversation, p conversation.Payload, locale stri
 	}
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
 	goes := fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—"))
-	return append(lines, goes, w.readers(s))
+	lines = append(lines, goes, w.readers(s))
+	if p.Push != nil {
+		lines = append(lines, fill(w.PushReaders, "repository", inline(p.Push.Repository, maxTool)))
+	}
+	return lines
 }
 
 // CallKind says on any surface whether a call only reads.

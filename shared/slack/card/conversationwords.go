@@ -44,6 +44,7 @@ type conversationWords struct {
 	CheckUnknown, Stopping, Expired         string
 	PushRuns, PushSkips, PushTo, PushTitle  string // of a pull request
 	PushBody, PushType, PushEffect          string
+	PushReaders                             string
 	PushUnknown, CheckPush, Looking         string
 	Pulled, BranchThere                     string
 	CancelledBy, CancelledClosed            string
