@@ -233,7 +233,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	}
 	x.Lost, x.Files = t.lost, t.whatWasRead(ctx, reply.Rounds)
 	x.AgentID, x.Text, x.Tokens, x.HandOver = d.ID, reply.Text, reply.Usage.Output, reply.HandOver
-	x.Asked = reply.Asked
+	x.Asked, x.Shown = reply.Asked, newest(history)
 	for _, p := range reply.Refused {
 		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload,
 			Summary: p.Summary})

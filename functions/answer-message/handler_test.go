@@ -309,7 +309,7 @@ func testFilesLost(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	a := w.load()
 	expect.That(t, len(a.Actions) == 0 && a.FilesLost(), "%+v", a.Actions)
-	expect.Has(t, w.vendor.requests[0].System, "folder are lost")
+	expect.Has(t, w.told(), "folder are lost")
 }
 
 func testTools(t *testing.T, w *world) {

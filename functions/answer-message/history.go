@@ -49,7 +49,7 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 		}
 		before = append(append(before, late...), m)
 	}
-	out, err := t.told(ctx, append(before, now...), said)
+	out, err := t.told(ctx, conversation.InOrder(before, now), said)
 	if err != nil || s.From() == "" {
 		return out, err
 	}
@@ -296,6 +296,14 @@ func (t *answering) names(ctx context.Context, all []conversation.Message) map[s
 		}
 	}
 	return t.Names(ctx, t.ref, t.a.Conversation.TeamID, people...)
+}
+
+// newest returns the greatest key of a history.
+func newest(history []turn.Message) (key string) {
+	for _, m := range history {
+		key = max(key, m.Key)
+	}
+	return key
 }
 
 // named puts people's names beside their ids in a text. A name is its person's own choice, and says nothing more.

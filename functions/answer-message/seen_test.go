@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
 
@@ -58,6 +60,46 @@ func TestTheNextCallBeginsAsTheLastOne(t *testing.T) {
 		expect.Same(t, lasting(m), lasting(then.Messages[i]))
 		expect.That(t, i < len(first.Messages)-1 || len(m.Parts) == m.Lasting()+1, "the time is not last: %+v", m.Parts)
 	}
+}
+
+// Each request begins with all of the one before, whatever the system says, whatever comes meanwhile and whatever waits.
+func TestRequestsOfAConversationShareTheirBeginning(t *testing.T) {
+	w, _ := called(t, storetest.Start(t), []slackapi.Said{{User: "U7", Text: "it is red", TS: "1775034001.000100"}}, nil)
+	w.all()
+	w.vendor.says.Calls = []model.Call{{ID: "c", Name: "shell_command",
+		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"look"}`)}}
+	w.vendor.asked = func() {
+		w.vendor.asked = nil
+		w.tell(w.later(1), "U2", "this comes meanwhile")
+	}
+	w.says(w.later(2), "list them")
+	x := w.load().Current()
+	expect.Must(t, x != nil && x.Status == conversation.ActionPending, "%+v", x)
+	w.vendor.says.Calls = nil
+	w.all()
+	w.says(w.later(3), "while it waits")
+	w.vendor.asked = func() {
+		w.vendor.asked = nil
+		by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1"}
+		expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(x.ActionID, by, policy, w.Now())
+		}))(t)
+	}
+	w.says(w.later(4), "it is withdrawn meanwhile")
+	w.all()
+	w.says(w.later(5), "and now?")
+	all := w.vendor.requests
+	expect.Must(t, len(all) >= 6, "%d requests", len(all))
+	lasting := func(m model.Message) []model.Part { return m.Parts[:m.Lasting()] }
+	for n, then := range all[1:] {
+		expect.Is(t, then.System, all[n].System, "the rules of request %d", n+2)
+		expect.Same(t, all[n].Tools, then.Tools)
+		for i, m := range all[n].Messages {
+			expect.Same(t, lasting(m), lasting(then.Messages[i]))
+		}
+	}
+	busy := string(expect.Value(json.Marshal(all[2].Messages))(t))
+	expect.Has(t, busy, "waits for a decision or is under way")
 }
 
 // Of what expired, or was said before the conversation began anew, the agent is told that it isn't shown.

@@ -29,6 +29,7 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 	}
 	value, err := j.run(within)
 	stop()
+	over := j.Now()
 	if e, is := errors.AsType[*failedcall.Error](err); is && e.Problem == failedcall.ProblemChanged {
 		j.noteChanged(ctx)
 	}
@@ -39,6 +40,7 @@ func (j *job) call(ctx context.Context) (aggregate.Next, error) {
 		})
 	}
 	r := j.result(ctx, value, err)
+	r.At = over
 	j.log(ctx, r, err)
 	return j.record(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, j.invocation, r, j.Now())

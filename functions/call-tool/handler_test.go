@@ -192,6 +192,7 @@ func TestCalls(t *testing.T) {
 	run("a read that can't be kept has failed", read, testNotKept)
 	run("a write counts as done even if its result can't be kept", write, testWriteNotKept)
 	run("a cancelled read is stopped", read, testCancelled)
+	run("a late result says when the call ended", write, testLateTime)
 }
 
 func testOnce(t *testing.T, w *world) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -117,6 +116,7 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 		return l.add(ctx, line)
 	})
 	stop()
+	over := j.Now()
 	l.flush(ctx)
 	close(p.notes)
 	<-noted
@@ -129,7 +129,9 @@ func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	if err != nil {
 		return conversation.Result{}, err
 	}
-	return j.result(ctx, end, l, p), nil
+	r := j.result(ctx, end, l, p)
+	r.At = over
+	return r, nil
 }
 
 // on is what the action works on.
@@ -160,16 +162,44 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines, p *progres
 		Status: conversation.ActionSucceeded, Held: end.Held,
 	}
 	l.into(&r, end.Dropped)
-	w, code := j.words(), end.ExitCode
+	w := j.words()
+	said := []conversation.Piece{j.ended(&r, end, p), {Text: w.limit(end.Limit)}}
+	if end.Limit != "" {
+		j.noted = append(j.noted, "limit", end.Limit)
+	}
+	if len(end.Left) > 0 {
+		names := strings.Join(end.Left[:min(len(end.Left), mostLeft)], ", ")
+		said = append(said, conversation.Piece{Text: w.left}, conversation.Piece{Text: names, Quoted: true})
+	}
+	if end.Version != "" {
+		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
+		if r.Version = version; err != nil { // the command has run, but its files are not saved
+			j.noted = append(j.noted, "workspace_not_kept", err.Error())
+			r.Version, said = "", append(said, conversation.Piece{Text: w.notKept})
+		} else if r.Error != "" && !end.Cancelled && version != j.action.BaseVersion {
+			said = append(said, conversation.Piece{Text: w.kept})
+		}
+		if err == nil {
+			r.Changed = j.compare(ctx, version)
+		}
+	}
+	detail(&r, said...)
+	return r
+}
+
+// ended writes into a result how the command ended, and returns what is to be said of that.
+func (j *job) ended(r *conversation.Result, end isolated.End, p *progress) (said conversation.Piece) {
+	code := end.ExitCode
 	switch {
 	case end.Missing != "":
-		r.Error, r.ErrorDetail = reasonMissing, end.Missing
+		r.Error, said = reasonMissing, conversation.Piece{Text: end.Missing, Quoted: true}
 	case end.Cancelled:
 		r.Error = conversation.ReasonWithdrawn
 	case end.TimedOut:
-		r.Error, r.ErrorDetail = conversation.ReasonTimeout, fmt.Sprintf(w.seconds, p.limit(len(end.Ran)))
+		r.Error = conversation.ReasonTimeout
+		said.Text = fmt.Sprintf(j.words().seconds, p.limit(len(end.Ran)))
 	case end.Signal != "":
-		r.Error, r.ErrorDetail = reasonSignal, end.Signal
+		r.Error, said = reasonSignal, conversation.Piece{Text: end.Signal, Quoted: true}
 	case code != 0:
 		r.Error = conversation.ReasonExit
 	}
@@ -183,27 +213,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines, p *progres
 	if r.Error != "" {
 		r.Status = conversation.ActionFailed
 	}
-	said := []string{r.ErrorDetail, w.limit(end.Limit)}
-	if end.Limit != "" {
-		j.noted = append(j.noted, "limit", end.Limit)
-	}
-	if len(end.Left) > 0 {
-		said = append(said, fmt.Sprintf(w.left, strings.Join(end.Left[:min(len(end.Left), mostLeft)], ", ")))
-	}
-	if end.Version != "" {
-		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
-		if r.Version = version; err != nil { // the command has run, but its files are not saved
-			j.noted = append(j.noted, "workspace_not_kept", err.Error())
-			r.Version, said = "", append(said, w.notKept)
-		} else if r.Error != "" && version != j.action.BaseVersion {
-			said = append(said, w.kept)
-		}
-		if err == nil {
-			r.Changed = j.compare(ctx, version)
-		}
-	}
-	r.ErrorDetail = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
-	return r
+	return said
 }
 
 // mostLeft is how many files that could not be kept a result names.

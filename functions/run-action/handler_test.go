@@ -253,6 +253,7 @@ func TestActions(t *testing.T) {
 	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)
 	run("a crash during the call is unknown and it is not made again", conversation.ShellCommand, command, testCrash)
 	run("a sandbox that can't be had is asked for again", conversation.ShellCommand, command, testNotBegun)
+	run("a late result says when the command ended", conversation.ShellCommand, command, testLateTime)
 	run("what is cancelled is told to stop, and its late result is kept beside", conversation.ShellCommand, command, testCancelled)
 	run("files are written without a sandbox", conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
 	run("without a sandbox no command is run", conversation.ShellCommand, command, testNoSandbox)
@@ -362,6 +363,8 @@ func testCancelled(t *testing.T, w *world) {
 	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.archives.stopped()) != 1 {
 		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
+	expect.Is(t, x.Late.ErrorDetail, "", "nothing of it stays in the folder")
+	expect.Has(t, w.told(), "which was withdrawn, has stopped. The folder is as it was before it.")
 	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,
 		"the workspace is %q, the session %s", a.Conversation.WorkspaceVersion, a.Conversation.Status)
 }

@@ -108,8 +108,8 @@ func (l *lines) lose() {
 	l.held, l.gone = nil, l.gone[max(0, len(l.gone)-2*conversation.MostLines):] // the others expire
 }
 
-// mostTail is how many bytes of output the agent sees.
-const mostTail = 8 << 10
+// mostTail is how many bytes of output the agent sees: one line of the greatest length with its number, at least.
+const mostTail = isolated.MaxLine + 32
 
 // count returns how many lines there were so far.
 func (l *lines) count() int {
@@ -129,20 +129,24 @@ func (l *lines) into(r *conversation.Result, dropped int) {
 	}
 	r.Lines = max(l.next, l.came+dropped)
 	r.Dropped, r.Missing = r.Lines-len(kept), conversation.Missing(kept, r.Lines)
-	r.Tail, r.TailFrom = l.tail()
+	r.Tail, r.TailLines = l.tail()
 }
 
-// tail returns the last lines for the agent, each after its number, and the number of the first of them.
-func (l *lines) tail() (text string, from int) {
-	var out []string
+// tail returns the last lines for the agent, each after its number, and which these are.
+func (l *lines) tail() (text string, shown []conversation.Lines) {
+	last, from := l.last[max(0, len(l.last)-tailLines):], 0
 	size := 0
-	for _, line := range slices.Backward(l.last[max(0, len(l.last)-tailLines):]) {
+	var out []string
+	for i, line := range slices.Backward(last) {
 		one := fmt.Sprintf("%d: %s", line.Number, line.Text)
 		if size += len(one) + 1; size > mostTail && out != nil {
 			break
 		}
-		out, from = append(out, legible.FirstBytes(one, mostTail)), line.Number
+		out, from = append(out, legible.FirstBytes(one, mostTail)), i
 	}
 	slices.Reverse(out)
-	return strings.Join(out, "\n"), from
+	for _, line := range last[min(from, len(last)):] {
+		shown = conversation.WithLine(shown, line.Number)
+	}
+	return strings.Join(out, "\n"), shown
 }

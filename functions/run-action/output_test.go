@@ -59,7 +59,7 @@ func testManyLines(t *testing.T, w *world) {
 	expect.That(t, len(log) == conversation.MostLines && log[0].Order == 200 && x.Dropped == 200 && x.NotKept() == "1–200",
 		"%d lines from %d, not kept: %s", len(log), log[0].Order, x.NotKept())
 	told := w.told()
-	expect.Has(t, told, "You are not shown lines 1–640.")
+	expect.Has(t, told, "You are not shown lines 201–640.")
 	expect.Has(t, told, "\n641: line 641\n")
 }
 
@@ -79,20 +79,24 @@ func testUnsaved(t *testing.T, w *world) {
 // The agent's part of the output has whole lines, each after its number, within its limit.
 func TestTheEndOfTheOutputHasWholeLines(t *testing.T) {
 	long := strings.Repeat("あ", isolated.MaxLine/3)
-	l := &lines{last: []isolated.Line{{Number: 7, Text: "short"}, {Number: 9, Text: long}}}
-	text, from := l.tail()
-	expect.That(t, from == 9 && strings.HasPrefix(text, "9: あ") && len(text) <= mostTail, "%d bytes from %d", len(text), from)
+	l := &lines{last: []isolated.Line{{Number: 7, Text: strings.Repeat("s", 99)}, {Number: 9, Text: long}}}
+	text, shown := l.tail()
+	expect.That(t, fmt.Sprint(shown) == "[{9 9}]" && text == "9: "+long && len(text) <= mostTail, "%d bytes of %v", len(text), shown)
 	l.last = nil
 	for i := range 200 {
 		l.last = append(l.last, isolated.Line{Number: i + 1, Text: strings.Repeat("x", 300)})
 	}
-	text, from = l.tail()
+	text, shown = l.tail()
 	all := strings.Split(text, "\n")
-	expect.That(t, from == 200-len(all)+1 && len(text) <= mostTail && strings.HasPrefix(all[0], fmt.Sprint(from, ": xxx")) &&
+	from := 200 - len(all) + 1
+	expect.That(t, slices.Equal(shown, []conversation.Lines{{From: from, To: 200}}) && len(text) <= mostTail && strings.HasPrefix(all[0], fmt.Sprint(from, ": xxx")) &&
 		slices.Min(lengths(all)) > 300, "%d lines from %d", len(all), from)
 	l.last = nil
-	text, from = l.tail()
-	expect.That(t, text == "" && from == 0, "of nothing: %q from %d", text, from)
+	text, shown = l.tail()
+	expect.That(t, text == "" && shown == nil, "of nothing: %q of %v", text, shown)
+	l.last = []isolated.Line{{Number: 3}, {Number: 7}, {Number: 8}}
+	_, shown = l.tail()
+	expect.Is(t, fmt.Sprint(shown), "[{3 3} {7 8}]", "with a gap")
 }
 
 func lengths(all []string) (out []int) {

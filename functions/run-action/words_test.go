@@ -62,6 +62,11 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 		if x := k.action(); x.ErrorDetail != tt.want || len(x.Held) != 3 || x.Held[0] != "namespaces" || len(x.Held[2]) > 100 {
 			t.Errorf("%s: %q, held by %q", name, x.ErrorDetail, x.Held)
 		}
+		all := expect.Value(k.rows.Messages(t.Context(), k.ref.Tenant, k.ref.ID, ""))(t)
+		for _, p := range all[len(all)-1].Pieces() { // to the agent only the sandbox's words are quoted
+			sandbox := p.Text == "SIGKILL" || p.Text == "a, b"
+			expect.That(t, p.Quoted == sandbox, "%s: %+v", name, p)
+		}
 	}
 }
 

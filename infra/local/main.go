@@ -100,6 +100,9 @@ func serve(ctx context.Context, args []string, s streams) error {
 		fmt.Fprintf(s.out, "containers reach %s, which is %s here\n", running.ContainerURL, running.ContainerAddr)
 	}
 	fmt.Fprintf(s.out, "%s=%s\nmembers of contests read by %s, until an administrator takes it off their list\n", teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
+	for _, own := range running.Vendors.Own {
+		fmt.Fprint(s.out, served(own, running.VendorsURL))
+	}
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunctions print to %s\nthe console is at %s/console\n%s\n",
 		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL, ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
@@ -111,6 +114,17 @@ func serve(ctx context.Context, args []string, s streams) error {
 	case err := <-running.Failed():
 		return err
 	}
+}
+
+// served says how to use a repository of the person's.
+func served(own vendors.Own, url string) string {
+	text := fmt.Sprintf("%s is %s at %.7s of %s; write claude@%s: … in a direct message\n", own.Source.Repository, own.Path,
+		own.Commit, own.Branch, own.Source.Name)
+	if own.Changed > 0 {
+		text += fmt.Sprintf("  without %d changed or new files there, which are not committed\n", own.Changed)
+	}
+	return text + "  its pull requests: " + url + vendors.GitHubPages + own.Source.Repository + "/pull/<number>\n  their branches: " +
+		vendors.FetchCommand(own.Clone, "+refs/heads/ringi/*:refs/remotes/ringi/*") + "\n"
 }
 
 // ready returns the line that announces that the system answers. It names the model unless it is the demo model.
@@ -158,6 +172,10 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "where containers are `served`")
 	iam := f.String("iam", "on", "`off` lets functions do what their roles don't allow")
 	database := f.String("dynamodb", "moto", "`local` has tables and streams in Amazon's DynamoDB Local, fetched by Maven, which needs a JDK of Java 17")
+	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is written to yours", func(path string) error {
+		o.Repositories = append(o.Repositories, path)
+		return nil
+	})
 	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
 	if err := f.Parse(args); err != nil {
 		return o, "", err

@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		{name: "an unknown engine", args: []string{"-dynamodb", "mysql"}, want: "it is moto or local"},
 		{name: "an unknown command", args: []string{"start"}, want: `"start" is no flag and no command`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
+		{name: "repositories", args: []string{"-repository", "a", "-repository", "b"}},
 		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},
 	}
 	for _, tt := range tests {
@@ -76,7 +77,7 @@ func TestParseInvoke(t *testing.T) {
 
 func TestHelpIsGivenAndNoFailure(t *testing.T) {
 	out, err := command(t, "-h").CombinedOutput()
-	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") && strings.Contains(string(out), "-aws-addr"),
+	expect.That(t, err == nil && strings.Contains(string(out), "local invoke <function>") && strings.Contains(string(out), "-aws-addr") && strings.Contains(string(out), "-repository folder"),
 		"%v: %s", err, out)
 }
 
@@ -254,6 +255,14 @@ func TestAPortInUseIsSaidInOneSentence(t *testing.T) {
 	defer l.Close()
 	out, err := command(t, "-addr", l.Addr().String()).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "-addr") || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestWhatIsNoRepositoryIsSaidInOneSentence(t *testing.T) {
+	dir := t.TempDir()
+	out, err := command(t, append(onFreePorts(), "-repository", dir)...).CombinedOutput()
+	if err == nil || !strings.HasPrefix(string(out), "-repository: "+dir+" is no git repository") || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -19,7 +19,7 @@ func pullOf(x *conversation.Action, p conversation.Payload, words web.Texts, loc
 	if x.Pushed == nil {
 		return nil
 	}
-	is, _ := card.PullOf(p, x.Pushed.Branch, locale)
+	is, _ := card.PullOf(x, p, locale)
 	is.Title, is.Body = legible.Spelled(is.Title), legible.Spelled(is.Body)
 	out := &pullRequest{Pull: is, URL: x.Pushed.URL()}
 	switch {

@@ -35,17 +35,16 @@ func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	x.MCPServers = append(x.MCPServers, server)
 	if s.Sandbox != nil && tenant == aggregate.TenantID(s.Sandbox.TeamID()) {
 		x.Sources = append(x.Sources, Shop(s))
+		for _, own := range s.Vendors.Own {
+			x.Sources = append(x.Sources, own.Source)
+		}
 	}
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
 
 // Shop is the source that a stack's first workspace has: the demo repository, for everybody.
-func Shop(s *stack.Stack) agent.Source {
-	repo := vendors.ShopOwner + "/" + vendors.ShopName
-	return agent.Source{Name: vendors.ShopName, Repository: repo, Ref: vendors.ShopRef, People: []string{agent.Everybody},
-		Agents: []string{agent.Codex, "claude"}, CI: agent.CISkip, RepositoryID: int(s.Vendors.GitHub.ID(repo))}
-}
+func Shop(s *stack.Stack) agent.Source { return s.Vendors.Shop() }
 
 func MCP(s *stack.Stack) mcp.Admin {
 	reach := outbound.Dialer{Allow: []string{s.VendorsHost()}}

@@ -51,6 +51,7 @@ func cardApp(t *testing.T, w *world) {
 func TestInTheBrowser(t *testing.T) {
 	w := newWorld(t, func(o *sandbox.Options) {
 		o.Banner = "デモモデルです"
+		o.Links = map[string]string{"https://github.com/local/app/": "http://127.0.0.1:1/github.com/local/app/"}
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
 				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "PROMPT#0002", "since": "2026-11-20T00:00:02Z"},
@@ -71,6 +72,7 @@ func TestInTheBrowser(t *testing.T) {
 	}
 
 	p.Click(`.in-thread [data-focus="more"]`)
+	p.Until(`document.querySelector('[role="menuitem"][data-id="propose_action"]').textContent === "操作を提案Ringi"`)
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
 	expect.Eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
 
@@ -172,6 +174,8 @@ func markup(t *testing.T, w *world, p *browser.Tab) {
 	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
 	w.post(t, workspace.HR, slack.MsgOptionText(hostile, false))
 	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
+	w.post(t, workspace.HR, slack.MsgOptionText("<https://github.com/local/app/pull/1|local/app#1> <https://github.com/local/apple/pull/1|other>", false))
+	p.Until(`[...document.querySelectorAll(".text-body a, .text a")].slice(-2).map((a) => a.href).join() === "http://127.0.0.1:1/github.com/local/app/pull/1,https://github.com/local/apple/pull/1"`)
 	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 }
 

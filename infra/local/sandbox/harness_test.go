@@ -106,6 +106,9 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // longer than any test needs
 		EventsURL: appServer.URL + "/slack/events", InteractionsURL: appServer.URL + "/slack/interactions",
 	}
+	var err error
+	opts.Shortcuts, opts.Globals, err = sandbox.ReadMenus(manifest)
+	expect.NoError(t, err)
 	for _, f := range adjust {
 		f(&opts)
 	}

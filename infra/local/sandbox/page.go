@@ -33,12 +33,13 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	s.installs.install(s).serve(mux, "/oauth/v2", "oauth.v2.access")
 	mux.HandleFunc("GET /sandbox/state", s.getState)
 	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
+	mux.HandleFunc("GET /sandbox/files/{id}", s.getFile)
 	mux.HandleFunc("GET /sandbox/attempts", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.recent(), nil) })
 	mux.HandleFunc("GET /sandbox/attempts/{n}", s.getAttempt)
 	for name, do := range s.acts() {
-		mux.HandleFunc("POST /sandbox/"+name, act(do))
+		mux.HandleFunc("POST /sandbox/"+name, act(maxSay, do))
 	}
-	mux.HandleFunc("PUT /sandbox/toggles", act(func(t Toggles) (any, error) { return t, s.SetToggles(t) }))
+	mux.HandleFunc("PUT /sandbox/toggles", act(maxRequest, func(t Toggles) (any, error) { return t, s.SetToggles(t) }))
 	mux.HandleFunc("POST /sandbox/actions/{team}/{app}/{id}", s.serveHook)
 	s.hooks(mux)
 	files, err := fs.Sub(ui, "ui")
@@ -92,14 +93,14 @@ func reply(w http.ResponseWriter, v any, err error) {
 
 // read decodes a JSON body, or answers with an error that names the expected form. It refuses other content types, so
 // that another site's form can't act as the person at this page.
-func read[T any](w http.ResponseWriter, r *http.Request, form string) (in T, ok bool) {
+func read[T any](w http.ResponseWriter, r *http.Request, most int64, form string) (in T, ok bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return in, false
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
-		http.Error(w, "body is over 1 MiB", http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("body is over %d MiB", most>>20), http.StatusRequestEntityTooLarge)
 		return in, false
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -109,10 +110,10 @@ func read[T any](w http.ResponseWriter, r *http.Request, form string) (in T, ok 
 	return in, true
 }
 
-// act returns a handler for an action on the page.
-func act[T any](do func(T) (any, error)) http.HandlerFunc {
+// act returns a handler for an action on the page, with a body of at most so many bytes.
+func act[T any](most int64, do func(T) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		in, ok := read[T](w, r, "what this call takes")
+		in, ok := read[T](w, r, most, "what this call takes")
 		if !ok {
 			return
 		}

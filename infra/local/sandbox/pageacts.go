@@ -33,6 +33,7 @@ type pageState struct {
 	Globals    []Shortcut                     `json:"globals"`
 	Home       *workspace.View                `json:"home"` // the app's Home tab; nil if the app has not published one
 	Banner     map[string]string              `json:"banner"`
+	Links      map[string]string              `json:"links"`
 	Has        map[string]bool                `json:"has"`
 	Admin      string                         `json:"admin"`   // the console's first administrator
 	Started    time.Time                      `json:"started"` // start of the sandbox; everything on the page is newer
@@ -55,7 +56,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has:    map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil}, Admin: s.opts.Administrator,
-		Started:  s.started,
+		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{},
 		Channels: []workspace.Channel{},
@@ -94,6 +95,7 @@ type target struct {
 	TS         string         `json:"ts"`
 	ThreadTS   string         `json:"thread_ts"`
 	Text       string         `json:"text"`
+	Files      []attachment   `json:"files"`
 	ViewID     string         `json:"view_id"`
 	ActionID   string         `json:"action_id"`
 	CallbackID string         `json:"callback_id"`
@@ -134,9 +136,19 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 
 func (s *Sandbox) postSay(in target) (any, error) {
 	text := strings.TrimSpace(in.Text)
-	if n := utf8.RuneCountInString(text); n == 0 || n > maxTyped {
+	if n := utf8.RuneCountInString(text); n == 0 && len(in.Files) == 0 || n > maxTyped {
 		return nil, FieldErrors{"text": fmt.Sprintf("1 to %d characters, not %d", maxTyped, n)}
 	}
-	ts, err := s.Reply(in.User, in.Channel, in.ThreadTS, s.typed(text))
+	files, err := checked(in.Files)
+	if err != nil {
+		return nil, err
+	}
+	say := s.Reply
+	if len(files) > 0 {
+		say = func(user, channel, thread, text string) (string, error) {
+			return s.Attach(user, channel, thread, text, files...)
+		}
+	}
+	ts, err := say(in.User, in.Channel, in.ThreadTS, s.typed(text))
 	return map[string]string{"ts": ts}, err
 }

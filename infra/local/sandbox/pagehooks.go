@@ -23,7 +23,7 @@ func (s *Sandbox) hooks(mux *http.ServeMux) {
 	mux.HandleFunc("GET /sandbox/waits", s.getWaits)
 	if o.Tools != nil {
 		mux.HandleFunc("GET /sandbox/tools", func(w http.ResponseWriter, _ *http.Request) { reply(w, o.Tools.List(), nil) })
-		mux.HandleFunc("PUT /sandbox/tools", act(func(in ToolFault) (any, error) {
+		mux.HandleFunc("PUT /sandbox/tools", act(maxRequest, func(in ToolFault) (any, error) {
 			o.Tools.Set(in.Tool, in.Failing)
 			return nil, nil
 		}))

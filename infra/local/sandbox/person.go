@@ -31,8 +31,14 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 
 // Attach says something as Reply does, with files.
 func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...workspace.File) (string, error) {
-	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Subtype: "file_share",
-		Blocks: []any{richText(text)}, Files: files})
+	if _, err := s.ws.User(user); err != nil {
+		return "", fmt.Errorf("attach files as %s: %w", user, err)
+	}
+	d := workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Subtype: "file_share", Files: files}
+	if text != "" {
+		d.Blocks = []any{richText(text)}
+	}
+	m, err := s.ws.Post(d)
 	if err != nil {
 		return "", fmt.Errorf("attach files in %s: %w", channel, err)
 	}

@@ -42,9 +42,10 @@ type Options struct {
 	Logger     *slog.Logger
 
 	Banner    string
-	BannerEN  string     // defaults to Banner
-	Shortcuts []Shortcut // in a message's menu
-	Globals   []Shortcut // not tied to a message
+	BannerEN  string            // defaults to Banner
+	Shortcuts []Shortcut        // in a message's menu, see ReadMenus
+	Globals   []Shortcut        // not tied to a message
+	Links     map[string]string // on the page, addresses that begin so lead to the stand-in's pages instead
 	Run       func(ctx context.Context, taskID string) (any, error)
 	Row       func(ctx context.Context, taskID, key string) (any, error) // returns a complete row that Run lists
 	Object    func(ctx context.Context, taskID, key string) (any, error) // returns a value that is stored in the bucket
@@ -130,14 +131,6 @@ func withDefaults(opts Options) Options {
 	opts.TimeScale = cmp.Or(opts.TimeScale, defaultScale)
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	opts.BannerEN = cmp.Or(opts.BannerEN, opts.Banner)
-	if opts.Globals == nil {
-		opts.Globals = []Shortcut{{CallbackID: "ringi_new", Name: "稟議を依頼", NameEN: "New request"}}
-	}
-	if opts.Shortcuts == nil {
-		opts.Shortcuts = []Shortcut{
-			{CallbackID: "cancel_task", Name: "取り消す・終える", NameEN: "Cancel or end"}, {CallbackID: "ringi_from_message", Name: "この依頼を稟議に", NameEN: "Ask Ringi"},
-		}
-	}
 	return opts
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ringi/infra/local/gateway"
 	"ringi/infra/local/sandbox"
+	"ringi/infra/local/vendors"
 )
 
 // startFront serves the template's routes, and the sandbox on all other paths.
@@ -43,6 +44,10 @@ func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
 	o.URL, o.EventsURL, o.InteractionsURL, o.CommandsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions", s.URL+"/slack/commands"
 	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
+	o.Links = map[string]string{}
+	for _, name := range s.Vendors.GitHub.Names() {
+		o.Links["https://github.com/"+name+"/"] = s.VendorsURL + vendors.GitHubPages + name + "/"
+	}
 	if o.Logger == nil {
 		o.Logger = s.log
 	}

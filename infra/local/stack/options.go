@@ -43,6 +43,8 @@ type Options struct {
 	Allow      []string          // host:port of endpoints that need not be on the public internet
 	Artifacts  string            // a folder of `sam build`; "" compiles the functions
 
+	Repositories []string // folders of repositories that GitHub's stand-in serves besides the demo's
+
 	SlackAPIURL   string         // Slack's Web API; "" means the sandbox
 	SigningSecret string         // "" means random
 	BotToken      string         // "" means random
@@ -103,7 +105,20 @@ func (o Options) complete() (Options, error) {
 		o.SlackAPIURL += "/"
 	}
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
-	return o, nil
+	return o.withMenus()
+}
+
+// withMenus gives the sandbox the shortcuts of the app manifest, unless it has others.
+func (o Options) withMenus() (Options, error) {
+	if o.SlackAPIURL != "" || o.Sandbox.Shortcuts != nil {
+		return o, nil
+	}
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return o, err
+	}
+	o.Sandbox.Shortcuts, o.Sandbox.Globals, err = sandbox.ReadMenus(filepath.Join(root, "infra", "slack-manifest.yaml"))
+	return o, err
 }
 
 // parameters returns the template's parameters: the vendors' addresses and the options' values.

@@ -19,6 +19,7 @@ const Sheet = "ringi-demo-sheet"
 // Vendors stands in for all vendors. It keeps data in memory.
 type Vendors struct {
 	GitHub *github.Server
+	Own    []Own // repositories of a person's that GitHub has, see Serve
 
 	accounts map[string]*accounts // by provider
 	tokens   map[string]string    // one access token for each provider
@@ -53,7 +54,7 @@ func New() *Vendors {
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
 // Handler serves freee at /freee/hr, GitHub's API at GitHubPath, Sheets at /sheets, a page of the spreadsheet at
-// /sheets/<spreadsheet id>, and the MCP server at RoomsPath. The authorization servers are at /<provider>/authorize,
+// /sheets/<spreadsheet id>, pages of repositories below GitHubPages, and the MCP server at RoomsPath. The authorization servers are at /<provider>/authorize,
 // /<provider>/token and /<provider>/revoke. That of the MCP server can also be discovered and registers clients.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
@@ -85,6 +86,8 @@ func (v *Vendors) Handler() http.Handler {
 	m.HandleFunc("PUT "+books+"/{id}/values/{range}", v.google(writeRows, v.writeValues))
 	m.HandleFunc("GET /sheets/{id}", v.page)
 	m.HandleFunc(RoomsPath, v.meetings)
+	m.HandleFunc("GET "+GitHubPages+"{owner}/{name}/pull/{number}", v.pullPage)
+	m.HandleFunc("GET "+GitHubPages+"{owner}/{name}/tree/{tree...}", v.treePage)
 	m.Handle(GitHubPath+"/", http.StripPrefix(GitHubPath, v.GitHub.Handler()))
 	return m
 }

@@ -58,6 +58,8 @@ type Answer struct {
 	HandOver string
 	// Asked says that a person makes this request by a button, because the agent was shown files or output.
 	Asked bool
+	// Shown is the key of the newest message that the agent was shown.
+	Shown string
 	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
@@ -106,7 +108,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	handed := c.hands(x, seen)
 	if x.Text != "" || proposed != "" || handed != nil || len(x.Read) > 0 || x.Files != nil || len(c.late) > 0 {
 		answer := Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed,
-			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, HandOver: handed}
+			Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late, Answers: c.answers, Shown: x.Shown,
+			HandOver: handed}
 		if x.Files != nil {
 			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
 		}
@@ -212,6 +215,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 			continue
 		}
 		c.Remove(is)
+		c.answers = append(c.answers, is.Message)
 		if is.Message <= a.Conversation.From() && !is.Folded {
 			c.late = append(c.late, is.Message)
 		}
@@ -280,7 +284,8 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 		return aggregate.Change{}, err
 	}
 	c.charge(r.Usage)
-	refused := Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late}
+	refused := Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late,
+		Answers: c.answers}
 	if was := a.ReadFor(seen); was != nil { // people see what was read, although nothing came of it
 		refused.Read = was.Read
 	}

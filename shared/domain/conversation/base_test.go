@@ -99,6 +99,26 @@ func TestALateResultsFilesStayTheActions(t *testing.T) {
 	expect.That(t, strings.Contains(told, "did not become the conversation's") && strings.Contains(told, "Files changed: 1"), "%q", told)
 }
 
+// A late result keeps when its work ended, unless nobody said so, or it would be later than now.
+func TestALateResultSaysWhenItsWorkEnded(t *testing.T) {
+	for name, test := range map[string]struct{ ended, kept time.Duration }{
+		"before it was recorded": {-time.Second, -time.Second}, "after": {time.Hour, 0}, "nobody said": {-1 << 62, 0},
+	} {
+		tb, x := executing(t, ShellCommand)
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Cancel(x.ActionID, person(sato), policy, tb.now)
+		})
+		tb.now = tb.now.Add(5 * time.Second)
+		r := Result{Status: ActionSucceeded}
+		if test.ended > -1<<62 {
+			r.At = tb.now.Add(test.ended)
+		}
+		tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Finish(x.ActionID, "i1", r, tb.now) })
+		late := tb.load().Action(x.ActionID).Late
+		expect.That(t, late.At.Equal(tb.now.Add(test.kept).Truncate(time.Millisecond)), "%s: %v at %v", name, late.At, tb.now)
+	}
+}
+
 func TestAnEndMovesTheFilesFromTheActionsBaseAlone(t *testing.T) {
 	for _, version := range []string{"v1", ""} {
 		tb, x := executing(t, ShellCommand)

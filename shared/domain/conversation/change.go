@@ -21,6 +21,7 @@ type change struct {
 	drawn        int      // number of cards in this Change
 	shows        string   // timestamp of the Slack message that the next card takes over
 	late         []string // keys of messages that this Change answers although they are before From
+	answers      []string // keys of all messages that it answers
 }
 
 // begin opens a change at now, or just after the conversation's last change if that is later. It fails with

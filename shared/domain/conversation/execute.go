@@ -14,16 +14,17 @@ type Result struct {
 	Summary     string           `json:"summary,omitempty"`
 	Error       aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail string           `json:"error_detail,omitempty"`
+	Detail      []Piece          `json:"-"` // ErrorDetail by who said it, for the agent; nil: not known
 	ExitCode    *int             `json:"exit_code,omitempty"`
 	Version     string           `json:"version,omitempty"` // the version of the files afterwards; empty: unchanged
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	Missing     []Lines          `json:"missing,omitempty"` // the lines that were not kept; only the first are saved
-	At          time.Time        `json:"at"`
-	Held        []string         `json:"held,omitempty"` // active isolation measures, as reported by the sandbox
-	Tail        string           `json:"-"`              // end of the output, for the agent, each line after its number
-	TailFrom    int              `json:"-"`              // number of its first line
-	Gone        bool             `json:"-"`              // the files on which it was to work are lost
+	At          time.Time        `json:"at"`                // when its work ended; in earlier rows when that was kept
+	Held        []string         `json:"held,omitempty"`    // active isolation measures, as reported by the sandbox
+	Tail        string           `json:"-"`                 // end of the output, for the agent, each line after its number
+	TailLines   []Lines          `json:"-"`                 // which lines it has
+	Gone        bool             `json:"-"`                 // the files on which it was to work are lost
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 	Commands    []Ran            `json:"commands,omitempty"`    // of several commands, those that began
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
@@ -36,6 +37,10 @@ type FilesChanged struct {
 	Added   int      `json:"added,omitempty"`   // lines of text
 	Removed int      `json:"removed,omitempty"` // lines of text
 	Names   []string `json:"names"`             // the first few paths
+	// Deleted counts those of Files that are deleted, and DeletedNames has the first few of their paths. Rows of earlier
+	// releases don't say.
+	Deleted      int      `json:"deleted,omitempty"`
+	DeletedNames []string `json:"deleted_names,omitempty"`
 	// Written counts the files with content that it wrote; Large says that one has more than MaxSentBytes.
 	Written int  `json:"written,omitempty"`
 	Large   bool `json:"large,omitempty"`
@@ -52,6 +57,11 @@ func SumOf(changes []FileChange, is *Tree) *FilesChanged {
 	for i, c := range changes {
 		added, removed := c.Count()
 		out.Added, out.Removed = out.Added+added, out.Removed+removed
+		if c.Is == nil {
+			if out.Deleted++; out.Deleted <= mostNames {
+				out.DeletedNames = append(out.DeletedNames, c.Path)
+			}
+		}
 		if c.Wrote() {
 			out.Written++
 			content, _ := is.Content(c.Path)
@@ -116,7 +126,9 @@ func (a *Aggregate) failUnbegun(x *Action, why aggregate.Reason, now time.Time) 
 }
 
 // failApproved fails an approved action that could not be started.
-func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string, now time.Time) (
+	aggregate.Change, error,
+) {
 	return a.end(x, Result{Status: ActionFailed, Error: why, ErrorDetail: detail}, now)
 }
 
@@ -178,12 +190,14 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	return c.done()
 }
 
-// late keeps the result of an action that was cancelled beside its status.
+// late keeps the result of an action that was cancelled beside its status. The agent is told with the next messages.
 func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	n := *x
 	r = r.bounded()
-	r.At = c.Now
+	if r.At.IsZero() || r.At.After(c.Now) {
+		r.At = c.Now
+	}
 	n.Late, n.Lines, n.Dropped, n.Missing = &r, r.Lines, r.Dropped, r.Missing
 	n.steps(r.Pushed)
 	if n.Pushed != nil && n.Pushed.Look != nil { // nobody needs to look any more
@@ -194,6 +208,7 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 		n.Commands = r.Commands
 	}
 	c.Put(&n)
+	c.say(n.toldLate(r, c.Conversation.Locale)) // nobody waits for an answer to it
 	c.auditAction(aggregate.System(), AuditLate, x,
 		withRan(r.Commands, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version}))
 	return c.done()
@@ -239,7 +254,8 @@ func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
-	n.Missing, n.tail, n.tailFrom, n.CallResult = r.Missing, r.Tail, r.TailFrom, r.Call
+	n.Missing, n.tail, n.tailLines, n.CallResult = r.Missing, r.Tail, r.TailLines, r.Call
+	n.detail = r.Detail
 	n.steps(r.Pushed)
 	if r.Commands != nil {
 		n.Commands = r.Commands
@@ -253,6 +269,10 @@ func (r Result) bounded() Result {
 	r.Commands = slices.Clone(r.Commands[:min(len(r.Commands), MaxCommands)])
 	for i := range r.Commands {
 		r.Commands[i].Signal = legible.First(r.Commands[i].Signal, mostHeldText)
+	}
+	r.Detail = slices.Clone(r.Detail)
+	for i := range r.Detail {
+		r.Detail[i].Text = legible.First(r.Detail[i].Text, mostDetail)
 	}
 	for i, s := range r.Held {
 		r.Held[i] = legible.First(s, mostHeldText)

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,29 @@ func Missing(kept []int, total int) (gaps []Lines) {
 		next = max(next, i+1)
 	}
 	return gaps
+}
+
+// rest returns the lines from 1 to total that are in none of these.
+func rest(total int, of []Lines) (left []Lines) {
+	of = slices.Clone(of)
+	slices.SortFunc(of, func(a, b Lines) int { return a.From - b.From })
+	next := 1
+	for _, l := range append(of, Lines{total + 1, total + 1}) {
+		if l.From > next {
+			left = append(left, Lines{next, l.From - 1})
+		}
+		next = max(next, l.To+1)
+	}
+	return left
+}
+
+// WithLine adds the next line to ascending ones.
+func WithLine(list []Lines, line int) []Lines {
+	if n := len(list); n > 0 && list[n-1].To == line-1 {
+		list[n-1].To = line
+		return list
+	}
+	return append(list, Lines{From: line, To: line})
 }
 
 // gaps returns the lines of the output that are not kept, and whether there are more. Rows of earlier releases only

@@ -33,19 +33,27 @@ func TestTheMissingLinesOfAnOutputAreNamed(t *testing.T) {
 func TestAnAgentIsToldWhichLinesItDoesNotSee(t *testing.T) {
 	zero := 0
 	flood := Action{Number: 1, Status: ActionSucceeded, ExitCode: &zero, Lines: 10000, Dropped: 9500,
-		Missing: []Lines{{1, 9500}}, tail: "9999: a\n10000: b", tailFrom: 9999}
+		Missing: []Lines{{1, 9500}}, tail: "9999: a\n10000: b", tailLines: []Lines{{9999, 10000}}}
 	m := flood.told("en")
 	expect.Same(t, "Action #1 is done.\nExit code: 0\nIts output has 10,000 lines. Lines 1–9,500 are not kept. You are not shown "+
-		"lines 1–9,998. The last lines, each after its number:\n9999: a\n10000: b", m.Content)
+		"lines 9,501–9,998. Lines 9,999–10,000, each after its number:\n9999: a\n10000: b", m.Content)
 	expect.Same(t, Piece{"9999: a\n10000: b", true}, m.Pieces()[1])
 	m = flood.told("ja")
-	expect.Has(t, m.Content, "出力は全部で 10,000 行です。1–9,500 行目は残っていません。1–9,998 行目は見せていません。")
-	whole := Action{Number: 1, Status: ActionSucceeded, Lines: 2, tail: "1: a\n2: b", tailFrom: 1}
-	expect.Same(t, "Action #1 is done.\nIts output has 2 lines. The last lines, each after its number:\n1: a\n2: b",
+	expect.Has(t, m.Content, "出力は全部で 10,000 行です。1–9,500 行目は残っていません。9,501–9,998 行目は見せていません。"+
+		"9,999–10,000 行目を、行番号に続けて示します:")
+	whole := Action{Number: 1, Status: ActionSucceeded, Lines: 2, tail: "1: a\n2: b", tailLines: []Lines{{1, 2}}}
+	expect.Same(t, "Action #1 is done.\nIts output has 2 lines. All of them, each after its number:\n1: a\n2: b",
 		whole.told("en").Content)
 	silent := Action{Number: 1, Status: ActionSucceeded}
 	expect.Same(t, "Action #1 is done.", silent.told("en").Content)
 	lost := Action{Number: 1, Status: ActionSucceeded, Lines: 7, Dropped: 7}
-	expect.Same(t, "Action #1 is done.\nIts output has 7 lines. Lines 1–7 are not kept. You are not shown lines 1–7.",
-		lost.told("en").Content)
+	expect.Same(t, "Action #1 is done.\nIts output has 7 lines. Lines 1–7 are not kept.", lost.told("en").Content)
+	gaps := Action{Number: 1, Status: ActionSucceeded, Lines: 9, Dropped: 3, Missing: []Lines{{2, 2}, {5, 6}},
+		tail: "4: d\n7: g\n8: h\n9: i", tailLines: []Lines{{4, 4}, {7, 9}}}
+	expect.Has(t, gaps.told("en").Content, "Lines 2, 5–6 are not kept. You are not shown lines 1, 3. Lines 4, 7–9, each after")
+	gaps.Dropped = 4 // and nobody knows which
+	expect.Has(t, gaps.told("en").Content, "Lines 2, 5–6, … are not kept. You are not shown the others. Lines 4, 7–9, each after")
+	unsaved := Action{Number: 1, Status: ActionSucceeded, Lines: 2, Dropped: 2, Missing: []Lines{{1, 2}},
+		tail: "2: b", tailLines: []Lines{{2, 2}}} // shown to the agent, though it could not be stored
+	expect.Has(t, unsaved.told("en").Content, "2 lines. Lines 1 are not kept. Lines 2, each after its number:\n2: b")
 }

@@ -197,14 +197,19 @@ func (f PatchedFile) write(out *bytes.Buffer, name string, was, is []byte) {
 
 // write writes a hunk byte by byte.
 func (h Hunk) write(out *bytes.Buffer) {
-	added, removed := h.Count()
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", rangeOf(h.From, len(h.Lines)-added), rangeOf(h.To, len(h.Lines)-removed))
+	out.WriteString(h.Heading() + "\n")
 	for _, line := range h.Lines {
 		out.WriteString(line)
 		if !strings.HasSuffix(line, "\n") {
 			out.WriteString("\n\\ No newline at end of file\n")
 		}
 	}
+}
+
+// Heading is the line above a hunk, which says where the hunk is in both files.
+func (h Hunk) Heading() string {
+	added, removed := h.Count()
+	return fmt.Sprintf("@@ -%s +%s @@", rangeOf(h.From, len(h.Lines)-added), rangeOf(h.To, len(h.Lines)-removed))
 }
 
 // rangeOf writes where a hunk is in a file. A hunk without lines of the file names the line before it.

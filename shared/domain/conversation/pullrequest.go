@@ -85,7 +85,7 @@ func PushMessage(session, action string, ci agent.CI) string {
 }
 
 // Changes returns what became of the repository's files between the source's version and another, by their paths in the
-// repository. Git has no folders of their own, so these are left out. Patches and pull requests are made of this list.
+// repository. Git has no folders of their own, so these are left out. PatchOf lists the same of two manifests.
 func (c Commit) Changes(was, is *Tree) []FileChange {
 	all := slices.DeleteFunc(Difference(was, is), func(x FileChange) bool {
 		return (x.Was == nil || x.Was.Mode == ModeFolder) && (x.Is == nil || x.Is.Mode == ModeFolder)

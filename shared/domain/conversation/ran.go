@@ -109,7 +109,7 @@ func (r Ran) said(w ranWords, executing bool) (all []string) {
 	case r.ExitCode != nil:
 		all = append(all, fmt.Sprintf(w.exit, *r.ExitCode))
 	default:
-		all = append(all, fmt.Sprintf(w.signal, legible.OneLine(r.Signal)))
+		all = append(all, fmt.Sprintf(w.signal, signalName(r.Signal)))
 	}
 	if r.Over {
 		all = append(all, fmt.Sprintf(w.took, fmt.Sprintf("%.1f", float64(r.Millis)/1000)))
@@ -118,6 +118,14 @@ func (r Ran) said(w ranWords, executing bool) (all []string) {
 		all = append(all, fmt.Sprintf(w.lines, NumbersOf([]Lines{{r.From, r.From + r.Lines - 1}}, false)))
 	}
 	return all
+}
+
+// signalName returns a signal's name, or ? for what is none: the sandbox could say anything there.
+func signalName(name string) string {
+	if name == "" || len(name) > 20 || strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-") != "" {
+		return "?"
+	}
+	return name
 }
 
 // Printed returns the number of the command, from 1, whose output begins at this line of the whole output; 0: none. The

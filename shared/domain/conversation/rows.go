@@ -151,6 +151,10 @@ type Message struct {
 	For   string `json:"for,omitempty"`
 	// Late are keys of messages that this one answers although they are before From. The agent gets them with it.
 	Late []string `json:"late,omitempty"`
+	// Answers are the keys of the messages that this one answers, and Shown is the key of the newest message that the
+	// agent was shown for it. Rows of earlier releases have neither. See InOrder.
+	Answers []string `json:"answers,omitempty"`
+	Shown   string   `json:"shown,omitempty"`
 	// Read is what of the conversation's files the agent read for this answer, and ReadKept the calls with their results.
 	Read     []Read          `json:"read,omitempty"`
 	ReadKept *aggregate.Blob `json:"read_kept,omitempty"`
@@ -247,8 +251,9 @@ type Action struct {
 	Commands           []Ran            `json:"commands,omitempty"` // those of them that have begun
 	Held               []string         `json:"held,omitempty"`     // isolation measures that were active while it ran
 	Late               *Result          `json:"late,omitempty"`     // its result, if that came after the cancellation
-	tailFrom           int              // number of the tail's first line
 	tail               string           // end of the output, for the message about the result
+	tailLines          []Lines          // which lines the tail has
+	detail             []Piece          // ErrorDetail by who said it; nil: not known
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 

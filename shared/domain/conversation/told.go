@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -11,8 +12,12 @@ import (
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
-	exit, output, notKept, notShown, tail, stopped, later    string
-	outdated, changed, more, notTaken, lost, emptied, unread string
+	notBegun, putBack, outputLater, callLater                string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled            string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others       string
+	stopped, later                                           string
+	outdated, changed, wrote, deleted, more, notTaken        string
+	lost, emptied, unread                                    string
 	ran                                                      ranWords
 	returned, entries, bytes, resultGone, resultOld          string // of a tool
 	pulled, branched                                         string // of a pull request
@@ -22,41 +27,80 @@ type words struct {
 
 var said = language.InEach(
 	words{
-		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
-		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
-		exit: "終了コード: %d", output: "出力は全部で %s 行です。", notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。",
+		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。",
+		unknown:  "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
+		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。",
+		cancelled:   "操作 #%d は取り消されました。",
+		notBegun:    "始まる前だったため、何も実行していません。",
+		putBack:     "途中まで実行していましたが、変更は残しません。作業フォルダーは、この操作の前のままです。",
+		outputLater: "出力があれば、止まったあとに続けて示します。",
+		callLater:   "呼び出しを始めたあとの取り消しです。済んでいたかどうかは、分かりしだい続けて示します。",
+		lateStopped: "取り消された操作 #%d は止まりました。作業フォルダーは、この操作の前のままです。",
+		lateDone: "取り消された操作 #%d は、止まる前に終わっていました。" +
+			"変更は残していません。作業フォルダーは、この操作の前のままです。",
+		lateCall:     "取り消された操作 #%d の呼び出しは、取り消しの前に済んでいました。結果は見せていません。",
+		lateUncalled: "取り消された操作 #%d の呼び出しは、行われていないか、失敗しています。",
+		exit:         "終了コード: %d", output: "出力は全部で %s 行です。",
+		all: "すべてを、行番号に続けて示します:", some: "%s 行目を、行番号に続けて示します:",
+		notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。", others: "ほかの行は見せていません。",
 		ownProposal: "操作 #%d は、人が自分で提案しました。種類: %s。目的と内容:",
-		tail:        "最後の行を、行番号に続けて示します:",
 		stopped:     "回答を止めました。続けるには、もう一度書いてください。",
 		later:       "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
-		outdated:    "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。必要なら、もう一度提案してください。",
-		changed:     "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
-		lost:       "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、会話のページで選んでください。それまで、ファイルの操作はできません。",
-		notTaken:   "この操作が残したファイルは、会話のファイルになっていません。会話のファイルは、この操作の前のままです。",
+		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。" +
+			"必要なら、もう一度提案してください。",
+		changed: "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
+		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
+		lost: "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、" +
+			"会話のページで選んでください。それまで、ファイルの操作はできません。",
+		notTaken: "この操作が残したファイルは、会話のファイルになっていません。" +
+			"会話のファイルは、この操作の前のままです。",
 		taken:      "操作 #%d が遅れて残したファイルを、人の選択により、会話のファイルにしました。",
 		fetchAgain: "作業フォルダーの前のファイルは失われています。ソースのファイルをもう一度取得します。",
 		emptied:    "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
 		unread:     "添付ファイルについてのお知らせです。",
 		ran: ranWords{
-			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止", began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
+			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止",
+			began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
 			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
 		},
-		pulled: "プルリクエストの下書き: %s", branched: "ブランチはありますが、プルリクエストはありません: %s",
-		returned: "ツールの結果です。個人情報は伏せてあります。", entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。残りは見せていません。",
+		pulled:   "プルリクエストの下書き: %s",
+		branched: "ブランチはありますが、プルリクエストはありません: %s",
+		returned: "ツールの結果です。個人情報は伏せてあります。",
+		entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。" +
+			"残りは見せていません。",
 		bytes:      "長いため、%s バイトのうち、はじめの %s バイトだけです。残りは見せていません。",
-		resultGone: "ツールの結果は、もう残っていません。", resultOld: "ツールの結果は古いため、もう見せていません。必要なら、もう一度呼び出しを提案してください。",
+		resultGone: "ツールの結果は、もう残っていません。",
+		resultOld: "ツールの結果は古いため、もう見せていません。" +
+			"必要なら、もう一度呼び出しを提案してください。",
 	},
 	words{
-		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
-		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
-		exit: "Exit code: %d", output: "Its output has %s lines.", notKept: " Lines %s are not kept.",
-		notShown: " You are not shown lines %s.", tail: " The last lines, each after its number:",
+		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
+		unknown:  "What action #%d did is not known: a person has to look.",
+		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.",
+		cancelled:   "Action #%d was withdrawn.",
+		notBegun:    "It had not begun: nothing of it was done.",
+		putBack:     "It had begun, but no change of it is kept: the folder is as it was before it.",
+		outputLater: "What it printed, if anything, follows once it has stopped.",
+		callLater:   "The call had begun: whether it was made follows once that is known.",
+		lateStopped: "Action #%d, which was withdrawn, has stopped. The folder is as it was before it.",
+		lateDone: "Action #%d, which was withdrawn, had come to its end before it could be stopped. " +
+			"No change of it is kept: the folder is as it was before it.",
+		lateCall: "The call of action #%d, which was withdrawn, had been made before. " +
+			"You are not shown what it returned.",
+		lateUncalled: "The call of action #%d, which was withdrawn, was not made, or failed.",
+		exit:         "Exit code: %d", output: "Its output has %s lines.",
+		all: " All of them, each after its number:", some: " Lines %s, each after its number:",
+		notKept: " Lines %s are not kept.", notShown: " You are not shown lines %s.",
+		others:      " You are not shown the others.",
 		ownProposal: "Action #%d was proposed by a person themself. Its kind: %s. What it is for, and what it does:",
 		stopped:     "The answer was stopped. Write again to go on.",
 		later:       "Action #%d is running. What you write meanwhile is answered after it.",
-		outdated:    "Action #%d was withdrawn, since it was proposed before Ringi was updated. Propose it again if it is still needed.",
-		changed:     "Files changed: %d, +%d −%d lines", more: "and %d more",
-		lost:       "The files of this conversation were deleted when their time was over. Choose on the conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
+		outdated: "Action #%d was withdrawn, since it was proposed before Ringi was updated. " +
+			"Propose it again if it is still needed.",
+		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
+		wrote: "Changed or new: %d", deleted: "Deleted: %d",
+		lost: "The files of this conversation were deleted when their time was over. Choose on the " +
+			"conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
 		notTaken:   "The files that it left did not become the conversation's, which are as they were before it.",
 		taken:      "A person chose the files that action #%d left late. They are the conversation's now.",
 		fetchAgain: "The files that were in the folder are lost. A person chose to fetch the source's files again.",
@@ -67,10 +111,15 @@ var said = language.InEach(
 			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",
 			lines: "lines %s of the output",
 		},
-		pulled: "Draft pull request: %s", branched: "The branch is there, without a pull request: %s",
-		returned: "What the tool returned, with personal data masked:", entries: "It is long: of the %s entries of its longest list only the first %s are shown.",
+		pulled:   "Draft pull request: %s",
+		branched: "The branch is there, without a pull request: %s",
+		returned: "What the tool returned, with personal data masked:",
+		entries: "It is long: of the %s entries of its longest list only the first %s " +
+			"are shown.",
 		bytes:      "It is long: of its %s bytes only the first %s are shown.",
-		resultGone: "What the tool returned is not kept any more.", resultOld: "What the tool returned is older, and is not shown any more. Propose the call again if you need it.",
+		resultGone: "What the tool returned is not kept any more.",
+		resultOld: "What the tool returned is older, and is not shown any more. " +
+			"Propose the call again if you need it.",
 	},
 )
 
@@ -86,18 +135,73 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.failed, x.Number))
 	case x.CancelReason == ReasonRejected:
 		m.own(fmt.Sprintf(w.rejected, x.Number))
-		m.Content += x.ErrorDetail
+		m.quote(x.ErrorDetail)
 	case x.CancelReason == ReasonExpired:
 		m.own(fmt.Sprintf(w.expired, x.Number))
 	case x.CancelReason == ReasonOutdated:
 		m.own(fmt.Sprintf(w.outdated, x.Number))
 	default:
 		m.own(fmt.Sprintf(w.cancelled, x.Number))
+		m.withdrawn(w, x)
 	}
-	if x.CancelReason == "" { // these texts name files and programs
-		m.quote(x.ResultSummary)
-		m.quote(x.ErrorDetail)
+	if x.CancelReason == "" {
+		m.quote(x.ResultSummary) // it names files and programs
+		for _, p := range x.details() {
+			if p.Quoted {
+				m.quote(p.Text)
+			} else {
+				m.own(p.Text)
+			}
+		}
 	}
+	m.came(w, x, locale)
+	return m
+}
+
+// withdrawn says what is left of an action that was withdrawn. What it did until it stopped is told by toldLate.
+func (m *Message) withdrawn(w words, x *Action) {
+	switch {
+	case x.StartedAt == nil:
+		m.own(w.notBegun)
+	case x.ActionType == ToolCall:
+		m.own(w.callLater)
+	case x.ActionType == CodeGenerate:
+		m.own(w.putBack)
+	default:
+		m.own(w.putBack)
+		m.own(w.outputLater)
+	}
+}
+
+// toldLate returns the system's message about the result of an action that was withdrawn while it executed.
+func (x *Action) toldLate(r Result, locale string) Message {
+	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
+	text := w.lateStopped
+	switch done := r.Status == ActionSucceeded; {
+	case x.ActionType == ToolCall && done:
+		text = w.lateCall
+	case x.ActionType == ToolCall:
+		text = w.lateUncalled
+	case done:
+		text = w.lateDone
+	}
+	m.own(fmt.Sprintf(text, x.Number))
+	ended := *x
+	ended.ExitCode, ended.tail, ended.tailLines = r.ExitCode, r.Tail, r.TailLines
+	m.came(w, &ended, locale)
+	return m
+}
+
+// details are the parts of ErrorDetail, as far as it is known who said them; else all of it is quoted.
+func (x *Action) details() []Piece {
+	if x.detail == nil {
+		return []Piece{{x.ErrorDetail, true}}
+	}
+	return x.detail
+}
+
+// came adds what came of an action: how it ended, what it changed and printed.
+func (m *Message) came(w words, x *Action, locale string) {
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
 	}
@@ -112,26 +216,32 @@ func (x *Action) told(locale string) Message {
 		m.own(text)
 		m.quote(x.tail)
 	}
-	return m
 }
 
-// printed says how many lines the output has, and which of them are not kept or not shown.
+// printed says how many lines the output has, which of them follow, and which are not kept or not shown.
 func (x *Action) printed(w words) string {
 	if x.Lines == 0 && x.tail == "" {
 		return ""
 	}
-	text, shown := fmt.Sprintf(w.output, Grouped(x.Lines)), x.Lines+1
-	if gone := x.NotKept(); gone != "" {
-		text += fmt.Sprintf(w.notKept, gone)
+	text, shown := fmt.Sprintf(w.output, Grouped(x.Lines)), x.tailLines
+	gaps, more := x.gaps()
+	gone := rest(x.Lines, append(rest(x.Lines, gaps), shown...)) // a line that could not be stored may be shown
+	hidden := rest(x.Lines, append(slices.Clone(gone), shown...))
+	if len(gone) > 0 {
+		text += fmt.Sprintf(w.notKept, NumbersOf(gone, more))
 	}
-	if x.tail != "" {
-		shown = x.tailFrom
+	switch {
+	case len(hidden) > 0 && more: // some of these are not kept, nobody knows which
+		text += w.others
+	case len(hidden) > 0:
+		text += fmt.Sprintf(w.notShown, NumbersOf(hidden, false))
 	}
-	if shown > 1 {
-		text += fmt.Sprintf(w.notShown, NumbersOf([]Lines{{1, shown - 1}}, false))
-	}
-	if x.tail != "" {
-		text += w.tail
+	switch {
+	case x.tail == "":
+	case len(rest(x.Lines, shown)) == 0:
+		text += w.all
+	default:
+		text += fmt.Sprintf(w.some, NumbersOf(shown, false))
 	}
 	return text
 }
@@ -140,13 +250,26 @@ func (x *Action) printed(w words) string {
 func (m *Message) changes(w words, x *Action) {
 	if d := x.Changed; d != nil && d.Files > 0 {
 		m.own(fmt.Sprintf(w.changed, d.Files, d.Added, d.Removed))
-		m.quote(strings.Join(d.Names, "\n"))
-		if more := d.Files - len(d.Names); more > 0 {
-			m.own(fmt.Sprintf(w.more, more))
+		names := slices.DeleteFunc(slices.Clone(d.Names), func(p string) bool { return slices.Contains(d.DeletedNames, p) })
+		if d.Deleted > 0 && d.Deleted < d.Files {
+			m.own(fmt.Sprintf(w.wrote, d.Files-d.Deleted))
+		}
+		m.named(w, names, d.Files-d.Deleted)
+		if d.Deleted > 0 {
+			m.own(fmt.Sprintf(w.deleted, d.Deleted))
+			m.named(w, d.DeletedNames, d.Deleted)
 		}
 	}
 	if x.NotTaken {
 		m.own(w.notTaken)
+	}
+}
+
+// named adds the first names of so many.
+func (m *Message) named(w words, names []string, of int) {
+	m.quote(strings.Join(names, "\n"))
+	if more := of - len(names); more > 0 {
+		m.own(fmt.Sprintf(w.more, more))
 	}
 }
 
@@ -156,9 +279,11 @@ func (m *Message) own(text string) {
 	m.Own = append(m.Own, Span{len(m.Content) - len(text), len(m.Content)})
 }
 
-// quote adds a quoted text on a new line.
+// quote adds a quoted text, on a new line but behind own words that end with a colon.
 func (m *Message) quote(text string) {
-	if m.Content != "" && text != "" {
+	n := len(m.Own)
+	introduced := n > 0 && m.Own[n-1].To == len(m.Content) && strings.HasSuffix(m.Content, ": ")
+	if m.Content != "" && text != "" && !introduced {
 		m.Content += "\n"
 	}
 	m.Content += text

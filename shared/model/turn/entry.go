@@ -3,6 +3,7 @@ package turn
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,9 +94,27 @@ func clock(t time.Time) string {
 	return t.In(model.Japan()).Format("2006-01-02 15:04")
 }
 
-// passing is what only this turn says, at its end: what changes with each call comes after what vendors cache.
+const (
+	busy = "An action of yours waits for a decision or is under way: propose no other one now."
+	lost = "The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on " +
+		"with an empty folder, by a button."
+	changed = "The files have changed since you read some of what stands above: each result says of which version it is. " +
+		"They have the version %.12s now. Read again what you need."
+)
+
+// passing is what only this turn says, at its end, after all that happened before: what changes with each call comes
+// after what vendors cache.
 func (t Turn) passing() []model.Part {
 	var list []entry
+	if t.Files != nil && slices.ContainsFunc(t.History, func(m Message) bool { return m.readOther(t.Files.Version) }) {
+		list = append(list, entry{System: fmt.Sprintf(changed, t.Files.Version)})
+	}
+	if t.Busy {
+		list = append(list, entry{System: busy})
+	}
+	if t.FilesLost {
+		list = append(list, entry{System: lost})
+	}
 	if t.More > 0 {
 		list = append(list, entry{NotShown: fmt.Sprintf("%d more messages, which you answer next", t.More)})
 	}
@@ -106,6 +125,11 @@ func (t Turn) passing() []model.Part {
 		return nil
 	}
 	return []model.Part{{Text: fenced(list), Passing: true}}
+}
+
+// readOther reports whether the message has results of another version of the files than this one.
+func (m Message) readOther(now string) bool {
+	return slices.ContainsFunc(m.Rounds, func(r Round) bool { return r.Version != now })
 }
 
 // line returns the visible part of a name on one line.

@@ -20,7 +20,7 @@ func TestNoHistoryBreaksTheRulesOfTurns(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		for range 3000 {
 			history := historyOf(random)
-			why := broken(said(history, "v"))
+			why := broken(said(history))
 			expect.Must(t, why == "", "seed %d: %s of %+v", seed, why, history)
 		}
 	}
@@ -113,7 +113,7 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 		{Sender: FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain", Why: "too large" + hidden}}},
 	}
 	var all strings.Builder
-	for _, s := range said(history, "") {
+	for _, s := range said(history) {
 		for _, p := range s.Parts {
 			all.WriteString(p.Text)
 			if p.Result != nil {
@@ -168,11 +168,27 @@ func TestTheAgentSeesWhatItHandedOver(t *testing.T) {
 	asked := Message{Sender: FromUser, Name: "佐藤", Text: "稟議にして"}
 	for task, says := range map[string]string{"01KTASK": "Handed over as task 01KTASK", "": "by a button"} {
 		sent := said([]Message{asked, {Sender: FromAgent, Text: "しました", HandOver: "買う", TaskID: task},
-			{Sender: FromUser, Name: "佐藤", Text: "ありがとう"}}, "")
+			{Sender: FromUser, Name: "佐藤", Text: "ありがとう"}})
 		parts := sent[1].Parts
 		call := parts[len(parts)-1].Call
 		expect.Must(t, call != nil && call.Name == "hand_over" && string(call.Input) == `{"request":"買う"}`, "%+v", parts)
 		result := sent[2].Parts[0].Result
 		expect.Must(t, result != nil && result.CallID == call.ID && strings.Contains(result.Text, says), "%+v", sent[2].Parts[0])
 	}
+}
+
+// What is told of an action after its end stands in the history, too: an outcome that was unknown, or late output.
+func TestTheAgentIsToldWhatCameAfterAnActionsEnd(t *testing.T) {
+	told := func(text string) Message {
+		return Message{Sender: FromSystem, ActionID: "A", Pieces: []Piece{{Text: text}}}
+	}
+	sent := said([]Message{{Sender: FromUser, Text: "go"},
+		{Sender: FromAgent, Text: "ok", Proposal: &Proposal{ActionID: "A", Type: agent.ShellCommand, Payload: "{}"}},
+		told("withdrawn"), told("its output"), {Sender: FromAgent, Text: "I see"}, told("later still"),
+		{Sender: FromUser, Text: "well"}})
+	expect.Must(t, len(sent) == 5 && len(sent[2].Parts) == 2, "%+v", sent)
+	result, after := sent[2].Parts[0].Result.Text, sent[2].Parts[1].Text
+	expect.That(t, strings.Contains(result, "withdrawn") && !strings.Contains(result, "output"), "%s", result)
+	expect.That(t, strings.Contains(after, "its output") && !strings.Contains(after, "withdrawn"), "%s", after)
+	expect.Has(t, sent[4].Parts[0].Text, "later still")
 }

@@ -314,10 +314,10 @@ func lineRange(f conversation.Found, a asked) (out shown, is conversation.Lines,
 		b.WriteString(as)
 		is = conversation.Lines{From: a.From, To: number}
 		if cut {
-			cuts = with(cuts, number)
+			cuts = conversation.WithLine(cuts, number)
 		}
 		if hidden {
-			hides = with(hides, number)
+			hides = conversation.WithLine(hides, number)
 		}
 		if number == a.To {
 			break
@@ -330,15 +330,6 @@ func lineRange(f conversation.Found, a asked) (out shown, is conversation.Lines,
 		out.NotShown = fmt.Sprintf("lines %s: read on from %d", rest, is.To+1)
 	}
 	return out, is, nil
-}
-
-// with adds the next line.
-func with(list []conversation.Lines, line int) []conversation.Lines {
-	if n := len(list); n > 0 && list[n-1].To == line-1 {
-		list[n-1].To = line
-		return list
-	}
-	return append(list, conversation.Lines{From: line, To: line})
 }
 
 // numbers writes the numbers of lines, of the first ones if there are many gaps.

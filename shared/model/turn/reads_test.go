@@ -101,6 +101,19 @@ func TestATextIsFoundInFiles(t *testing.T) {
 	got, _ := read(t, f, "search", `{"text":"鈴木","path":"b"}`)
 	hit := got["found"].([]any)[0].(map[string]any)
 	expect.That(t, hit["line"] == 2.0 && strings.Contains(hit["text"].(string), "鈴木") && len([]rune(hit["text"].(string))) <= 200, "%v", hit)
+	f, _ = filesOf(t, map[string]string{"x.py": "def f():\n\t  return  1 \r\n", "wide": "  " + strings.Repeat("あ", 300) + "end",
+		"odd": "    x\u200b = 1\n", "far": strings.Repeat("é", 5000) + " sought " + strings.Repeat("z", 5000)})
+	for input, want := range map[string]string{ // an edit needs a line's exact beginning
+		`{"text":"return","path":""}`: `{"path":"x.py","line":2,"text":"\t  return  1 "}`,
+		`{"text":"x","path":"odd"}`:   `{"path":"odd","line":1,"text":"    x = 1","hidden":true}`,
+		`{"text":"あ","path":"wide"}`:  `"text":"  ` + strings.Repeat("あ", 198) + `","cut":"characters 1–200 of 305"}`,
+		`{"text":"sought","path":""}`: `"text":"` + strings.Repeat("é", 49) + ` sought ` + strings.Repeat("z", 143) +
+			`","cut":"characters 4,952–5,151 of 10,008"}`,
+	} {
+		_, r := read(t, f, "search", input)
+		expect.Has(t, r.Text, want)
+	}
+	f, _ = filesOf(t, map[string]string{"a.go": "x\n", "b": "y\n"})
 	_, r = read(t, f, "search", `{"text":"nowhere","path":""}`)
 	expect.Has(t, r.Text, `none in 2 files`)
 	for input, why := range map[string]string{
@@ -291,7 +304,9 @@ func TestWhatWasReadIsShownAgain(t *testing.T) {
 			for _, want := range []string{"it was read", "a.txt", "old.txt", "3–9", "sought"} {
 				expect.Has(t, sent, want)
 			}
-			expect.Is(t, strings.Contains(sent, "The files have changed since you read this"), changed)
+			expect.Is(t, strings.Contains(sent, "The files have changed since you read some of what stands above"), changed)
+			expect.That(t, !changed || strings.Index(sent, "それで?") < strings.Index(sent, "The files have changed"),
+				"it is said before it happened: %s", sent)
 			expect.That(t, strings.Index(sent, "it was read") < strings.Index(sent, "読みました"), "read after the answer: %s", sent)
 			if w.name == "bedrock" {
 				asConverse(t, sent)

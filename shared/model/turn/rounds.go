@@ -177,7 +177,7 @@ func (r Round) messages() []model.Message {
 
 // read adds what the agent read before it answered. What it said then is in the text of its answer.
 func (t *turns) read(rounds []Round) {
-	for n, r := range rounds {
+	for _, r := range rounds {
 		turn := t.speaking()
 		for i, c := range r.Calls {
 			c.ID = fmt.Sprintf("seen_%d_%d", len(t.said), i+1)
@@ -185,9 +185,6 @@ func (t *turns) read(rounds []Round) {
 			result := r.Results[i]
 			result.CallID = c.ID
 			t.results = append(t.results, model.Part{Result: &result})
-		}
-		if n == len(rounds)-1 && r.Version != t.version {
-			t.waiting = append(t.waiting, entry{System: "The files have changed since you read this. Read again what you need."})
 		}
 		t.close()
 	}

@@ -14,7 +14,10 @@ import (
 type hit struct {
 	Path string `json:"path"`
 	Line int    `json:"line"`
-	Text string `json:"text"`
+	Text string `json:"text"` // as it stands in the file, with the blanks at its beginning
+	// Cut says which part of a long line the text is. Hidden says that the text lacks characters that people can't see.
+	Cut    string `json:"cut,omitempty"`
+	Hidden bool   `json:"hidden,omitempty"`
 }
 
 // search returns the lines that hold a text.
@@ -66,7 +69,9 @@ func hits(path string, text []byte, sought string, most int) (out []hit) {
 		if n := bytes.IndexByte(text[at+i:], '\n'); n >= 0 {
 			end = at + i + n
 		}
-		out = append(out, hit{path, line, around(text[begin:end], at+i-begin)})
+		h := around(text[begin:end], at+i-begin, len(sought))
+		h.Path, h.Line = path, line
+		out = append(out, h)
 		if at = end + 1; at > len(text) {
 			return out
 		}
@@ -75,14 +80,25 @@ func hits(path string, text []byte, sought string, most int) (out []hit) {
 	return out
 }
 
-// around returns the part of a line that begins shortly before a place in it.
-func around(line []byte, place int) string {
-	if from := place - maxAround/4; utf8.RuneCount(line) > maxAround && from > 0 {
-		for from > 0 && !utf8.RuneStart(line[from]) {
-			from--
-		}
-		line = append([]byte("…"), line[from:]...)
+// around returns a line in which a text of so many bytes stands at a place. Of a long line it returns the beginning or,
+// if the text is beyond that, the part that begins shortly before the text.
+func around(line []byte, place, length int) (h hit) {
+	line = bytes.TrimSuffix(line, []byte("\r"))
+	total, before := utf8.RuneCount(line), utf8.RuneCount(line[:min(place, len(line))])
+	skipped := 0
+	if utf8.RuneCount(line[:min(place+length, len(line))]) > maxAround {
+		skipped = max(0, before-maxAround/4)
 	}
-	text, _, _ := legibleLine(line)
-	return legible.Clip(strings.TrimSpace(text), maxAround)
+	part := line
+	for range skipped {
+		_, n := utf8.DecodeRune(part)
+		part = part[n:]
+	}
+	text := legible.First(string(part), maxAround)
+	if n := utf8.RuneCountInString(text); n < total {
+		is := conversation.NumbersOf([]conversation.Lines{{From: skipped + 1, To: skipped + n}}, false)
+		h.Cut = fmt.Sprintf("characters %s of %s", is, conversation.Grouped(total))
+	}
+	h.Text, _, h.Hidden = legibleLine([]byte(text))
+	return h
 }

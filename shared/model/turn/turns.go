@@ -117,21 +117,22 @@ type turns struct {
 	waiting []entry // entries of the unfinished user's turn
 	images  []model.Part
 	results []model.Part
-	told    map[string]bool // actions whose end is in a result already
-	version string          // of the files now
+	told    map[int]bool // messages of the history that stand in a result already
 }
 
 // said returns the conversation in a form that every vendor accepts: speakers alternate, each call has its result at
-// the beginning of the next turn, no text is empty, and the last turn is the user's. version is that of the files now.
-func said(history []Message, version string) []model.Message {
-	t := &turns{told: map[string]bool{}, version: version}
+// the beginning of the next turn, no text is empty, and the last turn is the user's.
+func said(history []Message) []model.Message {
+	t := &turns{told: map[int]bool{}}
 	shown := filesShown(history)
 	for i, m := range history {
 		if m.Sender == FromAgent {
-			t.agent(m, history[i+1:])
+			t.agent(m, history, i+1)
 			continue
 		}
-		t.other(m, shown[i])
+		if !t.told[i] {
+			t.other(m, shown[i])
+		}
 	}
 	if len(t.waiting)+len(t.results) == 0 && (len(t.said) == 0 || t.said[len(t.said)-1].Role == model.Assistant) {
 		t.waiting = append(t.waiting, entry{System: "Nothing was added. Go on."})
@@ -159,7 +160,6 @@ func (t *turns) other(m Message, hidden []string) {
 	switch {
 	case m.Sender == FromUser:
 		t.waiting = append(t.waiting, m.spoken())
-	case m.ActionID != "" && t.told[m.ActionID]:
 	case m.Collapsed:
 		t.waiting = append(t.waiting, m.folded()...)
 	default:
@@ -209,9 +209,9 @@ func notRead(f File, why string) string {
 	return why
 }
 
-// agent adds a message of the agent's. Each call gets its result at once: the action's end if it came before the
+// agent adds a message of the agent's, after which the history goes on at next. Each call gets its result at once: the action's end if it came before the
 // agent's next message, or else a note that a person has to decide.
-func (t *turns) agent(m Message, later []Message) {
+func (t *turns) agent(m Message, history []Message, next int) {
 	text := strings.TrimSpace(legible.Visible(m.Text))
 	if text == "" && m.Proposal == nil && m.HandOver == "" {
 		return
@@ -237,7 +237,7 @@ func (t *turns) agent(m Message, later []Message) {
 	id := "call_" + idOf(*m.Proposal, len(t.said))
 	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
 	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id,
-		Text: t.outcome(m.Proposal.ActionID, later)}})
+		Text: t.outcome(m.Proposal.ActionID, history, next)}})
 	for i, p := range m.Refused {
 		more := fmt.Sprintf("%s_%d", id, i+2)
 		turn.Parts = append(turn.Parts, model.Part{Call: callOf(p, more)})
@@ -274,14 +274,15 @@ const (
 	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
 )
 
-// outcome returns the result of an action that ended before the agent's next message.
-func (t *turns) outcome(action string, later []Message) string {
-	for _, m := range later {
+// outcome returns the result of an action that ended before the agent's next message, the one at next or later. What
+// is told of the action after that stands where it was said.
+func (t *turns) outcome(action string, history []Message, next int) string {
+	for i, m := range history[next:] {
 		if m.Sender == FromAgent {
 			break
 		}
 		if action != "" && m.ActionID == action {
-			t.told[action] = true
+			t.told[next+i] = true
 			return fenced(m.system())
 		}
 	}
@@ -329,11 +330,7 @@ func (t Turn) request() (model.Request, error) {
 		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	version := ""
-	if t.Files != nil {
-		version = t.Files.Version
-	}
-	messages := said(t.History, version)
+	messages := said(t.History)
 	told, wrong := t.told()
 	messages[0].Parts = append(told, messages[0].Parts...)
 	last := &messages[len(messages)-1]
@@ -350,7 +347,8 @@ func (t Turn) most() int {
 	return min(cmp.Or(t.MaxTokens, MaxTokens), t.Agent.Context()/4)
 }
 
-// about is the part of the prompt that differs between agents.
+// about is the part of the prompt that differs between agents. It is the same in all turns of a conversation while the
+// agent's settings are: what differs between turns is said by passing, because vendors cache the prompt.
 func (t Turn) about() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "You are %q.", t.Agent.Label())
@@ -370,12 +368,6 @@ func (t Turn) about() string {
 	}
 	if t.MaySandbox && t.Tools != "" {
 		b.WriteString(" Where commands are executed, there are: " + t.Tools)
-	}
-	if t.Busy {
-		b.WriteString(" An action of yours waits for a decision or is under way: propose no other one now.")
-	}
-	if t.FilesLost {
-		b.WriteString(" The files of this conversation's folder are lost. Propose no action: a person has to choose first to go on with an empty folder, by a button.")
 	}
 	return b.String()
 }

@@ -44,7 +44,7 @@ func weighParts(parts []model.Part) (n int) {
 
 // Weigh estimates the tokens of a history as it is sent: with files, images, proposals and what came of them.
 func Weigh(history []Message) (n int) {
-	for _, m := range said(history, "") {
+	for _, m := range said(history) {
 		n += weighParts(m.Parts)
 	}
 	return n

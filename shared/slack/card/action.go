@@ -27,7 +27,8 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	case x.Status == conversation.ActionPending:
 		return d.pendingAction(x)
 	case x.Status == conversation.ActionApproved:
-		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
+		return d.shown(x, title+d.w.IsApproved, green).
+			with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
 		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(x, w.Output)...)
 		if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
@@ -66,26 +67,32 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	if x.Pushed != nil { // what pushing sets going stands before the agent's words
 		about, asked = asked, about
 	}
-	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title)).with(about...).with(asked...)
+	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.
+		with(header(title)).with(about...).with(asked...)
 	lines := append(d.callNotes(x), w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...))
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
-	return f.with(
-		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(buttons...), contextLine(d.effect(x)),
-	)
+	f = f.with(divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...), d.actions(buttons...))
+	if why != "" {
+		return f
+	}
+	return f.with(contextLine(d.effect(x, b.cut)))
 }
 
-// effect says what an approval does.
-func (d conversationDrawing) effect(x *conversation.Action) string {
+// effect says what an approval does. What the card shows only in part, people read whole in its dialog.
+func (d conversationDrawing) effect(x *conversation.Action, cut bool) string {
+	kind, effects := x.ActionType, d.texts.Effect
 	switch {
-	case x.Plan > 0:
-		return fill(d.texts.Effect["commands"], "n", x.Plan)
 	case x.Pushed != nil:
 		return d.texts.PushEffect
+	case x.Plan > 0:
+		kind = "commands"
 	}
-	return d.texts.Effect[x.ActionType]
+	if cut {
+		effects = d.texts.EffectCut
+	}
+	return fill(effects[kind], "n", x.Plan, "whole", d.w.Review)
 }
 
 // unapprovable says why nobody can approve the action, though it waits; empty: people can.
@@ -116,7 +123,8 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
-// about says what type of action it is, how long it may run, and why the agent, or the person who proposed it, wants it.
+// about says what type of action it is, how long it may run, and why the agent, or the person who proposed it, wants
+// it.
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
 	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
@@ -148,56 +156,72 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		out.cut = true
 		return out
 	}
-	if p.Push != nil {
-		return d.packed(d.pullRequest(x, p), most)
-	}
-	var parts []string
-	switch x.ActionType {
-	case conversation.ShellCommand:
-		parts = d.scripts(p)
-	case conversation.TestRun:
-		parts = append(parts, d.texts.Argv)
-		for i, arg := range p.Argv {
-			switch {
-			case arg == "":
-				// Inside a code block this word would look like the argument itself.
-				parts = append(parts, fmt.Sprintf("%d. %s", i+1, d.w.EmptyCell))
-			case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
-				parts = append(append(parts, fmt.Sprintf("%d.", i+1)), d.written(arg)...)
-			default:
-				parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(arg)))
-			}
-		}
-	case conversation.ToolCall:
+	switch {
+	case p.Push != nil:
+		return d.listed(d.pullRequest(x, p), most)
+	case x.ActionType == conversation.ToolCall:
 		return d.callBody(p, most)
-	case conversation.CodeGenerate:
-		if p.Changes != nil {
-			parts = append([]string{fill(d.texts.Difference, "n", len(p.Changes))}, d.difference(p.Changes)...)
-			break
-		}
-		parts = append(parts, fill(d.texts.Files, "n", len(p.Files)))
-		for _, f := range p.Files {
-			parts = append(parts, "*"+inlineCode(f.Path)+"*")
-			if f.Content == "" {
-				parts = append(parts, d.w.EmptyCell)
-				continue
-			}
-			parts = append(parts, d.written(f.Content)...)
+	case x.ActionType == conversation.ShellCommand:
+		return d.listed(d.scripts(p), most)
+	case x.ActionType == conversation.TestRun:
+		return d.listed(d.argv(p), most)
+	case p.Changes != nil:
+		return d.listed(d.difference(p.Changes), most)
+	case x.ActionType == conversation.CodeGenerate:
+		return d.listed(d.contents(p), most)
+	}
+	return body{}
+}
+
+// argv draws a program and its arguments.
+func (d conversationDrawing) argv(p conversation.Payload) listing {
+	l := listing{more: d.texts.Rest["arguments"]}
+	l.add(0, "", d.texts.Argv)
+	for i, arg := range p.Argv {
+		n := fmt.Sprintf("%d.", i+1)
+		again := fill(d.texts.Again, "name", n)
+		switch {
+		case arg == "":
+			// Inside a code block this word would look like the argument itself.
+			l.add(i+1, again, n+" "+d.w.EmptyCell)
+		case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
+			l.add(i+1, again, append([]string{n}, d.written(arg)...)...)
+		default:
+			l.add(i+1, again, n+" "+inlineCode(arg))
 		}
 	}
-	return d.packed(parts, most)
+	return l
+}
+
+// contents draws whole files, as earlier releases proposed them.
+func (d conversationDrawing) contents(p conversation.Payload) listing {
+	l := listing{more: d.texts.Rest["files"]}
+	l.add(0, "", fill(d.texts.Files, "n", len(p.Files)))
+	for i, f := range p.Files {
+		l.add(i+1, "", "*"+inlineCode(f.Path)+"*")
+		if f.Content == "" {
+			l.add(i+1, "", d.w.EmptyCell)
+			continue
+		}
+		l.add(i+1, "", d.written(f.Content)...)
+	}
+	return l
 }
 
 // scripts draws a script, or each of several with its number.
-func (d conversationDrawing) scripts(p conversation.Payload) []string {
+func (d conversationDrawing) scripts(p conversation.Payload) (l listing) {
 	if len(p.Commands) == 0 {
-		return append([]string{d.texts.Script}, d.written(p.Script)...)
+		l.add(0, "", append([]string{d.texts.Script}, d.written(p.Script)...)...)
+		return l
 	}
-	parts := []string{fill(d.texts.Commands, "n", len(p.Commands))}
+	l.more = d.texts.Rest["commands"]
+	l.add(0, "", fill(d.texts.Commands, "n", len(p.Commands)))
 	for i, c := range p.Commands {
-		parts = append(append(parts, fill(d.texts.Command, "n", i+1, "seconds", c.TimeoutSeconds)), d.written(c.Script)...)
+		again := fill(d.texts.Again, "name", fmt.Sprintf("%d.", i+1))
+		l.add(i+1, again, fill(d.texts.Command, "n", i+1, "seconds", c.TimeoutSeconds))
+		l.add(i+1, again, d.written(c.Script)...)
 	}
-	return parts
+	return l
 }
 
 // tabs writes a tab as ⇥, since code has many tabs. A ⇥ in the text itself is written as its code point.
@@ -258,7 +282,8 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
 		buttons := []slack.BlockElement{confirmed(empty, w.EmptyTitle, w.EmptyText, w.EmptyYes, w.EmptyNo)}
 		if s := d.t.Conversation.Source; s != nil && s.Commit != "" {
-			buttons = append([]slack.BlockElement{button(w.FetchAgain, FetchAgain, d.t.Conversation.ID, slack.StylePrimary)}, buttons...)
+			again := button(w.FetchAgain, FetchAgain, d.t.Conversation.ID, slack.StylePrimary)
+			buttons = append([]slack.BlockElement{again}, buttons...)
 		}
 		f = f.with(d.actions(buttons...))
 	}
@@ -289,22 +314,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		}
 	}
 	if x.Late != nil {
-		late, isCall := d.texts.LateFailed, x.ActionType == conversation.ToolCall
-		switch done := x.Late.Status == conversation.ActionSucceeded; {
-		case isCall && done:
-			late = d.texts.LateCallDone
-		case x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown && isCall:
-			late = d.texts.CheckCall
-		case x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown:
-			late = d.texts.CheckUnknown
-		case isCall && x.Pushed != nil && x.Late.Error != "": // a branch may be there
-			late = d.texts.reason(x.Late.Error, "")
-		case isCall:
-			late = d.texts.LateCallFailed
-		case done:
-			late = d.texts.LateDone
-		}
-		f = f.with(section(late))
+		f = f.with(section(d.late(x)))
 	}
 	if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
 		f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
@@ -313,6 +323,35 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		f = f.with(section(strings.Join(lines, "\n")))
 	}
 	return f.with(divider(), contextLine(why))
+}
+
+// late says what the result of an action was that came after its cancellation.
+func (d conversationDrawing) late(x *conversation.Action) string {
+	w, isCall := d.texts, x.ActionType == conversation.ToolCall
+	if x.Late.Status != conversation.ActionSucceeded {
+		switch unknown := x.Pushed == nil && x.Late.Error == conversation.ReasonUnknown; {
+		case isCall && unknown:
+			return w.CheckCall
+		case unknown:
+			return w.CheckUnknown
+		case isCall && x.Pushed != nil && x.Late.Error != "": // a branch may be there
+			return w.reason(x.Late.Error, "")
+		case isCall:
+			return w.LateCallFailed
+		}
+		return w.LateFailed
+	}
+	after := x.CompletedAt != nil && x.Late.At.After(*x.CompletedAt)
+	text := w.LateDone
+	switch {
+	case isCall && after:
+		text = w.LateCallAfter
+	case isCall:
+		text = w.LateCallDone
+	case after:
+		text = w.LateAfter
+	}
+	return fill(text, "when", when(x.Late.At))
 }
 
 func (d conversationDrawing) approvedBy(x *conversation.Action) string {

@@ -94,18 +94,6 @@ func decoded(text string) (v any, ok bool) {
 	return v, ok
 }
 
-// packed fills sections with texts and splits none of them.
-func (d drawing) packed(parts []string, most int) body {
-	if len(parts) == 0 {
-		return body{}
-	}
-	var whole []string
-	for _, p := range parts {
-		whole = append(whole, codePages(p, maxSection-100)...) // leaves room for the count of hidden lines
-	}
-	return d.lined(whole, most)
-}
-
 // tabled draws other arguments and tables in the room that the blocks in before leave on a card.
 func (d drawing) tabled(before body, other []string, tables []table, most int) body {
 	big := longest(tables)

@@ -29,8 +29,7 @@ func (d conversationDrawing) callBody(p conversation.Payload, most int) body {
 	if p.Changes == nil {
 		return out
 	}
-	heading := fill(w.Difference, "n", len(p.Changes))
-	return out.with(d.packed(append([]string{heading}, d.difference(p.Changes)...), most))
+	return out.with(d.listed(d.difference(p.Changes), most))
 }
 
 // callNotes says of a call that waits what CallNotes says.

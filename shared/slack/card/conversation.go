@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // Conversation is a conversation's rows with the large values that its cards show.
@@ -118,7 +119,8 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 	}
 	if o.MadeAt != nil {
 		by := fill(w.OfferMadeBy, "who", d.w.mention(o.MadeBy), "when", whenSet(o.MadeAt))
-		return face{text: w.OfferMade, colour: green}.with(section(w.OfferMade), contextLine(by))
+		return face{text: w.OfferMade, colour: green}.
+			with(section(w.OfferMade)).with(d.madeOf(o)...).with(contextLine(by))
 	}
 	b := d.packed(d.written(o.Text), maxPages).bounded()
 	f := face{text: w.Offer, colour: blue}.with(section(w.Offer)).with(b.blocks...)
@@ -130,6 +132,22 @@ func (d conversationDrawing) offered(o *conversation.Offered) face {
 	}
 	return f.with(contextLine(fill(w.OfferWho, "who", d.w.mention(o.User))),
 		d.actions(button(w.OfferMake, MakeRequest, o.ID, slack.StylePrimary)))
+}
+
+// madeOf returns the beginning of the text that became a request, as long as its row is there.
+func (d conversationDrawing) madeOf(o *conversation.Offered) []slack.Block {
+	for _, h := range d.t.Handed {
+		if h.TaskID != o.TaskID {
+			continue
+		}
+		short := legible.First(h.Text, maxAbout)
+		blocks := sectioned(d.written(short)...)
+		if short != h.Text {
+			blocks = append(blocks, contextLine(d.texts.Shortened))
+		}
+		return blocks
+	}
+	return nil
 }
 
 // ended draws the card of a closed conversation. Its button is gone once the conversation is open again, or forgotten.

@@ -296,6 +296,12 @@ var conversationStates = []struct {
 		c.says("", shell("make")).executing()
 		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
 	}},
+	{"action_source_lost", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make")).executing()
+		c.Aggregate.Conversation.Source = &conversation.Source{Name: "shop", Repository: "acme/shop", RepositoryID: 7,
+			Commit: strings.Repeat("c0", 20), State: conversation.SourceThere}
+		c.ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonFilesLost, Gone: true})
+	}},
 	{"action_unknown", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))

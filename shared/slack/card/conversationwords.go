@@ -11,6 +11,9 @@ type conversationWords struct {
 	Running, Done, Failed, Unknown          string
 	IsApproved                              string
 	Effect                                  map[conversation.ActionType]string // what happens after an approval
+	EffectCut                               map[conversation.ActionType]string // the same where the card is cut
+	Rest                                    map[string]string                  // how many of these are not shown whole
+	Again                                   string                             // above what goes on in another section
 	Type, Limit, About, Script, Argv, Files string
 	Commands, Command                       string
 	MadeBefore, MadeSeen, MadeUnseen        string // who changed a path before, and whether people saw the text
@@ -27,7 +30,8 @@ type conversationWords struct {
 	CallUnseen, CallGoes, CallReturned      string
 	CallVendors                             map[string]string // names of providers of models
 	ConfirmCall, CheckCall                  string
-	LateCallDone, LateCallFailed            string
+	LateCallDone, LateCallAfter             string // a call that was cancelled was made before that, or after
+	LateCallFailed                          string
 	FilesPage, Send, SendTitle, SendText    string
 	SendYes, SendNo, Sending, Sent, NotSent string
 	Unsendable                              string
@@ -43,7 +47,7 @@ type conversationWords struct {
 	PushUnknown, CheckPush, Looking         string
 	Pulled, BranchThere                     string
 	CancelledBy, CancelledClosed            string
-	LateDone, LateFailed                    string
+	LateDone, LateAfter, LateFailed         string
 	System, Closed, ClosedBy, ClosedIdle    string
 	Begin, Reopened, Gone                   string
 	ReadDirect, ReadHere, Forgets, WillGo   string

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"fmt"
 	"strings"
 
 	"ringi/shared/domain/conversation"
@@ -9,15 +8,26 @@ import (
 )
 
 // difference draws changes of files: for each path what became of it, and the lines that change.
-func (d conversationDrawing) difference(changes []conversation.FileChange) (parts []string) {
-	for _, c := range changes {
-		parts = append(parts, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
+func (d conversationDrawing) difference(changes []conversation.FileChange) listing {
+	l := listing{more: d.texts.Rest["files"]}
+	l.add(0, "", fill(d.texts.Difference, "n", len(changes)))
+	for i, c := range changes {
+		again := d.again(c.Path)
+		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
 		if lines := d.lines(c); lines != "" {
-			fences, _ := fenced(unticked(tabs.Replace(lines)), maxSection-200, everything)
-			parts = append(parts, fences...)
+			fences, _ := fenced(unticked(tabs.Replace(lines)), maxSection-200-units(again), everything)
+			l.add(i+1, again, fences...)
 		}
 	}
-	return parts
+	return l
+}
+
+// maxAgain is how many characters of a path stand above each further part of a file.
+const maxAgain = 120
+
+// again says whose lines go on in another section.
+func (d conversationDrawing) again(path string) string {
+	return fill(d.texts.Again, "name", inlineCode(legible.First(path, maxAgain)))
 }
 
 // Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
@@ -101,8 +111,7 @@ func (d conversationDrawing) lines(c conversation.FileChange) string {
 // line without a line end.
 func DifferenceLines(c conversation.FileChange, noEnd string) (out []string) {
 	for _, h := range c.Hunks {
-		added, removed := h.Count()
-		out = append(out, fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.From, len(h.Lines)-added, h.To, len(h.Lines)-removed))
+		out = append(out, h.Heading())
 		for _, line := range h.Lines {
 			text, whole := strings.CutSuffix(line[1:], "\n")
 			out = append(out, line[:1]+legible.Spelled(text))

@@ -15,15 +15,22 @@ import (
 // agent's.
 type Pull struct{ CI, To, Title, Body string }
 
-// PullOf returns what people are told of a pull request, and false for a payload that opens none.
-func PullOf(p conversation.Payload, branch, locale string) (Pull, bool) {
+// PullOf returns what people are told of a pull request, and false for a payload that opens none. Once the action has
+// ended there is nothing to say of what pushing would set going.
+func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out Pull, ok bool) {
 	if p.Push == nil {
 		return Pull{}, false
 	}
-	w := conversationWordsOf(locale)
-	out := Pull{CI: w.PushRuns}
-	if p.Push.CI == agent.CISkip {
+	w, branch := conversationWordsOf(locale), ""
+	if x.Pushed != nil {
+		branch = x.Pushed.Branch
+	}
+	switch {
+	case x.Status.Over():
+	case p.Push.CI == agent.CISkip:
 		out.CI = w.PushSkips
+	default:
+		out.CI = w.PushRuns
 	}
 	out.To = fill(w.PushTo, "repository", legible.OneLine(p.Push.Repository), "into", legible.OneLine(p.Push.Into),
 		"commit", p.Push.Commit[:min(len(p.Push.Commit), 12)], "branch", legible.OneLine(branch))
@@ -37,17 +44,17 @@ func PullOf(p conversation.Payload, branch, locale string) (Pull, bool) {
 
 // pullRequest draws a pull request that people are asked about: first what pushing sets going, then where it goes and
 // what it says, then all that changes.
-func (d conversationDrawing) pullRequest(x *conversation.Action, p conversation.Payload) []string {
-	branch := ""
-	if x.Pushed != nil {
-		branch = x.Pushed.Branch
+func (d conversationDrawing) pullRequest(x *conversation.Action, p conversation.Payload) listing {
+	is, _ := PullOf(x, p, d.w.Locale)
+	changes := d.difference(p.Changes)
+	l := listing{more: changes.more}
+	if is.CI != "" {
+		l.add(0, "", "*"+escape(is.CI)+"*")
 	}
-	is, _ := PullOf(p, branch, d.w.Locale)
-	parts := []string{"*" + escape(is.CI) + "*", escape(is.To), d.texts.PushTitle + " " + inlineCode(is.Title),
-		d.texts.PushBody}
-	parts = append(parts, d.written(is.Body)...)
-	parts = append(parts, fill(d.texts.Difference, "n", len(p.Changes)))
-	return append(parts, d.difference(p.Changes)...)
+	l.add(0, "", escape(is.To), d.texts.PushTitle+" "+inlineCode(is.Title), d.texts.PushBody)
+	l.add(0, "", d.written(is.Body)...)
+	l.parts = append(l.parts, changes.parts...)
+	return l
 }
 
 // pushed says what of a pull request is there, and whether somebody is looking.

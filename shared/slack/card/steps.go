@@ -3,7 +3,6 @@ package card
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ringi/shared/domain/task"
 )
@@ -76,28 +75,6 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 		}
 	}
 	return b
-}
-
-// paged fills up to most sections with complete lines. left counts the lines that didn't fit, and the last section says
-// so.
-func (d drawing) paged(lines []string, most int) (pages []string, left int) {
-	room := maxSection - units(d.w.MoreSteps) - 10 // leaves room for the count on any page
-	page := []string{}
-	used, high := 0, 0
-	for i, l := range lines {
-		if (used+units(l)+1 > room || high+height(l) > maxLines) && len(page) > 0 {
-			pages = append(pages, strings.Join(page, "\n"))
-			page, used, high = nil, 0, 0
-		}
-		if len(pages) == most {
-			left = len(lines) - i
-			pages[most-1] += "\n" + fill(d.w.MoreSteps, "n", left)
-			return pages, left
-		}
-		page = append(page, l)
-		used, high = used+units(l)+1, high+height(l)
-	}
-	return append(pages, strings.Join(page, "\n")), 0
 }
 
 // processBody draws a process that people decide on: answers to earlier rejections, the list of steps, and what these

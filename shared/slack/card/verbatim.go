@@ -10,8 +10,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// fenced splits a text into up to most code blocks of at most limit units and maxLines lines each. rest reports whether
-// some of it did not fit.
+// fenced splits a text into up to most code blocks of at most limit units each, and of one line less than maxLines, so
+// that a section has room for a line above. rest reports whether some of it did not fit.
 func fenced(text string, limit, most int) (pages []string, rest bool) {
 	const fence = "```"
 	room := limit - 2*len(fence) - 2
@@ -22,7 +22,7 @@ func fenced(text string, limit, most int) (pages []string, rest bool) {
 		page, used = nil, 0
 	}
 	for _, line := range folded(escape(emptyCounted(text)), room) {
-		if (used+units(line)+1 > room || len(page) == maxLines-2) && len(page) > 0 {
+		if (used+units(line)+1 > room || len(page) == maxLines-3) && len(page) > 0 {
 			closePage()
 			if len(pages) == most {
 				return pages, true

@@ -73,7 +73,12 @@ func (d drawing) prose(text string, most int) body {
 
 // lined draws lines in up to most sections. The last section counts the lines that did not fit.
 func (d drawing) lined(lines []string, most int) body {
-	pages, left := d.paged(lines, most)
+	var l listing
+	l.add(0, "", lines...)
+	pages, left := paged(l.parts, maxSection-units(d.w.MoreSteps)-10, most) // leaves room for the count on any page
+	if left > 0 {
+		pages[most-1] += "\n" + fill(d.w.MoreSteps, "n", left)
+	}
 	return body{sectioned(pages...), left > 0}
 }
 

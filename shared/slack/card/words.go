@@ -78,7 +78,7 @@ type words struct {
 	Running, CarriedOver, Waiting, InFlight, Unknown, AfterStop string // after a step's line
 	Result                                                      string // link to a step's result
 	SheetStays, RowsBelow, RowsBelowOver, RowsBelowUnread       string // about older rows in a sheet that a step writes
-	MoreSteps, StepNumber                                       string
+	MoreSteps, GoesOn, StepNumber                               string
 	Summary, Error, Held                                        string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 

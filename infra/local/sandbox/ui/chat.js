@@ -9,6 +9,7 @@ import { confirmDialog } from "./modal.js";
 import { avatar, nameOf } from "./people.js";
 import { changed, seen, state, ui } from "./store.js";
 import { post } from "./api.js";
+import { bodies } from "./attach.js";
 import { atEnd, drawNews, leaveEnd, toEnd } from "./follow.js";
 import { draft } from "./kept.js";
 import { fold, inChannel, isFolded, search, standing } from "./threads.js";
@@ -57,18 +58,18 @@ function replyRow(root) {
     sig: JSON.stringify([open, kept, language(), state.me]),
     render: () =>
       h("div.reply.in-thread", {}, open
-        ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text) => say(text, root.ts), cancel: () => { ui.replying = ""; changed(); } })
+        ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text, files) => say(text, root.ts, files), cancel: () => { ui.replying = ""; changed(); } })
         : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => { ui.replying = root.ts; changed(); } }, kept ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
   };
 }
 
 /** say sends a message of the person to the channel that is shown. */
-export async function say(text, thread) {
-  if (!thread && /^\/[a-z]/.test(text)) {
+export async function say(text, thread, files = []) {
+  if (!thread && !files.length && /^\/[a-z]/.test(text)) {
     await post("command", { user: state.me, channel: ui.channel, text });
     return;
   }
-  await post("say", { user: state.me, channel: ui.channel, thread_ts: thread || "", text });
+  await post("say", { user: state.me, channel: ui.channel, thread_ts: thread || "", text, files: await bodies(files) });
   if (!thread) toEnd();
 }
 

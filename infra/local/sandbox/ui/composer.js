@@ -3,6 +3,7 @@
 import { h, icon, toast } from "./dom.js";
 import { t } from "./i18n.js";
 import { avatar, nameOf } from "./people.js";
+import { chosen } from "./attach.js";
 import { draft, keepDraft } from "./kept.js";
 import { state } from "./store.js";
 
@@ -56,18 +57,21 @@ export function composer(options) {
     keepDraft(options.key, area.value);
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
-    sendButton.disabled = !area.value.trim();
+    sendButton.disabled = !area.value.trim() && !files.list().length;
   };
+  const files = chosen(options.key, () => fit());
   const menu = mentions(area, fit);
   const submit = async () => {
     const text = area.value.trim();
-    if (!text) return;
+    const list = files.list();
+    if (!text && !list.length) return;
     area.value = "";
-    fit();
+    files.replace([]);
     try {
-      await options.send(text);
+      await options.send(text, list);
     } catch (err) {
       area.value = text;
+      files.replace(list);
       fit();
       toast(t("notSent", { e: err.message }), "error");
     }
@@ -95,7 +99,8 @@ export function composer(options) {
       fit();
     },
   }, "@");
-  const box = h("div.composer", {}, menu.list, area, h("div.composer-row", {}, at, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
+  const box = h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at, files.button, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
+  files.takeFrom(box);
   queueMicrotask(() => {
     fit();
     if (options.focus) area.focus();

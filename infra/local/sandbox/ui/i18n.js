@@ -20,6 +20,7 @@ const words = {
     discardTitle: "入力した内容を破棄しますか?", discardText: "閉じると、入力した内容は失われます。", discardYes: "破棄して閉じる", discardNo: "入力に戻る",
     panels: "実行・配信・あなた待ち", newestTask: "いちばん新しいタスク", whichTask: "表示するタスク", usage: "AI モデル: {calls} 回 · {n} トークン · {cost}", usageTokens: "入力 {in} (うちキャッシュ {cached})、出力 {out}", unpriced: "料金が分からない呼び出しが {n} 回あります", payloads: "入力と出力", input: "入力", output: "出力",
     whole: "行のすべて", sentPrompt: "送ったプロンプト", object: "保存された内容", see: "{what}を見る", loading: "読み込み中…", payload: "送った内容", answer: "アプリの応答", emptyAnswer: "(空)",
+    attach: "ファイルを添付", fileOff: "{name} を外す", download: "{name} をダウンロード", filesMany: "1 つのメッセージに添付できるファイルは {n} 個までです", fileEmpty: "{name} は空のため添付できません", fileUnread: "{name} を読み取れません。フォルダは添付できません", filesLarge: "{name} を添付できません。ファイルは合わせて {n} MB までです",
     notSent: "送信できませんでした: {e}",
     tabRun: "実行", tabDeliveries: "配信", noRun: "まだ実行はありません", noRunText: "Ringi に頼むと、通過した状態・待っている承認・書き込まれた行がここに並びます。", task: "タスク", states: "状態", rows: "書き込まれた行", waitingFor: "承認待ち", waitingForContest: "コンテストの結果待ち", since: "{t} から", executions: "実行 {n}",
     noDeliveries: "まだ配信はありません", deliveriesText: "アプリへ送られたイベントと操作。署名付きで、応答の期限は 3 秒です。", retry: "再送 {n}",
@@ -49,6 +50,7 @@ const words = {
     discardTitle: "Discard what you typed?", discardText: "It is lost when this closes.", discardYes: "Discard and close", discardNo: "Keep typing",
     panels: "Run, deliveries, what waits for you", newestTask: "The newest task", whichTask: "Task shown", usage: "Models: {calls} calls · {n} tokens · {cost}", usageTokens: "{in} in (of them {cached} cached), {out} out", unpriced: "The price of {n} calls is not known", payloads: "Input and output", input: "Input", output: "Output",
     whole: "the whole row", sentPrompt: "the prompt as sent", object: "what is kept", see: "Show {what}", loading: "Loading…", payload: "what was sent", answer: "the app's answer", emptyAnswer: "(empty)",
+    attach: "Attach files", fileOff: "Remove {name}", download: "Download {name}", filesMany: "A message can have up to {n} files", fileEmpty: "{name} is empty and can't be attached", fileUnread: "{name} can't be read. A folder can't be attached", filesLarge: "{name} can't be attached: files have up to {n} MB together",
     notSent: "Not sent: {e}",
     tabRun: "Run", tabDeliveries: "Deliveries", noRun: "No run yet", noRunText: "Ask Ringi for something: the states passed, the approval it waits for and the rows written show up here.", task: "Task", states: "States", rows: "Rows written", waitingFor: "Waiting for approval", waitingForContest: "Waiting for the contest", since: "since {t}", executions: "Run {n}",
     noDeliveries: "No deliveries yet", deliveriesText: "Events and interactions sent to the app: signed, with three seconds to answer.", retry: "retry {n}",
@@ -102,6 +104,9 @@ export const statusWord = (status) => statusWords[lang][status.toLowerCase()] ||
 
 /** dollars are millionths of a US dollar as money: two digits behind the point, or as many as there are. */
 export const dollars = (millionths) => `$${(millionths / 1e6).toFixed(6).replace(/0{1,4}$/, "")}`;
+
+/** sizeText is a file's size. */
+export const sizeText = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 const locale = () => (lang === "ja" ? "ja-JP" : "en-US");
 

@@ -24,7 +24,7 @@ function drawComposer() {
   composerFor = key;
   const name = c.im ? channelName(c) : "#" + channelName(c);
   $("composer").replaceChildren(composer({
-    key: `${state.me}/${c.id}`, id: "composer-main", placeholder: t("messageTo", { name }), send: (text) => say(text),
+    key: `${state.me}/${c.id}`, id: "composer-main", placeholder: t("messageTo", { name }), send: (text, files) => say(text, "", files),
     hint: c.im ? t("hintDM") : t("hint"), focus: matchMedia("(hover: hover)").matches && !document.querySelector("dialog[open]"),
   }));
 }

@@ -3,7 +3,7 @@
 import { post } from "./api.js";
 import { attachments, blocks } from "./blocks.js";
 import { h, icon, toast } from "./dom.js";
-import { clockTime, language, t } from "./i18n.js";
+import { clockTime, language, sizeText, t } from "./i18n.js";
 import { keepFolds } from "./kept.js";
 import { openMenu } from "./menu.js";
 import { confirmDialog } from "./modal.js";
@@ -88,7 +88,7 @@ function content(channel, m) {
     (typed || !m.blocks) && m.text && h("div.text-body", {}, m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
     !typed && m.blocks && h("div.blocks", {}, blocks(m.blocks, on)),
     attachments(m.attachments, on),
-    m.files && h("ul.shared-files", {}, m.files.map((f) => h("li", {}, `📎 ${f.title} (${f.size} B)`))),
+    m.files && h("ul.shared-files", {}, m.files.map((f) => h("li", {}, h("a", { href: `/sandbox/files/${encodeURIComponent(f.id)}`, download: f.name, title: t("download", { name: f.name }) }, icon("clip"), h("span", {}, f.title || f.name), h("small", {}, sizeText(f.size)))))),
   ];
 }
 

@@ -53,6 +53,12 @@ function inline(s, verbatim) {
   return nodes;
 }
 
+// led is where a link leads: vendors' pages are stood in for, too.
+function led(address) {
+  const [from, to] = state.links.find(([begins]) => address.startsWith(begins)) || ["", ""];
+  return to + address.slice(from.length);
+}
+
 // reference is what stands in <…>: a person, a channel, a date or a link.
 function reference(body) {
   const [target, label] = split(body, "|");
@@ -72,7 +78,7 @@ function reference(body) {
   if (target.startsWith("!subteam^")) return h("span.mention", {}, label || "@group");
   if (target.startsWith("!")) return h("span.mention.all", {}, "@" + (label || target.slice(1)));
   if (/^(https?:|mailto:)/i.test(target)) {
-    return h("a", { href: decode(target), target: "_blank", rel: "noopener noreferrer" }, decode(label || target.replace(/^mailto:/, "")));
+    return h("a", { href: led(decode(target)), target: "_blank", rel: "noopener noreferrer" }, decode(label || target.replace(/^mailto:/, "")));
   }
   return document.createTextNode("<" + decode(body) + ">");
 }

@@ -6,7 +6,7 @@ import { began, thisWindow } from "./kept.js";
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
   loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), channels: [], messages: new Map(), ephemerals: new Map(), views: [],
-  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, has: {}, admin: "", attempts: [], anew: "",
+  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], has: {}, admin: "", attempts: [], anew: "",
 };
 
 export const ui = {
@@ -111,7 +111,7 @@ function load(all, attempts) {
   if (state.anew && ui.task) pin("");
   Object.assign(state, {
     loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
-    shortcuts: all.shortcuts, banner: all.banner, has: all.has, admin: all.admin,
+    shortcuts: all.shortcuts || [], banner: all.banner, links: Object.entries(all.links || {}), has: all.has, admin: all.admin,
     users: new Map(all.users.map((u) => [u.id, u])),
     messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
     ephemerals: new Map(all.ephemerals.map((e) => [e.message.ts, e])),

@@ -1,13 +1,10 @@
 package webapi
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 
@@ -84,7 +81,7 @@ func completeUpload(a *API, p params) (reply, error) {
 		}
 		f.title = x.Title
 		done = append(done, map[string]any{"id": x.ID, "title": x.Title})
-		d.Files = append(d.Files, workspace.File{ID: x.ID, Name: f.name, Title: x.Title, MIMEType: typeOf(f.name), Body: f.body})
+		d.Files = append(d.Files, workspace.File{ID: x.ID, Name: f.name, Title: x.Title, Body: f.body})
 	}
 	m, err := a.ws.Post(d)
 	if err != nil {
@@ -99,10 +96,6 @@ func completeUpload(a *API, p params) (reply, error) {
 
 // FilesPath begins the paths of files' contents.
 const FilesPath = "/files-pri/"
-
-func typeOf(name string) string {
-	return cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
-}
 
 // fileInfo describes a file. One that the app gave says where it is shared.
 func fileInfo(a *API, p params) (reply, error) {

@@ -14,8 +14,11 @@ import (
 // marks export-ignore, and with $Format:%H$ filled in where it says export-subst.
 func (r *Repository) archive(sha string) ([]byte, error) {
 	c, _ := r.objects.commit(sha)
-	attributes := r.attributes(c.tree)
 	top := r.Owner + "-" + r.Name + "-" + sha[:7] + "/"
+	if r.objects.clone != nil {
+		return r.objects.clone.git(nil, "archive", "--format=tar.gz", "--prefix="+top, sha)
+	}
+	attributes := r.attributes(c.tree)
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
 	w := tar.NewWriter(z)
@@ -30,7 +33,7 @@ func (r *Repository) archive(sha string) ([]byte, error) {
 			return
 		}
 		h := &tar.Header{Name: top + p, Mode: 0o664, ModTime: at, Typeflag: tar.TypeReg}
-		content := r.objects[l.sha].body
+		content := r.objects.body(l.sha)
 		switch l.mode {
 		case folder, module:
 			h.Name, h.Typeflag, h.Mode, content = h.Name+"/", tar.TypeDir, 0o775, nil
@@ -63,7 +66,7 @@ func within(folders []string, p string) bool {
 // attributes reads the root's .gitattributes: lines of a pattern and names, without negation.
 func (r *Repository) attributes(tree string) func(p, name string) bool {
 	_, in := r.objects.entries(tree)
-	lines := strings.Split(string(r.objects[in[".gitattributes"].sha].body), "\n")
+	lines := strings.Split(string(r.objects.body(in[".gitattributes"].sha)), "\n")
 	return func(p, name string) bool {
 		for _, line := range lines {
 			fields := strings.Fields(line)

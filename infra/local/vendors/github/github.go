@@ -86,6 +86,13 @@ func (s *Server) Add(owner, name string) *Repository {
 	return r
 }
 
+// AddClone adds the repository of a clone.
+func (s *Server) AddClone(owner, name string, c *Clone) *Repository {
+	r := s.Add(owner, name)
+	r.objects.clone = c
+	return r
+}
+
 // ID returns the number of the repository owner/name, 0 if there is none.
 func (s *Server) ID(name string) int64 {
 	owner, short, _ := strings.Cut(name, "/")

@@ -59,6 +59,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{Server: expect.Value(github.New())(t)}
 	w.repo = w.Add("acme", "shop")
 	w.first = w.repo.Commit("main", "first", files(), at)
+	w.repo.Tag("v1", w.first)
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.calls, w.headers = append(w.calls, r.Method+" "+r.URL.String()), append(w.headers, r.Header.Clone())
 		w.Handler().ServeHTTP(rw, r)
@@ -92,7 +93,6 @@ func git(t *testing.T, dir string, args ...string) string {
 // Git itself reads what the stand-in made, and finds nothing wrong with it.
 func TestGitReadsTheObjects(t *testing.T) {
 	w := newWorld(t)
-	w.repo.Tag("v1", w.first)
 	dir := t.TempDir()
 	expect.NoError(t, w.repo.Export(dir))
 	git(t, dir, "fsck", "--strict", "--no-dangling")
@@ -132,14 +132,16 @@ func entriesOf(t *testing.T, archive io.Reader) (list []string) {
 }
 
 func TestTheArchiveIsAsGitPacksIt(t *testing.T) {
-	w := newWorld(t)
+	w, cloned := newWorld(t), newCloneWorld(t)
 	dir := t.TempDir()
 	expect.NoError(t, w.repo.Export(dir))
 	want := entriesOf(t, strings.NewReader(git(t, dir, "archive", "--format=tar", "--prefix=acme-shop/", "main")))
-	packed := expect.Value(w.client(t, client.Reads()).Archive(t.Context(), w.first))(t)
-	defer packed.Close()
-	z := expect.Value(gzip.NewReader(packed))(t)
-	expect.Same(t, want, entriesOf(t, z))
+	for _, w := range []*world{w, cloned} {
+		packed := expect.Value(w.client(t, client.Reads()).Archive(t.Context(), w.first))(t)
+		defer packed.Close()
+		z := expect.Value(gzip.NewReader(packed))(t)
+		expect.Same(t, want, entriesOf(t, z))
+	}
 }
 
 // signed returns a token of the App itself, valid for a time.
@@ -167,8 +169,12 @@ func (w *world) ask(t *testing.T, method, path, body string) (int, any) {
 }
 
 func TestAnswersHaveThePublishedForm(t *testing.T) {
-	w := newWorld(t)
-	w.repo.Tag("v1", w.first)
+	for name, w := range map[string]*world{"in memory": newWorld(t), "of a clone": newCloneWorld(t)} {
+		t.Run(name, func(t *testing.T) { publishedForms(t, w) })
+	}
+}
+
+func publishedForms(t *testing.T, w *world) {
 	api := expect.Value(published.Open("github"))(t)
 	w.token = w.signed(t, github.AppID, time.Minute)
 	_, minted := w.ask(t, "POST", "/app/installations/"+github.Installation+"/access_tokens",

@@ -58,7 +58,7 @@ func (s *Server) makeCommit(c *call) {
 	if !c.read(&in) {
 		return
 	}
-	if c.repo.objects[in.Tree].kind != "tree" {
+	if c.repo.objects.kind(in.Tree) != "tree" {
 		c.fail(http.StatusUnprocessableEntity, "Tree SHA does not exist")
 		return
 	}
@@ -86,12 +86,15 @@ func (s *Server) makeRef(c *call) {
 	switch {
 	case !ok || !strings.Contains(name, "/"):
 		c.fail(http.StatusUnprocessableEntity, "Reference name must start with 'refs/'.")
-	case c.repo.refs[name] != "":
+	case c.repo.at(name) != "":
 		c.fail(http.StatusUnprocessableEntity, "Reference already exists")
-	case c.repo.objects[in.SHA].kind != "commit":
+	case c.repo.objects.kind(in.SHA) != "commit":
 		c.fail(http.StatusUnprocessableEntity, "Object does not exist")
 	default:
-		c.repo.refs[name] = in.SHA
+		if err := c.repo.point(name, in.SHA); err != nil {
+			c.fail(http.StatusUnprocessableEntity, err.Error())
+			return
+		}
 		c.answer(http.StatusCreated, s.refOf(c, name, in.SHA))
 	}
 }
@@ -104,7 +107,7 @@ func (s *Server) openPull(c *call) {
 	if !c.read(&in) {
 		return
 	}
-	head, base := c.repo.refs["heads/"+in.Head], c.repo.refs["heads/"+in.Base]
+	head, base := c.repo.at("heads/"+in.Head), c.repo.at("heads/"+in.Base)
 	switch {
 	case head == "":
 		c.invalid("PullRequest", "head", "invalid", "")

@@ -22,14 +22,64 @@ type object struct {
 }
 
 // objects are a repository's objects by their hashes, as Git makes them.
-type objects map[string]object
+type objects struct {
+	made  map[string]object
+	clone *Clone            // has the others; nil: there are none
+	trees map[string]object // of the clone, as far as they were read
+}
 
-func (o objects) put(kind string, body []byte) (sha string) {
+// get returns an object. An error of the clone's counts as one that is not there.
+func (o *objects) get(sha string) (object, bool) {
+	if x, ok := o.made[sha]; ok || o.clone == nil || !isHash(sha) {
+		return x, ok
+	}
+	if x, ok := o.trees[sha]; ok {
+		return x, true
+	}
+	found, err := o.clone.read(sha)
+	if err != nil {
+		return object{}, false
+	}
+	if found[sha].kind == "tree" { // one by one would take long
+		if found, err = o.clone.trees(sha); err != nil {
+			return object{}, false
+		}
+		maps.Copy(o.trees, found)
+	}
+	x, ok := found[sha]
+	return x, ok
+}
+
+func (o *objects) kind(sha string) string {
+	x, _ := o.get(sha)
+	return x.kind
+}
+
+func (o *objects) body(sha string) []byte {
+	x, _ := o.get(sha)
+	return x.body
+}
+
+// sizes returns the sizes of blobs.
+func (o *objects) sizes(hashes []string) (sizes map[string]int, err error) {
+	sizes = map[string]int{}
+	if o.clone != nil {
+		sizes, err = o.clone.sizes(hashes)
+	}
+	for _, sha := range hashes {
+		if x, ok := o.made[sha]; ok {
+			sizes[sha] = len(x.body)
+		}
+	}
+	return sizes, err
+}
+
+func (o *objects) put(kind string, body []byte) (sha string) {
 	h := sha1.New()
 	fmt.Fprintf(h, "%s %d\x00", kind, len(body))
 	h.Write(body)
 	sha = hex.EncodeToString(h.Sum(nil))
-	o[sha] = object{kind, bytes.Clone(body)}
+	o.made[sha] = object{kind, bytes.Clone(body)}
 	return sha
 }
 
@@ -42,7 +92,7 @@ const (
 )
 
 // putTree makes the trees of a list of leaves by path.
-func (o objects) putTree(leaves map[string]leaf) (sha string) {
+func (o *objects) putTree(leaves map[string]leaf) (sha string) {
 	here, below := map[string]leaf{}, map[string]map[string]leaf{}
 	for p, l := range leaves {
 		dir, rest, nested := strings.Cut(p, "/")
@@ -77,9 +127,9 @@ func sortName(name string, l leaf) string {
 }
 
 // entries returns what a tree contains itself, in its order.
-func (o objects) entries(sha string) (names []string, in map[string]leaf) {
+func (o *objects) entries(sha string) (names []string, in map[string]leaf) {
 	in = map[string]leaf{}
-	for body := o[sha].body; len(body) > 0; {
+	for body := o.body(sha); len(body) > 0; {
 		head, rest, _ := bytes.Cut(body, []byte{0})
 		mode, name, _ := strings.Cut(string(head), " ")
 		names = append(names, name)
@@ -90,7 +140,7 @@ func (o objects) entries(sha string) (names []string, in map[string]leaf) {
 }
 
 // leaves returns everything below a tree but the folders themselves.
-func (o objects) leaves(sha string) map[string]leaf {
+func (o *objects) leaves(sha string) map[string]leaf {
 	out := map[string]leaf{}
 	o.walk(sha, "", func(p string, l leaf) {
 		if l.mode != folder {
@@ -101,7 +151,7 @@ func (o objects) leaves(sha string) map[string]leaf {
 }
 
 // walk visits everything below a tree, a folder before its content.
-func (o objects) walk(sha, above string, visit func(p string, l leaf)) {
+func (o *objects) walk(sha, above string, visit func(p string, l leaf)) {
 	names, in := o.entries(sha)
 	for _, name := range names {
 		visit(above+name, in[name])
@@ -120,7 +170,7 @@ type commit struct {
 	message   string
 }
 
-func (o objects) putCommit(c commit) (sha string) {
+func (o *objects) putCommit(c commit) (sha string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "tree %s\n", c.tree)
 	for _, p := range c.parents {
@@ -130,8 +180,8 @@ func (o objects) putCommit(c commit) (sha string) {
 	return o.put("commit", []byte(b.String()))
 }
 
-func (o objects) commit(sha string) (c commit, ok bool) {
-	x, ok := o[sha]
+func (o *objects) commit(sha string) (c commit, ok bool) {
+	x, ok := o.get(sha)
 	if !ok || x.kind != "commit" {
 		return c, false
 	}
@@ -153,9 +203,9 @@ func (o objects) commit(sha string) (c commit, ok bool) {
 }
 
 // export writes the objects and refs as a bare repository that git can read.
-func (o objects) export(dir string, refs map[string]string) error {
+func (o *objects) export(dir string, refs map[string]string) error {
 	err := os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755)
-	for sha, x := range o {
+	for sha, x := range o.made {
 		var out bytes.Buffer
 		z := zlib.NewWriter(&out)
 		_, failed := fmt.Fprintf(z, "%s %d\x00%s", x.kind, len(x.body), x.body)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,8 +18,8 @@ type Repository struct {
 	ID          int64
 
 	mu      sync.Mutex
-	objects objects
-	refs    map[string]string // heads/… and tags/…: a commit's or a tag's hash
+	objects *objects
+	refs    map[string]string // heads/… and tags/…: a commit's or a tag's hash; unused if there is a clone
 	pulls   []*pull
 }
 
@@ -38,7 +39,7 @@ type File struct {
 }
 
 func newRepository(owner, name string, id int64) *Repository {
-	return &Repository{Owner: owner, Name: name, ID: id, objects: objects{}, refs: map[string]string{}}
+	return &Repository{Owner: owner, Name: name, ID: id, objects: &objects{made: map[string]object{}, trees: map[string]object{}}, refs: map[string]string{}}
 }
 
 func (r *Repository) full() string { return r.Owner + "/" + r.Name }
@@ -80,8 +81,41 @@ func (r *Repository) Tag(name, commit string) {
 func (r *Repository) Ref(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.at(name)
+}
+
+// at is Ref for those who hold the lock.
+func (r *Repository) at(name string) string {
+	if r.objects.clone != nil {
+		return r.objects.clone.ref(name)
+	}
 	return r.refs[name]
 }
+
+// point makes a ref that is not there. What was made until then is kept in the clone, if there is one.
+func (r *Repository) point(name, sha string) error {
+	c := r.objects.clone
+	if c == nil {
+		r.refs[name] = sha
+		return nil
+	}
+	if err := c.keep(r.objects.made); err != nil {
+		return err
+	}
+	clear(r.objects.made)
+	return c.point(name, sha)
+}
+
+// main returns the name of the default branch.
+func (r *Repository) main() string {
+	if r.objects.clone != nil {
+		return r.objects.clone.Branch
+	}
+	return mainBranch
+}
+
+// Clone returns the clone that has the repository's objects; nil: they are in memory.
+func (r *Repository) Clone() *Clone { return r.objects.clone }
 
 // Files returns the files of a commit: their contents by path.
 func (r *Repository) Files(commit string) map[string]string {
@@ -90,9 +124,23 @@ func (r *Repository) Files(commit string) map[string]string {
 	c, _ := r.objects.commit(commit)
 	out := map[string]string{}
 	for p, l := range r.objects.leaves(c.tree) {
-		out[p] = l.mode + " " + string(r.objects[l.sha].body)
+		out[p] = l.mode + " " + string(r.objects.body(l.sha))
 	}
 	return out
+}
+
+// Paths lists the paths of a commit's files, or of those below a folder, in order.
+func (r *Repository) Paths(commit, folder string) (paths []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c, _ := r.objects.commit(commit)
+	for p := range r.objects.leaves(c.tree) {
+		if folder == "" || strings.HasPrefix(p, folder+"/") {
+			paths = append(paths, p)
+		}
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 // Export writes the repository into an empty folder, for git to read.
@@ -121,7 +169,7 @@ type change struct {
 func (r *Repository) changed(base string, changes []change) (sha string, err error) {
 	leaves := map[string]leaf{}
 	if base != "" {
-		if r.objects[base].kind != "tree" {
+		if r.objects.kind(base) != "tree" {
 			return "", errMissing
 		}
 		leaves = r.objects.leaves(base)
@@ -142,7 +190,7 @@ func (r *Repository) changed(base string, changes []change) (sha string, err err
 				return "", errMissing
 			}
 			delete(leaves, x.Path)
-		case r.objects[*x.SHA].kind == "":
+		case r.objects.kind(*x.SHA) == "":
 			return "", errMissing
 		default:
 			put(leaves, x.Path, leaf{x.Mode, *x.SHA})

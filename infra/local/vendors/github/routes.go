@@ -24,7 +24,7 @@ func (s *Server) repository(c *call) { c.answer(http.StatusOK, s.about(c, "full-
 // about returns the repository, all else as published.
 func (s *Server) about(c *call, schema string) map[string]any {
 	out := s.api.Example(schema, map[string]any{
-		"id": c.repo.ID, "name": c.repo.Name, "full_name": c.repo.full(), "default_branch": mainBranch, "archived": false,
+		"id": c.repo.ID, "name": c.repo.Name, "full_name": c.repo.full(), "default_branch": c.repo.main(), "archived": false,
 		"private": true, "visibility": "private",
 	})
 	maps.DeleteFunc(out, func(name string, _ any) bool { return !slices.Contains(s.api.Schemas[schema].Required, name) })
@@ -33,8 +33,8 @@ func (s *Server) about(c *call, schema string) map[string]any {
 
 func (s *Server) ref(c *call) {
 	name := c.r.PathValue("ref")
-	sha, ok := c.repo.refs[name]
-	if !ok {
+	sha := c.repo.at(name)
+	if sha == "" {
 		c.fail(http.StatusNotFound, "Not Found")
 		return
 	}
@@ -42,7 +42,7 @@ func (s *Server) ref(c *call) {
 }
 
 func (s *Server) refOf(c *call, name, sha string) map[string]any {
-	kind := c.repo.objects[sha].kind
+	kind := c.repo.objects.kind(sha)
 	return map[string]any{
 		"ref": "refs/" + name, "node_id": "REF_" + sha, "url": s.address(c, "/git/refs/%s", name),
 		"object": map[string]any{"type": kind, "sha": sha, "url": s.address(c, "/git/%ss/%s", kind, sha)},
@@ -57,7 +57,7 @@ func (c *call) has(kind string) (sha string, ok bool) {
 			sha = of.tree
 		}
 	}
-	if c.repo.objects[sha].kind != kind {
+	if c.repo.objects.kind(sha) != kind {
 		c.fail(http.StatusNotFound, "Not Found")
 		return "", false
 	}
@@ -69,7 +69,7 @@ func (s *Server) tag(c *call) {
 	if !ok {
 		return
 	}
-	lines := strings.Split(string(c.repo.objects[sha].body), "\n")
+	lines := strings.Split(string(c.repo.objects.body(sha)), "\n")
 	of, name := strings.TrimPrefix(lines[0], "object "), strings.TrimPrefix(lines[2], "tag ")
 	c.answer(http.StatusOK, map[string]any{
 		"node_id": "TA_" + sha, "tag": name, "sha": sha, "url": s.address(c, "/git/tags/%s", sha), "message": name,
@@ -120,12 +120,12 @@ func (s *Server) tree(c *call) {
 }
 
 func (s *Server) treeOf(c *call, sha string, recursive bool) map[string]any {
-	list := []any{}
+	list, blobs := []any{}, []string{}
 	add := func(p string, l leaf) {
 		kind := map[string]string{folder: "tree", module: "commit"}[l.mode]
 		one := map[string]any{"path": p, "mode": fmt.Sprintf("%06s", l.mode), "type": kind, "sha": l.sha}
 		if kind == "" {
-			one["type"], one["size"] = "blob", len(c.repo.objects[l.sha].body)
+			one["type"], blobs = "blob", append(blobs, l.sha)
 		}
 		if kind != "commit" {
 			one["url"] = s.address(c, "/git/%ss/%s", one["type"], l.sha)
@@ -140,6 +140,12 @@ func (s *Server) treeOf(c *call, sha string, recursive bool) map[string]any {
 			add(name, in[name])
 		}
 	}
+	sizes, _ := c.repo.objects.sizes(blobs) // a blob that can't be read has no size
+	for _, x := range list {
+		if one := x.(map[string]any); one["type"] == "blob" {
+			one["size"] = sizes[one["sha"].(string)]
+		}
+	}
 	return map[string]any{"sha": sha, "url": s.address(c, "/git/trees/%s", sha), "tree": list[:min(len(list), mostListed)],
 		"truncated": len(list) > mostListed}
 }
@@ -149,7 +155,7 @@ func (s *Server) blob(c *call) {
 	if !ok {
 		return
 	}
-	content := c.repo.objects[sha].body
+	content := c.repo.objects.body(sha)
 	c.answer(http.StatusOK, map[string]any{"content": base64.StdEncoding.EncodeToString(content), "encoding": "base64",
 		"url": s.address(c, "/git/blobs/%s", sha), "sha": sha, "size": len(content), "node_id": "B_" + sha})
 }

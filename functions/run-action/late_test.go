@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/versions"
+)
+
+// slowFiles takes its time to keep what a command left.
+type slowFiles struct {
+	*archives
+	w *world
+}
+
+func (s slowFiles) Take(ctx context.Context, of versions.Conversation, action string) (string, error) {
+	s.w.now = s.w.now.Add(time.Minute)
+	return s.archives.Take(ctx, of, action)
+}
+
+func testLateTime(t *testing.T, w *world) {
+	over := w.now.Add(time.Second)
+	w.box.running = func() {
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
+		})
+		w.now = over
+	}
+	w.box.end, w.Files = isolated.End{Version: "x"}, slowFiles{w.archives, w}
+	w.archives.uploaded = &conversation.Tree{}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	expect.Must(t, x.Late != nil && w.now.After(over), "%+v at %v", x, w.now)
+	expect.That(t, x.Late.At.Equal(over), "it ended at %v, not at %v", over, x.Late.At)
+}

@@ -1,0 +1,141 @@
+package sandbox_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
+)
+
+// sent is what the page sends to attach files.
+func sent(t *testing.T, channel, text string, files ...map[string]any) string {
+	return string(raw(t, map[string]any{"user": workspace.Sato, "channel": channel, "text": text, "files": files}))
+}
+
+func file(name, body string) map[string]any {
+	return map[string]any{"name": name, "body": []byte(body)}
+}
+
+func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
+	w := newWorld(t)
+	dm := workspace.DirectMessage(workspace.Sato)
+	status, answer := w.send(t, http.MethodPost, "say", "application/json",
+		sent(t, dm, "claude: read them", file("売上.csv", "a,b\n1,2\n"), file("note", "plain"), file("x.bin", "\xff\x00")))
+	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
+	e := w.app.events()[0].body["event"]
+	expect.Is(t, at(e, "subtype"), any("file_share"), "the event's subtype")
+	for i, want := range []struct{ name, kind, body string }{
+		{"売上.csv", "text/csv", "a,b\n1,2\n"}, {"note", "text/plain", "plain"}, {"x.bin", "application/octet-stream", "\xff\x00"},
+	} {
+		id, _ := at(e, "files", i, "id").(string)
+		info, _, _, err := w.slack.GetFileInfo(id, 0, 0)
+		expect.NoError(t, err)
+		expect.Is(t, info.Name, want.name)
+		expect.Is(t, strings.TrimSuffix(info.Mimetype, "; charset=utf-8"), want.kind, want.name)
+		var got strings.Builder
+		expect.NoError(t, w.slack.GetFile(info.URLPrivateDownload, &got))
+		expect.Is(t, got.String(), want.body, want.name)
+	}
+}
+
+// A message may be files alone, as in Slack.
+func TestAMessageMayBeFilesAlone(t *testing.T) {
+	w := newWorld(t)
+	dm := workspace.DirectMessage(workspace.Sato)
+	status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, dm, " ", file("a.csv", "1\n")))
+	expect.Must(t, status == http.StatusOK, "status %d: %v", status, answer)
+	all := w.Messages(dm, "")
+	expect.That(t, len(all) == 1 && all[0].Text == "" && all[0].Blocks == nil && len(all[0].Files) == 1, "%+v", all)
+}
+
+func TestFilesThatCannotBeAttachedAreRefused(t *testing.T) {
+	w := newWorld(t)
+	many := make([]map[string]any, 11)
+	for i := range many {
+		many[i] = file("a", "1")
+	}
+	half := strings.Repeat("x", 17<<20)
+	for want, files := range map[string][]map[string]any{
+		"files: a message has at most 10 files, not 11":           many,
+		"files[1]: b.csv is empty":                                {file("a.csv", "1"), file("b.csv", "")},
+		"files[0]: its name has 1 to 255 characters, not 0":       {file("", "1")},
+		"files[0]: its name has 1 to 255 characters, not 256":     {file(strings.Repeat("あ", 256), "1")},
+		"files[1]: with b.bin the files have over 32 MB together": {file("a.bin", half), file("b.bin", half)},
+	} {
+		status, answer := w.send(t, http.MethodPost, "say", "application/json", sent(t, workspace.HR, "x", files...))
+		expect.That(t, status == http.StatusUnprocessableEntity && answer["error"] == want, "status %d: %v, want %s", status, answer["error"], want)
+	}
+	status, _ := w.send(t, http.MethodPost, "say", "text/plain", sent(t, workspace.HR, "x", file("a", "1")))
+	expect.Is(t, status, http.StatusUnsupportedMediaType, "another site's form")
+	expect.Is(t, len(w.Messages(workspace.HR, "")), 0, "messages")
+}
+
+// What the app or a person shared can be saved. It is never shown as a page of the sandbox's.
+func TestSharedFilesCanBeSaved(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Attach(workspace.Sato, workspace.HR, "", "x", workspace.File{Name: "表 1.html", Body: []byte("<script>")}))(t)
+	m := expect.Value(w.Workspace().Message(workspace.HR, ts, ""))(t)
+	res := expect.Value(http.Get(w.url + "/sandbox/files/" + m.Files[0].ID))(t)
+	defer res.Body.Close()
+	expect.Is(t, string(expect.Value(io.ReadAll(res.Body))(t)), "<script>")
+	expect.Is(t, res.Header.Get("Content-Type"), "application/octet-stream")
+	expect.Is(t, res.Header.Get("Content-Disposition"), "attachment; filename*=utf-8''%E8%A1%A8%201.html")
+	upload, err := w.slack.GetUploadURLExternalContext(t.Context(), slack.GetUploadURLExternalParameters{FileName: "unshared.csv", FileSize: 1})
+	expect.NoError(t, err)
+	for _, missing := range []string{upload.FileID, "F0NONE"} {
+		none := expect.Value(http.Get(w.url + "/sandbox/files/" + missing))(t)
+		none.Body.Close()
+		expect.Is(t, none.StatusCode, http.StatusNotFound, missing)
+	}
+}
+
+// choose is a person's choice of files in the dialog that the browser opens.
+const choose = `(() => {
+  const files = new DataTransfer();
+  for (const [name, size] of %s) files.items.add(new File(["x".repeat(size)], name));
+  const input = document.querySelector(".composer input[type=file]");
+  input.files = files.files;
+  input.dispatchEvent(new Event("change"));
+})()`
+
+func chooses(p *browser.Tab, t *testing.T, files ...[2]any) {
+	p.Eval(strings.Replace(choose, "%s", string(expect.Value(json.Marshal(files))(t)), 1))
+}
+
+func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
+	for _, size := range [][2]int64{{1280, 800}, {390, 844}} {
+		w := newWorld(t)
+		p := browser.Open(t, w.url, size[0], size[1])
+		p.Until(`document.querySelector(".composer .clip")?.getAttribute("aria-label") === "ファイルを添付"`)
+		p.Until(`document.querySelector(".send").disabled`)
+		chooses(p, t, [2]any{"売上.csv", 1500}, [2]any{"empty.txt", 0}, [2]any{strings.Repeat("long", 40) + ".csv", 3})
+		p.Until(`document.querySelectorAll(".chosen-files li").length === 2 && !document.querySelector(".send").disabled`)
+		p.Until(`document.querySelector(".chosen-files li").textContent === "売上.csv1.5 KB"`)
+		p.Until(`document.body.textContent.includes("empty.txt は空のため添付できません")`)
+		p.Fits()
+		p.Accessible(t)
+		p.Click(`.chosen-files li:last-child button`)
+		p.Until(`document.querySelectorAll(".chosen-files li").length === 1`)
+		eleven := make([][2]any, 10)
+		for i := range eleven {
+			eleven[i] = [2]any{"more.csv", 1}
+		}
+		chooses(p, t, eleven...)
+		p.Until(`document.querySelectorAll(".chosen-files li").length === 10 && document.body.textContent.includes("ファイルは 10 個までです")`)
+		p.Click(".send")
+		p.Until(`document.querySelectorAll(".shared-files a").length === 10 && !document.querySelector(".chosen-files li")`)
+		p.Until(`document.querySelector(".shared-files a").download === "売上.csv"`)
+		p.Fits()
+		p.Accessible(t)
+		name, body := p.Download(t.TempDir(), ".shared-files a")
+		expect.That(t, name == "売上.csv" && string(body) == strings.Repeat("x", 1500), "%s has %d bytes", name, len(body))
+	}
+}

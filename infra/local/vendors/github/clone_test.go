@@ -1,0 +1,137 @@
+package github_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors/github"
+	"ringi/shared/runtime/expect"
+	client "ringi/shared/tool/github"
+	"ringi/shared/tool/wire"
+)
+
+// newCloneWorld is newWorld with a clone of the repository in place of the one in memory.
+func newCloneWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	own := t.TempDir()
+	expect.NoError(t, w.repo.Export(own))
+	w.repo = w.AddClone("acme", "shop", expect.Value(github.NewClone(own, t.TempDir()))(t))
+	return w
+}
+
+// everything is all that stands in a folder, with the contents of files.
+func everything(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	expect.NoError(t, filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			all[p] = string(expect.Value(os.ReadFile(p))(t))
+		}
+		return err
+	}))
+	return all
+}
+
+// own makes a repository as a person has it, with a folder of files and a commit.
+func own(t *testing.T) string {
+	t.Helper()
+	dir := expect.Value(filepath.EvalSymlinks(t.TempDir()))(t)
+	dir = filepath.Join(dir, "My App")
+	expect.NoError(t, os.MkdirAll(filepath.Join(dir, "src"), 0o755))
+	git(t, dir, "init", "-q", "-b", "trunk")
+	git(t, dir, "config", "user.name", "Sato")
+	git(t, dir, "config", "user.email", "sato@example.com")
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "src", "a.txt"), []byte("one\n"), 0o644))
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-q", "-m", "first")
+	return dir
+}
+
+// A pull request comes into the clone. The person's repository stays as it is until the person fetches the branch.
+func TestAPullRequestComesIntoTheCloneAlone(t *testing.T) {
+	w, mine := newWorld(t), own(t)
+	expect.NoError(t, os.WriteFile(filepath.Join(mine, "new.txt"), []byte("not committed"), 0o644))
+	before := everything(t, mine)
+	c := expect.Value(github.NewClone(mine, t.TempDir()))(t)
+	expect.That(t, c.Path == mine && c.Branch == "trunk" && c.Changed == 1, "%+v", c)
+	repo := w.AddClone("local", "my-app", c)
+	api := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}.Open(w.app(t), "local/my-app", repo.ID, client.Pushes())
+	expect.Is(t, expect.Value(api.Repository(t.Context()))(t).DefaultBranch, "trunk")
+	base, two := expect.Value(api.TreeOf(t.Context(), c.Commit))(t), "two\n"
+	tree := expect.Value(api.MakeTree(t.Context(), base, []client.Change{{Path: "src/a.txt", Mode: "100644", Content: &two}}))(t)
+	commit := expect.Value(api.MakeCommit(t.Context(), client.Commit{Message: "Say two", Tree: tree, Parent: c.Commit, At: at,
+		Name: "Ringi", Email: "ringi@example.com"}))(t)
+	expect.NoError(t, api.MakeBranch(t.Context(), "ringi/S1/A1", commit))
+	expect.That(t, api.MakeBranch(t.Context(), "ringi/S1/A1", c.Commit) != nil, "a branch is made twice")
+	pull := expect.Value(api.OpenPull(t.Context(), "Say two", "why", "ringi/S1/A1", "trunk"))(t)
+	expect.Is(t, pull.Number, 1, "the pull request")
+	expect.Same(t, before, everything(t, mine))
+	expect.Is(t, git(t, c.Dir, "show", "ringi/S1/A1:src/a.txt"), "two\n")
+	git(t, c.Dir, "fsck", "--strict", "--no-dangling")
+	diff := string(expect.Value(repo.Diff(repo.Pulls()[0].BaseSHA, repo.Pulls()[0].HeadSHA))(t))
+	expect.That(t, strings.Contains(diff, "-one\n+two\n"), "%s", diff)
+	git(t, mine, "fetch", "-q", c.Dir, "ringi/S1/A1:ringi/S1/A1")
+	expect.Is(t, git(t, mine, "show", "ringi/S1/A1:src/a.txt"), "two\n")
+}
+
+// At the next start the clone has what was committed since, and still the branches of pull requests.
+func TestACloneIsBroughtUpToDate(t *testing.T) {
+	mine, folder := own(t), t.TempDir()
+	first := expect.Value(github.NewClone(mine, folder))(t)
+	git(t, first.Dir, "branch", "ringi/S1/A1", "trunk")
+	git(t, mine, "commit", "-q", "--amend", "-m", "again")
+	second := expect.Value(github.NewClone(mine, folder))(t)
+	expect.That(t, second.Dir == first.Dir && second.Commit != first.Commit, "%+v, then %+v", first, second)
+	expect.Is(t, strings.TrimSpace(git(t, second.Dir, "rev-parse", "trunk")), second.Commit)
+	expect.Is(t, strings.TrimSpace(git(t, second.Dir, "rev-parse", "ringi/S1/A1")), first.Commit)
+}
+
+// A repository may have been cloned without its history, or be a second folder of files of one.
+func TestRepositoriesOfOtherKindsAreCloned(t *testing.T) {
+	mine := own(t)
+	git(t, mine, "commit", "-q", "--allow-empty", "-m", "second")
+	shallow, second, bare := filepath.Join(t.TempDir(), "shallow"), filepath.Join(t.TempDir(), "second"), filepath.Join(t.TempDir(), "bare.git")
+	git(t, mine, "clone", "-q", "--depth=1", "file://"+mine, shallow)
+	git(t, mine, "worktree", "add", "-q", "-b", "side", second)
+	git(t, mine, "clone", "-q", "--bare", mine, bare)
+	for path, branch := range map[string]string{shallow: "trunk", second: "side", bare: "trunk"} {
+		folder := t.TempDir()
+		for range 2 {
+			c := expect.Value(github.NewClone(path, folder))(t)
+			w := newWorld(t)
+			repo := w.AddClone("local", "app", c)
+			expect.Is(t, c.Branch, branch, path)
+			expect.Is(t, repo.Ref("heads/"+branch), c.Commit, path)
+			expect.Same(t, []string{"src/a.txt"}, repo.Paths(c.Commit, ""))
+		}
+	}
+}
+
+func TestPathsThatAreNoRepository(t *testing.T) {
+	mine, folder, empty, plain := own(t), t.TempDir(), t.TempDir(), t.TempDir()
+	git(t, empty, "init", "-q", "-b", "main")
+	file := filepath.Join(plain, "file")
+	expect.NoError(t, os.WriteFile(file, nil, 0o644))
+	detached := own(t)
+	git(t, detached, "checkout", "-q", "--detach")
+	for path, want := range map[string]string{
+		filepath.Join(mine, "none"): "no such file or directory",
+		file:                        "is no folder",
+		plain:                       "is no git repository (git init makes one)",
+		filepath.Join(mine, "src"):  "but a folder of the repository " + mine + ": name that",
+		filepath.Join(mine, ".git"): "name the folder of its files",
+		empty:                       "is empty: commit something on main first",
+		detached:                    "has no branch checked out",
+	} {
+		_, err := github.NewClone(path, folder)
+		expect.That(t, err != nil && strings.Contains(err.Error(), want) && strings.Contains(err.Error(), path), "%s: %v, want %s", path, err, want)
+	}
+	expect.Is(t, len(everything(t, folder)), 0, "files of clones")
+	t.Setenv("PATH", plain)
+	_, err := github.NewClone(mine, folder)
+	expect.That(t, err != nil && strings.Contains(err.Error(), "needs git"), "%v", err)
+}
