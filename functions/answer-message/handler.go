@@ -150,6 +150,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
 	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
+		if len(t.seen) == 0 { // for what a person typed no model is asked
+			return next, nil
+		}
 		if why, err := t.limits(ctx); err != nil || why != nil {
 			return t.unfetched(t.refused(ctx, why, err))
 		}

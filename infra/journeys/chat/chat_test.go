@@ -23,6 +23,7 @@ var running *stack.Stack
 func TestMain(m *testing.M) {
 	o := driver.Options()
 	o.Parameters = map[string]string{"Sandbox": "on"}
+	o.ModelKeys = map[string]any{"planted": modelKey}
 	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
 }
 

@@ -25,7 +25,7 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 		"AWS_REGION":                      o.Region,
 		"AWS_DEFAULT_REGION":              o.Region,
 		"AWS_ACCESS_KEY_ID":               f.Name, // identifies the function's calls
-		"AWS_SECRET_ACCESS_KEY":           "local",
+		"AWS_SECRET_ACCESS_KEY":           SecretKey(f.Name),
 		"AWS_SESSION_TOKEN":               "local",
 		"AWS_EC2_METADATA_DISABLED":       "true",
 		"LAMBDA_TASK_ROOT":                filepath.Dir(f.Binary),
@@ -49,6 +49,9 @@ func variables(o Options, f Function, runtimeAPI string) []string {
 	slices.Sort(list)
 	return list
 }
+
+// SecretKey is the secret access key of a function. No service checks it; it differs so that a leak can be found.
+func SecretKey(function string) string { return "local-secret-key-of-" + function }
 
 func arn(o Options, name string) string {
 	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", o.Region, o.Account, name)

@@ -60,7 +60,9 @@ func TestAWithdrawnActionWhoseInvocationDiesEnds(t *testing.T) {
 
 func endsWithdrawn(t *testing.T, name string, tb *table, x *Action, looks bool, late aggregate.Reason) {
 	t.Helper()
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel(x.ActionID, person(sato), policy, tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
+	})
 	tb.sweep()
 	a := tb.load()
 	is := a.Action(x.ActionID)
@@ -97,7 +99,9 @@ func endsWithdrawn(t *testing.T, name string, tb *table, x *Action, looks bool, 
 func TestAWithdrawnPushOfAnEndedConversationIsUnknown(t *testing.T) {
 	tb, x := pushing(t)
 	expect.NoError(t, tb.step(x, "i1", Pushed{Commit: madeCommit}))
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Cancel(x.ActionID, person(sato), policy, tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
+	})
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
 	tb.now = x.Claim.LeaseUntil
 	tb.sweep()

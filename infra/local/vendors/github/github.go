@@ -70,6 +70,13 @@ func New() (*Server, error) {
 // Key returns the App's private key, as GitHub's page downloads it.
 func (s *Server) Key() string { return s.pem }
 
+// Tokens returns all tokens that the App was given.
+func (s *Server) Tokens() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.tokens))
+}
+
 // Add makes an empty repository in which the App is installed. Of two with the same name the newer one has it.
 func (s *Server) Add(owner, name string) *Repository {
 	s.mu.Lock()
