@@ -17,9 +17,6 @@ import (
 	"ringi/shared/model"
 )
 
-// thinking is how many tokens reasoning models may use in addition to the answer's: they count reasoning as output.
-const thinking = 16_384
-
 // Config describes one model of OpenAI's.
 type Config struct {
 	BaseURL string // with /v1
