@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"slices"
 )
 
 // MaxOpaque bounds what a vendor may hang on one call, in bytes of JSON. Signatures and encrypted thoughts have some
@@ -32,6 +33,14 @@ func Hang(from string, data any) *Opaque {
 // Read reads into data what came from there. It reports false for nothing, and for what came from elsewhere.
 func (o *Opaque) Read(from string, data any) bool {
 	return o != nil && o.From == from && json.Unmarshal(o.Data, data) == nil
+}
+
+// Ahead adds what a vendor had before a call: just before it, or at the beginning of the message before the first call.
+func Ahead[T any](blocks, before []T, called bool) []T {
+	if !called {
+		return append(slices.Clone(before), blocks...)
+	}
+	return append(blocks, before...)
 }
 
 // Before identifies all that precedes the message with this index: rules, tools and earlier messages. Anthropic's

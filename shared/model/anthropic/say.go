@@ -319,11 +319,7 @@ func (c *Client) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlock
 			if part.Call.Opaque != nil {
 				from = cmp.Or(from, c.from(r, index))
 			}
-			at := len(blocks)
-			if !called {
-				at = 0
-			}
-			called, blocks = true, slices.Insert(blocks, at, thoughtsOn(part.Call, from)...)
+			called, blocks = true, model.Ahead(blocks, thoughtsOn(part.Call, from), called)
 			blocks = append(blocks, sdk.NewToolUseBlock(part.Call.ID, part.Call.Object(), part.Call.Name))
 		case part.Result != nil:
 			blocks = append(blocks, sdk.NewToolResultBlock(part.Result.CallID, part.Result.Text, part.Result.Failed))

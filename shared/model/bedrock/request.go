@@ -152,11 +152,7 @@ func (c *Client) blocksOf(r model.Request, index int) (blocks []types.ContentBlo
 			if part.Call.Opaque != nil {
 				from = cmp.Or(from, c.from(r, index))
 			}
-			at := len(blocks)
-			if !called {
-				at = 0
-			}
-			called, blocks = true, slices.Insert(blocks, at, thoughtsOn(part.Call, from)...)
+			called, blocks = true, model.Ahead(blocks, thoughtsOn(part.Call, from), called)
 			input, err := documentOf(part.Call.Object())
 			if err != nil {
 				return nil, fmt.Errorf("read the input of %s: %w", part.Call.Name, err)

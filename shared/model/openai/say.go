@@ -253,11 +253,7 @@ func itemsOf(m model.Message, once bool, from string) (items []responses.Respons
 	for _, part := range m.Parts {
 		switch {
 		case part.Call != nil:
-			at := len(items)
-			if !called {
-				at = 0
-			}
-			called, items = true, slices.Insert(items, at, thoughtsOn(part.Call, from)...)
+			called, items = true, model.Ahead(items, thoughtsOn(part.Call, from), called)
 			items = append(items, responses.ResponseInputItemParamOfFunctionCall(string(part.Call.Object()), part.Call.ID,
 				part.Call.Name))
 		case part.Result != nil:

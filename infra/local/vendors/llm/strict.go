@@ -178,8 +178,8 @@ func (m *Models) reasoned(q asked, _ []byte) error {
 	return nil
 }
 
-// thoughtful checks that each message with calls begins with its thoughts, unchanged, and that nothing before them has
-// changed.
+// thoughtful checks that each message with calls of the current turn begins with its thoughts, and that no thoughts,
+// nor anything before them, have changed.
 func (m *Models) thoughtful(q asked, body []byte) error {
 	vendor := "anthropic"
 	if q.ToolConfig != nil {
@@ -205,7 +205,7 @@ func (m *Models) thoughtful(q asked, body []byte) error {
 			text, signature = blocks[0].ReasoningContent.ReasoningText.Text, blocks[0].ReasoningContent.ReasoningText.Signature
 		}
 		switch was, known := m.signed[signature]; {
-		case !called:
+		case !called, signature == "" && i < q.turn(): // earlier turns may leave them out
 		case !known:
 			return fmt.Errorf("messages.%d.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceding the last set of `tool_use` and `tool_result` blocks).", i)
 		case was != text+before(vendor, body, i):
@@ -213,6 +213,20 @@ func (m *Models) thoughtful(q asked, body []byte) error {
 		}
 	}
 	return nil
+}
+
+// turn returns the index of the message that begins the current turn: the last one of the user that has a text.
+func (q asked) turn() (index int) {
+	for i, x := range q.Messages {
+		var blocks []struct{ Text string }
+		_ = json.Unmarshal(x.Content, &blocks) // a text alone has no results
+		for _, b := range blocks {
+			if x.Role == "user" && b.Text != "" {
+				index = i
+			}
+		}
+	}
+	return index
 }
 
 // before returns all that precedes a message in a request without marks for the cache, all of it for -1.
