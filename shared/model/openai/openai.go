@@ -90,6 +90,9 @@ func (c *Client) problem(err error, request string) *model.Error {
 			code = model.CodeTooLong
 		}
 		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, code)
+		if e.Retryable {
+			e.RetryAfter = cmp.Or(e.RetryAfter, model.WaitIn(answer.Message, nil))
+		}
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e
