@@ -120,7 +120,8 @@ func lookUp(name string) string {
 	return ""
 }
 
-// variables returns the command's complete environment.
+// variables returns the command's complete environment. Python leaves no compiled files beside the sources: they would
+// be changes that nobody can read, and nothing that people can't read becomes a pull request.
 func variables(p plan) []string {
 	temporary := temporaryFolder
 	if p.Folder != "" {
@@ -128,7 +129,7 @@ func variables(p plan) []string {
 	}
 	return []string{
 		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1",
-		"CI=true", "USER=sandbox",
+		"CI=true", "USER=sandbox", "PYTHONDONTWRITEBYTECODE=1",
 	}
 }
 
