@@ -205,7 +205,7 @@ var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
 
 // written shows a text in code blocks, with every invisible character spelled out.
 func (drawing) written(text string) []string {
-	fences, _ := fenced(unticked(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
+	fences, _ := fenced(tickedApart(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
 	return fences
 }
 

@@ -13,7 +13,7 @@ func (d conversationDrawing) difference(changes []conversation.FileChange) (part
 	for _, c := range changes {
 		parts = append(parts, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
 		if lines := d.lines(c); lines != "" {
-			fences, _ := fenced(unticked(tabs.Replace(lines)), maxSection-200, everything)
+			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200, everything)
 			parts = append(parts, fences...)
 		}
 	}
