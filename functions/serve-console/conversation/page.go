@@ -266,7 +266,7 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, loc
 	x := t.is.Current()
 	waits := x != nil && x.Status == conversation.ActionPending
 	if waits {
-		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), agent.Called(locale)[x.ActionType], x.Number)
+		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), card.ActionCalled(x, locale), x.Number)
 	}
 	if err := subject.Became(r, t.is.Undecided); err != nil {
 		s.Decided = t.refused(err, locale)
