@@ -288,8 +288,9 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if p.Private {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
-	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	p.Created, p.Active, p.Kept = s.CreatedAt, s.LastActivityAt, s.IsCached
 	if s.Source != nil {
+		p.Workspace = legible.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
 	if s.ClosedAt != nil {

@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"net/http"
-	"strings"
 	"testing"
 
 	"ringi/infra/driver"
@@ -62,5 +61,5 @@ func TestWithoutGitHubAConversationGoesOnWithoutFiles(t *testing.T) {
 	d.Shows("GitHub がリポジトリのファイルを渡しませんでした")
 	d.Shows("デモのエージェントです")
 	s := d.Load().Conversation
-	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && strings.Contains(s.WorkspacePath, "/"), "%+v", s)
+	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files", "%+v", s)
 }
