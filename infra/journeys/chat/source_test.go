@@ -33,7 +33,8 @@ func TestAConversationBeginsWithARepositorysFiles(t *testing.T) {
 // Running a repository's tests leaves nothing of the interpreter behind, which nobody could read in a pull request.
 func TestWhatTestsWereRunOnBecomesAPullRequest(t *testing.T) {
 	driver.Leave(t, running)
-	d := driver.Talk(t, running, workspace.Sato, "claude@shop: コマンド: sed -i 's, / 100, // 100,' shop/price.py; python3 -m unittest")
+	d := driver.Talk(t, running, workspace.Sato,
+		"claude@shop: コマンド: sed -i 's, / 100, // 100,' shop/price.py; python3 -m unittest")
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "Ran 1 test")
 	d.Rests()
@@ -61,5 +62,6 @@ func TestWithoutGitHubAConversationGoesOnWithoutFiles(t *testing.T) {
 	d.Shows("GitHub がリポジトリのファイルを渡しませんでした")
 	d.Shows("デモのエージェントです")
 	s := d.Load().Conversation
-	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files", "%+v", s)
+	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files",
+		"%+v", s)
 }

@@ -66,8 +66,8 @@ func (c *change) hands(x Answer, seen []*Inbox) *Handed {
 	return h
 }
 
-// asked returns who wrote the newest answered message of a person, and its timestamp. Rows of earlier releases don't have
-// it; their thread's first message stands in for it.
+// asked returns who wrote the newest answered message of a person, and its timestamp. Rows of earlier releases don't
+// have it; their thread's first message stands in for it.
 func (c *change) asked() (user, ts string) {
 	s := &c.Conversation
 	if s.AskedBy == "" {
