@@ -120,8 +120,11 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			}
 		}
 	}
-	if handed != nil && handed.TaskID == "" {
-		c.offer(x.HandOver, seen)
+	switch {
+	case handed == nil && x.HandOver != "":
+		c.handedAlready()
+	case handed != nil && handed.TaskID == "":
+		c.offer(x.HandOver)
 	}
 	c.fold(x.Summary, x.Through)
 	switch {
@@ -223,8 +226,8 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 			askers = append(askers, is.User)
 		}
 	}
-	if askers != nil {
-		c.Conversation.Askers = askers
+	if of := newestOf(seen); of != nil {
+		c.Conversation.Askers, c.Conversation.AskedBy, c.Conversation.AskedTS = askers, of.User, of.TS
 	}
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)

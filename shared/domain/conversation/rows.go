@@ -80,6 +80,8 @@ type Conversation struct {
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
+	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them
+	AskedTS          string           `json:"asked_ts,omitempty"`          // its timestamp in Slack
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
 	CollapsedThrough string           `json:"collapsed_through,omitempty"` // key of the last message in the summary
 	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message with the summary
