@@ -111,13 +111,6 @@ func TestACallsResultIsNamedByItsRow(t *testing.T) {
 	expect.Is(t, is.Status, ActionSucceeded)
 }
 
-// Names and dates of people are not masked, so the agent isn't told that all of what concerns people is.
-func TestAnAgentIsToldWhatIsMaskedOfAResult(t *testing.T) {
-	r := CallResult{Value: []byte(`{"name":"佐藤 花子","email":"h***@example.com"}`)}
-	expect.Is(t, r.Pieces("ja")[0].Text, "ツールの結果です。メールアドレス・電話番号・マイナンバーは伏せてあります。")
-	expect.Is(t, r.Pieces("en")[0].Text, "What the tool returned, with e-mail addresses, phone numbers and personal numbers masked:")
-}
-
 func TestAProposedCallHasLiteralArguments(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`:       "",
