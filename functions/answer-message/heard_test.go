@@ -108,6 +108,9 @@ func TestWhoProposesOrRejectsHasSpoken(t *testing.T) {
 		h.hear(all, make([]turn.Message, len(all)), map[string]*conversation.Action{"a": &x})
 		expect.Is(t, strings.Join(h.speakers(), " "), want)
 	}
+	var h answering // what they typed became no proposal, and the reason names it
+	h.hear([]conversation.Message{{Sender: conversation.FromSystem, For: "U9"}}, make([]turn.Message, 1), nil)
+	expect.Same(t, []string{"U9"}, h.speakers())
 }
 
 // Words that are folded away are in the summary, which the agent is told.

@@ -245,6 +245,8 @@ func (t *answering) hear(all []conversation.Message, shown []turn.Message, actio
 			if spoke(m.CreatedAt, m.User); !shown[i].Deleted {
 				t.words = append(t.words, said{m.User, m.Content})
 			}
+		case m.For != "":
+			spoke(m.CreatedAt, m.For) // what they typed, as far as the reason names it
 		case m.Sender == conversation.FromSystem && x != nil:
 			if x.RequestedBy == conversation.RequestedByUser {
 				spoke(x.CreatedAt, x.Askers...)
