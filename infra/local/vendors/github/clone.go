@@ -130,8 +130,8 @@ func changed(at string) (int, error) {
 }
 
 // run runs git with env besides the variables of this program. Those that name another repository, as in a hook, are
-// left out.
-// Nothing of the repository is written, as by a status that refreshes the index.
+// left out. Nothing of the repository is written, as by a status that refreshes the index, and nothing that it lacks is
+// fetched.
 func run(in io.Reader, env []string, args ...string) ([]byte, error) {
 	c := exec.Command("git", append([]string{"-c", "tar.umask=0002", "-c", "gc.auto=0"}, args...)...)
 	for _, v := range os.Environ() {
@@ -139,7 +139,8 @@ func run(in io.Reader, env []string, args ...string) ([]byte, error) {
 			c.Env = append(c.Env, v)
 		}
 	}
-	c.Env = append(append(c.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"), env...)
+	c.Env = append(c.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	c.Env = append(c.Env, env...)
 	var said bytes.Buffer
 	c.Stdin, c.Stderr = in, &said
 	out, err := c.Output()

@@ -113,6 +113,25 @@ func TestALookRunsNothingOfTheRepository(t *testing.T) {
 	expect.That(t, os.IsNotExist(err), "a program of the repository was run: %v", err)
 }
 
+// Of a repository that was cloned in part nothing is fetched, from wherever and by whatever program it says.
+func TestALookFetchesNothing(t *testing.T) {
+	mine := own(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	expect.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> '"+ran+"'\n"), 0o755))
+	git(t, mine, "remote", "add", "origin", mine)
+	git(t, mine, "config", "remote.origin.uploadpack", program)
+	git(t, mine, "config", "remote.origin.promisor", "true")
+	git(t, mine, "config", "core.repositoryFormatVersion", "1")
+	git(t, mine, "config", "extensions.partialClone", "origin")
+	commit := strings.TrimSpace(git(t, mine, "rev-parse", "HEAD"))
+	expect.NoError(t, os.Remove(filepath.Join(mine, ".git", "objects", commit[:2], commit[2:])))
+	_, err := github.NewClone(mine, t.TempDir())
+	expect.That(t, err != nil, "a commit that is not there is served")
+	_, err = os.Stat(ran)
+	expect.That(t, os.IsNotExist(err), "the program was run: %v", err)
+}
+
 // What is served is what was committed, however the person's git is configured.
 func TestAPersonsConfigurationChangesNothingThatIsServed(t *testing.T) {
 	mine, program := own(t), filepath.Join(t.TempDir(), "program")
