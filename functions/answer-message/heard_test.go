@@ -66,8 +66,8 @@ func TestAListedReadNeedsAYesOnceSomebodyElseSpoke(t *testing.T) {
 	}
 }
 
-// A yes to what was proposed meanwhile ends the doubt about who spoke, not about whose words an argument is. What was said
-// after the yes stays in doubt, although the system speaks of the action again.
+// A yes to what was proposed meanwhile ends the doubt about who spoke, not about whose words an argument is. What was
+// said after the yes stays in doubt, although the system speaks of the action again.
 func TestAYesEndsTheDoubtAboutWhoSpoke(t *testing.T) {
 	var all []conversation.Message
 	say := func(m conversation.Message) { m.CreatedAt = at(len(all)); all = append(all, m) }

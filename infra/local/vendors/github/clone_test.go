@@ -147,7 +147,8 @@ func TestAPersonsConfigurationChangesNothingThatIsServed(t *testing.T) {
 	w := newWorld(t)
 	c := expect.Value(github.NewClone(mine, t.TempDir()))(t)
 	repo := w.AddClone("local", "my-app", c)
-	api := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}.Open(w.app(t), "local/my-app", repo.ID, client.Reads())
+	api := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}.
+		Open(w.app(t), "local/my-app", repo.ID, client.Reads())
 	archive := expect.Value(api.Archive(t.Context(), c.Commit))(t)
 	defer archive.Close()
 	z := expect.Value(gzip.NewReader(archive))(t)
