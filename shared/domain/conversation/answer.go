@@ -64,6 +64,8 @@ type Answer struct {
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
 	Folded []string
+	// Spoke are the people whose words Summary has, as far as nobody approved an action since.
+	Spoke []string
 }
 
 // working returns ErrSuperseded if the head names another run or the conversation is closed.
@@ -126,7 +128,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	case handed != nil && handed.TaskID == "":
 		c.offer(x.HandOver)
 	}
-	c.fold(x.Summary, x.Through)
+	c.fold(x)
 	switch {
 	case x.Refused != "":
 		c.Conversation.Refused++
@@ -156,12 +158,12 @@ func (c *change) attach(x Answer) {
 }
 
 // fold saves a summary of all messages up to a key.
-func (c *change) fold(summary, through string) {
-	if summary == "" {
+func (c *change) fold(x Answer) {
+	if x.Summary == "" {
 		return
 	}
-	m := c.say(Message{Sender: FromSystem, Content: summary, Collapsed: true, Through: through})
-	c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = through, m.Key()
+	m := c.say(Message{Sender: FromSystem, Content: x.Summary, Collapsed: true, Through: x.Through, Spoke: x.Spoke})
+	c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = x.Through, m.Key()
 }
 
 // Tried records a failed try that will be repeated: its cost, and the summary made for it. The messages stay

@@ -138,6 +138,8 @@ type Message struct {
 	Reason   aggregate.Reason `json:"reason,omitempty"`    // for a message of the system
 	Detail   string           `json:"detail,omitempty"`
 	Through  string           `json:"through,omitempty"` // for a summary: key of the last message that it covers
+	// Spoke are, for a summary, the people whose words it has and who spoke since a person last approved an action.
+	Spoke []string `json:"spoke,omitempty"`
 	// Own are the parts of a system message about an action that the system itself worded; the rest is quoted. Rows of
 	// earlier releases have none.
 	Own []Span `json:"own,omitempty"`
