@@ -229,7 +229,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		}
 	}
 	if of := newestOf(seen); of != nil {
-		c.Conversation.Askers, c.Conversation.AskedBy, c.Conversation.AskedTS = askers, of.User, of.TS
+		c.asks(askers, of)
 	}
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
@@ -237,6 +237,20 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	c.active()
 	c.tidy()
 	return c, nil
+}
+
+// asks notes whose messages are answered. Whoever spoke since the last proposal is among them: a "thanks" by somebody
+// else, after an answer in words, doesn't make an action the request of that person alone.
+func (c *change) asks(people []string, newest *Inbox) {
+	s := &c.Conversation
+	if !s.Proposed {
+		for _, earlier := range s.Askers {
+			if !slices.Contains(people, earlier) {
+				people = append(people, earlier)
+			}
+		}
+	}
+	s.Askers, s.AskedBy, s.AskedTS, s.Proposed = people, newest.User, newest.TS, false
 }
 
 // rest ends the run if nothing is left to do after this Change.

@@ -79,7 +79,8 @@ type Conversation struct {
 	Offered          int              `json:"offered,omitempty"`           // number of requests that wait or waited for a button
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
-	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
+	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
+	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them
 	AskedTS          string           `json:"asked_ts,omitempty"`          // its timestamp in Slack
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
