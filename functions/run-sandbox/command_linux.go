@@ -120,7 +120,8 @@ func lookUp(name string) string {
 	return ""
 }
 
-// variables returns the command's complete environment.
+// variables returns the command's complete environment. What Python would compile beside its files nobody could read,
+// so no pull request would take it.
 func variables(p plan) []string {
 	temporary := temporaryFolder
 	if p.Folder != "" {
@@ -128,7 +129,7 @@ func variables(p plan) []string {
 	}
 	return []string{
 		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1",
-		"CI=true", "USER=sandbox",
+		"CI=true", "USER=sandbox", "PYTHONDONTWRITEBYTECODE=1",
 	}
 }
 
