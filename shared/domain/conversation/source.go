@@ -194,13 +194,18 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	m.quote(s.String())
 	if n := len(s.Left) + s.More; n > 0 {
 		m.own(fmt.Sprintf(w.left, n))
-		m.quote(s.LeftWords(c.Conversation.Locale, shownLeft))
+		for _, x := range s.Left[:min(len(s.Left), shownLeft)] {
+			m.around("", x.Path, " ("+w.why[x.Why]+")")
+		}
+		if more := n - min(len(s.Left), shownLeft); more > 0 {
+			m.own(fmt.Sprintf(w.more, more))
+		}
 	}
 	shown := c.say(m)
 	c.card(CardMessage, MessageSubject(shown.Key(), 0))
 	list := Message{Sender: FromSystem}
 	list.own(fmt.Sprintf(w.files, len(f.Files)))
-	list.quote(named(f.Files))
+	list.named(said.In(c.Conversation.Locale), within(f.Files), len(f.Files))
 	c.say(list)
 	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit,
@@ -209,17 +214,15 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	return c.done()
 }
 
-// named lists paths, one a line, within mostNamed bytes.
-func named(paths []string) string {
-	var b strings.Builder
+// within returns the first paths, as many as fit into mostNamed bytes.
+func within(paths []string) []string {
+	size := 0
 	for i, p := range paths {
-		if b.Len()+len(p) > mostNamed {
-			fmt.Fprintf(&b, "… +%d", len(paths)-i)
-			break
+		if size += len(p) + 1; size > mostNamed {
+			return paths[:i]
 		}
-		b.WriteString(p + "\n")
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return paths
 }
 
 // FailSource lets the conversation go on without files. People and the agent are told why.
