@@ -298,6 +298,18 @@ func (m *Message) quote(text string) {
 	m.Content += text
 }
 
+// around adds a line that quotes a text between own words.
+func (m *Message) around(before, quoted, after string) {
+	if before == "" {
+		m.quote(quoted)
+	} else {
+		m.own(before)
+		m.Content += quoted
+	}
+	m.Content += after
+	m.Own = append(m.Own, Span{len(m.Content) - len(after), len(m.Content)})
+}
+
 // Worded returns the first part of a system message that the system itself worded.
 func (m Message) Worded() string {
 	for _, s := range m.Own {
