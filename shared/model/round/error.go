@@ -125,10 +125,13 @@ func (w texts) because(e *model.Error) string {
 // span writes a time in minutes and seconds.
 func (w texts) span(d time.Duration) string {
 	s := int(d.Round(time.Second).Seconds())
-	if s < 60 {
+	switch {
+	case s < 60:
 		return fmt.Sprintf(w.seconds, s)
+	case s%60 == 0:
+		return fmt.Sprintf(w.minutes, s/60)
 	}
-	return fmt.Sprintf(w.minutes, s/60, s%60)
+	return fmt.Sprintf(w.minutes, s/60) + " " + fmt.Sprintf(w.seconds, s%60)
 }
 
 // maxNamed is how many characters of a model's name a sentence has.
@@ -156,9 +159,9 @@ var words = language.InEach(
 			model.Misplaced:    "AI モデルの接続先に接続できません。", model.Unpriced: "費用に上限がありますが、このモデルの料金が分からないため、呼び出しませんでした。",
 			model.Timeout: "AI モデルの回答が時間内に届きませんでした。", model.Demo: "デモ用のモデルが、頼まれたとおりに失敗しました。",
 		},
-		seconds: "%d 秒", minutes: "%d 分 %d 秒",
-		limitWaited: "AI モデル %s の提供元が呼び出しの回数を制限しています(レート制限)。%s 待っても解除されませんでした。",
-		limitAsked:  "AI モデル %s の提供元が呼び出しの回数を制限していて(レート制限)、解除までの %s を待つ時間がチームに残っていません。",
+		seconds: "%d 秒", minutes: "%d 分",
+		limitWaited: "AI モデル %s の提供元が呼び出しの回数を制限しています(レート制限)。%s待っても解除されませんでした。",
+		limitAsked:  "AI モデル %s の提供元が呼び出しの回数を制限していて(レート制限)、解除までの %sを待つ時間がチームに残っていません。",
 		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答を使える形で受け取れませんでした。",
 		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。", noWords: "メンバーが何も答えませんでした。",
 		tooLong: "メンバーが答えをまとめきれませんでした。", cutOff: "(長さの上限に達したため、この答えは途中で切れています。)",
@@ -178,7 +181,7 @@ var words = language.InEach(
 			model.Timeout:      "the AI model's answer did not come in time.",
 			model.Demo:         "the demo model failed, as it was asked to.",
 		},
-		seconds: "%d s", minutes: "%d min %d s",
+		seconds: "%d s", minutes: "%d min",
 		limitWaited: "the vendor of the AI model %s limits how often it may be called (rate limit), and still did after %s of waiting.",
 		limitAsked:  "the vendor of the AI model %s limits how often it may be called (rate limit), and the team has not the %s left that it asks to wait.",
 		unreachable: "the AI model could not be reached.", unusable: "the AI model's answers could not be used.",

@@ -59,6 +59,8 @@ func plays(said []model.Message, tools []string) llm.Script {
 		return llm.Script{Texts: []string{`{"score":80,"comment":"良い"}`}}
 	case data["task"] != nil:
 		return llm.Script{Texts: []string{"答え"}}
+	case data["team_id"] == nil:
+		return llm.Script{Texts: []string{`{"should_continue":false,"reasoning":"十分です","confidence_score":0.9}`}}
 	case answers == 0:
 		return llm.Script{Texts: []string{"分担します。"}, Calls: []llm.ScriptedCall{call(0), call(1)}}
 	case answers == 1:
@@ -75,7 +77,8 @@ func strict(t *testing.T, name string, rules llm.Rules) (*llm.Models, round.Runn
 	s := httptest.NewServer(m.Handler())
 	t.Cleanup(s.Close)
 	p := play(member("a", contest.Plain), member("b", contest.Plain))
-	p.Until = time.Now().Add(time.Minute)
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	p.Until, p.Judgment.Model = time.Now().Add(time.Minute), "m"
 	p.Team.Leader.Model, p.Team.Members[0].Model, p.Team.Members[1].Model = "m", "m", "m"
 	for i := range p.Evaluator.Metrics {
 		p.Evaluator.Metrics[i].Model = "m"
@@ -91,9 +94,9 @@ func TestARoundWithModelsThatThink(t *testing.T) {
 			m, r, p, k := strict(t, name, llm.Rules{Signed: true, Most: 20_000, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
 			begun := time.Now()
 			out := expect.Value(r.Round(t.Context(), p))(t)
-			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 && out.Result.EvaluationScore == 0.8, "%+v", out.Result)
-			expect.Is(t, out.Usage.Calls, 9+1, "a call was refused once for the rate")
-			expect.Is(t, m.Calls(name), 9)
+			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 && out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
+			expect.Is(t, out.Usage.Calls, 10+1, "a call was refused once for the rate")
+			expect.Is(t, m.Calls(name), 10)
 			if took := time.Since(begun); name == "gemini" && took > time.Second {
 				t.Errorf("the vendor said 50 ms, the round waited %s", took)
 			}
@@ -125,10 +128,10 @@ func TestAnAnswerThatIsCutOffIsAskedForAgainWithMoreRoom(t *testing.T) {
 				}
 			}
 			out := expect.Value(r.Round(t.Context(), p))(t)
-			expect.That(t, out.Usage.Calls == 12 && m.Calls(name) == 12 && cut == 3 && out.Usage.CutOff == 3, "%d cut off, %+v", cut, out.Usage)
-			expect.Is(t, k.spent.Calls, 12, "calls that are paid for")
+			expect.That(t, out.Usage.Calls == 14 && m.Calls(name) == 14 && cut == 4 && out.Usage.CutOff == 4, "%d cut off, %+v", cut, out.Usage)
+			expect.Is(t, k.spent.Calls, 14, "calls that are paid for")
 			for i := range 3 {
-				_, short := k.answers[fmt.Sprintf("01/evaluator/%d/1/cut-off", i+1)]
+				_, short := k.answers[fmt.Sprintf("02/evaluator/%d/1/cut-off", i+1)]
 				expect.That(t, short, "nothing says that answer %d was cut off", i+1)
 			}
 		})
@@ -150,7 +153,7 @@ func TestSignaturesAreSavedWithAnswers(t *testing.T) {
 				}
 				k.crash = 0
 				out := expect.Value(r.Round(t.Context(), p))(t)
-				expect.Is(t, out.Usage.Calls, 12, "crash %d", crash)
+				expect.Is(t, out.Usage.Calls, 14, "crash %d", crash)
 			}
 			expect.That(t, strings.Contains(strings.Join(m.Asked(), ""), "sig+"), "nothing was signed")
 		})
@@ -170,10 +173,10 @@ func TestAnswersOfAnEarlierReleaseAreReadWithoutSignatures(t *testing.T) {
 		Calls []map[string]json.RawMessage `json:"calls"`
 		Stop  string                       `json:"stop"`
 	}
-	expect.NoError(t, json.Unmarshal(k.answers["01/leader/1"], &was))
-	expect.That(t, len(was.Calls) == 2 && was.Calls[0]["opaque"] != nil && was.Calls[1]["opaque"] == nil, "%s", k.answers["01/leader/1"])
+	expect.NoError(t, json.Unmarshal(k.answers["02/leader/1"], &was))
+	expect.That(t, len(was.Calls) == 2 && was.Calls[0]["opaque"] != nil && was.Calls[1]["opaque"] == nil, "%s", k.answers["02/leader/1"])
 	delete(was.Calls[0], "opaque")
-	k.answers["01/leader/1"], k.crash = expect.Value(json.Marshal(was))(t), 0
+	k.answers["02/leader/1"], k.crash = expect.Value(json.Marshal(was))(t), 0
 	out := expect.Value(r.Round(t.Context(), p))(t)
 	expect.Is(t, out.Result.SubmissionContent, "できた案")
 	expect.That(t, strings.Contains(strings.Join(m.Asked(), ""), "skip_thought_signature_validator"), "no substitute was sent")
