@@ -51,6 +51,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
+	out.Tokens = int(p.MaxTokens)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 	}

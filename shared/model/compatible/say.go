@@ -87,6 +87,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, err
 		}
 		defer res.Body.Close()
+		out.Tokens = tokens
 		if r.Once {
 			return c.whole(res.Body, out)
 		}

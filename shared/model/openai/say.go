@@ -31,27 +31,18 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, true)
 	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
-	var raw *http.Response
 	if r.Once {
-		last, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
-		if fewer(&p, &out, err) {
-			last, err = c.responses.New(ctx, p, option.WithResponseInto(&raw))
-		}
-		if raw != nil {
-			out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
-		}
-		if err != nil {
-			return out, c.problem(err, out.Usage.RequestID)
-		}
-		err = c.heard(&out, last, nil)
+		err := c.whole(ctx, p, &out)
 		return out, err
 	}
+	var raw *http.Response
 	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	for fewer(&p, &out, stream.Err()) || simpler(&p, stream.Err()) {
 		stream.Close()
 		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
+	out.Tokens = int(p.MaxOutputTokens.Value)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
 	}
@@ -82,6 +73,22 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	}
 	err = c.heard(&out, last, done)
 	return out, err
+}
+
+// whole makes a call whose answer is not streamed.
+func (c *Client) whole(ctx context.Context, p responses.ResponseNewParams, out *model.Response) error {
+	var raw *http.Response
+	last, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
+	if fewer(&p, out, err) {
+		last, err = c.responses.New(ctx, p, option.WithResponseInto(&raw))
+	}
+	if raw != nil {
+		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
+	}
+	if err != nil {
+		return c.problem(err, out.Usage.RequestID)
+	}
+	return c.heard(out, last, nil)
 }
 
 // thought is an item of encrypted thoughts.
