@@ -43,6 +43,9 @@ func streamConverse(s Script) (out []event) {
 		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"signature": s.signature}}})
 		add("contentBlockStop", object{"contentBlockIndex": index})
 		index++
+		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"redactedContent": []byte(s.signature)}}})
+		add("contentBlockStop", object{"contentBlockIndex": index})
+		index++
 	}
 	for _, text := range s.Texts {
 		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"text": text}})

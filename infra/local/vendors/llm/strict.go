@@ -190,7 +190,8 @@ func (m *Models) thoughtful(q asked, body []byte) error {
 			Type, Thinking, Signature string
 			ToolUse                   any
 			ReasoningContent          struct {
-				ReasoningText struct{ Text, Signature string }
+				ReasoningText   struct{ Text, Signature string }
+				RedactedContent []byte
 			}
 		}
 		if x.Role != "assistant" || json.Unmarshal(x.Content, &blocks) != nil {
@@ -203,6 +204,9 @@ func (m *Models) thoughtful(q asked, body []byte) error {
 		text, signature := blocks[0].Thinking, blocks[0].Signature
 		if vendor == "bedrock" {
 			text, signature = blocks[0].ReasoningContent.ReasoningText.Text, blocks[0].ReasoningContent.ReasoningText.Signature
+			if called && signature != "" && (len(blocks) < 2 || string(blocks[1].ReasoningContent.RedactedContent) != signature) {
+				return fmt.Errorf("messages.%d.content.1: redacted reasoning is missing or was changed", i)
+			}
 		}
 		switch was, known := m.signed[signature]; {
 		case !called, signature == "" && i < q.turn(): // earlier turns may leave them out
