@@ -94,7 +94,7 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 	if rest == "" {
 		return "", false, false
 	}
-	edge := func(out, in rune) bool { return !beside(out, sign) || n == 2 && string(out) != sign && dense(out, in) }
+	edge := func(out, in rune) bool { return !beside(out, sign) || n == 2 && string(out) != sign && (dense(out) || dense(in)) }
 	if n > 2 || n == 2 && sign == "_" || !edge(lastRune(s[:i]), firstRune(rest)) || unicode.IsSpace(firstRune(rest)) {
 		return "", true, false
 	}
@@ -126,15 +126,12 @@ func strongMarks(s string, i int, inside string) (begin, end string) {
 	return begin, end
 }
 
-// dense reports whether one of two neighbours is of a script that is written without spaces, or with endings that follow
-// a word at once.
-func dense(a, b rune) bool {
-	return unicode.In(a, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || a == 'ー' ||
-		unicode.In(b, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || b == 'ー' || cjkSign(a) || cjkSign(b)
+// dense reports whether a character is of a script that is written without spaces, or with endings that follow a word at
+// once: Japanese, Chinese or Korean, with their punctuation.
+func dense(r rune) bool {
+	return r >= 0x2e80 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff
 }
-
-// cjkSign reports whether a character is punctuation of Japanese or Chinese, such as 「 or (.
-func cjkSign(r rune) bool { return r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef }
 
 func sign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
