@@ -145,6 +145,7 @@ func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 			"nothing has changed since the commit"},
 		"an action of the repository": {"Mend", []conversation.File{{Path: ".github/workflows/x.yml", Content: "on: push\n"}},
 			"can't be changed by a pull request"},
+		"what a run left": {"Mend", []conversation.File{{Path: "a.bin", Content: "\xff"}}, "propose to delete them first"},
 	} {
 		w := sourced(t, server, "heads/main", tt.files...)
 		w.vendor.says.Calls = []model.Call{pull(tt.title)}

@@ -25,7 +25,8 @@ type conversationWords struct {
 	Modes                                   map[string]string // by the later mode
 	Unshown                                 map[conversation.Unshown]string
 	TooMuch, Outdated                       string // why nobody can approve it
-	FilesChanged, MoreFiles, NotTaken       string
+	FilesChanged, FilesDeleted              string
+	MoreFiles, NotTaken                     string
 	Call, CallReads, CallWrites             string // of a tool
 	CallUnseen, CallGoes, CallReturned      string
 	CallData                                string
