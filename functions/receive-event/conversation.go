@@ -37,7 +37,7 @@ const mostKnown = 100
 // toAgent saves a message to an agent: one that begins with an agent's name, any other direct message if the settings
 // say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
 // colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
-// agent's gets a question. shared says that people of other organizations read it. taken is false for any other
+// agent's gets a question, and another agent's name in a conversation's thread an answer. shared says that people of other organizations read it. taken is false for any other
 // message.
 func (h *Handler) toAgent(
 	ctx context.Context, m message, r task.Request, shared bool,
@@ -52,6 +52,16 @@ func (h *Handler) toAgent(
 	}
 	opening := openingOf(s)
 	if r.Threaded() {
+		if to, _ := addressee(s, in.Text); to.named && calls.MatchString(in.Text) {
+			is, err := h.agentOf(ctx, in.Ref())
+			switch {
+			case err != nil:
+				return out, true, unkept(ctx, r.EventID, err)
+			case is != "" && is != to.agent:
+				out, err := h.otherAgent(ctx, r, is, to.agent)
+				return out, true, err
+			}
+		}
 		in.Blank = silent(in.Text) && len(m.Files) == 0
 		c, err := conversation.Tell(in, opening, h.Now())
 		if err == nil {
@@ -96,6 +106,21 @@ func (h *Handler) toAgent(
 		}
 	}
 	return inbound.OK(), true, said(ctx, in, to.agent, r, err)
+}
+
+// agentOf returns the agent of a thread's conversation; "" if there is none, if it has ended, or if it began without an
+// agent's name.
+func (h *Handler) agentOf(ctx context.Context, ref aggregate.Ref) (id string, err error) {
+	_, err = h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		if s := a.Conversation; s.Status != conversation.Closed && !s.Unnamed {
+			id = s.AgentID
+		}
+		return aggregate.Change{}, nil
+	})
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
 }
 
 // settings returns the tenant's settings, cached for settingsFor.
