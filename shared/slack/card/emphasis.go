@@ -94,7 +94,9 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 	if rest == "" {
 		return "", false, false
 	}
-	edge := func(out, in rune) bool { return !beside(out, sign) || n == 2 && string(out) != sign && (dense(out) || dense(in)) }
+	edge := func(out, in rune) bool {
+		return !beside(out, sign) || n == 2 && string(out) != sign && (dense(out) || dense(in))
+	}
 	if n > 2 || n == 2 && sign == "_" || !edge(lastRune(s[:i]), firstRune(rest)) || unicode.IsSpace(firstRune(rest)) {
 		return "", true, false
 	}
