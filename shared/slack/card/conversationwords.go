@@ -29,6 +29,7 @@ type conversationWords struct {
 	MoreFiles, NotTaken                     string
 	Call, CallReads, CallWrites             string // of a tool
 	CallUnseen, CallGoes, CallReturned      string
+	CallData                                string
 	CallVendors                             map[string]string // names of providers of models
 	ConfirmCall, CheckCall                  string
 	LateCallDone, LateCallAfter             string // a call that was cancelled was made before that, or after
@@ -48,7 +49,7 @@ type conversationWords struct {
 	PushReaders                             string
 	PushUnknown, CheckPush, Looking         string
 	Pulled, BranchThere                     string
-	CancelledBy, CancelledClosed            string
+	NotBegun, CancelledBy, CancelledClosed  string
 	LateDone, LateAfter, LateFailed         string
 	System, Closed, ClosedBy, ClosedIdle    string
 	Begin, Reopened, Gone                   string

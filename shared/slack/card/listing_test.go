@@ -188,6 +188,40 @@ func TestACancelledActionSaysWhenItEnded(t *testing.T) {
 	}
 }
 
+// The card of what was approved and then withdrawn says who approved it, and whether it had begun.
+func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
+	for locale, notBegun := range map[string]string{"ja": "始まる前だったため、何も実行していません", "en": "It had not begun"} {
+		c := begunConversation(t).says("", shell("make")).approved()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ := c.drawn(locale)
+		for _, want := range []string{c.last().Gate.ApprovedBy, "U_SATO", notBegun} {
+			expect.Has(t, text, want)
+		}
+		c = begunConversation(t).says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ = c.drawn(locale)
+		expect.Has(t, text, c.last().Gate.ApprovedBy)
+		expect.That(t, !strings.Contains(text, notBegun) && strings.Contains(text, fmt.Sprint(c.last().StartedAt.Unix())), "%s", text)
+		c = begunConversation(t).says("", shell("make"))
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ = c.drawn(locale)
+		expect.That(t, !strings.Contains(text, notBegun), "nobody approved: %s", text)
+	}
+}
+
+// An argument that may be left out is not shown as a program's null, and people read which data leaves for the vendor.
+func TestACardOfAReadSaysWhatLeaves(t *testing.T) {
+	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "ほかはすべてそのまま送られます"},
+		"en": {": (not given)", "names, employee numbers", "go there as they are"}} {
+		text, _ := begunConversation(t).says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).drawn(locale)
+		for _, want := range wants {
+			expect.Has(t, text, want)
+		}
+		expect.That(t, !strings.Contains(text, "null"), "%s", text)
+	}
+}
+
 // A card writes where a hunk is as a patch does.
 func TestANewFilesHunkBeginsBeforeItsFirstLine(t *testing.T) {
 	text, _ := begunConversation(t).says("", writing(t, 1)).drawn("ja")
