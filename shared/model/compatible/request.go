@@ -101,7 +101,7 @@ type hung struct {
 var unsigned = map[string]any{"google": map[string]string{"thought_signature": "skip_thought_signature_validator"}}
 
 // from names where what hangs on a call comes from.
-func (c *Client) from() string { return c.provider() + " " + c.config.Model }
+func (c *Client) from() string { return "completions " + c.provider() + " " + c.config.Model }
 
 // signs reports whether the model wants signatures back.
 func (c *Client) signs() bool {
