@@ -19,6 +19,7 @@ import (
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
@@ -214,4 +215,25 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 		}
 		expect.That(t, of[ref] == len(team.Uses) && len(of) == 1, "%s: %d calls, kept %v", name, len(team.Uses), of)
 	}
+}
+
+// limited is a model whose vendor limits the rate for ten minutes.
+type limited struct{}
+
+func (l limited) Open(string) (model.Wire, error) { return l, nil }
+
+func (limited) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+	return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash", Kind: model.RateLimited, Status: 429,
+		Retryable: true, RetryAfter: 10 * time.Minute}
+}
+
+func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {
+	w := newWorld(t)
+	a := w.begin("経費精算の手順", aggregate.USD(5), "a") // each team has a minute
+	h, ref := &Handler{Store: w.store, Models: limited{}, Now: time.Now}, a.Ref()
+	expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
+	got := w.team(a, "a")
+	said := card.TeamEnd{Failed: true, Exit: got.ExitReason, Reason: got.Reason, Detail: got.Detail}.In("ja")
+	expect.That(t, got.Status == contest.TeamFailed && strings.Contains(said, "gemini-3.5-flash") && strings.Contains(said, "レート制限") &&
+		strings.Contains(said, "10 分を待つ"), "%+v: %s", got, said)
 }

@@ -69,7 +69,12 @@ func detail(e round.Event) string {
 	if e.Usage != nil {
 		parts = append(parts, fmt.Sprintf("%d+%d tokens", e.Usage.Input+e.Usage.Cached, e.Usage.Output))
 	}
+	if e.CutOff {
+		parts = append(parts, fmt.Sprintf("cut off after %d tokens, asked again with more room", e.Tokens))
+	}
 	switch {
+	case e.Kind == round.Waits:
+		parts = append(parts, "for the rate limit: "+oneLine(e.Failed))
 	case e.Failed != "":
 		parts = append(parts, "failed: "+oneLine(e.Failed))
 	case e.Text != "" && e.Kind != round.Scored:

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/runtime/outbound"
+	"ringi/shared/words/lazy"
 )
 
 // FromStatus makes the *Error of a vendor's HTTP answer. code is the vendor's code, such as rate_limit_error. The
@@ -103,6 +105,30 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return seconds(at.Sub(now).Seconds())
+	}
+	return 0
+}
+
+// waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
+var waitSaid = lazy.Regexp(`(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+
+// WaitIn returns how long the body of an error asks to wait, 0 if it does not say: in a google.rpc.RetryInfo of the
+// error's details, or in its sentence.
+func WaitIn(said string, details json.RawMessage) time.Duration {
+	var list []struct {
+		Type  string `json:"@type"`
+		Delay string `json:"retryDelay"`
+	}
+	_ = json.Unmarshal(details, &list) // others have no such list
+	for _, d := range list {
+		if wait, err := time.ParseDuration(d.Delay); err == nil && strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
+			return seconds(wait.Seconds())
+		}
+	}
+	if found := waitSaid().FindStringSubmatch(said); found != nil {
+		if wait, err := time.ParseDuration(found[1]); err == nil {
+			return seconds(wait.Seconds())
+		}
 	}
 	return 0
 }

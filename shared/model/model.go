@@ -32,6 +32,8 @@ type Request struct {
 	// Once says that no later call continues this one. Then only Standing and the rules are cached, and the answer is
 	// not streamed.
 	Once bool `json:"once,omitempty"`
+	// More asks for twice the tokens, within the model's limit: the answer to the same request was cut off.
+	More bool `json:"more,omitempty"`
 	// Parallel lets the model call several tools in one answer.
 	Parallel bool     `json:"parallel,omitempty"`
 	Sampling Sampling `json:"sampling,omitzero"`
@@ -94,6 +96,7 @@ type Image struct {
 type Call struct {
 	ID, Name string
 	Input    json.RawMessage
+	Opaque   *Opaque `json:",omitempty"` // nil: the vendor hung nothing on it
 }
 
 // Object returns a call's input as an object, because vendors accept nothing else in a history: {} when the model wrote
@@ -171,6 +174,10 @@ type Response struct {
 	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
 	// or another model that a gateway chose.
 	Answered string
+	// Tokens is how many tokens the answer could have, thinking included; 0: not known. Full says that the model gives
+	// no more.
+	Tokens int
+	Full   bool
 }
 
 // Stop says why a model stopped.

@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 	}{
 		"bad twice":         {says("x", "y"), task.Failure{Reason: task.ReasonModelBadOutput}},
 		"refused":           {&scripted{answers: []model.Response{{Stop: model.StopRefused}}}, task.Failure{Reason: task.ReasonModelRefused}},
-		"cut off twice":     {&scripted{answers: []model.Response{{Stop: model.StopLength}, {Stop: model.StopLength}}}, task.Failure{Reason: task.ReasonModelCutOff}},
+		"cut off twice":     {&scripted{answers: slices.Repeat([]model.Response{{Stop: model.StopLength}}, 4)}, task.Failure{Reason: task.ReasonModelCutOff}},
 		"cut off, then bad": {&scripted{answers: []model.Response{{Stop: model.StopLength}, {Text: "x"}}}, task.Failure{Reason: task.ReasonModelBadOutput}},
 		"rate limited":      {failing(&model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 30 * time.Second}), task.Failure{Reason: task.ReasonModelUnavailable, RetryAfter: 30 * time.Second, Transient: true}},
 		"overloaded":        {failing(&model.Error{Kind: model.Overloaded, Retryable: true}), task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},

@@ -32,9 +32,23 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	}
 	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", prompt,
 		"try", r.Try,
-		"turn", len(r.Messages), "stop", got.Stop, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached",
+		"turn", len(r.Messages), "stop", got.Stop, "tokens", got.Tokens, "more", r.More, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached",
 		u.Cached,
 		"cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
+	return got, err
+}
+
+// SayWhole is Say, and if the answer was cut off, once more with more room. Then the usage is both calls'.
+func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
+	got, err := Say(ctx, w, r, prompt, onText)
+	if err != nil || !got.Cut(r) {
+		return got, err
+	}
+	short := got.Usage
+	short.CutOff = 1
+	r.More = true
+	got, err = Say(ctx, w, r, prompt, onText)
+	got.Usage = short.Plus(got.Usage)
 	return got, err
 }
 

@@ -28,6 +28,7 @@ type contestCall struct {
 	Model, Cost  string
 	Path         string // address of the prompt; empty if it was not stored
 	Failed       bool
+	CutOff       bool // and asked for again
 }
 
 // workOf returns the contest's team whose hash the address has. Only administrators may see it.
@@ -72,7 +73,8 @@ func (c *Pages) listContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 }
 
 // callOf says whose call it was. 02/leader/1 is the leader's first answer in round 2; 02/leader/1/3/2 is the second
-// answer of the member that the leader called third in that answer. A call whose answer never arrived ends in failed-1.
+// answer of the member that the leader called third in that answer. A call whose answer never arrived ends in failed-1,
+// one whose answer was cut off and asked for again in cut-off.
 func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
 	call := contestCall{
@@ -80,6 +82,9 @@ func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	}
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
 		call.Failed, parts = true, parts[:last]
+	}
+	if last := len(parts) - 1; parts[last] == contest.CutOff {
+		call.CutOff, parts = true, parts[:last]
 	}
 	if len(parts) < 2 {
 		return call

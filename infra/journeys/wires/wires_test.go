@@ -136,7 +136,8 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			calls   int
 		}{
 			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には答えられません", calls: 1},
-			"cut off":            {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, shows: "長い話の\n\n(答えが長すぎたため、ここで切れています。", calls: 1},
+			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, 2), shows: "長い話の\n\n(答えが長すぎたため、ここで切れています。", calls: 2},
+			"whole with room":    {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}, {Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
 			"cut off in a call":  {scripts: []llm.Script{{Calls: []llm.ScriptedCall{long}, Stop: "length"}, {Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
 			"an unknown tool":    {scripts: []llm.Script{{Calls: []llm.ScriptedCall{call("x", "launch", "{}")}}, {Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
 			"an error in it":     {scripts: []llm.Script{{Texts: []string{"途中まで"}, Error: overloaded[vendor]}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},

@@ -39,6 +39,7 @@ type Usage struct {
 	MS        int64    `json:"ms"`
 	Cost      MicroUSD `json:"cost_micro_usd"`           // of the calls with a known price
 	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models without a known price
+	CutOff    int      `json:"cut_off_calls,omitempty"`  // calls whose answer was cut off and asked for again
 }
 
 // maxTokens is more than any call uses. A higher count times a price could overflow MicroUSD.
@@ -65,6 +66,7 @@ func (u Usage) Plus(v Usage) Usage {
 	v.Cached += u.Cached
 	v.Written += u.Written
 	v.MS += u.MS
+	v.CutOff += u.CutOff
 	v.Cost += u.Cost
 	v.Unpriced += u.Unpriced
 	return v

@@ -201,6 +201,7 @@ type Turn struct {
 const (
 	TurnsList = "TURNS#"
 	Leader    = "leader"
+	CutOff    = "cut-off" // the last part of the name of an answer that was cut off and asked for again
 )
 
 // RoundKey returns the key of the round with this number.

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -27,9 +28,14 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		return out, err
 	}
 	sample(&p, r.Sampling)
+	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
+	p.MaxTokens = int64(out.Tokens)
 	var raw *http.Response
 	if r.Once {
 		m, err := c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
+		if fewer(&p, &out, err) {
+			m, err = c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
+		}
 		if raw != nil {
 			out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 		}
@@ -40,15 +46,16 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		return out, nil
 	}
 	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-	for simpler(&p, stream.Err()) {
+	for fewer(&p, &out, stream.Err()) || simpler(&p, stream.Err()) {
 		stream.Close()
 		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
+	out.Tokens = int(p.MaxTokens)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 	}
-	h := hearing{out: &out, onText: onText, stop: model.StopEnd}
+	h := hearing{out: &out, onText: onText, stop: model.StopEnd, from: c.from(r, len(r.Messages))}
 	for !h.ended && stream.Next() {
 		h.hear(stream.Current())
 	}
@@ -104,11 +111,15 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 
 type hearing struct {
 	out    *model.Response
+	from   string // of what the vendor hangs on calls
 	onText func(string)
 	text   strings.Builder
 	calls  map[int64]int // index of a block -> index of its call
 	stop   model.Stop
 	ended  bool
+	// thoughts are those since the last call, and after those the index of the block of the newest one.
+	thoughts []thought
+	newest   int64
 }
 
 // hear adds an event to the answer. Events of other kinds are ignored.
@@ -119,16 +130,13 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 		use(&h.out.Usage, e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens,
 			e.Message.Usage.CacheCreationInputTokens)
 	case "content_block_start":
-		if e.ContentBlock.Type == "tool_use" {
-			if h.calls == nil {
-				h.calls = map[int64]int{}
-			}
-			h.calls[e.Index] = len(h.out.Calls)
-			h.out.Calls = append(h.out.Calls, model.Call{ID: e.ContentBlock.ID, Name: e.ContentBlock.Name})
-		}
-		h.say(e.ContentBlock.Text)
+		h.begin(e.Index, e.ContentBlock)
 	case "content_block_delta":
 		h.say(e.Delta.Text)
+		if n := len(h.thoughts); n > 0 && h.newest == e.Index {
+			h.thoughts[n-1].Thinking += e.Delta.Thinking
+			h.thoughts[n-1].Signature += e.Delta.Signature
+		}
 		if i, ok := h.calls[e.Index]; ok && e.Delta.Type == "input_json_delta" {
 			h.out.Calls[i].Input = append(h.out.Calls[i].Input, e.Delta.PartialJSON...)
 		}
@@ -151,6 +159,26 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 	}
 }
 
+// begin adds the beginning of a block: of a text, a call, or a thought.
+func (h *hearing) begin(index int64, block sdk.ContentBlockStartEventContentBlockUnion) {
+	switch block.Type {
+	case "tool_use":
+		if h.calls == nil {
+			h.calls = map[int64]int{}
+		}
+		h.calls[index] = len(h.out.Calls)
+		call := model.Call{ID: block.ID, Name: block.Name}
+		if h.thoughts != nil {
+			call.Opaque, h.thoughts = model.Hang(h.from, h.thoughts), nil
+		}
+		h.out.Calls = append(h.out.Calls, call)
+	case "thinking", "redacted_thinking":
+		h.thoughts = append(h.thoughts, thought{block.Thinking, block.Signature, block.Data})
+		h.newest = index
+	}
+	h.say(block.Text)
+}
+
 func (h *hearing) say(text string) {
 	if text != "" {
 		h.text.WriteString(text)
@@ -170,6 +198,22 @@ func sample(p *sdk.MessageNewParams, s model.Sampling) {
 	if s.TopP != nil {
 		p.TopP = sdk.Float(*s.TopP)
 	}
+}
+
+// fewer asks for as many tokens as a refusal names, once.
+func fewer(p *sdk.MessageNewParams, out *model.Response, err error) bool {
+	refused := new(sdk.Error)
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	var body struct{ Error struct{ Message string } }
+	_ = json.Unmarshal([]byte(refused.RawJSON()), &body) // unreadable: then it names no number
+	most := model.OutputNamed(body.Error.Message, int(p.MaxTokens))
+	if most == 0 || int(p.MaxTokens) < out.Tokens {
+		return false
+	}
+	p.MaxTokens, out.Full = int64(most), true
+	return true
 }
 
 // simpler removes from a refused request something that some models don't support: sampling, or the answer's schema. It
@@ -199,7 +243,7 @@ func sampled(p sdk.MessageNewParams) bool {
 // message without its passing parts, since the next call begins with the same messages.
 func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
-	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens),
+	p := sdk.MessageNewParams{Model: c.config.Model,
 		System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
 	if r.Schema != nil {
 		if err := json.Unmarshal(r.Schema, &p.OutputConfig.Format.Schema); err != nil {
@@ -218,7 +262,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
 	}
 	for i, m := range r.Messages {
-		blocks := blocksOf(m)
+		blocks := c.blocksOf(r, i)
 		if i == 0 && r.Standing != "" {
 			blocks = slices.Insert(blocks, 0, sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: r.Standing,
 				CacheControl: cached}})
@@ -238,10 +282,45 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	return p, nil
 }
 
-func blocksOf(m model.Message) (blocks []sdk.ContentBlockParamUnion) {
-	for _, part := range m.Parts {
+// thought is a block of thoughts, which has a signature or, encrypted, only data.
+type thought struct {
+	Thinking  string `json:"thinking,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Data      string `json:"data,omitempty"`
+}
+
+// from names where thoughts come from: the model, and all that it was asked before.
+func (c *Client) from(r model.Request, index int) string {
+	return modelname.Anthropic + " " + c.config.Model + " " + r.Before(index)
+}
+
+// thoughtsOn returns the thoughts before a call.
+func thoughtsOn(call *model.Call, from string) (blocks []sdk.ContentBlockParamUnion) {
+	var thoughts []thought
+	if !call.Opaque.Read(from, &thoughts) {
+		return nil
+	}
+	for _, t := range thoughts {
+		if t.Data != "" {
+			blocks = append(blocks, sdk.NewRedactedThinkingBlock(t.Data))
+		} else {
+			blocks = append(blocks, sdk.NewThinkingBlock(t.Signature, t.Thinking))
+		}
+	}
+	return blocks
+}
+
+// blocksOf translates the message with this index. The thoughts before the first call begin the message, as the
+// vendor has them.
+func (c *Client) blocksOf(r model.Request, index int) (blocks []sdk.ContentBlockParamUnion) {
+	called, from := false, ""
+	for _, part := range r.Messages[index].Parts {
 		switch {
 		case part.Call != nil:
+			if part.Call.Opaque != nil {
+				from = cmp.Or(from, c.from(r, index))
+			}
+			called, blocks = true, model.Ahead(blocks, thoughtsOn(part.Call, from), called)
 			blocks = append(blocks, sdk.NewToolUseBlock(part.Call.ID, part.Call.Object(), part.Call.Name))
 		case part.Result != nil:
 			blocks = append(blocks, sdk.NewToolResultBlock(part.Result.CallID, part.Result.Text, part.Result.Failed))

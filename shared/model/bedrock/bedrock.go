@@ -61,22 +61,30 @@ func New(c Config) *Client {
 // Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
+	tokens, full := r.Output(c.config.Model, !model.Quiet(c.config.Model))
+	lowered := false
 	for {
-		out := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model,
-			Calls: 1}}
-		in, err := c.input(r, f)
+		out := model.Response{Stop: model.StopEnd, Tokens: tokens, Full: full, Usage: model.Usage{
+			Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+		in, err := c.input(r, f, tokens)
 		if err != nil {
 			return out, err
 		}
 		if r.Once {
 			err = c.whole(ctx, in, &out)
 		} else {
-			err = c.stream(ctx, in, &out, onText)
+			err = c.stream(ctx, in, &out, c.from(r, len(r.Messages)), onText)
 		}
 		if err == nil {
 			return out, nil
 		}
 		var invalid *types.ValidationException
+		if errors.As(err, &invalid) && !lowered {
+			if most := model.OutputNamed(invalid.ErrorMessage(), tokens); most > 0 {
+				tokens, full, lowered = most, true, true
+				continue
+			}
+		}
 		if errors.As(err, &invalid) && !noSuchModel(invalid) && !model.LengthRefused(invalid.ErrorMessage()) {
 			if plainer, ok := f.simpler(invalid); ok {
 				f = plainer
@@ -109,7 +117,7 @@ func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, ou
 }
 
 // stream makes a call and reads its answer as it arrives. An answer without a stop reason is an error.
-func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response,
+func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response, from string,
 	onText func(string)) error {
 	got, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: in.ModelId, System: in.System, Messages: in.Messages, InferenceConfig: in.InferenceConfig,
@@ -121,7 +129,7 @@ func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, o
 	out.Usage.RequestID = requestID(got.ResultMetadata)
 	events := got.GetStream()
 	defer events.Close()
-	h := hearing{out: out, onText: onText, at: map[int32]int{}}
+	h := hearing{out: out, onText: onText, from: from, at: map[int32]int{}}
 	for event := range events.Events() {
 		h.hear(event)
 	}
@@ -136,6 +144,26 @@ type hearing struct {
 	onText func(string)
 	at     map[int32]int // index of a block -> index of its call
 	ended  bool
+	from   string // of what the vendor hangs on calls
+	// thoughts are those since the last call, and newest is the index of the last one's block.
+	thoughts []thought
+	newest   int32
+}
+
+// think adds a piece of a thought.
+func (h *hearing) think(index int32, piece types.ReasoningContentBlockDelta) {
+	if h.thoughts == nil || h.newest != index {
+		h.thoughts, h.newest = append(h.thoughts, thought{}), index
+	}
+	t := &h.thoughts[len(h.thoughts)-1]
+	switch p := piece.(type) {
+	case *types.ReasoningContentBlockDeltaMemberText:
+		t.Text += p.Value
+	case *types.ReasoningContentBlockDeltaMemberSignature:
+		t.Signature += p.Value
+	case *types.ReasoningContentBlockDeltaMemberRedactedContent:
+		t.Redacted = append(t.Redacted, p.Value...)
+	}
 }
 
 func (h *hearing) hear(event types.ConverseStreamOutput) {
@@ -143,14 +171,19 @@ func (h *hearing) hear(event types.ConverseStreamOutput) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
 		if start, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
 			h.at[aws.ToInt32(e.Value.ContentBlockIndex)] = len(h.out.Calls)
-			h.out.Calls = append(h.out.Calls, model.Call{ID: aws.ToString(start.Value.ToolUseId),
-				Name: aws.ToString(start.Value.Name)})
+			call := model.Call{ID: aws.ToString(start.Value.ToolUseId), Name: aws.ToString(start.Value.Name)}
+			if h.thoughts != nil {
+				call.Opaque, h.thoughts = model.Hang(h.from, h.thoughts), nil
+			}
+			h.out.Calls = append(h.out.Calls, call)
 		}
 	case *types.ConverseStreamOutputMemberContentBlockDelta:
 		switch d := e.Value.Delta.(type) {
 		case *types.ContentBlockDeltaMemberText:
 			h.out.Text += d.Value
 			h.onText(h.out.Text)
+		case *types.ContentBlockDeltaMemberReasoningContent:
+			h.think(aws.ToInt32(e.Value.ContentBlockIndex), d.Value)
 		case *types.ContentBlockDeltaMemberToolUse:
 			if i, ok := h.at[aws.ToInt32(e.Value.ContentBlockIndex)]; ok {
 				h.out.Calls[i].Input = append(h.out.Calls[i].Input, aws.ToString(d.Value.Input)...)

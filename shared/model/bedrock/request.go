@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 )
 
@@ -33,7 +35,7 @@ func (f form) simpler(refused *types.ValidationException) (form, bool) {
 // input translates a request. Cache points follow the rules and Standing, and in a conversation also the last message
 // without its passing parts, since the next call begins with the same messages. A single question that is sent without its schema has the schema
 // in words.
-func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
+func (c *Client) input(r model.Request, f form, tokens int) (*bedrockruntime.ConverseInput, error) {
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
 	system := r.System
 	if r.Once && !f.formed {
@@ -41,7 +43,7 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 	}
 	in := &bedrockruntime.ConverseInput{
 		ModelId: &c.config.Model, System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
-		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(r.MaxTokens))},
+		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(tokens))},
 	}
 	if f.marked {
 		in.System = append(in.System, &types.SystemContentBlockMemberCachePoint{Value: mark})
@@ -65,7 +67,7 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 				turn.Content = append(turn.Content, &types.ContentBlockMemberCachePoint{Value: mark})
 			}
 		}
-		blocks, err := blocksOf(m)
+		blocks, err := c.blocksOf(r, i)
 		if err != nil {
 			return nil, err
 		}
@@ -108,10 +110,49 @@ func sample(in *types.InferenceConfiguration, s model.Sampling) {
 	}
 }
 
-func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
-	for _, part := range m.Parts {
+// thought is a block of thoughts with its signature, or encrypted.
+type thought struct {
+	Text      string `json:"text,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Redacted  []byte `json:"redacted,omitempty"`
+}
+
+// from names where thoughts come from: the model, and all that it was asked before, which their signatures cover.
+func (c *Client) from(r model.Request, index int) string {
+	return modelname.Bedrock + " " + c.config.Model + " " + r.Before(index)
+}
+
+// thoughtsOn returns the thoughts before a call.
+func thoughtsOn(call *model.Call, from string) (blocks []types.ContentBlock) {
+	var thoughts []thought
+	if !call.Opaque.Read(from, &thoughts) {
+		return nil
+	}
+	for _, t := range thoughts {
+		var value types.ReasoningContentBlock = &types.ReasoningContentBlockMemberRedactedContent{Value: t.Redacted}
+		if t.Redacted == nil {
+			text := types.ReasoningTextBlock{Text: aws.String(t.Text)}
+			if t.Signature != "" {
+				text.Signature = aws.String(t.Signature)
+			}
+			value = &types.ReasoningContentBlockMemberReasoningText{Value: text}
+		}
+		blocks = append(blocks, &types.ContentBlockMemberReasoningContent{Value: value})
+	}
+	return blocks
+}
+
+// blocksOf translates the message with this index. The thoughts before the first call begin the message, as the
+// vendor has them.
+func (c *Client) blocksOf(r model.Request, index int) (blocks []types.ContentBlock, err error) {
+	called, from := false, ""
+	for _, part := range r.Messages[index].Parts {
 		switch {
 		case part.Call != nil:
+			if part.Call.Opaque != nil {
+				from = cmp.Or(from, c.from(r, index))
+			}
+			called, blocks = true, model.Ahead(blocks, thoughtsOn(part.Call, from), called)
 			input, err := documentOf(part.Call.Object())
 			if err != nil {
 				return nil, fmt.Errorf("read the input of %s: %w", part.Call.Name, err)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"time"
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
@@ -46,20 +47,48 @@ type details struct {
 		Type   string `json:"type"`
 		Status any    `json:"status"`
 		Param  string `json:"param"`
+		Said   any    `json:"message"`
+		// Details are Google's. One of them is a google.rpc.RetryInfo.
+		Details json.RawMessage `json:"details"`
 	} `json:"error"`
 }
 
-// refusal reads an error's code, which may be in any of three members, and the parameter that the error names.
-func refusal(text []byte) (code, parameter string) {
+// refusal is what an error says. Its text is only looked through for numbers and known words.
+type refusal struct {
+	code      string // which may be in any of three members
+	parameter string // the one that the error names, or filtered
+	wait      time.Duration
+	said      string
+}
+
+func refusalIn(text []byte) refusal {
 	var d details
 	if json.Unmarshal(text, &d) != nil {
 		var list []details // Gemini's
 		if json.Unmarshal(text, &list) != nil || len(list) == 0 {
-			return "", ""
+			return refusal{said: string(text), wait: model.WaitIn(string(text), nil)}
 		}
 		d = list[0]
 	}
-	code, _ = d.Error.Code.(string)
+	code, _ := d.Error.Code.(string)
 	status, _ := d.Error.Status.(string)
-	return cmp.Or(code, status, d.Error.Type), d.Error.Param
+	said, _ := d.Error.Said.(string)
+	said = cmp.Or(said, string(text))
+	return refusal{cmp.Or(code, status, d.Error.Type), d.Error.Param, model.WaitIn(said, d.Error.Details), said}
 }
+
+// broken is the error of an answer that failed after its status 200.
+func (c *Client) broken(why refusal, request string) *model.Error {
+	status := http.StatusInternalServerError
+	if why.code == resourceExhausted || why.code == "rate_limit_exceeded" {
+		status = http.StatusTooManyRequests
+	}
+	e := model.FromStatus(c.provider(), status, nil, why.code)
+	if e.Retryable {
+		e.RetryAfter = why.wait
+	}
+	return c.problem(e, request)
+}
+
+// resourceExhausted is Google's code for a rate limit.
+const resourceExhausted = "RESOURCE_EXHAUSTED"

@@ -47,7 +47,7 @@ func TestContract(t *testing.T) {
 		New: open,
 		Key: func(h http.Header) string { return strings.TrimPrefix(h.Get("Authorization"), "Bearer ") }, ID: "X-Request-Id", Path: "/v1/chat/completions",
 		Sent: `{
-			"model": "llama3.2:3b", "max_tokens": 1000,
+			"model": "llama3.2:3b", "max_tokens": 17384,
 			"response_format": {"type": "json_schema", "json_schema": {"name": "answer", "strict": true,
 				"schema": {"type": "object", "additionalProperties": false, "required": ["a"], "properties": {"a": {"type": "string"}}}}},
 			"messages": [
@@ -143,7 +143,7 @@ func TestAServerThatKnowsLess(t *testing.T) {
 	}))
 	defer s.Close()
 	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
-	expect.That(t, err == nil && r.Text == "{}" && len(asked) == 3 && asked[2]["max_completion_tokens"] == float64(1000),
+	expect.That(t, err == nil && r.Text == "{}" && len(asked) == 3 && asked[2]["max_completion_tokens"] == float64(17384),
 		"%+v, %v, asked %v", r, err, asked)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 )
 
@@ -50,6 +51,15 @@ func (s sampling) without(unknown string) sampling {
 	return s
 }
 
+// ask sets how many tokens are asked for, under the name of the limit that the server knows.
+func (q *request) ask(tokens int) {
+	if q.MaxCompletionTokens > 0 {
+		q.MaxCompletionTokens = tokens
+	} else {
+		q.MaxTokens = tokens
+	}
+}
+
 type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
@@ -59,6 +69,7 @@ type message struct {
 	Content   any        `json:"content"` // a text, parts, or null
 	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 	CallID    string     `json:"tool_call_id,omitempty"`
+	Reasoning string     `json:"reasoning_content,omitempty"` // DeepSeek's thoughts before calls
 }
 
 type tool struct {
@@ -74,6 +85,44 @@ type toolCall struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Function function `json:"function"`
+	Extra    any      `json:"extra_content,omitempty"` // Gemini's
+}
+
+// hung is what a server hangs on a call: Gemini a signature, which Gemini 3 wants back on the first call of each
+// answer (https://ai.google.dev/gemini-api/docs/thought-signatures); DeepSeek, on an answer with calls, its thoughts
+// (https://api-docs.deepseek.com/guides/thinking_mode).
+type hung struct {
+	Extra     json.RawMessage `json:"extra_content,omitempty"`
+	Reasoning string          `json:"reasoning_content,omitempty"`
+}
+
+// unsigned is Google's substitute for the signature of a call that Gemini did not make, such as one that another model
+// made before, or that an earlier release kept.
+var unsigned = map[string]any{"google": map[string]string{"thought_signature": "skip_thought_signature_validator"}}
+
+// from names where what hangs on a call comes from.
+func (c *Client) from() string { return "completions " + c.provider() + " " + c.config.Model }
+
+// signs reports whether the model wants signatures back.
+func (c *Client) signs() bool {
+	return c.config.Endpoint == modelname.Gemini && !strings.HasPrefix(c.config.Model, "gemini-1") &&
+		!strings.HasPrefix(c.config.Model, "gemini-2")
+}
+
+// calls adds calls to a message, each with what the server hung on it.
+func (c *Client) calls(m *message, call *model.Call) {
+	made := toolCall{ID: call.ID, Type: "function", Function: function{call.Name, string(call.Object())}}
+	var h hung
+	switch {
+	case call.Opaque.Read(c.from(), &h):
+		m.Reasoning += h.Reasoning
+		if h.Extra != nil {
+			made.Extra = h.Extra
+		}
+	case c.signs() && m.ToolCalls == nil:
+		made.Extra = unsigned
+	}
+	m.ToolCalls = append(m.ToolCalls, made)
 }
 
 type function struct {
@@ -100,7 +149,7 @@ func formOf(schema json.RawMessage) *format {
 // response_format and ignore it.
 func (c *Client) request(r model.Request) request {
 	q := request{
-		Model: c.config.Model, MaxTokens: r.MaxTokens,
+		Model:    c.config.Model,
 		sampling: sampling{r.Sampling.Temperature, r.Sampling.TopP, r.Sampling.Seed, r.Sampling.StopSequences},
 	}
 	system := r.System
@@ -114,7 +163,7 @@ func (c *Client) request(r model.Request) request {
 		if i == 0 && r.Standing != "" { // some servers refuse two messages of one role in a row
 			m.Parts = append([]model.Part{{Text: r.Standing + "\n" + m.Parts[0].Text}}, m.Parts[1:]...)
 		}
-		q.Messages = append(q.Messages, messagesOf(m)...)
+		q.Messages = append(q.Messages, c.messagesOf(m)...)
 	}
 	if r.Schema != nil {
 		q.ResponseFormat = formOf(r.Schema)
@@ -128,14 +177,13 @@ func (c *Client) request(r model.Request) request {
 }
 
 // messagesOf translates a message. Each result of a call becomes a message of its own.
-func messagesOf(m model.Message) (out []message) {
+func (c *Client) messagesOf(m model.Message) (out []message) {
 	if m.Role == model.Assistant {
 		one := message{Role: "assistant"}
 		var text []string
 		for _, part := range m.Parts {
 			if part.Call != nil {
-				one.ToolCalls = append(one.ToolCalls, toolCall{part.Call.ID, "function",
-					function{part.Call.Name, string(part.Call.Object())}})
+				c.calls(&one, part.Call)
 				continue
 			}
 			text = append(text, part.Text)

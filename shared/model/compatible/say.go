@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ringi/shared/model"
+	"ringi/shared/words/lazy"
 )
 
 // chunk is a part of a streamed answer, or a whole answer.
@@ -31,10 +32,12 @@ type chunk struct {
 type said struct {
 	Content   string `json:"content"`
 	Refusal   string `json:"refusal"`
+	Reasoning string `json:"reasoning_content"`
 	ToolCalls []struct {
-		Index    *int     `json:"index"`
-		ID       string   `json:"id"`
-		Function function `json:"function"`
+		Index    *int            `json:"index"`
+		ID       string          `json:"id"`
+		Function function        `json:"function"`
+		Extra    json.RawMessage `json:"extra_content"`
 	} `json:"tool_calls"`
 }
 
@@ -51,14 +54,21 @@ type usage struct {
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
 	q := c.request(r)
-	for {
-		res, unknown, err := c.open(ctx, q)
+	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
+	q.ask(out.Tokens)
+	for tokens := out.Tokens; ; {
+		res, refusal, err := c.open(ctx, q)
+		unknown := refusal.parameter
 		if res != nil {
 			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
 		switch {
+		case err != nil && tokens == out.Tokens && refused(res) && fewer(refusal, r, &tokens):
+			out.Full = true
+			q.ask(tokens)
+			continue
 		case err != nil && unknown == "max_tokens" && q.MaxTokens > 0:
-			q.MaxTokens, q.MaxCompletionTokens = 0, r.MaxTokens
+			q.MaxTokens, q.MaxCompletionTokens = 0, tokens
 			continue
 		case err != nil && strings.HasPrefix(unknown, "stream_options") && q.StreamOptions != nil:
 			q.StreamOptions = nil
@@ -77,6 +87,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, err
 		}
 		defer res.Body.Close()
+		out.Tokens = tokens
 		if r.Once {
 			return c.whole(res.Body, out)
 		}
@@ -104,22 +115,38 @@ func (c *Client) whole(body io.Reader, out model.Response) (model.Response, erro
 	return out, nil
 }
 
+// fewer lowers the tokens to the limit that a refusal names, or takes the room for thoughts away where a server refuses
+// the length of the request and its answer without such a number.
+func fewer(why refusal, r model.Request, tokens *int) bool {
+	most := model.OutputNamed(why.said, *tokens)
+	if most == 0 && *tokens > r.MaxTokens && model.LengthRefused(why.said) && withAnswer().MatchString(why.said) {
+		most = r.MaxTokens
+	}
+	if most == 0 {
+		return false
+	}
+	*tokens = most
+	return true
+}
+
+// withAnswer finds a refusal of the length of a request together with its answer, such as vLLM's.
+var withAnswer = lazy.Regexp(`(?i)you requested|completion|max_tokens`)
+
 // refused reports whether the server rejected the request itself.
 func refused(res *http.Response) bool {
 	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
 }
 
-// open sends a request. unknown is the parameter that a refusal names, or filtered. With an error, the response has no
-// body.
-func (c *Client) open(ctx context.Context, q request) (res *http.Response, unknown string, err error) {
+// open sends a request. With an error, the response has no body, and why says what the server refused.
+func (c *Client) open(ctx context.Context, q request) (res *http.Response, why refusal, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
-		return nil, "", fmt.Errorf("write the request: %w", err)
+		return nil, why, fmt.Errorf("write the request: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.BaseURL+"/chat/completions",
 		bytes.NewReader(body))
 	if err != nil { // the administrator's address may be malformed
-		return nil, "", c.problem(&model.Error{Kind: model.Misplaced}, "")
+		return nil, why, c.problem(&model.Error{Kind: model.Misplaced}, "")
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if q.Stream {
@@ -130,25 +157,29 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, unkno
 	}
 	model.Sent(ctx, body)
 	if res, err = c.config.HTTP.Do(req); err != nil {
-		return nil, "", c.problem(model.FromTransport(c.provider(), err), "")
+		return nil, why, c.problem(model.FromTransport(c.provider(), err), "")
 	}
 	if res.StatusCode == http.StatusOK {
-		return res, "", nil
+		return res, why, nil
 	}
 	defer res.Body.Close()
 	id := model.RequestID(res.Header.Get("X-Request-Id"))
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
-		return res, "", c.problem(model.FromTransport(c.provider(), err), id)
+		return res, why, c.problem(model.FromTransport(c.provider(), err), id)
 	}
-	code, unknown := refusal(text)
-	if res.StatusCode == http.StatusBadRequest && code == filtered {
-		unknown = filtered
+	why = refusalIn(text)
+	if res.StatusCode == http.StatusBadRequest && why.code == filtered {
+		why.parameter = filtered
 	}
-	if refused(res) && model.LengthRefused(string(text)) {
-		code, unknown = model.CodeTooLong, ""
+	if refused(res) && model.LengthRefused(why.said) {
+		why.code, why.parameter = model.CodeTooLong, ""
 	}
-	return res, unknown, c.problem(model.FromStatus(c.provider(), res.StatusCode, res.Header, code), id)
+	e := model.FromStatus(c.provider(), res.StatusCode, res.Header, why.code)
+	if e.Retryable {
+		e.RetryAfter = cmp.Or(e.RetryAfter, why.wait)
+	}
+	return res, why, c.problem(e, id)
 }
 
 // maxEvent bounds a line of a stream, in bytes.
@@ -172,12 +203,12 @@ func (c *Client) hear(body io.Reader, out model.Response, onText func(string)) (
 			return out, c.problem(model.FromTransport(c.provider(), err), out.Usage.RequestID)
 		}
 		if len(x.Error) > 0 && string(x.Error) != "null" {
-			code, _ := refusal(data)
-			return out, c.problem(model.FromStatus(c.provider(), http.StatusInternalServerError, nil, code), out.Usage.RequestID)
+			return out, c.broken(refusalIn(data), out.Usage.RequestID)
 		}
 		h.hear(x)
 	}
 	out.Text = h.text.String()
+	h.hang(c.from())
 	switch err := lines.Err(); {
 	case h.out.Stop != "":
 		return out, nil
@@ -192,6 +223,22 @@ type hearing struct {
 	onText func(string)
 	text   strings.Builder
 	at     map[int]int // the server's index -> index of the call
+	hung   map[int]hung
+	// reasoning are the thoughts of the answer.
+	reasoning strings.Builder
+}
+
+// hang hangs on the calls what the server sent with them.
+func (h *hearing) hang(from string) {
+	for i := range h.out.Calls {
+		x := h.hung[i]
+		if i == 0 {
+			x.Reasoning = h.reasoning.String()
+		}
+		if x.Extra != nil || x.Reasoning != "" {
+			h.out.Calls[i].Opaque = model.Hang(from, x)
+		}
+	}
 }
 
 func (h *hearing) hear(x chunk) {
@@ -207,6 +254,7 @@ func (h *hearing) hear(x chunk) {
 		h.text.WriteString(said.Delta.Content)
 		h.onText(h.text.String())
 	}
+	h.reasoning.WriteString(said.Delta.Reasoning)
 	for _, t := range said.Delta.ToolCalls {
 		index := max(0, len(h.out.Calls)-1) // some servers name no index
 		switch {
@@ -216,6 +264,9 @@ func (h *hearing) hear(x chunk) {
 			index = len(h.out.Calls)
 		}
 		i, known := h.at[index]
+		if known && t.ID != "" && h.out.Calls[i].ID != "" && t.ID != h.out.Calls[i].ID { // Gemini numbers each call 0
+			known = false
+		}
 		if !known {
 			i = len(h.out.Calls)
 			h.at[index] = i
@@ -229,6 +280,12 @@ func (h *hearing) hear(x chunk) {
 			call.Name = t.Function.Name
 		}
 		call.Input = append(call.Input, t.Function.Arguments...)
+		if len(t.Extra) > 0 && string(t.Extra) != "null" {
+			if h.hung == nil {
+				h.hung = map[int]hung{}
+			}
+			h.hung[i] = hung{Extra: t.Extra}
+		}
 	}
 	switch {
 	case said.FinishReason == filtered, said.Delta.Refusal != "":

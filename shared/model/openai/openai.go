@@ -17,9 +17,6 @@ import (
 	"ringi/shared/model"
 )
 
-// thinking is how many tokens reasoning models may use in addition to the answer's: they count reasoning as output.
-const thinking = 16_384
-
 // Config describes one model of OpenAI's.
 type Config struct {
 	BaseURL string // with /v1
@@ -93,6 +90,9 @@ func (c *Client) problem(err error, request string) *model.Error {
 			code = model.CodeTooLong
 		}
 		e = model.FromStatus(modelname.OpenAI, answer.StatusCode, answer.Response.Header, code)
+		if e.Retryable {
+			e.RetryAfter = cmp.Or(e.RetryAfter, model.WaitIn(answer.Message, nil))
+		}
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3/option"
@@ -28,34 +29,35 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		return out, err
 	}
 	sample(&p, r.Sampling)
-	var raw *http.Response
+	out.Tokens, out.Full = r.Output(c.config.Model, true)
+	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
 	if r.Once {
-		last, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
-		if raw != nil {
-			out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
-		}
-		if err != nil {
-			return out, c.problem(err, out.Usage.RequestID)
-		}
-		err = c.heard(&out, last)
+		err := c.whole(ctx, p, &out)
 		return out, err
 	}
+	var raw *http.Response
 	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
-	for simpler(&p, stream.Err()) {
+	for fewer(&p, &out, stream.Err()) || simpler(&p, stream.Err()) {
 		stream.Close()
 		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
+	out.Tokens = int(p.MaxOutputTokens.Value)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
 	}
 	var text strings.Builder
 	var last *responses.Response
+	done := map[string]string{} // encrypted thoughts by the ids of their items, complete only here
 	for last == nil && stream.Next() {
 		switch e := stream.Current(); e.Type {
 		case "response.output_text.delta":
 			text.WriteString(e.Delta)
 			onText(text.String())
+		case "response.output_item.done":
+			if e.Item.Type == "reasoning" {
+				done[e.Item.ID] = e.Item.EncryptedContent
+			}
 		case "response.completed", "response.incomplete", "response.failed":
 			last = &e.Response
 		case "error":
@@ -69,21 +71,55 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		}
 		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
 	}
-	err = c.heard(&out, last)
+	err = c.heard(&out, last, done)
 	return out, err
 }
 
-// heard reads the complete answer, which a stream repeats in its last event.
-func (c *Client) heard(out *model.Response, last *responses.Response) error {
+// whole makes a call whose answer is not streamed.
+func (c *Client) whole(ctx context.Context, p responses.ResponseNewParams, out *model.Response) error {
+	var raw *http.Response
+	last, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
+	if fewer(&p, out, err) {
+		last, err = c.responses.New(ctx, p, option.WithResponseInto(&raw))
+	}
+	if raw != nil {
+		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
+	}
+	if err != nil {
+		return c.problem(err, out.Usage.RequestID)
+	}
+	return c.heard(out, last, nil)
+}
+
+// thought is an item of encrypted thoughts.
+type thought struct {
+	ID        string `json:"id"`
+	Encrypted string `json:"encrypted"`
+}
+
+// from names where thoughts come from.
+func (c *Client) from() string { return modelname.OpenAI + " " + c.config.Model }
+
+// heard reads the complete answer, which a stream repeats in its last event. Thoughts are hung on the call after them.
+func (c *Client) heard(out *model.Response, last *responses.Response, done map[string]string) error {
 	u := &out.Usage
 	u.Cached = last.Usage.InputTokensDetails.CachedTokens
 	u.Input, u.Output = max(0, last.Usage.InputTokens-u.Cached), last.Usage.OutputTokens
 	u.Written = min(last.Usage.InputTokensDetails.CacheWriteTokens, u.Input)
 	out.Text, out.Stop, out.Answered = cmp.Or(last.OutputText(), out.Text), stop(last), last.Model
+	var thoughts []thought
 	for _, item := range last.Output {
-		if item.Type == "function_call" {
-			out.Calls = append(out.Calls, model.Call{ID: item.CallID, Name: item.Name,
-				Input: json.RawMessage(item.Arguments.OfString)})
+		switch item.Type {
+		case "reasoning":
+			if encrypted := cmp.Or(done[item.ID], item.EncryptedContent); encrypted != "" {
+				thoughts = append(thoughts, thought{item.ID, encrypted})
+			}
+		case "function_call":
+			call := model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)}
+			if thoughts != nil {
+				call.Opaque, thoughts = model.Hang(c.from(), thoughts), nil
+			}
+			out.Calls = append(out.Calls, call)
 		}
 	}
 	if last.Status == responses.ResponseStatusFailed && out.Stop != model.StopRefused {
@@ -122,12 +158,34 @@ func sample(p *responses.ResponseNewParams, s model.Sampling) {
 	}
 }
 
+// fewer asks for as many tokens as a refusal names, once.
+func fewer(p *responses.ResponseNewParams, out *model.Response, err error) bool {
+	refused := new(responses.Error)
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	asked := int(p.MaxOutputTokens.Value)
+	most := model.OutputNamed(refused.Message, asked)
+	if most == 0 || asked < out.Tokens {
+		return false
+	}
+	p.MaxOutputTokens, out.Full = param.NewOpt(int64(most)), true
+	return true
+}
+
 // simpler removes from a refused request something that some models don't support: reasoning models have no sampling,
-// and old models no schema for the answer. It reports false when neither is left.
+// and old models no encrypted thoughts and no schema for the answer. It also removes thoughts that the vendor can't
+// decrypt, such as those of another account. It reports false when nothing of these is left.
 func simpler(p *responses.ResponseNewParams, err error) bool {
 	refused := new(responses.Error)
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		return false
+	}
+	if p.Include != nil && strings.Contains(strings.ToLower(refused.Message), "encrypted content") {
+		p.Include = nil
+		p.Input.OfInputItemList = slices.DeleteFunc(p.Input.OfInputItemList,
+			func(item responses.ResponseInputItemUnionParam) bool { return item.OfReasoning != nil })
+		return true
 	}
 	formed, sampled := p.Text.Format.OfJSONSchema != nil, p.Temperature.Valid() || p.TopP.Valid()
 	switch {
@@ -145,7 +203,10 @@ func simpler(p *responses.ResponseNewParams, err error) bool {
 func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System),
-		MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
+		Store: param.NewOpt(false),
+	}
+	if len(r.Tools) > 0 && !model.Quiet(c.config.Model) { // the vendor stores nothing, so thoughts go to and fro
+		p.Include = []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent}
 	}
 	if !r.Once {
 		p.ParallelToolCalls = param.NewOpt(r.Parallel)
@@ -171,18 +232,35 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 		items = append(items, responses.ResponseInputItemParamOfMessage(r.Standing, responses.EasyInputMessageRoleUser))
 	}
 	for _, m := range r.Messages {
-		items = append(items, itemsOf(m, r.Once)...)
+		items = append(items, itemsOf(m, r.Once, c.from())...)
 	}
 	p.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: items}
 	return p, nil
 }
 
-// itemsOf translates a message to items: one for each call, each result, and each text of a single question.
-func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUnionParam) {
+// thoughtsOn returns the thoughts before a call.
+func thoughtsOn(call *model.Call, from string) (items []responses.ResponseInputItemUnionParam) {
+	var thoughts []thought
+	if !call.Opaque.Read(from, &thoughts) {
+		return nil
+	}
+	for _, t := range thoughts {
+		item := responses.ResponseInputItemParamOfReasoning(t.ID, []responses.ResponseReasoningItemSummaryParam{})
+		item.OfReasoning.EncryptedContent = param.NewOpt(t.Encrypted)
+		items = append(items, item)
+	}
+	return items
+}
+
+// itemsOf translates a message to items: one for each call, each result, and each text of a single question. The
+// thoughts before the first call come first, as the vendor has them.
+func itemsOf(m model.Message, once bool, from string) (items []responses.ResponseInputItemUnionParam) {
 	var content responses.ResponseInputMessageContentListParam
+	called := false
 	for _, part := range m.Parts {
 		switch {
 		case part.Call != nil:
+			called, items = true, model.Ahead(items, thoughtsOn(part.Call, from), called)
 			items = append(items, responses.ResponseInputItemParamOfFunctionCall(string(part.Call.Object()), part.Call.ID,
 				part.Call.Name))
 		case part.Result != nil:

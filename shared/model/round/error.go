@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 var (
@@ -89,6 +91,9 @@ func (e *Error) Sentence(locale string) string {
 	if e.Agent == Evaluator {
 		who = w.evaluator
 	}
+	if m := new(model.Error); errors.As(e.Err, &m) {
+		return fmt.Sprintf(w.failed, who, w.because(m))
+	}
 	return fmt.Sprintf(w.failed, who, w.why(e.Kind))
 }
 
@@ -99,9 +104,38 @@ type texts struct {
 	leader, evaluator           string
 	kinds                       map[model.Kind]string
 	unreachable, unusable       string
+	limitWaited, limitAsked     string // model, how long
+	seconds, minutes            string
 	noReads, noSandbox, noWords string // about a member
 	tooLong, cutOff             string
 }
+
+// because is why, with the model and the time of a rate limit.
+func (w texts) because(e *model.Error) string {
+	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
+	switch {
+	case e.Kind != model.RateLimited:
+		return w.why(e.Kind)
+	case e.Waited >= time.Second:
+		return fmt.Sprintf(w.limitWaited, name, w.span(e.Waited))
+	}
+	return fmt.Sprintf(w.limitAsked, name, w.span(e.RetryAfter))
+}
+
+// span writes a time in minutes and seconds.
+func (w texts) span(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	switch {
+	case s < 60:
+		return fmt.Sprintf(w.seconds, s)
+	case s%60 == 0:
+		return fmt.Sprintf(w.minutes, s/60)
+	}
+	return fmt.Sprintf(w.minutes, s/60) + " " + fmt.Sprintf(w.seconds, s%60)
+}
+
+// maxNamed is how many characters of a model's name a sentence has.
+const maxNamed = 100
 
 func (w texts) why(kind model.Kind) string {
 	if kind == "" {
@@ -125,6 +159,9 @@ var words = language.InEach(
 			model.Misplaced:    "AI モデルの接続先に接続できません。", model.Unpriced: "費用に上限がありますが、このモデルの料金が分からないため、呼び出しませんでした。",
 			model.Timeout: "AI モデルの回答が時間内に届きませんでした。", model.Demo: "デモ用のモデルが、頼まれたとおりに失敗しました。",
 		},
+		seconds: "%d 秒", minutes: "%d 分",
+		limitWaited: "AI モデル %s の提供元が呼び出しの回数を制限しています(レート制限)。%s待っても解除されませんでした。",
+		limitAsked:  "AI モデル %s の提供元が呼び出しの回数を制限していて(レート制限)、解除までの %sを待つ時間がチームに残っていません。",
 		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答を使える形で受け取れませんでした。",
 		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。", noWords: "メンバーが何も答えませんでした。",
 		tooLong: "メンバーが答えをまとめきれませんでした。", cutOff: "(長さの上限に達したため、この答えは途中で切れています。)",
@@ -144,6 +181,9 @@ var words = language.InEach(
 			model.Timeout:      "the AI model's answer did not come in time.",
 			model.Demo:         "the demo model failed, as it was asked to.",
 		},
+		seconds: "%d s", minutes: "%d min",
+		limitWaited: "the vendor of the AI model %s limits how often it may be called (rate limit), and still did after %s of waiting.",
+		limitAsked:  "the vendor of the AI model %s limits how often it may be called (rate limit), and the team has not the %s left that it asks to wait.",
 		unreachable: "the AI model could not be reached.", unusable: "the AI model's answers could not be used.",
 		noReads: "No tool for reading is listed for contests.", noSandbox: "Code can't be executed in this deployment.",
 		noWords: "The member answered nothing.", tooLong: "The member came to no answer.",

@@ -121,7 +121,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 		case err != nil && !ofAgent(err):
 			return "", "", err
 		case errors.As(err, &e):
-			return "", w.why(e.Kind), nil
+			return "", w.because(e), nil
 		case len(calls) == 0 && refused != "" && !got:
 			return "", refused, nil
 		case len(calls) == 0 && !legible.Text(text):

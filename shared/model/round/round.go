@@ -206,6 +206,9 @@ type Event struct {
 	Usage  *model.Usage  `json:"usage,omitempty"`
 	Reused bool          `json:"reused,omitempty"` // an answer of before a crash
 	Failed string        `json:"failed,omitempty"`
+	// CutOff says that the answer was cut off after this many tokens and is asked for again with more room.
+	CutOff bool `json:"cut_off,omitempty"`
+	Tokens int  `json:"tokens,omitempty"`
 	// Tool is the tool that a member called, Input its arguments.
 	Tool  string          `json:"tool,omitempty"`
 	Input json.RawMessage `json:"input,omitempty"`
@@ -223,6 +226,7 @@ const (
 	EvaluatorSay EventKind = "EVALUATE"
 	JudgeSaid    EventKind = "JUDGE"
 	Scored       EventKind = "SCORED"
+	Waits        EventKind = "WAIT" // for the rate limit of a model's vendor; Took says for how long
 )
 
 func (p *playing) watch(e Event) {

@@ -231,7 +231,7 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 			begun := time.Now()
 			_, err := round.Runner{Models: models{"down": func(ctx context.Context, r model.Request) (model.Response, error) {
 				n++
-				return failing(model.RateLimited, again)(ctx, r)
+				return failing(model.Overloaded, again)(ctx, r)
 			}}}.Round(t.Context(), p)
 			ends(t, fmt.Sprint(retries), err, contest.PartialFailure, round.Leader)
 			want, waited := retries+1, []time.Duration{0, 1, 3, 7}[retries]*time.Second
@@ -245,15 +245,28 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 
 func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for after, waited := range map[time.Duration]time.Duration{20 * time.Second: 60 * time.Second, 10 * time.Minute: 0} {
+		// A rate limit is waited for until the team's time is over, or without one for as long as an answer may take.
+		for _, tt := range []struct {
+			kind         model.Kind
+			after, until time.Duration
+			waited       time.Duration
+		}{
+			{model.Overloaded, 20 * time.Second, 0, 60 * time.Second}, {model.Overloaded, 10 * time.Minute, 0, 0},
+			{model.RateLimited, 20 * time.Second, 0, 280 * time.Second}, {model.RateLimited, 10 * time.Minute, 0, 0},
+			{model.RateLimited, 20 * time.Second, 90 * time.Second, 80 * time.Second}, {model.RateLimited, 80 * time.Second, 90 * time.Second, 80 * time.Second},
+		} {
 			begun := time.Now()
 			m, retries := member("shut", contest.Plain), 3
 			m.Model, m.MaxRetries = "shut", &retries
+			p := play(m)
+			if tt.until > 0 {
+				p.Until = begun.Add(tt.until)
+			}
 			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, model.Request) (model.Response, error) {
-				return model.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
-			}}}.Round(t.Context(), play(m)))(t)
-			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != contest.Error || time.Since(begun) != waited {
-				t.Errorf("%s: %+v after %s", after, s, time.Since(begun))
+				return model.Response{}, &model.Error{Provider: "demo", Kind: tt.kind, Retryable: true, RetryAfter: tt.after}
+			}}}.Round(t.Context(), p))(t)
+			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != contest.Error || time.Since(begun) != tt.waited {
+				t.Errorf("%+v: %+v after %s", tt, s, time.Since(begun))
 			}
 		}
 	})
@@ -303,4 +316,48 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
 		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)
+}
+
+// A vendor that limits the rate and doesn't say for how long is asked again after growing pauses, and a team that ends
+// for it says which model it was and how long it waited.
+func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Duration
+		begun, open := time.Now(), 5*time.Minute
+		limited := func(context.Context, model.Request) (model.Response, error) {
+			if at = append(at, time.Since(begun)); time.Since(begun) < open {
+				return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash", Kind: model.RateLimited, Status: 429, Retryable: true}
+			}
+			return text("案")
+		}
+		p, none := p2(play(), "limited"), 0
+		p.Team.Leader.MaxRetries = &none // of calls that fail
+		p.Until = begun.Add(10 * time.Minute)
+		var waits []time.Duration
+		r := round.Runner{Models: models{"limited": limited}, Watch: func(e round.Event) {
+			if e.Kind == round.Waits {
+				waits = append(waits, e.Took)
+			}
+		}}
+		out := expect.Value(r.Round(t.Context(), p))(t)
+		expect.Is(t, out.Result.SubmissionContent, "案")
+		expect.Same(t, []time.Duration{0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303}, inSeconds(at))
+		expect.Same(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60, 60}, inSeconds(waits))
+		at, begun, open = nil, time.Now(), time.Hour
+		p.Until = begun.Add(5 * time.Minute)
+		_, err := r.Round(t.Context(), p)
+		e := ends(t, "limited", err, contest.PartialFailure, round.Leader)
+		if took := time.Since(begun); took < 295*time.Second || took >= 5*time.Minute {
+			t.Errorf("the team waited %s of its 5 minutes", took)
+		}
+		expect.That(t, e.Kind == model.RateLimited && strings.Contains(e.Sentence("ja"), "gemini-3.5-flash の提供元が呼び出しの回数を制限しています(レート制限)。4 分 5") &&
+			strings.Contains(e.Sentence("en"), "4 min 5"), "%s %s", e.Sentence("ja"), e.Sentence("en"))
+	})
+}
+
+func inSeconds(all []time.Duration) (out []time.Duration) {
+	for _, d := range all {
+		out = append(out, d/time.Second)
+	}
+	return out
 }

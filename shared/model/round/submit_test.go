@@ -65,7 +65,7 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 		switch asked = append(asked, r); len(asked) {
 		case 1:
 			return model.Response{Calls: []model.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
-		case 2:
+		case 2, 3: // the second one with more room
 			return cut("目的: 経費を")
 		}
 		return text("目的: 経費を減らす")
@@ -73,7 +73,7 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 	p := p2(play(), "leader")
 	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "member"}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
+	if len(asked) != 4 || asked[1].More || !asked[2].More || asked[3].More || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[3].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
 		t.Errorf("%d answers: %+v", len(asked), out.Result)
 	}
 	got := out.Record.Submissions[0]

@@ -65,7 +65,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		got.Calls = nil
 	}
 	for i, c := range got.Calls {
-		made := model.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input}
+		made := model.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input, Opaque: c.Opaque}
 		calls = append(calls, made)
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &made})
 		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.ToolCall, ToolName: made.Name, Args: made.Input,

@@ -49,12 +49,13 @@ type keptAnswer struct {
 }
 
 type call struct {
-	Name  string          `json:"name"`
-	Input json.RawMessage `json:"input"`
+	Name   string          `json:"name"`
+	Input  json.RawMessage `json:"input"`
+	Opaque *model.Opaque   `json:"opaque,omitempty"` // of the vendor; calls of earlier releases have none
 }
 
-// turn asks a model, or returns the answer that was saved under the key. Its error is either the agent's own (see
-// ofAgent) or one for Round to return.
+// turn asks a model, or returns the answer that was saved under the key. An answer that was cut off is asked for again
+// with more room, once; both are paid for. Its error is either the agent's own (see ofAgent) or one for Round to return.
 func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (keptAnswer, error) {
 	var t keptAnswer
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
@@ -64,38 +65,118 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 		}
 		return t, err
 	}
-	w, err := p.Models.Open(a.model)
+	r.Purpose, r.MaxTokens, r.Sampling = model.Purpose(a.name), a.tokens, a.sampling
+	var short keptAnswer
+	cut, err := p.kept(ctx, key+cutOff, &short)
 	if err != nil {
 		return t, err
 	}
-	r.Purpose, r.MaxTokens, r.Sampling = model.Purpose(a.name), a.tokens, a.sampling
-	for try := 0; ; try++ {
+	if cut {
+		p.spend(short.Usage)
+		r.More = true
+	}
+	got, err := p.answered(ctx, a, key, r)
+	if err == nil && a.cut(got, r) {
+		short, cut, r.More = keptOf(got, p.Now()), true, true
+		if err := p.keep(ctx, key+cutOff, short, got.Usage); err != nil {
+			return t, err
+		}
+		got, err = p.answered(ctx, a, key, r)
+	}
+	if err != nil {
+		return t, err
+	}
+	t = keptOf(got, p.Now())
+	if cut { // its own row has its cost
+		t.Usage = short.Usage.Plus(t.Usage)
+	}
+	return t, p.keep(ctx, key, t, got.Usage)
+}
+
+// cut reports whether an answer was cut off and is asked for again. One that has a stop sequence was long enough.
+func (a agent) cut(got model.Response, of model.Request) bool {
+	return got.Cut(of) && beforeStop(got.Text, a.sampling.StopSequences) == got.Text
+}
+
+// cutOff ends the key of an answer that was cut off and asked for again.
+const cutOff = "/" + contest.CutOff
+
+func keptOf(got model.Response, now time.Time) keptAnswer {
+	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: now.UTC()}
+	for _, c := range got.Calls {
+		t.Calls = append(t.Calls, call{c.Name, c.Object(), c.Opaque})
+	}
+	return t
+}
+
+// answered asks a model until it answers, as often as the agent's settings say, and when its vendor limits the rate as
+// long as the team has time.
+func (p *playing) answered(ctx context.Context, a agent, key string, r model.Request) (model.Response, error) {
+	w, err := p.Models.Open(a.model)
+	if err != nil {
+		return model.Response{}, err
+	}
+	waited := time.Duration(0) // for a rate limit
+	for tries, limited := 0, 0; ; {
 		got, err := p.call(ctx, w, a, key, r)
 		if err == nil {
-			t = keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage,
-				At: p.Now().UTC()}
-			for _, c := range got.Calls {
-				t.Calls = append(t.Calls, call{c.Name, c.Object()})
-			}
-			return t, p.keep(ctx, key, t, got.Usage)
+			return got, nil
 		}
 		if got.Usage.Cost > 0 { // a failed call may have cost something
-			if err := p.keep(ctx, fmt.Sprintf("%s/failed-%d", key, try+1), nil, got.Usage); err != nil {
-				return t, err
+			if err := p.keep(ctx, fmt.Sprintf("%s/failed-%d", key, tries+limited+1), nil, got.Usage); err != nil {
+				return got, err
 			}
 		}
 		e := new(model.Error)
-		if !ofAgent(err) || !errors.As(err, &e) || !e.Retryable || try >= a.retries {
-			return t, err
+		if !ofAgent(err) || !errors.As(err, &e) || !e.Retryable {
+			return got, err
 		}
-		wait := max(e.RetryAfter, min(30*time.Second, time.Second<<min(try, 5)))
-		if wait > a.timeout { // the vendor asks for a longer wait than an answer may take
-			return t, err
+		wait := growing(tries, 30*time.Second)
+		if e.Kind == model.RateLimited {
+			e.Waited = waited
+			if wait = p.forRate(a, e, limited); wait == 0 {
+				return got, err
+			}
+			limited++
+			waited += wait
+			p.watch(Event{Kind: Waits, Agent: a.name, Key: key, Took: wait, Failed: err.Error()})
+		} else {
+			wait = max(e.RetryAfter, wait)
+			if tries++; tries > a.retries || wait > a.timeout { // the vendor asks for a longer wait than an answer may take
+				return got, err
+			}
 		}
 		if err := p.pause(ctx, wait); err != nil {
-			return t, err
+			return got, err
 		}
 	}
+}
+
+// growing is the wait before a call after so many that failed: 1, 2, 4 s and so on.
+func growing(failed int, most time.Duration) time.Duration {
+	return min(most, time.Second<<min(failed, 6))
+}
+
+// mostPause bounds the wait for a rate limit of which the vendor doesn't say how long it lasts: quotas are per minute.
+const mostPause = time.Minute
+
+// forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. A team without an
+// end waits as long as an answer may take.
+func (p *playing) forRate(a agent, e *model.Error, limited int) time.Duration {
+	left := p.left()
+	if p.Until.IsZero() {
+		left = a.timeout - e.Waited
+	}
+	if e.RetryAfter > 0 {
+		if e.RetryAfter >= left {
+			return 0
+		}
+		return e.RetryAfter
+	}
+	if left < 2*time.Second {
+		return 0
+	}
+	return min(growing(limited, mostPause), left/2)
 }
 
 // call asks a model once, within the time that is left.
@@ -109,10 +190,17 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 	began := p.Now()
 	got, err := model.Say(limited, w, r, a.prompt.name, func(string) {})
 	got.Usage.ID = aggregate.NewID()
+	cut := err == nil && a.cut(got, r)
+	if cut {
+		got.Usage.CutOff = 1
+	}
 	p.spend(got.Usage)
 	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began)}
 	if err != nil {
 		e.Failed = err.Error()
+	}
+	if cut {
+		e.CutOff, e.Tokens = true, got.Tokens
 	}
 	p.watch(e)
 	if err != nil && limited.Err() != nil { // find out whose time is up

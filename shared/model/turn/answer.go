@@ -56,7 +56,7 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	var reply Reply
 	reading := t.begin(ctx, &r)
 	for again := 0; ; {
-		got, err := model.Say(ctx, w, r, p.Name(), func(text string) { onText(reading.said(text)) })
+		got, err := model.SayWhole(ctx, w, r, p.Name(), func(text string) { onText(reading.said(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {

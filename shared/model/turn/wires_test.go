@@ -195,16 +195,18 @@ func TestWhatAnAgentMayNotIsNotTaken(t *testing.T) {
 
 func TestAnAnswerThatIsCutOffProposesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
-		w.Scripted(llm.Script{Texts: []string{"長い"}, Stop: "length"})
+		// Each answer that is cut off is asked for again with more room first.
+		long := llm.Script{Texts: []string{"長い"}, Stop: "length"}
+		w.Scripted(long, long)
 		reply, _, err := w.answer(t, turnOf(user("x")))
-		expect.That(t, err == nil && reply.Code == turn.CutOff && strings.HasPrefix(reply.Text, "長い\n\n("),
-			"%+v, %v", reply, err)
+		expect.That(t, err == nil && reply.Code == turn.CutOff && strings.HasPrefix(reply.Text, "長い\n\n(") &&
+			reply.Usage.Calls == 2 && reply.Usage.CutOff == 1, "%+v, %v", reply, err)
 		half := llm.Script{Texts: []string{"書きます"}, Calls: []llm.ScriptedCall{{ID: "c1", Name: "test_run", Input: []string{`{"argv":["a"`}}}, Stop: "length"}
 		w.Scripted(half, llm.Script{Calls: []llm.ScriptedCall{call("c2", "test_run", testRun)}})
 		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action == nil || reply.Code != "" {
 			t.Errorf("asked again: %+v, %v", reply, err)
 		}
-		w.Scripted(half, half, half)
+		w.Scripted(half, half, half, half, half, half)
 		if reply, _, err = w.answer(t, turnOf(user("x"))); err != nil || reply.Action != nil || reply.Code != turn.CutOff {
 			t.Errorf("cut off for good: %+v, %v", reply, err)
 		}

@@ -36,6 +36,17 @@ func streamConverse(s Script) (out []event) {
 		add("brandNew", object{"a": []int{1}})
 	}
 	index := 0
+	if s.thoughts != nil {
+		for _, piece := range halves(s.thoughts.text) {
+			add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"text": piece}}})
+		}
+		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"signature": s.signature}}})
+		add("contentBlockStop", object{"contentBlockIndex": index})
+		index++
+		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"reasoningContent": object{"redactedContent": []byte(s.signature)}}})
+		add("contentBlockStop", object{"contentBlockIndex": index})
+		index++
+	}
 	for _, text := range s.Texts {
 		add("contentBlockDelta", object{"contentBlockIndex": index, "delta": object{"text": text}})
 	}

@@ -24,6 +24,8 @@ type Models struct {
 	obey     func(purpose, answer string) string
 	scripts  []Script
 	asked    []string // bodies of the conversations' requests
+	rules    Rules
+	signed   map[string]string // what each signature covers: the thoughts, and the request before them
 }
 
 // Failure is an error that replaces the next answer.
@@ -40,15 +42,18 @@ func (f Failure) words() []string {
 	return []string{f.Param + ": Extra inputs are not permitted", f.Param}
 }
 
-func New() *Models { return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}} }
+func New() *Models {
+	return &Models{Key: "model-" + rand.Text(), calls: map[string]int{}, signed: map[string]string{}}
+}
 
-// Handler serves Anthropic at /anthropic, OpenAI at /openai/v1, Chat Completions at /compatible/v1 and Bedrock at
-// /bedrock.
+// Handler serves Anthropic at /anthropic, OpenAI at /openai/v1, Chat Completions at /compatible/v1, Gemini's at /gemini
+// and Bedrock at /bedrock.
 func (m *Models) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /anthropic/v1/messages", m.serve(anthropic))
 	mux.HandleFunc("POST /openai/v1/responses", m.serve(responses))
 	mux.HandleFunc("POST /compatible/v1/chat/completions", m.serve(completions))
+	mux.HandleFunc("POST /gemini/chat/completions", m.serve(gemini))
 	mux.HandleFunc("POST /bedrock/model/{model}/converse", m.serve(converse))
 	mux.HandleFunc("POST /bedrock/model/{model}/converse-stream", m.serve(converse))
 	return mux
@@ -105,6 +110,7 @@ type wire struct {
 	whole  func(Script) object
 	events func(Script) []event
 	refuse func(status int) object // returns the body of an error
+	listed bool                    // the body is a list of one
 }
 
 const requestID = "req_1"
@@ -129,9 +135,16 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		if err != nil {
 			return // the client has disconnected
 		}
+		if wait, refused := m.limited(); refused {
+			of.limit(w, wait)
+			return
+		}
 		q, err := of.read(body)
 		if err != nil {
 			of.fail(w, http.StatusBadRequest, err.Error())
+			return
+		}
+		if !m.obeys(w, of, body) {
 			return
 		}
 		m.mu.Lock()
@@ -188,6 +201,10 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 		if _, has := e["param"]; has && len(why) > 1 {
 			e["param"] = why[1]
 		}
+	}
+	if of.listed {
+		_ = json.NewEncoder(w).Encode([]object{body}) // a failure means that the client has disconnected
+		return
 	}
 	_ = json.NewEncoder(w).Encode(body) // a failure means that the client has disconnected
 }

@@ -143,6 +143,7 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 			s := httptest.NewServer(m.Handler())
 			defer s.Close()
 			for _, script := range scripts {
+				m.Strictly(llm.Rules{Signed: v.name != "compatible"}) // of Chat Completions Gemini alone signs calls
 				m.Scripted(script)
 				v.ask(t, s.URL, m.Key, 200, func(body string) (found []string) {
 					events := eventsIn(t, body)
@@ -195,6 +196,63 @@ func TestConversationsThatVendorsRefuse(t *testing.T) {
 			}
 			x.v.body = `{"model":"m","stream":true,"tools":[{"type":"function","name":"t","function":{"name":"t"}}],"` + list + `":[` + x.body + `]}`
 			x.v.ask(t, s.URL, m.Key, x.want, func(string) []string { return nil })
+		})
+	}
+}
+
+// The refusals of models that think, in the words of each vendor.
+func TestThoughtsThatVendorsRefuse(t *testing.T) {
+	m := llm.New()
+	s := httptest.NewServer(m.Handler())
+	defer s.Close()
+	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
+	o := vendor{path: "/openai/v1/responses", id: "X-Request-Id", key: bearer}
+	g := vendor{path: "/gemini/chat/completions", id: "X-Request-Id", key: bearer}
+	b := vendor{path: "/bedrock/model/m/converse-stream", id: "X-Amzn-Requestid", key: signed}
+	says := func(words ...string) func(string) []string {
+		return func(body string) (missing []string) {
+			for _, word := range words {
+				if !strings.Contains(body, word) {
+					missing = append(missing, word+" is not in "+body)
+				}
+			}
+			return missing
+		}
+	}
+	call := `{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}%s}]},{"role":"tool","tool_call_id":"c","content":"x"}`
+	gemini := func(extra, after string) string {
+		return `{"model":"m","stream":true,"max_tokens":10,"tools":[{"function":{"name":"t"}}],"messages":[` + strings.Replace(call, "%s", extra, 1) + after + `]}`
+	}
+	claude := func(before string) string {
+		return `{"model":"m","stream":true,"max_tokens":10,"tools":[{"name":"t"}],"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[` +
+			before + `{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`
+	}
+	for about, x := range map[string]struct {
+		v     vendor
+		rules llm.Rules
+		body  string
+		want  int
+		says  []string
+	}{
+		"a call without its signature":   {g, llm.Rules{Signed: true}, gemini("", ""), 400, []string{`[{"error":{"code":400`, "missing a thought_signature", "INVALID_ARGUMENT"}},
+		"a signature of nobody's":        {g, llm.Rules{Signed: true}, gemini(`,"extra_content":{"google":{"thought_signature":"x"}}`, ""), 400, []string{"thought_signature"}},
+		"Google's substitute":            {g, llm.Rules{Signed: true}, gemini(`,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`, ""), 200, nil},
+		"a call of an earlier turn":      {g, llm.Rules{Signed: true}, gemini("", `,{"role":"user","content":"y"}`), 200, nil},
+		"too many tokens for Gemini":     {g, llm.Rules{Most: 9}, gemini("", ""), 400, []string{"from 1 (inclusive) to 10 (exclusive)"}},
+		"Gemini's rate limit":            {g, llm.Rules{Limited: 1, Wait: "18s"}, gemini("", ""), 429, []string{`"retryDelay":"18s"`, "google.rpc.RetryInfo", "RESOURCE_EXHAUSTED"}},
+		"a call without its thoughts":    {a, llm.Rules{Signed: true}, claude(""), 400, []string{"Expected `thinking`"}},
+		"too many tokens for Claude":     {a, llm.Rules{Most: 9}, claude(""), 400, []string{"max_tokens: 10", "which is the maximum allowed number of output tokens"}},
+		"Anthropic's rate limit":         {a, llm.Rules{Limited: 1}, claude(""), 429, []string{"rate_limit_error"}},
+		"a call without its reasoning":   {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,"tools":[{"name":"t"}],"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, 400, []string{"without its required 'reasoning' item"}},
+		"reasoning that nobody wrote":    {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_9","summary":[],"encrypted_content":"x"},{"role":"user","content":"x"}]}`, 400, []string{"could not be verified"}},
+		"too many tokens for OpenAI":     {o, llm.Rules{Most: 9}, `{"model":"m","stream":true,"max_output_tokens":10,"input":[{"role":"user","content":"x"}]}`, 400, []string{"Expected a value", "max_output_tokens"}},
+		"too many tokens for Bedrock":    {b, llm.Rules{Most: 9}, `{"inferenceConfig":{"maxTokens":10},"messages":[{"role":"user","content":[{"text":"x"}]}]}`, 400, []string{"exceeds the model limit of 9"}},
+		"a call there without reasoning": {b, llm.Rules{Signed: true}, `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"x"}]}}]}]}`, 400, []string{"thinking"}},
+	} {
+		t.Run(about, func(t *testing.T) {
+			m.Strictly(x.rules)
+			x.v.body = x.body
+			x.v.ask(t, s.URL, m.Key, x.want, says(x.says...))
 		})
 	}
 }

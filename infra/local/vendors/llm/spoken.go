@@ -149,6 +149,7 @@ func readAnthropic(body []byte) (spokenTo, error) {
 				parts = append(parts, model.Part{Result: &model.Result{CallID: b.ToolUseID, Text: join(b.Content)}})
 			case "image":
 				parts = append(parts, model.Part{Image: &model.Image{}})
+			case "thinking", "redacted_thinking":
 			default:
 				parts = append(parts, model.Part{Text: b.Text})
 			}
@@ -199,8 +200,8 @@ func readConverse(body []byte) (spokenTo, error) {
 		Messages []struct {
 			Role    model.Role
 			Content []struct {
-				Text, CachePoint, Image json.RawMessage
-				ToolUse                 *struct {
+				Text, CachePoint, Image, ReasoningContent json.RawMessage
+				ToolUse                                   *struct {
 					ToolUseID, Name string
 					Input           json.RawMessage
 				}
@@ -233,7 +234,7 @@ func readConverse(body []byte) (spokenTo, error) {
 				parts = append(parts, model.Part{Image: &model.Image{}})
 			case json.Unmarshal(b.Text, &text) == nil:
 				parts = append(parts, model.Part{Text: text})
-			case b.CachePoint == nil:
+			case b.CachePoint == nil && b.ReasoningContent == nil:
 				return c.spokenTo, errors.New("a content block of no known kind")
 			}
 		}
@@ -269,6 +270,7 @@ func readResponses(body []byte) (spokenTo, error) {
 	for _, item := range q.Input {
 		var err error
 		switch {
+		case item.Type == "reasoning":
 		case item.Type == "function_call":
 			err = c.add(model.Assistant,
 				model.Part{Call: &model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})

@@ -20,6 +20,7 @@ type Script struct {
 	Error string // code of an error that replaces the end of the answer
 	Model string
 	used  tokens
+	*thoughts
 }
 
 // tokens is the usage that an answer reports. input counts tokens that were neither read from the cache nor written to
@@ -50,11 +51,28 @@ func (m *Models) Asked() []string {
 	return append([]string(nil), m.asked...)
 }
 
-func (m *Models) scripted(body []byte) (s Script, ok bool) {
+// script returns the answer to a request.
+func (m *Models) script(of wire, q spokenTo, body []byte) Script {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.asked = append(m.asked, string(body))
-	return takeFirst(&m.scripts)
+	rules := m.rules
+	if tokens := askedIn(body).tokens(); tokens > 0 && tokens < rules.Thinks {
+		m.mu.Unlock()
+		return Script{Stop: "length"}
+	}
+	s, ok := takeFirst(&m.scripts)
+	m.mu.Unlock()
+	switch {
+	case ok:
+	case rules.Answer != nil:
+		s = rules.Answer(q.said, q.tools)
+	default:
+		s = q.demo()
+	}
+	if len(s.Calls) > 0 {
+		s.thoughts = m.think(of, body)
+	}
+	return s
 }
 
 // event is an event of a stream. The last one of Chat Completions has no name, and its data is not JSON.
@@ -65,10 +83,7 @@ type event struct {
 
 // stream answers a request of a conversation.
 func (m *Models) stream(w http.ResponseWriter, of wire, q spokenTo, body []byte) {
-	s, ok := m.scripted(body)
-	if !ok {
-		s = q.demo()
-	}
+	s := m.script(of, q, body)
 	s.Model, s.used = cmp.Or(s.Model, q.model), tokens{100, 300, 20, 30}
 	write := writeEvent
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
@@ -144,6 +159,15 @@ func streamAnthropic(s Script) (out []event) {
 		add("brand_new_event", object{"a": []int{1}})
 	}
 	block := 0
+	if s.thoughts != nil {
+		add("content_block_start", object{"index": block, "content_block": object{"type": "thinking", "thinking": "", "signature": ""}})
+		for _, piece := range halves(s.thoughts.text) {
+			add("content_block_delta", object{"index": block, "delta": object{"type": "thinking_delta", "thinking": piece}})
+		}
+		add("content_block_delta", object{"index": block, "delta": object{"type": "signature_delta", "signature": s.signature}})
+		add("content_block_stop", object{"index": block})
+		block++
+	}
 	if len(s.Texts) > 0 {
 		add("content_block_start", object{"index": block, "content_block": object{"type": "text", "text": "", "citations": nil}})
 		for _, text := range s.Texts {
@@ -188,6 +212,11 @@ func streamResponses(s Script) (out []event) {
 	}
 	for i, item := range whole["output"].([]object) {
 		item, id := item, item["id"]
+		if item["type"] == "reasoning" { // encrypted only when it is done
+			add("response.output_item.added", object{"output_index": i, "item": object{"type": "reasoning", "id": id, "summary": []any{}}})
+			add("response.output_item.done", object{"output_index": i, "item": item})
+			continue
+		}
 		add("response.output_item.added", object{"output_index": i, "item": item})
 		if item["type"] == "message" {
 			for _, text := range s.Texts {
@@ -218,6 +247,9 @@ func responseOf(s Script) object {
 		status, details = "incomplete", object{"reason": "max_output_tokens"}
 	}
 	var output []object
+	if s.thoughts != nil {
+		output = append(output, object{"type": "reasoning", "id": "rs_1", "summary": []any{}, "encrypted_content": s.signature})
+	}
 	text := strings.Join(s.Texts, "")
 	switch {
 	case s.Stop == "refused":
@@ -277,7 +309,11 @@ func streamCompletions(s Script) (out []event) {
 		add(object{"content": text}, nil)
 	}
 	for i, c := range s.Calls {
-		add(object{"tool_calls": []object{{"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": ""}}}}, nil)
+		call := object{"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": ""}}
+		if s.thoughts != nil && i == 0 { // of calls in parallel Gemini signs the first
+			call["extra_content"] = object{"google": object{"thought_signature": s.signature}}
+		}
+		add(object{"tool_calls": []object{call}}, nil)
 		for _, piece := range c.Input {
 			add(object{"tool_calls": []object{{"index": i, "function": object{"arguments": piece}}}}, nil)
 		}

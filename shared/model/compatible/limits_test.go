@@ -1,0 +1,132 @@
+package compatible_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/model/compatible"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/runtime/expect"
+)
+
+// server answers each request with the next of these bodies: an error's where it begins with a status.
+func server(t *testing.T, bodies ...string) (of func(endpoint, name string) model.Wire, asked *[]map[string]any) {
+	asked = &[]map[string]any{}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q map[string]any
+		expect.NoError(t, json.NewDecoder(r.Body).Decode(&q))
+		body := bodies[min(len(*asked), len(bodies)-1)]
+		*asked = append(*asked, q)
+		for status, code := range map[string]int{"400 ": 400, "429 ": 429} {
+			if rest, ok := strings.CutPrefix(body, status); ok {
+				w.WriteHeader(code)
+				body = rest
+			}
+		}
+		io.WriteString(w, strings.ReplaceAll(body, "%TEXT%", `"{}"`))
+	}))
+	t.Cleanup(s.Close)
+	return func(endpoint, name string) model.Wire {
+		return compatible.New(compatible.Config{Endpoint: endpoint, BaseURL: s.URL, Model: name, HTTP: http.DefaultClient})
+	}, asked
+}
+
+func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
+	for about, tt := range map[string]struct {
+		refusal string
+		tokens  []float64 // asked for; the last refusal stands if there is no answer
+		answers bool
+	}{
+		"the limit is named":     {`400 {"error":{"message":"max_tokens is too large: 17384. This model supports at most 8192 completion tokens, whereas you provided 17384.","param":"max_tokens","code":"invalid_value"}}`, []float64{17384, 8192}, true},
+		"vLLM's small context":   {`400 {"object":"error","message":"This model's maximum context length is 8192 tokens. However, you requested 18000 tokens (616 in the messages, 17384 in the completion).","code":400}`, []float64{17384, 1000}, true},
+		"vLLM's newer sentence":  {`400 {"error":{"message":"'max_tokens' or 'max_completion_tokens' is too large: 17384. This model's maximum context length is 8192 tokens and your request has 192 input tokens (17384 > 8192 - 192).","type":"BadRequestError","code":400}}`, []float64{17384, 8000}, true},
+		"another refusal stands": {`400 {"error":{"message":"no","code":"x"}}`, []float64{17384}, false},
+	} {
+		t.Run(about, func(t *testing.T) {
+			of, asked := server(t, tt.refusal, good)
+			got, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
+			var tokens []float64
+			for _, q := range *asked {
+				tokens = append(tokens, q["max_tokens"].(float64))
+			}
+			expect.Same(t, tt.tokens, tokens)
+			expect.That(t, (err == nil) == tt.answers && got.Full == tt.answers, "%+v, %v", got, err)
+		})
+	}
+	of, asked := server(t, `400 {"error":{"message":"max_tokens is too large: 17384. This model supports at most 8192 completion tokens","param":"max_tokens"}}`)
+	_, err := of("box", "llama").Say(t.Context(), modeltest.Request(), nil)
+	e := new(model.Error) // after the second one another name of the limit is tried, as ever
+	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err, len(*asked))
+}
+
+func TestAModelsOwnLimitIsKept(t *testing.T) {
+	of, asked := server(t, good)
+	r := modeltest.Request()
+	r.MaxTokens, r.More = 16_000, true
+	for name, want := range map[string]float64{"gpt-4o": 16_384, "gemini-2.5-flash": 64_768, "models/gemini-2.0-flash": 8_192} {
+		*asked = nil
+		expect.Value(of("box", name).Say(t.Context(), r, nil))(t)
+		expect.That(t, (*asked)[0]["max_tokens"] == want, "%s: %v", name, (*asked)[0]["max_tokens"])
+	}
+}
+
+func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
+	for body, want := range map[string]time.Duration{
+		`429 [{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"18s"}]}}]`: 18 * time.Second,
+		`429 {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"1.5s"}]}}`:                                                                            1500 * time.Millisecond,
+		`429 {"error":{"message":"Rate limit reached. Please try again in 2m3s.","code":"rate_limit_exceeded"}}`:                                                                                                                   123 * time.Second,
+		`429 {"error":{"message":"quota","details":"none"}}`: 0,
+		`429 too many`: 0,
+	} {
+		of, asked := server(t, body)
+		_, err := of("gemini", "gemini-3.5-flash").Say(t.Context(), modeltest.Request(), nil)
+		e := new(model.Error)
+		expect.That(t, errors.As(err, &e) && e.Kind == model.RateLimited && e.Retryable && e.RetryAfter == want && len(*asked) == 1, "%s: %+v", body, e)
+	}
+}
+
+// Gemini's endpoint has been seen to give each call in parallel the index 0, and DeepSeek's thoughts come in pieces.
+func TestWhatHangsOnCallsIsPutTogetherAndSentBack(t *testing.T) {
+	stream := func(deltas ...string) string {
+		out := ""
+		for _, d := range deltas {
+			out += `data: {"choices":[{"index":0,"delta":` + d + `}]}` + "\n\n"
+		}
+		return out + `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
+	}
+	r := model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}, Parallel: true}
+	for name, tt := range map[string]struct{ stream, reasoning, first string }{
+		"gemini-3.5-flash": {stream(
+			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"t","arguments":"{}"},"extra_content":{"google":{"thought_signature":"SIG"}}}]}`,
+			`{"tool_calls":[{"index":0,"id":"b","function":{"name":"t","arguments":"{\"a\":1}"}}]}`), "", `{"google":{"thought_signature":"SIG"}}`},
+		"deepseek-chat": {stream(`{"reasoning_content":"I "}`, `{"reasoning_content":"think"}`,
+			`{"tool_calls":[{"index":0,"id":"a","function":{"name":"t","arguments":"{}"}}]}`,
+			`{"tool_calls":[{"index":1,"id":"b","function":{"name":"t","arguments":"{\"a\":1}"}}]}`), "I think", ""},
+	} {
+		of, asked := server(t, tt.stream, good)
+		w := of("gemini", name)
+		if tt.reasoning != "" {
+			w = of("deepseek", name)
+		}
+		got := expect.Value(w.Say(t.Context(), r, func(string) {}))(t)
+		expect.Must(t, len(got.Calls) == 2 && string(got.Calls[1].Input) == `{"a":1}` && got.Calls[0].Opaque != nil && got.Calls[1].Opaque == nil, "%s: %+v", name, got.Calls)
+		again := r
+		again.Once, again.Schema = true, modeltest.Request().Schema
+		again.Messages = append(again.Messages,
+			model.Message{Role: model.Assistant, Parts: []model.Part{{Call: &got.Calls[0]}, {Call: &got.Calls[1]}}},
+			model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "a", Text: "1"}}, {Result: &model.Result{CallID: "b", Text: "2"}}}})
+		expect.Value(w.Say(t.Context(), again, nil))(t)
+		said := (*asked)[1]["messages"].([]any)[2].(map[string]any)
+		calls := said["tool_calls"].([]any)
+		extra, _ := json.Marshal(calls[0].(map[string]any)["extra_content"])
+		reasoning, _ := said["reasoning_content"].(string)
+		expect.That(t, reasoning == tt.reasoning && (tt.first == "" || string(extra) == tt.first) && calls[1].(map[string]any)["extra_content"] == nil, "%s: %v", name, said)
+	}
+}

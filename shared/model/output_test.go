@@ -1,0 +1,98 @@
+package model_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+)
+
+func TestAnAnswerGetsRoomForThoughtsWithinTheModelsLimit(t *testing.T) {
+	for name, want := range map[string]struct {
+		quiet               bool
+		once, twice         int
+		fullOnce, fullTwice bool
+	}{
+		"gpt-4o":                                  {true, 16_384, 16_384, true, true},
+		"gpt-4o-2024-05-13":                       {true, 4_096, 4_096, true, true},
+		"openai/gpt-4.1-mini":                     {true, 32_384, 32_768, false, true},
+		"gpt-5.4":                                 {false, 32_384, 64_768, false, false},
+		"o3":                                      {false, 32_384, 64_768, false, false},
+		"claude-opus-4-1-20250805":                {true, 32_000, 32_000, true, true},
+		"claude-haiku-5-5":                        {false, 32_384, 64_768, false, false},
+		"us.anthropic.claude-sonnet-4-6-v1:0":     {true, 32_384, 64_768, false, false},
+		"global.anthropic.claude-opus-4-5-v1:0":   {true, 32_384, 64_000, false, true},
+		"us.amazon.nova-pro-v1:0":                 {true, 10_000, 10_000, true, true},
+		"gemini-2.0-flash":                        {true, 8_192, 8_192, true, true},
+		"models/gemini-3.5-flash":                 {false, 32_384, 64_768, false, false},
+		"meta-llama/Llama-3.3-70B-Instruct-Turbo": {false, 32_384, 64_768, false, false},
+	} {
+		r := model.Request{MaxTokens: 16_000}
+		once, fullOnce := r.Output(name, true)
+		r.More = true
+		twice, fullTwice := r.Output(name, true)
+		expect.That(t, model.Quiet(name) == want.quiet && once == want.once && twice == want.twice && fullOnce == want.fullOnce && fullTwice == want.fullTwice,
+			"%s: quiet %t, %d %t, %d %t", name, model.Quiet(name), once, fullOnce, twice, fullTwice)
+	}
+	r := model.Request{MaxTokens: 4_000}
+	if n, full := r.Output("claude-sonnet-4-6", false); n != 4_000 || full {
+		t.Errorf("without room: %d, %t", n, full)
+	}
+}
+
+func TestTheLimitThatARefusalNamesIsRead(t *testing.T) {
+	for said, want := range map[string]int{
+		"max_tokens is too large: 32384. This model supports at most 16384 completion tokens, whereas you provided 32384.":                                                              16_384,
+		"Invalid 'max_output_tokens': integer above maximum value. Expected a value <= 16384, but got 32384 instead.":                                                                   16_384,
+		"max_tokens: 32384 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022":                                                                  8_192,
+		"Unable to submit request because it has a maxOutputTokens value of 32384 but the supported range is from 1 (inclusive) to 8193 (exclusive). Update the value and try again.":   8_192,
+		"The maximum tokens you requested exceeds the model limit of 8192. Try again with a maximum tokens value that is lower than 8192.":                                              8_192,
+		"Invalid max_tokens value, the valid range of max_tokens is [1, 8192]":                                                                                                          8_192,
+		"`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less than the `context_window` for this model":                                        8_192,
+		"'max_tokens' or 'max_completion_tokens' is too large: 32384. This model's maximum context length is 8192 tokens and your request has 1192 input tokens (32384 > 8192 - 1192).": 7_000,
+		"'max_tokens' or 'max_completion_tokens' is too large: 32384. This model's maximum context length is 8192 tokens and your request has 9000 input tokens":                        0,
+		"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.":                                                                    0,
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.":                                                                       0,
+		"temperature: Expected a value <= 1, but got 1.5 instead.":                                                                                                                      0,
+		"max_tokens is too large: 32384. This model supports at most 99999999999999999999 completion tokens":                                                                            0,
+		"max_tokens is too large. This model supports at most 64000 completion tokens, a number above what was asked for":                                                               0,
+		"": 0,
+	} {
+		expect.Is(t, model.OutputNamed(said, 32_384), want, "%s", said)
+	}
+}
+
+func TestTheWaitInAnErrorsBodyIsRead(t *testing.T) {
+	info := func(delay string) string {
+		return `[{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":` + delay + `}]`
+	}
+	for details, want := range map[string]time.Duration{
+		info(`"18s"`): 18 * time.Second, info(`"0.5s"`): 500 * time.Millisecond, info(`"18.123456789s"`): 18123456789, info(`"31536000s"`): 24 * time.Hour,
+		info(`"-5s"`): 0, info(`"soon"`): 0, `[{"retryDelay":"18s"}]`: 0, `{}`: 0, `null`: 0, ``: 0,
+	} {
+		expect.Is(t, model.WaitIn("quota", json.RawMessage(details)), want, "%s", details)
+	}
+	for said, want := range map[string]time.Duration{
+		"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000. Please try again in 7.66s. Visit …": 7660 * time.Millisecond,
+		"Please try again in 1m2.5s.": 62500 * time.Millisecond, "Please try again in 86ms.": 86 * time.Millisecond, "Please retry in 18.2s.": 18200 * time.Millisecond,
+		"Please try again in a while.": 0, "try again in 99999h": 24 * time.Hour, "": 0,
+	} {
+		expect.Is(t, model.WaitIn(said, nil), want, "%s", said)
+	}
+}
+
+func TestWhatHangsOnACallIsForWhereItCameFromAndBounded(t *testing.T) {
+	var got map[string]string
+	o := model.Hang("a m", map[string]string{"x": "<1>"})
+	expect.That(t, o.Read("a m", &got) && got["x"] == "<1>", "%v", got)
+	expect.That(t, !o.Read("a n", &got) && !o.Read("", &got), "another model reads it")
+	expect.That(t, !(*model.Opaque)(nil).Read("a m", &got), "nothing is read")
+	expect.That(t, model.Hang("a m", make([]byte, model.MaxOpaque)) == nil, "too much is kept")
+	var old model.Call // of a row of an earlier release
+	expect.NoError(t, json.Unmarshal([]byte(`{"ID":"c","Name":"n","Input":{}}`), &old))
+	expect.That(t, old.ID == "c" && old.Opaque == nil, "%+v", old)
+	again := string(expect.Value(json.Marshal(old))(t))
+	expect.Is(t, again, `{"ID":"c","Name":"n","Input":{}}`)
+}

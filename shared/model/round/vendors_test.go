@@ -1,0 +1,208 @@
+package round_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/domain/contest"
+	"ringi/shared/model"
+	"ringi/shared/model/anthropic"
+	"ringi/shared/model/bedrock"
+	"ringi/shared/model/compatible"
+	"ringi/shared/model/openai"
+	"ringi/shared/model/provider"
+	"ringi/shared/model/round"
+	"ringi/shared/runtime/expect"
+)
+
+// thinking are models that think, each behind its vendor's wire.
+var thinking = map[string]func(url, key string) model.Wire{
+	"anthropic": func(url, key string) model.Wire {
+		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-opus-5-5", Key: key, HTTP: provider.VendorClient()})
+	},
+	"openai": func(url, key string) model.Wire {
+		return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key, HTTP: provider.VendorClient()})
+	},
+	"gemini": func(url, key string) model.Wire {
+		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash", Key: key, HTTP: provider.VendorClient()})
+	},
+	"bedrock": func(url, _ string) model.Wire {
+		role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
+		return bedrock.New(bedrock.Config{AWS: role, BaseURL: url + "/bedrock", Model: "global.anthropic.claude-opus-5-5", HTTP: provider.VendorClient()})
+	},
+}
+
+// plays answers for all of a contest. The leader delegates to both members at once, then to one more, then submits.
+func plays(said []model.Message, tools []string) llm.Script {
+	data := shown(model.Request{Messages: []model.Message{{Parts: []model.Part{{Text: said[0].Parts[0].Text}}}}})
+	answers := 0
+	for _, m := range said {
+		if m.Role == model.Assistant {
+			answers++
+		}
+	}
+	call := func(i int) llm.ScriptedCall {
+		return llm.ScriptedCall{ID: fmt.Sprintf("c%d", i), Name: tools[i], Input: []string{`{"task":`, `"調べる"}`}}
+	}
+	switch {
+	case data["metric"] != nil:
+		return llm.Script{Texts: []string{`{"score":80,"comment":"良い"}`}}
+	case data["task"] != nil:
+		return llm.Script{Texts: []string{"答え"}}
+	case data["team_id"] == nil:
+		return llm.Script{Texts: []string{`{"should_continue":false,"reasoning":"十分です","confidence_score":0.9}`}}
+	case answers == 0:
+		return llm.Script{Texts: []string{"分担します。"}, Calls: []llm.ScriptedCall{call(0), call(1)}}
+	case answers == 1:
+		return llm.Script{Calls: []llm.ScriptedCall{call(1)}}
+	}
+	return llm.Script{Texts: []string{"できた案"}}
+}
+
+// strict starts a scripted vendor and returns a round whose models are all its model.
+func strict(t *testing.T, name string, rules llm.Rules) (*llm.Models, round.Runner, round.Play, *kept) {
+	m := llm.New()
+	rules.Answer = plays
+	m.Strictly(rules)
+	s := httptest.NewServer(m.Handler())
+	t.Cleanup(s.Close)
+	p := play(member("a", contest.Plain), member("b", contest.Plain))
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	p.Until, p.Judgment.Model = time.Now().Add(time.Minute), "m"
+	p.Team.Leader.Model, p.Team.Members[0].Model, p.Team.Members[1].Model = "m", "m", "m"
+	for i := range p.Evaluator.Metrics {
+		p.Evaluator.Metrics[i].Model = "m"
+	}
+	k := &kept{}
+	return m, round.Runner{Models: opened{"m": thinking[name](s.URL, m.Key)}, Kept: k}, p, k
+}
+
+func TestARoundWithModelsThatThink(t *testing.T) {
+	for name := range thinking {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, r, p, k := strict(t, name, llm.Rules{Signed: true, Most: 20_000, Thinks: 5_000, Limited: 1, Wait: "0.05s"})
+			begun := time.Now()
+			out := expect.Value(r.Round(t.Context(), p))(t)
+			expect.That(t, out.Result.SubmissionContent == "できた案" && len(out.Record.Submissions) == 3 && out.Result.EvaluationScore == 0.8 && out.Judgment != nil && out.Exit == contest.NoImprovementExpected, "%+v", out)
+			expect.Is(t, out.Usage.Calls, 10+1, "a call was refused once for the rate")
+			expect.Is(t, m.Calls(name), 10)
+			if took := time.Since(begun); name == "gemini" && took > time.Second {
+				t.Errorf("the vendor said 50 ms, the round waited %s", took)
+			}
+			for key, answer := range k.answers {
+				if !strings.Contains(key, "leader") && strings.Contains(string(answer), "sig+") {
+					t.Errorf("%s has a signature: %s", key, answer)
+				}
+			}
+			sent := m.Asked()[len(m.Asked())-1]
+			expect.That(t, !strings.Contains(sent, "sig+"), "an evaluator is sent the leader's thoughts: %s", sent)
+		})
+	}
+}
+
+// The default evaluator's 4,000 tokens are less than some models think. The answer is asked for again with more room.
+func TestAnAnswerThatIsCutOffIsAskedForAgainWithMoreRoom(t *testing.T) {
+	for name := range thinking {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, r, p, k := strict(t, name, llm.Rules{Signed: true, Most: 60_000, Thinks: 25_000})
+			var mu sync.Mutex
+			cut := 0
+			r.Watch = func(e round.Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				if e.CutOff {
+					cut++
+					expect.Is(t, e.Tokens, 4000+16_384)
+				}
+			}
+			out := expect.Value(r.Round(t.Context(), p))(t)
+			expect.That(t, out.Usage.Calls == 14 && m.Calls(name) == 14 && cut == 4 && out.Usage.CutOff == 4, "%d cut off, %+v", cut, out.Usage)
+			expect.Is(t, k.spent.Calls, 14, "calls that are paid for")
+			for i := range 3 {
+				_, short := k.answers[fmt.Sprintf("02/evaluator/%d/1/cut-off", i+1)]
+				expect.That(t, short, "nothing says that answer %d was cut off", i+1)
+			}
+		})
+	}
+}
+
+// A round that was interrupted anywhere goes on with the signatures of the answers that were saved.
+func TestSignaturesAreSavedWithAnswers(t *testing.T) {
+	for name := range thinking {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, r, p, whole := strict(t, name, llm.Rules{Signed: true, Thinks: 25_000})
+			expect.Value(r.Round(t.Context(), p))(t)
+			for crash := 1; crash < len(whole.answers); crash++ {
+				k := &kept{crash: crash}
+				r.Kept = k
+				if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
+					t.Fatalf("crash %d: %v", crash, err)
+				}
+				k.crash = 0
+				out := expect.Value(r.Round(t.Context(), p))(t)
+				expect.Is(t, out.Usage.Calls, 14, "crash %d", crash)
+			}
+			expect.That(t, strings.Contains(strings.Join(m.Asked(), ""), "sig+"), "nothing was signed")
+		})
+	}
+}
+
+// Answers that an earlier release saved have no signatures. Google has a substitute for them, and the others' models
+// think without what they thought before.
+func TestAnswersOfAnEarlierReleaseAreReadWithoutSignatures(t *testing.T) {
+	m, r, p, _ := strict(t, "gemini", llm.Rules{Signed: true})
+	k := &kept{crash: 6}
+	r.Kept = k
+	if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
+		t.Fatal(err)
+	}
+	var was struct {
+		Calls []map[string]json.RawMessage `json:"calls"`
+		Stop  string                       `json:"stop"`
+	}
+	expect.NoError(t, json.Unmarshal(k.answers["02/leader/1"], &was))
+	expect.That(t, len(was.Calls) == 2 && was.Calls[0]["opaque"] != nil && was.Calls[1]["opaque"] == nil, "%s", k.answers["02/leader/1"])
+	delete(was.Calls[0], "opaque")
+	k.answers["02/leader/1"], k.crash = expect.Value(json.Marshal(was))(t), 0
+	out := expect.Value(r.Round(t.Context(), p))(t)
+	expect.Is(t, out.Result.SubmissionContent, "できた案")
+	expect.That(t, strings.Contains(strings.Join(m.Asked(), ""), "skip_thought_signature_validator"), "no substitute was sent")
+}
+
+func TestNoOtherModelIsSentASignature(t *testing.T) {
+	_, r, p, _ := strict(t, "gemini", llm.Rules{Signed: true})
+	k := &kept{crash: 6}
+	r.Kept = k
+	if _, err := r.Round(t.Context(), p); !errors.Is(err, errCrashed) {
+		t.Fatal(err)
+	}
+	k.crash = 0
+	for name := range thinking {
+		other, x, _, _ := strict(t, name, llm.Rules{})
+		if name == "gemini" { // another model of the same vendor's
+			s := httptest.NewServer(other.Handler())
+			defer s.Close()
+			x.Models = opened{"m": compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: s.URL + "/gemini", Model: "gemini-2.5-pro", Key: other.Key, HTTP: provider.VendorClient()})}
+		}
+		again := &kept{answers: map[string][]byte{}}
+		for key, answer := range k.answers {
+			again.answers[key] = answer
+		}
+		x.Kept = again
+		expect.Value(x.Round(t.Context(), p))(t)
+		expect.That(t, len(other.Asked()) > 0 && !strings.Contains(strings.Join(other.Asked(), ""), "sig+"), "%s is sent another's signature", name)
+	}
+}
