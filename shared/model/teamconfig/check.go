@@ -11,7 +11,7 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server, as configured by the files. A field
+	// Config is a Team, Contest, Evaluator, Judgment, Member, Unused or list of Server, as configured by the files. A field
 	// that is neither set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
 }
@@ -46,7 +46,7 @@ func Check(w Workspace, file string) Report {
 	return report
 }
 
-var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator], [agent] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model")
+var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model")
 
 func (w Workspace) any(file string) (any, []Finding) {
 	r := &reading{w: w}
@@ -61,19 +61,29 @@ func (w Workspace) any(file string) (any, []Finding) {
 		config = r.team(file, "", tables)
 	case has("orchestrator"):
 		config = r.contest(file, tables)
+	case has("prompt_builder"):
+		s := r.section(file, "", tables)
+		s.ignored(ownPrompts, "prompt_builder")
+		s.end()
+		config = Unused{}
 	case has("servers"):
 		config = r.servers(file, tables)
 	case has("agent"):
 		config = r.agentFile(file, "", tables).orNone()
 	case has("metrics"), has("default_model"), has("llm_default"):
 		config = r.evaluator(file, "", tables)
-	case has("model"), has("system_instruction"):
+	case has("model"), has("system_instruction"), has("judge_on_final_round"):
 		config = r.judgment(file, "", tables)
 	default:
 		r.found = append(r.found, Finding{File: file, Message: errKind.Error()})
 	}
 	return config, r.found
 }
+
+// Unused is a file of mixseek that has no effect in Ringi.
+type Unused struct{}
+
+const ownPrompts = "Ringi words the prompts itself"
 
 // orNone returns the member, or nil for a file without the table.
 func (s *section) orNone() any {

@@ -53,7 +53,7 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	s.ignored("a call has its own timeout, and a team timeout_per_team_seconds", "submission_timeout_seconds",
 		"judgment_timeout_seconds")
 	s.ignored("the environment says where the workspace is", "workspace", "workspace_path")
-	s.ignored("Ringi words the prompts itself", "prompt_builder_config")
+	s.ignored(ownPrompts, "prompt_builder_config")
 	s.end()
 	return c
 }

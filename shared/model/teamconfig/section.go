@@ -248,8 +248,12 @@ func (s *section) model(key, unset string) string {
 	if blank(name) {
 		return name
 	}
-	if _, err := modelname.Parse(name); err != nil {
-		provider, _, named := strings.Cut(name, ":")
+	n, err := modelname.Parse(name)
+	provider, _, named := strings.Cut(name, ":")
+	if err == nil && provider == modelname.GrokResponses {
+		s.warn(key, "is called as %s: the model answers, but without xAI's own tools", legible.Beginning(n.String(), maxShown))
+	}
+	if err != nil {
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
 			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":",
 				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
@@ -288,8 +292,6 @@ func (s *section) end() {
 	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
 		switch {
 		case s.taken[key]:
-		case key == "instructions":
-			s.refuse(key, "is not a field that is known here: write system_instruction")
 		default:
 			s.refuse(key, "is not a field that is known here")
 		}
