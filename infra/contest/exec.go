@@ -43,7 +43,7 @@ type execution struct {
 }
 
 func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", "", "the contest's `file`; unless given, "+strings.Join(usualFiles,
+	f.StringVar(&x.file, "c", "", "the `file` of the contest, or of a team that plays alone; unless given, "+strings.Join(usualFiles,
 		" or ")+" of the workspace")
 	f.StringVar(&x.file, "config", "", "as -c")
 	f.StringVar(&x.servers, "servers", "", "the `file` of the MCP servers that members read by; unless given, "+usualServers+" of the workspace")
@@ -157,8 +157,18 @@ func (p program) equip(ctx context.Context, g *game, file string) (release func(
 	return release
 }
 
-// contestOf reads the contest's file.
+// contestOf reads the file of a contest, or of a team that plays alone.
 func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamconfig.Finding, error) {
+	at, err := contestFile(w, file)
+	if err != nil {
+		return teamconfig.Contest{}, nil, err
+	}
+	config, found := w.ContestOrTeam(at)
+	return config, found, nil
+}
+
+// contestFile locates the contest's file; for "" the first of the usual ones that exists.
+func contestFile(w teamconfig.Workspace, file string) (string, error) {
 	if file == "" {
 		file = usualFiles[0]
 		for _, usual := range usualFiles {
@@ -170,10 +180,9 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 	}
 	at, err := w.Locate(file)
 	if err != nil {
-		return teamconfig.Contest{}, nil, fmt.Errorf("%s: %w", file, err)
+		return "", fmt.Errorf("%s: %w", file, err)
 	}
-	config, found := w.Contest(at)
-	return config, found, nil
+	return at, nil
 }
 
 // tell prints all findings, and reports whether none is worse than a warning.

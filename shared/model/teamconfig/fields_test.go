@@ -22,9 +22,9 @@ func workspace(files map[string]string) Workspace {
 
 // read reads a file of kind T.
 func read[T any](w Workspace, file string) (T, []Finding) {
-	config, found := w.any(file)
-	x, _ := config.(T)
-	return x, found
+	r := &reading{w: w}
+	x, _ := r.any(file).(T)
+	return x, r.found
 }
 
 const (
