@@ -6,8 +6,9 @@
 //	go run ./infra/contest exec -c FILE "what to write"  runs a contest
 //	go run ./infra/contest evaluate "request" "text"     scores a text by an evaluator's file
 //	go run ./infra/contest archive -table … -bucket … -team …
+//	go run ./infra/contest archive -import mixseek.db
 //
-// exports a deployment's contests as Parquet files. MIXSEEK_WORKSPACE says where the workspace is. See the README here.
+// exports a deployment's contests as Parquet files, and adds those of a mixseek database to this machine's. MIXSEEK_WORKSPACE says where the workspace is. See the README here.
 package main
 
 import (
@@ -42,9 +43,10 @@ var commands = map[string]func(program, context.Context, []string) int{
 const usage = `usage: contest init [FOLDER]
        contest check [--json] FILE…
        contest config show [-c FILE] [--json] [FIELD]
-       contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] "prompt"
+       contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--timeout SECONDS] "prompt"
        contest evaluate [-c FILE] [-model NAME] [-submission FILE] [-locale LOCALE] [--json] "prompt" ["submission"]
        contest archive -table NAME -bucket NAME -team T…
+       contest archive -import FILE
 MIXSEEK_WORKSPACE is the folder of the files.
 `
 
