@@ -18,8 +18,8 @@ db.execute(f"CREATE TABLE leader_board (id INTEGER, {KEYS}, submission_content V
            "final_submission BOOLEAN, exit_reason VARCHAR, created_at TIMESTAMP, updated_at TIMESTAMP)")
 db.execute("CREATE TABLE round_status (id INTEGER, execution_id VARCHAR, should_continue BOOLEAN)")
 details = json.dumps({"metrics": [{"metric_name": "Coverage", "score": 87.5, "evaluator_comment": "十分です"}], "overall_score": 87.5})
-db.executemany("INSERT INTO round_history VALUES (?, 'e1', 'a', 'チーム A', ?, '[]', '{\"submissions\": [{\"agent_name\": \"x\"}]}', ?)", [(n, n, AT) for n in range(1, rounds + 1)])
-db.executemany("INSERT INTO leader_board VALUES (?, 'e1', 'a', 'チーム A', ?, '案', 'md', 87.5, ?, false, NULL, ?, NULL)", [(n, n, details, AT) for n in range(1, rounds + 1)])
+db.execute("INSERT INTO round_history SELECT n, 'e1', 'a', 'チーム A', n, '[]', '{\"submissions\": [{\"agent_name\": \"x\"}]}', ? FROM range(1, ?) AS r(n)", [AT, rounds + 1])
+db.execute("INSERT INTO leader_board SELECT n, 'e1', 'a', 'チーム A', n, '案', 'md', 87.5, ?, false, NULL, ?, NULL FROM range(1, ?) AS r(n)", [details, AT, rounds + 1])
 db.execute("INSERT INTO execution_summary VALUES ('e1', '依頼', 'completed', '[]', 1, 'a', 87.5, 24.5, NULL, ?), ('e2', '依頼', 'failed', '[]', 1, NULL, NULL, 1.5, NULL, ?)", [AT, AT])
 db.close()
 
