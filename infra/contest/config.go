@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 
@@ -15,7 +16,7 @@ import (
 // effective is a field as it holds.
 type effective struct {
 	Field string          `json:"field"`
-	Value json.RawMessage `json:"value"` // null: left to the model, for a metric to its evaluator
+	Value json.RawMessage `json:"value"` // null: left to the model
 	From  string          `json:"from"`  // the file that sets it, or default
 }
 
@@ -105,7 +106,31 @@ func fieldsOf(r teamconfig.Report) (all []effective, err error) {
 		}
 		return all, nil
 	}
-	return all, flatten(r.Config, "", add)
+	err = flatten(r.Config, "", add)
+	return inherited(all, r.Set), err
+}
+
+// ofMetric is a field that a metric has from its evaluator unless its file sets it.
+var ofMetric = regexp.MustCompile(`^(.*)metrics\[\d+\]\.(model|temperature|max_tokens|timeout_seconds|max_retries|stop_sequences|top_p|seed)$`)
+
+// inherited fills in what metrics have from their evaluator.
+func inherited(all []effective, set map[string]string) []effective {
+	byField := map[string]effective{}
+	for _, f := range all {
+		byField[f.Field] = f
+	}
+	for i, f := range all {
+		m := ofMetric.FindStringSubmatch(f.Field)
+		if m == nil || set[f.Field] != "" {
+			continue
+		}
+		if m[2] == "model" {
+			m[2] = "default_model"
+		}
+		of := byField[m[1]+m[2]]
+		all[i].Value, all[i].From = of.Value, of.From
+	}
+	return all
 }
 
 // flatten calls add for each field of a value that is no table, in order.

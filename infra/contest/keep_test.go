@@ -17,9 +17,12 @@ import (
 func archived(t *testing.T, folder string) (x records) {
 	t.Helper()
 	folder = filepath.Join(folder, localFolder)
-	expect.NoError(t, earlier(filepath.Join(folder, "round_history.parquet"), func(r roundHistory) error { x.rounds = append(x.rounds, r); return nil }))
-	expect.NoError(t, earlier(filepath.Join(folder, "leader_board.parquet"), func(r leaderBoard) error { x.board = append(x.board, r); return nil }))
-	expect.NoError(t, earlier(filepath.Join(folder, "execution_summary.parquet"), func(r executionSummary) error { x.summaries = append(x.summaries, r); return nil }))
+	expect.NoError(t, earlier(filepath.Join(folder, "round_history.parquet"),
+		func(r roundHistory) error { x.rounds = append(x.rounds, r); return nil }))
+	expect.NoError(t, earlier(filepath.Join(folder, "leader_board.parquet"),
+		func(r leaderBoard) error { x.board = append(x.board, r); return nil }))
+	expect.NoError(t, earlier(filepath.Join(folder, "execution_summary.parquet"),
+		func(r executionSummary) error { x.summaries = append(x.summaries, r); return nil }))
 	return x
 }
 
@@ -36,14 +39,18 @@ func TestExecAddsToTheArchiveOfThisMachine(t *testing.T) {
 	for _, team := range got.Teams {
 		rounds += team.Played
 	}
-	expect.Must(t, len(x.rounds) == rounds && len(x.board) == rounds && len(x.summaries) == 2, "%d rounds of %d, %d contests", len(x.rounds), rounds, len(x.summaries))
+	expect.Must(t, len(x.rounds) == rounds && len(x.board) == rounds && len(x.summaries) == 2,
+		"%d rounds of %d, %d contests", len(x.rounds), rounds, len(x.summaries))
 	first, failed := x.summaries[0], x.summaries[1]
-	expect.That(t, first.Status == "completed" && first.UserPrompt == "経費の方針を書いて" && *first.BestTeamID == *got.BestTeamID && first.TotalTeams == 3 &&
+	expect.That(t, first.Status == "completed" && first.UserPrompt == "経費の方針を書いて" &&
+		*first.BestTeamID == *got.BestTeamID && first.TotalTeams == 3 &&
 		failed.Status == "failed" && failed.BestTeamID == nil, "%+v", x.summaries)
 	for i, r := range x.rounds {
 		b := x.board[i]
-		expect.That(t, int(r.ID) == i+1 && b.ID == r.ID && r.ExecutionID == first.ExecutionID && strings.Contains(r.MessageHistory, "経費") &&
-			json.Valid([]byte(r.MemberSubmissionsRecord)) && b.EvaluationScore > 0 && b.SubmissionContent != "" && b.CreatedAt == r.CreatedAt, "%+v", b)
+		expect.That(t, int(r.ID) == i+1 && b.ID == r.ID && r.ExecutionID == first.ExecutionID &&
+			strings.Contains(r.MessageHistory, "経費") &&
+			json.Valid([]byte(r.MemberSubmissionsRecord)) && b.EvaluationScore > 0 && b.SubmissionContent != "" &&
+			b.CreatedAt == r.CreatedAt, "%+v", b)
 	}
 	duck := inDuckDB(t, filepath.Join(folder, localFolder))
 	checkColumns(t, duck)
@@ -64,14 +71,16 @@ func TestAnArchiveThatCantBeWrittenEndsAContestBeforeItBegins(t *testing.T) {
 		}
 		before := string(expect.Value(os.ReadFile(filepath.Join(archive, file)))(t))
 		r := run(t, folder, "exec", "-model", "demo", "方針を書いて")
-		expect.That(t, r.code == 2 && strings.Contains(r.problem, "leader_board.parquet is no file of an archive") && !strings.Contains(r.out, "LEADER"), "%s: %+v", name, r)
+		expect.That(t, r.code == 2 && strings.Contains(r.problem, "leader_board.parquet is no file of an archive") &&
+			!strings.Contains(r.out, "LEADER"), "%s: %+v", name, r)
 		expect.Is(t, string(expect.Value(os.ReadFile(filepath.Join(archive, file)))(t)), before)
 	}
 	r := run(t, folder, "exec", "-model", "demo", "--no-save", "方針を書いて")
 	expect.That(t, r.code == 0, "--no-save: %+v", r)
 	p := program{out: os.Stdout, problem: new(strings.Builder)}
 	expect.That(t, !p.save(summary{ExecutionID: "x"}, nil, archive), "a contest that isn't in the archive")
-	expect.Is(t, ended(t.Context(), summary{}, true, false), exitPartial, "the contest's result was written, the archive wasn't")
+	expect.Is(t, ended(t.Context(), summary{}, true, false), exitPartial,
+		"the contest's result was written, the archive wasn't")
 }
 
 func TestContestsThatEndAtOnceAreAllInTheArchive(t *testing.T) {
@@ -83,7 +92,8 @@ func TestContestsThatEndAtOnceAreAllInTheArchive(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			id := fmt.Sprintf("e%d", i)
-			x := records{[]roundHistory{{ExecutionID: id}}, []leaderBoard{{ExecutionID: id}}, []executionSummary{{ExecutionID: id}}}
+			x := records{[]roundHistory{{ExecutionID: id}}, []leaderBoard{{ExecutionID: id}},
+				[]executionSummary{{ExecutionID: id}}}
 			for range 2 { // the second replaces the first
 				if err := x.keep(archive); err != nil {
 					t.Error(err)
@@ -119,14 +129,19 @@ func TestAMixseekDatabaseIsAddedToTheArchive(t *testing.T) {
 	r := run(t, folder, "archive", "-import", filepath.Join(old, "before.db"))
 	expect.That(t, r.code == 0 && strings.Contains(r.out, "0 rounds and 1 contests"), "%+v", r)
 	x := archived(t, folder)
-	expect.Must(t, len(x.rounds) == played+rounds && len(x.board) == played+rounds+1 && len(x.summaries) == 3, "%d, %d, %d", len(x.rounds), len(x.board), len(x.summaries))
+	expect.Must(t, len(x.rounds) == played+rounds && len(x.board) == played+rounds+1 && len(x.summaries) == 3,
+		"%d, %d, %d", len(x.rounds), len(x.board), len(x.summaries))
 	b, h, before := x.board[played], x.rounds[len(x.rounds)-1], x.board[len(x.board)-1]
-	expect.That(t, b.ExecutionID == "e1" && b.EvaluationScore == 0.875 && b.EvaluationFeedback == "Coverage (0.88): 十分です" && b.SubmissionContent == "案" &&
+	expect.That(t, b.ExecutionID == "e1" && b.EvaluationScore == 0.875 &&
+		b.EvaluationFeedback == "Coverage (0.88): 十分です" && b.SubmissionContent == "案" &&
 		b.SubmissionFormat == "md" && b.UsageInfo == "{}" && b.CreatedAt == 1762336800123456, "%+v", b)
-	expect.That(t, h.RoundNumber == rounds && h.TeamName == "チーム A" && strings.Contains(h.MemberSubmissionsRecord, `"agent_name"`), "%+v", h)
-	expect.That(t, before.EvaluationScore == 0.5 && before.EvaluationFeedback == "Coverage (0.50): x" && before.UsageInfo == `{"input_tokens": 3}`, "%+v", before)
+	expect.That(t, h.RoundNumber == rounds && h.TeamName == "チーム A" && strings.Contains(h.MemberSubmissionsRecord,
+		`"agent_name"`), "%+v", h)
+	expect.That(t, before.EvaluationScore == 0.5 && before.EvaluationFeedback == "Coverage (0.50): x" &&
+		before.UsageInfo == `{"input_tokens": 3}`, "%+v", before)
 	s := x.summaries[1]
-	expect.That(t, s.ExecutionID == "e1" && *s.BestScore == 0.875 && s.CompletedAt == s.CreatedAt && x.summaries[2].BestScore == nil, "%+v", s)
+	expect.That(t, s.ExecutionID == "e1" && *s.BestScore == 0.875 && s.CompletedAt == s.CreatedAt &&
+		x.summaries[2].BestScore == nil, "%+v", s)
 	checkColumns(t, inDuckDB(t, filepath.Join(folder, localFolder)))
 }
 
@@ -134,8 +149,10 @@ func TestADatabaseThatCantBeImportedIsSaid(t *testing.T) {
 	old, folder := databases(t, 1), t.TempDir()
 	write(t, old, "text.db", strings.Repeat("no database ", 1000))
 	for file, want := range map[string]string{
-		"text.db": "can't be read as a DuckDB database", "other.db": "is no database of mixseek: it has none of the tables round_history, ",
-		"empty.db": "has no contests", "narrow.db": "the table round_history has no column created_at", "none.db": "no such file",
+		"text.db": "can't be read as a DuckDB database", "other.db": "is no database of mixseek: it has none of the tables " +
+			"round_history, ",
+		"empty.db": "has no contests", "narrow.db": "the table round_history has no column created_at",
+		"none.db": "no such file",
 	} {
 		r := run(t, folder, "archive", "-import", filepath.Join(old, file))
 		expect.That(t, r.code == 1 && r.out == "" && strings.Contains(r.problem, want), "%s: %+v", file, r)

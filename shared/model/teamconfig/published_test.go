@@ -28,47 +28,63 @@ type alike struct {
 
 const (
 	plainAgent  = "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'openai:gpt-4o'\n"
+	customAgent = "[agent]\nname = 'x'\ntype = 'custom'\nmodel = 'openai:gpt-4o'\n[agent.plugin]\nagent_class = 'C'\n"
+	fetchAgent  = "[agent]\nname = 'x'\ntype = 'web_fetch'\nmodel = 'openai:gpt-4o'\n"
 	plainTeam   = "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'openai:gpt-4o'\n"
-	plainMember = plainTeam + "[[team.members]]\nname = 'x'\ntype = 'web_search'\nmodel = 'google-gla:gemini-2.5-flash'\n"
+	plainMember = plainTeam + "[[team.members]]\nname = 'x'\ntype = 'web_search'\nmodel = 'openai:gpt-4o'\n"
+	grok        = "grok-responses:grok-4-fast"
+	settings    = "[team.members.tool_settings.web_search]\nmax_results = 3\n"
+	plainRun    = "[[orchestrator.teams]]\nconfig = 'team.toml'\n"
+
+	customRow = "| `type = \"custom\"` and `plugin` |"
+	fetchRow  = "| `type = \"web_fetch\"` |"
 )
 
 var kindsOfExamples = map[string]alike{
-	"a member": {plainAgent + "description = 'd'\nmax_retries = 3\n[agent.system_instruction]\ntext = 'Do it.'\n", true, true, nil, ""},
-	"a member with what has no effect": {plainAgent + "capabilities = ['c']\n[agent.retry_config]\nmax_retries = 3\n[agent.metadata]\nversion = '1'\n" +
-		"[agent.tool_settings.web_search]\nmax_results = 3\n[agent.instructions]\ntext = 'Do it.'\n", true, true,
+	"a member": {plainAgent + "max_retries = 3\n[agent.system_instruction]\ntext = 'Do it.'\n", true, true, nil, ""},
+	"a member with what has no effect": {plainAgent + "capabilities = ['c']\n[agent.metadata]\nversion = '1'\n" +
+		"[agent.retry_config]\nmax_retries = 3\n[agent.tool_settings.web_search]\nmax_results = 3\n" +
+		"[agent.instructions]\ntext = 'Do it.'\n", true, true,
 		[]string{"capabilities", "retry_config", "metadata", "tool_settings", "instructions"}, ""},
-	"a member of xAI's":  {"[agent]\nname = 'x'\ntype = 'web_search'\nmodel = 'grok-responses:grok-4-fast'\n", true, true, []string{"model"}, ""},
+	"a member of xAI's":  {strings.Replace(plainAgent, "openai:gpt-4o", grok, 1), true, true, []string{"model"}, ""},
 	"a part of a member": {"[agent.tool_settings.web_fetch]\nmax_uses = 5\n", false, false, nil, ""},
-	"a member of code": {"[agent]\nname = 'x'\ntype = 'custom'\nmodel = 'openai:gpt-4o'\n[agent.plugin]\nagent_module = 'm'\nagent_class = 'C'\n", true, false, nil,
-		"| `type = \"custom\"` and `plugin` |"},
-	"a member of code with a model of its own": {"[agent]\nname = 'x'\ntype = 'custom'\nmodel = 'my-provider:m'\n[agent.plugin]\nagent_module = 'm'\nagent_class = 'C'\n", true, false, nil,
-		"| `type = \"custom\"` and `plugin` |"},
-	"a member that fetches pages": {"[agent]\nname = 'x'\ntype = 'web_fetch'\nmodel = 'anthropic:claude-haiku-4-5'\n[agent.tool_settings.web_fetch]\nmax_uses = 5\n", true, false, nil,
-		"| `type = \"web_fetch\"` |"},
-	"a team":                         {plainTeam + "[[team.members]]\nconfig = 'x.toml'\ntool_name = 'ask'\ntool_description = 'd'\n", true, true, nil, ""},
-	"a team with what has no effect": {plainMember + "[team.members.tool_settings.web_search]\nmax_results = 3\n", true, true, []string{"tool_settings"}, ""},
-	"a team with a member of xAI's": {strings.Replace(plainMember, "google-gla:gemini-2.5-flash", "grok-responses:grok-4-1-fast", 1) +
-		"[team.members.tool_settings.web_search]\nmax_results = 3\n", true, true, []string{"model", "tool_settings"}, ""},
-	"a team with a member of code": {plainTeam + "[[team.members]]\nname = 'x'\ntype = 'custom'\nmodel = 'openai:gpt-4o'\n[team.members.plugin]\nagent_module = 'm'\nagent_class = 'C'\n", true, false, nil,
-		"| `type = \"custom\"` and `plugin` |"},
-	"a team with a member that fetches pages": {strings.Replace(plainMember, "web_search", "web_fetch", 1), true, false, nil, "| `type = \"web_fetch\"` |"},
-	"a part of a team":                        {"[team.leader]\nmodel = 'openai:gpt-4o'\ntemperature = 0.7\n", false, false, nil, ""},
-	"a contest":                               {"[orchestrator]\ntimeout_per_team_seconds = 600\nmax_rounds = 3\n[[orchestrator.teams]]\nconfig = 'team.toml'\n", true, true, nil, ""},
-	"a contest with limits of calls": {"[orchestrator]\nsubmission_timeout_seconds = 300\njudgment_timeout_seconds = 60\n[[orchestrator.teams]]\nconfig = 'team.toml'\n", true, true,
+	"a member of code":   {customAgent + "agent_module = 'm'\n", true, false, nil, customRow},
+	"a member of code with a model of its own": {strings.Replace(customAgent, "openai:gpt-4o", "my-provider:m", 1) +
+		"agent_module = 'm'\n", true, false, nil, customRow},
+	"a member that fetches pages": {fetchAgent + "[agent.tool_settings.web_fetch]\nmax_uses = 5\n", true, false, nil, fetchRow},
+
+	"a team": {plainTeam + "[[team.members]]\nconfig = 'x.toml'\ntool_name = 'ask'\ntool_description = 'd'\n", true,
+		true, nil, ""},
+	"a team with what has no effect": {plainMember + settings, true, true, []string{"tool_settings"}, ""},
+	"a team with a member of xAI's": {plainTeam + "[[team.members]]\nname = 'x'\ntype = 'web_search'\nmodel = '" + grok +
+		"'\n" + settings, true, true, []string{"model", "tool_settings"}, ""},
+	"a team with a member of code": {strings.Replace(plainMember, "web_search", "custom", 1) +
+		"[team.members.plugin]\nagent_module = 'm'\nagent_class = 'C'\n", true, false, nil, customRow},
+	"a team with a member that fetches pages": {strings.Replace(plainMember, "web_search", "web_fetch", 1), true, false,
+		nil, fetchRow},
+	"a part of a team": {"[team.leader]\nmodel = 'openai:gpt-4o'\ntemperature = 0.7\n", false, false, nil, ""},
+
+	"a contest": {"[orchestrator]\ntimeout_per_team_seconds = 600\nmax_rounds = 3\n" + plainRun, true, true, nil, ""},
+	"a contest with limits of calls": {"[orchestrator]\nsubmission_timeout_seconds = 300\n" +
+		"judgment_timeout_seconds = 60\n" + plainRun, true, true,
 		[]string{"submission_timeout_seconds", "judgment_timeout_seconds"}, ""},
-	"a contest without a team":  {"[orchestrator]\ntimeout_per_team_seconds = 600\n", true, false, nil, "| `[orchestrator]` without a team |"},
-	"an evaluator":              {"[llm_default]\nmodel = 'openai:gpt-4o'\n[[metrics]]\nname = 'Coverage'\nweight = 1.0\n", true, true, nil, ""},
+	"a contest without a team": {"[orchestrator]\ntimeout_per_team_seconds = 600\n", true, false, nil,
+		"| `[orchestrator]` without a team |"},
+	"an evaluator": {"[llm_default]\nmodel = 'openai:gpt-4o'\n[[metrics]]\nname = 'Coverage'\nweight = 1.0\n", true,
+		true, nil, ""},
 	"a judge":                   {"model = 'openai:gpt-4o'\ntemperature = 0.0\n", true, true, nil, ""},
 	"a judge of the last round": {"judge_on_final_round = true\n", true, true, []string{"judge_on_final_round"}, ""},
-	"prompts":                   {"[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", true, true, []string{"prompt_builder"}, ""},
-	"no TOML":                   {"[team]\n[team.leader]\nmodel: openai\n", false, false, nil, ""},
-	"another program's file":    {"[server]\nport = 8501\n", false, false, nil, ""},
+	"prompts": {"[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", true, true, []string{"prompt_builder"},
+		""},
+	"no TOML":                {"[team]\n[team.leader]\nmodel: openai\n", false, false, nil, ""},
+	"another program's file": {"[server]\nport = 8501\n", false, false, nil, ""},
 }
 
 // filesOf lays beside an example the files that it names.
 func filesOf(text string) map[string]string {
 	files := map[string]string{"file.toml": text}
-	for _, m := range regexp.MustCompile(`(?m)^(evaluator_|judgment_|prompt_builder_)?config\s*=\s*["']([^"']+)["']`).FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^(evaluator_|judgment_|prompt_builder_)?config\s*=\s*["']([^"']+)["']`).FindAllStringSubmatch(text,
+		-1) {
 		name := filepath.ToSlash(filepath.Clean(m[2]))
 		switch {
 		case m[1] == "evaluator_":
@@ -89,7 +105,8 @@ func TestExamplesOfMixseekAreJudgedAlikeOrTheReasonIsOnThePage(t *testing.T) {
 	for name, c := range kindsOfExamples {
 		r := Check(workspace(filesOf(c.text)), "file.toml")
 		expect.That(t, r.Valid == c.valid, "%s: %+v", name, r.Errors)
-		expect.That(t, !c.valid || slices.Equal(fieldsWarned(r), slices.Sorted(slices.Values(c.warned))), "%s: %+v", name, r.Warnings)
+		expect.That(t, !c.valid || slices.Equal(fieldsWarned(r), slices.Sorted(slices.Values(c.warned))), "%s: %+v", name,
+			r.Warnings)
 		expect.That(t, (c.original == c.valid) == (c.row == ""), "%s: a difference needs a row of the page", name)
 		expect.That(t, c.row == "" || strings.Contains(page, "\n"+c.row), "%s: the page has no row %s", name, c.row)
 	}
@@ -127,7 +144,8 @@ func TestEveryPublishedExampleIsOfAKnownKind(t *testing.T) {
 		r := Check(workspace(filesOf(text)), "file.toml")
 		expect.That(t, r.Valid == kind.valid, "%s, block %d: %+v", x.File, x.Block, r.Errors)
 		for _, field := range fieldsWarned(r) {
-			expect.That(t, !kind.valid || slices.Contains(kind.warned, field), "%s, block %d: %s is not warned of in %q", x.File, x.Block, field, x.Kind)
+			expect.That(t, !kind.valid || slices.Contains(kind.warned, field), "%s, block %d: %s is not warned of in %q",
+				x.File, x.Block, field, x.Kind)
 		}
 	}
 	expect.That(t, len(found) == len(kindsOfExamples), "a kind without an example: %v", found)

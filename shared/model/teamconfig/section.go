@@ -269,8 +269,8 @@ func (s *section) model(key, unset string) string {
 	}
 	if err != nil {
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":",
-				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s, %s and %s", legible.Beginning(provider, maxShown)+":",
+				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA, modelname.Grok)
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
