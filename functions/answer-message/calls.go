@@ -101,7 +101,7 @@ func (t *answering) listed(p conversation.Payload) (rule string, err error) {
 		return "", nil
 	}
 	i := agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, p.Tool, p.ToolVersion,
-		slices.Concat(t.askers(), t.spoke))
+		slices.Concat(t.askers(), t.speakers()))
 	_, r, unread := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
 	if i < 0 || unread != nil || !tool.Plain(s, r, t.wordsOf(t.settings.ListedReads[i].People)...) {
 		return "", nil

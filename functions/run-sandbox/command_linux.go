@@ -113,15 +113,16 @@ func lookUp(name string) string {
 	return isolated.Find(name)
 }
 
-// variables returns the command's complete environment.
+// variables returns the command's complete environment. Python leaves no compiled files beside the sources: they would
+// be changes that nobody can read, and nothing that people can't read becomes a pull request.
 func variables(p plan) []string {
 	temporary := temporaryFolder
 	if p.Folder != "" {
 		temporary = filepath.Join(p.Folder, temporaryName)
 	}
 	return []string{
-		"PATH=" + isolated.Searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1",
-		"CI=true", "USER=sandbox",
+		"PATH=" + isolated.Searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
+		"NO_COLOR=1", "CI=true", "USER=sandbox", "PYTHONDONTWRITEBYTECODE=1",
 	}
 }
 

@@ -286,7 +286,7 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, loc
 	x := t.is.Current()
 	waits := x != nil && x.Status == conversation.ActionPending
 	if waits {
-		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), agent.Called(locale)[x.ActionType], x.Number)
+		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), card.ActionCalled(x, locale), x.Number)
 	}
 	if err := subject.Became(r, t.is.Undecided); err != nil {
 		s.Decided = t.refused(err, locale)
@@ -308,8 +308,9 @@ func (c *Pages) about(v *web.Viewer, t loaded, p *conversationPage) {
 	if p.Private {
 		p.Channel = v.Texts("tasks").Say("direct")
 	}
-	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	p.Created, p.Active, p.Kept = s.CreatedAt, s.LastActivityAt, s.IsCached
 	if s.Source != nil {
+		p.Workspace = legible.OneLine(s.WorkspacePath)
 		p.Source = sourceOf(words, *s.Source, v.Locale)
 	}
 	if s.ClosedAt != nil {

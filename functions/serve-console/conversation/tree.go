@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
@@ -298,7 +297,7 @@ func (p *treePage) steps(o opened, words web.Texts, locale string) {
 		if x.Changed == nil || x.Changed.Files == 0 {
 			continue
 		}
-		row := stepRow{Number: x.Number, Type: agent.Called(locale)[x.ActionType],
+		row := stepRow{Number: x.Number, Type: card.ActionCalled(x, locale),
 			What:       words.Say("step", "n", x.Changed.Files, "added", x.Changed.Added, "removed", x.Changed.Removed),
 			Difference: fmt.Sprintf("%s?log=%d#action-%d", p.Back, x.Number, x.Number)}
 		if x.Version != "" && x.Version != o.version {

@@ -8,7 +8,6 @@ import (
 
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -249,7 +248,7 @@ func (c *Pages) read(
 			}
 		case *conversation.Action:
 			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
-			is.Effects = []string{agent.Called(v.Locale)[row.ActionType] + ": " + card.OneLine(row.Summary)}
+			is.Effects = []string{card.ActionCalled(row, v.Locale) + ": " + card.OneLine(row.Summary)}
 		case *task.Choice:
 			is.Title, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), 0
 			is.Mine = is.Mine || x.origin.User == v.User

@@ -31,6 +31,9 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	status, page := desk.Get(d.Page())
 	expect.Is(t, status, http.StatusOK)
 	expect.That(t, strings.Index(page, "Actions には動かさないよう頼みます") < strings.Index(page, "hello.test.js"), "the page doesn't begin with it")
+	expect.Has(t, page, "操作 #2: プルリクエストの下書き")
+	_, waits := desk.Get("/console/approvals")
+	expect.Has(t, waits, "プルリクエストの下書き: 変えたファイル")
 	expect.Is(t, len(repo.Pulls()), 0, "before anybody approved")
 
 	d.Press(workspace.Sato, asks, card.ApproveAction)

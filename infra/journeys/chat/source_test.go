@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"net/http"
-	"strings"
 	"testing"
 
 	"ringi/infra/driver"
@@ -31,6 +30,18 @@ func TestAConversationBeginsWithARepositorysFiles(t *testing.T) {
 	d.Shows("操作 #2 完了", "test_price.py")
 }
 
+// Running a repository's tests leaves nothing of the interpreter behind, which nobody could read in a pull request.
+func TestWhatTestsWereRunOnBecomesAPullRequest(t *testing.T) {
+	driver.Leave(t, running)
+	d := driver.Talk(t, running, workspace.Sato,
+		"claude@shop: コマンド: sed -i 's, / 100, // 100,' shop/price.py; python3 -m unittest")
+	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Shows("操作 #1 完了", "Ran 1 test")
+	d.Rests()
+	d.Reply("プルリクエストを開いて")
+	d.Shows("操作 #2 の確認", "ファイルの変更* (1 件)", "shop/price.py")
+}
+
 func shopCommit() string {
 	return running.Vendors.GitHub.Find(vendors.ShopOwner, vendors.ShopName).Ref(vendors.ShopRef)
 }
@@ -51,5 +62,6 @@ func TestWithoutGitHubAConversationGoesOnWithoutFiles(t *testing.T) {
 	d.Shows("GitHub がリポジトリのファイルを渡しませんでした")
 	d.Shows("デモのエージェントです")
 	s := d.Load().Conversation
-	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && strings.Contains(s.WorkspacePath, "/"), "%+v", s)
+	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files",
+		"%+v", s)
 }

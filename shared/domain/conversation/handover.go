@@ -53,9 +53,10 @@ func (c *change) handOver(text string, seen []*Inbox) (taskID string) {
 	return ""
 }
 
-// hands makes the request of an answer, unless a person makes it by a button. It returns nil for an answer without one.
+// hands makes the request of an answer, unless a person makes it by a button: also where the answer is to nobody's
+// message, but to what an action came to. It returns nil for an answer without one, and if the message became a task.
 func (c *change) hands(x Answer, seen []*Inbox) *Handed {
-	if x.HandOver == "" || newestOf(seen) == nil {
+	if x.HandOver == "" || c.handedOf() != nil {
 		return nil
 	}
 	h := &Handed{Text: legible.FirstBytes(x.HandOver, task.MaxText)}
@@ -63,6 +64,34 @@ func (c *change) hands(x Answer, seen []*Inbox) *Handed {
 		h.TaskID = c.handOver(x.HandOver, seen)
 	}
 	return h
+}
+
+// asked returns who wrote the newest answered message of a person, and its timestamp. Rows of earlier releases don't
+// have it; their thread's first message stands in for it.
+func (c *change) asked() (user, ts string) {
+	s := &c.Conversation
+	if s.AskedBy == "" {
+		return c.of.LastAskers()[0], s.ThreadTS
+	}
+	return s.AskedBy, s.AskedTS
+}
+
+// handedOf returns the request that the newest answered message of a person became, or nil. A message becomes one task.
+func (c *change) handedOf() *HandOver {
+	_, ts := c.asked()
+	for _, h := range c.of.Handed {
+		if h.MessageTS == ts {
+			return h
+		}
+	}
+	return nil
+}
+
+// handedAlready says that a request was not handed over, because its message became a task already.
+func (c *change) handedAlready() {
+	m := Message{Sender: FromSystem}
+	m.own(fmt.Sprintf(saidOfTasks.In(c.Conversation.Locale).already, c.handedOf().TaskID))
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 
 // makes records a request of which the relay makes a task, and returns the task's id.
@@ -144,13 +173,14 @@ func (a *Aggregate) TaskEnded(id string, e task.Ended, now time.Time) (aggregate
 }
 
 type wordsOfTasks struct {
-	made, done, failed, unknown, rejected, expired, cancelled, answered, refused string
+	made, already, done, failed, unknown, rejected, expired, cancelled, answered, refused string
 }
 
 var saidOfTasks = language.InEach(
 	wordsOfTasks{
-		made: "依頼をタスク %s として渡しました。",
-		done: "渡したタスク %s は完了しました。", failed: "渡したタスク %s は失敗しました。理由はタスクのカードにあります。",
+		made:    "依頼をタスク %s として渡しました。",
+		already: "この依頼は渡していません。最後のメッセージからは、すでにタスク %s を作成しています。もう 1 件必要なら、そう書いてください。",
+		done:    "渡したタスク %s は完了しました。", failed: "渡したタスク %s は失敗しました。理由はタスクのカードにあります。",
 		unknown:  "渡したタスク %s は、書き込みの結果が不明のまま終わりました。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "渡したタスク %s は却下されました。", expired: "渡したタスク %s は、期限までに承認されなかったため終わりました。",
 		cancelled: "渡したタスク %s は取り消されました。", answered: "渡したタスク %s は、承認の必要な依頼ではないとして、返信だけで終わりました。",
@@ -158,6 +188,8 @@ var saidOfTasks = language.InEach(
 	},
 	wordsOfTasks{
 		made: "The request was handed over as task %s.",
+		already: "This request was not handed over: the last message became task %s already. " +
+			"If another is needed, write so.",
 		done: "Task %s, which was handed over, is done.", failed: "Task %s, which was handed over, failed. Its " +
 			"card says why.",
 		unknown:   "Task %s, which was handed over, ended without anybody knowing what a write did: a person has to look.",

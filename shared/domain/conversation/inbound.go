@@ -45,9 +45,6 @@ func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
 
-// workspace returns the name of the conversation's work folder for rules and people: Slack's workspace and channel.
-func (in Inbound) workspace() string { return in.Team + "/" + in.Channel }
-
 // message returns the message's row.
 func (in Inbound) message(keep int64) (*Message, error) {
 	at, err := aggregate.ParseTS(in.TS)
@@ -70,6 +67,9 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	return m, nil
 }
 
+// noSource says of a conversation's files that they began empty.
+const noSource = "files"
+
 // Begin opens a conversation with its first message. Its rows must all be absent. It returns an error for an invalid
 // timestamp.
 func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
@@ -77,7 +77,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	ref := in.Ref()
 	s := &Conversation{
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
-		WorkspacePath: in.workspace(), IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
+		WorkspacePath: noSource, IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
 		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
 		Source: o.Source, Unnamed: o.Unnamed,
 	}

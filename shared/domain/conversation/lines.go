@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,14 +29,20 @@ func Missing(kept []int, total int) (gaps []Lines) {
 
 // rest returns the lines from 1 to total that are in none of these.
 func rest(total int, of []Lines) (left []Lines) {
-	of = slices.Clone(of)
-	slices.SortFunc(of, func(a, b Lines) int { return a.From - b.From })
-	next := 1
-	for _, l := range append(of, Lines{total + 1, total + 1}) {
-		if l.From > next {
-			left = append(left, Lines{next, l.From - 1})
+	for next := 1; next <= total; {
+		end, inside := total, false // of the lines from next on that are all in some of these, or in none
+		for _, l := range of {
+			switch {
+			case l.From <= next && next <= l.To:
+				end, inside = l.To, true
+			case l.From > next && !inside:
+				end = min(end, l.From-1)
+			}
 		}
-		next = max(next, l.To+1)
+		if !inside {
+			left = append(left, Lines{next, end})
+		}
+		next = end + 1
 	}
 	return left
 }

@@ -38,19 +38,16 @@ const ActMakeRequest aggregate.Act = "make_request"
 const AuditOffered aggregate.Action = "session.request_offered"
 
 // offer has a person decide whether the agent's request is made. It takes the place of an earlier one that nobody made.
-func (c *change) offer(text string, seen []*Inbox) {
-	of := newestOf(seen)
-	if of == nil {
-		return
-	}
+func (c *change) offer(text string) {
+	user, ts := c.asked()
 	for _, o := range c.of.Offered {
 		if o.MadeAt == nil {
 			c.Remove(o)
 		}
 	}
 	c.Conversation.Offered++
-	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: of.User,
-		MessageTS: of.TS, CreatedAt: c.Now}
+	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: user,
+		MessageTS: ts, CreatedAt: c.Now}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())

@@ -108,3 +108,31 @@ func TestWhatWasReadGoesWithItsAnswer(t *testing.T) {
 	_, err = a.ReadOn(a.Head.Run, seen, r, Answer{Usage: used}, start.Add(time.Hour))
 	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) || errors.Is(err, aggregate.ErrMoved), "%v", err)
 }
+
+// What an agent wants to make of an action's result is offered to whoever wrote last: nothing vanishes because nobody has
+// written since. A message becomes one task, so a second request of the same message has to be asked for.
+func TestARequestAfterAnActionIsOfferedToWhoWroteLast(t *testing.T) {
+	tb, x := executing(t, ShellCommand)
+	expect.NoError(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
+	}))
+	a := tb.load()
+	expect.Must(t, len(a.Waiting()) == 1 && newestOf(a.Waiting()) == nil, "a person has written")
+	a = after(t, a)(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "I ask for it", HandOver: "buy it"}, tb.now))
+	o := a.OpenOffer()
+	expect.Must(t, o != nil && o.Text == "buy it" && o.User == sato && o.MessageTS == "1775034000.000100", "%+v", o)
+	expect.Is(t, len(a.Handed), 0)
+
+	a = after(t, a)(a.MakeRequest(o.ID, person(sato), policy, tb.now))
+	a.Head.Resting = false
+	c, err := a.Answered(a.Head.Run, nil, Answer{Text: "and more", HandOver: "buy two"}, tb.now)
+	a = after(t, a)(c, err)
+	expect.That(t, a.OpenOffer() == nil, "%+v", a.OpenOffer())
+	said := ""
+	for _, b := range c.Beside {
+		if m, is := b.Row.(*Message); is && m.Sender == FromSystem {
+			said = m.Content
+		}
+	}
+	expect.Has(t, said, a.Handed[0].TaskID)
+}

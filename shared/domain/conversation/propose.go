@@ -62,6 +62,8 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	}
 	if as == RequestedByUser {
 		x.Askers = []string{by.ID}
+	} else {
+		c.Conversation.Proposed = true
 	}
 	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
 	if p.Push != nil {

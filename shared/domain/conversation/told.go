@@ -180,6 +180,8 @@ func (x *Action) toldLate(r Result, locale string) Message {
 	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
 	text := w.lateStopped
 	switch done := r.Status == ActionSucceeded; {
+	case r.Error == ReasonUnknown:
+		text = w.unknown
 	case x.ActionType == ToolCall && done:
 		text = w.lateCall
 	case x.ActionType == ToolCall:

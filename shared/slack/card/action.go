@@ -123,14 +123,19 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	return confirmed(stop, w.ConfirmTitle, text, w.ConfirmYes, w.ConfirmNo)
 }
 
+// ActionCalled returns what people call an action on any surface, or "" for a type that this release doesn't know.
+func ActionCalled(x *conversation.Action, locale string) string {
+	if x.Pushed != nil {
+		return conversationWordsOf(locale).PushType
+	}
+	return agent.Called(locale)[x.ActionType]
+}
+
 // about says what type of action it is, how long it may run, and why the agent, or the person who proposed it, wants
 // it.
 func (d conversationDrawing) about(x *conversation.Action) string {
 	w := d.texts
-	text := fill(w.Type, "type", or(agent.Called(d.w.Locale)[x.ActionType], inline(string(x.ActionType), maxTool)))
-	if x.Pushed != nil {
-		text = fill(w.Type, "type", w.PushType)
-	}
+	text := fill(w.Type, "type", or(ActionCalled(x, d.w.Locale), inline(string(x.ActionType), maxTool)))
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
@@ -229,7 +234,7 @@ var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
 
 // written shows a text in code blocks, with every invisible character spelled out.
 func (drawing) written(text string) []string {
-	fences, _ := fenced(unticked(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
+	fences, _ := fenced(tickedApart(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
 	return fences
 }
 

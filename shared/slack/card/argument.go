@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 
@@ -142,6 +143,11 @@ func coded(spelled string) string {
 	return "`" + s + "`"
 }
 
+// tickedApart spells out backticks that would end a block of code. Fewer than three don't.
+func tickedApart(spelled string) string { return fenceForm().ReplaceAllStringFunc(spelled, unticked) }
+
+var fenceForm = lazy.Regexp("`{3,}")
+
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 
 // asWritten shows a text completely: as code if it has a character that would format or a mark that cards use, else as
@@ -177,7 +183,7 @@ func (d drawing) argumentParts(a argument) []string {
 	}
 	switch long := used > maxInlineCode; {
 	case len(a.values) == 1 && (long || strings.Contains(a.values[0], "\n")):
-		fences, _ := fenced(unticked(legible.Spelled(a.values[0])), maxSection-200, everything)
+		fences, _ := fenced(tickedApart(legible.Spelled(a.values[0])), maxSection-200, everything)
 		return append([]string{label}, fences...)
 	case !long:
 		return []string{label + " " + strings.Join(short, " ")}

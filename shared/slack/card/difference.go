@@ -15,7 +15,7 @@ func (d conversationDrawing) difference(changes []conversation.FileChange) listi
 		again := d.again(c.Path)
 		l.add(i+1, again, "*"+inlineCode(c.Path)+"* "+became(c, d.texts, inlineCode, d.w.None)+earlier(c.By, d.texts))
 		if lines := d.lines(c); lines != "" {
-			fences, _ := fenced(unticked(tabs.Replace(lines)), maxSection-200-units(again), everything)
+			fences, _ := fenced(tickedApart(tabs.Replace(lines)), maxSection-200-units(again), everything)
 			l.add(i+1, again, fences...)
 		}
 	}

@@ -55,6 +55,14 @@ func TestTheLargestDifferenceIsDrawnWhole(t *testing.T) {
 	expect.That(t, strings.Contains(m, card.OpenActionReview) && !strings.Contains(m, card.ApproveAction), "the card shows it whole")
 }
 
+// Backticks of a program are shown as they are; those that would end Slack's block of code are spelled out.
+func TestBackticksThatEndNothingStayInADifference(t *testing.T) {
+	c := begunConversation(t).says("", changing(t, nil, conversation.Payload{Files: []conversation.File{
+		{Path: "a.js", Content: "const a = `x`, b = ``;\n````\n"}}}))
+	m := string(expect.Value(json.Marshal(c.shown(conversation.CardAction, "ja")))(t))
+	expect.Has(t, m, "+const a = `x`, b = ``;\\n+⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩\\n```")
+}
+
 // What is over the limits has no button anywhere, and says why. No release makes such a row.
 func TestADifferenceOverTheLimitsHasNoButton(t *testing.T) {
 	text := strings.Repeat("x", conversation.MaxChangedLine+1)

@@ -65,14 +65,31 @@ func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
 // ReadPage reads the page after or before a cursor. convert makes a value of an item; it returns nil for items that the
 // list leaves out.
-func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit int, convert func(Item) (*T, error)) (Page[T], error) {
-	r := reading[T]{list: l, limit: limit, fetch: limit + 1, convert: func(it Item) (*T, error) {
+func ReadPage[T any](
+	ctx context.Context, t *Table, l List, cursor string, limit int, convert func(Item) (*T, error),
+) (Page[T], error) {
+	read, err := t.readPage(ctx, l, cursor, limit, func(it Item) (any, error) {
 		x, err := convert(it)
-		if err != nil || Expired(it, t.Now()) {
+		if x == nil || err != nil || Expired(it, t.Now()) {
 			return nil, err
 		}
 		return x, nil
-	}}
+	})
+	page := Page[T]{Items: make([]T, len(read.Items)), Next: read.Next, Prev: read.Prev, Looked: read.Looked}
+	for i, x := range read.Items {
+		page.Items[i] = *x.(*T)
+	}
+	return page, err
+}
+
+// readPage is ReadPage for pointers to values of any type: compiled once, since each function that lists rows has it.
+func (t *Table) readPage(
+	ctx context.Context, l List, cursor string, limit int, convert func(Item) (any, error),
+) (Page[any], error) {
+	r := reading{list: l, limit: limit, fetch: limit + 1, convert: convert}
+	if l.Sparse {
+		r.fetch = MaxPage
+	}
 	if !KeyPart(l.Tenant) {
 		return r.page(cursor), fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
 	}
@@ -89,9 +106,6 @@ func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit
 		if at, start = l.resume(p); p.Back {
 			r.back, step = true, -1
 		}
-	}
-	if l.Sparse {
-		r.fetch = MaxPage
 	}
 	for ; at >= 0 && at < len(l.Partitions); at, start = at+step, nil {
 		for {
@@ -115,19 +129,19 @@ func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit
 }
 
 // reading is a page that is being read.
-type reading[T any] struct {
+type reading struct {
 	list         List
 	limit, fetch int // fetch: one more than the limit, to see whether there is a next page
-	convert      func(Item) (*T, error)
+	convert      func(Item) (any, error)
 	back         bool // the page is read backwards
-	items        []T
+	items        []any
 	looked       int
 	first, last  Item // first: the first item read; last: the one after which the next page begins
 	more         bool
 }
 
 // take adds items, and reports whether the page is full or has reached the list's Most.
-func (r *reading[T]) take(items []Item) (full bool, err error) {
+func (r *reading) take(items []Item) (full bool, err error) {
 	for _, it := range items {
 		if r.more = r.list.Most > 0 && r.looked == r.list.Most; r.more {
 			return true, nil
@@ -144,7 +158,7 @@ func (r *reading[T]) take(items []Item) (full bool, err error) {
 			return true, nil
 		}
 		if x != nil {
-			r.items = append(r.items, *x)
+			r.items = append(r.items, x)
 		}
 		if r.looked++; x != nil || r.looked == r.list.Most {
 			r.last = it
@@ -156,9 +170,8 @@ func (r *reading[T]) take(items []Item) (full bool, err error) {
 }
 
 // page returns the page with the cursors of its neighbours.
-func (r *reading[T]) page(cursor string) Page[T] {
-	out := Page[T]{Items: []T{}, Looked: r.looked}
-	out.Items = append(out.Items, r.items...)
+func (r *reading) page(cursor string) Page[any] {
+	out := Page[any]{Items: slices.Clone(r.items), Looked: r.looked}
 	if r.more {
 		out.Next = r.list.behind(r.last).text()
 	}
