@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +54,12 @@ func TestExecAddsToTheArchiveOfThisMachine(t *testing.T) {
 			json.Valid([]byte(r.MemberSubmissionsRecord)) && b.EvaluationScore > 0 && b.SubmissionContent != "" &&
 			b.CreatedAt == r.CreatedAt, "%+v", b)
 	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	p := program{func(string) string { return folder }, io.Discard, io.Discard}
+	expect.Is(t, p.run(ctx, []string{"exec", "-model", "demo", "方針を書いて"}), exitFailedTeams)
+	all := archived(t, folder).summaries
+	expect.That(t, len(all) == 3 && all[2].Status == "failed", "an interrupted contest: %+v", all)
 	duck := inDuckDB(t, filepath.Join(folder, localFolder))
 	checkColumns(t, duck)
 	expect.Is(t, len(duck.LeaderBoard.Rows), rounds)

@@ -31,7 +31,7 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 		case modelname.Gemini:
 			v.keys, v.usual, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), provider.Gemini, true
 		case modelname.Grok:
-			v.keys, v.usual, v.keyIsAMust = append(v.keys, "XAI_API_KEY"), "https://api.x.ai/v1", true
+			v.keys, v.usual, v.keyIsAMust = append(v.keys, "XAI_API_KEY"), provider.Grok, true
 		}
 		return v
 	case modelname.Anthropic:
