@@ -175,7 +175,6 @@ func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 
 // told converts messages for the agent. known are the messages that may say that others were deleted.
 func (t *answering) told(ctx context.Context, all, known []conversation.Message) ([]turn.Message, error) {
-	names := t.names(ctx, all)
 	deleted := map[string]bool{}
 	for _, m := range known {
 		deleted[m.Changes] = deleted[m.Changes] || m.Deleted
@@ -184,6 +183,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 	if err != nil {
 		return nil, err
 	}
+	names := t.names(ctx, all, actions)
 	t.remember(all)
 	out := make([]turn.Message, len(all))
 	for i, m := range all {
@@ -214,6 +214,8 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		x := actions[m.ActionID]
 		switch {
 		case x == nil:
+		case rejects(m, x):
+			out[i].ActionID, out[i].Name, out[i].UserID = x.ActionID, names[x.CancelledBy], x.CancelledBy
 		case m.Sender == conversation.FromAgent:
 			out[i].Proposal = t.proposed(ctx, x)
 			for _, p := range m.Refused {
@@ -321,8 +323,16 @@ func (t *answering) actions(ctx context.Context, all []conversation.Message) (ma
 // mention matches Slack's mention of a person.
 var mention = regexp.MustCompile(`<@([A-Z0-9]{2,30})(?:\|[^<>]*)?>`)
 
-// names returns the names of the messages' authors and of the people whom they mention, by id.
-func (t *answering) names(ctx context.Context, all []conversation.Message) map[string]string {
+// rejects reports whether a message tells the agent that a person rejected this action.
+func rejects(m conversation.Message, x *conversation.Action) bool {
+	return m.Sender == conversation.FromSystem && x.CancelReason == conversation.ReasonRejected && !m.Proposes(x)
+}
+
+// names returns the names of the messages' authors, of the people whom they mention and of those who rejected actions,
+// by id.
+func (t *answering) names(
+	ctx context.Context, all []conversation.Message, actions map[string]*conversation.Action,
+) map[string]string {
 	var people []string
 	add := func(id string) {
 		if id != "" && !slices.Contains(people, id) {
@@ -331,6 +341,9 @@ func (t *answering) names(ctx context.Context, all []conversation.Message) map[s
 	}
 	for _, m := range slices.Backward(all) { // only so many are looked up
 		add(m.User)
+		if x := actions[m.ActionID]; x != nil && rejects(m, x) {
+			add(x.CancelledBy)
+		}
 		for _, e := range m.Thread {
 			add(e.User)
 			for _, found := range mention.FindAllStringSubmatch(e.Text, -1) {

@@ -50,8 +50,8 @@ type Answer struct {
 	// Attached are the attachments, if files were added to them, and AttachmentsVersion is their version.
 	Attached           []Attached
 	AttachmentsVersion string
-	// Unread tells people which attachments could not be read and why.
-	Unread string
+	// Unread tells people which attachments could not be read, or not whole, and why.
+	Unread []Unread
 	// Files is what was read of the conversation's files; nil: nothing.
 	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
@@ -148,12 +148,14 @@ func (c *change) attach(x Answer) {
 	if x.AttachmentsVersion != "" {
 		c.Conversation.Attached, c.Conversation.AttachmentsVersion = x.Attached, x.AttachmentsVersion
 	}
-	if x.Unread == "" {
+	if len(x.Unread) == 0 {
 		return
 	}
 	m := Message{Sender: FromSystem}
 	m.own(said.In(c.Conversation.Locale).unread)
-	m.quote(x.Unread)
+	for _, f := range x.Unread {
+		m.around("• ", f.Name, ": "+f.Why)
+	}
 	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 

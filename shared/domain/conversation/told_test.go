@@ -114,3 +114,10 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	}
 	expect.Has(t, x.toldLate(Result{Status: ActionSucceeded}, "en").Content, "No change of it is kept")
 }
+
+// A person's own proposal is called what people call it.
+func TestAnOwnProposalIsCalledWhatPeopleCallIt(t *testing.T) {
+	expect.Same(t, "ファイルの作成・変更", calledOf(Proposal{Type: CodeGenerate}, "ja"))
+	expect.Same(t, "Run a shell command", calledOf(Proposal{Type: ShellCommand}, "en"))
+	expect.Same(t, "of_later", calledOf(Proposal{Type: "of_later"}, "en"))
+}
