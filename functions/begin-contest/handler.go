@@ -20,7 +20,7 @@ import (
 
 const checkAtOnce = 8
 
-// mostWrong bounds how many mistakes of one file are named, since the answer's size is limited and one file must not
+// mostWrong bounds how many mistakes, and how many warnings, of one file are named, since the answer's size is limited and one file must not
 // crowd out the others.
 const mostWrong = 20
 
@@ -88,13 +88,13 @@ func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Descr
 		switch {
 		case errors.Is(f.Err, errorclass.ErrUnavailable):
 			return d, c, fmt.Errorf("read %.200s: %w", f.File, f.Err)
-		case !f.Warning:
+		case f.Warning:
+			d.Warnings = append(d.Warnings, f.String())
+		default:
 			d.Wrong = append(d.Wrong, f.String())
 		}
 	}
-	if n := len(d.Wrong) - mostWrong; n > 0 {
-		d.Wrong = append(d.Wrong[:mostWrong], fmt.Sprintf("and %d more", n))
-	}
+	d.Wrong, d.Warnings = bounded(d.Wrong), bounded(d.Warnings)
 	if len(d.Wrong) > 0 {
 		return d, c, nil // mistakes include names that are too long
 	}
@@ -102,6 +102,14 @@ func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Descr
 		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	return d, c, nil
+}
+
+// bounded returns the first mostWrong findings, and how many more there are.
+func bounded(all []string) []string {
+	if n := len(all) - mostWrong; n > 0 {
+		return append(all[:mostWrong], fmt.Sprintf("and %d more", n))
+	}
+	return all
 }
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.

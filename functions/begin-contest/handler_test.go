@@ -101,6 +101,17 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 	for _, d := range got.Contests {
 		expect.That(t, d.File != samples.File || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
+	h, _ = handler(sample(t, map[string]string{
+		"old.toml":  "[orchestrator]\nmax_concurrent_teams = 4\n[[orchestrator.teams]]\nconfig = 'team.toml'\n",
+		"team.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n" + strings.Repeat("[[team.members]]\nconfig = 'x.toml'\ncapabilities = []\n", 15),
+		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'grok-responses:grok-4'\n",
+	}))
+	for _, d := range expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t).Contests {
+		if d.File == "old.toml" && (len(d.Warnings) != mostWrong+1 || !strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities")) {
+			t.Errorf("%d warnings: %q", len(d.Warnings), d.Warnings)
+		}
+		expect.That(t, d.File != samples.File || len(d.Warnings) == 0, "%q", d.Warnings)
+	}
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
 	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
 		t.Errorf("without files: %+v", got)

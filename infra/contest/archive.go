@@ -29,17 +29,27 @@ const archiveFolder = "archive"
 
 var slackTeam = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
 
-// archive exports a tenant's contests as Parquet files.
+// archive exports a tenant's contests as Parquet files, or adds those of a mixseek database to this machine's.
 func (p program) archive(ctx context.Context, args []string) int {
 	flags := p.flags("archive")
 	table := flags.String("table", "", "the `name` of the stack's table (output TableName)")
 	bucket := flags.String("bucket", "", "the `name` of the stack's bucket of results (output ResultsBucketName), where long texts are")
 	team := flags.String("team", "", "the Slack workspace's `id`, T…")
+	from := flags.String("import", "", "a mixseek database (`file` mixseek.db), whose contests are added to "+localFolder)
 	if code, ok := p.parse(flags, args); !ok {
 		return code
 	}
-	usage := "\nusage: contest archive -table NAME -bucket NAME -team T…"
+	usage := "\nusage: contest archive -table NAME -bucket NAME -team T…\n       contest archive -import FILE"
+	imports := *from != ""
 	switch {
+	case imports && *table+*bucket+*team != "":
+		return p.misused("-import stands alone%s", usage)
+	case imports && flags.NArg() == 0:
+		w, err := p.workspace()
+		if err != nil {
+			return p.misused("%v", err)
+		}
+		return p.imports(ctx, *from, filepath.Join(w.Folder, localFolder))
 	case *table == "":
 		return p.misused("-table is required%s", usage)
 	case *bucket == "":

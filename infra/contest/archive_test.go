@@ -38,18 +38,22 @@ type duckTable struct {
 	Rows    [][]*string
 }
 
-// inDuckDB reads an archive with a Python environment of its own; without Python the test is skipped on a laptop and
-// fails if CI is set.
-func inDuckDB(t *testing.T, folder string) (out read) {
+// withDuckDB returns a Python that has DuckDB; without Python the test is skipped on a laptop and fails if CI is set.
+func withDuckDB(t *testing.T) (interpreter string) {
 	t.Helper()
 	expect.Patience(t)
-	pins := expect.Value(os.ReadFile("testdata/requirements.txt"))(t)
-	interpreter, err := python.Environment(t.Context(), expect.Value(process.Folder())(t), "duckdb", pins, func(m string) { t.Log(m) })
+	interpreter, err := python.Environment(t.Context(), expect.Value(process.Folder())(t), "duckdb", duckdbPins, func(m string) { t.Log(m) })
 	if errors.Is(err, python.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	expect.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), interpreter, "testdata/read.py", folder)
+	return interpreter
+}
+
+// inDuckDB reads an archive.
+func inDuckDB(t *testing.T, folder string) (out read) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), withDuckDB(t), "testdata/read.py", folder)
 	cmd.Stderr = os.Stderr
 	expect.NoError(t, json.Unmarshal(expect.Value(cmd.Output())(t), &out))
 	return out

@@ -99,7 +99,7 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 		"no folder":             {folder + "/none", []string{"check", "a.toml"}, 2, "/none\". contest init makes it"},
 		"no file":               {folder, []string{"check"}, 2, "usage"},
 		"no command":            {folder, nil, 2, "usage"},
-		"another command":       {folder, []string{"cheque"}, 2, "\"cheque\" is none of init, check, exec and archive\nusage"},
+		"another command":       {folder, []string{"cheque"}, 2, "\"cheque\" is none of init, check, config, exec, evaluate and archive\nusage"},
 		"a flag nobody knows":   {folder, []string{"check", "--yaml", "a.toml"}, 2, "not defined"},
 		"a file that is not":    {folder, []string{"check", "a.toml"}, 1, "there is no such file in the workspace"},
 		"a file outside":        {folder, []string{"check", "/etc/hostname"}, 1, "is outside of MIXSEEK_WORKSPACE"},

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
 	maxPrompt        = contest.MaxPrompt
-	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] \"prompt\""
+	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--timeout SECONDS] \"prompt\""
 )
 
 // usualFiles are where exec looks for a contest's file if its arguments name none.
@@ -38,12 +39,12 @@ var usualFiles = []string{contests.File, "configs/orchestrator.toml"}
 type execution struct {
 	file, model, trace, locale string
 	servers                    string
-	asJSON, dry                bool
+	asJSON, dry, unsaved       bool
 	timeout                    time.Duration
 }
 
 func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", "", "the contest's `file`; unless given, "+strings.Join(usualFiles,
+	f.StringVar(&x.file, "c", "", "the `file` of the contest, or of a team that plays alone; unless given, "+strings.Join(usualFiles,
 		" or ")+" of the workspace")
 	f.StringVar(&x.file, "config", "", "as -c")
 	f.StringVar(&x.servers, "servers", "", "the `file` of the MCP servers that members read by; unless given, "+usualServers+" of the workspace")
@@ -52,6 +53,7 @@ func (x *execution) flags(f *flag.FlagSet) {
 	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
 	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
 	f.BoolVar(&x.dry, "dry-run", false, "check files, keys and servers, and call no model")
+	f.BoolVar(&x.unsaved, "no-save", false, "leave the archive of this machine, "+localFolder+", as it is")
 	f.Func("timeout", "`seconds`, or 5m, for the whole contest", func(s string) error {
 		if n, err := strconv.Atoi(s); err == nil {
 			s = fmt.Sprint(n, "s")
@@ -157,8 +159,18 @@ func (p program) equip(ctx context.Context, g *game, file string) (release func(
 	return release
 }
 
-// contestOf reads the contest's file.
+// contestOf reads the file of a contest, or of a team that plays alone.
 func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamconfig.Finding, error) {
+	at, err := contestFile(w, file)
+	if err != nil {
+		return teamconfig.Contest{}, nil, err
+	}
+	config, found := w.ContestOrTeam(at)
+	return config, found, nil
+}
+
+// contestFile locates the contest's file; for "" the first of the usual ones that exists.
+func contestFile(w teamconfig.Workspace, file string) (string, error) {
 	if file == "" {
 		file = usualFiles[0]
 		for _, usual := range usualFiles {
@@ -170,10 +182,9 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 	}
 	at, err := w.Locate(file)
 	if err != nil {
-		return teamconfig.Contest{}, nil, fmt.Errorf("%s: %w", file, err)
+		return "", fmt.Errorf("%s: %w", file, err)
 	}
-	config, found := w.Contest(at)
-	return config, found, nil
+	return at, nil
 }
 
 // tell prints all findings, and reports whether none is worse than a warning.
@@ -262,6 +273,16 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 		}
 		g.reads = reads
 	}
+	w, err := p.workspace()
+	if err != nil {
+		return p.misused("%v", err)
+	}
+	archive := filepath.Join(w.Folder, localFolder)
+	if !x.unsaved { // tried before anything is paid for
+		if err := (records{}).keep(archive); err != nil {
+			return p.misused("the archive can't be written, --no-save leaves it: %v", err)
+		}
+	}
 	g.id, g.watch = contest.NewID(), watching(lines, trace, g.config.Evaluator.Metrics)
 	s := g.play(ctx)
 	if trace.err != nil {
@@ -273,12 +294,33 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 	} else {
 		show(p.out, s)
 	}
+	kept := true
+	if !x.unsaved {
+		kept = p.save(s, g.scored, archive)
+	}
+	return ended(ctx, s, written == exitDone, kept)
+}
+
+// save adds the contest to the archive of this machine, and reports whether it did.
+func (p program) save(s summary, scored []contest.ScoredRound, folder string) bool {
+	rows, err := recordsOf(s, scored)
+	if err == nil {
+		err = rows.keep(folder)
+	}
+	if err != nil {
+		fmt.Fprintf(p.problem, "error: the contest is not in the archive: %s\n", still(err.Error()))
+	}
+	return err == nil
+}
+
+// ended returns the exit code of a contest whose result was written, and kept in the archive.
+func ended(ctx context.Context, s summary, written, kept bool) int {
 	switch {
-	case written != exitDone:
+	case !written:
 		return exitFailedTeams
 	case s.Status == contest.SummaryFailed:
 		return exitFailedTeams
-	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // teams lost time to the interruption
+	case s.Status == contest.SummaryPartialFailure, !kept, ctx.Err() != nil: // teams lost time to the interruption
 		return exitPartial
 	}
 	return exitDone

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// game is a contest on this machine. It stores nothing.
+// game is a contest on this machine.
 type game struct {
 	config  teamconfig.Contest
 	names   []string // models that are called
@@ -32,8 +32,9 @@ type game struct {
 	id      string
 	watch   func(round.Event)
 
-	mu    sync.Mutex
-	teams []*outcome
+	mu     sync.Mutex
+	teams  []*outcome
+	scored []contest.ScoredRound // of all teams, in the order in which they ended
 }
 
 // outcome is a team's result so far.
@@ -111,6 +112,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			o.ExitReason, o.Detail = contest.PartialFailure, err.Error()
 		default:
 			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), play.Number, out.Exit
+			g.scored = append(g.scored, out.ScoredRound)
 		}
 		g.mu.Unlock()
 	}

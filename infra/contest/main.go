@@ -2,10 +2,13 @@
 //
 //	go run ./infra/contest init                          writes a sample workspace
 //	go run ./infra/contest check FILE…                   says what is wrong with files of teams, contests and evaluators
+//	go run ./infra/contest config show -c FILE           says what holds, and which file says it
 //	go run ./infra/contest exec -c FILE "what to write"  runs a contest
+//	go run ./infra/contest evaluate "request" "text"     scores a text by an evaluator's file
 //	go run ./infra/contest archive -table … -bucket … -team …
+//	go run ./infra/contest archive -import mixseek.db
 //
-// exports a deployment's contests as Parquet files. MIXSEEK_WORKSPACE says where the workspace is. See the README here.
+// exports a deployment's contests as Parquet files, and adds those of a mixseek database to this machine's. MIXSEEK_WORKSPACE says where the workspace is. See the README here.
 package main
 
 import (
@@ -33,13 +36,17 @@ type program struct {
 }
 
 var commands = map[string]func(program, context.Context, []string) int{
-	"check": program.check, "init": program.init, "exec": program.exec, "archive": program.archive,
+	"check": program.check, "init": program.init, "config": program.config, "exec": program.exec,
+	"evaluate": program.evaluate, "archive": program.archive,
 }
 
 const usage = `usage: contest init [FOLDER]
        contest check [--json] FILE…
-       contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] "prompt"
+       contest config show [-c FILE] [--json] [FIELD]
+       contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--timeout SECONDS] "prompt"
+       contest evaluate [-c FILE] [-model NAME] [-submission FILE] [-locale LOCALE] [--json] "prompt" ["submission"]
        contest archive -table NAME -bucket NAME -team T…
+       contest archive -import FILE
 MIXSEEK_WORKSPACE is the folder of the files.
 `
 
@@ -60,7 +67,7 @@ func (p program) run(ctx context.Context, args []string) int {
 			fmt.Fprint(p.out, usage)
 			return exitDone
 		}
-		fmt.Fprintf(p.problem, "%q is none of init, check, exec and archive\n", args[0])
+		fmt.Fprintf(p.problem, "%q is none of init, check, config, exec, evaluate and archive\n", args[0])
 	}
 	fmt.Fprint(p.problem, usage)
 	return exitMisused

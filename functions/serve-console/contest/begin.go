@@ -72,6 +72,7 @@ type beginPage struct {
 	beginForm
 	Files       []describedFile
 	Usable      int
+	Warned      int // usable files with parts that have no effect
 	NotSet      bool
 	More        bool
 	Wrong       map[string]string // by field; "": the whole form
@@ -131,6 +132,7 @@ func (c *Pages) showBeginForm(
 		))}
 		if len(x.Wrong) == 0 {
 			p.Usable++
+			p.Warned += min(1, len(x.Warnings))
 		}
 		p.Files = append(p.Files, file)
 	}

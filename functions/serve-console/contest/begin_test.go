@@ -104,6 +104,8 @@ func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) 
 	page := suzuki.Get("/console/contests/new")
 	page.Holds(t, "使えないファイル", "configs/old.toml: max_rounds: must be 1 to 10", "configs/contest.toml (2 チーム、3 ラウンドまで)")
 	page.Lacks(t, `value="configs/old.toml"`, "<b>99")
+	page.Holds(t, "効き目のない設定", "teams[0].members[0].capabilities: has no effect")
+	page.Lacks(t, "<b>x", "max_concurrent_teams") // the file that can't be used has mistakes to mend first
 	suzuki.Locale = "en"
 	suzuki.Get("/console/contests/new").Holds(t, "Files that can’t be used", "Begin the contest")
 }

@@ -27,8 +27,11 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 	case modelname.Compatible:
 		prefix := strings.ToUpper(strings.ReplaceAll(n.Endpoint, "-", "_"))
 		v := vendor{keys: []string{prefix + "_API_KEY"}, base: prefix + "_BASE_URL"}
-		if n.Endpoint == modelname.Gemini {
+		switch n.Endpoint {
+		case modelname.Gemini:
 			v.keys, v.usual, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), provider.Gemini, true
+		case modelname.Grok:
+			v.keys, v.usual, v.keyIsAMust = append(v.keys, "XAI_API_KEY"), provider.Grok, true
 		}
 		return v
 	case modelname.Anthropic:

@@ -39,3 +39,16 @@ func TestEachProviderSaysWhatItNeedsOfTheEnvironment(t *testing.T) {
 }
 
 func nothing(string) string { return "" }
+
+func TestModelsOfXAINeedTheKeyOfEitherName(t *testing.T) {
+	_, _, err := modelenv.Of("grok-responses:grok-4", nothing)
+	if err == nil || !strings.Contains(err.Error(), "GROK_API_KEY or XAI_API_KEY") {
+		t.Errorf("without anything: %v", err)
+	}
+	for _, variable := range []string{"GROK_API_KEY", "XAI_API_KEY"} {
+		_, a, err := modelenv.Of("grok:grok-4", func(name string) string { return map[string]string{variable: "k"}[name] })
+		if err != nil || a.Key != "k" || a.Address != "https://api.x.ai/v1" || a.Dial != "api.x.ai:443" {
+			t.Errorf("%s: %+v, %v", variable, a, err)
+		}
+	}
+}

@@ -26,6 +26,12 @@ const Gemini = "gemini"
 // GoogleGLA is Pydantic AI's provider name for the same models; files of teams use it.
 const GoogleGLA = "google-gla"
 
+// Grok is the compatible endpoint for the models of xAI.
+const Grok = "grok"
+
+// GrokResponses is Pydantic AI's provider name for the same models with xAI's own tools; files of teams use it.
+const GrokResponses = "grok-responses"
+
 // Name is a model and its provider.
 type Name struct {
 	Provider string
@@ -50,8 +56,8 @@ var (
 	oForm        = lazy.Regexp(`^o[0-9]`)
 )
 
-// Parse parses provider:model, compatible:endpoint/model, google-gla:model, demo, or a model name that begins with
-// claude-, gpt-, gemini- or o and a digit. For any other name it returns ErrField "model", which lists these forms.
+// Parse parses provider:model, compatible:endpoint/model, google-gla:model, grok:model, grok-responses:model, demo, or a
+// model name that begins with claude-, gpt-, gemini- or o and a digit. For any other name it returns ErrField "model", which lists these forms.
 func Parse(name string) (Name, error) {
 	provider, model, _ := strings.Cut(name, ":")
 	n := Name{Provider: provider, Model: model}
@@ -64,6 +70,8 @@ func Parse(name string) (Name, error) {
 		n = Name{Provider: Compatible, Endpoint: Gemini, Model: name}
 	case provider == GoogleGLA:
 		n = Name{Provider: Compatible, Endpoint: Gemini, Model: model}
+	case provider == Grok, provider == GrokResponses:
+		n = Name{Provider: Compatible, Endpoint: Grok, Model: model}
 	case provider == Compatible:
 		n.Endpoint, n.Model, _ = strings.Cut(model, "/")
 		if !endpointForm().MatchString(n.Endpoint) {

@@ -23,8 +23,10 @@ func TestParseModel(t *testing.T) {
 		"bedrock:global.anthropic.claude-sonnet-4-6": {"bedrock", "", "global.anthropic.claude-sonnet-4-6"},
 		"bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0": {
 			"bedrock", "", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0"},
-		"demo":     {"demo", "", ""},
-		"demo:any": {"demo", "", "any"},
+		"grok:grok-4":                {"compatible", "grok", "grok-4"},
+		"grok-responses:grok-4-fast": {"compatible", "grok", "grok-4-fast"},
+		"demo":                       {"demo", "", ""},
+		"demo:any":                   {"demo", "", "any"},
 	} {
 		got, err := Parse(name)
 		expect.That(t, err == nil && got == want, "%s: %+v, %v", name, got, err)
@@ -34,7 +36,7 @@ func TestParseModel(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "mistral:large", "Claude-sonnet", "oslo",
-		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "google-gla:", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
+		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
 		got, err := Parse(name)

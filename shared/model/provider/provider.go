@@ -28,6 +28,9 @@ import (
 // Gemini is the address for gemini-… models, unless the model secret has another.
 const Gemini = "https://generativelanguage.googleapis.com/v1beta/openai"
 
+// Grok is the address for models of xAI, unless the model secret has another.
+const Grok = "https://api.x.ai/v1"
+
 // Config has the settings about models from a function's environment.
 type Config struct {
 	AWS      aws.Config
@@ -132,6 +135,9 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 			if at.URL == "" {
 				at.URL = Gemini
 			}
+		}
+		if n.Endpoint == modelname.Grok && at.URL == "" {
+			at.URL, known = Grok, at.Key != ""
 		}
 		if known && at.URL != "" {
 			return compatible.New(compatible.Config{

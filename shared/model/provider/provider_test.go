@@ -106,6 +106,29 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	expect.Is[model.Wire](t, expect.Value(c.Open("demo"))(t), (model.Demonstration{}))
 }
 
+// recording notes the address that is called, and answers nothing.
+type recording struct{ address string }
+
+func (r *recording) RoundTrip(q *http.Request) (*http.Response, error) {
+	r.address = q.URL.String()
+	return nil, errors.New("nothing is called here")
+}
+
+func TestModelsOfXAINeedAKeyAlone(t *testing.T) {
+	s := vendor(t, &[]string{})
+	for value, want := range map[string]string{
+		`{"compatible":{"grok":{"key":"right"}}}`:                                  "https://api.x.ai/v1/chat/completions",
+		`{"compatible":{"grok":{"key":"right","url":"https://proxy.example/v1"}}}`: "https://proxy.example/v1/chat/completions",
+		`{"compatible":{"grok":{"key":""}}}`:                                       "", `{}`: "",
+	} {
+		c, called := config(s, &secretReader{value: value}), &recording{}
+		c.Outbound = &http.Client{Transport: called}
+		f := model.Failure(ask(t, c, "grok-responses:grok-4"))
+		expect.Is(t, called.address, want, value)
+		expect.That(t, want != "" || f.Reason == task.ReasonModelKey && f.Detail == "compatible.grok", "%s: %+v", value, f)
+	}
+}
+
 func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 	for _, name := range []string{"", "llama", "demonstration", "mistral:large"} {
 		_, err := provider.Config{}.Open(name)

@@ -136,6 +136,39 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 	if !legible.Text(play.Prompt) {
 		return Outcome{}, ErrBlankPrompt
 	}
+	p := r.of(play)
+	out, err := p.play(ctx)
+	out.Usage = p.spent
+	if failed := new(Error); errors.As(err, &failed) {
+		failed.Spent = p.spent
+	}
+	return out, err
+}
+
+// Evaluate scores a submission as a round does, but without a team: Play needs an evaluator and a prompt. The outcome
+// has the score, the feedback, the metrics and the usage. Evaluate returns the errors of Round, ErrBlankSubmission, and
+// ErrLongSubmission.
+func (r Runner) Evaluate(ctx context.Context, play Play, submission string) (out Outcome, err error) {
+	switch {
+	case !legible.Text(play.Prompt):
+		return out, ErrBlankPrompt
+	case !legible.Text(submission):
+		return out, ErrBlankSubmission
+	case len(submission) > maxSubmission:
+		return out, ErrLongSubmission
+	}
+	play.Number = 1
+	p := r.of(play)
+	out.Metrics, err = p.evaluate(ctx, submission)
+	out.Usage = p.spent
+	if err == nil {
+		out.Result.EvaluationScore = contest.Scaled(overall(p.Evaluator.Metrics, out.Metrics))
+		out.Result.EvaluationFeedback = contest.Feedback(out.Metrics)
+	}
+	return out, err
+}
+
+func (r Runner) of(play Play) *playing {
 	p := &playing{Runner: r, Play: play, fresh: true}
 	if p.Now == nil {
 		p.Now = time.Now
@@ -143,12 +176,7 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 	if p.Spare == 0 {
 		p.Spare = spare
 	}
-	out, err := p.play(ctx)
-	out.Usage = p.spent
-	if failed := new(Error); errors.As(err, &failed) {
-		failed.Spent = p.spent
-	}
-	return out, err
+	return p
 }
 
 func (p *playing) play(ctx context.Context) (out Outcome, err error) {

@@ -11,9 +11,11 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server, as configured by the files. A field
+	// Config is a Team, Contest, Evaluator, Judgment, Member, Unused or list of Server, as configured by the files. A field
 	// that is neither set nor has a default is null. If there are errors, all of Config is null.
 	Config any `json:"config"`
+	// Set has the file of each field of Config that a file sets: leader.model. The others have their defaults.
+	Set map[string]string `json:"-"`
 }
 
 // Said is one error or warning of a report.
@@ -24,8 +26,10 @@ type Said struct {
 
 // Check reads a file of any kind. Its first table determines the kind.
 func Check(w Workspace, file string) Report {
-	config, found := w.any(file)
-	report := Report{File: file, Valid: Valid(found), Errors: []Said{}, Warnings: []Said{}}
+	r := &reading{w: w}
+	config := r.any(file)
+	found := r.found
+	report := Report{File: file, Valid: Valid(found), Errors: []Said{}, Warnings: []Said{}, Set: r.set}
 	for _, f := range found {
 		said := Said{Field: f.Field, Message: f.Message}
 		if f.Value != "" {
@@ -46,34 +50,42 @@ func Check(w Workspace, file string) Report {
 	return report
 }
 
-var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator], [agent] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model")
+var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model")
 
-func (w Workspace) any(file string) (any, []Finding) {
-	r := &reading{w: w}
+func (r *reading) any(file string) (config any) {
 	tables := r.file(file, "")
 	if tables == nil {
-		return nil, r.found
+		return nil
 	}
 	has := func(key string) bool { _, ok := tables[key]; return ok }
-	var config any
 	switch {
 	case has("team"):
 		config = r.team(file, "", tables)
 	case has("orchestrator"):
 		config = r.contest(file, tables)
+	case has("prompt_builder"):
+		s := r.section(file, "", tables)
+		s.ignored(ownPrompts, "prompt_builder")
+		s.end()
+		config = Unused{}
 	case has("servers"):
 		config = r.servers(file, tables)
 	case has("agent"):
 		config = r.agentFile(file, "", tables).orNone()
 	case has("metrics"), has("default_model"), has("llm_default"):
 		config = r.evaluator(file, "", tables)
-	case has("model"), has("system_instruction"):
+	case has("model"), has("system_instruction"), has("judge_on_final_round"):
 		config = r.judgment(file, "", tables)
 	default:
 		r.found = append(r.found, Finding{File: file, Message: errKind.Error()})
 	}
-	return config, r.found
+	return config
 }
+
+// Unused is a file of mixseek that has no effect in Ringi.
+type Unused struct{}
+
+const ownPrompts = "Ringi words the prompts itself"
 
 // orNone returns the member, or nil for a file without the table.
 func (s *section) orNone() any {

@@ -31,6 +31,22 @@ func (w Workspace) Contest(file string) (Contest, []Finding) {
 	return c, r.found
 }
 
+// ContestOrTeam reads a contest's file as Contest does, or a team's, which plays alone with the usual evaluator, judge
+// and bounds.
+func (w Workspace) ContestOrTeam(file string) (Contest, []Finding) {
+	r := &reading{w: w}
+	tables := r.file(file, "")
+	if _, ok := tables["team"]; !ok {
+		return w.Contest(file)
+	}
+	usual := r.section(file, "", map[string]any{})
+	c := Contest{
+		TeamTimeoutSeconds: DefaultTeamTimeout, MaxRounds: DefaultMaxRounds, MinRounds: DefaultMinRounds,
+		Evaluator: r.evaluatorOf(usual), Judgment: r.judgmentOf(usual), Teams: []Team{r.team(file, "", tables)},
+	}
+	return c, r.found
+}
+
 func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	s := r.topTable(file, "", "orchestrator", "a contest", tables)
 	if s == nil {
@@ -53,7 +69,7 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	s.ignored("a call has its own timeout, and a team timeout_per_team_seconds", "submission_timeout_seconds",
 		"judgment_timeout_seconds")
 	s.ignored("the environment says where the workspace is", "workspace", "workspace_path")
-	s.ignored("Ringi words the prompts itself", "prompt_builder_config")
+	s.ignored(ownPrompts, "prompt_builder_config")
 	s.end()
 	return c
 }
@@ -66,6 +82,7 @@ func (s *section) teamTimeout() int {
 		return seconds
 	}
 	other := s.wholeOr(seconds, MinTeamTimeout, MaxTeamTimeout, before)
+	s.r.assign(s.path+now, s.file)
 	if _, both := s.keys[now]; both && other != seconds {
 		s.refuse(before, "says another thing than %s: leave one of them out", now)
 	}

@@ -22,9 +22,9 @@ func workspace(files map[string]string) Workspace {
 
 // read reads a file of kind T.
 func read[T any](w Workspace, file string) (T, []Finding) {
-	config, found := w.any(file)
-	x, _ := config.(T)
-	return x, found
+	r := &reading{w: w}
+	x, _ := r.any(file).(T)
+	return x, r.found
 }
 
 const (
@@ -87,7 +87,7 @@ var kinds = []struct {
 		"agent_name":       named,
 		"agent_type":       {"", []string{"'plain'", "'web-search'", "'code-exec'", "'web_search'", "'code_execution'"}, map[string]string{"'system'": "must be plain, web-search or code-exec", "'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
 		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to "two words"`}},
-		"tool_description": {"", []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
+		"tool_description": {`"Delegate task to x"`, []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
 		"model":            {"", models, model}, "system_instruction": instruction, "system_prompt": free,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a path inside of the workspace", "'/x.toml'": "must be a path inside of the workspace", "''": "must be a path inside of the workspace"}},
@@ -126,7 +126,7 @@ var kinds = []struct {
 var needed = map[string][]string{
 	"Server": {"url = 'https://a.example/mcp'"},
 	"Team":   {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
-	"Member": {"agent_name = 'x'", "agent_type = 'plain'", "tool_description = 'd'", "model = 'gpt-5'"},
+	"Member": {"agent_name = 'x'", "agent_type = 'plain'", "model = 'gpt-5'"},
 }
 
 func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {

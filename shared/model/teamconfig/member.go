@@ -43,10 +43,16 @@ func (r *reading) named(s *section) *section {
 		if !ok {
 			continue
 		}
-		if other, both := keys[long]; both && !reflect.DeepEqual(other, v) {
+		other, both := keys[long]
+		differ := both && !reflect.DeepEqual(other, v)
+		delete(keys, short)
+		switch {
+		case differ && short == "description":
+			s.warn(short, "has no effect beside %s", long)
+			continue
+		case differ:
 			s.refuse(short, "says another thing than %s: leave one of them out", long)
 		}
-		delete(keys, short)
 		keys[long] = v
 	}
 	s.keys = keys
@@ -96,9 +102,10 @@ func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 func (s *section) agent() Member {
 	m := Member{
 		Call: retried(s.call()), AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"),
-		ToolDescription: s.described(), Model: s.model("model", ""),
+		Model:             s.model("model", ""),
 		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
 	}
+	m.ToolDescription = s.described(m.AgentName)
 	if m.ToolName != nil && blank(*m.ToolName) {
 		m.ToolName = nil
 	}
@@ -111,7 +118,9 @@ func (s *section) agent() Member {
 	if _, ok := s.take("plugin"); ok {
 		s.refuse("plugin", "can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec")
 	}
-	s.ignored("it is kept for other programs", "metadata")
+	s.ignored("it is kept for other programs", "metadata", "capabilities")
+	s.ignored("max_retries and timeout_seconds say how a call is repeated", "retry_config")
+	s.ignored("write system_instruction", "instructions")
 	s.ignored("tools have the settings of the workspace's administrator", "tool_settings")
 	s.end()
 	return m
@@ -133,11 +142,16 @@ func (s *section) agentType() string {
 	return kind
 }
 
-func (s *section) described() string {
-	if t, ok := s.keys["tool_description"].(string); ok && blank(t) {
-		s.take("tool_description")
+// described returns what the leader's model reads about the member. Unless the file says it, the name stands for it.
+func (s *section) described(name string) string {
+	t := s.text("tool_description")
+	switch {
+	case t != nil && blank(*t):
 		s.refuse("tool_description", "tool_description cannot be empty")
-		return t
+	case t != nil:
+		return *t
+	case s.torn || blank(name):
+		return ""
 	}
-	return s.needed("tool_description")
+	return "Delegate task to " + name
 }

@@ -17,6 +17,16 @@ type reading struct {
 	w     Workspace
 	found []Finding
 	bytes int // read so far
+	// set has the file of each field that a file sets, under the field's path in the configuration.
+	set map[string]string
+}
+
+// assign notes the file that sets a field.
+func (r *reading) assign(field, file string) {
+	if r.set == nil {
+		r.set = map[string]string{}
+	}
+	r.set[field] = file
 }
 
 // section is a table of a file. end reports every key that nothing has read.
@@ -62,11 +72,7 @@ func (s *section) warn(key, format string, a ...any) {
 }
 
 func (s *section) record(key string, warning bool, message string) {
-	file := s.file
-	if f, ok := s.from[key]; ok {
-		file = f
-	}
-	field := s.path + key
+	file, field := s.fileOf(key), s.path+key
 	if key == "" {
 		field = strings.TrimSuffix(s.path, ".")
 	}
@@ -85,7 +91,18 @@ func (s *section) record(key string, warning bool, message string) {
 func (s *section) take(key string) (any, bool) {
 	s.taken[key] = true
 	v, ok := s.keys[key]
+	if ok {
+		s.r.assign(s.path+key, s.fileOf(key))
+	}
 	return v, ok
+}
+
+// fileOf returns the file that a key stands in.
+func (s *section) fileOf(key string) string {
+	if f, ok := s.from[key]; ok {
+		return f
+	}
+	return s.file
 }
 
 // typed returns a key's value of type T, or false if the key is not set. A value of another type gives false and a
@@ -147,10 +164,7 @@ func (s *section) instruction(key string) *string {
 		return s.text(key)
 	}
 	s.take(key)
-	inner := s.r.section(s.file, s.path+key+".", table)
-	if f, ok := s.from[key]; ok {
-		inner.file = f
-	}
+	inner := s.r.section(s.fileOf(key), s.path+key+".", table)
 	t := inner.text("text")
 	if _, ok := table["text"]; !ok {
 		inner.refuse("text", "is required")
@@ -248,11 +262,15 @@ func (s *section) model(key, unset string) string {
 	if blank(name) {
 		return name
 	}
-	if _, err := modelname.Parse(name); err != nil {
-		provider, _, named := strings.Cut(name, ":")
+	n, err := modelname.Parse(name)
+	provider, _, named := strings.Cut(name, ":")
+	if err == nil && provider == modelname.GrokResponses {
+		s.warn(key, "is called as %s: the model answers, but without xAI's own tools", legible.Beginning(n.String(), maxShown))
+	}
+	if err != nil {
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":",
-				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s, %s and %s", legible.Beginning(provider, maxShown)+":",
+				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA, modelname.Grok)
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
@@ -288,8 +306,6 @@ func (s *section) end() {
 	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
 		switch {
 		case s.taken[key]:
-		case key == "instructions":
-			s.refuse(key, "is not a field that is known here: write system_instruction")
 		default:
 			s.refuse(key, "is not a field that is known here")
 		}

@@ -52,6 +52,7 @@ func (r *reading) servers(file string, tables map[string]any) []Server {
 		if keys == nil {
 			continue
 		}
+		r.assign("servers."+name+".name", file)
 		s := r.section(file, "servers."+name+".", keys).server(name)
 		all, listed = append(all, s), listed+len(s.Tools)
 	}

@@ -41,5 +41,6 @@ type Described struct {
 	MinRounds   int             `json:"min_rounds"`
 	MaxRounds   int             `json:"max_rounds"`
 	TeamSeconds int             `json:"timeout_per_team_seconds"`
-	Wrong       []string        `json:"wrong"` // why it can't be played
+	Wrong       []string        `json:"wrong"`    // why it can't be played
+	Warnings    []string        `json:"warnings"` // parts of its files without effect
 }
