@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. As the answer
@@ -171,6 +172,8 @@ type Response struct {
 	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
 	// or another model that a gateway chose.
 	Answered string
+	// Prices are the workspace's own prices, which come before the table's.
+	Prices []tenancy.ModelPrice
 }
 
 // Stop says why a model stopped.

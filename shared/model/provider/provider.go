@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
@@ -179,6 +180,8 @@ type Wires struct {
 	Config
 	Instead string     // replaces every model; empty: none
 	Demo    model.Wire // the demo's wire
+	// Prices are the workspace's own prices of models.
+	Prices []tenancy.ModelPrice
 	// Unlimited says that contests have no budget. Otherwise a model without a known price is not opened, because the
 	// budget could not be enforced.
 	Unlimited bool
@@ -191,8 +194,12 @@ func (w Wires) Open(name string) (model.Wire, error) {
 	switch n, err := modelname.Parse(name); {
 	case err == nil && n.Provider == modelname.Demo:
 		return w.Demo, nil
-	case err == nil && !w.Unlimited && !price.Known(n.String()):
+	case err == nil && !w.Unlimited && !price.Known(n.String(), w.Prices):
 		return nil, &model.Error{Provider: n.Provider, Model: n.Model, Kind: model.Unpriced}
 	}
-	return w.Config.Open(name)
+	wire, err := w.Config.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return model.Priced(wire, w.Prices), nil
 }
