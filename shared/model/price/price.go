@@ -1,5 +1,5 @@
-// Package price computes the cost of models' calls. All prices are in prices.json, with their source and the day they
-// were read. A workspace's own prices come before them. A model without either has an unknown price, which is not zero.
+// Package price computes the cost of models' calls. All prices are in prices.json, each with its source and that page's
+// date. A workspace's own prices come before them. A model without either has an unknown price, which is not zero.
 package price
 
 import (
@@ -21,17 +21,26 @@ var file []byte
 
 // list is one provider's prices.
 type list struct {
-	Provider string           `json:"provider"`
-	Source   string           `json:"source"`
-	Read     string           `json:"read"` // the day
-	Models   map[string]entry `json:"models"`
+	Provider string            `json:"provider"`
+	Note     string            `json:"note"`
+	Read     string            `json:"read"` // the day on which the sources were looked up
+	Sources  map[string]source `json:"sources"`
+	Models   map[string]entry  `json:"models"`
+}
+
+// source says where a price was found: the vendor's page, who repeats it, and the day of that.
+type source struct {
+	Page string `json:"page"`
+	By   string `json:"by"`
+	Date string `json:"date"` // or undated
 }
 
 // entry is one model's price. Calls with more than Over tokens of input are charged at Long.
 type entry struct {
 	rates
-	Over int64  `json:"over"`
-	Long *rates `json:"long"`
+	Source string `json:"source"` // its key in Sources
+	Over   int64  `json:"over"`
+	Long   *rates `json:"long"`
 }
 
 // rates are dollars per million tokens. Written is the rate for tokens written to a cache; 0: same as Input.

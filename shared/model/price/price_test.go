@@ -25,10 +25,16 @@ func TestTheTableIsWhole(t *testing.T) {
 			"%s: prices %v; the page of models must say how its models are called", provider, priced)
 	}
 	for _, l := range lists {
-		if _, err := time.Parse(time.DateOnly, l.Read); err != nil || l.Source == "" || len(l.Models) == 0 {
-			t.Errorf("%s: read %q from %q, %d models", l.Provider, l.Read, l.Source, len(l.Models))
+		read, err := time.Parse(time.DateOnly, l.Read)
+		expect.That(t, err == nil && len(l.Models) > 0, "%s: read %q, %d models", l.Provider, l.Read, len(l.Models))
+		for name, s := range l.Sources {
+			date, err := time.Parse(time.DateOnly, s.Date)
+			expect.That(t, s.By != "" && (strings.HasPrefix(s.Page, "https://") || l.Provider == modelname.Demo) &&
+				(s.Date == "undated" || err == nil && !date.After(read)), "%s: source %s: %+v", l.Provider, name, s)
 		}
 		for model, e := range l.Models {
+			_, sourced := l.Sources[e.Source]
+			expect.That(t, sourced, "%s has no source", model)
 			if l.Provider != modelname.Demo {
 				sane(t, model, e.rates)
 			}
