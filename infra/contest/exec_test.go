@@ -136,7 +136,8 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	}
 	err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml"))
 	expect.NoError(t, err)
-	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 2 {
+	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 9 ||
+		!strings.Contains(r.problem, "configs/agents/checker.toml: teams[0].members[0].model: ") {
 		t.Errorf("a dry run without keys: %+v", r)
 	}
 	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "careful: 3 members\n") || !strings.Contains(r.out, "swift: 1 member\n") || !strings.Contains(r.out, "models: demo") {

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/price"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/outbound"
@@ -108,15 +109,15 @@ func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (m
 
 // named makes the wire for a name with the secret's key. It returns errMissing if there is no key.
 func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (model.Wire, error) {
+	if !opening.Has(s, n) {
+		return nil, errMissing
+	}
 	switch n.Provider {
 	case modelname.Anthropic:
-		if s.Anthropic != "" {
-			return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic,
-				HTTP: c.Vendor}), nil
-		}
+		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic,
+			HTTP: c.Vendor}), nil
 	case modelname.OpenAI:
 		switch {
-		case s.OpenAI == "":
 		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses support neither, Chat Completions both
 			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model,
 				Key: s.OpenAI, HTTP: c.Vendor}), nil
@@ -127,18 +128,13 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[modelname.Bedrock], Model: n.Model, Key: s.Bedrock,
 			HTTP: c.Vendor}), nil
 	case modelname.Compatible:
-		at, known := s.Compatible[n.Endpoint]
-		if n.Endpoint == modelname.Gemini {
-			known = at.Key != "" // Google answers nobody without one
-			if at.URL == "" {
-				at.URL = Gemini
-			}
+		at := s.Compatible[n.Endpoint]
+		if n.Endpoint == modelname.Gemini && at.URL == "" {
+			at.URL = Gemini
 		}
-		if known && at.URL != "" {
-			return compatible.New(compatible.Config{
-				Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
-			}), nil
-		}
+		return compatible.New(compatible.Config{
+			Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
+		}), nil
 	}
 	return nil, errMissing
 }
