@@ -56,9 +56,9 @@ var Sections = []Section{
 			Words{Label: "Budget of a month (whole workspace)", About: "The sum of a calendar month in UTC. When it is reached, no AI call begins until the next month. Calls that are under way at that moment may go beyond it.", Unit: "US dollars", Logged: "Budget of a month (US dollars)"})},
 		{Name: "prices", Kind: KindRows, Max: MaxPrices, Says: language.InEach(
 			Words{Label: "モデルの料金", About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
-				Hint: "モデルは、compatible:ollama/llama3.2 や anthropic:claude-… のように、設定やコンテストのファイルと同じ名前で書きます。アドレスを持つエージェントは compatible:<エージェントの ID>/<モデル> です。Ringi が知っているモデルを書くと、その料金の代わりになります。キャッシュの欄が空なら、入力と同じ料金です。日付は、料金を調べた日 (例: 2026-11-20) です。変えた料金は、これからの呼び出しに使われます。すでにかかった費用と、始まっているコンテストの料金は変わりません。行を空にすると外れます。"},
+				Hint: "モデルは「AI モデル」の欄と同じ名前、アドレスを持つエージェントは compatible:<ID>/<モデル> です。Ringi が知っているモデルなら、その料金の代わりになります。キャッシュの欄が空なら入力と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。行を空にすると外れます。"},
 			Words{Label: "Prices of models", About: "For models whose price Ringi doesn’t know, and for endpoints of your own, in US dollars for a million tokens. Where there is a budget, a model of unknown price can’t be used.",
-				Hint: "Name the model as the settings and the files of contests do, such as compatible:ollama/llama3.2 or anthropic:claude-…. An agent with an address is compatible:<the agent’s ID>/<model>. A model that Ringi knows gets this price instead. Without a price for cached input it costs what other input does. The date is the day on which you looked the price up, such as 2026-11-20. A changed price holds for calls from then on: it changes neither what was charged before nor contests that have begun. A row that is emptied is removed."})},
+				Hint: "Models have the names of the field “AI model”; an agent with an address is compatible:<ID>/<model>. A model that Ringi knows gets this price instead. Cached input without a price costs what input does. What was charged before and contests that have begun don’t change. A row that is emptied is removed."})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Limits on requests"), Settings: []Setting{
 		{Name: "max_open_tasks.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(
