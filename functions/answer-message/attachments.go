@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/conversation"
@@ -170,10 +168,9 @@ func (t *answering) body(ctx context.Context, id string) (body []byte, ok bool) 
 }
 
 // unreadable tells people which of the newly noted files the agent can't read, or can't read whole, and why.
-func (t *answering) unreadable(noted []conversation.Attachment) string {
-	var lines []string
+func (t *answering) unreadable(noted []conversation.Attachment) (lines []conversation.Unread) {
 	say := func(name, text string) {
-		lines = append(lines, fmt.Sprintf("• %s: %s", legible.First(legible.OneLine(name), maxFileName), text))
+		lines = append(lines, conversation.Unread{Name: legible.First(legible.OneLine(name), maxFileName), Why: text})
 	}
 	for _, f := range noted {
 		x, refused := t.laid.Of(f.FileID), t.laid.refused[f.FileID]
@@ -193,7 +190,7 @@ func (t *answering) unreadable(noted []conversation.Attachment) string {
 			}
 		}
 	}
-	return strings.Join(lines[:min(len(lines), maxUnread)], "\n")
+	return lines[:min(len(lines), maxUnread)]
 }
 
 // Limits of what people are told at once: characters of a name, and lines.

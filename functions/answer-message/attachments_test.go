@@ -207,6 +207,17 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 	for i, line := range strings.Split(said[0], "\n") {
 		expect.That(t, strings.HasPrefix(line, want[i]), "line %d is %q", i, line)
 	}
+	quoted := []string{"plan.pdf", "big.csv", "secret.xlsx", "lost.txt", "macro.xlsx"}
+	for _, m := range expect.Value(a.rows.Messages(t.Context(), a.ref.Tenant, a.ref.ID, ""))(t) {
+		for _, p := range m.Pieces() { // of what Ringi says, names alone are others' words
+			if m.Sender == conversation.FromSystem && p.Quoted {
+				expect.Must(t, len(quoted) > 0, "%q is quoted, too", p.Text)
+				expect.Is(t, p.Text, quoted[0], "the name")
+				quoted = quoted[1:]
+			}
+		}
+	}
+	expect.Is(t, len(quoted), 0, "names that are not quoted")
 	expect.Has(t, a.told(), "its text can't be read (encrypted); a command can use the file")
 	a.slack["Flost.txt"] = []byte("found")
 	a.tell(second, "U1", "again")

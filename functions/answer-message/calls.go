@@ -101,7 +101,7 @@ func (t *answering) listed(p conversation.Payload) (rule string, err error) {
 		return "", nil
 	}
 	i := agent.Listed(t.settings.ListedReads, t.a.Conversation.AgentID, p.Tool, p.ToolVersion,
-		slices.Concat(t.askers(), t.spoke))
+		slices.Concat(t.askers(), t.speakers()))
 	_, r, unread := t.calls.Literal(p.Tool, aggregate.JSON(p.Arguments))
 	if i < 0 || unread != nil || !tool.Plain(s, r, t.wordsOf(t.settings.ListedReads[i].People)...) {
 		return "", nil
@@ -113,22 +113,24 @@ func (t *answering) listed(p conversation.Payload) (rule string, err error) {
 	return string(text), nil
 }
 
-// Of how many calls the agent is shown the results again, and how much of them together, in bytes.
+// Of how many calls that read, and as many that write, the agent is shown the results again, and how much of them
+// together, in bytes.
 const mostReturned, mostReturnedBytes = 3, 2 * conversation.MaxCallResult
 
 // returnedBefore adds to the history what calls of tools returned, the newest as far as they fit.
 func (t *answering) returnedBefore(ctx context.Context, all []conversation.Message,
 	actions map[string]*conversation.Action, out []turn.Message) {
-	shown, left := 0, mostReturnedBytes
+	shown, left := map[bool]int{}, mostReturnedBytes
 	for i, m := range slices.Backward(all) {
 		x := actions[m.ActionID]
 		if m.Sender != conversation.FromSystem || x == nil || x.CallResult == nil {
 			continue
 		}
-		pieces := conversation.NotShownAgain(t.a.Conversation.Locale)
-		if shown < mostReturned && x.CallResult.Bytes <= left {
+		pieces := x.NotShownAgain(t.a.Conversation.Locale)
+		if shown[x.Reads()] < mostReturned && x.CallResult.Bytes <= left {
 			pieces = t.returned(ctx, x)
-			shown, left = shown+1, left-x.CallResult.Bytes
+			shown[x.Reads()]++
+			left -= x.CallResult.Bytes
 		}
 		for _, p := range pieces {
 			out[i].Pieces = append(out[i].Pieces, turn.Piece(p))

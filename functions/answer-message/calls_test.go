@@ -163,30 +163,36 @@ func (oneResult) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (jso
 	return json.RawMessage(b.JSON), nil
 }
 
+// called has the agent propose a call, a person approve it, and the call return keptResult.
+func (w *world) called(name, arguments string) {
+	w.t.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+	w.vendor.says.Calls = []model.Call{wish(name, arguments)}
+	expect.Value(w.handle())(w.t)
+	x := w.load().Current()
+	expect.Must(w.t, x != nil, "nothing was proposed")
+	for _, decide := range []conversation.Decision{
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
+		},
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) },
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.ClaimCall(a.Head.Run, "i", w.Now().Add(60e9), w.Now())
+		},
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Finish(x.ActionID, "i", conversation.Result{Status: conversation.ActionSucceeded,
+				Call: &aggregate.Blob{S3Key: "talks/" + x.ActionID, Bytes: 100}}, w.Now())
+		},
+	} {
+		expect.Value(w.rows.Decide(w.t.Context(), w.ref, decide))(w.t)
+	}
+}
+
 func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	w := calling(t, storetest.Start(t), "who joined in October?", unchanged)
 	w.Payloads = oneResult{}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-	for i := range mostReturned + 1 {
-		w.vendor.says.Calls = []model.Call{wish("list_employees", `{"department":null,"status":"all"}`)}
-		expect.Value(w.handle())(t)
-		x := w.load().Current()
-		expect.Must(t, x != nil, "nothing was proposed")
-		for _, decide := range []conversation.Decision{
-			func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.Approve(x.ActionID, x.Payload.Hash(), by, aggregate.Policy{Team: "T1", AllowSelf: true}, w.Now())
-			},
-			func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.Now()) },
-			func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.ClaimCall(a.Head.Run, "i", w.Now().Add(60e9), w.Now())
-			},
-			func(a *conversation.Aggregate) (aggregate.Change, error) {
-				return a.Finish(x.ActionID, "i", conversation.Result{Status: conversation.ActionSucceeded,
-					Call: &aggregate.Blob{S3Key: fmt.Sprint("talks/", i), Bytes: 100}}, w.Now())
-			},
-		} {
-			expect.Value(w.rows.Decide(t.Context(), w.ref, decide))(t)
-		}
+	for range mostReturned + 1 {
+		w.called("list_employees", `{"department":null,"status":"all"}`)
 	}
 	w.vendor.says.Calls = nil
 	expect.Value(w.handle())(t)
@@ -205,4 +211,26 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	expect.Has(t, text, "of the 900 entries of its longest list only the first 1 are shown")
 	expect.Has(t, text, "is not shown any more")
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
+}
+
+func TestTheAgentIsNotAskedToWriteAgain(t *testing.T) {
+	w := calling(t, storetest.Start(t), "tell everybody who joined in October", unchanged)
+	w.Payloads = oneResult{}
+	w.called("list_employees", `{"department":null,"status":"all"}`)
+	for i := range mostReturned + 1 {
+		w.called("send_slack_dm", fmt.Sprintf(`{"recipient":"U00%d","text":"welcome","details":[]}`, i+2))
+	}
+	w.vendor.says.Calls = nil
+	expect.Value(w.handle())(t)
+	results, text := 0, ""
+	for _, m := range w.vendor.requests[len(w.vendor.requests)-1].Messages {
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				results, text = results+strings.Count(p.Result.Text, "entry_date"), text+p.Result.Text
+			}
+		}
+	}
+	expect.Is(t, results, 1+mostReturned, "what was looked up is kept beside the newest writes")
+	expect.Has(t, text, "This call writes: don’t propose it again to see that.")
+	expect.That(t, !strings.Contains(text, "Propose the call again"), "the agent is asked to write again")
 }

@@ -63,7 +63,7 @@ func (t *answering) fold(ctx context.Context, wire model.Wire, history []turn.Me
 		var summary string
 		summary, x.Usage = turn.Summarize(ctx, wire, older, room, t.settings.Locale)
 		if x.Through = t.standsThrough(older, shown); x.Through != "" {
-			x.Summary, x.Folded = summary, t.waitingOf(older)
+			x.Summary, x.Folded, x.Spoke = summary, t.waitingOf(older), t.speakersThrough(x.Through)
 		}
 		shown = append([]turn.Message{{Sender: turn.FromSystem, Text: summary, Collapsed: true,
 			At: older[len(older)-1].At}}, shown...)

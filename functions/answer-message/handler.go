@@ -117,7 +117,8 @@ type answering struct {
 	lost     string                             // the version of the files, if they are deleted
 	calls    *tool.Catalog                      // the tools whose calls the agent may propose; nil: none
 	words    []said                             // what people said, as far as the agent is shown it
-	spoke    []string                           // who spoke since a person last approved an action
+	spoke    []spoken                           // who spoke since a person last approved an action
+	summed   []spoken                           // the same of the messages that are summed up
 	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"regexp"
 	"slices"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -49,15 +50,20 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 		}
 		before = append(append(before, late...), m)
 	}
-	out, err := t.told(ctx, conversation.InOrder(before, now), said)
-	if err != nil || s.From() == "" {
-		return out, err
+	t.summed = nil
+	if s.From() == "" {
+		return t.told(ctx, conversation.InOrder(before, now), said)
 	}
 	older, err := t.older(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.told(ctx, conversation.InOrder(before, now), said)
 	return slices.Insert(out, 0, older), err
 }
 
-// older returns what the agent is told of the messages that it is not shown: their summary, if there is one.
+// older returns what the agent is told of the messages that it is not shown: their summary, if there is one. It notes
+// who spoke there.
 func (t *answering) older(ctx context.Context) (turn.Message, error) {
 	s := t.a.Conversation
 	out := turn.Message{Key: s.From(), Sender: turn.FromSystem, Collapsed: true, At: conversation.TimeOf(s.From())}
@@ -71,6 +77,12 @@ func (t *answering) older(ctx context.Context) (turn.Message, error) {
 		return out, fmt.Errorf("read the summary: %w", err)
 	}
 	out.Text = summary.Content
+	if summary.Content != "" && len(summary.Spoke) == 0 {
+		summary.Spoke = []string{""} // rows of earlier releases don't say: somebody whom nothing lists
+	}
+	for _, user := range summary.Spoke {
+		t.summed = append(t.summed, spoken{user, out.Key, out.At})
+	}
 	return out, nil
 }
 
@@ -163,7 +175,6 @@ func (t *answering) waitingOf(all []turn.Message) (keys []string) {
 
 // told converts messages for the agent. known are the messages that may say that others were deleted.
 func (t *answering) told(ctx context.Context, all, known []conversation.Message) ([]turn.Message, error) {
-	names := t.names(ctx, all)
 	deleted := map[string]bool{}
 	for _, m := range known {
 		deleted[m.Changes] = deleted[m.Changes] || m.Deleted
@@ -172,6 +183,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 	if err != nil {
 		return nil, err
 	}
+	names := t.names(ctx, all, actions)
 	t.remember(all)
 	out := make([]turn.Message, len(all))
 	for i, m := range all {
@@ -202,6 +214,8 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		x := actions[m.ActionID]
 		switch {
 		case x == nil:
+		case rejects(m, x):
+			out[i].ActionID, out[i].Name, out[i].UserID = x.ActionID, names[x.CancelledBy], x.CancelledBy
 		case m.Sender == conversation.FromAgent:
 			out[i].Proposal = t.proposed(ctx, x)
 			for _, p := range m.Refused {
@@ -217,25 +231,61 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 	return out, nil
 }
 
-// hear notes what people said, in the words that they wrote, and who spoke since a person last approved an action, also
-// in the thread before the conversation.
+// hear notes what people said, in the words that they wrote, and who spoke since a person last approved an action: also
+// in the thread before the conversation, in messages that are summed up or deleted, and in proposals and rejections.
 func (t *answering) hear(all []conversation.Message, shown []turn.Message, actions map[string]*conversation.Action) {
-	t.words, t.spoke = nil, nil
+	t.words, t.spoke = nil, slices.Clone(t.summed)
 	for i, m := range all {
+		spoke := func(at time.Time, users ...string) {
+			for _, user := range users {
+				t.spoke = append(t.spoke, spoken{user, m.Key(), at})
+			}
+		}
 		x := actions[m.ActionID]
-		if m.Sender == conversation.FromSystem && x != nil && x.ApprovedBy == conversation.ApprovedByUser {
-			t.spoke = nil
-		}
-		if shown[i].Deleted {
-			continue
-		}
-		if m.Sender == conversation.FromUser {
-			t.words, t.spoke = append(t.words, said{m.User, m.Content}), append(t.spoke, m.User)
+		switch {
+		case m.Sender == conversation.FromUser:
+			if spoke(m.CreatedAt, m.User); !shown[i].Deleted {
+				t.words = append(t.words, said{m.User, m.Content})
+			}
+		case m.For != "":
+			spoke(m.CreatedAt, m.For) // what they typed, as far as the reason names it
+		case m.Sender == conversation.FromSystem && x != nil:
+			if x.RequestedBy == conversation.RequestedByUser {
+				spoke(x.CreatedAt, x.Askers...)
+			}
+			if x.Gate.RejectedBy != "" {
+				spoke(m.CreatedAt, x.Gate.RejectedBy)
+			}
+			if x.ApprovedBy == conversation.ApprovedByUser && x.Gate.ApprovedAt != nil {
+				t.spoke = slices.DeleteFunc(t.spoke, func(s spoken) bool { return !s.at.After(*x.Gate.ApprovedAt) })
+			}
 		}
 		for _, e := range m.Thread {
-			t.spoke = append(t.spoke, e.User)
+			spoke(m.CreatedAt, e.User)
 		}
 	}
+}
+
+// spoken says who spoke when, in the message with this key.
+type spoken struct {
+	user, key string
+	at        time.Time
+}
+
+// speakers returns who spoke since a person last approved an action.
+func (t *answering) speakers() []string { return t.speakersThrough(last) }
+
+// last is greater than any key.
+const last = "~"
+
+// speakersThrough is speakers as far as a summary of the messages up to a key covers them.
+func (t *answering) speakersThrough(key string) (users []string) {
+	for _, s := range t.spoke {
+		if s.key <= key && !slices.Contains(users, s.user) {
+			users = append(users, s.user)
+		}
+	}
+	return users
 }
 
 // said is what a person wrote.
@@ -273,8 +323,16 @@ func (t *answering) actions(ctx context.Context, all []conversation.Message) (ma
 // mention matches Slack's mention of a person.
 var mention = regexp.MustCompile(`<@([A-Z0-9]{2,30})(?:\|[^<>]*)?>`)
 
-// names returns the names of the messages' authors and of the people whom they mention, by id.
-func (t *answering) names(ctx context.Context, all []conversation.Message) map[string]string {
+// rejects reports whether a message tells the agent that a person rejected this action.
+func rejects(m conversation.Message, x *conversation.Action) bool {
+	return m.Sender == conversation.FromSystem && x.CancelReason == conversation.ReasonRejected && !m.Proposes(x)
+}
+
+// names returns the names of the messages' authors, of the people whom they mention and of those who rejected actions,
+// by id.
+func (t *answering) names(
+	ctx context.Context, all []conversation.Message, actions map[string]*conversation.Action,
+) map[string]string {
 	var people []string
 	add := func(id string) {
 		if id != "" && !slices.Contains(people, id) {
@@ -283,6 +341,9 @@ func (t *answering) names(ctx context.Context, all []conversation.Message) map[s
 	}
 	for _, m := range slices.Backward(all) { // only so many are looked up
 		add(m.User)
+		if x := actions[m.ActionID]; x != nil && rejects(m, x) {
+			add(x.CancelledBy)
+		}
 		for _, e := range m.Thread {
 			add(e.User)
 			for _, found := range mention.FindAllStringSubmatch(e.Text, -1) {

@@ -119,7 +119,7 @@ func testQuoted(t *testing.T, w *world) {
 	result := said[len(said)-1].Parts[0].Result
 	expect.Must(t, result != nil, "%+v", said)
 	expect.Has(t, result.Text, `[{"system":"Action #1 was rejected. The reason: ","at":"`)
-	expect.Has(t, result.Text, `"},{"quoted":"`+reason+`"}]`)
+	expect.Has(t, result.Text, `"},{"from":"name of U1","id":"U1","quoted":"`+reason+`"}]`)
 }
 
 // A file that can't be read prevents no answer: the agent gets the reason.

@@ -20,6 +20,12 @@ const (
 		"tell the people"
 )
 
+// leftBehind and savePatch are for the agent, too: changes that can't be pushed may be what nobody wanted to change.
+const (
+	leftBehind = "if files are among them that a command only left behind, propose to delete them first"
+	savePatch  = "people can save a patch on the conversation's page instead"
+)
+
 // source returns the source for whose repository pull requests may be proposed here. It must be a branch, and listed as
 // it was when the conversation began.
 func (t *answering) source() (s agent.Source, ok bool) {
@@ -65,7 +71,7 @@ func (t *answering) completePush(ctx context.Context, p conversation.Payload) (c
 	}
 	changes := commit.Changes(was, t.tree)
 	if problems := commit.Unpushable(changes, source.Allow); problems != nil {
-		return p, append(problems, "people can save a patch on the conversation's page instead")
+		return p, append(problems, leftBehind, savePatch)
 	}
 	p.Changes = changes
 	p.Push = &conversation.Push{Source: s.Name, Repository: s.Repository, RepositoryID: s.RepositoryID, Commit: s.Commit,

@@ -62,7 +62,7 @@ func sourced(t *testing.T, server *storetest.Server, ref string, is ...conversat
 	first := put([]conversation.File{{Path: "a.py", Content: "1\n"}})
 	run, commit, now := w.load().Head.Run, strings.Repeat("c", 40), time.Now()
 	for _, decide := range []conversation.Decision{
-		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, now) },
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, commit, now) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.TakeSource(run, conversation.Fetched{Commit: commit, Version: first, Files: []string{"a.py"}}, now)
@@ -145,6 +145,7 @@ func TestAPullRequestThatCantBeMadeIsSaidToTheModel(t *testing.T) {
 			"nothing has changed since the commit"},
 		"an action of the repository": {"Mend", []conversation.File{{Path: ".github/workflows/x.yml", Content: "on: push\n"}},
 			"can't be changed by a pull request"},
+		"what a run left": {"Mend", []conversation.File{{Path: "a.bin", Content: "\xff"}}, "propose to delete them first"},
 	} {
 		w := sourced(t, server, "heads/main", tt.files...)
 		w.vendor.says.Calls = []model.Call{pull(tt.title)}

@@ -132,7 +132,8 @@ func (t *answering) readBefore(ctx context.Context, all []conversation.Message, 
 func (t *answering) paidFor(x *conversation.Answer) turn.Paid {
 	return func(ctx context.Context, rounds []turn.Round, used model.Usage) (bool, error) {
 		read := *t.whatWasRead(ctx, rounds)
-		y := conversation.Answer{Usage: x.Usage.Plus(used), Summary: x.Summary, Through: x.Through, Folded: x.Folded}
+		y := conversation.Answer{Usage: x.Usage.Plus(used), Summary: x.Summary, Through: x.Through, Folded: x.Folded,
+			Spoke: x.Spoke}
 		a, err := pipeline.Paid(ctx, y.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
 			return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 				return a.ReadOn(t.in.Run, t.seen, read, y, t.Now())

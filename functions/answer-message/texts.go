@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,11 +16,11 @@ import (
 	"ringi/shared/store/large"
 )
 
-// textWithin is how long the address of a file that is read is good, and how long its text is waited for.
-const textWithin = 25 * time.Second
+// textWithin is how long the address of a file that is read is good, and how long its text is waited for: two tries.
+const textWithin = 45 * time.Second
 
 // texts implements Handler.Text by the function read-file, which gets the address of that one object. A file on which the
-// function ends, since it takes too long or too much memory, would end it again.
+// function ends twice, since it takes too long or too much memory, would end it again; once may be chance.
 func texts(cfg aws.Config, function string, kept large.Store,
 ) func(context.Context, aggregate.Ref, string, []byte) (filetext.Text, error) {
 	api := lambda.NewFromConfig(cfg, func(o *lambda.Options) {
@@ -36,7 +37,13 @@ func texts(cfg aws.Config, function string, kept large.Store,
 		if err != nil {
 			return text, fmt.Errorf("order a text: %w", err)
 		}
-		out, err := api.Invoke(ctx, &lambda.InvokeInput{FunctionName: &function, Payload: order})
+		in := &lambda.InvokeInput{FunctionName: &function, Payload: order}
+		out, err := api.Invoke(ctx, in)
+		if err == nil && out.FunctionError != nil {
+			slog.WarnContext(ctx, "the reading of a file ended", "sha256", aggregate.HashOf(string(file)), "why",
+				*out.FunctionError)
+			out, err = api.Invoke(ctx, in)
+		}
 		switch {
 		case err != nil:
 			return text, fmt.Errorf("read a file: %w", err)

@@ -76,7 +76,7 @@ func (h *hub) sourced(t *testing.T, server *storetest.Server) *world {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
 	w.save(h.source(), by)
 	run := expect.Value(w.rows.Load(t.Context(), w.ref))(t).Head.Run
-	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, w.now) })
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.TrySource(run, 0, w.now) })
 	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.FixSource(run, h.first, w.now) })
 	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.py", Content: "1\n"}}))(t)
 	is := expect.Value(was.Apply([]conversation.File{{Path: "a.py", Content: "2\n"}, {Path: "new.py", Content: "n\n"}}))(t)

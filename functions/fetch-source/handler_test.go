@@ -114,16 +114,27 @@ func newWorld(t *testing.T, db *storetest.Server, change func(s *agent.Source)) 
 	if change != nil {
 		change(&source)
 	}
-	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
-		Text: "fix it"}
-	w.ref = in.Ref()
+	w.ref = inbound(root).Ref()
 	expect.Value(w.rows.Bootstrap(t.Context(), tenancy.Tenant{ID: w.ref.Tenant, Name: "T1", Slug: "t1", TeamID: "T1",
 		Admins: []string{"U1"}}, w.now))(t)
 	w.lists(source)
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "en",
-		Source: conversation.SourceOf(source)}, w.now))(t)
-	expect.NoError(t, w.rows.Begin(t.Context(), c))
+	w.begin(root, source)
 	return w
+}
+
+func inbound(root string) conversation.Inbound {
+	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1",
+		Text: "fix it"}
+}
+
+// begin begins a conversation, which is the world's from now on.
+func (w *world) begin(root string, s agent.Source) {
+	w.t.Helper()
+	in := inbound(root)
+	w.ref = in.Ref()
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "en",
+		Source: conversation.SourceOf(s)}, w.now))(w.t)
+	expect.NoError(w.t, w.rows.Begin(w.t.Context(), c))
 }
 
 // lists saves the settings with these sources.
@@ -170,6 +181,8 @@ func TestFetchSource(t *testing.T) {
 		"a folder of it": testFolder,
 		"a retry fetches the commit of the first try":          testSameCommit,
 		"three tries, then it goes on without files":           testTries,
+		"a workspace fetches so many sources in a day":         testDay,
+		"a workspace without a limit fetches on":               testNoLimit,
 		"what GitHub doesn't give is said":                     testRefused,
 		"it delays neither stopping nor closing":               testStopped,
 		"a run that is given up says so, and answers":          testGivenUp,

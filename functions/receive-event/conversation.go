@@ -37,8 +37,8 @@ const mostKnown = 100
 // toAgent saves a message to an agent: one that begins with an agent's name, any other direct message if the settings
 // say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
 // colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
-// agent's gets a question. shared says that people of other organizations read it. taken is false for any other
-// message.
+// agent's gets a question, and another agent's name in a conversation's thread an answer. shared says that people of
+// other organizations read it. taken is false for any other message.
 func (h *Handler) toAgent(
 	ctx context.Context, m message, r task.Request, shared bool,
 ) (out inbound.Response, taken bool, err error) {
@@ -52,6 +52,16 @@ func (h *Handler) toAgent(
 	}
 	opening := openingOf(s)
 	if r.Threaded() {
+		if to, _ := addressee(s, in.Text); to.named && calls.MatchString(in.Text) {
+			is, err := h.agentOf(ctx, in.Ref())
+			switch {
+			case err != nil:
+				return out, true, unkept(ctx, r.EventID, err)
+			case is != "" && is != to.agent:
+				out, err := h.otherAgent(ctx, r, is, to.agent)
+				return out, true, err
+			}
+		}
 		in.Blank = silent(in.Text) && len(m.Files) == 0
 		c, err := conversation.Tell(in, opening, h.Now())
 		if err == nil {
@@ -77,12 +87,15 @@ func (h *Handler) toAgent(
 		if shared {
 			s.Sources = nil
 		}
-		from, known := agent.SourceNamed(s.Sources, to.source, r.User, to.agent)
-		if !known {
-			out, err := h.noSource(ctx, r, to, s.Sources)
+		from, listed, err := h.source(ctx, r, to, s.Sources, shared)
+		switch {
+		case err != nil:
+			return out, true, unkept(ctx, r.EventID, err)
+		case from == nil:
+			out, err := h.noSource(ctx, r, to, listed)
 			return out, true, err
 		}
-		opening.Source = conversation.SourceOf(from)
+		opening.Source = conversation.SourceOf(*from)
 	}
 	opening.AgentID, opening.Unnamed = to.agent, !to.named
 	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && len(m.Files) == 0
@@ -96,6 +109,41 @@ func (h *Handler) toAgent(
 		}
 	}
 	return inbound.OK(), true, said(ctx, in, to.agent, r, err)
+}
+
+// source returns the listed source that a message names, or nil, and the sources that are listed. What was cached may
+// lack one that an administrator has just listed, so a refusal goes by what the settings say now.
+func (h *Handler) source(
+	ctx context.Context, r task.Request, to addressed, listed []agent.Source, shared bool,
+) (*agent.Source, []agent.Source, error) {
+	from, known := agent.SourceNamed(listed, to.source, r.User, to.agent)
+	if !known && !shared {
+		now, err := h.Conversations.Settings(ctx, aggregate.TenantID(r.TeamID))
+		if err != nil {
+			return nil, nil, err
+		}
+		listed = now.Sources
+		from, known = agent.SourceNamed(listed, to.source, r.User, to.agent)
+	}
+	if !known {
+		return nil, listed, nil
+	}
+	return &from, listed, nil
+}
+
+// agentOf returns the agent of a thread's conversation; "" if there is none, if it has ended, or if it began without an
+// agent's name.
+func (h *Handler) agentOf(ctx context.Context, ref aggregate.Ref) (id string, err error) {
+	_, err = h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		if s := a.Conversation; s.Status != conversation.Closed && !s.Unnamed {
+			id = s.AgentID
+		}
+		return aggregate.Change{}, nil
+	})
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return "", nil
+	}
+	return id, err
 }
 
 // settings returns the tenant's settings, cached for settingsFor.

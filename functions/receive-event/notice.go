@@ -80,11 +80,21 @@ var typedSource = regexp.MustCompile(`^[A-Za-z0-9_-]{1,32}$`)
 func (h *Handler) meant(ctx context.Context, r task.Request, near []agent.Definition) (inbound.Response, error) {
 	var ids []string
 	for _, d := range near[:min(len(near), mostNear)] {
-		ids = append(ids, d.ID+":")
+		ids = append(ids, d.ID)
 	}
+	detail := nameOf(r.Text) + "/" + strings.Join(ids, ", ")
 	r.Text = ""
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonAgentMeant, r.Channel+" "+r.MessageTS,
-		strings.Join(ids, " / "), h.Now())
+		detail, h.Now())
+	return h.create(ctx, change, ref, r)
+}
+
+// otherAgent tells a person that the thread is another agent's than the one that their message names, and how to begin
+// with that. The text is not saved, and nobody answers it.
+func (h *Handler) otherAgent(ctx context.Context, r task.Request, is, named string) (inbound.Response, error) {
+	r.Text = ""
+	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonOtherAgent, r.Channel+" "+r.MessageTS,
+		is+"/"+named, h.Now())
 	return h.create(ctx, change, ref, r)
 }
 

@@ -84,6 +84,24 @@ func TestAMentionSaysItsSource(t *testing.T) {
 		k.said()[0].Content == "直して", "%+v", opened)
 }
 
+// An administrator lists a source while the settings are still cached.
+func TestASourceCanBeNamedAsSoonAsItIsListed(t *testing.T) {
+	k := &kept{settings: custom(func(*tenancy.Settings) {})}
+	h := handler(k)
+	say := func(text, ts string) {
+		over := map[string]any{"user_team": "T0TEAM", "ts": ts}
+		expect.Is(t, post(t, h, signed(callback(t, direct(text, over), nil))).StatusCode, 200)
+	}
+	say("claude: こんにちは", "1775034000.000200")
+	k.settings = custom(func(s *tenancy.Settings) {
+		s.Sources = []agent.Source{{Name: "shop", Repository: "acme/shop", Ref: "heads/main", RepositoryID: 7,
+			People: []string{agent.Everybody}, Agents: []string{"claude"}, CI: agent.CISkip}}
+	})
+	say("claude@shop: 直して", "1775034000.000300")
+	opened := k.opened[conversation.ID("T0TEAM", "D0DM", "1775034000.000300")]
+	expect.That(t, opened != nil && opened.Conversation.Source != nil, "the source is not known: %+v", opened)
+}
+
 // ends returns how the only task that was made ended.
 func (k *kept) ends(t *testing.T) *task.Ended {
 	t.Helper()

@@ -23,6 +23,7 @@ type lines struct {
 	kept    []int           // the indexes of the lines that are kept, held ones included
 	gone    []int           // of lines that are to be deleted
 	last    []isolated.Line // the last lines, for the agent
+	begun   []int           // of several commands: the index of the first line of each that has begun
 	flushed time.Time
 	drawn   time.Time
 }
@@ -40,15 +41,51 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	})
 	l.next, l.came = at+1, l.came+1
 	if l.kept = append(l.kept, at); len(l.kept) > conversation.MostLines {
-		l.gone, l.kept = append(l.gone, l.kept[0]), l.kept[1:]
+		l.drop(l.surplus(conversation.MostLines, len(l.kept), func(i int) int { return l.kept[i] }))
 	}
-	if l.last = append(l.last, line); len(l.last) > 2*tailLines {
-		l.last = l.last[len(l.last)-tailLines:]
+	if l.last = append(l.last, line); len(l.last) > tailLines {
+		i := l.surplus(tailLines, len(l.last), func(i int) int { return l.last[i].Number - 1 })
+		l.last = slices.Delete(l.last, i, i+1)
 	}
 	if len(l.held) >= conversation.MostLines || now.Sub(l.flushed) >= l.FlushEvery {
 		l.keep(ctx)
 	}
 	return nil
+}
+
+// begins notes that the next line is another command's.
+func (l *lines) begins() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun = append(l.begun, max(l.next, l.came))
+}
+
+// surplus returns the place of the line to drop where more than most lines are kept: the oldest of the first command that
+// has more than its part. So one that prints much doesn't push out what others printed. at returns the index of the line
+// at a place.
+func (l *lines) surplus(most, n int, at func(place int) int) (place int) {
+	part := most / max(1, len(l.payload.Commands))
+	for _, end := range append(l.begun[min(1, len(l.begun)):len(l.begun):len(l.begun)], l.next) {
+		from := place
+		for place < n && at(place) < end {
+			place++
+		}
+		if place-from > part {
+			return from
+		}
+	}
+	return 0
+}
+
+// drop drops the line at this place of those that are kept.
+func (l *lines) drop(place int) {
+	at := l.kept[place]
+	l.kept = slices.Delete(l.kept, place, place+1)
+	if i := slices.IndexFunc(l.held, func(e conversation.LogEntry) bool { return e.Order == at }); i >= 0 {
+		l.held = slices.Delete(l.held, i, i+1)
+		return
+	}
+	l.gone = append(l.gone, at)
 }
 
 // keepUp saves the last lines of a command that has fallen silent.
@@ -132,21 +169,41 @@ func (l *lines) into(r *conversation.Result, dropped int) {
 	r.Tail, r.TailLines = l.tail()
 }
 
-// tail returns the last lines for the agent, each after its number, and which these are.
+// tail returns the last lines for the agent, each after its number, and which these are. Of several commands each has a
+// part of them, and what one leaves of its part is for the next.
 func (l *lines) tail() (text string, shown []conversation.Lines) {
-	last, from := l.last[max(0, len(l.last)-tailLines):], 0
-	size := 0
 	var out []string
-	for i, line := range slices.Backward(last) {
-		one := fmt.Sprintf("%d: %s", line.Number, line.Text)
-		if size += len(one) + 1; size > mostTail && out != nil {
-			break
+	size, from := 0, 0
+	for n := range max(1, len(l.begun)) {
+		to := len(l.last)
+		if n+1 < len(l.begun) {
+			to = from + len(until(l.last[from:], l.begun[n+1]))
 		}
-		out, from = append(out, legible.FirstBytes(one, mostTail)), i
-	}
-	slices.Reverse(out)
-	for _, line := range last[min(from, len(last)):] {
-		shown = conversation.WithLine(shown, line.Number)
+		var own []string
+		first := to
+		for first > from {
+			one := fmt.Sprintf("%d: %s", l.last[first-1].Number, l.last[first-1].Text)
+			whole := out == nil && own == nil && to == len(l.last)
+			if size+len(one)+1 > mostTail*(n+1)/max(1, len(l.begun)) && !whole {
+				break
+			}
+			size += len(one) + 1
+			own, first = append(own, legible.FirstBytes(one, mostTail)), first-1
+		}
+		slices.Reverse(own)
+		out = append(out, own...)
+		for _, line := range l.last[first:to] {
+			shown = conversation.WithLine(shown, line.Number)
+		}
+		from = to
 	}
 	return strings.Join(out, "\n"), shown
+}
+
+// until returns the lines before the one with this index.
+func until(all []isolated.Line, end int) []isolated.Line {
+	if i := slices.IndexFunc(all, func(line isolated.Line) bool { return line.Number > end }); i >= 0 {
+		return all[:i]
+	}
+	return all
 }

@@ -37,6 +37,7 @@ func (p *progress) begins(n int) error {
 		last.Lines = count + 1 - last.From
 	}
 	p.ran = append(p.ran, conversation.Ran{StartedAt: now, From: count + 1})
+	p.lines.begins()
 	p.notes <- slices.Clone(p.ran)
 	return nil
 }

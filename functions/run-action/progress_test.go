@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,38 @@ func TestSeveralCommandsAreOneAction(t *testing.T) {
 	expect.That(t, o.Script == "" && o.TimeoutSeconds == 200 && len(o.Commands) == 3 && o.Validate() == nil &&
 		o.Commands[1] == isolated.Command{Script: "make test", TimeoutSeconds: 120}, "%+v", o)
 	expect.Has(t, w.told(), "Command 1: exit code 0 · 1.5 s · lines 1–2 of the output\nCommand 2: exit code 0")
+}
+
+// What one command prints doesn't push out what another printed: people and the agent see the end of each.
+func TestEachCommandKeepsItsPartOfTheOutput(t *testing.T) {
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, several)
+	for i := range 5 {
+		w.box.lines = append(w.box.lines, fmt.Sprint("first ", i+1))
+	}
+	for i := range 1409 {
+		w.box.lines = append(w.box.lines, fmt.Sprint("second ", i+6))
+	}
+	for i := range 400 {
+		w.box.lines = append(w.box.lines, fmt.Sprint("third ", i+1415))
+	}
+	w.box.begins = map[int]int{0: 1, 5: 2, 1414: 3}
+	w.box.end = isolated.End{Ran: []isolated.Ran{{Lines: 5}, {Lines: 1409}, {Lines: 400}}}
+	expect.Value(w.handle())(t)
+	x := w.action()
+	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
+	expect.Must(t, len(log) == conversation.MostLines, "%d lines", len(log))
+	var per [4]int
+	for i, l := range log {
+		word, n, _ := strings.Cut(l.Text, " ")
+		expect.Must(t, n == fmt.Sprint(l.Order+1) && (i == 0 || log[i-1].Order < l.Order), "line %d is %q", l.Order, l.Text)
+		per[map[string]int{"first": 1, "second": 2, "third": 3}[word]]++
+	}
+	expect.Same(t, [4]int{0, 5, 166, 329}, per)
+	expect.That(t, x.NotKept() == "6–1,248, 1,415–1,485" && x.Lines == 1814 && x.Dropped == 1314, "not kept: %s of %d", x.NotKept(), x.Lines)
+	told := w.told()
+	for _, want := range []string{"\n5: first 5\n", "\n1414: second 1414\n", "\n1814: third 1814"} {
+		expect.Has(t, told, want)
+	}
 }
 
 func TestTheRowSaysWhichCommandsRan(t *testing.T) {

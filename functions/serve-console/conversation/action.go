@@ -194,8 +194,12 @@ func (t *loaded) does(x *conversation.Action, p conversation.Payload, path strin
 // had been dropped.
 func (t *loaded) printed(x *conversation.Action, out *actionRow) {
 	var kept []int
-	for _, l := range t.log {
-		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err, x.Printed(l.Order+1, len(kept) == 0)})
+	for i, l := range t.log {
+		before := 0
+		if i > 0 {
+			before = t.log[i-1].Order + 1
+		}
+		out.Lines = append(out.Lines, logLine{l.Order + 1, card.Output(l.Text), l.Err, x.Printed(l.Order+1, before)})
 		kept, out.Count = append(kept, l.Order), max(out.Count, l.Order+1)
 	}
 	out.Missing = conversation.NumbersOf(conversation.Missing(kept, out.Count), false)

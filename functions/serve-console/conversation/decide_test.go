@@ -62,6 +62,17 @@ func beginsEmpty(t *testing.T, w *consoletest.World) {
 	expect.That(t, !k.Load().FilesLost(), "they are lost still")
 }
 
+// saysWhatWasDecided: a click on a page that is out of date is told what was decided, and not that the conversation is open.
+func saysWhatWasDecided(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	sato := w.As(workspace.Sato)
+	sato.Locale = "en"
+	x := k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "no"))
+	late := sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, ""))
+	late.Holds(t, "It was decided before").Lacks(t, "Now: Open")
+}
+
 // takesLateFiles: a result that came late left files, and a person chooses them.
 func takesLateFiles(t *testing.T, w *consoletest.World) {
 	k := w.Direct()
@@ -181,7 +192,7 @@ func largePayload(t *testing.T, w *consoletest.World) {
 func waitsForActions(t *testing.T, w *consoletest.World) {
 	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
-	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
+	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Holds(t, k.Page(), "エージェントの操作", "テストを走らせて確かめます", "あなたの判断待ち")
 	w.As(workspace.Alex).Get("/console/approvals").Lacks(t, k.Page())
 	w.As(workspace.Suzuki).Get("/console/audit").Holds(t, `<a href="`+k.Page()+`">会話を開く</a>`, "エージェントの操作を提案した")
 }

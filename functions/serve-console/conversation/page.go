@@ -291,6 +291,9 @@ func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, loc
 	if err := subject.Became(r, t.is.Undecided); err != nil {
 		s.Decided = t.refused(err, locale)
 	}
+	if !waits && t.is.Conversation.Status == conversation.Open && (s.Decided != "" || p.Problem != "") {
+		s.Now = "" // that the conversation is open says nothing of what was decided
+	}
 	s.Shown = subject.Instead(r, p.Problem != "", slices.Contains(t.is.Offers(), p.tried), waits)
 	return s
 }

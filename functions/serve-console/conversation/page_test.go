@@ -31,6 +31,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"every address":                                     everyAddressAsksWho,
+		"a late click is told what was decided":             saysWhatWasDecided,
 		"a late result's files":                             takesLateFiles,
 		"several commands":                                  severalCommands,
 		"a thousand messages":                               longTalk,

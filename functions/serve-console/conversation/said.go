@@ -152,7 +152,7 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 	}
 	switch m.Sender {
 	case conversation.FromAgent:
-		row.By = p.Agent
+		row.By, row.Text = p.Agent, card.Answered(m.Content)
 	case conversation.FromSystem:
 		row.By = words.Say("ringi")
 		if m.For != "" {

@@ -67,7 +67,8 @@ func TestThePageNamesTheSettingsForWhich0MeansNoLimit(t *testing.T) {
 		}
 		expect.Same(t, []string{
 			"max_cost_usd", "max_cost_day_usd", "max_cost_month_usd", "max_open_tasks.person", "max_open_tasks.tenant",
-			"max_tasks_per_hour.person", "max_tasks_per_hour.tenant", "max_session_cost_usd", "max_agents_cost_day_usd", "max_messages_per_hour",
+			"max_tasks_per_hour.person", "max_tasks_per_hour.tenant", "max_session_cost_usd", "max_agents_cost_day_usd",
+			"max_sources_per_day", "max_messages_per_hour",
 		}, unlimited)
 	}
 }

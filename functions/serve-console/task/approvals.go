@@ -51,8 +51,9 @@ type waitingRow struct {
 	Since, Until  time.Time
 	Who           string // may decide
 	Effects       []string
-	Mine          bool // the viewer may decide
-	OneStep       int  // the number of the step that a gate precedes
+	Said, SaidBy  string // of an action: what it is for, in the words of the agent or of the person who proposed it
+	Mine          bool   // the viewer may decide
+	OneStep       int    // the number of the step that a gate precedes
 }
 
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -114,6 +115,7 @@ type askedItem struct {
 	origin aggregate.Origin
 	title  string
 	rank   task.Priority
+	agent  string         // of a conversation
 	text   string         // of the message, if people are asked what it is meant to be
 	before []task.Process // the process that has the gate's step
 }
@@ -192,7 +194,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 	for _, x := range items {
 		a := askedItem{WaitingItem: x}
 		if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
-			a.origin, a.title = s.Origin(), s.Title
+			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Text
 		} else if t, ok := titles[x.Ref.ID]; ok {
@@ -248,7 +250,10 @@ func (c *Pages) read(
 			}
 		case *conversation.Action:
 			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
-			is.Effects = []string{card.ActionCalled(row, v.Locale) + ": " + card.OneLine(row.Summary)}
+			is.Effects, is.Said = []string{c.doing(r.Context(), v, x.Ref, row, reader)}, card.OneLine(row.Summary)
+			if is.SaidBy = card.OneLine(x.agent); row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
+				is.SaidBy = person(row.Askers[0])
+			}
 		case *task.Choice:
 			is.Title, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), 0
 			is.Mine = is.Mine || x.origin.User == v.User

@@ -11,6 +11,7 @@ import (
 	taskpages "ringi/functions/serve-console/task"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -20,6 +21,7 @@ func TestTheListOfApprovals(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"what waits is listed, the oldest first, with what it would do": testApprovals,
 		"a step's check shows the line of its step alone":               testStepApproval,
+		"an agent's action is told by its payload, not by the agent":    testActionsApproval,
 		"a message that may be a reason waits for its writer":           testSorting,
 		"what waits for me is what my click would decide":               testForMe,
 		"many pages are gone through for what waits for me":             testManyApprovals,
@@ -69,6 +71,36 @@ func testStepApproval(t *testing.T, w *consoletest.World) {
 	got := w.As(workspace.Suzuki).Get("/console/approvals")
 	got.Says(t, 200, "実行前の確認", "ステップ1", "一通目")
 	got.Lacks(t, "二通目")
+}
+
+// What an agent says of its action is the agent's words, and never stands for what the action does.
+func testActionsApproval(t *testing.T, w *consoletest.World) {
+	was := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "README.md", Content: "x\n"}}))(t)
+	kept, problems := conversation.Payload{Delete: []string{"README.md"}, Files: []conversation.File{{Path: "a", Content: "y\n"}}}.
+		Complete(conversation.CodeGenerate, conversation.On{}, was)
+	expect.Must(t, problems == nil, "%v", problems)
+	for payload, tt := range map[string]struct {
+		typ    conversation.ActionType
+		ja, en string
+	}{
+		kept.JSON(): {conversation.CodeGenerate, "削除 1 件: README.md · 新規 1 件: a", "1 deleted: "},
+		`{"commands":[{"script":"rm -rf x\u202e","timeout_seconds":5},{"script":"make","timeout_seconds":5}]}`: {
+			conversation.ShellCommand, "コマンド 2 件、1 件目: rm -rf x⟨U&#43;202E⟩", "2 commands, the first: rm"},
+		`{"script":"rm y","timeout_seconds":5}`:                        {conversation.ShellCommand, ": rm y", ": rm y"},
+		`{"argv":["go","test","./a b",""],"timeout_seconds":5}`:        {conversation.TestRun, "go test &#34;./a b&#34; &#34;&#34;", "go test"},
+		`{"tool":"list_employees","arguments":"{\"status\":\"all\"}"}`: {conversation.ToolCall, "list_employees", "list_employees"},
+	} {
+		k := w.Talked(workspace.Sato, workspace.HR, "channel", "直して")
+		k.Proposes(tt.typ, payload, "")
+		for locale, want := range map[string]string{"ja": tt.ja, "en": tt.en} {
+			b := w.As(workspace.Sato)
+			b.Locale = locale
+			got := b.Get("/console/approvals").Text()
+			expect.Has(t, got, want)
+			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行される内容ではありません)", "en": "says, which is not what is done"}[locale])
+			expect.That(t, strings.HasPrefix(strings.TrimSpace(said), ":"), "the agent's words are not called so: %s", got)
+		}
+	}
 }
 
 func testSorting(t *testing.T, w *consoletest.World) {

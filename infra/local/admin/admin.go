@@ -55,7 +55,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 		return err
 	}
 	x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
-	x.MaxAgentsCostDayUSD = 0
+	x.MaxAgentsCostDayUSD, x.MaxSourcesPerDay = 0, 0
 	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }

@@ -23,8 +23,8 @@ func (t InteractionError) Error() string {
 	return fmt.Sprintf("the app did not answer well: %s (status %d)", t.Reason, t.Status)
 }
 
-// ErrNoButton means that the message does not have the button.
-var ErrNoButton = errors.New("the message has no such button")
+// ErrNoButton means that a message or modal does not have the button, perhaps not any more.
+var ErrNoButton = errors.New("it has no such button")
 
 // Click presses a button of a message and confirms its dialog. It returns an InteractionError if the app does not
 // answer properly, MessageNotFound, or ErrNoButton.
@@ -65,7 +65,7 @@ func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 	}
 	found, ok := inBlocks(v.Blocks, actionID)
 	if !ok {
-		return fmt.Errorf("click %s in %s: the modal has no such button", actionID, viewID)
+		return fmt.Errorf("click %s in %s: %w", actionID, viewID, ErrNoButton)
 	}
 	return s.actIn(by, v, found, value)
 }

@@ -59,6 +59,9 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 	if err := w.Click(workspace.Suzuki, workspace.HR, ts, "no_such"); err == nil {
 		t.Error("a button that isn't there was clicked")
 	}
+	status, answer := w.send(t, http.MethodPost, "act", "application/json", `{"user":"`+workspace.Suzuki+`","channel":"`+
+		workspace.HR+`","ts":"`+ts+`","action_id":"no_such"}`)
+	expect.That(t, status == http.StatusConflict && answer["trouble"] == "noButton", "status %d: %v", status, answer)
 	var cb slack.InteractionCallback
 	if err := cb.UnmarshalJSON(raw(t, got)); err != nil || cb.ActionCallback.BlockActions[0].Value != "01P" || cb.Container.ThreadTs == "" {
 		t.Errorf("slack-go reads %+v, %v", cb.ActionCallback, err)

@@ -81,6 +81,9 @@ func reply(w http.ResponseWriter, v any, err error) {
 		case errors.As(err, &code):
 			status = http.StatusConflict
 			answer["code"] = string(code)
+		case errors.Is(err, ErrNoButton):
+			status = http.StatusConflict
+			answer["trouble"] = "noButton"
 		}
 		v = answer
 	}

@@ -83,7 +83,7 @@ var githubPages = template.Must(template.New("github").Parse(githubText))
 
 // FetchCommand is the command by which a person fetches branches from the clone into the repository.
 func FetchCommand(c *github.Clone, what string) string {
-	return "git -C " + quoted(c.Path) + " fetch " + quoted(c.Dir) + " " + quoted(what)
+	return "git -C " + quoted(c.Path) + " fetch -- " + quoted(c.Dir) + " " + quoted(what)
 }
 
 // quoted returns a text as one word of a shell's.

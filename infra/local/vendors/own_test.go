@@ -94,6 +94,25 @@ func TestThePageOfAPullRequest(t *testing.T) {
 	}
 }
 
+// The command that people copy takes a branch's name for a branch, whatever the name is.
+func TestACommandToFetchTakesABranchForABranch(t *testing.T) {
+	v := vendors.New()
+	dir := repositoryIn(t, "main", "app")
+	ran := filepath.Join(t.TempDir(), "ran")
+	branch := "--upload-pack=touch${IFS}" + ran + ";false"
+	git(t, dir, "update-ref", "refs/heads/"+branch, "HEAD")
+	own := expect.Value(v.Serve(dir, t.TempDir()))(t)
+	for _, what := range []string{branch, branch + ":" + branch} {
+		said, err := exec.Command("sh", "-c", vendors.FetchCommand(own.Clone, what)).CombinedOutput()
+		t.Logf("%v: %s", err, said)
+	}
+	_, err := os.Stat(ran)
+	expect.That(t, os.IsNotExist(err), "the name was run: %v", err)
+	git(t, dir, "switch", "-q", "--detach")
+	said, err := exec.Command("sh", "-c", vendors.FetchCommand(own.Clone, "main:main")).CombinedOutput()
+	expect.That(t, err == nil, "%v: %s", err, said)
+}
+
 // opened opens a pull request from the branch ringi/S/A.
 func opened(t *testing.T, v *vendors.Vendors, url string, r *github.Repository) {
 	t.Helper()

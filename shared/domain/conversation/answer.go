@@ -50,8 +50,8 @@ type Answer struct {
 	// Attached are the attachments, if files were added to them, and AttachmentsVersion is their version.
 	Attached           []Attached
 	AttachmentsVersion string
-	// Unread tells people which attachments could not be read and why.
-	Unread string
+	// Unread tells people which attachments could not be read, or not whole, and why.
+	Unread []Unread
 	// Files is what was read of the conversation's files; nil: nothing.
 	Files *Reading
 	// HandOver is the text of a request that the agent makes to the pipeline.
@@ -64,6 +64,8 @@ type Answer struct {
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
 	Folded []string
+	// Spoke are the people whose words Summary has, as far as nobody approved an action since.
+	Spoke []string
 }
 
 // working returns ErrSuperseded if the head names another run or the conversation is closed.
@@ -126,7 +128,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	case handed != nil && handed.TaskID == "":
 		c.offer(x.HandOver)
 	}
-	c.fold(x.Summary, x.Through)
+	c.fold(x)
 	switch {
 	case x.Refused != "":
 		c.Conversation.Refused++
@@ -146,22 +148,24 @@ func (c *change) attach(x Answer) {
 	if x.AttachmentsVersion != "" {
 		c.Conversation.Attached, c.Conversation.AttachmentsVersion = x.Attached, x.AttachmentsVersion
 	}
-	if x.Unread == "" {
+	if len(x.Unread) == 0 {
 		return
 	}
 	m := Message{Sender: FromSystem}
 	m.own(said.In(c.Conversation.Locale).unread)
-	m.quote(x.Unread)
+	for _, f := range x.Unread {
+		m.around("• ", f.Name, ": "+f.Why)
+	}
 	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 
 // fold saves a summary of all messages up to a key.
-func (c *change) fold(summary, through string) {
-	if summary == "" {
+func (c *change) fold(x Answer) {
+	if x.Summary == "" {
 		return
 	}
-	m := c.say(Message{Sender: FromSystem, Content: summary, Collapsed: true, Through: through})
-	c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = through, m.Key()
+	m := c.say(Message{Sender: FromSystem, Content: x.Summary, Collapsed: true, Through: x.Through, Spoke: x.Spoke})
+	c.Conversation.CollapsedThrough, c.Conversation.SummaryKey = x.Through, m.Key()
 }
 
 // Tried records a failed try that will be repeated: its cost, and the summary made for it. The messages stay
@@ -227,7 +231,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		}
 	}
 	if of := newestOf(seen); of != nil {
-		c.Conversation.Askers, c.Conversation.AskedBy, c.Conversation.AskedTS = askers, of.User, of.TS
+		c.asks(askers, of)
 	}
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
@@ -235,6 +239,20 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	c.active()
 	c.tidy()
 	return c, nil
+}
+
+// asks notes whose messages are answered. Whoever spoke since the last proposal is among them: a "thanks" by somebody
+// else, after an answer in words, doesn't make an action the request of that person alone.
+func (c *change) asks(people []string, newest *Inbox) {
+	s := &c.Conversation
+	if !s.Proposed {
+		for _, earlier := range s.Askers {
+			if !slices.Contains(people, earlier) {
+				people = append(people, earlier)
+			}
+		}
+	}
+	s.Askers, s.AskedBy, s.AskedTS, s.Proposed = people, newest.User, newest.TS, false
 }
 
 // rest ends the run if nothing is left to do after this Change.

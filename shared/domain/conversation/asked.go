@@ -86,7 +86,8 @@ func (a *Aggregate) Askers() []string {
 	return a.LastAskers()
 }
 
-// LastAskers returns the people whose messages the agent answered last, or who opened the conversation.
+// LastAskers returns the people whose messages the agent answered since its last proposal, the last first, or who opened
+// the conversation.
 func (a *Aggregate) LastAskers() []string {
 	if a.Conversation == nil || len(a.Conversation.Askers) == 0 {
 		return []string{a.Head.Requester}

@@ -123,6 +123,13 @@ func (r CallResult) Pieces(locale string) []Piece {
 	return out
 }
 
-// NotShownAgain stands in place of an older result, and NotKeptAnyMore in place of one that is deleted.
-func NotShownAgain(locale string) []Piece  { return []Piece{{Text: said.In(locale).resultOld}} }
+// NotShownAgain stands in place of an older result. What wrote would write again if it were called for that.
+func (x *Action) NotShownAgain(locale string) []Piece {
+	if x.Reads() {
+		return []Piece{{Text: said.In(locale).resultOld}}
+	}
+	return []Piece{{Text: said.In(locale).resultOldWrite}}
+}
+
+// NotKeptAnyMore stands in place of a result that is deleted.
 func NotKeptAnyMore(locale string) []Piece { return []Piece{{Text: said.In(locale).resultGone}} }

@@ -240,6 +240,28 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	}
 }
 
+// Sato asks and is answered in words; then somebody else only says thanks.
+func TestNobodyStampsWhatTheyDictatedBeforeAnothersThanks(t *testing.T) {
+	strict := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}
+	tb := opened(t)
+	expect.NoError(t, tb.answer(nil))
+	tb.toldBy(suzuki, "thanks")
+	expect.NoError(t, tb.begin())
+	expect.NoError(t, tb.answer(proposal(ShellCommand, tb.now, "")))
+	x := tb.load().Current()
+	expect.Same(t, x.Askers, []string{suzuki, sato})
+	for who, want := range map[string]aggregate.Rule{sato: aggregate.RuleSelf, suzuki: aggregate.RuleSelf, tanaka: ""} {
+		_, err := approving(tb, x, person(who), strict)
+		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
+		expect.That(t, refused.Rule == want, "%s: %v, want the rule %q", who, err, want)
+	}
+	tb.by(tanaka, rejecting, x)
+	tb.toldBy(suzuki, "list the files")
+	expect.NoError(t, tb.begin())
+	expect.NoError(t, tb.answer(proposal(ShellCommand, tb.now, "")))
+	expect.Same(t, tb.load().Current().Askers, []string{suzuki})
+}
+
 // The newest action is never archived, so rows without it come from two commits.
 func TestNothingIsDecidedOnATornRead(t *testing.T) {
 	tb, x := pending(t, ShellCommand)

@@ -1,7 +1,6 @@
 package conversation
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -131,14 +130,14 @@ func (c FileChange) Count() (added, removed int) {
 
 // Difference returns what became of every path between two versions, sorted as people read it. Folders that hold
 // something are left out: what they hold says that they are there.
-func Difference(was, is *Tree) (changes []FileChange) {
+func Difference(was, is *Tree) []FileChange {
 	paths := maps.Clone(was.entries)
 	if paths == nil {
 		paths = map[string]entry{}
 	}
 	maps.Copy(paths, is.entries)
 	full := [2]map[string]bool{was.full(), is.full()}
-	compared := 0
+	compared, ranked := 0, make([][]FileChange, len(kindsShown))
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		a, there := was.entries[p]
 		b, stays := is.entries[p]
@@ -156,10 +155,10 @@ func Difference(was, is *Tree) (changes []FileChange) {
 			c.Is = b.side()
 		}
 		compared += c.compare(a.content, b.content, mostComparedAll-compared)
-		changes = append(changes, c)
+		rank := c.rank()
+		ranked[rank] = append(ranked[rank], c)
 	}
-	slices.SortStableFunc(changes, func(a, b FileChange) int { return cmp.Compare(a.rank(), b.rank()) })
-	return changes
+	return slices.Concat(ranked...)
 }
 
 // compare fills in the hunks, or why there are none, and returns how many bytes were compared: at most most.

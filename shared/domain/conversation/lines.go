@@ -12,7 +12,7 @@ type Lines struct {
 }
 
 // mostGaps is how many gaps in an output an action's row names.
-const mostGaps = 5
+const mostGaps = MaxCommands + 2
 
 // Missing returns the lines that are missing in an output of total lines of which those with the ascending indexes kept
 // (from 0) are there.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/legible"
 )
@@ -62,6 +63,8 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	}
 	if as == RequestedByUser {
 		x.Askers = []string{by.ID}
+	} else {
+		c.Conversation.Proposed = true
 	}
 	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
 	if p.Push != nil {
@@ -114,12 +117,20 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	return c.done()
 }
 
+// calledOf returns what people call an action of this proposal.
+func calledOf(p Proposal, locale string) string {
+	if name := agent.Called(locale)[p.Type]; name != "" {
+		return name
+	}
+	return string(p.Type)
+}
+
 // proposeOwn makes a person's own action, and tells the agent of it with the next messages.
 func (c *change) proposeOwn(p Proposal, by aggregate.Actor) {
 	p.Rule = ""
 	id := c.propose(p, RequestedByUser, by)
 	m := Message{Sender: FromSystem, ActionID: id}
-	m.own(fmt.Sprintf(said.In(c.Conversation.Locale).ownProposal, c.Conversation.Actions, p.Type))
+	m.own(fmt.Sprintf(said.In(c.Conversation.Locale).ownProposal, c.Conversation.Actions, calledOf(p, c.Conversation.Locale)))
 	m.quote(p.Summary)
 	m.quote(legible.FirstBytes(string(p.Payload.JSON), maxSurplus))
 	c.say(m)

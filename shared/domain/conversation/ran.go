@@ -128,11 +128,11 @@ func signalName(name string) string {
 	return name
 }
 
-// Printed returns the number of the command, from 1, whose output begins at this line of the whole output; 0: none. The
-// first line that is shown may be in the middle of a command's output.
-func (x *Action) Printed(line int, first bool) int {
+// Printed returns the number of the command, from 1, of whose output this line of the whole output is the first that is
+// shown; 0: none. before is the line that is shown before it, 0: none.
+func (x *Action) Printed(line, before int) int {
 	for i, r := range x.Commands {
-		if r.From == line && (r.Lines > 0 || !r.Over) || first && r.From < line && line < r.From+r.Lines {
+		if before < r.From && r.From <= line && (line < r.From+r.Lines || !r.Over) {
 			return i + 1
 		}
 	}

@@ -57,7 +57,7 @@ func (a *Aggregate) ReadOn(run int, seen []*Inbox, r Reading, x Answer, now time
 func (a *Aggregate) unanswered(x Answer, now time.Time) *change {
 	c := a.begin(now)
 	c.charge(x.Usage)
-	c.fold(x.Summary, x.Through)
+	c.fold(x)
 	for _, i := range a.Inbox {
 		if slices.Contains(x.Folded, i.Message) {
 			folded := *i

@@ -79,7 +79,8 @@ type Conversation struct {
 	Offered          int              `json:"offered,omitempty"`           // number of requests that wait or waited for a button
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
-	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered last
+	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
+	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them
 	AskedTS          string           `json:"asked_ts,omitempty"`          // its timestamp in Slack
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages
@@ -138,6 +139,8 @@ type Message struct {
 	Reason   aggregate.Reason `json:"reason,omitempty"`    // for a message of the system
 	Detail   string           `json:"detail,omitempty"`
 	Through  string           `json:"through,omitempty"` // for a summary: key of the last message that it covers
+	// Spoke are, for a summary, the people whose words it has and who spoke since a person last approved an action.
+	Spoke []string `json:"spoke,omitempty"`
 	// Own are the parts of a system message about an action that the system itself worded; the rest is quoted. Rows of
 	// earlier releases have none.
 	Own []Span `json:"own,omitempty"`
@@ -283,7 +286,7 @@ const (
 	ActionsList  = "ACTIONS#"
 )
 
-// MostLines limits the stored lines of an action's output; the newest are kept.
+// MostLines limits the stored lines of an action's output; the newest are kept, of several commands the newest of each.
 const MostLines = 500
 
 // InboxPrefix begins the keys of unanswered messages.

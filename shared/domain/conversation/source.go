@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -131,15 +132,19 @@ func (a *Aggregate) fetching(run int, now time.Time) (*change, *Source, error) {
 	return c, &s, nil
 }
 
-// TrySource counts a try of fetching the source. After MaxSourceTries it gives the source up. It returns ErrMoved if
-// nothing is to be fetched.
-func (a *Aggregate) TrySource(run int, now time.Time) (aggregate.Change, error) {
+// TrySource counts a try of fetching the source, and the first one towards the workspace's fetches of the day, of which
+// there may be most; 0: no limit. After MaxSourceTries it gives the source up. It returns ErrMoved if nothing is to be
+// fetched. Its commit returns aggregate.ErrFull if there were enough that day.
+func (a *Aggregate) TrySource(run, most int, now time.Time) (aggregate.Change, error) {
 	c, s, err := a.fetching(run, now)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
 	if s.Tries >= MaxSourceTries {
 		return a.FailSource(run, ReasonSourceUnfetched, now)
+	}
+	if s.Tries == 0 {
+		c.Counts = append(c.Counts, tenancy.SourceFetched(most, now))
 	}
 	s.Tries++
 	return c.done()
@@ -189,13 +194,18 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	m.quote(s.String())
 	if n := len(s.Left) + s.More; n > 0 {
 		m.own(fmt.Sprintf(w.left, n))
-		m.quote(s.LeftWords(c.Conversation.Locale, shownLeft))
+		for _, x := range s.Left[:min(len(s.Left), shownLeft)] {
+			m.around("", x.Path, " ("+w.why[x.Why]+")")
+		}
+		if more := n - min(len(s.Left), shownLeft); more > 0 {
+			m.own(fmt.Sprintf(w.more, more))
+		}
 	}
 	shown := c.say(m)
 	c.card(CardMessage, MessageSubject(shown.Key(), 0))
 	list := Message{Sender: FromSystem}
 	list.own(fmt.Sprintf(w.files, len(f.Files)))
-	list.quote(named(f.Files))
+	list.named(said.In(c.Conversation.Locale), within(f.Files), len(f.Files))
 	c.say(list)
 	c.audit(aggregate.System(), AuditSourceFetched, "session", c.Conversation.ID, map[string]any{
 		"source": s.Name, "repository": s.Repository, "repository_id": s.RepositoryID, "commit": s.Commit,
@@ -204,21 +214,28 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	return c.done()
 }
 
-// named lists paths, one a line, within mostNamed bytes.
-func named(paths []string) string {
-	var b strings.Builder
+// within returns the first paths, as many as fit into mostNamed bytes.
+func within(paths []string) []string {
+	size := 0
 	for i, p := range paths {
-		if b.Len()+len(p) > mostNamed {
-			fmt.Fprintf(&b, "… +%d", len(paths)-i)
-			break
+		if size += len(p) + 1; size > mostNamed {
+			return paths[:i]
 		}
-		b.WriteString(p + "\n")
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return paths
 }
 
 // FailSource lets the conversation go on without files. People and the agent are told why.
 func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+	return a.failSource(run, why, 0, now)
+}
+
+// RefuseSource is FailSource for a workspace that has fetched as many sources as it may on one day.
+func (a *Aggregate) RefuseSource(run int, full aggregate.ErrFull, now time.Time) (aggregate.Change, error) {
+	return a.failSource(run, full.Reason, full.Most, now)
+}
+
+func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time.Time) (aggregate.Change, error) {
 	c, s, err := a.fetching(run, now)
 	if err != nil {
 		return aggregate.Change{}, err
@@ -227,6 +244,9 @@ func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (ag
 	c.progress()
 	c.active()
 	m := Message{Sender: FromSystem, Reason: why}
+	if most > 0 {
+		m.own(fmt.Sprintf(aboutSource.In(c.Conversation.Locale).day, most))
+	}
 	m.own(SourceWords(c.Conversation.Locale, why))
 	m.quote(s.String())
 	shown := c.say(m)
@@ -240,6 +260,7 @@ func (a *Aggregate) FailSource(run int, why aggregate.Reason, now time.Time) (ag
 // sourceWords are the system's texts about sources, for people and the agent.
 type sourceWords struct {
 	there, left, files, more string
+	day                      string // with the limit
 	why                      map[LeftOutReason]string
 	failed                   map[aggregate.Reason]string
 }
@@ -269,21 +290,25 @@ func (s Source) LeftWords(locale string, most int) string {
 var aboutSource = language.InEach(
 	sourceWords{
 		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除かれています。", files: "ファイル (%d 件):", more: "ほか %d 件",
+		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
 		why: map[LeftOutReason]string{
 			LeftLink: "外を指すリンク", LeftKind: "ファイルでもフォルダーでもない", LeftPath: "扱えない名前", LeftSize: "大きすぎる", LeftLFS: "Git LFS",
 			LeftModule: "サブモジュール", LeftMissing: "アーカイブにない", LeftChanged: "アーカイブの内容がコミットと違う",
 		},
 		failed: map[aggregate.Reason]string{
-			ReasonSourceGone:      "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。",
-			ReasonSourceRefused:   "GitHub がリポジトリのファイルを渡しませんでした。会話はファイルなしで続きます。管理者は、連携のページの接続と、設定のソースを確かめてください。",
-			ReasonSourceOther:     "リポジトリの名前が今は別のリポジトリのものになっているため、ファイルを取得していません。会話はファイルなしで続きます。管理者は、設定のソースを登録し直してください。",
-			ReasonSourceTooLarge:  "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。",
+			ReasonSourceGone:     "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。",
+			ReasonSourceRefused:  "GitHub がリポジトリのファイルを渡しませんでした。会話はファイルなしで続きます。管理者は、連携のページの接続と、設定のソースを確かめてください。",
+			ReasonSourceOther:    "リポジトリの名前が今は別のリポジトリのものになっているため、ファイルを取得していません。会話はファイルなしで続きます。管理者は、設定のソースを登録し直してください。",
+			ReasonSourceTooLarge: "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。",
+			tenancy.ReasonSourcesDay: "その日のソースの取得 (設定の「1 日のソースの取得」) を使い切ったため、ファイルを取得していません。会話はファイルなしで続きます。" +
+				"協定世界時の翌日 (日本では朝 9 時) からまた取得できます。そのあとに、新しい会話でお試しください。",
 			ReasonSourceUnfetched: "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。少し待ってから、新しい会話でもう一度お試しください。",
 		},
 	},
 	sourceWords{
 		there: "This conversation begins with these files:", left: "Left out of them (%d):", files: "Files (%d):",
 		more: "and %d more",
+		day:  "This workspace may fetch sources %d times a day.",
 		why: map[LeftOutReason]string{
 			LeftLink: "a link that leads out", LeftKind: "neither file nor folder", LeftPath: "a name that can't be used",
 			LeftSize: "too large",
@@ -298,6 +323,9 @@ var aboutSource = language.InEach(
 				"conversation goes on without files. An administrator can list the source anew in the settings.",
 			ReasonSourceTooLarge: "The repository is too large or its archive can’t be read, so its files could not be " +
 				"fetched. The conversation goes on without files.",
+			tenancy.ReasonSourcesDay: "The day’s fetches of sources are used up (“Fetches of sources in a day” in the " +
+				"settings), so no files were fetched. The conversation goes on without files. Fetches are possible again from " +
+				"midnight UTC: please try in a new conversation then.",
 			ReasonSourceUnfetched: "The repository’s files could not be fetched. The conversation goes on without files. " +
 				"Please wait a little, then try again in a new conversation.",
 		},

@@ -98,7 +98,7 @@ func TestLostFilesOfASourceAreFetchedAgain(t *testing.T) {
 	c, err := a.FetchAgain(person(sato), policy, tb.now)
 	expect.That(t, c.Empty() && err == nil, "chosen twice: %+v, %v", c, err)
 	expect.Is(t, tb.load().Next(tb.now).State, StateFetch, "what follows")
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.TrySource(a.Head.Run, tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.TrySource(a.Head.Run, 0, tb.now) })
 
 	failed := tb.load()
 	fails, err := failed.FailSource(failed.Head.Run, ReasonSourceUnfetched, tb.now)

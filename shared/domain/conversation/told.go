@@ -19,7 +19,8 @@ type words struct {
 	outdated, changed, wrote, deleted, more, notTaken        string
 	lost, emptied, unread                                    string
 	ran                                                      ranWords
-	returned, entries, bytes, resultGone, resultOld          string // of a tool
+	returned, entries, bytes, resultGone                     string // of a tool
+	resultOld, resultOldWrite                                string // of a tool that reads, and of one that writes
 	pulled, branched                                         string // of a pull request
 	taken, fetchAgain                                        string
 	ownProposal                                              string
@@ -73,6 +74,8 @@ var said = language.InEach(
 		resultGone: "ツールの結果は、もう残っていません。",
 		resultOld: "ツールの結果は古いため、もう見せていません。" +
 			"必要なら、もう一度呼び出しを提案してください。",
+		resultOldWrite: "ツールの結果は古いため、もう見せていません。" +
+			"書き込みの呼び出しのため、結果を見るためにもう一度提案しないでください。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
@@ -122,6 +125,8 @@ var said = language.InEach(
 		resultGone: "What the tool returned is not kept any more.",
 		resultOld: "What the tool returned is older, and is not shown any more. " +
 			"Propose the call again if you need it.",
+		resultOldWrite: "What the tool returned is older, and is not shown any more. " +
+			"This call writes: don’t propose it again to see that.",
 	},
 )
 
@@ -180,6 +185,8 @@ func (x *Action) toldLate(r Result, locale string) Message {
 	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
 	text := w.lateStopped
 	switch done := r.Status == ActionSucceeded; {
+	case r.Error == ReasonUnknown:
+		text = w.unknown
 	case x.ActionType == ToolCall && done:
 		text = w.lateCall
 	case x.ActionType == ToolCall:
@@ -289,6 +296,18 @@ func (m *Message) quote(text string) {
 		m.Content += "\n"
 	}
 	m.Content += text
+}
+
+// around adds a line that quotes a text between own words.
+func (m *Message) around(before, quoted, after string) {
+	if before == "" {
+		m.quote(quoted)
+	} else {
+		m.own(before)
+		m.Content += quoted
+	}
+	m.Content += after
+	m.Own = append(m.Own, Span{len(m.Content) - len(after), len(m.Content)})
 }
 
 // Worded returns the first part of a system message that the system itself worded.

@@ -107,5 +107,17 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	for status, want := range map[ActionStatus]string{ActionSucceeded: "had been made before", ActionFailed: "was not made, or failed"} {
 		expect.Has(t, call.toldLate(Result{Status: status}, "en").Content, want)
 	}
+	for _, one := range []*Action{&call, x} { // its invocation died
+		text := one.toldLate(Result{Status: ActionFailed, Error: ReasonUnknown}, "en").Content
+		expect.Has(t, text, "is not known: a person has to look")
+		expect.That(t, !strings.Contains(text, "not made") && !strings.Contains(text, "stopped"), "%s", text)
+	}
 	expect.Has(t, x.toldLate(Result{Status: ActionSucceeded}, "en").Content, "No change of it is kept")
+}
+
+// A person's own proposal is called what people call it.
+func TestAnOwnProposalIsCalledWhatPeopleCallIt(t *testing.T) {
+	expect.Same(t, "ファイルの作成・変更", calledOf(Proposal{Type: CodeGenerate}, "ja"))
+	expect.Same(t, "Run a shell command", calledOf(Proposal{Type: ShellCommand}, "en"))
+	expect.Same(t, "of_later", calledOf(Proposal{Type: "of_later"}, "en"))
 }

@@ -20,6 +20,12 @@ const (
 	Full       Cause = "full" // the conversation holds as many attachments as it may
 )
 
+// Unread is an attachment that could not be read, or not whole.
+type Unread struct {
+	Name string // as people named it
+	Why  string // in the system's words
+}
+
 // Causes lists all causes, for texts that need one for each. The last ones are read-file's.
 var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, Full}, ofReading()...)
 

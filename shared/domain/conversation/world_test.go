@@ -160,10 +160,14 @@ func (tb *table) must(decide func(a *Aggregate) (aggregate.Change, error)) {
 }
 
 // tell delivers a message as from Slack.
-func (tb *table) tell(text string) {
+func (tb *table) tell(text string) { tb.toldBy(sato, text) }
+
+func (tb *table) toldBy(who, text string) {
 	tb.t.Helper()
 	tb.told++
-	c, err := Tell(inbound(text, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told)), Opening{IdleDays: 7}, tb.now)
+	in := inbound(text, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told))
+	in.User = who
+	c, err := Tell(in, Opening{IdleDays: 7}, tb.now)
 	expect.Must(tb.t, err == nil, "tell: %v", err)
 	tb.apply(c, tb.head)
 }

@@ -19,9 +19,12 @@ const (
 	ReasonHelp        aggregate.Reason = "help"
 	// Reasons for messages without a request: the greeting of a person who opens the app, and the hint that replies in
 	// a direct message's thread are not requests.
-	ReasonGreeting     aggregate.Reason = "greeting"
-	ReasonThreadHint   aggregate.Reason = "reply_in_thread"
-	ReasonAgentMeant   aggregate.Reason = "agent_meant" // the message begins with almost the id of an agent
+	ReasonGreeting   aggregate.Reason = "greeting"
+	ReasonThreadHint aggregate.Reason = "reply_in_thread"
+	ReasonAgentMeant aggregate.Reason = "agent_meant" // the message begins with almost the id of an agent; the detail has it, "/" and the ids
+	// ReasonOtherAgent: a message in the thread of one agent's conversation begins with another agent's id. The detail
+	// has both, with "/" between them.
+	ReasonOtherAgent   aggregate.Reason = "thread_of_other_agent"
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
 	// ReasonNoSource: a message to an agent names a source that its author can't use there. The detail has the name, "/",
 	// and those that they can.
@@ -87,7 +90,7 @@ const (
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant,
+	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelTooLong,

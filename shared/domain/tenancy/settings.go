@@ -64,6 +64,7 @@ type Settings struct {
 	// MaxAgentsCostDayUSD bounds what all agents cost on one day, UTC; 0: no limit.
 	MaxAgentsCostDayUSD float64 `json:"max_agents_cost_day_usd"`
 	MaxMessagesPerHour  int     `json:"max_messages_per_hour"` // from one person to all agents; 0: no limit
+	MaxSourcesPerDay    int     `json:"max_sources_per_day"`   // fetches of sources on one day, UTC; 0: no limit
 	// AutoActions are rules for actions that start without a person's approval.
 	AutoActions []agent.AutoRule `json:"auto_actions"`
 	// ListedReads are the tools that agents may call without a person's approval.

@@ -167,6 +167,14 @@ var Sections = []Section{
 					"is reached, agents answer no more on that day. Calls that are under way at that moment may go beyond it. A " +
 					"model whose price is not known counts as the dearest one does.", Unit: "US dollars",
 				Logged: "Budget of a day for agents (US dollars)"})},
+		{Name: "max_sources_per_day", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 100, Says: language.InEach(
+			Words{Label: "1 日のソースの取得 (ワークスペース全体)",
+				About: "協定世界時の 1 日 (日本では朝 9 時から) に、会話のためにリポジトリのファイルを取得できる回数です。やり直しは数えません。達すると、その日に始まる会話はファイルなしで続き、そのことを伝えます。",
+				Unit:  "回", Logged: "1 日のソースの取得"},
+			Words{Label: "Fetches of sources in a day (whole workspace)",
+				About: "How often on a day in UTC a repository’s files may be fetched for conversations. A fetch that is tried " +
+					"again counts once. When it is reached, conversations that begin on that day go on without files, and say so.",
+				Unit: "fetches", Logged: "Fetches of sources in a day"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "これを超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ(1 人)"},
 			Words{Label: "Messages in an hour (one person)", About: "Messages beyond it stay, but the agent doesn’t answer them at once.", Unit: "messages", Logged: "Messages in an hour (one person)"})},

@@ -26,6 +26,11 @@ type words struct {
 	People          string // people whom a policy mentions, and the limit
 	Sources         string // by which a person may begin conversations
 	NoSources       string
+	SourceUnnamed   string
+	NoneUnnamed     string // the same where there is no source
+	Meant, MeantOf  string // the agents that may be meant; the second doesn't know the word that was typed
+	MeantOr         string
+	OtherAgent      string
 	Step            string
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
@@ -103,6 +108,19 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
 		r == task.ReasonHourTenant:
 		return language.Fill(w.AtMost, "n", detail)
+	case r == task.ReasonNoSource && sums && spent == "":
+		text := w.SourceUnnamed
+		if limit == "" {
+			text = w.NoneUnnamed
+		}
+		return language.Fill(text, "names", limit)
+	case r == task.ReasonAgentMeant && strings.Contains(detail, ":"): // of an earlier release
+		ids := strings.ReplaceAll(strings.ReplaceAll(detail, ":", ""), " / ", w.MeantOr)
+		return language.Fill(w.MeantOf, "ids", ids)
+	case r == task.ReasonAgentMeant && sums:
+		return language.Fill(w.Meant, "name", spent, "ids", strings.ReplaceAll(limit, ", ", w.MeantOr))
+	case r == task.ReasonOtherAgent && sums:
+		return language.Fill(w.OtherAgent, "is", spent, "named", limit)
 	case r == task.ReasonNoSource && sums && limit == "":
 		return language.Fill(w.NoSources, "name", spent)
 	case r == task.ReasonNoSource && sums:

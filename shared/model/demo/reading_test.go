@@ -139,11 +139,11 @@ func TestWhatIsAskedForIsUnderstood(t *testing.T) {
 
 func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 	for text, said := range map[string]string{
-		"備品を発注して":                                                                        "「発注して」はできません",
-		"請求書を PDF にして":                                                                   "できません",
+		"備品を発注して":                                                                        "「発注して」にあたるものはありません",
+		"請求書を PDF にして":                                                                   "「PDF にして」にあたるものはありません",
 		"請求書をPDFに":                                                                       "「請求書をPDFに」の内容が分かりません",
-		"従業員を全員削除して":                                                                     "「全員削除して」はできません",
-		"勤怠データを消去して":                                                                     "「消去して」はできません",
+		"従業員を全員削除して":                                                                     "「全員削除して」にあたるものはありません",
+		"勤怠データを消去して":                                                                     "「消去して」にあたるものはありません",
 		"Delete all employees":                                                           "can't do what “Delete” asks for",
 		"Translate the employee list to French":                                          "can't do what “Translate” asks for",
 		"Give everyone a raise":                                                          "doesn't understand",

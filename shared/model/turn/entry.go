@@ -38,7 +38,8 @@ type entry struct {
 }
 
 // system splits a message of Ringi's into entries, so that words of others have entries of their own. If the pieces of
-// a message about an action's end are not known, all of it counts as others' words.
+// a message about an action's end are not known, all of it counts as others' words. With an author, the others' words are
+// theirs: a rejection's reason.
 func (m Message) system() (out []entry) {
 	pieces := m.Pieces
 	if pieces == nil && m.Text != "" {
@@ -46,7 +47,7 @@ func (m Message) system() (out []entry) {
 	}
 	for _, p := range pieces {
 		if p.Quoted {
-			out = append(out, entry{Quoted: p.Text})
+			out = append(out, entry{From: line(m.Name), ID: m.UserID, Quoted: p.Text})
 		} else {
 			out = append(out, entry{System: p.Text})
 		}

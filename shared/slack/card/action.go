@@ -327,6 +327,13 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	if lines := d.pushed(x); lines != nil {
 		f = f.with(section(strings.Join(lines, "\n")))
 	}
+	if x.Gate.ApprovedAt != nil {
+		begun := d.texts.NotBegun
+		if x.StartedAt != nil {
+			begun = fill(d.texts.Since, "when", when(*x.StartedAt))
+		}
+		return f.with(divider(), contextLine(d.approvedBy(x), begun, why))
+	}
 	return f.with(divider(), contextLine(why))
 }
 

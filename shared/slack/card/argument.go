@@ -26,10 +26,11 @@ const maxInlineCode = 300
 // flattened lists all values of the arguments, destinations first. Different arguments give different lists.
 func flattened(shown map[string]any) []argument {
 	var out []argument
-	for _, name := range sorted(shown) {
+	names := sorted(shown)
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(turn(a), turn(b)), cmp.Compare(a, b)) })
+	for _, name := range names {
 		out = flatten(out, argument{name: name, path: []string{memberName(name)}}, shown[name])
 	}
-	slices.SortStableFunc(out, func(a, b argument) int { return cmp.Compare(turn(a.name), turn(b.name)) })
 	return out
 }
 

@@ -32,6 +32,8 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 			tables = append(tables, *a.table)
 		case destination(call.Tool, a.name, members[a.name]):
 			to = append(to, d.destinationLines(a)...)
+		case members[a.name] == nil && !d.foreign:
+			other = append(other, d.label(a.name)+": "+d.w.NotGiven)
 		default:
 			other = append(other, d.argumentParts(a)...)
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/line"
@@ -49,7 +50,11 @@ func CallNotes(s *conversation.Conversation, p conversation.Payload, locale stri
 	}
 	vendor := or(w.CallVendors[s.Provider], inline(s.Provider, maxTool))
 	goes := fill(w.CallGoes, "agent", or(inline(s.AgentID, maxTool), "—"), "vendor", or(vendor, "—"))
-	lines = append(lines, goes, w.readers(s))
+	lines = append(lines, goes)
+	if f, ok := catalog.Of(p.Tool); ok && f.Demo != nil && f.Demo.Words[locale].Handled != "" {
+		lines = append(lines, fill(w.CallData, "data", f.Demo.Words[locale].Handled))
+	}
+	lines = append(lines, w.readers(s))
 	if p.Push != nil {
 		lines = append(lines, fill(w.PushReaders, "repository", inline(p.Push.Repository, maxTool)))
 	}

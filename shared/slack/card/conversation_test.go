@@ -185,6 +185,12 @@ var conversationStates = []struct {
 		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Version: "v1",
 			Changed: &conversation.FilesChanged{Files: 7, Added: 20, Removed: 3, Names: []string{"a.go", "src/<!here>`.go", "c"}}})
 	}},
+	{"action_deleted", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make clean")).executing().ended(conversation.Result{
+			Status: conversation.ActionSucceeded, Version: "v1",
+			Changed: &conversation.FilesChanged{Files: 4, Removed: 3, Names: []string{"a.go", "out/a.o", "out/b.o"},
+				Deleted: 3, DeletedNames: []string{"out/a.o", "out/b.o"}}})
+	}},
 	{"files_offered", conversation.CardAction, func(c *onThread) { c.wrote(2, nil) }},
 	{"files_too_many", conversation.CardAction, func(c *onThread) { c.wrote(11, nil) }},
 	{"files_wanted", conversation.CardAction, func(c *onThread) {

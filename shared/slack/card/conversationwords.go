@@ -25,9 +25,11 @@ type conversationWords struct {
 	Modes                                   map[string]string // by the later mode
 	Unshown                                 map[conversation.Unshown]string
 	TooMuch, Outdated                       string // why nobody can approve it
-	FilesChanged, MoreFiles, NotTaken       string
+	FilesChanged, FilesDeleted              string
+	MoreFiles, NotTaken                     string
 	Call, CallReads, CallWrites             string // of a tool
 	CallUnseen, CallGoes, CallReturned      string
+	CallData                                string
 	CallVendors                             map[string]string // names of providers of models
 	ConfirmCall, CheckCall                  string
 	LateCallDone, LateCallAfter             string // a call that was cancelled was made before that, or after
@@ -47,7 +49,7 @@ type conversationWords struct {
 	PushReaders                             string
 	PushUnknown, CheckPush, Looking         string
 	Pulled, BranchThere                     string
-	CancelledBy, CancelledClosed            string
+	NotBegun, CancelledBy, CancelledClosed  string
 	LateDone, LateAfter, LateFailed         string
 	System, Closed, ClosedBy, ClosedIdle    string
 	Begin, Reopened, Gone                   string

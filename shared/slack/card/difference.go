@@ -126,19 +126,15 @@ func DifferenceLines(c conversation.FileChange, noEnd string) (out []string) {
 // filesChanged says what an action that ended changed, with the first few names.
 func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []string) {
 	if c := x.Changed; c != nil && c.Files > 0 {
-		names := make([]string, len(c.Names))
-		for i, name := range c.Names {
-			names[i] = inlineCode(legible.First(name, maxTool))
+		lines = append(lines, fill(d.texts.FilesChanged, "n", c.Files, "added", c.Added, "removed", c.Removed,
+			"names", d.named(c.Names, c.Files)))
+		if c.Deleted > 0 {
+			lines = append(lines, fill(d.texts.FilesDeleted, "n", c.Deleted, "names", d.named(c.DeletedNames, c.Deleted)))
 		}
-		text := fill(d.texts.FilesChanged, "n", c.Files, "added", c.Added, "removed", c.Removed,
-			"names", strings.Join(names, ", "))
-		if more := c.Files - len(names); more > 0 {
-			text += fill(d.texts.MoreFiles, "n", more)
-		}
-		lines = append(lines, text, Seen(x, d.w.Locale))
-		for i, by := range c.Makers[:min(len(c.Makers), len(names))] {
+		lines = append(lines, Seen(x, d.w.Locale))
+		for i, by := range c.Makers[:min(len(c.Makers), len(c.Names))] {
 			if before := earlier(by, d.texts); before != "" {
-				lines = append(lines, names[i]+before)
+				lines = append(lines, d.named(c.Names[i:i+1], 1)+before)
 			}
 		}
 	}
@@ -146,4 +142,17 @@ func (d conversationDrawing) filesChanged(x *conversation.Action) (lines []strin
 		lines = append(lines, d.texts.NotTaken)
 	}
 	return lines
+}
+
+// named returns the first names of so many files.
+func (d conversationDrawing) named(first []string, of int) string {
+	names := make([]string, len(first))
+	for i, name := range first {
+		names[i] = inlineCode(legible.First(name, maxTool))
+	}
+	text := strings.Join(names, ", ")
+	if more := of - len(names); more > 0 {
+		text += fill(d.texts.MoreFiles, "n", more)
+	}
+	return text
 }

@@ -14,6 +14,8 @@ const (
 	strongMark     = "\ue000" // bold text begins or ends
 	starMark       = "\ue001" // a star that formats nothing
 	underscoreMark = "\ue002"
+	edgeMark       = "\ue003" // bold text begins or ends beside a character that hides this from Slack
+	looseMark      = "\ue004" // bold text begins or ends where Markdown takes stars for text
 )
 
 var headingForm = lazy.Regexp(`^#{1,6} +(.+)$`)
@@ -41,7 +43,8 @@ func formatted(line string, more bool) string {
 }
 
 // emphasized marks bold and emphasized text where Slack and Markdown agree that it is: it begins and ends a word, and
-// stands in one line. Other stars and underscores are marked as such.
+// stands in one line. Beside characters of languages that are written without spaces, bold text needs no word's edge.
+// Other stars and underscores are marked as such.
 func emphasized(s string, more bool) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -61,11 +64,11 @@ func emphasized(s string, more bool) string {
 			i += n
 			continue
 		}
-		mark := string(c)
+		begin, end := string(c), string(c)
 		if n == 2 {
-			mark = strongMark
+			begin, end = strongMarks(s, i, inside)
 		}
-		b.WriteString(mark + emphasized(inside, false) + mark)
+		b.WriteString(begin + emphasized(inside, false) + end)
 		i += 2*n + len(inside)
 	}
 	return b.String()
@@ -91,7 +94,10 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 	if rest == "" {
 		return "", false, false
 	}
-	if n > 2 || n == 2 && sign == "_" || beside(lastRune(s[:i]), sign) || unicode.IsSpace(firstRune(rest)) {
+	edge := func(out, in rune) bool {
+		return !beside(out, sign) || n == 2 && string(out) != sign && (dense(out) || dense(in))
+	}
+	if n > 2 || n == 2 && sign == "_" || !edge(lastRune(s[:i]), firstRune(rest)) || unicode.IsSpace(firstRune(rest)) {
 		return "", true, false
 	}
 	end := strings.Index(rest, sign)
@@ -99,9 +105,37 @@ func emphasis(s string, i, n int) (inside string, decided, ok bool) {
 		return "", false, false
 	}
 	after, inside := strings.TrimLeft(rest[end:], sign), rest[:end]
-	ok = len(rest)-end-len(after) == n && !unicode.IsSpace(lastRune(inside)) && !beside(firstRune(after), sign)
+	ok = len(rest)-end-len(after) == n && !unicode.IsSpace(lastRune(inside)) &&
+		edge(firstRune(after), lastRune(inside))
 	return inside, after != "", ok
 }
+
+// strongMarks returns the marks around bold text whose stars begin at i. Slack finds stars only beside ASCII or a space.
+// Markdown takes stars between a letter and punctuation for text.
+func strongMarks(s string, i int, inside string) (begin, end string) {
+	before, after := lastRune(s[:i]), firstRune(s[i+len(inside)+4:])
+	mark := strongMark
+	if beside(before, "") && sign(firstRune(inside)) || beside(after, "") && sign(lastRune(inside)) {
+		mark = looseMark
+	}
+	begin, end = mark, mark
+	if before > unicode.MaxASCII || beside(before, "") {
+		begin = edgeMark + begin
+	}
+	if after > unicode.MaxASCII || beside(after, "") {
+		end += edgeMark
+	}
+	return begin, end
+}
+
+// dense reports whether a character is of a script that is written without spaces, or with endings that follow a word at
+// once: Japanese, Chinese or Korean, with their punctuation.
+func dense(r rune) bool {
+	return r >= 0x2e80 && r <= 0x9fff || r >= 0xac00 && r <= 0xd7af || r >= 0xf900 && r <= 0xfaff ||
+		r >= 0xff00 && r <= 0xffef || r >= 0x20000 && r <= 0x3ffff
+}
+
+func sign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
 func firstRune(s string) rune {
 	r, size := utf8.DecodeRuneInString(s)

@@ -21,6 +21,8 @@ func (d conversationDrawing) files(x *conversation.Action, f face) face {
 		lines = append(lines, fill(w.Sent, "who", d.w.mention(s.By), "when", whenSet(s.Ended)))
 	case s != nil && s.State != conversation.SendingFailed:
 		lines = append(lines, w.Sending)
+	case s != nil && s.Error == conversation.ReasonNotShared: // nobody knows that they were not sent
+		lines = append(lines, w.reason(s.Error, ""))
 	case s != nil:
 		lines = append(lines, fill(w.NotSent, "why", w.reason(s.Error, "")))
 	}

@@ -74,8 +74,9 @@ var (
 func TestWhatGoesOnIsNamedAgain(t *testing.T) {
 	for locale, again := range map[string]string{"ja": "*`src/%d.txt` (続き)*\n```\n", "en": "*`src/%d.txt` (continued)*\n```\n"} {
 		c := begunConversation(t).says("", writing(t, 300, 900, 1))
-		set := defaults
-		set.Locale = locale
+		set := defaults // their language is another one: the dialog is in its conversation's, as the card is
+		set.Locale = map[string]string{"ja": "en", "en": "ja"}[locale]
+		c.Aggregate.Conversation.Locale = locale
 		at, of, n := card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}, 0, 0
 		for more := true; more; at.Page++ {
 			view, ok := c.Review(at, set)
@@ -184,6 +185,40 @@ func TestACancelledActionSaysWhenItEnded(t *testing.T) {
 			text, _ = c.drawn(locale)
 			expect.That(t, strings.Contains(text, says) && strings.Contains(text, fmt.Sprint(at.Unix())), "call %v: %s", test.after, text)
 		}
+	}
+}
+
+// The card of what was approved and then withdrawn says who approved it, and whether it had begun.
+func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
+	for locale, notBegun := range map[string]string{"ja": "始まる前だったため、何も実行していません", "en": "It had not begun"} {
+		c := begunConversation(t).says("", shell("make")).approved()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ := c.drawn(locale)
+		for _, want := range []string{c.last().Gate.ApprovedBy, "U_SATO", notBegun} {
+			expect.Has(t, text, want)
+		}
+		c = begunConversation(t).says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ = c.drawn(locale)
+		expect.Has(t, text, c.last().Gate.ApprovedBy)
+		expect.That(t, !strings.Contains(text, notBegun) && strings.Contains(text, fmt.Sprint(c.last().StartedAt.Unix())), "%s", text)
+		c = begunConversation(t).says("", shell("make"))
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
+		text, _ = c.drawn(locale)
+		expect.That(t, !strings.Contains(text, notBegun), "nobody approved: %s", text)
+	}
+}
+
+// An argument that may be left out is not shown as a program's null, and people read which data leaves for the vendor.
+func TestACardOfAReadSaysWhatLeaves(t *testing.T) {
+	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "ほかはすべてそのまま送られます"},
+		"en": {": (not given)", "names, employee numbers", "go there as they are"}} {
+		text, _ := begunConversation(t).says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
+			conversation.Called{})).drawn(locale)
+		for _, want := range wants {
+			expect.Has(t, text, want)
+		}
+		expect.That(t, !strings.Contains(text, "null"), "%s", text)
 	}
 }
 

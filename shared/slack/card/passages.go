@@ -8,15 +8,21 @@ import (
 	"ringi/shared/words/markdown"
 )
 
-// Passage is a part of a message on a page, which has no formatting but code.
+// Passage is a part of a message on a page, which has no formatting but code and, in agents' prose, bold text.
 type Passage struct {
-	Text  string
-	Code  bool // within a line
-	Block bool // in lines of its own
+	Text   string
+	Code   bool // within a line
+	Block  bool // in lines of its own
+	Strong bool
 }
 
 // Passages splits a message into prose and code, with the same characters as its cards. A text of nothing has none.
-func Passages(text string) (out []Passage) {
+func Passages(text string) []Passage { return passagesOf(text, false) }
+
+// Answered is Passages for an agent's answer, with the bold text that its card has.
+func Answered(text string) []Passage { return passagesOf(text, true) }
+
+func passagesOf(text string, bold bool) (out []Passage) {
 	pieces := markdown.Pieces(strings.TrimRight(text, " \t\n"))
 	for len(pieces) > 0 {
 		if pieces[0].Kind == markdown.Block {
@@ -28,7 +34,11 @@ func Passages(text string) (out []Passage) {
 		if end < 0 {
 			end = len(pieces)
 		}
-		out = append(out, proseOf(pieces[:end]).passages()...)
+		p := proseOf(pieces[:end])
+		if bold {
+			p.text = strengthened(p.text)
+		}
+		out = append(out, p.passages()...)
 		pieces = pieces[end:]
 	}
 	if !slices.ContainsFunc(out, func(p Passage) bool { return p.Code || p.Block || legible.Text(p.Text) }) {
@@ -37,19 +47,35 @@ func Passages(text string) (out []Passage) {
 	return out
 }
 
-// passages splits prose at the code within its lines.
+// strengthened marks the bold text of prose by strongMark, and leaves other stars and underscores as they are.
+func strengthened(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = emphasized(line, false)
+	}
+	return strings.NewReplacer(starMark, "*", underscoreMark, "_", edgeMark, "", looseMark, strongMark).
+		Replace(strings.Join(lines, "\n"))
+}
+
+// passages splits prose at the code within its lines and around bold text.
 func (p prose) passages() (out []Passage) {
-	text := strings.Trim(p.text, "\n")
+	text, strong := strings.Trim(p.text, "\n"), false
 	for i, part := range strings.Split(text, slot) {
-		switch {
-		case i > 0 && p.plain[i-1]:
-			out[len(out)-1].Text += slot + part
-			continue
-		case i > 0:
-			out = append(out, Passage{Text: strings.ReplaceAll(legible.Code(p.codes[i-1]), "\n", " "), Code: true})
+		plain := i > 0 && p.plain[i-1]
+		if i > 0 && !plain {
+			code := strings.ReplaceAll(legible.Code(p.codes[i-1]), "\n", " ")
+			out = append(out, Passage{Text: code, Code: true, Strong: strong})
 		}
-		if i == 0 || part != "" || i < len(p.plain) && p.plain[i] {
-			out = append(out, Passage{Text: strings.Trim(part, joiner)})
+		for n, words := range strings.Split(part, strongMark) {
+			strong = strong != (n > 0)
+			switch {
+			case plain && n == 0 && out[len(out)-1].Strong == strong:
+				out[len(out)-1].Text += slot + words
+			case plain && n == 0:
+				out = append(out, Passage{Text: slot + words, Strong: strong})
+			case i == 0 && n == 0 || words != "" || n == 0 && i < len(p.plain) && p.plain[i]:
+				out = append(out, Passage{Text: strings.Trim(words, joiner), Strong: strong})
+			}
 		}
 	}
 	return out

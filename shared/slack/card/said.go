@@ -18,13 +18,17 @@ func said(text string) string {
 // dialect is the formatting that a text is written in.
 type dialect struct {
 	strong, star, underscore string
-	language                 bool // a block of code names its language
+	edge, loose              string // edgeMark, looseMark
+	language                 bool   // a block of code names its language
 	prose                    func(escaped string) string
 	ticked                   func(code string) string
 }
 
+// noWidth makes a word's edge for Slack where a language has none.
+const noWidth = "\u200b"
+
 // slackmark is Slack's own formatting, which has no escapes.
-var slackmark = dialect{strong: "*", star: "*", underscore: "_", prose: people, ticked: ticked}
+var slackmark = dialect{strong: "*", star: "*", underscore: "_", edge: noWidth, loose: "*", prose: people, ticked: ticked}
 
 // written writes an answer. With more the answer may go on after the pieces: then the words stay away that the rest may
 // change. What two dialects write of the same pieces is shown as the same characters.
@@ -154,7 +158,8 @@ var unticking = strings.NewReplacer("\\`", "｀", "`", "｀", "~", "～")
 // in writes the prose in a dialect.
 func (p prose) in(d dialect) string {
 	text := d.prose(escape(p.text))
-	text = strings.NewReplacer(strongMark, d.strong, starMark, d.star, underscoreMark, d.underscore).Replace(text)
+	text = strings.NewReplacer(strongMark, d.strong, starMark, d.star, underscoreMark, d.underscore, edgeMark, d.edge,
+		looseMark, d.loose).Replace(text)
 	var b strings.Builder
 	for i, part := range strings.Split(text, slot) {
 		if i > 0 && p.plain[i-1] {

@@ -115,14 +115,14 @@ func escape(s string) string { return entities.Replace(s) }
 var fullWidth = strings.NewReplacer("*", "＊", "`", "｀", "~", "～", "://", ":"+joiner+"//")
 
 // neutral replaces Slack's formatting characters by their full-width forms, since Slack has no escape for them. An
-// underscore formats only at a word's edge.
+// underscore formats only at a word's edge, and if no other stands beside it.
 func neutral(s string) string {
 	s = breakMentions(fullWidth.Replace(s))
 	var b strings.Builder
 	before := ' '
 	for i, r := range s {
 		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-		if r == '_' && !(word(before) && word(after)) {
+		if r == '_' && before != '_' && after != '_' && !(word(before) && word(after)) {
 			b.WriteRune('＿')
 		} else {
 			b.WriteRune(r)

@@ -20,6 +20,7 @@ func TestInlineCannotForge(t *testing.T) {
 		{"a second line", "title\n✅ 2. done\r\nx\u2028y", "title ✓ 2. done x y"},
 		{"bold, code and strike", "a* b *c* `d` ~e~", "a＊ b ＊c＊ ｀d｀ ～e～"},
 		{"italics, but no name with underscores", "_a_ b_c", "＿a＿ b_c"},
+		{"a name in double underscores", "__pycache__ __a_", "__pycache__ __a＿"},
 		{"a link", "<https://evil.example|safe> https://x", "&lt;https:\u2060//evil.example|safe&gt; https:\u2060//x"},
 		{"words that call everybody", "@channel @here @Everyone @yamada", "@\u2060channel @\u2060here @\u2060Everyone @yamada"},
 		{"reading direction", "\u202egnp.exe\u2066\u200f", "gnp.exe"},

@@ -56,6 +56,7 @@ type words struct {
 	LeftOut               string // heading of the defaults for omitted arguments
 	MoreRows              string
 	NotWritten, EmptyCell string
+	NotGiven              string
 	ArgumentNames         map[string]string // of the arguments of Ringi's own tools
 
 	// Who decides and until when.

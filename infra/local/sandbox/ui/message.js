@@ -13,9 +13,10 @@ import { changed, pin, remember, state, taskOf, ui } from "./store.js";
 
 export const millis = (ts) => Number(ts) * 1000;
 
-/** reasonText says in words why the app's answer did not count. */
+/** reasonText says in words why nothing came of an act. */
 export function reasonText(reason) {
   if (reason === "http_timeout") return t("timeout");
+  if (reason === "noButton") return t("noButton");
   return reason === "connection_failed" ? t("noConnection") : t("failed");
 }
 

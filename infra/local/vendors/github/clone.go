@@ -37,12 +37,15 @@ func NewClone(path, folder string) (*Clone, error) {
 	}
 	sum := sha1.Sum([]byte(c.Path))
 	c.Dir = filepath.Join(folder, fmt.Sprintf("%s-%x.git", strings.TrimSuffix(filepath.Base(c.Path), ".git"), sum[:4]))
-	if _, err = run(nil, "init", "-q", "--bare", c.Dir); err == nil {
-		_, err = run(nil, "-C", c.Dir, "fetch", "-q", "--no-tags", "--update-shallow", "--no-recurse-submodules", c.Path,
+	if err = os.MkdirAll(c.Dir, 0o755); err == nil {
+		_, err = c.git(nil, "init", "-q", "--bare")
+	}
+	if err == nil {
+		_, err = run(nil, nil, "-C", c.Dir, "fetch", "-q", "--no-tags", "--update-shallow", "--no-recurse-submodules", c.Path,
 			"+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 	}
 	if err == nil {
-		_, err = run(nil, "-C", c.Dir, "symbolic-ref", "HEAD", "refs/heads/"+c.Branch)
+		_, err = c.git(nil, "symbolic-ref", "HEAD", "refs/heads/"+c.Branch)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("clone %s to %s (which may be deleted): %w", c.Path, c.Dir, err)
@@ -65,14 +68,14 @@ func look(path string) (*Clone, error) {
 	if is, err := os.Stat(at); err != nil || !is.IsDir() {
 		return nil, fmt.Errorf("the repository %s is no folder", path)
 	}
-	text, err := run(nil, "-C", at, "rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir")
+	text, err := run(nil, nil, "-C", at, "rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir")
 	said := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if err != nil || len(said) != 3 {
 		return nil, fmt.Errorf("%s is no git repository (git init makes one): %w", path, err)
 	}
 	top := said[2]
 	if said[0] != "true" {
-		text, err = run(nil, "-C", at, "rev-parse", "--show-toplevel")
+		text, err = run(nil, nil, "-C", at, "rev-parse", "--show-toplevel")
 		if top = strings.TrimSpace(string(text)); err != nil {
 			return nil, fmt.Errorf("%s is inside of a repository's .git: name the folder of its files", path)
 		}
@@ -84,33 +87,60 @@ func look(path string) (*Clone, error) {
 		return nil, fmt.Errorf("the repository %s names its objects by %s; GitHub takes sha1 only", path, said[1])
 	}
 	c := &Clone{Path: at}
-	if text, err = run(nil, "-C", at, "symbolic-ref", "--short", "HEAD"); err != nil {
+	if text, err = run(nil, nil, "-C", at, "symbolic-ref", "--short", "HEAD"); err != nil {
 		return nil, fmt.Errorf("the repository %s has no branch checked out: git switch to one", path)
 	}
 	c.Branch = strings.TrimSpace(string(text))
-	if text, err = run(nil, "-C", at, "rev-parse", "--verify", "-q", "HEAD^{commit}"); err != nil {
+	if text, err = run(nil, nil, "-C", at, "rev-parse", "--verify", "-q", "HEAD^{commit}"); err != nil {
 		return nil, fmt.Errorf("the repository %s is empty: commit something on %s first", path, c.Branch)
 	}
 	c.Commit = strings.TrimSpace(string(text))
 	if said[0] != "true" {
-		if text, err = run(nil, "-C", at, "status", "--porcelain", "-z", "--no-renames"); err != nil {
+		if c.Changed, err = changed(at); err != nil {
 			return nil, err
 		}
-		c.Changed = bytes.Count(text, []byte{0})
 	}
 	return c, nil
 }
 
-// run runs git. Variables that name another repository, as in a hook, are left out. Nothing of the repository is
-// written, as by a status that refreshes the index.
-func run(in io.Reader, args ...string) ([]byte, error) {
+// changed counts the files that git status lists. It runs no program that the repository's own configuration names: a
+// filter there is left out, and submodules, which have configurations of their own, are looked at from outside.
+func changed(at string) (int, error) {
+	text, err := run(nil, nil, "-C", at, "config", "-z", "--show-scope", "--name-only", "--list")
+	if err != nil {
+		return 0, err
+	}
+	n, _ := strconv.Atoi(os.Getenv("GIT_CONFIG_COUNT"))
+	var env []string
+	said := strings.Split(string(text), "\x00")
+	for i := 0; i+1 < len(said); i += 2 {
+		scope, name := said[i], said[i+1]
+		dot := strings.LastIndexByte(name, '.')
+		if (scope == "local" || scope == "worktree") && strings.HasPrefix(name, "filter.") && dot > len("filter") {
+			for _, of := range []string{"clean", "process", "required"} { // an empty text is false, too
+				env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, name[:dot+1]+of), fmt.Sprintf("GIT_CONFIG_VALUE_%d=", n))
+				n++
+			}
+		}
+	}
+	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", n))
+	text, err = run(nil, env, "-c", "core.fsmonitor=false", "-C", at, "status", "--porcelain", "-z", "--no-renames",
+		"--ignore-submodules=dirty")
+	return bytes.Count(text, []byte{0}), err
+}
+
+// run runs git with env besides the variables of this program. Those that name another repository, as in a hook, are
+// left out. Nothing of the repository is written, as by a status that refreshes the index, and nothing that it lacks is
+// fetched.
+func run(in io.Reader, env []string, args ...string) ([]byte, error) {
 	c := exec.Command("git", append([]string{"-c", "tar.umask=0002", "-c", "gc.auto=0"}, args...)...)
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); !slices.Contains(elsewhere, name) {
 			c.Env = append(c.Env, v)
 		}
 	}
-	c.Env = append(c.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	c.Env = append(c.Env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	c.Env = append(c.Env, env...)
 	var said bytes.Buffer
 	c.Stdin, c.Stderr = in, &said
 	out, err := c.Output()
@@ -123,8 +153,12 @@ func run(in io.Reader, args ...string) ([]byte, error) {
 var elsewhere = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX"}
 
+// git runs git in the clone. What the person has configured, such as a filter or line ends, changes nothing there.
 func (c *Clone) git(in io.Reader, args ...string) ([]byte, error) {
-	return run(in, append([]string{"-C", c.Dir}, args...)...)
+	nobodys := []string{"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_COUNT=0",
+		"GIT_CONFIG_PARAMETERS=", "GIT_ATTR_NOSYSTEM=1", "GIT_DEFAULT_HASH=sha1"}
+	here := []string{"-c", "safe.directory=*", "-c", "core.attributesFile=", "-C", c.Dir}
+	return run(in, nobodys, append(here, args...)...)
 }
 
 // read returns those of the objects that the clone has.

@@ -1,7 +1,11 @@
 package github_test
 
 import (
+	"archive/tar"
+	"compress/gzip"
+	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,6 +92,77 @@ func TestACloneIsBroughtUpToDate(t *testing.T) {
 	expect.That(t, second.Dir == first.Dir && second.Commit != first.Commit, "%+v, then %+v", first, second)
 	expect.Is(t, strings.TrimSpace(git(t, second.Dir, "rev-parse", "trunk")), second.Commit)
 	expect.Is(t, strings.TrimSpace(git(t, second.Dir, "rev-parse", "ringi/S1/A1")), first.Commit)
+}
+
+// What a repository is configured to run isn't run by looking at it.
+func TestALookRunsNothingOfTheRepository(t *testing.T) {
+	mine := own(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	expect.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> '"+ran+"'\ncat\n"), 0o755))
+	git(t, mine, "config", "core.fsmonitor", program)
+	git(t, mine, "config", "filter.x.clean", program)
+	git(t, mine, "config", "filter.y.process", program)
+	git(t, mine, "config", "core.alternateRefsCommand", program)
+	git(t, mine, "config", "uploadpack.packObjectsHook", program)
+	expect.NoError(t, os.WriteFile(filepath.Join(mine, ".git", "info", "attributes"), []byte("*.txt filter=x\n"), 0o644))
+	expect.NoError(t, os.WriteFile(filepath.Join(mine, "src", "a.txt"), []byte("two\n"), 0o644)) // of the same size
+	c := expect.Value(github.NewClone(mine, t.TempDir()))(t)
+	expect.Is(t, c.Changed, 1, "changed files")
+	_, err := os.Stat(ran)
+	expect.That(t, os.IsNotExist(err), "a program of the repository was run: %v", err)
+}
+
+// Of a repository that was cloned in part nothing is fetched, from wherever and by whatever program it says.
+func TestALookFetchesNothing(t *testing.T) {
+	mine := own(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	expect.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> '"+ran+"'\n"), 0o755))
+	git(t, mine, "remote", "add", "origin", mine)
+	git(t, mine, "config", "remote.origin.uploadpack", program)
+	git(t, mine, "config", "remote.origin.promisor", "true")
+	git(t, mine, "config", "core.repositoryFormatVersion", "1")
+	git(t, mine, "config", "extensions.partialClone", "origin")
+	commit := strings.TrimSpace(git(t, mine, "rev-parse", "HEAD"))
+	expect.NoError(t, os.Remove(filepath.Join(mine, ".git", "objects", commit[:2], commit[2:])))
+	_, err := github.NewClone(mine, t.TempDir())
+	expect.That(t, err != nil, "a commit that is not there is served")
+	_, err = os.Stat(ran)
+	expect.That(t, os.IsNotExist(err), "the program was run: %v", err)
+}
+
+// What is served is what was committed, however the person's git is configured.
+func TestAPersonsConfigurationChangesNothingThatIsServed(t *testing.T) {
+	mine, program := own(t), filepath.Join(t.TempDir(), "program")
+	expect.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho smudged\n"), 0o755))
+	expect.NoError(t, os.WriteFile(filepath.Join(mine, ".gitattributes"), []byte("src/a.txt filter=x\n"), 0o644))
+	git(t, mine, "add", ".")
+	git(t, mine, "commit", "-q", "-m", "second")
+	config := filepath.Join(t.TempDir(), "config")
+	expect.NoError(t, os.WriteFile(config, []byte("[core]\n\tautocrlf = true\n[filter \"x\"]\n\tsmudge = "+program+
+		"\n[diff]\n\tnoprefix = true\n[init]\n\tdefaultObjectFormat = sha256\n"), 0o644))
+	t.Setenv("GIT_CONFIG_GLOBAL", config)
+	t.Setenv("GIT_DEFAULT_HASH", "sha256")
+	w := newWorld(t)
+	c := expect.Value(github.NewClone(mine, t.TempDir()))(t)
+	repo := w.AddClone("local", "my-app", c)
+	api := client.Config{Base: w.url, HTTP: wire.NewHTTP(), Now: time.Now}.
+		Open(w.app(t), "local/my-app", repo.ID, client.Reads())
+	archive := expect.Value(api.Archive(t.Context(), c.Commit))(t)
+	defer archive.Close()
+	z := expect.Value(gzip.NewReader(archive))(t)
+	files := map[string]string{}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err != nil {
+			break
+		}
+		files[path.Base(h.Name)] = string(expect.Value(io.ReadAll(r))(t))
+	}
+	expect.Is(t, files["a.txt"], "one\n")
+	diff := string(expect.Value(repo.Diff(c.Commit+"~1", c.Commit))(t))
+	expect.That(t, strings.Contains(diff, "+++ b/.gitattributes"), "%s", diff)
 }
 
 // A repository may have been cloned without its history, or be a second folder of files of one.

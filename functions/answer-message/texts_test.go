@@ -1,0 +1,54 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/filetext"
+	"ringi/shared/store/large"
+)
+
+// A function that ends on a file may have ended by chance: the second try tells.
+func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ends, asked int // how often the function ends, and is asked
+		want        filetext.Text
+	}{
+		"it is read":         {0, 1, filetext.Text{Form: filetext.Sheets, Text: "x"}},
+		"it ended by chance": {1, 2, filetext.Text{Form: filetext.Sheets, Text: "x"}},
+		"the file ends it":   {9, 2, filetext.Text{Why: filetext.TooComplex}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.Contains(r.URL.Path, "/functions/") { // the bucket
+					return
+				}
+				if asked++; asked <= tt.ends {
+					w.Header().Set("X-Amz-Function-Error", "Unhandled")
+					_, _ = io.WriteString(w, `{"errorType":"Runtime.ExitError"}`)
+					return
+				}
+				_, _ = io.WriteString(w, `{"form":"`+string(filetext.Sheets)+`","text":"x"}`)
+			}))
+			t.Cleanup(s.Close)
+			cfg := aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
+				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+			read := texts(cfg, "read-file", large.Open(cfg, config.Results{ResultsBucket: "bucket"}))
+			ref := aggregate.Ref{Tenant: "t", Kind: "session", ID: "s"}
+			got, err := read(t.Context(), ref, "book.xlsx", []byte("PK"))
+			expect.NoError(t, err)
+			expect.Same(t, tt.want, got)
+			expect.Same(t, tt.asked, asked)
+		})
+	}
+}
