@@ -220,3 +220,14 @@ func TestTheBestSubmissionIsShownWithoutEscapes(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestAJudgeThatGivesNoAnswerIsShown(t *testing.T) {
+	o := &outcome{TeamID: "careful", TeamName: "Careful", ExitReason: contest.MaxRoundsReached}
+	o.judged("")
+	expect.That(t, o.Unjudged == nil, "%+v", o.Unjudged)
+	o.judged("no key")
+	o.judged("the answer\ndid not come in time")
+	var out bytes.Buffer
+	show(&out, summary{Teams: []*outcome{o}})
+	expect.Has(t, out.String(), "careful: the judge gave no answer 2 times, so the team played on: the answer did not come in time\n")
+}
