@@ -57,7 +57,7 @@ func (m *metered) Say(ctx context.Context, r model.Request, onText func(string))
 	}
 	got, err := m.Wire.Say(ctx, r, onText)
 	u := got.Usage.Counted()
-	if cost, known := price.Cost(u); known {
+	if cost, known := price.Cost(u, got.Prices); known {
 		u.Cost += cost
 	} else {
 		u.Unpriced = max(1, u.Calls)

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/store/contests"
 )
@@ -40,7 +41,7 @@ type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
 	Workspace contestfiles.Opener
-	Model     string // replaces every model of the files unless empty
+	Models    opening.Models
 	Now       func() time.Time
 }
 
@@ -65,6 +66,10 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 	if err != nil {
 		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
 	}
+	s, err := h.Budgets.Settings(ctx, tenant)
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("read the settings: %w", err)
+	}
 	out := contests.Answered{More: more, Contests: make([]contests.Described, len(files))}
 	failed := make([]error, len(files))
 	var wg sync.WaitGroup
@@ -73,16 +78,28 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			out.Contests[i], _, failed[i] = h.described(w, file)
+			out.Contests[i], _, failed[i] = h.described(ctx, w, file, s.OwnPrices(), 0)
 		})
 	}
 	wg.Wait()
 	return out, errors.Join(failed...)
 }
 
-// described reads the file of a contest. It returns errorclass.ErrUnavailable when the file can't be read now.
-func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Described, teamconfig.Contest, error) {
+// described reads the file of a contest and opens its models; most bounds its rounds unless it is 0. It returns
+// errorclass.ErrUnavailable when the file or the model secret can't be read now.
+func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, own []tenancy.ModelPrice,
+	most int) (contests.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
+	if most > 0 {
+		c.MaxRounds = min(c.MaxRounds, most)
+		c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	}
+	c.Prices = own
+	unopened, err := h.Models.Check(ctx, c, own)
+	if err != nil {
+		return contests.Described{}, c, err
+	}
+	found = append(found, unopened...)
 	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
 	for _, f := range found {
 		switch {
@@ -114,12 +131,14 @@ func bounded(all []string) []string {
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.
 func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
-	d, config, err := h.described(w, x.File)
+	s, err := h.Budgets.Settings(ctx, x.Tenant)
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("read the settings: %w", err)
+	}
+	d, config, err := h.described(ctx, w, x.File, s.OwnPrices(), x.MaxRounds)
 	if err != nil || len(d.Wrong) > 0 {
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}
-	config.MaxRounds = min(config.MaxRounds, x.MaxRounds)
-	config.MinRounds = min(config.MinRounds, config.MaxRounds)
 	o := contest.Order{
 		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget,
 		By:        x.By,
@@ -136,7 +155,7 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
 		return contests.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	if o.MostOfDay, err = h.mostOfDay(ctx, x.Tenant); err != nil {
+	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s, h.Now()); err != nil {
 		return contests.Answered{}, err
 	}
 	switch err := h.Contests.Begin(ctx, o); {
@@ -146,13 +165,4 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 		return contests.Answered{}, fmt.Errorf("begin a contest: %w", err)
 	}
 	return contests.Answered{Begun: true}, nil
-}
-
-// mostOfDay returns how much the tenant may still spend today.
-func (h *Handler) mostOfDay(ctx context.Context, tenant string) (aggregate.MicroUSD, error) {
-	s, err := h.Budgets.Settings(ctx, tenant)
-	if err != nil {
-		return 0, fmt.Errorf("read the settings: %w", err)
-	}
-	return pipeline.MostOfDay(ctx, h.Budgets, tenant, s, h.Now())
 }

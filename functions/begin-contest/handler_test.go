@@ -16,8 +16,10 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store/contests"
 )
 
@@ -73,9 +75,23 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
-	return &Handler{Contests: k, Budgets: k, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+	return &Handler{Contests: k, Budgets: k, Models: opening.Models{Keys: keys(`{"anthropic":"sk-ant","openai":"sk"}`)}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Workspace{FS: files}, nil
 	}, Now: time.Now}, k
+}
+
+// keys is the model secret.
+type keys string
+
+func (k keys) Get(context.Context) (secret.ModelSecret, error) {
+	if k == "" {
+		return secret.ModelSecret{}, errors.New("no answer")
+	}
+	var s secret.ModelSecret
+	if json.Unmarshal([]byte(k), &s) != nil {
+		return s, fmt.Errorf("read it: %w", secret.ErrMalformed)
+	}
+	return s, nil
 }
 
 func alone() contests.Alone {
@@ -215,10 +231,61 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
 		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n",
 	}))
+	h.Models.Keys = keys(`{"anthropic":"sk-ant"}`) // of evaluator and judge
 	x := alone()
-	x.File = "bedrock.toml"
+	x.File, x.MaxRounds = "bedrock.toml", 3
 	got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
-	expect.That(t, got.Begun && len(k.orders) == 1, "%+v", got)
+	expect.That(t, !got.Begun && len(k.orders) == 0 && len(got.Contests[0].Wrong) == 1 &&
+		strings.HasPrefix(got.Contests[0].Wrong[0], "nova.toml: teams[0].leader.model: has no known price"), "%+v", got)
+	k.settings.Prices = []tenancy.ModelPrice{{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
+	got = expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+	expect.That(t, got.Begun && len(k.orders) == 1 && strings.Contains(k.config, `"prices":[{"model":"bedrock:amazon.nova-pro-v1:0"`),
+		"%+v", got)
+}
+
+// Every model of a contest is opened before it begins, and every fault is named with its file and field.
+func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
+	h, k := handler(sample(t, map[string]string{
+		"c.toml": "[orchestrator]\nmax_rounds = 3\nevaluator_config = 'e.toml'\n[[orchestrator.teams]]\nconfig = 't.toml'\n",
+		"t.toml": "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'gpt-5.4'\n[[team.members]]\nconfig = 'm.toml'\n" +
+			"[[team.members]]\nagent_name = 'b'\nagent_type = 'plain'\ntool_description = 'x'\nmodel = 'compatible:box/llama'\n",
+		"m.toml":                "[agent]\nagent_name = 'm'\nagent_type = 'plain'\ntool_description = 'x'\nmodel = 'claude-sonnet-99'\n",
+		"e.toml":                "default_model = 'gemini-2.5-flash'\n[[metrics]]\nname = 'Coverage'\n[[metrics]]\nname = 'Relevance'\nmodel = 'o9'\n",
+		"configs/judgment.toml": "",
+	}))
+	x := alone()
+	x.File, x.MaxRounds = "c.toml", 3
+	wrong := func(secret string) []string {
+		h.Models.Keys = keys(secret)
+		got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+		expect.That(t, !got.Begun && len(k.orders) == 0, "it begins")
+		return got.Contests[0].Wrong
+	}
+	expect.Same(t, []string{
+		`e.toml: evaluator.default_model: can't be called: the model secret has no key for compatible.gemini, got "gemini-2.5-flash"`,
+		`e.toml: evaluator.metrics[1].model: can't be called: the model secret has no key for openai, got "o9"`,
+		`e.toml: evaluator.metrics[1].model: has no known price, which the budget of a contest needs: give its price in the settings, or name another model, got "o9"`,
+		`configs/judgment.toml: judgment.model: is not set, and the default, google-gla:gemini-2.5-flash, can't be called: the model secret has no key for compatible.gemini`,
+		`t.toml: teams[0].leader.model: can't be called: the model secret has no key for openai, got "gpt-5.4"`,
+		`m.toml: teams[0].members[0].model: has no known price, which the budget of a contest needs: give its price in the settings, or name another model, got "claude-sonnet-99"`,
+		`t.toml: teams[0].members[1].model: can't be called: the model secret has no address for compatible.box, got "compatible:box/llama"`,
+		`t.toml: teams[0].members[1].model: has no known price, which the budget of a contest needs: give its price in the settings, or name another model, got "compatible:box/llama"`,
+	}, wrong(`{"anthropic":"sk-ant"}`))
+	x.MaxRounds = 1 // no round needs a judge
+	for _, w := range wrong(`{"anthropic":"sk-ant"}`) {
+		expect.That(t, !strings.Contains(w, "judgment"), "%s", w)
+	}
+	if all := wrong(`{`); len(all) < 5 || !strings.Contains(all[0], "the model secret can't be read") {
+		t.Errorf("a malformed secret: %q", all)
+	}
+	h.Models.Keys = keys("")
+	if _, err := h.Handle(t.Context(), contests.Asked{Begin: &x}); !errors.Is(err, errorclass.ErrUnavailable) {
+		t.Errorf("a secret that can't be read now: %v", err)
+	}
+	h.Models.Instead = "demo"
+	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); !got.Begun {
+		t.Errorf("the demo in place of all: %+v", got)
+	}
 }
 
 func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {

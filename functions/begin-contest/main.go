@@ -7,10 +7,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/opening"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
@@ -24,8 +27,9 @@ type environment struct {
 	config.Table
 	config.Results
 	config.Spending
-	Model     string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
-	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
+	Model         string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
+	ModelSecretID string `env:"MODEL_SECRET_ID" doc:"the secret with the keys of models"`
+	Workspace     string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -37,7 +41,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Contests:  contests.Of(rows, large.Open(cfg, env.Results)),
 		Budgets:   rows,
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
-		Model:     env.Model,
-		Now:       time.Now,
+		Models: opening.Models{Instead: env.Model,
+			Keys: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID}},
+		Now: time.Now,
 	}, nil
 }

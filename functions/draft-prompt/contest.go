@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -126,7 +127,7 @@ func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 // used.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
 	budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
-	config, wrong := h.config(ctx, a.Head.TenantID, s.DraftContest)
+	config, wrong := h.config(ctx, a.Head.TenantID, s)
 	switch {
 	case errors.Is(wrong, errorclass.ErrUnavailable):
 		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
@@ -169,9 +170,13 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	return o, nil, err
 }
 
-// config reads the files of a contest and limits its rounds as the settings say. It returns errorclass.ErrUnavailable
-// for a failure to read that may pass.
-func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftContest) (teamconfig.Contest, error) {
+// mostWrong is how many mistakes of a contest's files are named.
+const mostWrong = 5
+
+// config reads the files of a contest, limits its rounds as the settings say, and opens its models. It returns
+// errorclass.ErrUnavailable for a failure to read that may pass.
+func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings) (teamconfig.Contest, error) {
+	d := s.DraftContest
 	w, err := h.Workspace(ctx, tenant)
 	if err != nil {
 		return teamconfig.Contest{}, err
@@ -182,13 +187,25 @@ func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftCont
 			return c, f.Err
 		}
 	}
-	for _, f := range found {
-		if !f.Warning {
-			return c, errors.New(f.String())
-		}
-	}
 	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
 	c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	c.Prices = s.OwnPrices()
+	unopened, err := h.Models.Check(ctx, c, c.Prices)
+	if err != nil {
+		return c, err
+	}
+	var wrong []string
+	for _, f := range append(found, unopened...) {
+		if !f.Warning {
+			wrong = append(wrong, f.String())
+		}
+	}
+	if n := len(wrong) - mostWrong; n > 0 {
+		wrong = append(wrong[:mostWrong], fmt.Sprintf("and %d more", n))
+	}
+	if len(wrong) > 0 {
+		return c, errors.New(strings.Join(wrong, "\n"))
+	}
 	return c, nil
 }
 

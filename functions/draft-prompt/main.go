@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -37,15 +38,17 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
+	models := provider.New(cfg, env.Models)
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // not needed at start
 		Store:   rows,
-		Open:    provider.New(cfg, env.Models).Open,
+		Open:    models.Open,
 		Model:   env.Model,
 		Prompts: large.Prompts,
 		Now:     time.Now,
 
 		Contests:  contests.Of(kinds.Open(cfg, env.Table), large),
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
+		Models:    opening.Models{Keys: models.Secret, Instead: env.Model},
 	}, nil
 }

@@ -22,8 +22,10 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/store/large"
 )
 
@@ -83,6 +85,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 
 func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 	const bedrock = "bedrock:amazon.nova-pro-v1:0"
+	prices := []tenancy.ModelPrice{{Model: bedrock, Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
 	for about, models := range map[string][4]string{
 		"a leader": {bedrock, "demo", "demo", "demo"}, "a member": {"demo", bedrock, "demo", "demo"}, "an evaluator": {"demo", "demo", bedrock, ""}, "a metric": {"demo", "demo", "demo", bedrock},
 	} {
@@ -94,12 +97,22 @@ func TestAModelOfBedrockMayDoEverythingInAContest(t *testing.T) {
 		if models[3] != "" {
 			files["evaluator.toml"].Data = fmt.Appendf(files["evaluator.toml"].Data, "model = %q\n", models[3])
 		}
-		h := &Handler{Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+		h := &Handler{Models: opening.Models{Keys: geminiKey{}}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}}
-		c, err := h.config(t.Context(), "", tenancy.DraftContest{File: "contest.toml", MaxRounds: 3})
+		c, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}, Prices: prices})
 		expect.That(t, err == nil && slices.Contains(c.Models(), bedrock), "%s: %v, %v", about, c.Models(), err)
+		expect.Same(t, prices, c.Prices)
+		_, err = h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}})
+		expect.That(t, err != nil && strings.Contains(err.Error(), "has no known price"), "%s: %v", about, err)
 	}
+}
+
+// geminiKey is a model secret with the key of the default evaluator and judge.
+type geminiKey struct{}
+
+func (geminiKey) Get(context.Context) (secret.ModelSecret, error) {
+	return secret.ModelSecret{Compatible: map[string]secret.ModelEndpoint{"gemini": {Key: "AIza"}}}, nil
 }
 
 func TestFilesOfABucketAreRead(t *testing.T) {
@@ -123,10 +136,10 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	}))
 	defer s.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+	h := &Handler{Models: opening.Models{Instead: "demo"}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
 	}}
-	of := tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}
+	of := tenancy.Settings{DraftContest: tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}}
 	if c, err := h.config(t.Context(), "", of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
 		t.Errorf("without files of an evaluator and a judge: %+v, %v", c, err)
 	}
@@ -147,7 +160,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+	h := &Handler{Models: opening.Models{Instead: "demo"}, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
 	}}
 	for _, tt := range []struct {
@@ -163,13 +176,13 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		{500, "InternalError", true, ""},
 	} {
 		status, code = tt.status, tt.code
-		_, err := h.config(t.Context(), "", tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3})
+		_, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}})
 		if err == nil || errors.Is(err, errorclass.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) || !tt.later && strings.Contains(err.Error(), "arn:") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
 	server.Close()
-	if _, err := h.config(t.Context(), "", tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}); !errors.Is(err, errorclass.ErrUnavailable) {
+	if _, err := h.config(t.Context(), "", tenancy.Settings{DraftContest: tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}}); !errors.Is(err, errorclass.ErrUnavailable) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }

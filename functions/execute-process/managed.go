@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
+	"ringi/shared/model/price"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -146,6 +147,11 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 	j.closing++
 	usage, running, err := j.Sessions.Bill(ctx, e.SessionID)
 	billed := err == nil
+	if usage.Unpriced > 0 {
+		if cost, known := price.Cost(usage, j.settings.OwnPrices()); known {
+			usage.Cost, usage.Unpriced = cost, 0
+		}
+	}
 	if (!billed || running || e.Status != task.ExecutionCompleted) && j.interrupted != e.SessionID {
 		stopped := j.Sessions.Interrupt(ctx, e.SessionID)
 		switch {

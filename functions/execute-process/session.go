@@ -28,7 +28,7 @@ func (j *sessionJob) open(ctx context.Context, a *task.Aggregate) (*task.Aggrega
 	switch {
 	case err != nil || n.Provider != modelname.Anthropic:
 		return nil, task.StopError{Reason: task.ReasonSessionModel, Detail: name}
-	case j.settings.CostsLimited() && !price.Known(name):
+	case j.settings.CostsLimited() && !price.Known(name, j.settings.OwnPrices()):
 		return nil, task.StopError{Reason: task.ReasonModelUnpriced, Detail: name}
 	case a.CostReached(limit):
 		return nil, a.CostStop(limit)

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -25,8 +26,9 @@ import (
 const StateRound = "RunRound"
 
 type Handler struct {
-	Store  *contests.Store
-	Models round.Models
+	Store *contests.Store
+	// Models opens models at a workspace's own prices.
+	Models func(own []tenancy.ModelPrice) round.Models
 	// Prompts stores the requests to models; if it is nil, they are not stored.
 	Prompts func(ref aggregate.Ref) model.Keep
 	// Sandbox runs the code of members; if it is nil, members run none.
@@ -135,10 +137,11 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 
 // keeping opens models whose requests are stored as sent: the leader's, members', the evaluator's and the judge's.
 func (t *team) keeping() round.Models {
+	models := t.Models(t.config.Prices)
 	if t.Prompts == nil {
-		return t.Models
+		return models
 	}
-	return keeping{t.Models, t.Prompts(t.contest.Ref())}
+	return keeping{models, t.Prompts(t.contest.Ref())}
 }
 
 type keeping struct {

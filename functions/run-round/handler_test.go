@@ -58,7 +58,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 // play plays all rounds of a team, as its branch of the state machine does.
 func (w *world) play(a *contest.Aggregate, place int, late time.Duration) (outcome string) {
 	h := &Handler{
-		Store: w.store, Models: provider.Wires{Instead: "demo", Demo: round.Demo{}},
+		Store: w.store, Models: modelsOf(provider.Wires{Instead: "demo", Demo: round.Demo{}}),
 		Now: func() time.Time { return time.Now().Add(late) },
 	}
 	ref := a.Ref()
@@ -129,7 +129,7 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	a := w.begin("手順", aggregate.USD(1), "a")
-	h := &Handler{Store: w.store, Models: provider.Wires{Demo: round.Demo{}}, Now: time.Now}
+	h := &Handler{Store: w.store, Models: modelsOf(provider.Wires{Demo: round.Demo{}}), Now: time.Now}
 	in := pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run + 1, Team: 1}
 	if _, err := h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Error(err)
@@ -191,7 +191,7 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 		a := w.begin("経費精算の手順 "+name, aggregate.USD(5), "a")
 		var mu sync.Mutex
 		of := map[aggregate.Ref]int{}
-		h := &Handler{Store: w.store, Models: saying{}, Now: time.Now, Prompts: func(ref aggregate.Ref) model.Keep {
+		h := &Handler{Store: w.store, Models: opens(saying{}), Now: time.Now, Prompts: func(ref aggregate.Ref) model.Keep {
 			return func(_ context.Context, body []byte) (aggregate.Blob, error) {
 				mu.Lock()
 				defer mu.Unlock()

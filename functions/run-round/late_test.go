@@ -15,6 +15,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
@@ -46,7 +47,7 @@ func (w *world) once(a *contest.Aggregate, m round.Models) aggregate.Next {
 }
 
 func (w *world) invoke(a *contest.Aggregate, m round.Models) (aggregate.Next, error) {
-	h := &Handler{Store: w.store, Models: m, Now: time.Now}
+	h := &Handler{Store: w.store, Models: opens(m), Now: time.Now}
 	ref := a.Ref()
 	return h.Handle(w.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1})
 }
@@ -141,4 +142,9 @@ func TestAnAnswerIsNotPaidTwiceThoughTheTableIsAwayForAMoment(t *testing.T) {
 	if next := w.once(a, m); next.State != StateRound || m.calls.Load() != undisturbed.calls.Load() {
 		t.Errorf("%+v after %d calls, want %d", next, m.calls.Load(), undisturbed.calls.Load())
 	}
+}
+
+// opens returns models whose calls have no price of a workspace's own.
+func opens(m round.Models) func([]tenancy.ModelPrice) round.Models {
+	return func([]tenancy.ModelPrice) round.Models { return m }
 }

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/reading"
@@ -43,7 +44,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	s, values := kinds.Open(cfg, env.Table), large.Open(cfg, env.Results)
 	h := &Handler{
 		Store:   contests.Of(s, values),
-		Models:  provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}},
+		Models:  modelsOf(provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}}),
 		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
 		Reads:   newReads(cfg, env, s).Open,
 		Now:     time.Now,
@@ -52,6 +53,14 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction), env.Programs)
 	}
 	return h, nil
+}
+
+// modelsOf opens wires at a workspace's own prices.
+func modelsOf(w provider.Wires) func(own []tenancy.ModelPrice) round.Models {
+	return func(own []tenancy.ModelPrice) round.Models {
+		w.Prices = own
+		return w
+	}
 }
 
 // newReads calls MCP servers only: members have none of Ringi's own tools.

@@ -94,17 +94,22 @@ func (p program) evaluator(file, model string) (e teamconfig.Evaluator, models r
 	if !p.tell(found) {
 		return e, nil, exitMisused
 	}
-	names := []string{model}
+	names, places := []string{model}, []teamconfig.Named{{File: "-model", Model: model, Set: true}}
 	if model == "" {
-		names = nil
+		names, places = nil, nil
 		for _, m := range e.Metrics {
 			if !slices.Contains(names, m.Model) {
 				names = append(names, m.Model)
 			}
+			places = append(places, teamconfig.Named{File: file, Field: "metrics " + m.Name, Model: m.Model, Set: true})
 		}
 	}
-	if models, err = p.open(names, model); err != nil {
+	models, unopened, err := p.open(names, places, model)
+	if err != nil {
 		return e, nil, p.misused("%v", err)
+	}
+	if !p.tell(unopened) {
+		return e, nil, exitMisused
 	}
 	return e, models, exitDone
 }

@@ -112,17 +112,19 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 		return nil, release, p.misused("%v", err)
 	}
 	file, all, wrong := servers(w, x.servers, config)
-	valid := p.tell(append(found, wrong...))
-	if !valid {
-		return nil, release, exitMisused
-	}
 	g = &game{config: config, timeout: x.timeout, names: config.Models()}
+	places := config.Named
 	if x.model != "" { // it replaces every model
-		g.names = []string{x.model}
+		g.names, places = []string{x.model}, []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
 	}
-	if g.models, err = p.open(g.names, x.model); err != nil {
-		valid = false
-		fmt.Fprintln(p.problem, legible.Visible(err.Error()))
+	var unopened []teamconfig.Finding
+	if g.models, unopened, err = p.open(g.names, places, x.model); err != nil {
+		return nil, release, p.misused("%v", err)
+	}
+	read := append(found, wrong...)
+	valid := p.tell(append(read, unopened...))
+	if !teamconfig.Valid(read) {
+		return nil, release, exitMisused
 	}
 	if having(config, contest.WebSearch) {
 		g.listed, found = p.connect(ctx, file, all)

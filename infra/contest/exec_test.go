@@ -136,7 +136,8 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	}
 	err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml"))
 	expect.NoError(t, err)
-	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 2 {
+	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 9 ||
+		!strings.Contains(r.problem, "configs/agents/checker.toml: teams[0].members[0].model: ") {
 		t.Errorf("a dry run without keys: %+v", r)
 	}
 	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "careful: 3 members\n") || !strings.Contains(r.out, "swift: 1 member\n") || !strings.Contains(r.out, "models: demo") {
@@ -218,4 +219,15 @@ func TestTheBestSubmissionIsShownWithoutEscapes(t *testing.T) {
 	if got := out.String(); strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) || !strings.Contains(got, "方針") || !strings.Contains(got, "\n  - step") {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestAJudgeThatGivesNoAnswerIsShown(t *testing.T) {
+	o := &outcome{TeamID: "careful", TeamName: "Careful", ExitReason: contest.MaxRoundsReached}
+	o.judged("")
+	expect.That(t, o.Unjudged == nil, "%+v", o.Unjudged)
+	o.judged("no key")
+	o.judged("the answer\ndid not come in time")
+	var out bytes.Buffer
+	show(&out, summary{Teams: []*outcome{o}})
+	expect.Has(t, out.String(), "careful: the judge gave no answer 2 times, so the team played on: the answer did not come in time\n")
 }

@@ -46,6 +46,7 @@ type outcome struct {
 	ExitReason contest.ExitReason    `json:"exit_reason"`
 	Detail     string                `json:"detail,omitempty"` // why it ended, where something went wrong
 	CostUSD    string                `json:"cost_usd"`
+	Unjudged   *contest.Unjudged     `json:"unjudged,omitempty"` // the judge gave no judgment of some rounds
 	cost       aggregate.MicroUSD
 }
 
@@ -113,9 +114,21 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 		default:
 			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), play.Number, out.Exit
 			g.scored = append(g.scored, out.ScoredRound)
+			o.judged(out.JudgeFailed)
 		}
 		g.mu.Unlock()
 	}
+}
+
+// judged notes why the judge gave no judgment of a round.
+func (o *outcome) judged(failed string) {
+	if failed == "" {
+		return
+	}
+	if o.Unjudged == nil {
+		o.Unjudged = &contest.Unjudged{TeamID: o.TeamID, TeamName: o.TeamName}
+	}
+	o.Unjudged.Rounds, o.Unjudged.Detail = o.Unjudged.Rounds+1, failed
 }
 
 // best returns the team's best round, or nil.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // Wire calls one vendor's model. Say makes one call: it does not loop, run tools or retry for long. As the answer
@@ -178,6 +179,8 @@ type Response struct {
 	// no more.
 	Tokens int
 	Full   bool
+	// Prices are the workspace's own prices, which come before the table's.
+	Prices []tenancy.ModelPrice
 }
 
 // Stop says why a model stopped.

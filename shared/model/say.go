@@ -21,7 +21,7 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 		u.Calls = max(1, u.Calls)
 	}
 	u.Prompt, u.MS = prompt, time.Since(began).Milliseconds()
-	charge(&u, Named(got.Answered))
+	charge(&u, Named(got.Answered), got.Prices)
 	got.Usage = u
 	level, failed := slog.LevelInfo, ""
 	if err != nil {
@@ -54,14 +54,14 @@ func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func
 
 // charge adds the cost of a call at the price of the model that the answer names. If that price is unknown, charge uses
 // the requested model's, because a gateway may report a name of its own.
-func charge(u *Usage, answered string) {
+func charge(u *Usage, answered string, own []tenancy.ModelPrice) {
 	asked := u.Model
 	u.Model = cmp.Or(answered, asked)
-	cost, known := price.Cost(*u)
+	cost, known := price.Cost(*u, own)
 	if !known {
 		by := *u
 		by.Model = asked
-		cost, known = price.Cost(by)
+		cost, known = price.Cost(by, own)
 	}
 	u.Cost += cost // the demo model sets its own cost
 	if !known {
@@ -81,15 +81,34 @@ func WithSpare(ctx context.Context) (context.Context, context.CancelFunc) {
 // unbounded is a model's time limit when the caller has no deadline.
 const unbounded = 2 * time.Minute
 
+// Priced wraps a wire so that its calls are charged at a workspace's own prices, where it has one for them.
+func Priced(w Wire, own []tenancy.ModelPrice) Wire {
+	if len(own) == 0 {
+		return w
+	}
+	return priced{w, own}
+}
+
+type priced struct {
+	Wire
+	own []tenancy.ModelPrice
+}
+
+func (p priced) Say(ctx context.Context, r Request, onText func(string)) (Response, error) {
+	got, err := p.Wire.Say(ctx, r, onText)
+	got.Prices = p.own
+	return got, err
+}
+
 // Within opens a model, and stores the requests that it is sent. It returns an *Error of kind Unpriced if the settings
 // limit costs and the model's price is unknown, because the limit could not be enforced.
 func Within(s tenancy.Settings, open func(name string) (Wire, error), name string, keep Keep) (Wire, error) {
-	if s.CostsLimited() && !price.Known(name) {
+	if s.CostsLimited() && !price.Known(name, s.OwnPrices()) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}
 	}
 	w, err := open(name)
 	if err != nil {
 		return nil, err
 	}
-	return Keeping(w, keep), nil
+	return Priced(Keeping(w, keep), s.OwnPrices()), nil
 }

@@ -149,3 +149,25 @@ func TestNoCountOfTokensTakesBackWhatOthersCost(t *testing.T) {
 			"%s: %+v, %v", name, u, err)
 	}
 }
+
+// What was charged stays: a price that is changed holds for the calls after it.
+func TestAWorkspacesOwnPriceIsWhatACallCosts(t *testing.T) {
+	s := tenancy.Settings{MaxCostUSD: 1}
+	open := func(string) (model.Wire, error) { return bought("claude-sonnet-9", goodExtract), nil }
+	keep := func(context.Context, []byte) (aggregate.Blob, error) { return aggregate.Blob{}, nil }
+	if _, err := model.Within(s, open, "claude-sonnet-9", keep); err == nil {
+		t.Error("a model of unknown price is opened")
+	}
+	cost := func(input string) aggregate.MicroUSD {
+		s.Prices = []tenancy.ModelPrice{{Model: "claude-sonnet-9", Input: input, Output: "0", Date: "2026-11-20"}}
+		w := expect.Value(model.Within(s, open, "claude-sonnet-9", keep))(t)
+		got := expect.Value(model.Say(t.Context(), w, model.Request{}, "extract", nil))(t)
+		expect.That(t, got.Usage.Unpriced == 0 && got.Usage.Input > 0, "%+v", got.Usage)
+		return got.Usage.Cost / aggregate.MicroUSD(got.Usage.Input)
+	}
+	expect.That(t, cost("10") == 10 && cost("20") == 20, "calls are charged at other prices")
+	s.FurtherDay = aggregate.USD(1)
+	if _, err := model.Within(s, open, "claude-sonnet-9", keep); err == nil {
+		t.Error("a bounded workspace's own price counts")
+	}
+}

@@ -80,6 +80,17 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 // Plays adds a round of the team at a place.
 func (k *Contest) Plays(place, round int, score float64, text string) {
 	k.T.Helper()
+	k.plays(place, round, score, text, "")
+}
+
+// PlaysUnjudged adds a round of which the judge gave no judgment, for the reason why.
+func (k *Contest) PlaysUnjudged(place, round int, score float64, text, why string) {
+	k.T.Helper()
+	k.plays(place, round, score, text, why)
+}
+
+func (k *Contest) plays(place, round int, score float64, text, unjudged string) {
+	k.T.Helper()
 	a := expect.Value(k.Console.Contests.Load(k.T.Context(), contest.Ref(k.Tenant.ID, k.ID)))(k.T)
 	w := expect.Value(k.Console.Contests.Enter(k.T.Context(), a, place))(k.T)
 	e := a.Contest.Teams[place-1]
@@ -90,6 +101,9 @@ func (k *Contest) Plays(place, round int, score float64, text string) {
 	p.Record.Submissions = []contest.MemberSubmission{said}
 	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
 	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
+	if unjudged != "" {
+		p.Judgment, p.JudgeFailed = nil, unjudged
+	}
 	expect.Value(k.Console.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
 }
 

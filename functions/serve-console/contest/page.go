@@ -43,6 +43,7 @@ type contestPage struct {
 
 type teamRow struct {
 	ID, Name, Status, Badge, Best, Why string
+	Unjudged                           string // that the judge gave no judgment of some rounds
 	Sent                               string // address of the list of prompts sent to models; empty for members
 	Rounds, Most                       int
 	Ends                               time.Time
@@ -270,6 +271,9 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	if k.Status != contest.TeamRunning {
 		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason, Detail: k.Detail}.In(locale)
 	}
+	if u := w.Unjudged(); u.Rounds > 0 {
+		row.Unjudged = t.Say("unjudged_rounds", "n", u.Rounds)
+	}
 	for _, x := range w.Rounds {
 		row.Played = append(row.Played, t.round(k, x))
 	}
@@ -295,6 +299,9 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		if j.ShouldContinue {
 			row.Judge = t.Say("goes_on")
 		}
+	}
+	if x.JudgeFailed != "" {
+		row.Judge, row.Reasoning = t.Say("unjudged"), card.Prose(x.JudgeFailed)
 	}
 	return row
 }

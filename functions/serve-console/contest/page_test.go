@@ -24,6 +24,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"none yet":                           noContests,
 		"a contest while it runs, and after": wholeContest,
 		"one in which all failed":            allFailed,
+		"a judge that does not answer":       unjudged,
 		"nobody else's":                      strangersSeeNoContest,
 		"the board names requests":           boardNamesRequests,
 		"what models wrote is text":          draftsAreText,
@@ -71,6 +72,21 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	if !strings.Contains(log.Body, `href="`+k.Page()+`"`) || strings.Contains(log.Body, "/console/tasks/"+k.ID) {
 		t.Error("the audit log leads elsewhere than to the contest")
 	}
+}
+
+func unjudged(t *testing.T, w *consoletest.World) {
+	k, b := w.Compete("備品の方針を決めて", nil), w.As(workspace.Suzuki)
+	k.Plays(1, 1, 0.8, "案")
+	k.PlaysUnjudged(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
+	page := b.Get(k.Page())
+	page.Says(t, http.StatusOK, "判定する AI が 1 回答えなかったため、そのまま続けました", "時間内", "確信度 0.75")
+	page.Lacks(t, "<b>時間内", "確信度 )")
+	k.Ends(1, contest.MaxRoundsReached, "")
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
+	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
+	s := expect.Value(w.Console.Contests.Summary(t.Context(), w.Tenant.ID, k.ID))(t)
+	expect.That(t, s.Status == contest.SummaryPartialFailure && s.BestRound == 1 && len(s.Unjudged) == 1 &&
+		s.Unjudged[0].Rounds == 1, "%+v", s)
 }
 
 func allFailed(t *testing.T, w *consoletest.World) {

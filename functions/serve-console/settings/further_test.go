@@ -32,6 +32,10 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 			if a := b.Get("/console/settings"); a.Status != 200 || strings.Contains(a.Text(), said) != further {
 				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
 			}
+			prices := web.TextsOf("settings", locale).Say("further_prices")
+			if a := b.Get("/console/settings"); strings.Contains(a.Text(), prices) != further {
+				t.Errorf("%s, %s: prices of its own: %s", locale, own, a.Text())
+			}
 			if a := b.Get("/console/contests/new"); a.Status != 200 || strings.Contains(a.Text(), "2.50") != further {
 				t.Errorf("%s, %s: %d %s", locale, own, a.Status, a.Text())
 			}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
 )
@@ -21,6 +22,10 @@ type column struct {
 // rowsLists has the columns of settings that are lists of rows.
 var rowsLists = map[string][]column{
 	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
+	"prices": {
+		{key: "model", example: "compatible:ollama/llama3.2"}, {key: "input", example: "0.25"},
+		{key: "output", example: "2"}, {key: "cached", example: "0.025"}, {key: "date", example: "2026-11-20"},
+	},
 	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
 		{key: "capabilities", example: "code, shell, test, tools"}, {key: "auth_ref"}, {key: "context_tokens", example: "128000"},
@@ -82,6 +87,9 @@ func addRows(f url.Values, s tenancy.Settings) {
 	for _, x := range s.MCPServers {
 		add("mcp_servers", x.Name, x.URL)
 	}
+	for _, x := range s.Prices {
+		add("prices", x.Model, x.Input, x.Output, x.Cached, x.Date)
+	}
 	for _, d := range s.Agents {
 		add(
 			"agents", d.ID, d.Metadata["label"], string(d.Provider), d.Model, d.Endpoint,
@@ -135,6 +143,15 @@ func typedRows(f url.Values, s *tenancy.Settings) {
 		s.MCPServers = []tenancy.MCPServer{}
 		for _, row := range rows {
 			s.MCPServers = append(s.MCPServers, tenancy.MCPServer{Name: row["name"], URL: row["url"]})
+		}
+	}
+	if rows, asked := rowsTyped(f, "prices"); asked {
+		s.Prices = []tenancy.ModelPrice{}
+		for _, row := range rows {
+			s.Prices = append(s.Prices, tenancy.ModelPrice{
+				Model: row["model"], Input: web.Digits(row["input"]), Output: web.Digits(row["output"]),
+				Cached: web.Digits(row["cached"]), Date: web.Digits(row["date"]),
+			})
 		}
 	}
 	if rows, asked := rowsTyped(f, "agents"); asked {

@@ -137,6 +137,8 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	switch {
 	case x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0:
 		in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
+	case x.Name == "prices" && p.now.FurtherDay > 0:
+		in.Bound = t.Say("further_prices")
 	case x.Limit && in.Bound == "":
 		in.Bound = t.Say("unlimited")
 	case x.Limit:

@@ -14,6 +14,8 @@ type Standing struct {
 	Team  Team
 	Best  *Board // nil: the team failed
 	Usage aggregate.Usage
+	// Unjudged counts the rounds of which the judge gave no judgment.
+	Unjudged Unjudged
 }
 
 // Standing returns the team's final result. It returns ErrInFlight while the team is running.
@@ -24,7 +26,18 @@ func (w *Work) Standing() (Standing, error) {
 	if w.Team.Status == TeamRunning {
 		return Standing{}, fmt.Errorf("team %.50q: %w", w.Team.TeamID, aggregate.ErrInFlight)
 	}
-	return Standing{Team: *w.Team, Best: w.Best(), Usage: w.Used()}, nil
+	return Standing{Team: *w.Team, Best: w.Best(), Usage: w.Used(), Unjudged: w.Unjudged()}, nil
+}
+
+// Unjudged counts the team's rounds of which the judge gave no judgment.
+func (w *Work) Unjudged() Unjudged {
+	out := Unjudged{TeamID: w.Team.TeamID, TeamName: w.Team.TeamName}
+	for _, r := range w.Rounds {
+		if r.JudgeFailed != "" {
+			out.Rounds, out.Detail = out.Rounds+1, r.JudgeFailed
+		}
+	}
+	return out
 }
 
 // Ranked returns the teams with a result in the board's order.
@@ -97,6 +110,9 @@ func (c *change) summary(teams []Standing, results aggregate.Blob, now time.Time
 	for _, t := range teams {
 		if t.Best == nil {
 			s.FailedTeams = append(s.FailedTeams, FailedTeam{t.Team.TeamID, t.Team.TeamName, t.Team.ExitReason, t.Team.Reason, t.Team.Detail})
+		}
+		if t.Unjudged.Rounds > 0 {
+			s.Unjudged = append(s.Unjudged, t.Unjudged)
 		}
 	}
 	s.Status = StatusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))

@@ -206,6 +206,25 @@ func TestTheSummaryFollowsItsRule(t *testing.T) {
 	}
 }
 
+func TestAJudgeThatDoesNotAnswerIsKeptAndEndsNothing(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.score(0, 1, 0.9)
+	for round := 2; round <= 3; round++ {
+		s := w.scored(0, round, 0.5)
+		s.JudgeFailed = strings.Repeat("長い", 1000)
+		w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(s, w.now))(t))
+		expect.That(t, w.teams[0].Next(w.now) == "" && w.teams[0].Rounds[round-1].JudgeFailed != "", "round %d", round)
+	}
+	w.score(1, 1, 0.8)
+	w.end(0, contest.MaxRoundsReached)
+	w.end(1, contest.MaxRoundsReached)
+	expect.NoError(t, w.close())
+	s := w.a.Summary
+	expect.That(t, s.Status == contest.SummaryCompleted && *s.BestTeamID == "a" && s.BestRound == 1, "%+v", s)
+	expect.That(t, len(s.Unjudged) == 1 && s.Unjudged[0].TeamID == "a" && s.Unjudged[0].Rounds == 2 &&
+		len(s.Unjudged[0].Detail) <= 1<<10 && s.Unjudged[0].Detail != "", "%+v", s.Unjudged)
+}
+
 func TestACancelledContestIsSettledLikeAnyOther(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.score(0, 1, 0.7)

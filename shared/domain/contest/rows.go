@@ -84,6 +84,14 @@ type Place struct {
 	ExitReason  ExitReason `json:"exit_reason"`
 }
 
+// Unjudged is a team whose judge gave no judgment of some rounds, so that the team played on.
+type Unjudged struct {
+	TeamID   string `json:"team_id"`
+	TeamName string `json:"team_name"`
+	Rounds   int    `json:"rounds"` // how many
+	Detail   string `json:"detail"` // why, of the last of them
+}
+
 // Summary is a contest's execution_summary, which is written when the contest ends.
 type Summary struct {
 	aggregate.Meta
@@ -102,6 +110,7 @@ type Summary struct {
 	BestRound    int          `json:"best_round,omitempty"`
 	Places       []Place      `json:"places"` // teams with a result, best first
 	FailedTeams  []FailedTeam `json:"failed_teams"`
+	Unjudged     []Unjudged   `json:"unjudged,omitempty"`
 }
 
 // TeamHead is the head row of a team.
@@ -154,6 +163,7 @@ type Round struct {
 	EvaluationFeedback   string         `json:"evaluation_feedback"`
 	Metrics              []MetricScore  `json:"metrics"`
 	Judgment             *Judgment      `json:"judgment,omitempty"`
+	JudgeFailed          string         `json:"judge_failed,omitempty"` // why a judge that was asked gave no judgment
 	Usage                RunUsage       `json:"usage"`
 	ExecutionTimeSeconds float64        `json:"execution_time_seconds"`
 	CompletedAt          time.Time      `json:"completed_at"`

@@ -177,6 +177,8 @@ type ScoredRound struct {
 	Messages []ModelMessage // the leader's
 	Metrics  []MetricScore
 	Judgment *Judgment // nil: the judge was not asked or its answer was unusable, so the team plays on
+	// JudgeFailed is a sentence for people: why a judge that was asked gave no judgment.
+	JudgeFailed string
 }
 
 // Check returns an error that names the first invalid field.

@@ -36,6 +36,8 @@ type Scored struct {
 	Messages aggregate.Blob // []ModelMessage
 	Metrics  []MetricScore
 	Judgment *Judgment // nil: not asked, or no usable answer
+	// JudgeFailed is a sentence for people: why a judge that was asked gave no judgment.
+	JudgeFailed string
 }
 
 // ScoreRound writes a scored round: its row of the history, its row of the board, and which round is now the team's
@@ -97,6 +99,7 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 		r.Metrics[i] = m
 	}
 	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
+	r.JudgeFailed = shortened(s.JudgeFailed, maxDetail)
 	if r.Usage.Details == nil {
 		r.Usage.Details = map[string]int64{} // so that the JSON has an object
 	}

@@ -26,6 +26,8 @@ type Contest struct {
 	Failed  int     `json:"failed_teams,omitempty"`
 	// Failures says why teams have no submission; at most MaxFailures of them.
 	Failures []contest.FailedTeam `json:"failures,omitempty"`
+	// Unjudged are teams whose judge gave no judgment; at most MaxFailures of them.
+	Unjudged []contest.Unjudged `json:"unjudged,omitempty"`
 }
 
 // MaxFailures is how many failed teams a version records, which is as many as a card names.
@@ -179,6 +181,7 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggrega
 		}
 		x.As, x.Failed = string(o.Summary.Status), len(o.Summary.FailedTeams)
 		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
+		x.Unjudged = o.Summary.Unjudged[:min(len(o.Summary.Unjudged), MaxFailures)]
 		for _, e := range o.Summary.Places {
 			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash, e.ExitReason})
 		}

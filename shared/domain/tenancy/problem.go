@@ -96,6 +96,8 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleNumber:      "must be a number",
 		RuleText:        "must be a text",
 		RuleList:        "must be a list",
+		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
+		RuleDate:        "must be a day such as 2026-11-20",
 	}
 })
 

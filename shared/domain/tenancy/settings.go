@@ -46,8 +46,10 @@ type Settings struct {
 	MaxCostUSD           float64 `json:"max_cost_usd"`       // per task; 0: no limit, as in the next two
 	MaxCostDayUSD        float64 `json:"max_cost_day_usd"`   // all tasks of one day, UTC
 	MaxCostMonthUSD      float64 `json:"max_cost_month_usd"` // all tasks of one month, UTC
-	MaxOpenTasks         Limit   `json:"max_open_tasks"`
-	MaxTasksPerHour      Limit   `json:"max_tasks_per_hour"`
+	// Prices are the workspace's own prices of models; calls are charged by OwnPrices.
+	Prices          []ModelPrice `json:"prices"`
+	MaxOpenTasks    Limit        `json:"max_open_tasks"`
+	MaxTasksPerHour Limit        `json:"max_tasks_per_hour"`
 	// RetainResultsDays is how long results in the bucket are kept.
 	RetainResultsDays int `json:"retain_results_days"`
 	// MCPServers are the servers whose tools may be allowed.

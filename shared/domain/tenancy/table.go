@@ -54,6 +54,11 @@ var Sections = []Section{
 		{Name: "max_cost_month_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。達すると、翌月まで新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル", Logged: "1 か月の予算(米ドル)"},
 			Words{Label: "Budget of a month (whole workspace)", About: "The sum of a calendar month in UTC. When it is reached, no AI call begins until the next month. Calls that are under way at that moment may go beyond it.", Unit: "US dollars", Logged: "Budget of a month (US dollars)"})},
+		{Name: "prices", Kind: KindRows, Max: MaxPrices, Says: language.InEach(
+			Words{Label: "モデルの料金", About: "Ringi が料金を知らないモデルや、自社で用意した接続先の料金を登録します。単位は、100 万トークンあたりの米ドルです。予算があるとき、料金の分からないモデルは使えません。",
+				Hint: "モデルは「AI モデル」の欄と同じ名前、アドレスを持つエージェントは compatible:<ID>/<モデル> です。Ringi が知っているモデルなら、その料金の代わりになります。キャッシュの欄が空なら入力と同じです。すでにかかった費用と、始まっているコンテストの料金は変わりません。行を空にすると外れます。"},
+			Words{Label: "Prices of models", About: "For models whose price Ringi doesn’t know, and for endpoints of your own, in US dollars for a million tokens. Where there is a budget, a model of unknown price can’t be used.",
+				Hint: "Models have the names of the field “AI model”; an agent with an address is compatible:<ID>/<model>. A model that Ringi knows gets this price instead. Cached input without a price costs what input does. What was charged before and contests that have begun don’t change. A row that is emptied is removed."})},
 	}},
 	{Key: "limit", Title: language.InEach("依頼の数の上限", "Limits on requests"), Settings: []Setting{
 		{Name: "max_open_tasks.person", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 50, Says: language.InEach(

@@ -48,6 +48,7 @@ func (s Settings) Problems() (all []Problem) {
 		}
 	}
 	all = append(all, serverProblems(s.MCPServers)...)
+	all = append(all, priceProblems(s.Prices)...)
 	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)
 }

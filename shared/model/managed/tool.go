@@ -60,7 +60,7 @@ func cost(listed sdk.BetaMonetaryAmount, u aggregate.Usage) (c aggregate.MicroUS
 		listed.Currency == sdk.BetaCurrencyUSD {
 		return aggregate.MicroUSD(cents) * perCent, 0
 	}
-	c, known := price.Cost(u)
+	c, known := price.Cost(u, nil)
 	if !known {
 		return 0, u.Calls
 	}

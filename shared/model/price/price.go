@@ -1,5 +1,5 @@
-// Package price computes the cost of models' calls. All prices are in prices.json, with their source and the day they
-// were read. A model without an entry has an unknown price, which is not zero.
+// Package price computes the cost of models' calls. All prices are in prices.json, each with its source and that page's
+// date. A workspace's own prices come before them. A model without either has an unknown price, which is not zero.
 package price
 
 import (
@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
 )
 
 //go:embed prices.json
@@ -20,17 +21,26 @@ var file []byte
 
 // list is one provider's prices.
 type list struct {
-	Provider string           `json:"provider"`
-	Source   string           `json:"source"`
-	Read     string           `json:"read"` // the day
-	Models   map[string]entry `json:"models"`
+	Provider string            `json:"provider"`
+	Note     string            `json:"note"`
+	Read     string            `json:"read"` // the day on which the sources were looked up
+	Sources  map[string]source `json:"sources"`
+	Models   map[string]entry  `json:"models"`
+}
+
+// source says where a price was found: the vendor's page, who repeats it, and the day of that.
+type source struct {
+	Page string `json:"page"`
+	By   string `json:"by"`
+	Date string `json:"date"` // or undated
 }
 
 // entry is one model's price. Calls with more than Over tokens of input are charged at Long.
 type entry struct {
 	rates
-	Over int64  `json:"over"`
-	Long *rates `json:"long"`
+	Source string `json:"source"` // its key in Sources
+	Over   int64  `json:"over"`
+	Long   *rates `json:"long"`
 }
 
 // rates are dollars per million tokens. Written is the rate for tokens written to a cache; 0: same as Input.
@@ -46,18 +56,24 @@ type rate int64
 
 const perMicroUSD = 1e6
 
-var rateForm = regexp.MustCompile(`^[0-9]{1,4}(\.[0-9]{1,6})?$`)
-
 // UnmarshalJSON reads a decimal in quotes, without the rounding of a float.
 func (r *rate) UnmarshalJSON(b []byte) error {
 	var s string
-	if err := json.Unmarshal(b, &s); err != nil || !rateForm.MatchString(s) {
+	if err := json.Unmarshal(b, &s); err != nil || !tenancy.IsPrice(s) {
 		return fmt.Errorf(`a price must be a decimal in quotes such as "0.25", not %s`, b)
 	}
-	whole, fraction, _ := strings.Cut(s, ".")
+	*r = rateOf(s)
+	return nil
+}
+
+// rateOf reads a text that is a price.
+func rateOf(text string) rate {
+	whole, fraction, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole+(fraction + "000000")[:6], 10, 64)
-	*r = rate(n)
-	return err
+	if err != nil {
+		return 0 // no such text is a price
+	}
+	return rate(n)
 }
 
 var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
@@ -82,10 +98,44 @@ var (
 	bedrockForm = regexp.MustCompile(`^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`)
 )
 
+// own looks a model up among a workspace's own prices, with or without the date of a snapshot.
+func own(provider, model string, prices []tenancy.ModelPrice) (e entry, known bool) {
+	names := []string{strings.TrimPrefix(model, "models/")}
+	if dated := datedForm.FindStringSubmatch(names[0]); dated != nil {
+		names = append(names, dated[1])
+	}
+	for _, name := range names {
+		for _, p := range prices {
+			n, err := modelname.Parse(p.Model)
+			if err != nil || providerOf(n) != provider || n.Model != name ||
+				!tenancy.IsPrice(p.Input) || !tenancy.IsPrice(p.Output) {
+				continue
+			}
+			e.Input, e.Output, e.Cached = rateOf(p.Input), rateOf(p.Output), rateOf(p.Input)
+			if tenancy.IsPrice(p.Cached) {
+				e.Cached = rateOf(p.Cached)
+			}
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// providerOf returns a provider's name in usage rows: openai, compatible.gemini.
+func providerOf(n modelname.Name) string {
+	if n.Endpoint != "" {
+		return n.Provider + "." + n.Endpoint
+	}
+	return n.Provider
+}
+
 // find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude model has Anthropic's
 // price, plus a tenth unless the prefix global leaves the region to AWS. markup is in tenths.
-func find(provider, model string) (e entry, markup int64, known bool) {
-	prices, err := table()
+func find(provider, model string, prices []tenancy.ModelPrice) (e entry, markup int64, known bool) {
+	if e, known = own(provider, model, prices); known {
+		return e, 10, true
+	}
+	listed, err := table()
 	if err != nil { // a test reads the embedded file, so it is valid
 		return entry{}, 0, false
 	}
@@ -101,39 +151,37 @@ func find(provider, model string) (e entry, markup int64, known bool) {
 			markup = 11
 		}
 	}
-	if e, known = prices[provider][model]; known {
+	if e, known = listed[provider][model]; known {
 		return e, markup, true
 	}
 	if name := datedForm.FindStringSubmatch(model); name != nil {
-		e, known = prices[provider][name[1]]
+		e, known = listed[provider][name[1]]
 	}
 	return e, markup, known
 }
 
-// Known reports whether the price of a model is known. name is the model's name in the settings.
-func Known(name string) bool {
+// Known reports whether the price of a model is known, from the table or a workspace's own prices. name is the model's
+// name in the settings.
+func Known(name string, prices []tenancy.ModelPrice) bool {
 	n, err := modelname.Parse(name)
 	if err != nil {
 		return false
 	}
-	provider, model := n.Provider, n.Model
-	switch {
-	case n.Endpoint != "":
-		provider += "." + n.Endpoint
-	case n.Provider == modelname.Demo:
+	model := n.Model
+	if n.Provider == modelname.Demo {
 		model = modelname.Demo
 	}
-	_, _, known := find(provider, model)
+	_, _, known := find(providerOf(n), model, prices)
 	return known
 }
 
-// Cost returns the cost of the calls in u, rounded up and never below 0. known is false for a model without a known
-// price, unless the calls used no tokens: those cost 0 with any model.
-func Cost(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
+// Cost returns the cost of the calls in u, rounded up and never below 0, at a workspace's own prices where it has one.
+// known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
+func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroUSD, known bool) {
 	if u = u.Counted(); u.Input+u.Output+u.Cached == 0 {
 		return 0, true
 	}
-	e, markup, known := find(u.Provider, u.Model)
+	e, markup, known := find(u.Provider, u.Model, prices)
 	if !known {
 		return 0, false
 	}

@@ -25,10 +25,16 @@ func TestTheTableIsWhole(t *testing.T) {
 			"%s: prices %v; the page of models must say how its models are called", provider, priced)
 	}
 	for _, l := range lists {
-		if _, err := time.Parse(time.DateOnly, l.Read); err != nil || l.Source == "" || len(l.Models) == 0 {
-			t.Errorf("%s: read %q from %q, %d models", l.Provider, l.Read, l.Source, len(l.Models))
+		read, err := time.Parse(time.DateOnly, l.Read)
+		expect.That(t, err == nil && len(l.Models) > 0, "%s: read %q, %d models", l.Provider, l.Read, len(l.Models))
+		for name, s := range l.Sources {
+			date, err := time.Parse(time.DateOnly, s.Date)
+			expect.That(t, s.By != "" && (strings.HasPrefix(s.Page, "https://") || l.Provider == modelname.Demo) &&
+				(s.Date == "undated" || err == nil && !date.After(read)), "%s: source %s: %+v", l.Provider, name, s)
 		}
 		for model, e := range l.Models {
+			_, sourced := l.Sources[e.Source]
+			expect.That(t, sourced, "%s has no source", model)
 			if l.Provider != modelname.Demo {
 				sane(t, model, e.rates)
 			}
@@ -41,7 +47,7 @@ func TestTheTableIsWhole(t *testing.T) {
 		}
 	}
 	name := tenancy.DefaultSettings().Model
-	expect.That(t, Known(name), "the price of the default model, %s, is not known", name)
+	expect.That(t, Known(name, nil), "the price of the default model, %s, is not known", name)
 }
 
 func sane(t *testing.T, model string, r rates) {
@@ -95,9 +101,48 @@ func TestWhatCallsCost(t *testing.T) {
 		{"nothing but less than nothing", "anthropic", "claude-sonnet-4-6", aggregate.Usage{Input: -1e6}, 0, true},
 	} {
 		tt.u.Provider, tt.u.Model = tt.provider, tt.model
-		if got, known := Cost(tt.u); got != tt.want || known != tt.known {
+		if got, known := Cost(tt.u, nil); got != tt.want || known != tt.known {
 			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
 		}
+	}
+}
+
+func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
+	million := aggregate.Usage{Input: 1e6, Output: 1e6, Cached: 1e6}
+	prices := []tenancy.ModelPrice{
+		{Model: "compatible:box/llama3.2:3b-q4", Input: "0.10", Output: "0.40", Cached: "0.01"},
+		{Model: "claude-sonnet-9", Input: "4", Output: "20"},
+		{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2"},
+		{Model: "gpt-5.4-mini", Input: "0", Output: "0"},
+		{Model: "gemini-9-flash", Input: "999.999999", Output: "999.999999"},
+		{Model: "compatible:box/torn", Input: "x", Output: "1"},
+	}
+	for _, tt := range []struct {
+		name, provider, model string
+		u                     aggregate.Usage
+		want                  aggregate.MicroUSD
+		known                 bool
+	}{
+		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 510_000, true},
+		{"another server", "compatible.crate", "llama3.2:3b-q4", million, 0, false},
+		{"a new model, cached as other input", "anthropic", "claude-sonnet-9", million, 28_000_000, true},
+		{"with a snapshot's date", "anthropic", "claude-sonnet-9-20270101", million, 28_000_000, true},
+		{"another of Bedrock's", "bedrock", "amazon.nova-pro-v1:0", million, 4_800_000, true},
+		{"in place of the table's", "openai", "gpt-5.4-mini-2026-03-05", million, 0, true},
+		{"as Gemini's endpoint answers", "compatible.gemini", "models/gemini-9-flash", million, 2_999_999_997, true},
+		{"the most that can be counted", "compatible.gemini", "gemini-9-flash",
+			aggregate.Usage{Input: 1e12, Output: 1e12, Cached: 1e12}, 299_999_999_700, true},
+		{"the table's, where there is no other", "anthropic", "claude-sonnet-4-6", million, 18_300_000, true},
+		{"a price that can't be read", "compatible.box", "torn", million, 0, false},
+	} {
+		tt.u.Provider, tt.u.Model = tt.provider, tt.model
+		if got, known := Cost(tt.u, prices); got != tt.want || known != tt.known {
+			t.Errorf("%s: %d, known: %v, want %d", tt.name, int64(got), known, int64(tt.want))
+		}
+	}
+	for name, want := range map[string]bool{"compatible:box/llama3.2:3b-q4": true, "compatible:box/torn": false,
+		"claude-sonnet-9": true, "anthropic:claude-sonnet-9": true, "claude-sonnet-10": false} {
+		expect.Is(t, Known(name, prices), want, "%q", name)
 	}
 }
 
@@ -107,7 +152,7 @@ func TestWhichNamesHaveAPrice(t *testing.T) {
 		"bedrock:anthropic.claude-haiku-4-5-20251001-v1:0": true, "compatible:gemini/gemini-3.5-flash": true,
 		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false, "": false,
 	} {
-		expect.Is(t, Known(name), want, "%q", name)
+		expect.Is(t, Known(name, nil), want, "%q", name)
 	}
 }
 

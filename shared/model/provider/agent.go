@@ -51,8 +51,12 @@ func (c Config) Answers(ctx context.Context, d agent.Definition, instead string,
 	default:
 		c.follow(&out, d, cmp.Or(instead, s.Model), keys)
 	}
-	if out.Lacks == "" && s.SessionCostsLimited() && !price.Known(out.Model) {
-		out.Lacks, out.Detail = agent.LacksPrice, out.Model
+	name := out.Model
+	if !vendors(d) { // as its usage rows and the settings' prices name it
+		name = modelname.Name{Provider: modelname.Compatible, Endpoint: d.ID, Model: cmp.Or(d.Model, d.ID)}.String()
+	}
+	if out.Lacks == "" && s.SessionCostsLimited() && !price.Known(name, s.OwnPrices()) {
+		out.Lacks, out.Detail = agent.LacksPrice, name
 	}
 	return out, nil
 }
@@ -97,11 +101,15 @@ func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead strin
 	case by.Follows && isDemo(by.Model):
 		return turn.Demo{}, nil
 	case by.Follows:
-		return c.Open(by.Model)
+		w, err := c.Open(by.Model)
+		if err != nil {
+			return nil, err
+		}
+		return model.Priced(w, s.OwnPrices()), nil
 	}
 	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: vendors(d) || d.AuthRef != ""}
 	keyed.open = func(s secret.ModelSecret, _ model.Request) (model.Wire, error) { return c.ofAgent(d, s) }
-	return keyed, nil
+	return model.Priced(keyed, s.OwnPrices()), nil
 }
 
 func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, error) {

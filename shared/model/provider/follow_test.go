@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -85,4 +86,18 @@ func TestWhatAnAgentLacks(t *testing.T) {
 				tenancy.Settings{Model: tt.saved, MaxSessionCostUSD: tt.costs}))(t))
 		})
 	}
+}
+
+// An agent with an address of its own answers under a limit once the settings have its price, by the name that they say.
+func TestAnAgentsOwnPriceLetsItAnswerUnderALimit(t *testing.T) {
+	d := agent.Definition{ID: "box", Provider: agent.HTTP, Endpoint: "https://box.example/v1"}
+	s := tenancy.Settings{MaxSessionCostUSD: 1}
+	by := expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
+	expect.That(t, by.Lacks == agent.LacksPrice && by.Detail == "compatible:box/box", "%+v", by)
+	s.Prices = []tenancy.ModelPrice{{Model: by.Detail, Input: "0", Output: "0", Date: "2026-11-20"}}
+	by = expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
+	expect.That(t, by.Lacks == "", "%+v", by)
+	s.FurtherDay = aggregate.USD(1)
+	by = expect.Value(provider.Config{}.Answers(t.Context(), d, "", s))(t)
+	expect.That(t, by.Lacks == agent.LacksPrice, "a bounded workspace: %+v", by)
 }

@@ -14,11 +14,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/price"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/outbound"
@@ -110,15 +112,15 @@ func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (m
 
 // named makes the wire for a name with the secret's key. It returns errMissing if there is no key.
 func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (model.Wire, error) {
+	if !opening.Has(s, n) {
+		return nil, errMissing
+	}
 	switch n.Provider {
 	case modelname.Anthropic:
-		if s.Anthropic != "" {
-			return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic,
-				HTTP: c.Vendor}), nil
-		}
+		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic,
+			HTTP: c.Vendor}), nil
 	case modelname.OpenAI:
 		switch {
-		case s.OpenAI == "":
 		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses support neither, Chat Completions both
 			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model,
 				Key: s.OpenAI, HTTP: c.Vendor}), nil
@@ -129,21 +131,13 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[modelname.Bedrock], Model: n.Model, Key: s.Bedrock,
 			HTTP: c.Vendor}), nil
 	case modelname.Compatible:
-		at, known := s.Compatible[n.Endpoint]
-		if n.Endpoint == modelname.Gemini {
-			known = at.Key != "" // Google answers nobody without one
-			if at.URL == "" {
-				at.URL = Gemini
-			}
+		at := s.Compatible[n.Endpoint]
+		if at.URL == "" {
+			at.URL = map[string]string{modelname.Gemini: Gemini, modelname.Grok: Grok}[n.Endpoint]
 		}
-		if n.Endpoint == modelname.Grok && at.URL == "" {
-			at.URL, known = Grok, at.Key != ""
-		}
-		if known && at.URL != "" {
-			return compatible.New(compatible.Config{
-				Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
-			}), nil
-		}
+		return compatible.New(compatible.Config{
+			Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
+		}), nil
 	}
 	return nil, errMissing
 }
@@ -185,6 +179,8 @@ type Wires struct {
 	Config
 	Instead string     // replaces every model; empty: none
 	Demo    model.Wire // the demo's wire
+	// Prices are the workspace's own prices of models.
+	Prices []tenancy.ModelPrice
 	// Unlimited says that contests have no budget. Otherwise a model without a known price is not opened, because the
 	// budget could not be enforced.
 	Unlimited bool
@@ -197,8 +193,12 @@ func (w Wires) Open(name string) (model.Wire, error) {
 	switch n, err := modelname.Parse(name); {
 	case err == nil && n.Provider == modelname.Demo:
 		return w.Demo, nil
-	case err == nil && !w.Unlimited && !price.Known(n.String()):
+	case err == nil && !w.Unlimited && !price.Known(n.String(), w.Prices):
 		return nil, &model.Error{Provider: n.Provider, Model: n.Model, Kind: model.Unpriced}
 	}
-	return w.Config.Open(name)
+	wire, err := w.Config.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return model.Priced(wire, w.Prices), nil
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/words/legible"
@@ -93,8 +94,8 @@ func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 
 }
 
 // asked prepares the talk with an evaluator or the judge, which has no tools.
-func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
-	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c,
+func (p *playing) asked(name string, kind EventKind, system prompt, by, key string, c teamconfig.Call) *talk {
+	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: by}.called(c,
 		judgeTokens)}
 }
 
@@ -125,12 +126,12 @@ func objectIn(text string) string {
 	return text[begin : end+1]
 }
 
-// judge asks whether another round is worthwhile. If the judge fails, judge returns nil and the team plays on. If judge
-// returns an error, the round is not over.
-func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, error) {
+// judge asks whether another round is worthwhile. If the judge fails, judge returns no judgment but a sentence for
+// people that says why, and the team plays on. If judge returns an error, the round is not over.
+func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, string, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if legible.Text(p.Judgment.SystemInstruction) {
 		system = system.with(p.Judgment.SystemInstruction)
@@ -141,15 +142,20 @@ func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*conte
 	j := &contest.Judgment{}
 	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })
 	var ended *Error
+	var failed *model.Error
 	switch {
 	case err == nil:
-		return j, nil
+		return j, "", nil
 	case errors.Is(err, ErrAgain), errors.Is(err, ErrStopped), errors.Is(err, context.Canceled):
-		return nil, err
-	case errors.As(err, &ended), ofAgent(err):
-		return nil, nil
+		return nil, "", err
+	case errors.As(err, &ended) && ended.Agent != judge: // the team's time or budget is over, which its rows say
+		return nil, "", nil
+	case ended != nil:
+		return nil, words.In(p.Locale).why(ended.Kind), nil
+	case ofAgent(err) && errors.As(err, &failed):
+		return nil, words.In(p.Locale).why(failed.Kind), nil
 	}
-	return nil, err
+	return nil, "", err
 }
 
 func readJudgment(answer []byte, j *contest.Judgment) (problems []string) {

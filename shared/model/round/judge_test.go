@@ -145,19 +145,20 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		asked  bool
 		exit   contest.ExitReason
 		decide *contest.Judgment
+		failed string // why it gave no judgment
 	}{
-		{"before min_rounds", 1, nil, false, "", nil},
+		{"before min_rounds", 1, nil, false, "", nil, ""},
 		{"go on", 2, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": true, "reasoning": "伸びる", "confidence_score": 0.9}`)
-		}, true, "", &contest.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}},
+		}, true, "", &contest.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}, ""},
 		{"stop", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1}`)
-		}, true, contest.NoImprovementExpected, &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}},
+		}, true, contest.NoImprovementExpected, &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}, ""},
 		{"no confidence", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1.1}`)
-		}, true, "", nil},
-		{"down", 4, failing(model.Unauthorized, false), true, "", nil},
-		{"at max_rounds", 5, nil, false, contest.MaxRoundsReached, nil},
+		}, true, "", nil, "AI モデルの回答を使える形で受け取れませんでした。"},
+		{"down", 4, failing(model.Unauthorized, false), true, "", nil, "AI モデルの API キーが登録されていないか、正しくありません。"},
+		{"at max_rounds", 5, nil, false, contest.MaxRoundsReached, nil, ""},
 	} {
 		p := play()
 		p.Number, p.Judgment.Model = tt.number, "judge"
@@ -174,5 +175,6 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		expect.That(t, err == nil && asked == tt.asked && out.Exit == tt.exit && out.Result.EvaluationScore != 0,
 			"%s: %v, asked %v, %+v", tt.about, err, asked, out)
 		expect.Same(t, tt.decide, out.Judgment)
+		expect.Is(t, out.JudgeFailed, tt.failed, "%s", tt.about)
 	}
 }

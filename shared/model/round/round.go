@@ -212,7 +212,7 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	case p.Number >= p.MaxRounds:
 		out.Exit = contest.MaxRoundsReached
 	case p.Number >= p.MinRounds:
-		out.Judgment, err = p.judge(ctx, out.Result)
+		out.Judgment, out.JudgeFailed, err = p.judge(ctx, out.Result)
 		if out.Judgment != nil && !out.Judgment.ShouldContinue {
 			out.Exit = contest.NoImprovementExpected
 		}

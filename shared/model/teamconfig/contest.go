@@ -28,6 +28,7 @@ func (w Workspace) Contest(file string) (Contest, []Finding) {
 	}
 	r := &reading{w: w}
 	c := r.contest(file, r.file(file, ""))
+	c.Named = r.models
 	return c, r.found
 }
 

@@ -49,6 +49,7 @@ func (w Workspace) Evaluator(file string) (Evaluator, []Finding) {
 func (r *reading) evaluatorOf(s *section) Evaluator {
 	file, tables := s.fileOr("evaluator_config", evaluatorFile)
 	if tables == nil {
+		s.names("evaluator_config", DefaultModel)
 		return defaultEvaluator()
 	}
 	return r.evaluator(file, "evaluator.", tables)
@@ -89,6 +90,7 @@ func retried(c Call) Call {
 func (r *reading) judgmentOf(s *section) Judgment {
 	file, tables := s.fileOr("judgment_config", judgmentFile)
 	if tables == nil {
+		s.names("judgment_config", DefaultModel)
 		return Judgment{Model: DefaultModel, Call: judged(Call{})}
 	}
 	return r.judgment(file, "judgment.", tables)

@@ -97,6 +97,7 @@ var kinds = []struct {
 		"max_rounds":               {"5", []string{"1", "10"}, map[string]string{"0": "must be 1 to 10, got 0", "11": "must be 1 to 10, got 11"}},
 		"min_rounds":               {"2", []string{"1", "5"}, map[string]string{"0": "must be 1 to 10, got 0", "6": "min_rounds (6) must be <= max_rounds (5)"}},
 		"evaluator":                {}, "judgment": {}, "teams": {}, // read from files of their own
+		"prices": {}, // the settings'
 	}},
 	{Evaluator{}, "judge.toml", "%s\n" + smallMetric, "", map[string]field{
 		"default_model": {`"google-gla:gemini-2.5-flash"`, models, model}, "metrics": {},
@@ -191,7 +192,9 @@ func tags(kind reflect.Type) (names []string) {
 			names = append(names, tags(f.Type)...)
 			continue
 		}
-		names = append(names, f.Tag.Get("json"))
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "-" {
+			names = append(names, name)
+		}
 	}
 	return names
 }

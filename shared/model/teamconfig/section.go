@@ -1,6 +1,7 @@
 package teamconfig
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -14,9 +15,10 @@ import (
 
 // reading is the state of reading one configuration.
 type reading struct {
-	w     Workspace
-	found []Finding
-	bytes int // read so far
+	w      Workspace
+	found  []Finding
+	models []Named
+	bytes  int // read so far
 	// set has the file of each field that a file sets, under the field's path in the configuration.
 	set map[string]string
 }
@@ -256,6 +258,7 @@ func (s *section) list(key, header string) []map[string]any {
 func (s *section) model(key, unset string) string {
 	if _, ok := s.keys[key]; !ok && unset != "" {
 		s.take(key)
+		s.names(key, unset)
 		return unset
 	}
 	name := s.needed(key)
@@ -274,8 +277,21 @@ func (s *section) model(key, unset string) string {
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
+		return name
 	}
+	s.names(key, name)
 	return name
+}
+
+// names notes where a model is named. One that a file leaves out is noted at the first of its places in that file.
+func (s *section) names(key, model string) {
+	file, _ := s.from[key]
+	n := Named{File: cmp.Or(file, s.file), Field: s.path + key, Model: model}
+	_, n.Set = s.keys[key]
+	again := func(x Named) bool { return x.File == n.File && x.Model == n.Model }
+	if n.Set || !slices.ContainsFunc(s.r.models, again) {
+		s.r.models = append(s.r.models, n)
+	}
 }
 
 // call reads the settings of a model's call, with the bounds for all agents but leaders.

@@ -1,6 +1,8 @@
 // Package teamconfig reads and checks the files in which people configure teams, contests and evaluators.
 package teamconfig
 
+import "ringi/shared/domain/tenancy"
+
 // Team is a leader with the members that it can delegate to.
 type Team struct {
 	TeamID               string   `json:"team_id" toml:"team_id"`
@@ -48,6 +50,23 @@ type Contest struct {
 	Evaluator          Evaluator `json:"evaluator"`
 	Judgment           Judgment  `json:"judgment"`
 	Teams              []Team    `json:"teams"`
+	// Prices are the workspace's own prices of models, as of the contest's beginning.
+	Prices []tenancy.ModelPrice `json:"prices,omitempty"`
+	Named  []Named              `json:"-"` // where the files name the models
+}
+
+// Named is the place where a file names a model, or leaves it out.
+type Named struct {
+	File, Field, Model string
+	Set                bool // otherwise the model is the default
+}
+
+// Refused returns a finding about the model.
+func (n Named) Refused(why string) Finding {
+	if n.Set {
+		return Finding{File: n.File, Field: n.Field, Value: written(n.Model), Message: why}
+	}
+	return Finding{File: n.File, Field: n.Field, Message: "is not set, and the default, " + n.Model + ", " + why}
 }
 
 // Evaluator scores submissions.

@@ -157,6 +157,10 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	if more := x.Failed - len(x.Failures); more > 0 {
 		lines = append(lines, fill(w.moreFailed, "n", more))
 	}
+	for _, u := range x.Unjudged {
+		lines = append(lines, fill(w.unjudged, "team", inline(u.TeamName, maxEndingName), "n", u.Rounds,
+			"why", inline(u.Detail, maxEnding)))
+	}
 	return lines
 }
 
@@ -169,6 +173,7 @@ type contestTexts struct {
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
 	ending, moreFailed, limited, feedback   string
+	unjudged                                string
 	skipped                                 map[string]string // by the value of task.Contest.As
 }
 
@@ -181,6 +186,7 @@ var contestWords = language.InEach(contestTexts{
 	author: "この案に替えると、あなたが出した案として扱われますが、それを承認できる人がほかにいないため、替えられません。読むだけです",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
+	unjudged: "⚠️ {team}: 続けるかどうかを判定する AI が {n} 回答えなかったため、そのまま続けました。{why}",
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
 	},
@@ -194,6 +200,7 @@ var contestWords = language.InEach(contestTexts{
 	author: "Whoever picks another draft counts as its author, and nobody else could approve it, so this one can't be picked. It is shown for reading only",
 	reason: "Another draft was picked ({team})", replaced: " (another draft)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "What the AI that scores said of it (out of 100)",
+	unjudged: "⚠️ {team}: the AI that judges whether to go on gave no answer {n} times, so the team played on. Reason: {why}",
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
 	},

@@ -158,7 +158,7 @@ func (b before) lists(t *testing.T) {
 	known := plain(t, settings).(map[string]any)
 	for later, want := range map[string]any{ // added since that release
 		"max_cost_day_usd": json.Number("0"), "max_cost_month_usd": json.Number("0"), "self_approval_chosen": false, "approval_copies": string(tenancy.CopiesListed),
-		"agents": []any{}, "auto_actions": []any{}, "listed_reads": []any{}, "sources": []any{},
+		"agents": []any{}, "auto_actions": []any{}, "listed_reads": []any{}, "sources": []any{}, "prices": []any{},
 		"ai_sessions": map[string]any{"cache": map[string]any{"enabled": false}}, "action_timeout_hours": json.Number("24"),
 		"max_messages_per_hour": json.Number("60"), "max_session_cost_usd": json.Number("0"),
 		"max_agents_cost_day_usd": json.Number("20"), "max_sources_per_day": json.Number("100"),

@@ -13,6 +13,7 @@ import (
 // rows has JSON for each setting that is a list of rows.
 var rows = map[string]string{
 	"mcp_servers":  `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	"prices":       `[{"model":"compatible:box/llama3.2","input":"0.10","output":"0.40","cached":"","date":"2026-11-20"}]`,
 	"agents":       `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],"is_default":true}]`,
 	"listed_reads": `[{"agent":"docs","tool":"list_employees","version":"0000000000000000000000000000000000000000000000000000000000000000","people":["U012"]}]`,
 	"sources":      `[{"name":"shop","repository":"acme/shop","ref":"heads/main","people":["everybody"],"agents":["docs"],"ci":"skip"}]`,

@@ -1,0 +1,103 @@
+// Package opening says which of a contest's models can't be called, before the first call is paid for.
+package opening
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/model/price"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/secret"
+)
+
+// Models says with what the models of contests are called.
+type Models struct {
+	// Keys is the model secret.
+	Keys interface {
+		Get(ctx context.Context) (secret.ModelSecret, error)
+	}
+	Instead string // replaces every model; empty: none
+}
+
+// Check returns a finding for each place that names a model which can't be called: of leaders, members, evaluator and
+// judge. Contests have a budget, so a model needs a known price, from the table or from own, the workspace's prices.
+// Bedrock's models need no key; whether the account may call them, only a call says. Check returns
+// errorclass.ErrUnavailable if the model secret can't be read now.
+func (m Models) Check(ctx context.Context, c teamconfig.Contest, own []tenancy.ModelPrice) ([]teamconfig.Finding, error) {
+	places := c.Named
+	if m.Instead != "" {
+		places = []teamconfig.Named{{File: "MODEL", Model: m.Instead, Set: true}}
+	}
+	called := c.Models()
+	var found []teamconfig.Finding
+	for _, p := range places {
+		n, err := modelname.Parse(p.Model)
+		switch {
+		case m.Instead == "" && !slices.Contains(called, p.Model):
+			continue
+		case err != nil:
+			found = append(found, p.Refused("is no model's name"))
+			continue
+		case n.Provider == modelname.Demo:
+			continue
+		}
+		why, err := m.keyless(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			found = append(found, p.Refused("can't be called: "+why))
+		}
+		if !price.Known(n.String(), own) {
+			found = append(found, p.Refused("has no known price, which the budget of a contest needs: "+
+				"give its price in the settings, or name another model"))
+		}
+	}
+	return found, nil
+}
+
+// keyless says what the model secret lacks for a model, or "".
+func (m Models) keyless(ctx context.Context, n modelname.Name) (string, error) {
+	if n.Provider == modelname.Bedrock {
+		return "", nil
+	}
+	s, err := m.Keys.Get(ctx)
+	switch {
+	case errors.Is(err, secret.ErrMalformed):
+		return "the model secret can't be read", nil
+	case err != nil:
+		return "", fmt.Errorf("open the models: %w: %w", errorclass.ErrUnavailable, err)
+	case Has(s, n):
+		return "", nil
+	case n.Endpoint != "" && n.Endpoint != modelname.Gemini:
+		return fmt.Sprintf("the model secret has no address for compatible.%s", n.Endpoint), nil
+	case n.Endpoint != "":
+		return fmt.Sprintf("the model secret has no key for compatible.%s", n.Endpoint), nil
+	}
+	return fmt.Sprintf("the model secret has no key for %s", n.Provider), nil
+}
+
+// Has reports whether the model secret has what calls of a model need.
+func Has(s secret.ModelSecret, n modelname.Name) bool {
+	switch n.Provider {
+	case modelname.Anthropic:
+		return s.Anthropic != ""
+	case modelname.OpenAI:
+		return s.OpenAI != ""
+	case modelname.Compatible:
+		at, known := s.Compatible[n.Endpoint]
+		if n.Endpoint == modelname.Gemini {
+			return at.Key != "" // Google answers nobody without one
+		}
+		if n.Endpoint == modelname.Grok && at.URL == "" {
+			return at.Key != ""
+		}
+		return known && at.URL != ""
+	}
+	return true
+}
