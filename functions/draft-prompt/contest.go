@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -15,6 +16,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 )
@@ -53,17 +55,11 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		return next, false, err
 	}
 	order, wrong, err := h.order(ctx, a, s, budget)
-	var skip notForTeams
-	if err == nil && errors.As(wrong, &skip) {
-		return next, false, h.skip(ctx, in, s, string(skip))
+	if err == nil && wrong != nil {
+		return next, false, h.skip(ctx, in, s, wrong)
 	}
 	if err != nil {
 		return next, false, err
-	}
-	if wrong != nil {
-		next, err = pipeline.Failed(ctx, h.Store, in, a.Generating(),
-			task.Failure{Reason: task.ReasonContestFiles, Detail: wrong.Error()}, s.MaxCost(), h.Now())
-		return next, true, err
 	}
 	text, err := json.Marshal(order)
 	if err != nil {
@@ -80,7 +76,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		return a.AskContest(in.Run, asked, h.Now())
 	})
 	if errors.As(err, new(aggregate.ErrFull)) { // the day's budget has been used up meanwhile
-		return next, false, h.skip(ctx, in, s, task.ContestNoBudget)
+		return next, false, h.skip(ctx, in, s, notForTeams(task.ContestNoBudget))
 	}
 	if err != nil {
 		return next, false, fmt.Errorf("ask for a contest: %w", err)
@@ -88,11 +84,20 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	return a.Next(h.Now()), true, nil
 }
 
-// skip records why the version is not left to a contest.
-func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, why string) error {
+// skip records why the version is not left to a contest: notForTeams, or a mistake in the contest's files, for which an
+// alarm rings.
+func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, wrong error) error {
+	why, detail := task.ContestFiles, wrong.Error()
+	if skip, ok := errors.AsType[notForTeams](wrong); ok {
+		why, detail = string(skip), ""
+	}
 	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.SkipContest(in.Run, s.DraftContest.File, why, h.Now())
+		return a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
 	})
+	if err == nil && why == task.ContestFiles {
+		metric.Count(metric.ContestUnusable, 1)
+		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
+	}
 	return err
 }
 

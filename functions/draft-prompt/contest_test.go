@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	sample "ringi/infra/local/contests"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -17,6 +18,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"
@@ -203,20 +205,42 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 	}
 }
 
-func TestAContestsFileThatCantBeUsedIsNamedAndTriedAgain(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	w.Extracted()
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.File = true, "configs/none.toml" })
-	h, _ := contested(w)
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	if parked := w.Load().Head.Parked; parked == nil || parked.Sentence != task.ReasonContestFiles || !strings.Contains(parked.Detail, "configs/none.toml") {
-		t.Fatalf("%+v", parked)
+// Nobody waits for a file: the policy is drafted without a contest, its card says why, and an alarm rings.
+func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
+	server := pipelinetest.Start(t)
+	of := func(files fstest.MapFS) func() (teamconfig.Workspace, error) {
+		return func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
 	}
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.File = sample.File })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
-	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
+	wrong := fstest.MapFS{sample.File: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
+	for name, tt := range map[string]struct {
+		open  func() (teamconfig.Workspace, error)
+		names string
+	}{
+		"that isn't there":          {of(fstest.MapFS{}), sample.File + ": there is no such file"},
+		"that is no TOML":           {of(fstest.MapFS{sample.File: {Data: []byte("[[")}}), sample.File + ": is not TOML: line 1"},
+		"with a field beyond bound": {of(wrong), "timeout_per_team_seconds"},
+		"of no workspace":           {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }, "MIXSEEK_WORKSPACE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			w.Extracted()
+			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+			h, _ := contested(w)
+			h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return tt.open() }
+			printed := metrictest.Printed(t, func() {
+				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+			})
+			expect.Same(t, 1, strings.Count(printed, `"ContestUnusable":1`))
+			a := w.Load()
+			x := a.Prompt().Contest
+			expect.That(t, a.Head.Parked == nil && x.Over() && x.As == task.ContestFiles, "%+v, parked %+v", x, a.Head.Parked)
+			expect.Has(t, x.Detail, tt.names)
+			expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), tt.names)
+			sums := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, w.Now()))(t)
+			expect.That(t, sums.Day < aggregate.USD(0.5), "the day counts a contest's budget: %s", sums.Day)
+		})
+	}
 }
 
 func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // Contest is what a policy version records about the contest that drafts it.
@@ -22,6 +23,7 @@ type Contest struct {
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
 	// As says how it ended: a contest.SummaryStatus, without a summary a contest.Status, or a constant below.
 	As      string  `json:"status,omitempty"`
+	Detail  string  `json:"detail,omitempty"`  // with ContestFiles: the file, the field and what is wrong with it
 	Entries []Entry `json:"entries,omitempty"` // each team's best submission, best first
 	Failed  int     `json:"failed_teams,omitempty"`
 	// Failures says why teams have no submission; at most MaxFailures of them.
@@ -47,7 +49,11 @@ const (
 	ContestLost     = "lost"
 	ContestTooLong  = "request_too_long" // too long for the teams
 	ContestNoBudget = "budget_too_small" // too small to divide among the teams
+	ContestFiles    = "files_unusable"   // the contest's files can't be read or are invalid
 )
+
+// maxContestDetail bounds Contest.Detail, in characters.
+const maxContestDetail = 1000
 
 // makingFor is longer than the relay or the sweeper may take to create a contest. These functions end within a minute.
 const makingFor = 2 * time.Minute
@@ -98,9 +104,10 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 
 // SkipContest records why the newest version is drafted without a contest. It changes nothing in the cases where
 // AskContest doesn't.
-func (a *Aggregate) SkipContest(run int, file, why string, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) SkipContest(run int, file, why, detail string, now time.Time) (aggregate.Change, error) {
 	at := now.UTC().Truncate(time.Millisecond)
-	return a.AskContest(run, Contest{File: file, Until: at, EndedAt: &at, As: why}, now)
+	detail = legible.Beginning(detail, maxContestDetail)
+	return a.AskContest(run, Contest{File: file, Until: at, EndedAt: &at, As: why, Detail: detail}, now)
 }
 
 // contestMade records that the version's contest was created.

@@ -112,7 +112,7 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 			"teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		if lines := append(drafted(p, d.w.Locale), d.endings(nil, x)...); len(lines) > 0 {
+		if lines := append(drafted(p, d.w.Locale, onCard), d.endings(nil, x)...); len(lines) > 0 {
 			return []slack.Block{contextLine(strings.Join(lines, "\n"))}
 		}
 	}
@@ -130,14 +130,20 @@ func (d drawing) picked(p *task.Prompt) string {
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
 // as for a cancelled task.
-func DraftedAlone(p *task.Prompt, locale string) string { return strings.Join(drafted(p, locale), "") }
+func DraftedAlone(p *task.Prompt, locale string) string {
+	return strings.Join(drafted(p, locale, OneLine), "")
+}
 
-func drafted(p *task.Prompt, locale string) []string {
+func drafted(p *task.Prompt, locale string, shown func(string) string) []string {
 	if p.Content == "" {
 		return nil
 	}
 	w := contestWords.In(locale)
-	return []string{or(w.skipped[p.Contest.As], w.alone)}
+	why := or(w.skipped[p.Contest.As], w.alone)
+	if d := shown(p.Contest.Detail); d != "" {
+		why += " (" + d + ")"
+	}
+	return []string{why}
 }
 
 // endings say why the winning team stopped early and why other teams have no draft.
@@ -160,8 +166,10 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	return lines
 }
 
-// The most that a card shows of a team's ending and of its name, in characters.
-const maxEnding, maxEndingName = 150, 60
+func onCard(mistake string) string { return inline(mistake, maxMistake) }
+
+// The most that a card shows of a team's ending, of its name, and of what is wrong with a file, in characters.
+const maxEnding, maxEndingName, maxMistake = 150, 60, 400
 
 type contestTexts struct {
 	contesting                              string
@@ -183,6 +191,7 @@ var contestWords = language.InEach(contestTexts{
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
+		task.ContestFiles: "コンテストのファイルを使えないため、コンテストをせずに Ringi が下書きしました",
 	},
 	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に設定の「依頼 1 件の予算」を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
 }, contestTexts{
@@ -196,6 +205,7 @@ var contestWords = language.InEach(contestTexts{
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "What the AI that scores said of it (out of 100)",
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
+		task.ContestFiles: "The contest's files can't be used, so Ringi drafted this one without a contest",
 	},
 	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise “Budget of one request” in the settings first. Approved or sent back without that, the request is cancelled",
 })
