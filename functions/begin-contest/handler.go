@@ -44,8 +44,8 @@ type Handler struct {
 	Now       func() time.Time
 }
 
-// Handle begins the requested contest, unless it was begun before. Without a requested contest, Handle lists the
-// contests that the files describe.
+// Handle begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
+// requested contest or file, Handle lists the contests that the files describe.
 func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
@@ -60,6 +60,10 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 	}
 	if in.Begin != nil {
 		return h.begin(ctx, w, *in.Begin)
+	}
+	if in.Check != "" {
+		d, _, err := h.described(w, in.Check)
+		return contests.Answered{Contests: []contests.Described{d}}, err
 	}
 	files, more, err := w.Contests()
 	if err != nil {
