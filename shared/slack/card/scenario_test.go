@@ -121,7 +121,15 @@ func (s *scenario) contestedTooDear() *scenario {
 }
 
 func (s *scenario) contestedFor(used aggregate.Usage, set tenancy.Settings) *scenario {
-	s.contesting()
+	return s.contesting().summedUp(used, set)
+}
+
+// bestTaken ends the contest with its best draft so far.
+func (s *scenario) bestTaken() *scenario {
+	return s.do(s.TakeBest(s.Prompt().ID, true, approver, policy, s.now))
+}
+
+func (s *scenario) summedUp(used aggregate.Usage, set tenancy.Settings) *scenario {
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
 		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
 			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: contest.BudgetExhausted},
