@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -25,6 +26,8 @@ import (
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
 	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
+	Config(ctx context.Context, a *contest.Aggregate) (json.RawMessage, error)
 }
 
 // contest leaves the draft to a contest if the settings want one. When the contest has a best submission, it opens the
@@ -54,7 +57,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	if err != nil || budget == 0 {
 		return next, false, err
 	}
-	order, wrong, err := h.order(ctx, a, s, budget)
+	asked, order, wrong, err := h.order(ctx, a, s, budget)
 	if err == nil && wrong != nil {
 		return next, false, h.skip(ctx, in, s, wrong)
 	}
@@ -65,10 +68,8 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	if err != nil {
 		return next, false, fmt.Errorf("write the order of a contest: %w", err)
 	}
-	asked := task.Contest{
-		ExecutionID: order.Execution, File: s.DraftContest.File, Order: aggregate.JSON(text), Budget: order.Budget,
-		Until: h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC(),
-	}
+	asked.ExecutionID, asked.Order, asked.Budget = order.Execution, aggregate.JSON(text), order.Budget
+	asked.Until = h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC()
 	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
 		return next, false, err
 	}
@@ -127,20 +128,72 @@ type notForTeams string
 
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
-// order returns the order for the version's contest. wrong is a notForTeams, or says why the contest's files can't be
+// teams returns the teams that draft the version, with their configuration. wrong says why the contest's files can't be
 // used.
-func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
-	budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
-	config, wrong := h.config(ctx, a.Head.TenantID, s.DraftContest)
-	switch {
-	case errors.Is(wrong, errorclass.ErrUnavailable):
-		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
-	case wrong != nil:
-		return o, wrong, nil
+func (h *Handler) teams(ctx context.Context, a *task.Aggregate, d tenancy.DraftContest) (
+	asked task.Contest, config teamconfig.Contest, teams []teamconfig.Team, wrong, err error) {
+	if was, config, i, err := h.rejected(ctx, a, d); err != nil || i >= 0 {
+		if err != nil {
+			return asked, config, nil, nil, err
+		}
+		asked.File, asked.Team = was.Contest.File, was.Entry.TeamName
+		return asked, within(config, d), config.Teams[i : i+1], nil, nil
 	}
+	asked.File = d.File
+	config, wrong = h.config(ctx, a.Head.TenantID, d)
+	if errors.Is(wrong, errorclass.ErrUnavailable) {
+		return asked, config, nil, nil, fmt.Errorf("read the files of a contest: %w", wrong)
+	}
+	return asked, within(config, d), config.Teams, wrong, nil
+}
+
+// rejected returns the rejected version that the version takes the place of, the configuration of the contest that
+// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew.
+func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, d tenancy.DraftContest) (
+	was *task.Prompt, c teamconfig.Contest, i int, err error) {
+	if d.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
+		return nil, c, -1, nil
+	}
+	was = a.Prompts[len(a.Prompts)-2]
+	if was.Entry == nil || was.Contest == nil || was.Status != aggregate.Rejected {
+		return nil, c, -1, nil
+	}
+	k, err := h.Contests.Load(ctx, contest.Ref(a.Head.TenantID, was.Contest.ExecutionID))
+	var text json.RawMessage
+	if err == nil {
+		text, err = h.Contests.Config(ctx, k)
+	}
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return nil, c, -1, nil
+	case err != nil:
+		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
+	}
+	return was, c, slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID }), nil
+}
+
+// within limits a contest's rounds as the settings say.
+func within(c teamconfig.Contest, d tenancy.DraftContest) teamconfig.Contest {
+	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
+	c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	return c
+}
+
+// order returns the order for the version's contest, and what the version records of it. wrong is a notForTeams, or
+// says why the contest's files can't be used. A team that makes its draft anew has its part of the budget.
+func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
+	budget aggregate.MicroUSD) (asked task.Contest, o contest.Order, wrong, err error) {
+	asked, config, teams, wrong, err := h.teams(ctx, a, s.DraftContest)
+	if err != nil || wrong != nil {
+		return asked, o, wrong, err
+	}
+	budget = budget * aggregate.MicroUSD(len(teams)) / aggregate.MicroUSD(max(1, len(config.Teams)))
 	bounds, err := h.bounds(ctx, a.Head.TenantID)
 	if err != nil {
-		return o, nil, err
+		return asked, o, nil, err
 	}
 	ref := a.Ref()
 	o = contest.Order{
@@ -149,20 +202,20 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 		TimeoutSeconds: s.DraftContest.Seconds,
 		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
 	}
-	for _, t := range config.Teams {
+	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	if o.Prompt, err = model.Contested(inputOf(s, a, bounds)); err != nil {
-		return o, nil, err
+		return asked, o, nil, err
 	}
 	switch {
 	case len(o.Prompt) > contest.MaxPrompt:
-		return o, notForTeams(task.ContestTooLong), nil
+		return asked, o, notForTeams(task.ContestTooLong), nil
 	case budget < aggregate.MicroUSD(len(o.Teams)):
-		return o, notForTeams(task.ContestNoBudget), nil
+		return asked, o, notForTeams(task.ContestNoBudget), nil
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
-		return o, err, nil
+		return asked, o, err, nil
 	}
 	text, err := json.Marshal(config)
 	if err == nil {
@@ -171,11 +224,10 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if err != nil {
 		err = fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	return o, nil, err
+	return asked, o, nil, err
 }
 
-// config reads the files of a contest and limits its rounds as the settings say. It returns errorclass.ErrUnavailable
-// for a failure to read that may pass.
+// config reads the files of a contest. It returns errorclass.ErrUnavailable for a failure to read that may pass.
 func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftContest) (teamconfig.Contest, error) {
 	w, err := h.Workspace(ctx, tenant)
 	if err != nil {
@@ -192,8 +244,6 @@ func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftCont
 			return c, errors.New(f.String())
 		}
 	}
-	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
-	c.MinRounds = min(c.MinRounds, c.MaxRounds)
 	return c, nil
 }
 

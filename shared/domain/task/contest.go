@@ -13,8 +13,9 @@ import (
 // Contest is what a policy version records about the contest that drafts it.
 type Contest struct {
 	ExecutionID string             `json:"execution_id"`
-	File        string             `json:"file"`            // the contest's file, which names its teams
-	Order       aggregate.JSON     `json:"order,omitempty"` // input for creating the contest; empty once it exists
+	File        string             `json:"file"`                // the contest's file, which names its teams
+	Team        string             `json:"team_name,omitempty"` // the only team, which makes its rejected draft anew
+	Order       aggregate.JSON     `json:"order,omitempty"`     // input for creating the contest; empty once it exists
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
 	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // reserved on AskedAt's day until the contest ends
 	MostOfDay   aggregate.MicroUSD `json:"-"`                            // that day's cost limit with the budget; 0: none

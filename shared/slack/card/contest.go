@@ -110,7 +110,11 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
+		won := w.won
+		if x.Team != "" {
+			won = w.redone
+		}
+		won = fill(won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
 			"teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
@@ -134,6 +138,9 @@ func (d drawing) picked(p *task.Prompt) string {
 func (d drawing) competing(x *task.Contest) string {
 	w := contestWords.In(d.w.Locale)
 	text := w.contesting
+	if x.Team != "" {
+		text = w.redoing
+	}
 	if x.TakenAt != nil {
 		text = w.taking
 	}
@@ -145,7 +152,7 @@ func (d drawing) competing(x *task.Contest) string {
 
 func (d drawing) filled(text string, x *task.Contest) string {
 	return fill(text, "until", when(x.Until), "who", d.w.mention(x.TakenBy), "when", whenSet(x.TakenAt),
-		"page", d.console+"/contests/"+x.ExecutionID)
+		"page", d.console+"/contests/"+x.ExecutionID, "team", inline(x.Team, maxHeader))
 }
 
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
@@ -196,7 +203,7 @@ const maxEnding, maxEndingName, maxMistake = 150, 60, 400
 
 type contestTexts struct {
 	contesting, takeBest, taking            string
-	taken, live                             string
+	taken, live, redoing, redone            string
 	won, picked, alone, author              string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
@@ -206,6 +213,8 @@ type contestTexts struct {
 
 var contestWords = language.InEach(contestTexts{
 	contesting: "🏁 複数のチームが下書きを競っています。採点が終わると、最もよい案が表示されます。{until} ごろまでに終わります",
+	redoing:    "🏁 差し戻しの理由を受けて、{team} が案を作り直しています。{until} ごろまでに終わります",
+	redone:     "🏆 {team} が差し戻しの理由を受けて作り直した案です ({score} 点)",
 	takeBest:   "ここまでの最もよい案で終える", live: "\n<{page}|いまの様子を見る>",
 	taking: "🏁 {who} が {when} に、ここまでの最もよい案で終えることにしました。進行中の AI の呼び出しが終わりしだい、その案が表示されます",
 	taken:  "⏹ {who} が {when} に、ここまでの最もよい案で終えました",
@@ -223,6 +232,8 @@ var contestWords = language.InEach(contestTexts{
 	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に設定の「依頼 1 件の予算」を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
 }, contestTexts{
 	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored, by about {until}",
+	redoing:    "🏁 {team} makes its draft anew, for the reason why it was sent back, by about {until}",
+	redone:     "🏆 Made anew by {team}, for the reason why it was sent back ({score} points)",
 	takeBest:   "End with the best so far", live: "\n<{page}|See how it goes>",
 	taking: "🏁 {who} took the best draft so far on {when}. It is shown once the AI calls that are under way have ended",
 	taken:  "⏹ {who} ended it with the best draft so far on {when}",

@@ -136,6 +136,10 @@ var promptStates = []state{
 	{"prompt_contested_after_best_taken", promptCard, func(s *scenario) *scenario {
 		return s.extracted().contesting().bestTaken().summedUp(aggregate.Usage{}, defaults)
 	}},
+	{"prompt_redoing", promptCard, func(s *scenario) *scenario { return s.extracted().redoing() }},
+	{"prompt_redone", promptCard, func(s *scenario) *scenario {
+		return s.extracted().redoing().summedUp(aggregate.Usage{}, defaults)
+	}},
 	{"prompt_drafted_without_its_files", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafting()
 		s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles,
