@@ -71,6 +71,7 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.ContestCost), "CloseContestFunction"},
 	{metric.Namespace, string(metric.ContestLate), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.RoundUnsaved), "RunRoundFunction"},
+	{metric.Namespace, string(metric.ContestUnusable), "DraftPromptFunction"},
 }
 
 type watched struct{ namespace, name, of string }

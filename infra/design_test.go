@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -48,6 +49,35 @@ func TestTheDesignIsOfThisCode(t *testing.T) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(named)) {
 		expect.That(t, keys[key] || strings.Contains(texts, "#"+key), "design.md names rows %s#, and the code has none", key)
+	}
+}
+
+// One drawing shows the way of a draft from the order to the stamped text: on one screen, with each commit in its turn.
+func TestTheDesignDrawsTheWayOfADraft(t *testing.T) {
+	_, after, found := strings.Cut(textOf(t, "design.md"), "The way of a draft,")
+	_, drawn, fenced := strings.Cut(after, "```\n")
+	drawn, _, closed := strings.Cut(drawn, "```")
+	expect.Must(t, found && fenced && closed, "it is not drawn")
+	lines := strings.Split(drawn, "\n")
+	expect.That(t, len(lines) <= 40, "%d lines are more than a screen", len(lines))
+	for _, l := range lines {
+		expect.That(t, utf8.RuneCountInString(l) <= 120, "too wide: %s", l)
+	}
+	code := joined(codeBelow(t, "../shared", "../functions"))
+	rest := drawn
+	for _, step := range []string{
+		"BeginPrompt", "SkipContest", "AskContest", "AwaitContest", "Begin", "contestMade", "PlayTeams", "Enter", "SaveRound", "TakeBest", "Withdraw",
+		"Settle", "ContestEnded", "FinishContest", "FinishPrompt", "Approve", "PickDraft", "Reject",
+	} {
+		_, next, in := strings.Cut(rest, step)
+		expect.Must(t, in, "%s is not drawn in its turn", step)
+		rest = next
+		if step != "AwaitContest" && step != "PlayTeams" { // states
+			expect.That(t, strings.Contains(code, ") "+step+"("), "%s is drawn and no code has it", step)
+		}
+	}
+	for _, state := range []string{"PROMPT#0001", "CONTEST#", "ROUND#01", "SUMMARY", "pending_approval"} {
+		expect.Has(t, drawn, state)
 	}
 }
 

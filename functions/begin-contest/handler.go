@@ -45,8 +45,8 @@ type Handler struct {
 	Now       func() time.Time
 }
 
-// Handle begins the requested contest, unless it was begun before. Without a requested contest, Handle lists the
-// contests that the files describe.
+// Handle begins the requested contest, unless it was begun before, or describes the contest of a file. Without a
+// requested contest or file, Handle lists the contests that the files describe.
 func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
@@ -62,13 +62,17 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 	if in.Begin != nil {
 		return h.begin(ctx, w, *in.Begin)
 	}
-	files, more, err := w.Contests()
-	if err != nil {
-		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
-	}
 	s, err := h.Budgets.Settings(ctx, tenant)
 	if err != nil {
 		return contests.Answered{}, fmt.Errorf("read the settings: %w", err)
+	}
+	if in.Check != "" {
+		d, _, err := h.described(ctx, w, in.Check, s.OwnPrices(), 0)
+		return contests.Answered{Contests: []contests.Described{d}}, err
+	}
+	files, more, err := w.Contests()
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
 	}
 	out := contests.Answered{More: more, Contests: make([]contests.Described, len(files))}
 	failed := make([]error, len(files))

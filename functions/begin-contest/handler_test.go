@@ -134,6 +134,19 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 	}
 }
 
+func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
+	h, k := handler(sample(t, map[string]string{"configs/broken.toml": "[orchestrator]\nmax_rounds = 99\nteams = []"}))
+	for file, wrong := range map[string]string{
+		samples.File: "", "configs/broken.toml": "max_rounds", "none.toml": "none.toml: there is no such file", "../x.toml": "../x.toml",
+	} {
+		got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant, Check: file}))(t)
+		expect.Must(t, len(got.Contests) == 1 && got.Contests[0].File == file && !got.Begun, "%s: %+v", file, got)
+		said := strings.Join(got.Contests[0].Wrong, "\n")
+		expect.That(t, (wrong == "") == (said == "") && strings.Contains(said, wrong), "%s: %q", file, said)
+	}
+	expect.That(t, len(k.orders) == 0, "a contest began")
+}
+
 func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	h, k := handler(sample(t, nil))
 	x := alone()

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 )
@@ -24,6 +27,8 @@ import (
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
 	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
+	Config(ctx context.Context, a *contest.Aggregate) (json.RawMessage, error)
 }
 
 // contest leaves the draft to a contest if the settings want one. When the contest has a best submission, it opens the
@@ -53,27 +58,19 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	if err != nil || budget == 0 {
 		return next, false, err
 	}
-	order, wrong, err := h.order(ctx, a, s, budget)
-	var skip notForTeams
-	if err == nil && errors.As(wrong, &skip) {
-		return next, false, h.skip(ctx, in, s, string(skip))
+	asked, order, wrong, err := h.order(ctx, a, s, budget)
+	if err == nil && wrong != nil {
+		return next, false, h.skip(ctx, in, s, wrong)
 	}
 	if err != nil {
 		return next, false, err
-	}
-	if wrong != nil {
-		next, err = pipeline.Failed(ctx, h.Store, in, a.Generating(),
-			task.Failure{Reason: task.ReasonContestFiles, Detail: wrong.Error()}, s.MaxCost(), h.Now())
-		return next, true, err
 	}
 	text, err := json.Marshal(order)
 	if err != nil {
 		return next, false, fmt.Errorf("write the order of a contest: %w", err)
 	}
-	asked := task.Contest{
-		ExecutionID: order.Execution, File: s.DraftContest.File, Order: aggregate.JSON(text), Budget: order.Budget,
-		Until: h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC(),
-	}
+	asked.ExecutionID, asked.Order, asked.Budget = order.Execution, aggregate.JSON(text), order.Budget
+	asked.Until = h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC()
 	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
 		return next, false, err
 	}
@@ -81,7 +78,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		return a.AskContest(in.Run, asked, h.Now())
 	})
 	if errors.As(err, new(aggregate.ErrFull)) { // the day's budget has been used up meanwhile
-		return next, false, h.skip(ctx, in, s, task.ContestNoBudget)
+		return next, false, h.skip(ctx, in, s, notForTeams(task.ContestNoBudget))
 	}
 	if err != nil {
 		return next, false, fmt.Errorf("ask for a contest: %w", err)
@@ -89,11 +86,20 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	return a.Next(h.Now()), true, nil
 }
 
-// skip records why the version is not left to a contest.
-func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, why string) error {
+// skip records why the version is not left to a contest: notForTeams, or a mistake in the contest's files, for which an
+// alarm rings.
+func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, wrong error) error {
+	why, detail := task.ContestFiles, wrong.Error()
+	if skip, ok := errors.AsType[notForTeams](wrong); ok {
+		why, detail = string(skip), ""
+	}
 	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.SkipContest(in.Run, s.DraftContest.File, why, h.Now())
+		return a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
 	})
+	if err == nil && why == task.ContestFiles {
+		metric.Count(metric.ContestUnusable, 1)
+		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
+	}
 	return err
 }
 
@@ -123,20 +129,74 @@ type notForTeams string
 
 func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
-// order returns the order for the version's contest. wrong is a notForTeams, or says why the contest's files can't be
+// teams returns the teams that draft the version, with their configuration. wrong says why the contest's files can't be
 // used.
-func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
-	budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
-	config, wrong := h.config(ctx, a.Head.TenantID, s)
-	switch {
-	case errors.Is(wrong, errorclass.ErrUnavailable):
-		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
-	case wrong != nil:
-		return o, wrong, nil
+func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
+	asked task.Contest, config teamconfig.Contest, teams []teamconfig.Team, wrong, err error) {
+	d := s.DraftContest
+	if was, config, i, err := h.rejected(ctx, a, d); err != nil || i >= 0 {
+		if err != nil {
+			return asked, config, nil, nil, err
+		}
+		config.Prices = s.OwnPrices()
+		asked.File, asked.Team = was.Contest.File, was.Entry.TeamName
+		return asked, within(config, d), config.Teams[i : i+1], nil, nil
 	}
+	asked.File = d.File
+	config, wrong = h.config(ctx, a.Head.TenantID, s)
+	if errors.Is(wrong, errorclass.ErrUnavailable) {
+		return asked, config, nil, nil, fmt.Errorf("read the files of a contest: %w", wrong)
+	}
+	return asked, within(config, d), config.Teams, wrong, nil
+}
+
+// rejected returns the rejected version that the version takes the place of, the configuration of the contest that
+// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew.
+func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, d tenancy.DraftContest) (
+	was *task.Prompt, c teamconfig.Contest, i int, err error) {
+	if d.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
+		return nil, c, -1, nil
+	}
+	was = a.Prompts[len(a.Prompts)-2]
+	if was.Entry == nil || was.Contest == nil || was.Status != aggregate.Rejected {
+		return nil, c, -1, nil
+	}
+	k, err := h.Contests.Load(ctx, contest.Ref(a.Head.TenantID, was.Contest.ExecutionID))
+	var text json.RawMessage
+	if err == nil {
+		text, err = h.Contests.Config(ctx, k)
+	}
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return nil, c, -1, nil
+	case err != nil:
+		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
+	}
+	return was, c, slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID }), nil
+}
+
+// within limits a contest's rounds as the settings say.
+func within(c teamconfig.Contest, d tenancy.DraftContest) teamconfig.Contest {
+	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
+	c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	return c
+}
+
+// order returns the order for the version's contest, and what the version records of it. wrong is a notForTeams, or
+// says why the contest's files can't be used. A team that makes its draft anew has its part of the budget.
+func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
+	budget aggregate.MicroUSD) (asked task.Contest, o contest.Order, wrong, err error) {
+	asked, config, teams, wrong, err := h.teams(ctx, a, s)
+	if err != nil || wrong != nil {
+		return asked, o, wrong, err
+	}
+	budget = budget * aggregate.MicroUSD(len(teams)) / aggregate.MicroUSD(max(1, len(config.Teams)))
 	bounds, err := h.bounds(ctx, a.Head.TenantID)
 	if err != nil {
-		return o, nil, err
+		return asked, o, nil, err
 	}
 	ref := a.Ref()
 	o = contest.Order{
@@ -145,20 +205,20 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 		TimeoutSeconds: s.DraftContest.Seconds,
 		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
 	}
-	for _, t := range config.Teams {
+	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	if o.Prompt, err = model.Contested(inputOf(s, a, bounds)); err != nil {
-		return o, nil, err
+		return asked, o, nil, err
 	}
 	switch {
 	case len(o.Prompt) > contest.MaxPrompt:
-		return o, notForTeams(task.ContestTooLong), nil
+		return asked, o, notForTeams(task.ContestTooLong), nil
 	case budget < aggregate.MicroUSD(len(o.Teams)):
-		return o, notForTeams(task.ContestNoBudget), nil
+		return asked, o, notForTeams(task.ContestNoBudget), nil
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
-		return o, err, nil
+		return asked, o, err, nil
 	}
 	text, err := json.Marshal(config)
 	if err == nil {
@@ -167,14 +227,14 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if err != nil {
 		err = fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	return o, nil, err
+	return asked, o, nil, err
 }
 
 // mostWrong is how many mistakes of a contest's files are named.
 const mostWrong = 5
 
-// config reads the files of a contest, limits its rounds as the settings say, and opens its models. It returns
-// errorclass.ErrUnavailable for a failure to read that may pass.
+// config reads the files of a contest and opens its models. It returns errorclass.ErrUnavailable for a failure to read
+// that may pass.
 func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings) (teamconfig.Contest, error) {
 	d := s.DraftContest
 	w, err := h.Workspace(ctx, tenant)
@@ -187,8 +247,6 @@ func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings)
 			return c, f.Err
 		}
 	}
-	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
-	c.MinRounds = min(c.MinRounds, c.MaxRounds)
 	c.Prices = s.OwnPrices()
 	unopened, err := h.Models.Check(ctx, c, c.Prices)
 	if err != nil {

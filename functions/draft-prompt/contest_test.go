@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	sample "ringi/infra/local/contests"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -17,6 +18,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"
@@ -203,20 +205,136 @@ func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
 	}
 }
 
-func TestAContestsFileThatCantBeUsedIsNamedAndTriedAgain(t *testing.T) {
+// The contest of which somebody takes the best draft so far ends with the teams' rounds until then.
+func TestTheBestSoFarIsThePolicyThatPeopleAreAsked(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Extracted()
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.File = true, "configs/none.toml" })
-	h, _ := contested(w)
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	if parked := w.Load().Head.Parked; parked == nil || parked.Sentence != task.ReasonContestFiles || !strings.Contains(parked.Detail, "configs/none.toml") {
-		t.Fatalf("%+v", parked)
-	}
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.File = sample.File })
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	h, all := contested(w)
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
+	o := ordered(t, w.Load().Prompt())
+	expect.NoError(t, all.Begin(t.Context(), o))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.Effects(w.Now()).Make[0].Made(a) })
+	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
+	scored := func() bool { return expect.Value(all.Scored(t.Context(), o.Tenant, o.Execution))(t) }
+	expect.That(t, !scored(), "something is scored before a team entered")
+	for i, score := range []float64{0.5, 0.7} { // the third team is still in its first round
+		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
+		expect.That(t, scored() == (i > 0), "scored is wrong before round %d", i+1)
+		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, o.Teams[i], 1, "案 "+o.Teams[i].TeamID, score, w.Now())))(t)
+	}
+	expect.That(t, scored(), "nothing is scored")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.TakeBest(a.Prompt().ID, true, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	for _, tell := range w.Load().Effects(w.Now()).Tell {
+		expect.Value(all.Of.Decide(t.Context(), tell.Ref, func(a *contest.Aggregate) (aggregate.Change, error) { return tell.Decide(a) }))(t)
+	}
+	settled := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
+	expect.Is(t, settled.Contest.Status, contest.Cancelled)
+	outcome, _ := settled.Outcome()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+	p := w.Load().Prompt()
+	expect.That(t, p.Entry != nil && p.Entry.TeamID == o.Teams[1].TeamID && p.Content == "案 "+o.Teams[1].TeamID, "%+v", p)
+}
+
+// Nobody waits for a file: the policy is drafted without a contest, its card says why, and an alarm rings.
+func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
+	server := pipelinetest.Start(t)
+	of := func(files fstest.MapFS) func() (teamconfig.Workspace, error) {
+		return func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }
+	}
+	wrong := fstest.MapFS{sample.File: {Data: []byte("[orchestrator]\ntimeout_per_team_seconds = 5\n[[orchestrator.teams]]\nconfig = \"none.toml\"\n")}}
+	for name, tt := range map[string]struct {
+		open  func() (teamconfig.Workspace, error)
+		names string
+	}{
+		"that isn't there":          {of(fstest.MapFS{}), sample.File + ": there is no such file"},
+		"that is no TOML":           {of(fstest.MapFS{sample.File: {Data: []byte("[[")}}), sample.File + ": is not TOML: line 1"},
+		"with a field beyond bound": {of(wrong), "timeout_per_team_seconds"},
+		"of no workspace":           {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }, "MIXSEEK_WORKSPACE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			w.Extracted()
+			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+			h, _ := contested(w)
+			h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return tt.open() }
+			printed := metrictest.Printed(t, func() {
+				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+				expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+			})
+			expect.Same(t, 1, strings.Count(printed, `"ContestUnusable":1`))
+			a := w.Load()
+			x := a.Prompt().Contest
+			expect.That(t, a.Head.Parked == nil && x.Over() && x.As == task.ContestFiles, "%+v, parked %+v", x, a.Head.Parked)
+			expect.Has(t, x.Detail, tt.names)
+			expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), tt.names)
+			sums := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, w.Now()))(t)
+			expect.That(t, sums.Day < aggregate.USD(0.5), "the day counts a contest's budget: %s", sums.Day)
+		})
+	}
+}
+
+// The team whose draft was rejected makes it anew, with the reason and its own text, as it was in the contest.
+func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
+	server := pipelinetest.Start(t)
+	broken := func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{FS: fstest.MapFS{}}, nil
+	}
+	reject := func(w *pipelinetest.World) {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Reject(a.Prompt().ID, "9月を対象に", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		})
+	}
+	for name, tt := range map[string]struct {
+		rejected string
+		pick     bool
+		texts    []string // of the first contest's teams
+		want     []string // the teams that draft the second version
+	}{
+		"by the winner": {tenancy.RejectedToTeam, false, []string{"慎重な案", "早い案", "一人の案"}, []string{"careful"}},
+		"by the team whose draft somebody picked":  {tenancy.RejectedToTeam, true, []string{"慎重な案", "早い案", "一人の案"}, []string{"swift"}},
+		"by all, if the settings say so":           {tenancy.RejectedToAll, false, []string{"慎重な案", "早い案", "一人の案"}, []string{"careful", "swift", "solo"}},
+		"by all, if no team had a draft to reject": {tenancy.RejectedToTeam, false, []string{"", "", ""}, []string{"careful", "swift", "solo"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			w.Extracted()
+			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.Rejected = true, tt.rejected })
+			h, all := contested(w)
+			expect.Value(h.Handle(t.Context(), w.In()))(t)
+			first := ordered(t, w.Load().Prompt())
+			played(t, w, all, tt.texts...)
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+			if tt.pick {
+				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+					return a.PickDraft(a.Prompt().ID, "swift", "早い案", "別の案", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				})
+			}
+			shown, _, _ := strings.Cut(w.Load().Prompt().Content, "\n")
+			reject(w)
+			if len(tt.want) == 1 { // its own teams' files are those of the contest
+				h.Workspace = broken
+			}
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
+			o := ordered(t, w.Load().Prompt())
+			var teams []string
+			for _, e := range o.Teams {
+				teams = append(teams, e.TeamID)
+			}
+			expect.Same(t, tt.want, teams)
+			expect.Has(t, o.Prompt, "9月を対象に")
+			expect.Has(t, o.Prompt, shown)
+			expect.Is(t, o.Budget, first.Budget*aggregate.MicroUSD(len(teams))/3, "its part of the budget")
+			expect.That(t, (len(teams) == 1) == (w.Load().Prompt().Contest.Team != ""), "%+v", w.Load().Prompt().Contest)
+			played(t, w, all, "9月の案")
+			expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+			p := w.Load().Prompt()
+			expect.That(t, p.Content == "9月の案" && p.Entry.TeamID == teams[0], "%+v", p)
+		})
+	}
 }
 
 func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {

@@ -204,6 +204,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.OthersAction:
 		h.others(ctx, c)
 		return inbound.OK(), nil
+	case card.TakeBest:
+		h.takeBest(ctx, c)
+		return inbound.OK(), nil
 	case card.TakeAsReason:
 		h.takeAsReason(ctx, c)
 		return inbound.OK(), nil

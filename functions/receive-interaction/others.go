@@ -17,6 +17,7 @@ import (
 
 type Contests interface {
 	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
+	Scored(ctx context.Context, tenant, execution string) (bool, error)
 }
 
 // others opens the dialog with the other teams' drafts. Members of the workspace who may not decide may read them.
@@ -98,4 +99,18 @@ func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft
 		}
 	}
 	return text, aggregate.ErrNotFound
+}
+
+// takeBest ends the contest that drafts a policy with its best draft so far.
+func (h *Handler) takeBest(ctx context.Context, c click) {
+	scored := false
+	x, err := h.Rows.Load(ctx, c.Ref)
+	if a, is := x.(*task.Aggregate); is && a.Contesting() != nil {
+		scored, err = h.Contests.Scored(ctx, c.Ref.Tenant, a.Contesting().Contest.ExecutionID)
+	}
+	v := verdict{decide.Verdict{Err: err}}
+	if err == nil || errors.Is(err, aggregate.ErrNotFound) {
+		v = h.decide(ctx, c, decide.TakeBest(scored))
+	}
+	h.tell(ctx, c, v)
 }

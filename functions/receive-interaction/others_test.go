@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,13 @@ func (s submitted) Submission(_ context.Context, _, _, team, hash string) (conte
 	return contest.RoundResult{}, aggregate.ErrNotFound
 }
 
+func (s submitted) Scored(context.Context, string, string) (bool, error) {
+	if s == nil {
+		return false, errors.New("the table does not answer")
+	}
+	return len(s) > 0, nil
+}
+
 var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始めます", "c": "一人で進めます"}
 
 func TestOtherDrafts(t *testing.T) {
@@ -43,6 +51,9 @@ func TestOtherDrafts(t *testing.T) {
 		"another text than what was read":     testDraftThatWasNotRead,
 		"decided meanwhile":                   testDraftTooLate,
 		"which nobody could approve then":     testDraftOfTheOnlyApprover,
+		"the best so far is taken":            testTakeBest,
+		"nothing is scored yet":               testTakeNothing,
+		"the best so far is taken too late":   testTakeBestTooLate,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -73,6 +84,45 @@ func (w *world) contested() *task.Prompt {
 		w.Decide(step)
 	}
 	return w.Load().Prompt()
+}
+
+// contesting leaves the policy to a contest that was made.
+func (w *world) contesting() *task.Prompt {
+	w.T.Helper()
+	w.Extracted()
+	w.h.Contests = drafts
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: "execution", Until: w.Now().Add(time.Minute)}, w.Now())
+	})
+	return w.Load().Prompt()
+}
+
+func testTakeBest(t *testing.T, w *world) {
+	p := w.contesting()
+	w.told(w.post(w.click(workspace.Guest, card.TakeBest, p.ID)), workspace.Guest, "ゲスト")
+	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "a guest took it")
+	for range 2 {
+		w.quiet(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki)
+	}
+	x := w.Load().Prompt().Contest
+	expect.That(t, x.TakenAt != nil && x.TakenBy == workspace.Suzuki, "%+v", x)
+	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+"> が、ここまでの最もよい案で")
+}
+
+func testTakeNothing(t *testing.T, w *world) {
+	p := w.contesting()
+	w.h.Contests = submitted{}
+	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "採点の済んだ案がまだない")
+	w.h.Contests = submitted(nil) // can't be read
+	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "保存できませんでした")
+	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
+}
+
+func testTakeBestTooLate(t *testing.T, w *world) {
+	p := w.contested()
+	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "に終わっています")
+	w.waits("after the click")
 }
 
 // waits checks that only the version of team a waits.

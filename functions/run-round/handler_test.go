@@ -230,7 +230,7 @@ func (limited) Say(context.Context, model.Request, func(string)) (model.Response
 func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {
 	w := newWorld(t)
 	a := w.begin("経費精算の手順", aggregate.USD(5), "a") // each team has a minute
-	h, ref := &Handler{Store: w.store, Models: limited{}, Now: time.Now}, a.Ref()
+	h, ref := &Handler{Store: w.store, Models: opens(limited{}), Now: time.Now}, a.Ref()
 	expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
 	got := w.team(a, "a")
 	said := card.TeamEnd{Failed: true, Exit: got.ExitReason, Reason: got.Reason, Detail: got.Detail}.In("ja")

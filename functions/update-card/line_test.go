@@ -53,7 +53,7 @@ func testBacklog(t *testing.T, hangs, within time.Duration) {
 	began := time.Now()
 	b := &backlogged{t: t, tasks: map[string]*waiting{}, paces: map[string]*paper{}, hangs: began.Add(hangs)}
 	h := &Handler{
-		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b,
+		Store: b, Rows: b, Kinds: map[string]Kind{task.Kind.Name: taskCards{results: b}}, Slack: b, Pace: b, PaceScale: 1, Queue: b,
 		NewID: aggregate.NewID,
 		Now:   time.Now, Wait: sleep.For,
 	}

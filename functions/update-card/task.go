@@ -17,7 +17,10 @@ type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
-type taskCards struct{ results Results }
+type taskCards struct {
+	results Results
+	console string // its address
+}
 
 func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 	t := a.(*task.Aggregate)
@@ -28,8 +31,8 @@ func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 		true
 }
 
-func (taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
-	return card.RenderUnder(a.(*task.Aggregate), c, s, now)
+func (k taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
+	return card.RenderLinked(a.(*task.Aggregate), c, s, k.console, now)
 }
 
 // Opened reads the large arguments of a waiting step. They never change.

@@ -51,7 +51,7 @@ func (c *Console) Handler() http.Handler {
 		(&contest.Pages{Site: site, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 	} {

@@ -3,6 +3,7 @@ package consoletest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
@@ -47,12 +48,16 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 		}
 		return contests.Answered{Begun: err == nil}, err
 	}
-	return contests.Answered{NotSet: b.NotSet, Contests: []contests.Described{
+	all := []contests.Described{
 		{File: "configs/contest.toml", Teams: teams, MinRounds: 1, MaxRounds: 3, TeamSeconds: 300,
 			Warnings: []string{`configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got <b>x</b>`}},
 		{File: "configs/old.toml", Wrong: []string{`configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>`},
 			Warnings: []string{"configs/old.toml: max_concurrent_teams: has no effect"}},
-	}}, nil
+	}
+	if asked.Check != "" {
+		all = slices.DeleteFunc(all, func(d contests.Described) bool { return d.File != asked.Check })
+	}
+	return contests.Answered{NotSet: b.NotSet, Contests: all}, nil
 }
 
 type Contest struct {

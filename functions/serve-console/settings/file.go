@@ -52,6 +52,7 @@ type importData struct {
 	Conflict bool
 	Silent   bool // Slack could not be asked who the approvers are
 	NoGitHub bool // GitHub could not be asked for the sources
+	NoFiles  bool // the files of contests could not be checked
 }
 
 // mostFaults bounds the faults listed: a file may have tens of thousands, too many for an answer.
@@ -83,7 +84,8 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	if len(faults) == 0 && !data.Silent {
 		if faults, err = c.listFile(r, v, now, &file); err != nil {
-			data.NoGitHub = true
+			data.NoFiles = errors.Is(err, errNoFiles)
+			data.NoGitHub = !data.NoFiles
 		}
 	}
 	for _, f := range faults[:min(len(faults), mostFaults)] {
@@ -91,7 +93,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	data.More = len(faults) - len(data.Problems)
 	// If the text was edited after its changes were shown, show the new changes first.
-	if len(faults) == 0 && !data.Silent && !data.NoGitHub && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
+	if len(faults) == 0 && !data.Silent && err == nil && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
 			return c.saveFile(w, r, v, now, file.Settings)
 		}
@@ -102,7 +104,7 @@ func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Vi
 	}
 	d := web.Document{Title: t.Say("import_title"), Here: "settings", Data: data}
 	switch {
-	case data.Silent, data.NoGitHub:
+	case data.Silent, data.NoGitHub, data.NoFiles:
 		d.Status = http.StatusServiceUnavailable
 	case len(faults) > 0:
 		d.Status = http.StatusUnprocessableEntity

@@ -19,7 +19,8 @@ import (
 
 type Pages struct {
 	*web.Site
-	GitHub GitHub
+	GitHub   GitHub
+	Contests ContestFiles
 }
 
 // Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
@@ -47,6 +48,7 @@ type settingsPage struct {
 	conflict bool
 	silent   bool     // Slack could not be asked who the new approvers are
 	noGitHub bool     // GitHub could not be asked for the new sources
+	noFiles  bool     // the files of contests could not be checked
 	both     []string // settings that the viewer and somebody else changed
 	members  *people.Members
 }
@@ -96,6 +98,9 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 		return c.showSettings(w, r, v, p)
 	case errors.Is(err, errNoGitHub):
 		p.noGitHub = true
+		return c.showSettings(w, r, v, p)
+	case errors.Is(err, errNoFiles):
+		p.noFiles = true
 		return c.showSettings(w, r, v, p)
 	case errors.Is(err, aggregate.ErrConflict):
 		if p.now, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
@@ -189,7 +194,7 @@ func (c *Pages) showSettings(w http.ResponseWriter, r *http.Request, v *web.View
 	}
 	d := web.Document{Title: t.Say("title"), Here: "settings", Data: data}
 	switch {
-	case p.silent, p.noGitHub:
+	case p.silent, p.noGitHub, p.noFiles:
 		d.Status = http.StatusServiceUnavailable
 	case p.conflict:
 		d.Status = http.StatusConflict

@@ -25,6 +25,7 @@ type settingsData struct {
 	NoSlack  bool
 	Silent   bool
 	NoGitHub bool
+	NoFiles  bool
 	Cut      bool
 	Problems []fieldProblem
 	Both     []string
@@ -68,8 +69,8 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
 		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, Silent: p.silent,
-		NoGitHub: p.noGitHub,
-		NoSlack:  p.members == nil,
+		NoGitHub: p.noGitHub, NoFiles: p.noFiles,
+		NoSlack: p.members == nil,
 	}
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {

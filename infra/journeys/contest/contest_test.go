@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // running is the only stack of this package's tests; each test leaves it as it found it.
@@ -103,14 +104,46 @@ func TestPeopleAreToldWhatIsWrongWithAContestsFiles(t *testing.T) {
 	s := start(t)
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.File = true, "configs/none.toml" })
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
-	face := driver.Face(d.Card("CARD#prompt#0001", "コンテストの設定ファイルを使えない"))
-	if !strings.Contains(face, "configs/none.toml") {
-		t.Errorf("the card names no file: %s", face)
-	}
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = false })
-	d.Click(workspace.Sato, "CARD#prompt#0001", "retry_generation")
+	face := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
+	expect.Has(t, face, "コンテストのファイルを使えないため")
+	expect.Has(t, face, "configs/none.toml")
+	a := d.Load()
+	p := a.Prompt()
+	expect.That(t, a.Head.Parked == nil && p.Entry == nil && p.Contest.As == task.ContestFiles, "%+v, parked %+v", p.Contest, a.Head.Parked)
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+}
+
+// One team hangs, and people take what the others have.
+func TestTheBestSoFarIsTakenWhileATeamHangs(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.Seconds = true, 30 })
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: hang solo")
+	face := driver.Face(d.Card("CARD#prompt#0001", card.TakeBest))
+	p := d.Load().Prompt()
+	expect.Has(t, face, "/console/contests/"+p.Contest.ExecutionID)
+	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", card.TakeBest) // until something is scored
+	expect.That(t, d.Load().Prompt().Contest.TakenBy == workspace.Suzuki, "%+v", d.Load().Prompt().Contest)
+	face = driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
+	expect.Has(t, face, "ここまでの最もよい案で終えました")
+	p = d.Load().Prompt()
+	expect.That(t, p.Entry != nil && p.Entry.TeamID != "solo" && *p.Entry == p.Contest.Entries[0], "drafted by %+v of %+v", p.Entry, p.Contest)
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+}
+
+func TestARejectedDraftComesBackFromItsTeam(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = true })
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
-	if p := d.Load().Prompt(); p.Contest != nil || p.Entry != nil {
-		t.Errorf("drafted by %+v of %+v", p.Entry, p.Contest)
+	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "9月を対象にしてください")
+	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "差し戻しの理由を受けて作り直した案です")
+	a := d.Load()
+	first, n := a.Prompts[0], a.Prompt()
+	if n.Entry == nil || n.Entry.TeamID != first.Entry.TeamID || len(n.Contest.Entries) != 1 || n.Contest.ExecutionID == first.Contest.ExecutionID {
+		t.Errorf("made anew by %+v of %+v, after %+v", n.Entry, n.Contest, first.Entry)
 	}
+	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
 }

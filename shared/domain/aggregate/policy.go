@@ -46,10 +46,13 @@ const (
 	RuleSelf      Rule = "self_approval"
 	RuleNotParty  Rule = "neither_requester_nor_approver"
 	RuleAlone     Rule = "nobody_else_approves" // nobody else could approve the person's own version
+	RuleNotScored Rule = "nothing_scored"       // no team of a contest has a scored draft yet
 )
 
 // Rules lists all rules.
-var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone}
+var Rules = []Rule{
+	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone, RuleNotScored,
+}
 
 // Policy says who may decide. It is read from the settings at the time of the click.
 type Policy struct {

@@ -11,7 +11,8 @@ const (
 	AuditTaskRefused        aggregate.Action = "task.refused"
 	AuditPromptApproved     aggregate.Action = "prompt.approved"
 	AuditPromptRejected     aggregate.Action = "prompt.rejected"
-	AuditPromptPicked       aggregate.Action = "prompt.picked" // replaced by another team's submission
+	AuditPromptPicked       aggregate.Action = "prompt.picked"     // replaced by another team's submission
+	AuditBestTaken          aggregate.Action = "prompt.best_taken" // a contest was ended with its best draft so far
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
 	AuditStepApproved       aggregate.Action = "step.approved"

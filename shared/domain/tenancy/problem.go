@@ -33,6 +33,8 @@ const (
 	RuleHTTPS       Rule = "https"
 	RuleAbove       Rule = "above" // above zero
 	RuleFile        Rule = "file"
+	RuleContest     Rule = "contest"     // files that can be played; Words says what is wrong with them
+	RuleNoContests  Rule = "no_contests" // the deployment has files
 	RuleFlag        Rule = "flag"
 	RuleWhole       Rule = "whole"
 	RuleNumber      Rule = "number"
@@ -69,6 +71,8 @@ func (p Problem) limit() string {
 		return fmt.Sprintf("must be between %d and %d", p.Min, p.Max)
 	case RuleOneOf:
 		return "must be " + strings.Join(p.Words, " or ")
+	case RuleContest:
+		return "must be a contest that can be played: " + strings.Join(p.Words, "; ")
 	}
 	if limit, ok := agent.Limits[agent.Rule(p.Rule)]; ok {
 		return limit
@@ -91,6 +95,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleHTTPS:       "must begin with https://",
 		RuleAbove:       "must be more than 0",
 		RuleFile:        "must be a path inside of the workspace of contests, relative to it",
+		RuleNoContests:  "can't be used: the deployment has no files of contests",
 		RuleFlag:        "must be true or false",
 		RuleWhole:       "must be a whole number",
 		RuleNumber:      "must be a number",

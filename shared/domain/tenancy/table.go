@@ -93,11 +93,14 @@ var Sections = []Section{
 	}},
 	{Key: "contest", Title: language.InEach("方針のコンテスト", "Contests of drafts"), Settings: []Setting{
 		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、採点で最もよかった案が承認に回ります。ほかの案もカードから選べます。1 回につき、おおむね下の予算までかかります。差し戻した版は、コンテストを最初からやり直すため、その分の予算がもう一度かかります。全体の費用は、上の「予算」で 1 日と 1 か月の上限を決めて抑えます。Ringi を設置した人がコンテストのファイルを置いている場合に使えます。"},
-			Words{Label: "Draft policies by a contest", About: "Several teams of AI agents draft at the same time, and the draft with the best score goes to the approvers, who can take another one instead. Each contest costs up to about the budget below. A version that is sent back is drafted by a whole new contest, with a whole new budget. What all of them may cost is bounded by the budgets of a day and a month, above. It works where whoever set Ringi up has put the contest’s files in place."})},
+			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、採点で最もよかった案が承認に回ります。ほかの案もカードから選べます。1 回につき、おおむね下の予算までかかります。差し戻した版は、下の項目のとおりに作り直し、その分の予算がもう一度かかります。全体の費用は、上の「予算」で 1 日と 1 か月の上限を決めて抑えます。Ringi を設置した人がコンテストのファイルを置いている場合に使えます。"},
+			Words{Label: "Draft policies by a contest", About: "Several teams of AI agents draft at the same time, and the draft with the best score goes to the approvers, who can take another one instead. Each contest costs up to about the budget below. A version that is sent back is made anew as the setting below says, which costs on top. What all of them may cost is bounded by the budgets of a day and a month, above. It works where whoever set Ringi up has put the contest’s files in place."})},
 		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
 			Words{Label: "コンテスト 1 回の予算", About: "チームの数で等分します。使い切ったチームは、それまでの最もよい案で終わります。そのとき始まっていた呼び出しの分は超えます。依頼 1 件の予算の残りも上限になります。", Unit: "米ドル"},
 			Words{Label: "Budget of one contest", About: "Shared equally by the teams. A team that has spent its part ends with its best draft so far. Calls that are under way then come on top. What is left of a request’s own budget is a limit too.", Unit: "US dollars"})},
+		{Name: "draft_contest.rejected", Kind: KindChoice, Choices: []string{RejectedToTeam, RejectedToAll}, Says: language.InEach(
+			Words{Label: "差し戻された案を作り直すもの", About: "チームが作り直す費用は、コンテスト 1 回の予算をチームの数で割った額までです。", Choices: []string{"その案を書いたチーム", "新しいコンテスト (すべてのチーム)"}},
+			Words{Label: "A rejected draft is made anew by", About: "The team alone costs up to the budget of one contest, divided by the number of its teams.", Choices: []string{"The team that wrote it", "A whole new contest (all teams)"}})},
 		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
 			Words{Label: "1 チームのラウンド", About: "案を書く回数です。2 回目からは採点を受けて書き直します。ファイルに書かれた回数のほうが少なければ、そちらになります。", Unit: "回まで"},
 			Words{Label: "Rounds of each team", About: "How often a team writes, with the score of the time before. Fewer if the file says so.", Unit: "at most", Logged: "Rounds of each team"})},

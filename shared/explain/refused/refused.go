@@ -60,6 +60,8 @@ const (
 	autoApproved state = "approved_automatically"
 	rejected     state = "rejected"
 	picked       state = "picked"
+	bestTaken    state = "best_taken"
+	contestOver  state = "contest_over"
 	asReason     state = "as_reason"
 	asRequest    state = "as_request"
 	cancelled    state = "cancelled"
@@ -142,6 +144,10 @@ func stateOf(e aggregate.ErrDecided) state {
 		return approved
 	case e.Status == task.StatusPicked:
 		return picked
+	case e.Status == task.StatusBestTaken:
+		return bestTaken
+	case e.Status == task.StatusContestOver:
+		return contestOver
 	case e.Status == string(task.AsReason):
 		return asReason
 	case e.Status == string(task.AsRequest):

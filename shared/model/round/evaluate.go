@@ -52,7 +52,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	}
 	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
 	t.schema = scoreSchema
-	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}),
+	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text, "today": p.today()}),
 		p.Now().UTC())
 	score := contest.MetricScore{MetricName: m.Name}
 	err = t.object(ctx, func(answer []byte) []string {

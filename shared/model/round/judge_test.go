@@ -2,6 +2,7 @@ package round_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -34,11 +35,48 @@ func TestWhatARoundIsShown(t *testing.T) {
 	}}}.Round(t.Context(), p))(t)
 	delete(brief, "seconds_left")
 	expect.Same(t, map[string]any{
-		"request": p.Prompt, "team": "アルファ", "team_id": "team-a", "round": 4.0, "max_rounds": 5.0, "ranking": map[string]any{"place": 2.0, "of": 2.0, "best_scores": []any{95.0, 90.0}},
+		"request": p.Prompt, "team": "アルファ", "team_id": "team-a", "round": 4.0, "max_rounds": 5.0, "today": brief["today"], "ranking": map[string]any{"place": 2.0, "of": 2.0, "best_scores": []any{95.0, 90.0}},
 		"history": []any{
 			map[string]any{"round": 1.0, "score": 70.0, "feedback": "講評 1"}, map[string]any{"round": 2.0, "score": 90.0, "feedback": "講評 2", "submission": "案 2"}, map[string]any{"round": 3.0, "score": 80.0, "feedback": "講評 3", "submission": "案 3"},
 		},
 	}, brief)
+}
+
+// Everybody in a round reads the same date, that of the tenant's zone when the round began.
+func TestEveryAgentOfARoundReadsTodaysDate(t *testing.T) {
+	p := play(member("analyst", contest.Plain))
+	at := time.Date(2026, 4, 30, 14, 59, 0, 0, time.UTC) // 23:59 in Japan
+	p.Number, p.History = 3, []contest.RoundResult{{RoundNumber: 1, SubmissionContent: "案"}, {RoundNumber: 2, SubmissionContent: "案"}}
+	var mu sync.Mutex
+	dates := map[string][]any{}
+	reads := func(who string, answers ...model.Response) says {
+		n := 0
+		return func(_ context.Context, r model.Request) (model.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			dates[who] = append(dates[who], shown(r)["today"])
+			at = at.Add(time.Hour)
+			n++
+			return answers[min(n, len(answers))-1], nil
+		}
+	}
+	calls := model.Response{Calls: []model.Call{{ID: "1", Name: "delegate_to_analyst", Input: json.RawMessage(`{"task":"調べる"}`)}}}
+	p.Team.Leader.Model, p.Team.Members[0].Model, p.Judgment.Model = "leader", "member", "judge"
+	for i := range p.Evaluator.Metrics {
+		p.Evaluator.Metrics[i].Model = "evaluator"
+	}
+	scored := model.Response{Text: `{"score": 80, "comment": "よい"}`}
+	judged := model.Response{Text: `{"should_continue": false, "reasoning": "よい", "confidence_score": 1}`}
+	expect.Value(round.Runner{Now: func() time.Time { mu.Lock(); defer mu.Unlock(); return at }, Models: models{
+		"leader": reads("leader", calls, model.Response{Text: "案"}), "member": reads("member", model.Response{Text: "調べました"}),
+		"evaluator": reads("evaluator", scored), "judge": reads("judge", judged),
+	}}.Round(t.Context(), p))(t)
+	expect.Is(t, len(dates), 4)
+	for who, all := range dates {
+		for _, d := range all {
+			expect.That(t, d == "2026-04-30 (Thursday), Asia/Tokyo", "%s reads %v", who, d)
+		}
+	}
 }
 
 func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {

@@ -43,7 +43,7 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	}
 	var text string
 	if why == "" {
-		t.begin(fenced(map[string]string{"task": task}), begun.UTC())
+		t.begin(fenced(map[string]string{"task": task, "today": p.today()}), begun.UTC())
 		text, why, err = p.work(ctx, t, tools)
 		if err != nil {
 			return s, err

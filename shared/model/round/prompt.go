@@ -71,6 +71,16 @@ type brief struct {
 	History     []past   `json:"history"`
 	Ranking     *ranking `json:"ranking,omitempty"`
 	SecondsLeft int      `json:"seconds_left,omitempty"`
+	Today       string   `json:"today"`
+}
+
+// today is the date of the round in the tenant's zone. An agent of the round that goes on the next day reads the same.
+func (p *playing) today() string {
+	at := p.begun
+	if at.IsZero() { // no leader spoke
+		at = p.Now()
+	}
+	return at.In(model.Japan()).Format("2006-01-02 (Monday), Asia/Tokyo")
 }
 
 // past is a scored round. Only the best and the last round have their submissions.
@@ -95,18 +105,18 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 	if ok, err := p.kept(ctx, key, &o); err != nil || ok {
 		return o.Data, time.Unix(0, o.At), err
 	}
+	p.begun = p.Now()
 	b := p.brief(p.History)
 	b.Team, b.TeamID, b.Ranking = p.Team.TeamName, p.Team.TeamID, p.ranking()
 	if !p.Until.IsZero() {
 		b.SecondsLeft = max(0, int(p.left()/time.Second))
 	}
-	now := p.Now()
-	o = opening{fenced(b), now.UnixNano()}
-	return o.Data, now, p.keep(ctx, key, o, model.Usage{})
+	o = opening{fenced(b), p.begun.UnixNano()}
+	return o.Data, p.begun, p.keep(ctx, key, o, model.Usage{})
 }
 
 func (p *playing) brief(history []contest.RoundResult) brief {
-	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}}
+	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}, Today: p.today()}
 	for i, h := range history {
 		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100), Feedback: h.EvaluationFeedback}
 		if i == len(history)-1 || i == contest.Best(history) {

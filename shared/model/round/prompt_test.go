@@ -21,8 +21,8 @@ var quotedWord = regexp.MustCompile("`([a-z_]+)`")
 func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{}, SecondsLeft: 1}
 	data := map[string]any{
-		"leader": full, "judge": []any{full, contest.Judgment{}}, "member": map[string]string{"task": ""},
-		"evaluator": map[string]any{"metric": "", "request": "", "submission": "", "score": 0, "comment": ""}, "metric": nil,
+		"leader": full, "judge": []any{full, contest.Judgment{}}, "member": map[string]string{"task": "", "today": ""},
+		"evaluator": map[string]any{"metric": "", "request": "", "submission": "", "today": "", "score": 0, "comment": ""}, "metric": nil,
 	}
 	files := expect.Value(fs.Glob(prompts, "prompts/*.md"))(t)
 	of := map[string][]string{}

@@ -54,6 +54,8 @@ const (
 	ContestCost  Name = "ContestCost"
 	ContestLate  Name = "ContestLate"  // a contest that the sweeper found open long after its teams' time
 	RoundUnsaved Name = "RoundUnsaved" // a scored round that could not be written, four tries in a row
+	// a policy that was drafted without its contest because the contest's files can't be used
+	ContestUnusable Name = "ContestUnusable"
 )
 
 // Namespace is the CloudWatch namespace. The metrics' dimension is "function", the function's name. NotAnswered also
@@ -67,7 +69,7 @@ func Names() []Name {
 		NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
 		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed,
 		ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
-		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved,
+		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved, ContestUnusable,
 	}
 }
 

@@ -64,6 +64,7 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
 		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
 		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
+		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
 	return err
@@ -126,6 +127,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
 			}
+			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {
+				want[card.TakeBest+" "+p.ID] = 1
+			}
 			for b, n := range want {
 				if offered[b] != n {
 					t.Errorf("%s is offered %d times", b, offered[b])
@@ -133,6 +137,18 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			}
 			expect.That(t, len(offered) == len(want), "offered %v, want %v", offered, want)
 		})
+	}
+}
+
+// While teams play, the card links to the page that shows their rounds.
+func TestACardLinksTheContestThatGoesOn(t *testing.T) {
+	s := received(t).extracted().contesting()
+	for _, taken := range []bool{false, true} {
+		if taken {
+			s.bestTaken()
+		}
+		m := card.RenderLinked(s.Aggregate, s.card(promptCard), defaults, "https://ringi.example/console", s.now)
+		expect.Has(t, string(expect.Value(json.Marshal(m))(t)), `https://ringi.example/console/contests/execution|`)
 	}
 }
 

@@ -31,7 +31,12 @@ type (
 // decide whether a wait is over, so the same rows give the same message. A load may mix two commits: a card whose row
 // is missing is drawn as being generated.
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
+	return RenderLinked(a, c, s, "", now)
+}
+
+// RenderLinked is RenderUnder with links to the pages of the console at this address.
+func RenderLinked(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, console string, now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now, console: console}
 	m := d.render(c)
 	if hasTable(m) {
 		d.plain = true
@@ -86,8 +91,9 @@ type drawing struct {
 	settings tenancy.Settings
 	w        *words
 	now      time.Time
-	plain    bool // without table blocks
-	foreign  bool // the arguments are those of an MCP server's tool
+	console  string // its address; empty: no links
+	plain    bool   // without table blocks
+	foreign  bool   // the arguments are those of an MCP server's tool
 }
 
 type face struct {

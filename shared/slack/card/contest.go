@@ -12,8 +12,10 @@ import (
 	"ringi/shared/words/language"
 )
 
-// The ids of the button of other drafts, and of the dialog that it opens.
+// The ids of the button that ends a contest with its best draft so far, of the button of other drafts, and of the
+// dialog that it opens.
 const (
+	TakeBest       = "take_best"
 	OthersAction   = "other_drafts"
 	OthersCallback = "other_drafts_modal"
 )
@@ -108,11 +110,15 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
+		won := w.won
+		if x.Team != "" {
+			won = w.redone
+		}
+		won = fill(won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
 			"teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		if lines := append(drafted(p, d.w.Locale), d.endings(nil, x)...); len(lines) > 0 {
+		if lines := append(drafted(p, d.w.Locale, onCard), d.endings(nil, x)...); len(lines) > 0 {
 			return []slack.Block{contextLine(strings.Join(lines, "\n"))}
 		}
 	}
@@ -128,23 +134,53 @@ func (d drawing) picked(p *task.Prompt) string {
 		"team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
+// competing says that teams compete for a version, and whether somebody has ended that.
+func (d drawing) competing(x *task.Contest) string {
+	w := contestWords.In(d.w.Locale)
+	text := w.contesting
+	if x.Team != "" {
+		text = w.redoing
+	}
+	if x.TakenAt != nil {
+		text = w.taking
+	}
+	if d.console != "" {
+		text += w.live
+	}
+	return d.filled(text, x)
+}
+
+func (d drawing) filled(text string, x *task.Contest) string {
+	return fill(text, "until", when(x.Until), "who", d.w.mention(x.TakenBy), "when", whenSet(x.TakenAt),
+		"page", d.console+"/contests/"+x.ExecutionID, "team", inline(x.Team, maxHeader))
+}
+
 // DraftedAlone says why Ringi itself drafted a version although a contest was wanted. It is empty if there is no draft,
 // as for a cancelled task.
-func DraftedAlone(p *task.Prompt, locale string) string { return strings.Join(drafted(p, locale), "") }
+func DraftedAlone(p *task.Prompt, locale string) string {
+	return strings.Join(drafted(p, locale, OneLine), "")
+}
 
-func drafted(p *task.Prompt, locale string) []string {
+func drafted(p *task.Prompt, locale string, shown func(string) string) []string {
 	if p.Content == "" {
 		return nil
 	}
 	w := contestWords.In(locale)
-	return []string{or(w.skipped[p.Contest.As], w.alone)}
+	why := or(w.skipped[p.Contest.As], w.alone)
+	if d := shown(p.Contest.Detail); d != "" {
+		why += " (" + d + ")"
+	}
+	return []string{why}
 }
 
-// endings say why the winning team stopped early and why other teams have no draft.
+// endings say who ended the contest early, why the winning team stopped early and why other teams have no draft.
 func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	w, locale := contestWords.In(d.w.Locale), d.w.Locale
 	line := func(name string, e TeamEnd) {
 		lines = append(lines, fill(w.ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
+	}
+	if x.TakenAt != nil {
+		lines = append(lines, d.filled(w.taken, x))
 	}
 	if winner != nil {
 		if e := (TeamEnd{Exit: winner.Exit}); e.short() {
@@ -164,11 +200,14 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 	return lines
 }
 
-// The most that a card shows of a team's ending and of its name, in characters.
-const maxEnding, maxEndingName = 150, 60
+func onCard(mistake string) string { return inline(mistake, maxMistake) }
+
+// The most that a card shows of a team's ending, of its name, and of what is wrong with a file, in characters.
+const maxEnding, maxEndingName, maxMistake = 150, 60, 400
 
 type contestTexts struct {
-	contesting                              string
+	contesting, takeBest, taking            string
+	taken, live, redoing, redone            string
 	won, picked, alone, author              string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
@@ -179,7 +218,12 @@ type contestTexts struct {
 
 var contestWords = language.InEach(contestTexts{
 	contesting: "🏁 複数のチームが下書きを競っています。採点が終わると、最もよい案が表示されます。{until} ごろまでに終わります",
-	won:        "🏆 コンテストで選ばれた案: {team} ({score} 点、{teams} チーム)", picked: "🔁 {who} が別の案に替えました: {team} ({score} 点)",
+	redoing:    "🏁 差し戻しの理由を受けて、{team} が案を作り直しています。{until} ごろまでに終わります",
+	redone:     "🏆 {team} が差し戻しの理由を受けて作り直した案です ({score} 点)",
+	takeBest:   "ここまでの最もよい案で終える", live: "\n<{page}|いまの様子を見る>",
+	taking: "🏁 {who} が {when} に、ここまでの最もよい案で終えることにしました。進行中の AI の呼び出しが終わりしだい、その案が表示されます",
+	taken:  "⏹ {who} が {when} に、ここまでの最もよい案で終えました",
+	won:    "🏆 コンテストで選ばれた案: {team} ({score} 点、{teams} チーム)", picked: "🔁 {who} が別の案に替えました: {team} ({score} 点)",
 	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
 	others: "他の案 ({n})", title: "他の案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
 	pick: "この案に替える", picks: "替えると、今の案は差し戻しになり、この案があらためて承認待ちになります", reads: "この案に替えることはできません。読むだけです",
@@ -189,11 +233,17 @@ var contestWords = language.InEach(contestTexts{
 	unjudged: "⚠️ {team}: 続けるかどうかを判定する AI が {n} 回答えなかったため、そのまま続けました。{why}",
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
+		task.ContestFiles: "コンテストのファイルを使えないため、コンテストをせずに Ringi が下書きしました",
 	},
 	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に設定の「依頼 1 件の予算」を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
 }, contestTexts{
 	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored, by about {until}",
-	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
+	redoing:    "🏁 {team} makes its draft anew, for the reason why it was sent back, by about {until}",
+	redone:     "🏆 Made anew by {team}, for the reason why it was sent back ({score} points)",
+	takeBest:   "End with the best so far", live: "\n<{page}|See how it goes>",
+	taking: "🏁 {who} took the best draft so far on {when}. It is shown once the AI calls that are under way have ended",
+	taken:  "⏹ {who} ended it with the best draft so far on {when}",
+	won:    "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
 	alone:  "No draft of the contest could be used, so Ringi drafted this one",
 	others: "Other drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
 	pick: "Take this one", picks: "The present draft is sent back then, and this one waits for approval instead", reads: "This draft can't be put in the other's place. It is shown for reading only",
@@ -203,6 +253,7 @@ var contestWords = language.InEach(contestTexts{
 	unjudged: "⚠️ {team}: the AI that judges whether to go on gave no answer {n} times, so the team played on. Reason: {why}",
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
+		task.ContestFiles: "The contest's files can't be used, so Ringi drafted this one without a contest",
 	},
 	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise “Budget of one request” in the settings first. Approved or sent back without that, the request is cancelled",
 })

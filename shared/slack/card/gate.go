@@ -21,6 +21,7 @@ type version struct {
 	next    *aggregate.GateStatus // of the version that follows
 
 	note     []slack.Block // how the version was made
+	takes    bool          // the best draft so far of its contest can be taken
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
 }
@@ -44,7 +45,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			}
 			v.body, v.note, v.others = d.prose(p.Content, most), d.contested(p), len(p.Others())
 			if p.Contest != nil && !p.Contest.Over() {
-				v.words.Generating = fill(contestWords.In(d.w.Locale).contesting, "until", when(p.Contest.Until))
+				v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 			}
 			if i+1 < len(d.a.Prompts) {
 				next := d.a.Prompts[i+1]
@@ -122,6 +123,9 @@ func (d drawing) gate(v version) face {
 		return d.parked(d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)), "").with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
+	if v.takes {
+		f = f.with(d.actions(button(contestWords.In(d.w.Locale).takeBest, TakeBest, v.id, "")))
+	}
 	f.text = v.words.Drafting
 	return f
 }

@@ -136,6 +136,20 @@ var taskStates = []state{
 var promptStates = []state{
 	{"prompt_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting() }},
 	{"prompt_contesting", promptCard, func(s *scenario) *scenario { return s.extracted().contesting() }},
+	{"prompt_best_taken", promptCard, func(s *scenario) *scenario { return s.extracted().contesting().bestTaken() }},
+	{"prompt_contested_after_best_taken", promptCard, func(s *scenario) *scenario {
+		return s.extracted().contesting().bestTaken().summedUp(aggregate.Usage{}, defaults)
+	}},
+	{"prompt_redoing", promptCard, func(s *scenario) *scenario { return s.extracted().redoing() }},
+	{"prompt_redone", promptCard, func(s *scenario) *scenario {
+		return s.extracted().redoing().summedUp(aggregate.Usage{}, defaults)
+	}},
+	{"prompt_drafted_without_its_files", promptCard, func(s *scenario) *scenario {
+		s.extracted().drafting()
+		s.do(s.SkipContest(s.Head.Run, "configs/contest.toml", task.ContestFiles,
+			"configs/contest.toml: timeout_per_team_seconds: must be 10 to 3600, got *5* <!channel>", s.now))
+		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
+	}},
 	{"prompt_contested", promptCard, func(s *scenario) *scenario { return s.extracted().contested() }},
 	{"prompt_contested_at_the_cost_limit", promptCard, func(s *scenario) *scenario { return s.extracted().contestedTooDear() }},
 	{"prompt_contested_without_a_judge", promptCard, func(s *scenario) *scenario { return s.extracted().contestedUnjudged() }},

@@ -18,9 +18,11 @@ type Alone struct {
 	By        aggregate.Actor    `json:"by"`
 }
 
-// Asked is the input of begin-contest: it begins a contest, or lists the available ones if Begin is nil.
+// Asked is the input of begin-contest: it begins a contest, or describes the one of the file Check, or lists the
+// available ones if both are absent.
 type Asked struct {
 	Tenant string `json:"tenant"` // who asks what there is
+	Check  string `json:"check,omitempty"`
 	Begin  *Alone `json:"begin,omitempty"`
 }
 
