@@ -71,22 +71,28 @@ func files(p conversation.Payload, words web.Texts) (out []string) {
 	for _, f := range p.Files { // an earlier release proposed whole files
 		changed = append(changed, f.Path)
 	}
-	for _, of := range []struct {
-		word  string
-		paths []string
-	}{{"deleted", deleted}, {"changed", changed}, {"added", added}} {
-		var names []string
-		for _, path := range of.paths[:min(len(of.paths), mostNames)] {
-			names = append(names, legible.Isolated(first(path)))
-		}
-		if len(of.paths) > mostNames {
-			names = append(names, "…")
-		}
-		if names != nil {
-			out = append(out, words.Say(of.word, "n", len(of.paths), "names", strings.Join(names, ", ")))
-		}
+	if deleted != nil {
+		out = append(out, words.Say("deleted", "n", len(deleted), "names", some(deleted)))
+	}
+	if changed != nil {
+		out = append(out, words.Say("changed", "n", len(changed), "names", some(changed)))
+	}
+	if added != nil {
+		out = append(out, words.Say("added", "n", len(added), "names", some(added)))
 	}
 	return out
+}
+
+// some names the first of these paths.
+func some(paths []string) string {
+	var names []string
+	for _, path := range paths[:min(len(paths), mostNames)] {
+		names = append(names, legible.Isolated(first(path)))
+	}
+	if len(paths) > mostNames {
+		names = append(names, "…")
+	}
+	return strings.Join(names, ", ")
 }
 
 // first returns the beginning of a text in one line, with what hides spelled out.

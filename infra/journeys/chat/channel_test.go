@@ -25,8 +25,10 @@ func TestAConversationInAChannel(t *testing.T) {
 	driver.Settings(t, running, func(x *tenancy.Settings) { x.AllowSelfApproval = false })
 	expect.Value(running.Sandbox.Reply(workspace.Tanaka, d.Channel, d.Root, sandbox.Mention("ファイルを作って")))(t)
 	asks := d.Shows("操作 #1 の確認", "hello.js")
-	d.Press(workspace.Sato, asks, card.ApproveAction)
-	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Sato+">")
+	// Who spoke before the proposal asks for it, too: this click is refused.
+	expect.NoError(t, running.Sandbox.Click(workspace.Sato, d.Channel, asks.TS, card.ApproveAction))
+	d.Press(workspace.Suzuki, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
+	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
 	d.Shows("結果を受け取りました", "操作 #1 が完了しました")
 	d.Rests()
 

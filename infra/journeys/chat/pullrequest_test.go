@@ -33,7 +33,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 	expect.That(t, strings.Index(page, "Actions には動かさないよう頼みます") < strings.Index(page, "hello.test.js"), "the page doesn't begin with it")
 	expect.Has(t, page, "操作 #2: プルリクエストの下書き")
 	_, waits := desk.Get("/console/approvals")
-	expect.Has(t, waits, "プルリクエストの下書き: 変えたファイル")
+	expect.Has(t, waits, "プルリクエストの下書き: ringi-demo/shop ← shop · 新規 2 件: hello.js, hello.test.js")
 	expect.Is(t, len(repo.Pulls()), 0, "before anybody approved")
 
 	d.Press(workspace.Sato, asks, card.ApproveAction)
