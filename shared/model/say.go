@@ -38,11 +38,16 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	return got, err
 }
 
-// SayWhole is Say, and if the answer was cut off, once more with more room. Then the usage is both calls'.
+// SayWhole is Say, and if the answer was cut off, once more with more room. Then the usage is both calls'. More room needs
+// at least the time again that the answer took which was cut off; without it that answer stands, which is paid for.
 func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
+	began := time.Now()
 	got, err := Say(ctx, w, r, prompt, onText)
 	if err != nil || !got.Cut(r) {
 		return got, err
+	}
+	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < time.Since(began) {
+		return got, nil
 	}
 	short := got.Usage
 	short.CutOff = 1

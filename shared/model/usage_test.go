@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -49,6 +50,37 @@ func TestEveryCallIsPaidFor(t *testing.T) {
 		if u.Calls != tt.calls || u.Cost != tt.cost || u.Unpriced != tt.unpriced || (err != nil) != tt.fails || (u.ID == "") != (tt.calls == 0) {
 			t.Errorf("%s: %+v, %v", name, u, err)
 		}
+	}
+}
+
+// slow answers after a minute, with a text that was cut off.
+type slow struct{ calls int }
+
+func (s *slow) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+	s.calls++
+	took := time.Minute
+	if r.More {
+		took *= 2
+	}
+	select {
+	case <-time.After(took):
+	case <-ctx.Done():
+		return model.Response{}, &model.Error{Kind: model.Timeout, Retryable: true, Err: ctx.Err()}
+	}
+	return model.Response{Text: "cut", Stop: model.StopLength, Usage: model.Usage{Calls: 1}}, nil
+}
+
+// More room needs more time than the answer that was cut off did. Without it the paid answer is not lost to a timeout.
+func TestAnAnswerIsNotAskedForAgainWithMoreRoomWithoutTheTime(t *testing.T) {
+	for minutes, want := range map[time.Duration]int{5: 2, 2: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), minutes*time.Minute-time.Second)
+			defer cancel()
+			w := &slow{}
+			got, err := model.SayWhole(ctx, w, model.Request{Once: true}, "p", nil)
+			expect.That(t, err == nil && got.Text == "cut" && w.calls == want && got.Usage.Calls == want,
+				"%d minutes: %d calls, %+v, %v", minutes, w.calls, got, err)
+		})
 	}
 }
 

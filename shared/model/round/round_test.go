@@ -151,7 +151,7 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 			switch {
 			case n > 7:
 				expect.NoError(t, err)
-			case n == 7 && why == round.ErrBudget: // the judge's call: the round counts, and the team plays on
+			case n == 7: // the judge's call: the round counts, also for who takes the best so far, and the team plays on
 				expect.That(t, err == nil && out.Result.EvaluationScore != 0 && out.Judgment == nil && out.Exit == "",
 					"%v, %+v", err, out)
 			case why == round.ErrStopped:
@@ -352,6 +352,41 @@ func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
 		}
 		expect.That(t, e.Kind == model.RateLimited && strings.Contains(e.Sentence("ja"), "gemini-3.5-flash の提供元が呼び出しの回数を制限しています(レート制限)。4 分 5") &&
 			strings.Contains(e.Sentence("en"), "4 min 5"), "%s %s", e.Sentence("ja"), e.Sentence("en"))
+	})
+}
+
+// A vendor that says each time that a moment is enough is not asked a hundred times in a second for as long as the team
+// has time.
+func TestARateLimitThatLastsLongerThanItSaysIsNotHammered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		p := p2(play(), "limited")
+		p.Until = time.Now().Add(10 * time.Minute)
+		_, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
+			calls++
+			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 20 * time.Millisecond}
+		}}}.Round(t.Context(), p)
+		e := new(round.Error)
+		expect.That(t, errors.As(err, &e) && calls < 70, "%d calls in 10 minutes, then %v", calls, err)
+	})
+}
+
+// A contest that people end, for example with the best draft so far, doesn't go on until a vendor's limit is over.
+func TestAWaitForARateLimitEndsWithTheContest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		p := p2(play(), "limited")
+		p.Until = begun.Add(10 * time.Minute)
+		_, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
+			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 9 * time.Minute}
+		}}, May: func(context.Context) error {
+			if time.Since(begun) > 5*time.Second {
+				return round.ErrStopped
+			}
+			return nil
+		}}.Round(t.Context(), p)
+		took := time.Since(begun)
+		expect.That(t, errors.Is(err, round.ErrStopped) && took <= 15*time.Second, "%v after %s", err, took)
 	})
 }
 

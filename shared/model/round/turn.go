@@ -167,17 +167,20 @@ func (p *playing) forRate(a agent, e *model.Error, limited int) time.Duration {
 	if p.Until.IsZero() {
 		left = a.timeout - e.Waited
 	}
-	if e.RetryAfter > 0 {
-		if e.RetryAfter >= left {
-			return 0
-		}
+	switch {
+	case e.RetryAfter >= left, e.RetryAfter == 0 && left < 2*time.Second:
+		return 0
+	case e.RetryAfter == 0:
+		return min(growing(limited, mostPause), left/2)
+	case limited == 0:
 		return e.RetryAfter
 	}
-	if left < 2*time.Second {
-		return 0
-	}
-	return min(growing(limited, mostPause), left/2)
+	// A vendor that says again and again that a moment is enough is not asked a hundred times in a second.
+	return max(e.RetryAfter, min(growing(limited-1, leastPause), left/2))
 }
+
+// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
+const leastPause = 16 * time.Second
 
 // call asks a model once, within the time that is left.
 func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
@@ -277,12 +280,27 @@ func (p *playing) limit(ctx context.Context, timeout time.Duration) time.Duratio
 	return limit
 }
 
-// pause waits before a retry, at most until the time is up.
+// lookAfter is how long a wait may go on without a look whether the contest has ended.
+const lookAfter = 10 * time.Second
+
+// pause waits before a retry, at most until the time is up or the contest has ended: a vendor's rate limit may last
+// longer than people want to wait who have ended it.
 func (p *playing) pause(ctx context.Context, d time.Duration) error {
-	if err := sleep.For(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
-		return err
+	for {
+		part := min(d, lookAfter)
+		if err := sleep.For(ctx, max(0, p.limit(ctx, part))); err != nil && p.over(ctx) == nil {
+			return err
+		}
+		if err := p.over(ctx); err != nil {
+			return err
+		}
+		if d -= part; d <= 0 {
+			return nil
+		}
+		if err := p.stands(ctx); err != nil {
+			return err
+		}
 	}
-	return p.over(ctx)
 }
 
 func (p *playing) spend(u model.Usage) {
