@@ -33,7 +33,7 @@ func (m Models) Check(ctx context.Context, c teamconfig.Contest, own []tenancy.M
 	if m.Instead != "" {
 		places = []teamconfig.Named{{File: "MODEL", Model: m.Instead, Set: true}}
 	}
-	called := c.Models()
+	called, fresh := c.Models(), false
 	var found []teamconfig.Finding
 	for _, p := range places {
 		n, err := modelname.Parse(p.Model)
@@ -47,6 +47,11 @@ func (m Models) Check(ctx context.Context, c teamconfig.Contest, own []tenancy.M
 			continue
 		}
 		why, err := m.keyless(ctx, n)
+		if keys, kept := m.Keys.(interface{ Forget() }); why != "" && kept && !fresh { // somebody may have added the key
+			fresh = true
+			keys.Forget()
+			why, err = m.keyless(ctx, n)
+		}
 		if err != nil {
 			return nil, err
 		}
