@@ -134,11 +134,10 @@ func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	asked task.Contest, config teamconfig.Contest, teams []teamconfig.Team, wrong, err error) {
 	d := s.DraftContest
-	if was, config, i, err := h.rejected(ctx, a, d); err != nil || i >= 0 {
+	if was, config, i, err := h.rejected(ctx, a, s); err != nil || i >= 0 {
 		if err != nil {
 			return asked, config, nil, nil, err
 		}
-		config.Prices = s.OwnPrices()
 		asked.File, asked.Team = was.Contest.File, was.Entry.TeamName
 		return asked, within(config, d), config.Teams[i : i+1], nil, nil
 	}
@@ -151,10 +150,11 @@ func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 }
 
 // rejected returns the rejected version that the version takes the place of, the configuration of the contest that
-// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew.
-func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, d tenancy.DraftContest) (
+// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew, or could
+// not because its models can't be called any more.
+func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	was *task.Prompt, c teamconfig.Contest, i int, err error) {
-	if d.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
+	if s.DraftContest.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
 		return nil, c, -1, nil
 	}
 	was = a.Prompts[len(a.Prompts)-2]
@@ -175,7 +175,25 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, d tenancy.Dra
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
 	}
-	return was, c, slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID }), nil
+	i = slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID })
+	if i < 0 {
+		return was, c, i, nil
+	}
+	c.Prices = s.OwnPrices()
+	alone := c
+	alone.Teams = c.Teams[i : i+1]
+	for _, name := range alone.Models() {
+		alone.Named = append(alone.Named, teamconfig.Named{File: was.Contest.File, Model: name, Set: true})
+	}
+	switch unopened, err := h.Models.Check(ctx, alone, c.Prices); {
+	case err != nil:
+		return nil, c, -1, err
+	case len(unopened) > 0:
+		slog.WarnContext(ctx, "a team's models are gone", "tenant", a.Head.TenantID, "task_id", a.Head.TaskID,
+			"why", unopened[0].String())
+		return was, c, -1, nil
+	}
+	return was, c, i, nil
 }
 
 // within limits a contest's rounds as the settings say.

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
@@ -335,6 +336,23 @@ func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
 			expect.That(t, p.Content == "9月の案" && p.Entry.TeamID == teams[0], "%+v", p)
 		})
 	}
+}
+
+// Before a team makes its draft anew, its models are opened, as before any contest: a key or a price may be gone.
+func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	h, all := contested(w)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	played(t, w, all, "慎重な案", "早い案", "一人の案")
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	reject(w)
+	h.Models = opening.Models{Instead: "bedrock:nobody.knows-its-price"}
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+	x := w.Load().Prompt().Contest
+	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
+	expect.Has(t, x.Detail, "nobody.knows-its-price")
 }
 
 func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {

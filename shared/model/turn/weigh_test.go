@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,6 +34,10 @@ func TestEverythingThatIsSentIsCounted(t *testing.T) {
 			Payload: `{"files":"` + long + `"}`}},
 		"a refused payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{},
 			Refused: []turn.Proposal{{Payload: `{"files":"` + long + `"}`}}},
+		"what its vendor hung on a read": {Sender: turn.FromAgent, Text: "x", Rounds: []turn.Round{{
+			Calls: []model.Call{{Name: "read_file", Input: json.RawMessage("{}"),
+				Opaque: &model.Opaque{From: "x", Data: json.RawMessage(`"` + long + `"`)}}},
+			Results: []model.Result{{Text: "a"}}}}},
 		"a command's output": {Sender: turn.FromSystem, ActionID: "a", Pieces: []turn.Piece{{Text: long, Quoted: true}}},
 		"a summary":          {Sender: turn.FromSystem, Collapsed: true, Text: long},
 		"seven large images": {Sender: turn.FromUser, Files: images(7)},
