@@ -93,8 +93,8 @@ func (t Turn) Share(room int) int {
 	return max(room-max(weighRounds(t.Earlier), room/4), room/4)
 }
 
-// Fit leaves out results of earlier rounds and what hangs on their calls, the oldest first, and bounds those of new ones, so that they fit the room
-// beside the history.
+// Fit leaves out results of earlier rounds and what hangs on their calls, the oldest first, and bounds those of new
+// ones, so that they fit the room beside the history.
 func (t *Turn) Fit(room int) {
 	room = max(room-Weigh(t.History), room/4)
 	t.Earlier = slices.Clone(t.Earlier)
