@@ -51,7 +51,7 @@ func (n Name) String() string {
 }
 
 var (
-	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`) // an agent's id, too
 	modelForm    = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
 	oForm        = lazy.Regexp(`^o[0-9]`)
 )
