@@ -9,6 +9,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+func TestVendorsAreNamedWithTheirEndpoint(t *testing.T) {
+	for name, want := range map[string]string{"gpt-5.4": "openai", "gemini-2.5-flash": "compatible.gemini",
+		"compatible:my_box/x": "compatible.my_box", "demo": "demo"} {
+		expect.Is(t, expect.Value(Parse(name))(t).Vendor(), want)
+	}
+}
+
 func TestParseModel(t *testing.T) {
 	for name, want := range map[string]Name{
 		"claude-sonnet-4-6":                          {"anthropic", "", "claude-sonnet-4-6"},
