@@ -61,12 +61,11 @@ func New(c Config) *Client {
 // Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
-	tokens, full := r.Output(c.config.Model, !model.Quiet(c.config.Model))
-	lowered := false
+	first := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+	first.Tokens, first.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	for {
-		out := model.Response{Stop: model.StopEnd, Tokens: tokens, Full: full, Usage: model.Usage{
-			Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
-		in, err := c.input(r, f, tokens)
+		out := first
+		in, err := c.input(r, f, out.Tokens)
 		if err != nil {
 			return out, err
 		}
@@ -79,11 +78,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, nil
 		}
 		var invalid *types.ValidationException
-		if errors.As(err, &invalid) && !lowered {
-			if most := model.OutputNamed(invalid.ErrorMessage(), tokens); most > 0 {
-				tokens, full, lowered = most, true, true
-				continue
-			}
+		if errors.As(err, &invalid) && first.Lower(invalid.ErrorMessage(), 0) {
+			continue
 		}
 		if errors.As(err, &invalid) && !noSuchModel(invalid) && !model.LengthRefused(invalid.ErrorMessage()) {
 			if plainer, ok := f.simpler(invalid); ok {
