@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"strings"
 	"time"
@@ -134,7 +135,7 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 		wait := growing(tries, 30*time.Second)
 		if e.Kind == model.RateLimited {
 			e.Waited = waited
-			if wait = p.forRate(a, e, limited); wait == 0 {
+			if wait = p.forRate(a, e, key, limited); wait == 0 {
 				return got, err
 			}
 			limited++
@@ -161,26 +162,46 @@ func growing(failed int, most time.Duration) time.Duration {
 const mostPause = time.Minute
 
 // forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. A team without an
-// end waits as long as an answer may take.
-func (p *playing) forRate(a agent, e *model.Error, limited int) time.Duration {
+// end waits as long as an answer may take. Pauses differ between the teams, members and answers that one limit meets at
+// the same time, so that they don't all ask again at once.
+func (p *playing) forRate(a agent, e *model.Error, key string, limited int) time.Duration {
 	left := p.left()
 	if p.Until.IsZero() {
 		left = a.timeout - e.Waited
 	}
+	part := p.part(key, limited)
 	switch {
 	case e.RetryAfter >= left, e.RetryAfter == 0 && left < 2*time.Second:
 		return 0
 	case e.RetryAfter == 0:
-		return min(growing(limited, mostPause), left/2)
-	case limited == 0:
-		return e.RetryAfter
+		return upTo(min(growing(limited, mostPause), left/2), part)
+	}
+	said := e.RetryAfter + portion(min(e.RetryAfter/2, mostLater, left-e.RetryAfter), part)
+	if limited == 0 {
+		return said
 	}
 	// A vendor that says again and again that a moment is enough is not asked a hundred times in a second.
-	return max(e.RetryAfter, min(growing(limited-1, leastPause), left/2))
+	return max(said, upTo(min(growing(limited-1, leastPause), left/2), part))
 }
 
-// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
-const leastPause = 16 * time.Second
+const (
+	// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
+	leastPause = 16 * time.Second
+	// mostLater bounds by how much longer than the vendor says a pause may be.
+	mostLater = 15 * time.Second
+)
+
+// part is from 0 to below 1: the same for the same pause, any for another.
+func (p *playing) part(key string, limited int) float64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d", p.Execution, p.Team.TeamID, key, limited)
+	return float64(h.Sum64()%4093) / 4093
+}
+
+func portion(d time.Duration, part float64) time.Duration { return time.Duration(float64(d) * part) }
+
+// upTo returns a pause of at least the half of d.
+func upTo(d time.Duration, part float64) time.Duration { return d/2 + portion(d/2, part) }
 
 // call asks a model once, within the time that is left.
 func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
