@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -330,7 +331,8 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads a saved value into v. If it is missing or unreadable, kept reports false and the caller makes a new one.
+// kept reads a saved value into v. If it is missing, kept reports false and the caller makes a new one. If it is
+// unreadable, the team ends: another can't be saved in its place, and would be paid for again in each invocation.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil
@@ -340,8 +342,10 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		slog.WarnContext(ctx, "a saved answer can't be read", "key", key, "err", err)
-		return false, nil
+		slog.ErrorContext(ctx, "a saved answer can't be read", "execution_id", p.Execution, "team_id", p.Team.TeamID, "key", key,
+			"err", err)
+		metric.Count(metric.RoundUnsaved, 1)
+		return false, &Error{Exit: contest.PartialFailure, Err: ErrUnread}
 	}
 	return true, nil
 }
