@@ -67,6 +67,9 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		return contests.Answered{}, fmt.Errorf("read the settings: %w", err)
 	}
 	if in.Check != "" {
+		if in.Prices != nil {
+			s.Prices = in.Prices
+		}
 		d, _, err := h.described(ctx, w, in.Check, s.OwnPrices(), 0)
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}

@@ -67,7 +67,11 @@ func detail(e round.Event) string {
 		parts = append(parts, fmt.Sprintf("%.1fs", e.Took.Seconds()))
 	}
 	if e.Usage != nil {
-		parts = append(parts, fmt.Sprintf("%d+%d tokens", e.Usage.Input+e.Usage.Cached, e.Usage.Output))
+		about := ""
+		if e.Usage.Estimated > 0 {
+			about = "about "
+		}
+		parts = append(parts, fmt.Sprintf("%s%d+%d tokens", about, e.Usage.Input+e.Usage.Cached, e.Usage.Output))
 	}
 	if e.CutOff {
 		parts = append(parts, fmt.Sprintf("cut off after %d tokens, asked again with more room", e.Tokens))
