@@ -66,13 +66,13 @@ with tempfile.TemporaryDirectory() as d: open(d + "/x", "w").close()'`, want: "k
 		"an end of the program's own": {script: `python3 -c 'import atexit, sys
 atexit.register(print, "left")
 sys.exit(3)'`, want: "left", code: 3},
-		"an exception": {script: `python3 -c '1/0'`, want: "ZeroDivisionError", code: 1},
-		"a coroutine":  {script: `python3 -c 'import asyncio; asyncio.run(asyncio.sleep(0.1, print("ran")))'`, want: "ran"},
-		"no processes": {script: `python3 -c 'import subprocess; subprocess.run(["true"])'`, want: "Error", code: 1},
+		"an exception":  {script: `python3 -c '1/0'`, want: "ZeroDivisionError", code: 1},
+		"no event loop": {script: `python3 -c 'import asyncio; asyncio.run(asyncio.sleep(0))'`, want: "not supported", code: 1},
+		"no processes":  {script: `python3 -c 'import subprocess; subprocess.run(["true"])'`, want: "Error", code: 1},
 		"no threads": {script: `python3 -c 'import threading; threading.Thread(target=print).start()'`,
 			want: "can't start new thread", code: 1},
 		"no network": {script: `python3 -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:1")'`,
-			want: "Error", code: 1},
+			want: "Traceback", code: 1},
 		"no other packages": {script: `python3 -c 'import numpy'`, want: "ModuleNotFoundError", code: 1},
 		"no pip":            {script: `python3 -m pip list`, want: "No module named pip", code: 1},
 	} {

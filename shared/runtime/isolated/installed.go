@@ -17,7 +17,7 @@ const Beside = "python"
 
 // python tells a model what the Python in Lambda is and lacks; see functions/run-sandbox/python.
 const python = "python3 (CPython 3.14 in WebAssembly, which takes seconds to start: the standard library without pip, " +
-	"other packages such as numpy, subprocesses, threads and sockets)"
+	"other packages such as numpy, subprocesses, threads, sockets and asyncio.run)"
 
 // Tools are the folders of a machine that commands can read in each form of isolation. They contain no home folders,
 // configuration or services' data.
