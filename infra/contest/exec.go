@@ -18,6 +18,7 @@ import (
 
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -29,7 +30,7 @@ const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
 	maxPrompt        = contest.MaxPrompt
-	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--timeout SECONDS] \"prompt\""
+	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--search] [--timeout SECONDS] \"prompt\""
 )
 
 // usualFiles are where exec looks for a contest's file if its arguments name none.
@@ -40,6 +41,7 @@ type execution struct {
 	file, model, trace, locale string
 	servers                    string
 	asJSON, dry, unsaved       bool
+	search                     bool
 	timeout                    time.Duration
 }
 
@@ -54,6 +56,7 @@ func (x *execution) flags(f *flag.FlagSet) {
 	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
 	f.BoolVar(&x.dry, "dry-run", false, "check files, keys and servers, and call no model")
 	f.BoolVar(&x.unsaved, "no-save", false, "leave the archive of this machine, "+localFolder+", as it is")
+	f.BoolVar(&x.search, "search", false, "let members of type web-search use their vendor's own web search, each of which has a price")
 	f.Func("timeout", "`seconds`, or 5m, for the whole contest", func(s string) error {
 		if n, err := strconv.Atoi(s); err == nil {
 			s = fmt.Sprint(n, "s")
@@ -112,7 +115,8 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 		return nil, release, p.misused("%v", err)
 	}
 	file, all, wrong := servers(w, x.servers, config)
-	g = &game{config: config, timeout: x.timeout, names: config.Models()}
+	g = &game{config: config, timeout: x.timeout, names: config.Models(),
+		search: x.search && (x.model == "" || model.Searching(x.model))}
 	places := config.Named
 	if x.model != "" { // it replaces every model
 		g.names, places = []string{x.model}, []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
@@ -152,7 +156,8 @@ func (p program) equip(ctx context.Context, g *game, file string) (release func(
 	}
 	for _, t := range g.config.Teams {
 		for _, m := range t.Members {
-			if why := lacks[contest.AgentType(m.AgentType)]; why != "" {
+			searches := g.search && m.AgentType == string(contest.WebSearch) && model.Searching(m.Model)
+			if why := lacks[contest.AgentType(m.AgentType)]; why != "" && !searches {
 				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName),
 					still(why))
 			}
@@ -223,6 +228,9 @@ func (p program) plan(x execution, g *game) int {
 	}
 	if g.listed != nil {
 		plan.Tools = append(plan.Tools, g.listed.names()...)
+	}
+	if g.search {
+		plan.Tools = append(plan.Tools, g.searches()...)
 	}
 	if x.asJSON {
 		return p.json(plan, exitDone)

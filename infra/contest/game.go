@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model"
 	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -25,6 +26,7 @@ type game struct {
 	models  round.Models
 	listed  *listed       // nil: no member reads
 	reads   round.Reads   // the listed tools
+	search  bool          // members may use their vendor's own web search
 	sandbox round.Sandbox // nil: not needed, or not available on this machine
 	prompt  string
 	locale  string
@@ -99,7 +101,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until,
 			Locale: g.locale,
 		}
-		out, err := round.Runner{Models: g.models, Reads: g.reads, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
+		out, err := round.Runner{Models: g.models, Reads: g.reads, Search: g.search, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
 		g.mu.Lock()
 		o.cost += out.Usage.Cost
 		o.CostUSD = o.cost.String()
@@ -209,4 +211,20 @@ func (k kept) Read(ctx context.Context, tool string, input json.RawMessage) (str
 		err = round.Refused(fmt.Sprintf(changed.In(k.locale), tool))
 	}
 	return text, err
+}
+
+// searches names the models whose members may use their vendor's own web search, and those whose vendor has none.
+func (g *game) searches() (names []string) {
+	for _, t := range g.config.Teams {
+		for _, m := range t.Members {
+			name := "web_search of " + m.Model
+			if !model.Searching(m.Model) {
+				name = "no web search: " + m.Model
+			}
+			if m.AgentType == string(contest.WebSearch) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -74,8 +74,14 @@ func whole(out *model.Response, m *sdk.Message) {
 	out.Answered, out.Stop = m.Model, stop(m.StopReason)
 	use(&out.Usage, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens,
 		m.Usage.CacheCreationInputTokens)
+	out.Usage.Searches = m.Usage.ServerToolUse.WebSearchRequests
 	for _, block := range m.Content {
 		out.Text += block.Text
+		if block.Type == "web_search_tool_result" {
+			for _, r := range block.AsWebSearchToolResult().Content.AsWebSearchResultBlockArray() {
+				out.Found = append(out.Found, model.Source{Title: r.Title, URL: r.URL})
+			}
+		}
 		if block.Type == "tool_use" {
 			out.Calls = append(out.Calls, model.Call{ID: block.ID, Name: block.Name, Input: block.Input})
 		}
@@ -260,6 +266,10 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	}
 	if len(p.Tools) > 0 {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
+	}
+	if r.Searches > 0 {
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfWebSearchTool20250305: &sdk.WebSearchTool20250305Param{
+			MaxUses: sdk.Int(int64(r.Searches))}})
 	}
 	for i, m := range r.Messages {
 		blocks := c.blocksOf(r, i)

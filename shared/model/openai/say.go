@@ -114,6 +114,15 @@ func (c *Client) heard(out *model.Response, last *responses.Response, done map[s
 			if encrypted := cmp.Or(done[item.ID], item.EncryptedContent); encrypted != "" {
 				thoughts = append(thoughts, thought{item.ID, encrypted})
 			}
+		case "web_search_call":
+			if item.Action.Type == "search" { // what is opened and looked through is not charged
+				u.Searches++
+			}
+			for _, s := range item.Action.Sources {
+				if s.URL != "" { // others are services of the vendor's
+					out.Found = append(out.Found, model.Source{URL: s.URL})
+				}
+			}
 		case "function_call":
 			call := model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)}
 			if thoughts != nil {
@@ -217,6 +226,12 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 			return p, err
 		}
 		p.Text.Format = format
+	}
+	if r.Searches > 0 {
+		search := responses.ToolParamOfWebSearch(responses.WebSearchToolTypeWebSearch)
+		search.OfWebSearch.UserLocation.Type = "approximate" // without it the vendor searches as from the United States
+		p.Tools, p.MaxToolCalls = append(p.Tools, search), param.NewOpt(int64(r.Searches))
+		p.Include = append(p.Include, responses.ResponseIncludableWebSearchCallActionSources)
 	}
 	for _, t := range r.Tools {
 		var shape map[string]any

@@ -25,6 +25,7 @@ type list struct {
 	Note     string            `json:"note"`
 	Read     string            `json:"read"` // the day on which the sources were looked up
 	Sources  map[string]source `json:"sources"`
+	Search   *search           `json:"search"` // nil: the vendor's own web search is not used
 	Models   map[string]entry  `json:"models"`
 }
 
@@ -33,6 +34,12 @@ type source struct {
 	Page string `json:"page"`
 	By   string `json:"by"`
 	Date string `json:"date"` // or undated
+}
+
+// search is the price of the vendor's own web search, in dollars per thousand searches.
+type search struct {
+	Thousand rate   `json:"thousand"`
+	Source   string `json:"source"` // its key in Sources
 }
 
 // entry is one model's price. Calls with more than Over tokens of input are charged at Long.
@@ -74,6 +81,28 @@ func rateOf(text string) rate {
 		return 0 // no such text is a price
 	}
 	return rate(n)
+}
+
+// searches are the prices of providers' own web searches.
+var searches = sync.OnceValues(func() (map[string]search, error) {
+	lists, err := read()
+	out := map[string]search{}
+	for _, l := range lists {
+		if l.Search != nil {
+			out[l.Provider] = *l.Search
+		}
+	}
+	return out, err
+})
+
+// searched returns the cost of a vendor's searches, rounded up.
+func searched(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
+	listed, err := searches()
+	s, known := listed[u.Provider]
+	if err != nil || !known {
+		return 0, u.Searches == 0
+	}
+	return aggregate.MicroUSD((u.Searches*int64(s.Thousand) + 999) / 1000), true
 }
 
 var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
@@ -175,14 +204,16 @@ func Known(name string, prices []tenancy.ModelPrice) bool {
 	return known
 }
 
-// Cost returns the cost of the calls in u, rounded up and never below 0, at a workspace's own prices where it has one.
+// Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where it has one.
 // known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
 func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroUSD, known bool) {
-	if u = u.Counted(); u.Input+u.Output+u.Cached == 0 {
-		return 0, true
+	u = u.Counted()
+	found, known := searched(u)
+	if u.Input+u.Output+u.Cached == 0 {
+		return found, known
 	}
-	e, markup, known := find(u.Provider, u.Model, prices)
-	if !known {
+	e, markup, priced := find(u.Provider, u.Model, prices)
+	if !priced || !known {
 		return 0, false
 	}
 	r := e.rates
@@ -194,5 +225,5 @@ func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroU
 	}
 	sum := (u.Input-u.Written)*int64(r.Input) + u.Written*int64(r.Written) + u.Cached*int64(r.Cached) + u.Output*int64(r.Output)
 	const unit = perMicroUSD * 10
-	return aggregate.MicroUSD((sum*markup + unit - 1) / unit), true
+	return found + aggregate.MicroUSD((sum*markup+unit-1)/unit), true
 }

@@ -84,10 +84,12 @@ type Sandbox interface {
 
 // Runner plays rounds. Only Models is needed.
 type Runner struct {
-	Models  Models
-	Kept    Kept
-	May     May
-	Reads   Reads
+	Models Models
+	Kept   Kept
+	May    May
+	Reads  Reads
+	// Search lets members of type web-search use their vendor's own web search, where its wire has one.
+	Search  bool
 	Sandbox Sandbox
 	Now     func() time.Time
 	// Watch is called with each event, never concurrently.

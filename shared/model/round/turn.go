@@ -40,12 +40,14 @@ const unbounded = 5 * time.Minute
 
 // keptAnswer is a model's answer in its saved form.
 type keptAnswer struct {
-	Text     string      `json:"text,omitempty"`
-	Calls    []call      `json:"calls,omitempty"`
-	Stop     model.Stop  `json:"stop"`
-	Answered string      `json:"answered,omitempty"`
-	Usage    model.Usage `json:"usage"`
-	At       time.Time   `json:"at"`
+	Text     string     `json:"text,omitempty"`
+	Calls    []call     `json:"calls,omitempty"`
+	Stop     model.Stop `json:"stop"`
+	Answered string     `json:"answered,omitempty"`
+	// Found are the pages of a vendor's search.
+	Found []model.Source `json:"found,omitempty"`
+	Usage model.Usage    `json:"usage"`
+	At    time.Time      `json:"at"`
 }
 
 type call struct {
@@ -102,7 +104,8 @@ func (a agent) cut(got model.Response, of model.Request) bool {
 const cutOff = "/" + contest.CutOff
 
 func keptOf(got model.Response, now time.Time) keptAnswer {
-	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: now.UTC()}
+	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Found: got.Found,
+		Usage: got.Usage, At: now.UTC()}
 	for _, c := range got.Calls {
 		t.Calls = append(t.Calls, call{c.Name, c.Object(), c.Opaque})
 	}
