@@ -103,6 +103,7 @@ func TestThePythonOfAFunctionIsBuilt(t *testing.T) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
+	expect.NoError(t, os.Mkdir(filepath.Join(dir, "out"), 0o755)) // as SAM does
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "tools"), 0o755))
 	for _, name := range []string{"sh", "sed", "tr", "printf", "mkdir", "ln", "readlink", "rm", "sleep", "cksum", "cut", "touch",
 		"find", "mv", "cp", "rmdir", "test", "cat"} {
