@@ -182,8 +182,10 @@ type Response struct {
 	// no more.
 	Tokens int
 	Full   bool
-	// Found are pages that the vendor's search found, as the vendor names them.
-	Found []Source
+	// Found are pages that the vendor's search found, as the vendor names them. SearchFailed is the vendor's code for
+	// a search that failed; other searches for the same answer may have found something.
+	Found        []Source
+	SearchFailed string
 	// Prices are the workspace's own prices, which come before the table's.
 	Prices []tenancy.ModelPrice
 }

@@ -115,14 +115,9 @@ func (c *Client) heard(out *model.Response, last *responses.Response, done map[s
 				thoughts = append(thoughts, thought{item.ID, encrypted})
 			}
 		case "web_search_call":
-			if item.Action.Type == "search" { // what is opened and looked through is not charged
-				u.Searches++
-			}
-			for _, s := range item.Action.Sources {
-				if s.URL != "" { // others are services of the vendor's
-					out.Found = append(out.Found, model.Source{URL: s.URL})
-				}
-			}
+			found(out, item)
+		case "message":
+			cited(out, item)
 		case "function_call":
 			call := model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)}
 			if thoughts != nil {
@@ -228,10 +223,7 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 		p.Text.Format = format
 	}
 	if r.Searches > 0 {
-		search := responses.ToolParamOfWebSearch(responses.WebSearchToolTypeWebSearch)
-		search.OfWebSearch.UserLocation.Type = "approximate" // without it the vendor searches as from the United States
-		p.Tools, p.MaxToolCalls = append(p.Tools, search), param.NewOpt(int64(r.Searches))
-		p.Include = append(p.Include, responses.ResponseIncludableWebSearchCallActionSources)
+		searching(&p, r.Searches)
 	}
 	for _, t := range r.Tools {
 		var shape map[string]any
