@@ -56,6 +56,8 @@ func TestThePythonOfLambda(t *testing.T) {
 			want: version},
 		"a file with an argument": {script: "echo 'import sys; print(sys.argv)' > a.py; python3 a.py one 'two three'",
 			want: "['a.py', 'one', 'two three']"},
+		"a file in a folder, with what stands beside": {script: `mkdir -p a; cd a; echo 'print("beside")' > b.py; echo '
+import os, b; print(os.environ["HOME"] == os.environ["TMPDIR"])' > c.py; python3 c.py`, want: "beside\nTrue"},
 		"standard input": {script: "python3 - <<'END'\nimport statistics\nprint(statistics.mean([1, 2, 6]))\nEND",
 			want: "3"},
 		"data through a pipe": {script: `echo あ | python3 -c 'print(input() * 2)'`, want: "ああ"},

@@ -18,12 +18,14 @@ const mount = (files) => {
 
 const python = await loadPyodide({
   args: process.argv.slice(2),
-  env: { ...process.env, PYTHONINSPECT: "" }, // Pyodide sets it, and then sys.exit would not end a program
+  // Pyodide begins in HOME, where Python then looks for its script. PYTHONINSPECT, which it sets, would have a program
+  // go on after sys.exit.
+  env: { ...process.env, HOME: process.cwd(), PYTHONINSPECT: "" },
   fsInit: mount,
 });
 python.setStdout();
 python.setStderr();
-python.FS.chdir(process.cwd());
+python.runPython(`import os; os.environ["HOME"] = ${JSON.stringify(process.env.HOME ?? "/")}`);
 try {
   const main = python._module;
   process.exitCode = await (main.jspiSupported ? main.promisingRunMain() : main._run_main());
@@ -34,4 +36,8 @@ try {
   process.exit(err.status); // os._exit
 }
 // Nothing else calls what a program left for its end.
-python.runPython("import atexit, sys; atexit._run_exitfuncs(); sys.stdout.flush(); sys.stderr.flush()");
+python.runPython(`import atexit, sys
+atexit._run_exitfuncs()
+for file in sys.stdout, sys.stderr:
+    if file and not file.closed:
+        file.flush()`);
