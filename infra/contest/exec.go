@@ -18,7 +18,7 @@ import (
 
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
-	"ringi/shared/model"
+	"ringi/shared/model/opening"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -115,8 +115,10 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 		return nil, release, p.misused("%v", err)
 	}
 	file, all, wrong := servers(w, x.servers, config)
-	g = &game{config: config, timeout: x.timeout, names: config.Models(),
-		search: x.search && (x.model == "" || model.Searching(x.model))}
+	g = &game{config: config, timeout: x.timeout, names: config.Models()}
+	if x.search {
+		g.search = round.Search{Allowed: always, Instead: x.model}
+	}
 	places := config.Named
 	if x.model != "" { // it replaces every model
 		g.names, places = []string{x.model}, []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
@@ -137,16 +139,23 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	if !valid {
 		return nil, release, exitMisused
 	}
-	release = p.equip(ctx, g, file)
+	release = p.equip(ctx, g, file, x.model)
 	return g, release, exitDone
 }
 
+// always allows searches: the person at this machine asked for them.
+func always(context.Context) (bool, error) { return true, nil }
+
 // equip gives members a sandbox for scripts, and names the members that can't work on this machine.
-func (p program) equip(ctx context.Context, g *game, file string) (release func()) {
+func (p program) equip(ctx context.Context, g *game, file, instead string) (release func()) {
 	release = func() {}
 	lacks := map[contest.AgentType]string{}
-	if g.listed != nil && len(g.listed.tools) == 0 {
-		lacks[contest.WebSearch] = fmt.Sprintf("can't read anything: %s lists no tool of an MCP server", file)
+	if g.listed != nil {
+		unlisted := ""
+		if len(g.listed.tools) == 0 {
+			unlisted = file + " lists no tool of an MCP server"
+		}
+		p.tell(opening.Models{Instead: instead}.Readers(g.config, g.search.Allowed != nil, unlisted))
 	}
 	if having(g.config, contest.CodeExec) {
 		var err error
@@ -156,8 +165,7 @@ func (p program) equip(ctx context.Context, g *game, file string) (release func(
 	}
 	for _, t := range g.config.Teams {
 		for _, m := range t.Members {
-			searches := g.search && m.AgentType == string(contest.WebSearch) && model.Searching(m.Model)
-			if why := lacks[contest.AgentType(m.AgentType)]; why != "" && !searches {
+			if why := lacks[contest.AgentType(m.AgentType)]; why != "" {
 				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName),
 					still(why))
 			}
@@ -229,8 +237,8 @@ func (p program) plan(x execution, g *game) int {
 	if g.listed != nil {
 		plan.Tools = append(plan.Tools, g.listed.names()...)
 	}
-	if g.search {
-		plan.Tools = append(plan.Tools, g.searches()...)
+	if g.search.Allowed != nil {
+		plan.Tools = append(plan.Tools, g.searching()...)
 	}
 	if x.asJSON {
 		return p.json(plan, exitDone)

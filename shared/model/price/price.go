@@ -83,26 +83,34 @@ func rateOf(text string) rate {
 	return rate(n)
 }
 
-// searches are the prices of providers' own web searches.
-var searches = sync.OnceValues(func() (map[string]search, error) {
+// Searching is the price of a vendor's own web search.
+type Searching struct {
+	Thousand aggregate.MicroUSD // searches
+	Page     string             // of the vendor, that has the price
+	Read     string             // the day on which it was looked up
+}
+
+// Search returns the price of a provider's own web search; known is false if there is none.
+func Search(provider string) (price Searching, known bool) {
 	lists, err := read()
-	out := map[string]search{}
+	if err != nil {
+		return price, false
+	}
 	for _, l := range lists {
-		if l.Search != nil {
-			out[l.Provider] = *l.Search
+		if l.Provider == provider && l.Search != nil {
+			return Searching{aggregate.MicroUSD(l.Search.Thousand), l.Sources[l.Search.Source].Page, l.Read}, true
 		}
 	}
-	return out, err
-})
+	return price, false
+}
 
-// searched returns the cost of a vendor's searches, rounded up.
-func searched(u aggregate.Usage) (cost aggregate.MicroUSD, known bool) {
-	listed, err := searches()
-	s, known := listed[u.Provider]
-	if err != nil || !known {
-		return 0, u.Searches == 0
+// Searched returns the cost of a provider's searches, rounded up; known is false if they have no known price.
+func Searched(provider string, n int64) (cost aggregate.MicroUSD, known bool) {
+	if n == 0 {
+		return 0, true
 	}
-	return aggregate.MicroUSD((u.Searches*int64(s.Thousand) + 999) / 1000), true
+	p, known := Search(provider)
+	return (aggregate.MicroUSD(n)*p.Thousand + 999) / 1000, known
 }
 
 var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
@@ -114,12 +122,12 @@ var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
 	return out, err
 })
 
-func read() (lists []list, err error) {
+var read = sync.OnceValues(func() (lists []list, err error) {
 	if err := json.Unmarshal(file, &lists); err != nil {
 		return nil, fmt.Errorf("read prices.json: %w", err)
 	}
 	return lists, nil
-}
+})
 
 var (
 	datedForm = regexp.MustCompile(`^(.+?)-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
@@ -204,11 +212,12 @@ func Known(name string, prices []tenancy.ModelPrice) bool {
 	return known
 }
 
-// Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where it has one.
+// Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where
+// it has one.
 // known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
 func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroUSD, known bool) {
 	u = u.Counted()
-	found, known := searched(u)
+	found, known := Searched(u.Provider, u.Searches)
 	if u.Input+u.Output+u.Cached == 0 {
 		return found, known
 	}

@@ -37,7 +37,7 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	var s contest.MemberSubmission
 	begun := p.Now()
 	p.watch(Event{Kind: Delegated, Agent: m.AgentName, Key: key, Text: task})
-	t, tools, why, err := p.memberTalk(m, key)
+	t, tools, why, err := p.memberTalk(ctx, m, key)
 	if err != nil {
 		return s, err
 	}
@@ -80,7 +80,8 @@ func done(s contest.MemberSubmission, key string, reused bool) Event {
 }
 
 // memberTalk prepares the talk with a member and its tools, or says why the member can't work here.
-func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Reads, why string, err error) {
+func (p *playing) memberTalk(ctx context.Context, m teamconfig.Member, key string) (
+	t *talk, tools Reads, why string, err error) {
 	system, err := promptIn("member-"+m.AgentType, p.Locale)
 	if err != nil {
 		return nil, nil, "", err
@@ -91,8 +92,8 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 	w := words.In(p.Locale)
 	switch contest.AgentType(m.AgentType) {
 	case contest.WebSearch:
-		if tools, why = p.reads(t, w); why != "" {
-			return t, nil, why, nil
+		if tools, why, err = p.reads(ctx, t, w); why != "" || err != nil {
+			return t, nil, why, err
 		}
 	case contest.CodeExec:
 		if p.Sandbox == nil {
