@@ -9,12 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
-
-// webSearch is the tool with which members use their vendor's own web search.
-const webSearch = "web_search"
 
 // maxSearches is how often the vendor may search for one call of the tool, since each search has a price. maxFound is
 // how many of the pages that it found are named.
@@ -70,14 +68,14 @@ type searching struct{ Reads }
 
 func (s searching) Tools() []model.Tool {
 	search := []model.Tool{{
-		Name: webSearch, Description: "Search the web and get what the pages say, with their addresses.",
+		Name: contest.WebSearchTool, Description: "Search the web and get what the pages say, with their addresses.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`),
 	}}
 	if s.Reads == nil {
 		return search
 	}
 	for _, t := range s.Reads.Tools() {
-		if t.Name != webSearch { // two tools can't have one name
+		if t.Name != contest.WebSearchTool { // two tools can't have one name
 			search = append(search, t)
 		}
 	}
@@ -86,7 +84,7 @@ func (s searching) Tools() []model.Tool {
 
 // read calls a member's tool.
 func (p *playing) read(ctx context.Context, t *talk, tools Reads, c model.Call, key string) (string, error) {
-	if _, ok := tools.(searching); ok && c.Name == webSearch {
+	if _, ok := tools.(searching); ok && c.Name == contest.WebSearchTool {
 		return p.search(ctx, t, c.Input, key)
 	}
 	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
