@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/infra/witness/npm"
+	"ringi/infra/local/npm"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"

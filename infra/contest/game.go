@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/model"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model/price"
 	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
@@ -257,7 +257,7 @@ func (g *game) searching() (names []string) {
 		for _, m := range t.Members {
 			called := cmp.Or(g.search.Instead, m.Model)
 			name := "web_search of " + called
-			if m.AgentType == string(contest.WebSearch) && model.Searching(called) && !slices.Contains(names, name) {
+			if m.AgentType == string(contest.WebSearch) && modelname.Searching(called) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 )
 
@@ -30,7 +30,7 @@ func (m Models) Readers(c teamconfig.Contest, search bool, unlisted string) (fou
 	for _, t := range c.Teams {
 		for _, x := range t.Members {
 			called := cmp.Or(m.Instead, x.Model)
-			if x.AgentType != string(contest.WebSearch) || search && model.Searching(called) {
+			if x.AgentType != string(contest.WebSearch) || search && modelname.Searching(called) {
 				continue
 			}
 			var why string

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestTheTableIsWhole(t *testing.T) {
@@ -179,7 +180,7 @@ func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 		p, known := Search(provider)
 		expect.That(t, known && strings.HasPrefix(p.Page, "https://") && p.Read != "", "%s: %+v", provider, p)
 		expect.Is(t, p.Thousand, aggregate.USD(10))
-		for _, locale := range []string{"ja", "en"} {
+		for _, locale := range language.All {
 			expect.Has(t, strings.ReplaceAll(x.Says.In(locale).About, "ドル", "dollars"), " 10 ")
 		}
 		three, _ := Searched(provider, 3)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -51,7 +52,7 @@ func (p *playing) reads(ctx context.Context, t *talk, w texts) (tools Reads, why
 	}
 	called := cmp.Or(p.Search.Instead, t.model)
 	switch {
-	case allowed && model.Searching(called):
+	case allowed && modelname.Searching(called):
 		return searching{tools}, "", nil
 	case tools != nil:
 		return tools, "", nil
