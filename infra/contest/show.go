@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/model/price"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -73,6 +75,9 @@ func detail(e round.Event) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s%d+%d tokens", about, e.Usage.Input+e.Usage.Cached, e.Usage.Output))
 	}
+	if e.Kind == round.Searched {
+		parts = append(parts, searched(e))
+	}
 	if e.CutOff {
 		parts = append(parts, fmt.Sprintf("cut off after %d tokens, asked again with more room", e.Tokens))
 	}
@@ -85,6 +90,26 @@ func detail(e round.Event) string {
 		parts = append(parts, oneLine(e.Text))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// searched is what a vendor's search was for, how often it searched, and what that costs.
+func searched(e round.Event) string {
+	var asked struct{ Query string }
+	_ = json.Unmarshal(e.Input, &asked) // a search has a query
+	s := fmt.Sprintf("%q", oneLine(asked.Query))
+	if e.Usage == nil {
+		return s
+	}
+	cost, _ := price.Searched(e.Usage.Provider, e.Usage.Searches)
+	return fmt.Sprintf("%s, searched %s for %s USD", s, timesOf(e.Usage.Searches), cost)
+}
+
+// timesOf formats how often something happened.
+func timesOf(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // oneLine returns the start of a text in one line.
@@ -149,6 +174,10 @@ func show(out io.Writer, s summary) {
 			fmt.Fprintf(out, "%s: the judge gave no answer %s, so the team played on: %s\n", still(o.TeamID),
 				counted(u.Rounds, "time"), still(u.Detail))
 		}
+	}
+	for _, x := range s.Searches {
+		fmt.Fprintf(out, "web search of %s: %s for %s USD, in the costs above, at %s USD for a thousand (%s, read %s)\n", x.Provider,
+			timesOf(x.Searches), x.CostUSD, x.ThousandUSD, x.Source, x.Read)
 	}
 	if s.BestTeamID == nil {
 		return
