@@ -231,3 +231,8 @@ func TestAJudgeThatGivesNoAnswerIsShown(t *testing.T) {
 	show(&out, summary{Teams: []*outcome{o}})
 	expect.Has(t, out.String(), "careful: the judge gave no answer 2 times, so the team played on: the answer did not come in time\n")
 }
+
+func TestALineSaysWhyACallFailed(t *testing.T) {
+	why := "model compatible.gemini gemini-2.5-flash-lite: rate_limited (429) request req_0123456789: RESOURCE_EXHAUSTED"
+	expect.Has(t, detail(round.Event{Kind: "LEADER", Failed: why}), why)
+}

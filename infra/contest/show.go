@@ -19,8 +19,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// maxLine is how many characters of a text are shown in a line.
-const maxLine = 60
+// How many characters of a text, and of why something failed, are shown in a line.
+const maxLine, maxFailed = 60, 200
 
 // watching prints and traces events, one line each. It shows an evaluator by its metric.
 func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func(round.Event) {
@@ -74,9 +74,9 @@ func detail(e round.Event) string {
 	}
 	switch {
 	case e.Kind == round.Waits:
-		parts = append(parts, "for the rate limit: "+oneLine(e.Failed))
+		parts = append(parts, "for the rate limit: "+legible.Clip(still(e.Failed), maxFailed))
 	case e.Failed != "":
-		parts = append(parts, "failed: "+oneLine(e.Failed))
+		parts = append(parts, "failed: "+legible.Clip(still(e.Failed), maxFailed))
 	case e.Text != "" && e.Kind != round.Scored:
 		parts = append(parts, oneLine(e.Text))
 	}
