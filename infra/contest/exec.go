@@ -18,6 +18,7 @@ import (
 
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model/price"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -133,8 +134,20 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	if !valid {
 		return nil, release, exitMisused
 	}
+	p.tell(unpriced(g.names))
 	release = p.equip(ctx, g, file)
 	return g, release, exitDone
+}
+
+// unpriced returns a warning for each model whose price is not known.
+func unpriced(names []string) (found []teamconfig.Finding) {
+	for _, name := range names {
+		if !price.Known(name, nil) {
+			found = append(found, teamconfig.Finding{File: name, Warning: true,
+				Message: "its price is not known, so USD leaves it out"})
+		}
+	}
+	return found
 }
 
 // equip gives members a sandbox for scripts, and names the members that can't work on this machine.
