@@ -186,14 +186,13 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 
 // contestFile locates the contest's file; for "" the first of the usual ones that exists.
 func contestFile(w teamconfig.Workspace, file string) (string, error) {
-	if file == "" {
-		file = usualFiles[0]
-		for _, usual := range usualFiles {
-			if _, err := fs.Stat(w.FS, usual); err == nil {
-				file = usual
-				break
-			}
+	for _, usual := range usualFiles {
+		if _, err := fs.Stat(w.FS, usual); file == "" && err == nil {
+			file = usual
 		}
+	}
+	if file == "" {
+		return "", fmt.Errorf("the workspace has neither %s: name a file by -c", strings.Join(usualFiles, " nor "))
 	}
 	at, err := w.Locate(file)
 	if err != nil {

@@ -116,10 +116,12 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		folder, says string
 		args         []string
 	}{
-		"a blank prompt":   {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000\u200b"}},
-		"no prompt":        {folder, "usage", []string{"-model", "demo"}},
-		"two prompts":      {folder, "usage", []string{"-model", "demo", "a", "b"}},
-		"no team":          {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
+		"a blank prompt": {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000\u200b"}},
+		"no prompt":      {folder, "usage", []string{"-model", "demo"}},
+		"two prompts":    {folder, "usage", []string{"-model", "demo", "a", "b"}},
+		"no team":        {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
+		"none of the usual": {t.TempDir(),
+			"the workspace has neither configs/contest.toml nor configs/orchestrator.toml: name a file by -c", []string{"-model", "demo", "x"}},
 		"no file":          {folder, "there is no such file", []string{"-c", "no.toml", "-model", "demo", "x"}},
 		"no key":           {folder, "anthropic:claude-haiku-4-5 needs ANTHROPIC_API_KEY in the environment", []string{"x"}},
 		"a model's absent": {folder, "must be anthropic:", []string{"-model", "grok", "x"}},
