@@ -198,6 +198,8 @@ func simpler(p *sdk.MessageNewParams, err error) bool {
 	}
 	formed := p.OutputConfig.Format.Schema != nil
 	switch {
+	case p.Temperature.Valid() && p.TopP.Valid() && strings.Contains(refused.RawJSON(), "top_p"): // one of them is taken
+		p.TopP = param.Opt[float64]{}
 	case formed && (strings.Contains(refused.RawJSON(), "output_config") || !sampled(*p)):
 		p.OutputConfig = sdk.OutputConfigParam{}
 	case sampled(*p):
