@@ -114,10 +114,12 @@ type texts struct {
 	tooLong, cutOff             string
 }
 
-// because is why, with the model and the time of a rate limit.
+// because is why, with the model, and with the time of a rate limit.
 func (w texts) because(e *model.Error) string {
 	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
 	switch {
+	case e.Kind != model.RateLimited && name != "":
+		return w.why(e.Kind) + " (" + name + ")"
 	case e.Kind != model.RateLimited:
 		return w.why(e.Kind)
 	case e.Waited >= time.Second:
