@@ -59,7 +59,8 @@ func lasting(err error) bool {
 func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
-	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed, ToJudge: p.ToJudge}
+	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed,
+		ToJudge: p.ToJudge}
 	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
 	messages, err := contest.WriteMessages(p.Messages)
 	if err != nil {
