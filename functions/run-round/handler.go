@@ -33,6 +33,10 @@ type Handler struct {
 	Prompts func(ref aggregate.Ref) model.Keep
 	// Sandbox runs the code of members; if it is nil, members run none.
 	Sandbox round.Sandbox
+	// Search reports whether a tenant lets members of contests search the web; if it is nil, none may.
+	Search func(ctx context.Context, tenant string) (bool, error)
+	// Instead is the model that replaces every other; empty: none.
+	Instead string
 	// Reads opens the tools that a tenant allows in contests; if it is nil, there are none.
 	Reads func(ctx context.Context, tenant, locale string) (round.Reads, error)
 	Now   func() time.Time
@@ -152,7 +156,7 @@ func (t *team) runner(ctx context.Context) (round.Runner, error) {
 	reads, err := t.reads(ctx)
 	k := t.contest.Contest
 	return round.Runner{
-		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Reads: reads, Now: t.Now,
+		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Reads: reads, Search: t.search(), Now: t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}, err
 }

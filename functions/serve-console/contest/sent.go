@@ -30,6 +30,7 @@ type contestCall struct {
 	Failed       bool
 	CutOff       bool // and asked for again
 	Estimated    bool // its tokens, and with them its cost
+	Searched     string
 }
 
 // workOf returns the contest's team whose hash the address has. Only administrators may see it.
@@ -81,6 +82,7 @@ func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	call := contestCall{
 		At: u.CreatedAt, Round: strings.TrimLeft(parts[0], "0"), Model: legible.OneLine(u.Model), Cost: web.Spent(t.Locale(), u.Cost, u.Unpriced),
 		Estimated: u.Estimated > 0,
+		Searched:  searchedBy(t, u),
 	}
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
 		call.Failed, parts = true, parts[:last]

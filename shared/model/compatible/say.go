@@ -162,6 +162,9 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, why r
 	if err != nil {
 		return res, why, c.problem(model.FromTransport(c.provider(), err), id)
 	}
+	if bytes.Contains(text, []byte(keyInvalid)) {
+		res.StatusCode = http.StatusUnauthorized
+	}
 	why = refusalIn(text)
 	if res.StatusCode == http.StatusBadRequest && why.code == filtered {
 		why.parameter = filtered
@@ -175,6 +178,9 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, why r
 	}
 	return res, why, c.problem(e, id)
 }
+
+// keyInvalid is Google's reason for refusing a key. Its status is 400.
+const keyInvalid = "API_KEY_INVALID"
 
 // maxEvent bounds a line of a stream, in bytes.
 const maxEvent = 4 << 20

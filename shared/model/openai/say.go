@@ -113,6 +113,10 @@ func (c *Client) heard(out *model.Response, last *responses.Response, done map[s
 			if encrypted := cmp.Or(done[item.ID], item.EncryptedContent); encrypted != "" {
 				thoughts = append(thoughts, thought{item.ID, encrypted})
 			}
+		case "web_search_call":
+			found(out, item)
+		case "message":
+			cited(out, item)
 		case "function_call":
 			call := model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)}
 			if thoughts != nil {
@@ -212,6 +216,9 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 			return p, err
 		}
 		p.Text.Format = format
+	}
+	if r.Searches > 0 {
+		searching(&p, r.Searches)
 	}
 	for _, t := range r.Tools {
 		var shape map[string]any

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestTheTableIsWhole(t *testing.T) {
@@ -172,4 +173,22 @@ func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Administrators read what a search costs where they allow it. Every provider with a search has this price.
+func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
+	x, _ := tenancy.SettingNamed("contest_search")
+	for _, provider := range []string{modelname.Anthropic, modelname.OpenAI} {
+		p, known := Search(provider)
+		expect.That(t, known && strings.HasPrefix(p.Page, "https://") && p.Read != "", "%s: %+v", provider, p)
+		expect.Is(t, p.Thousand, aggregate.USD(10))
+		for _, locale := range language.All {
+			expect.Has(t, strings.ReplaceAll(x.Says.In(locale).About, "ドル", "dollars"), " 10 ")
+		}
+		three, _ := Searched(provider, 3)
+		cost, known := Cost(aggregate.Usage{Provider: provider, Model: "no such model", Searches: 3}, nil)
+		expect.That(t, known && cost == 30_000 && three == cost, "%s: three cost %s", provider, cost)
+	}
+	_, known := Searched("compatible.gemini", 1)
+	expect.That(t, !known, "a search that nobody has has a price")
 }

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
+	"ringi/shared/words/legible"
 )
 
 // agent has the settings with which an agent asks its model.
@@ -28,6 +29,7 @@ type agent struct {
 	retries  int
 	tokens   int
 	sampling model.Sampling
+	query    json.RawMessage // of a search
 }
 
 // called sets the model's settings from the configuration. tokens is the limit of answers if it has none.
@@ -42,12 +44,15 @@ const unbounded = 5 * time.Minute
 
 // keptAnswer is a model's answer in its saved form.
 type keptAnswer struct {
-	Text     string      `json:"text,omitempty"`
-	Calls    []call      `json:"calls,omitempty"`
-	Stop     model.Stop  `json:"stop"`
-	Answered string      `json:"answered,omitempty"`
-	Usage    model.Usage `json:"usage"`
-	At       time.Time   `json:"at"`
+	Text     string     `json:"text,omitempty"`
+	Calls    []call     `json:"calls,omitempty"`
+	Stop     model.Stop `json:"stop"`
+	Answered string     `json:"answered,omitempty"`
+	// Found and SearchFailed are of a vendor's search.
+	Found        []model.Source `json:"found,omitempty"`
+	SearchFailed string         `json:"search_failed,omitempty"`
+	Usage        model.Usage    `json:"usage"`
+	At           time.Time      `json:"at"`
 }
 
 type call struct {
@@ -63,7 +68,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
 		if ok {
 			p.spend(t.Usage)
-			p.watch(Event{Kind: a.kind, Agent: a.name, Key: key, Text: t.Text, Usage: &t.Usage, Reused: true})
+			p.watch(Event{Kind: a.kind, Agent: a.name, Key: key, Text: t.Text, Usage: &t.Usage, Reused: true, Input: a.query})
 		}
 		return t, err
 	}
@@ -104,7 +109,8 @@ func (a agent) cut(got model.Response, of model.Request) bool {
 const cutOff = "/" + contest.CutOff
 
 func keptOf(got model.Response, now time.Time) keptAnswer {
-	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: now.UTC()}
+	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Found: got.Found,
+		SearchFailed: legible.Clip(got.SearchFailed, maxNamed), Usage: got.Usage, At: now.UTC()}
 	for _, c := range got.Calls {
 		t.Calls = append(t.Calls, call{c.Name, c.Object(), c.Opaque})
 	}
@@ -220,7 +226,8 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 		got.Usage.CutOff = 1
 	}
 	p.spend(got.Usage)
-	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began)}
+	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began),
+		Input: a.query}
 	if err != nil {
 		e.Failed = err.Error()
 	}
