@@ -214,8 +214,8 @@ func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroU
 		return found, known
 	}
 	e, markup, priced := find(u.Provider, u.Model, prices)
-	if !priced || !known {
-		return 0, false
+	if !priced || !known { // searches have their price even where the tokens have none
+		return found, false
 	}
 	r := e.rates
 	if e.Long != nil && u.Input+u.Cached > e.Over {
