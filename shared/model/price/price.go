@@ -214,7 +214,8 @@ func Known(name string, prices []tenancy.ModelPrice) bool {
 
 // Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where
 // it has one.
-// known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
+// known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model. Then
+// the cost is that of the searches.
 func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroUSD, known bool) {
 	u = u.Counted()
 	found, known := Searched(u.Provider, u.Searches)
@@ -223,7 +224,7 @@ func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroU
 	}
 	e, markup, priced := find(u.Provider, u.Model, prices)
 	if !priced || !known {
-		return 0, false
+		return found, false
 	}
 	r := e.rates
 	if e.Long != nil && u.Input+u.Cached > e.Over {
