@@ -68,6 +68,9 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		return contests.Answered{}, err
 	}
 	if in.Check != "" {
+		if in.Prices != nil {
+			s.Prices = in.Prices
+		}
 		d, _, err := h.described(ctx, w, in.Check, s, 0)
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}

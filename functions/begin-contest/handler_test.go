@@ -153,6 +153,30 @@ func TestOneFileIsDescribedWithItsMistakes(t *testing.T) {
 	expect.That(t, len(k.orders) == 0, "a contest began")
 }
 
+// Prices that are saved together with the setting count, and those that it takes away don't.
+func TestAFileIsCheckedAtThePricesThatAreSavedWithTheSetting(t *testing.T) {
+	h, k := handler(sample(t, map[string]string{
+		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
+		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n",
+	}))
+	price := []tenancy.ModelPrice{{Model: "bedrock:amazon.nova-pro-v1:0", Input: "0.8", Output: "3.2", Date: "2026-11-20"}}
+	for name, tt := range map[string]struct {
+		saved, becomes []tenancy.ModelPrice
+		further        aggregate.MicroUSD
+		unpriced       bool
+	}{
+		"added with it":            {nil, price, 0, false},
+		"taken away with it":       {price, []tenancy.ModelPrice{}, 0, true},
+		"as saved":                 {price, nil, 0, false},
+		"of a bounded workspace's": {nil, price, aggregate.USD(1), true},
+	} {
+		k.settings.Prices, k.settings.FurtherDay = tt.saved, tt.further
+		got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant, Check: "bedrock.toml", Prices: tt.becomes}))(t)
+		said := strings.Join(got.Contests[0].Wrong, "\n")
+		expect.That(t, strings.Contains(said, "has no known price") == tt.unpriced, "%s: %q", name, said)
+	}
+}
+
 func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	h, k := handler(sample(t, nil))
 	x := alone()

@@ -93,10 +93,13 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 	if skip, ok := errors.AsType[notForTeams](wrong); ok {
 		why, detail = string(skip), ""
 	}
+	skipped := false // the first time that the step is here
 	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
+		c, err := a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
+		skipped = !c.Empty()
+		return c, err
 	})
-	if err == nil && why == task.ContestFiles {
+	if err == nil && skipped && why == task.ContestFiles {
 		metric.Count(metric.ContestUnusable, 1)
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
 	}
@@ -134,11 +137,10 @@ func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	asked task.Contest, config teamconfig.Contest, teams []teamconfig.Team, wrong, err error) {
 	d := s.DraftContest
-	if was, config, i, err := h.rejected(ctx, a, d); err != nil || i >= 0 {
+	if was, config, i, err := h.rejected(ctx, a, s); err != nil || i >= 0 {
 		if err != nil {
 			return asked, config, nil, nil, err
 		}
-		config.Prices = s.OwnPrices()
 		asked.File, asked.Team = was.Contest.File, was.Entry.TeamName
 		return asked, within(config, d), config.Teams[i : i+1], nil, nil
 	}
@@ -151,15 +153,19 @@ func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 }
 
 // rejected returns the rejected version that the version takes the place of, the configuration of the contest that
-// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew.
-func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, d tenancy.DraftContest) (
+// drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew, or could
+// not because its models can't be called any more or its contest's file is no longer shared with the tenant.
+func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	was *task.Prompt, c teamconfig.Contest, i int, err error) {
-	if d.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
+	if s.DraftContest.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
 		return nil, c, -1, nil
 	}
 	was = a.Prompts[len(a.Prompts)-2]
 	if was.Entry == nil || was.Contest == nil || was.Status != aggregate.Rejected {
 		return nil, c, -1, nil
+	}
+	if shared, err := h.shared(ctx, a.Head.TenantID, was.Contest.File); err != nil || !shared {
+		return nil, c, -1, err
 	}
 	k, err := h.Contests.Load(ctx, contest.Ref(a.Head.TenantID, was.Contest.ExecutionID))
 	var text json.RawMessage
@@ -175,7 +181,35 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, d tenancy.Dra
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
 	}
-	return was, c, slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID }), nil
+	i = slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID })
+	if i < 0 {
+		return was, c, i, nil
+	}
+	c.Prices = s.OwnPrices()
+	alone := c
+	alone.Teams = c.Teams[i : i+1]
+	for _, name := range alone.Models() {
+		alone.Named = append(alone.Named, teamconfig.Named{File: was.Contest.File, Model: name, Set: true})
+	}
+	switch unopened, err := h.Models.Check(ctx, alone, c.Prices); {
+	case err != nil:
+		return nil, c, -1, err
+	case len(unopened) > 0:
+		slog.WarnContext(ctx, "a team's models are gone", "tenant", a.Head.TenantID, "task_id", a.Head.TaskID,
+			"why", unopened[0].String())
+		return was, c, -1, nil
+	}
+	return was, c, i, nil
+}
+
+// shared reports whether a tenant may still use a contest's file, as it was asked before the file's teams played. What
+// else is wrong with the files is said for the draft that needs them.
+func (h *Handler) shared(ctx context.Context, tenant, file string) (bool, error) {
+	w, err := h.Workspace(ctx, tenant)
+	if errors.Is(err, errorclass.ErrUnavailable) {
+		return false, fmt.Errorf("open the files of contests: %w", err)
+	}
+	return err == nil && w.Has(file), nil
 }
 
 // within limits a contest's rounds as the settings say.

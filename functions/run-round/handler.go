@@ -261,6 +261,8 @@ func why(e *round.Error) aggregate.Reason {
 		return contest.ReasonLeader
 	case e.Agent == round.Evaluator:
 		return contest.ReasonEvaluator
+	case errors.Is(e, round.ErrUnread):
+		return contest.ReasonWrite
 	}
 	return contest.ReasonOf(e.Exit)
 }

@@ -19,6 +19,7 @@ import (
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/opening"
+	"ringi/shared/model/price"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -139,12 +140,24 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	if !valid {
 		return nil, release, exitMisused
 	}
+	p.tell(unpriced(g.names))
 	release = p.equip(ctx, g, file, x.model)
 	return g, release, exitDone
 }
 
 // always allows searches: the person at this machine asked for them.
 func always(context.Context) (bool, error) { return true, nil }
+
+// unpriced returns a warning for each model whose price is not known.
+func unpriced(names []string) (found []teamconfig.Finding) {
+	for _, name := range names {
+		if !price.Known(name, nil) {
+			found = append(found, teamconfig.Finding{File: name, Warning: true,
+				Message: "its price is not known, so USD leaves it out"})
+		}
+	}
+	return found
+}
 
 // equip gives members a sandbox for scripts, and names the members that can't work on this machine.
 func (p program) equip(ctx context.Context, g *game, file, instead string) (release func()) {
@@ -186,14 +199,13 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 
 // contestFile locates the contest's file; for "" the first of the usual ones that exists.
 func contestFile(w teamconfig.Workspace, file string) (string, error) {
-	if file == "" {
-		file = usualFiles[0]
-		for _, usual := range usualFiles {
-			if _, err := fs.Stat(w.FS, usual); err == nil {
-				file = usual
-				break
-			}
+	for _, usual := range usualFiles {
+		if _, err := fs.Stat(w.FS, usual); file == "" && err == nil {
+			file = usual
 		}
+	}
+	if file == "" {
+		return "", fmt.Errorf("the workspace has neither %s: name a file by -c", strings.Join(usualFiles, " nor "))
 	}
 	at, err := w.Locate(file)
 	if err != nil {

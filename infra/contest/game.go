@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/modelname"
+	"ringi/shared/model"
 	"ringi/shared/model/price"
 	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
@@ -50,9 +51,25 @@ type outcome struct {
 	Played     int                   `json:"rounds"`
 	ExitReason contest.ExitReason    `json:"exit_reason"`
 	Detail     string                `json:"detail,omitempty"` // why it ended, where something went wrong
+	Tokens     int64                 `json:"tokens"`           // of all calls, the evaluators' and the judge's too
 	CostUSD    string                `json:"cost_usd"`
-	Unjudged   *contest.Unjudged     `json:"unjudged,omitempty"` // the judge gave no judgment of some rounds
+	Unpriced   int                   `json:"unpriced_calls,omitempty"` // calls that CostUSD leaves out
+	Unjudged   *contest.Unjudged     `json:"unjudged,omitempty"`       // the judge gave no judgment of some rounds
 	cost       aggregate.MicroUSD
+}
+
+// spend adds what a round's calls took.
+func (o *outcome) spend(u model.Usage) {
+	o.cost += u.Cost
+	o.Tokens, o.CostUSD, o.Unpriced = o.Tokens+u.Input+u.Cached+u.Output, o.cost.String(), o.Unpriced+u.Unpriced
+}
+
+// spent is what all teams' calls took.
+func (s summary) spent() (cost aggregate.MicroUSD, unpriced int) {
+	for _, o := range s.Teams {
+		cost, unpriced = cost+o.cost, unpriced+o.Unpriced
+	}
+	return cost, unpriced
 }
 
 // summary is the row execution_summary, and what the printed table adds.
@@ -70,6 +87,7 @@ type summary struct {
 	FailedTeams               []*outcome            `json:"failed_teams"`
 	Teams                     []*outcome            `json:"teams"`
 	Searches                  []searches            `json:"web_searches,omitempty"`
+	CostUSD                   string                `json:"cost_usd"`
 }
 
 // searches are those of one vendor, with their price, which the teams' costs include.
@@ -118,8 +136,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 		out, err := round.Runner{Models: g.models, Reads: g.reads, Search: g.search, Sandbox: g.sandbox,
 			Watch: g.saw}.Round(ctx, play)
 		g.mu.Lock()
-		o.cost += out.Usage.Cost
-		o.CostUSD = o.cost.String()
+		o.spend(out.Usage)
 		var ended *round.Error
 		switch {
 		case errors.As(err, &ended):
@@ -214,6 +231,8 @@ func (g *game) summary(began, ended time.Time) summary {
 		}
 	}
 	s.Teams = append(s.Teams, s.FailedTeams...)
+	cost, _ := s.spent()
+	s.CostUSD = cost.String()
 	if s.Status = contest.StatusOf(len(s.FailedTeams), len(s.TeamResults)); s.Status != contest.SummaryFailed {
 		first := s.Teams[0]
 		s.BestTeamID, s.BestScore = &first.TeamID, &first.best().EvaluationScore

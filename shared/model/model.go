@@ -178,10 +178,11 @@ type Response struct {
 	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
 	// or another model that a gateway chose.
 	Answered string
-	// Tokens is how many tokens the answer could have, thinking included; 0: not known. Full says that the model gives
-	// no more.
-	Tokens int
-	Full   bool
+	// Tokens is how many tokens were asked for, thinking included; 0: not known. Full says that the model gives no more,
+	// and Lowered that it said so itself.
+	Tokens  int
+	Full    bool
+	Lowered bool
 	// Found are pages that the vendor's search found, as the vendor names them. SearchFailed is the vendor's code for
 	// a search that failed; other searches for the same answer may have found something.
 	Found        []Source

@@ -35,6 +35,14 @@ func (o *Opaque) Read(from string, data any) bool {
 	return o != nil && o.From == from && json.Unmarshal(o.Data, data) == nil
 }
 
+// Hung returns what the vendor hung on a call, which is sent with it; empty for nothing.
+func (c Call) Hung() json.RawMessage {
+	if c.Opaque == nil {
+		return nil
+	}
+	return c.Opaque.Data
+}
+
 // Ahead adds what a vendor had before a call: just before it, or at the beginning of the message before the first call.
 func Ahead[T any](blocks, before []T, called bool) []T {
 	if !called {

@@ -21,6 +21,8 @@ type Beginner struct {
 	Down   bool
 	NotSet bool
 	Begun  []contests.Alone
+	// Checked is the last question about one file.
+	Checked contests.Asked
 	// mostOfDay limits the day's budget; 0: no limit.
 	MostOfDay aggregate.MicroUSD
 }
@@ -55,6 +57,7 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 			Warnings: []string{"configs/old.toml: max_concurrent_teams: has no effect"}},
 	}
 	if asked.Check != "" {
+		b.Checked = asked
 		all = slices.DeleteFunc(all, func(d contests.Described) bool { return d.File != asked.Check })
 	}
 	return contests.Answered{NotSet: b.NotSet, Contests: all}, nil

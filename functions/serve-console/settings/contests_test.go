@@ -40,9 +40,12 @@ func switchedOn(w *consoletest.World, file string) url.Values {
 }
 
 func testPlayableFiles(t *testing.T, w *consoletest.World) {
-	drafting(w)
-	w.As(workspace.Suzuki).Post("/console/settings", switchedOn(w, "configs/contest.toml")).Leads(t, "/console/settings?done=saved")
+	b := drafting(w)
+	form := prices(w, "draft_contest.enabled", "true", "draft_contest.file", "configs/contest.toml")
+	w.As(workspace.Suzuki).Post("/console/settings", form).Leads(t, "/console/settings?done=saved")
 	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
+	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
+	expect.That(t, len(b.Checked.Prices) == 1, "%+v", b.Checked)
 }
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {

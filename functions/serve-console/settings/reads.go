@@ -44,7 +44,9 @@ func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Se
 	if !d.Enabled || d == was.DraftContest {
 		return nil, nil
 	}
-	answer, err := c.Contests.Ask(ctx, contests.Asked{Tenant: v.Tenant, Check: d.File})
+	answer, err := c.Contests.Ask(ctx, contests.Asked{
+		Tenant: v.Tenant, Check: d.File, Prices: append([]tenancy.ModelPrice{}, x.Prices...),
+	})
 	if err != nil {
 		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
 		return nil, errNoFiles

@@ -50,8 +50,16 @@ func (n Name) String() string {
 	return n.Provider + ":" + n.Model
 }
 
+// Vendor returns who answers, as usage rows and the model secret name it: openai, compatible.gemini.
+func (n Name) Vendor() string {
+	if n.Endpoint != "" {
+		return n.Provider + "." + n.Endpoint
+	}
+	return n.Provider
+}
+
 var (
-	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`) // an agent's id, too
 	modelForm    = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
 	oForm        = lazy.Regexp(`^o[0-9]`)
 )

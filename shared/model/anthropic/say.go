@@ -41,7 +41,6 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
-	out.Tokens = int(p.MaxTokens)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 	}
@@ -185,12 +184,9 @@ func fewer(p *sdk.MessageNewParams, out *model.Response, err error) bool {
 	}
 	var body struct{ Error struct{ Message string } }
 	_ = json.Unmarshal([]byte(refused.RawJSON()), &body) // unreadable: then it names no number
-	most := model.OutputNamed(body.Error.Message, int(p.MaxTokens))
-	if most == 0 || int(p.MaxTokens) < out.Tokens {
-		return false
-	}
-	p.MaxTokens, out.Full = int64(most), true
-	return true
+	lower := out.Lower(body.Error.Message, 0)
+	p.MaxTokens = int64(out.Tokens)
+	return lower
 }
 
 // simpler removes from a refused request something that some models don't support: sampling, or the answer's schema. It
@@ -202,6 +198,8 @@ func simpler(p *sdk.MessageNewParams, err error) bool {
 	}
 	formed := p.OutputConfig.Format.Schema != nil
 	switch {
+	case p.Temperature.Valid() && p.TopP.Valid() && strings.Contains(refused.RawJSON(), "top_p"): // one of them is taken
+		p.TopP = param.Opt[float64]{}
 	case formed && (strings.Contains(refused.RawJSON(), "output_config") || !sampled(*p)):
 		p.OutputConfig = sdk.OutputConfigParam{}
 	case sampled(*p):

@@ -42,7 +42,6 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
-	out.Tokens = int(p.MaxOutputTokens.Value)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
 	}
@@ -168,13 +167,9 @@ func fewer(p *responses.ResponseNewParams, out *model.Response, err error) bool 
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		return false
 	}
-	asked := int(p.MaxOutputTokens.Value)
-	most := model.OutputNamed(refused.Message, asked)
-	if most == 0 || asked < out.Tokens {
-		return false
-	}
-	p.MaxOutputTokens, out.Full = param.NewOpt(int64(most)), true
-	return true
+	lower := out.Lower(refused.Message, 0)
+	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
+	return lower
 }
 
 // simpler removes from a refused request something that some models don't support: reasoning models have no sampling,

@@ -144,7 +144,7 @@ func own(provider, model string, prices []tenancy.ModelPrice) (e entry, known bo
 	for _, name := range names {
 		for _, p := range prices {
 			n, err := modelname.Parse(p.Model)
-			if err != nil || providerOf(n) != provider || n.Model != name ||
+			if err != nil || n.Vendor() != provider || n.Model != name ||
 				!tenancy.IsPrice(p.Input) || !tenancy.IsPrice(p.Output) {
 				continue
 			}
@@ -156,14 +156,6 @@ func own(provider, model string, prices []tenancy.ModelPrice) (e entry, known bo
 		}
 	}
 	return e, false
-}
-
-// providerOf returns a provider's name in usage rows: openai, compatible.gemini.
-func providerOf(n modelname.Name) string {
-	if n.Endpoint != "" {
-		return n.Provider + "." + n.Endpoint
-	}
-	return n.Provider
 }
 
 // find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude model has Anthropic's
@@ -208,7 +200,7 @@ func Known(name string, prices []tenancy.ModelPrice) bool {
 	if n.Provider == modelname.Demo {
 		model = modelname.Demo
 	}
-	_, _, known := find(providerOf(n), model, prices)
+	_, _, known := find(n.Vendor(), model, prices)
 	return known
 }
 

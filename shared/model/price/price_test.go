@@ -117,6 +117,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 		{Model: "gpt-5.4-mini", Input: "0", Output: "0"},
 		{Model: "gemini-9-flash", Input: "999.999999", Output: "999.999999"},
 		{Model: "compatible:box/torn", Input: "x", Output: "1"},
+		{Model: "compatible:my_agent/m", Input: "1", Output: "2"},
 	}
 	for _, tt := range []struct {
 		name, provider, model string
@@ -125,6 +126,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 		known                 bool
 	}{
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 510_000, true},
+		{"an agent with an address", "compatible.my_agent", "m", million, 4_000_000, true},
 		{"another server", "compatible.crate", "llama3.2:3b-q4", million, 0, false},
 		{"a new model, cached as other input", "anthropic", "claude-sonnet-9", million, 28_000_000, true},
 		{"with a snapshot's date", "anthropic", "claude-sonnet-9-20270101", million, 28_000_000, true},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/words/legible"
 )
@@ -140,7 +142,7 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 		wait := growing(tries, 30*time.Second)
 		if e.Kind == model.RateLimited {
 			e.Waited = waited
-			if wait = p.forRate(a, e, limited); wait == 0 {
+			if wait = p.forRate(a, e, key, limited); wait == 0 {
 				return got, err
 			}
 			limited++
@@ -167,23 +169,46 @@ func growing(failed int, most time.Duration) time.Duration {
 const mostPause = time.Minute
 
 // forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. A team without an
-// end waits as long as an answer may take.
-func (p *playing) forRate(a agent, e *model.Error, limited int) time.Duration {
+// end waits as long as an answer may take. Pauses differ between the teams, members and answers that one limit meets at
+// the same time, so that they don't all ask again at once.
+func (p *playing) forRate(a agent, e *model.Error, key string, limited int) time.Duration {
 	left := p.left()
 	if p.Until.IsZero() {
 		left = a.timeout - e.Waited
 	}
-	if e.RetryAfter > 0 {
-		if e.RetryAfter >= left {
-			return 0
-		}
-		return e.RetryAfter
-	}
-	if left < 2*time.Second {
+	part := p.part(key, limited)
+	switch {
+	case e.RetryAfter >= left, e.RetryAfter == 0 && left < 2*time.Second:
 		return 0
+	case e.RetryAfter == 0:
+		return upTo(min(growing(limited, mostPause), left/2), part)
 	}
-	return min(growing(limited, mostPause), left/2)
+	said := e.RetryAfter + portion(min(e.RetryAfter/2, mostLater, left-e.RetryAfter), part)
+	if limited == 0 {
+		return said
+	}
+	// A vendor that says again and again that a moment is enough is not asked a hundred times in a second.
+	return max(said, upTo(min(growing(limited-1, leastPause), left/2), part))
 }
+
+const (
+	// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
+	leastPause = 16 * time.Second
+	// mostLater bounds by how much longer than the vendor says a pause may be.
+	mostLater = 15 * time.Second
+)
+
+// part is from 0 to below 1: the same for the same pause, any for another.
+func (p *playing) part(key string, limited int) float64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d", p.Execution, p.Team.TeamID, key, limited)
+	return float64(h.Sum64()%4093) / 4093
+}
+
+func portion(d time.Duration, part float64) time.Duration { return time.Duration(float64(d) * part) }
+
+// upTo returns a pause of at least the half of d.
+func upTo(d time.Duration, part float64) time.Duration { return d/2 + portion(d/2, part) }
 
 // call asks a model once, within the time that is left.
 func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
@@ -284,12 +309,27 @@ func (p *playing) limit(ctx context.Context, timeout time.Duration) time.Duratio
 	return limit
 }
 
-// pause waits before a retry, at most until the time is up.
+// lookAfter is how long a wait may go on without a look whether the contest has ended.
+const lookAfter = 10 * time.Second
+
+// pause waits before a retry, at most until the time is up or the contest has ended: a vendor's rate limit may last
+// longer than people want to wait who have ended it.
 func (p *playing) pause(ctx context.Context, d time.Duration) error {
-	if err := sleep.For(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
-		return err
+	for {
+		part := min(d, lookAfter)
+		if err := sleep.For(ctx, max(0, p.limit(ctx, part))); err != nil && p.over(ctx) == nil {
+			return err
+		}
+		if err := p.over(ctx); err != nil {
+			return err
+		}
+		if d -= part; d <= 0 {
+			return nil
+		}
+		if err := p.stands(ctx); err != nil {
+			return err
+		}
 	}
-	return p.over(ctx)
 }
 
 func (p *playing) spend(u model.Usage) {
@@ -298,7 +338,8 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads a saved value into v. If it is missing or unreadable, kept reports false and the caller makes a new one.
+// kept reads a saved value into v. If it is missing, kept reports false and the caller makes a new one. If it is
+// unreadable, the team ends: another can't be saved in its place, and would be paid for again in each invocation.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil
@@ -308,8 +349,10 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		slog.WarnContext(ctx, "a saved answer can't be read", "key", key, "err", err)
-		return false, nil
+		slog.ErrorContext(ctx, "a saved answer can't be read", "execution_id", p.Execution, "team_id", p.Team.TeamID, "key", key,
+			"err", err)
+		metric.Count(metric.RoundUnsaved, 1)
+		return false, &Error{Exit: contest.PartialFailure, Err: ErrUnread}
 	}
 	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/words/legible"
 )
 
@@ -45,6 +46,9 @@ func written(v any) string {
 	case nil:
 		return ""
 	case string:
+		if agent.LikeKey(strings.TrimSpace(v)) {
+			return "what looks like a key"
+		}
 		return fmt.Sprintf("%q", legible.Beginning(v, maxShown))
 	case map[string]any:
 		return "a table"

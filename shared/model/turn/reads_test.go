@@ -358,6 +358,10 @@ func TestOnlySoMuchIsShownAgain(t *testing.T) {
 	}
 	shown, named, size := turn.Again([]turn.Round{round("a", 10), round("b", 60_000), round("c", 5_536)}, turn.MaxAgain)
 	expect.That(t, len(shown) == 2 && size == 65_536 && len(named) == 1 && named[0].Path == "a", "%d shown of %d bytes, %+v", len(shown), size, named)
+	signed := round("b", 10)
+	signed.Calls[0].Opaque = &model.Opaque{Data: json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)}
+	shown, _, size = turn.Again([]turn.Round{round("a", 10_000), signed}, turn.MaxAgain)
+	expect.That(t, len(shown) == 1 && size == 60_012, "%d shown of %d bytes with what the vendor hung on them", len(shown), size)
 	shown, named, size = turn.Again([]turn.Round{round("a", 10)}, 5)
 	expect.That(t, len(shown) == 0 && size == 0 && len(named) == 1, "%+v %+v", shown, named)
 }

@@ -219,6 +219,9 @@ func Again(rounds []Round, left int) (shown []Round, named []conversation.Read, 
 		for _, r := range rounds[from-1].Results {
 			n += len(r.Text)
 		}
+		for _, c := range rounds[from-1].Calls {
+			n += len(c.Hung())
+		}
 		if size+n > left {
 			break
 		}

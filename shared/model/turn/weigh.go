@@ -7,9 +7,6 @@ import (
 	"ringi/shared/model"
 )
 
-// imageTokens is what vendors count for a large image.
-const imageTokens = 1_600
-
 // tooLarge is why a file that was read is not shown.
 const tooLarge = "it is too large for what the agent's model takes at once"
 
@@ -32,9 +29,9 @@ func weighParts(parts []model.Part) (n int) {
 		n += Tokens(p.Text)
 		switch {
 		case p.Image != nil:
-			n += imageTokens
+			n += model.ImageTokens
 		case p.Call != nil:
-			n += Tokens(p.Call.Name) + Tokens(string(p.Call.Input))
+			n += weighCall(*p.Call)
 		case p.Result != nil:
 			n += Tokens(p.Result.Text)
 		}
@@ -70,13 +67,18 @@ func weighRounds(rounds []Round) (n int) {
 	for _, r := range rounds {
 		n += Tokens(r.Text)
 		for _, c := range r.Calls {
-			n += Tokens(c.Name) + Tokens(string(c.Input))
+			n += weighCall(c)
 		}
 		for _, result := range r.Results {
 			n += Tokens(result.Text)
 		}
 	}
 	return n
+}
+
+// weighCall estimates the tokens of a call with the thoughts that its vendor hung on it and gets back.
+func weighCall(c model.Call) int {
+	return Tokens(c.Name) + Tokens(string(c.Input)) + Tokens(string(c.Hung()))
 }
 
 // Share returns how much of the room the history may have, in tokens: what the agent reads in this turn needs the rest,
@@ -88,13 +90,16 @@ func (t Turn) Share(room int) int {
 	return max(room-max(weighRounds(t.Earlier), room/4), room/4)
 }
 
-// Fit leaves out results of earlier rounds, the oldest first, and bounds those of new ones, so that they fit the room
-// beside the history.
+// Fit leaves out results of earlier rounds and what hangs on their calls, the oldest first, and bounds those of new
+// ones, so that they fit the room beside the history.
 func (t *Turn) Fit(room int) {
 	room = max(room-Weigh(t.History), room/4)
 	t.Earlier = slices.Clone(t.Earlier)
 	for i := 0; i < len(t.Earlier) && weighRounds(t.Earlier) > room; i++ {
-		t.Earlier[i].Results = slices.Clone(t.Earlier[i].Results)
+		t.Earlier[i].Results, t.Earlier[i].Calls = slices.Clone(t.Earlier[i].Results), slices.Clone(t.Earlier[i].Calls)
+		for j := range t.Earlier[i].Calls {
+			t.Earlier[i].Calls[j].Opaque = nil
+		}
 		for j := range t.Earlier[i].Results {
 			t.Earlier[i].Results[j].Text = "Not shown any more: " + tooLarge + ". Read fewer lines at once."
 		}
@@ -161,7 +166,7 @@ func Fit(history []Message, room int) []Message {
 
 func fileTokens(f File) int {
 	if strings.HasPrefix(f.Type, "image/") {
-		return imageTokens
+		return model.ImageTokens
 	}
 	return Tokens(string(f.Body))
 }

@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -33,6 +34,10 @@ func TestEverythingThatIsSentIsCounted(t *testing.T) {
 			Payload: `{"files":"` + long + `"}`}},
 		"a refused payload": {Sender: turn.FromAgent, Proposal: &turn.Proposal{},
 			Refused: []turn.Proposal{{Payload: `{"files":"` + long + `"}`}}},
+		"what its vendor hung on a read": {Sender: turn.FromAgent, Text: "x", Rounds: []turn.Round{{
+			Calls: []model.Call{{Name: "read_file", Input: json.RawMessage("{}"),
+				Opaque: &model.Opaque{From: "x", Data: json.RawMessage(`"` + long + `"`)}}},
+			Results: []model.Result{{Text: "a"}}}}},
 		"a command's output": {Sender: turn.FromSystem, ActionID: "a", Pieces: []turn.Piece{{Text: long, Quoted: true}}},
 		"a summary":          {Sender: turn.FromSystem, Collapsed: true, Text: long},
 		"seven large images": {Sender: turn.FromUser, Files: images(7)},
@@ -101,6 +106,26 @@ func TestTheRoomIsWhatTheAgentsOwnModelLeaves(t *testing.T) {
 	small.History = []turn.Message{{Sender: turn.FromUser, Text: "x"}}
 	expect.Value(turn.Answer(t.Context(), w, small, nil))(t)
 	expect.Is(t, w.request.MaxTokens, 4_000)
+}
+
+// Rounds of an earlier try fit with what the vendor hung on their calls, of which the oldest is left out, but not in the
+// rounds that are stored.
+func TestWhatHangsOnOldCallsIsLeftOutWithTheirResults(t *testing.T) {
+	round := func() turn.Round {
+		hung := &model.Opaque{From: "x", Data: json.RawMessage(`"` + strings.Repeat("s", 30_000) + `"`)}
+		return turn.Round{Calls: []model.Call{{Name: "read_file", Opaque: hung}}, Results: []model.Result{{Text: "a"}}}
+	}
+	stored := []turn.Round{round(), round(), round()}
+	x := turn.Turn{Earlier: stored}
+	x.Fit(25_000)
+	hangs := func(rounds []turn.Round) (all []bool) {
+		for _, r := range rounds {
+			all = append(all, r.Calls[0].Opaque != nil)
+		}
+		return all
+	}
+	expect.Same(t, []bool{false, true, true}, hangs(x.Earlier))
+	expect.Same(t, []bool{true, true, true}, hangs(stored))
 }
 
 // A summary's own request fits the model, too.

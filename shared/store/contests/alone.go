@@ -3,6 +3,7 @@ package contests
 import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 )
 
 // Alone is a contest that a person starts directly, not for a task.
@@ -23,7 +24,10 @@ type Alone struct {
 type Asked struct {
 	Tenant string `json:"tenant"` // who asks what there is
 	Check  string `json:"check,omitempty"`
-	Begin  *Alone `json:"begin,omitempty"`
+	// Prices are what the tenant's own prices of models become together with the setting that Check is asked for; nil:
+	// they stay as they are.
+	Prices []tenancy.ModelPrice `json:"prices"`
+	Begin  *Alone               `json:"begin,omitempty"`
 }
 
 // Answered is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet is
