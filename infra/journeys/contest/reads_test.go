@@ -23,7 +23,8 @@ import (
 )
 
 // TestAMemberReadsByAToolThatAnAdministratorLists, all in the console: a tool is allowed and listed for contests, a
-// member calls it, the draft has the result, and once the tool is removed from the list the leader is told so.
+// member calls it, the draft has the result, and once the tool is removed from the list the leader is told so. So it is
+// where the settings allow the vendor's search and the model has none.
 func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	s := start(t)
 	desk := driver.Administrator(t, s, workspace.Suzuki)
@@ -60,6 +61,17 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	}
 	_, page = desk.Get("/console/contests/" + id)
 	says(t, "the page", page, []string{why})
+
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.ContestSearch = true })
+	id, found = searched(t, s)
+	const unsearched = "AI モデル demo の提供元の Web 検索は使えず、ほかの読み取りツールも登録されていません。"
+	if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != unsearched {
+		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+	}
+	_, page = desk.Get("/console/contests/" + id)
+	says(t, "the page", page, []string{unsearched})
+	_, page = desk.Get("/console/contests/new")
+	says(t, "the form", page, []string{"researcher can&#39;t read anything", "demo has no web search"})
 }
 
 // decide sends one act about the tool from its server's page.

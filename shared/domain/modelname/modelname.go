@@ -98,9 +98,10 @@ func Parse(name string) (Name, error) {
 
 var errModel = aggregate.ErrField{Field: "model", Limit: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<model id>, demo, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-"}
 
-// Searching reports whether a model's wire has a web search of the vendor's own: Anthropic's Messages (web_search) and
-// OpenAI's Responses (web_search). Chat Completions of compatible endpoints document none: Gemini searches on its native
-// API alone, and xAI removed its search from them. Bedrock's Converse has none.
+// Searching reports whether a model can be asked to search the web by its vendor: on Anthropic's Messages and OpenAI's
+// Responses (web_search). Chat Completions of compatible endpoints document none: Gemini searches on its native API
+// alone, and xAI removed its search from them. Bedrock's Converse has one for Amazon's Nova in the United States alone
+// (nova_grounding), which Ringi doesn't use, and none for Claude.
 func Searching(name string) bool {
 	n, err := Parse(name)
 	return err == nil && (n.Provider == Anthropic || n.Provider == OpenAI)

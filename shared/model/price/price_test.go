@@ -189,6 +189,8 @@ func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
 		cost, known := Cost(aggregate.Usage{Provider: provider, Model: "no such model", Searches: 3}, nil)
 		expect.That(t, known && cost == 30_000 && three == cost, "%s: three cost %s", provider, cost)
 	}
-	_, known := Searched("compatible.gemini", 1)
+	cost, known := Cost(aggregate.Usage{Provider: modelname.OpenAI, Model: "no such model", Input: 10, Searches: 3}, nil)
+	expect.That(t, !known && cost == 30_000, "searches by a model without a price cost %s", cost)
+	_, known = Searched("compatible.gemini", 1)
 	expect.That(t, !known, "a search that nobody has has a price")
 }

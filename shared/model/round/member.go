@@ -152,8 +152,12 @@ func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, k
 		Text    string `json:"text"`
 		Failed  bool   `json:"failed,omitempty"`
 		Refused string `json:"refused,omitempty"`
+		// Spent is what a search cost. It was saved before, with the search's answer.
+		Spent model.Usage `json:"spent,omitzero"`
 	}
 	if ok, err := p.kept(ctx, key, &r); err != nil || ok {
+		p.spend(r.Spent)
+		t.charge(r.Spent)
 		return result{c, r.Text, r.Failed, r.Refused}, err
 	}
 	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
@@ -163,7 +167,9 @@ func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, k
 	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t model.Tool) bool { return t.Name == c.Name }) {
 		r.Text, r.Failed = fmt.Sprintf("There is no tool %.50q.", c.Name), true
 	} else {
-		text, err := p.read(ctx, t, tools, c, key)
+		text, spent, err := p.read(ctx, t, tools, c, key)
+		r.Spent = spent
+		t.charge(spent)
 		if r.Text = text; err != nil {
 			if ends := (fatal{}); errors.As(err, &ends) {
 				return result{}, ends.error

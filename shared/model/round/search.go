@@ -69,8 +69,9 @@ type searching struct{ Reads }
 
 func (s searching) Tools() []model.Tool {
 	search := []model.Tool{{
-		Name: contest.WebSearchTool, Description: "Search the web and get what the pages say, with their addresses.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`),
+		Name:        contest.WebSearchTool,
+		Description: "Search the web and get what the pages say, with their addresses. Each call costs money.",
+		Schema:      json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"],"additionalProperties":false}`),
 	}}
 	if s.Reads == nil {
 		return search
@@ -83,41 +84,51 @@ func (s searching) Tools() []model.Tool {
 	return search
 }
 
-// read calls a member's tool.
-func (p *playing) read(ctx context.Context, t *talk, tools Reads, c model.Call, key string) (string, error) {
+// read calls a member's tool, and returns what a search cost.
+func (p *playing) read(ctx context.Context, t *talk, tools Reads, c model.Call, key string) (
+	text string, spent model.Usage, err error) {
 	if _, ok := tools.(searching); ok && c.Name == contest.WebSearchTool {
 		return p.search(ctx, t, c.Input, key)
 	}
 	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
 	defer cancel()
-	return tools.Read(limited, c.Name, c.Input)
+	text, err = tools.Read(limited, c.Name, c.Input)
+	return text, spent, err
 }
 
 // search has the member's vendor search the web, in a request of its own: the member reads the result like any other
 // tool's, and nothing of the vendor's form of a search has to go back to it. What it cost is the member's.
-func (p *playing) search(ctx context.Context, t *talk, input json.RawMessage, key string) (string, error) {
+func (p *playing) search(ctx context.Context, t *talk, input json.RawMessage, key string) (
+	text string, spent model.Usage, err error) {
 	var x struct{ Query string }
 	if json.Unmarshal(input, &x) != nil || strings.TrimSpace(x.Query) == "" {
-		return "", errors.New("query must be a text that is not empty")
+		return "", spent, errors.New("query must be a text that is not empty")
 	}
 	w := words.In(p.Locale)
 	switch allowed, err := p.Search.allowed(ctx); {
 	case err != nil:
-		return "", errors.New("the search can't be used right now")
+		return "", spent, errors.New("the search can't be used right now")
 	case !allowed:
-		return "", Refused(w.closedSearch)
+		return "", spent, Refused(w.closedSearch)
 	}
 	a := t.agent
 	a.kind, a.query = Searched, input
 	a.sampling = model.Sampling{} // OpenAI's Chat Completions, which would take a seed, have no search
 	got, err := p.turn(ctx, a, key+"/search", model.Request{System: searchRules, Once: true, Searches: maxSearches,
 		Messages: []model.Message{model.Words(model.User, x.Query)}})
-	t.usage, t.spent = t.usage.Plus(runUsage(got.Usage)), t.spent.Plus(got.Usage)
 	switch e := new(model.Error); {
 	case err != nil && !ofAgent(err):
-		return "", fatal{err}
+		return "", got.Usage, fatal{err}
 	case errors.As(err, &e):
-		return "", errors.New(w.because(e))
+		return "", got.Usage, errors.New(w.because(e))
+	}
+	text, err = reported(got)
+	return text, got.Usage, err
+}
+
+// reported returns what a vendor's search found, in a form that a member reads.
+func reported(got keptAnswer) (string, error) {
+	switch {
 	case got.Stop == model.StopRefused:
 		return "", errors.New("the vendor declined to search for this")
 	case got.SearchFailed != "" && len(got.Found) == 0:

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
@@ -143,6 +145,25 @@ func TestASearchIsNotPaidAgainAfterACrash(t *testing.T) {
 	out := expect.Value(s.play("other pages"))(t)
 	expect.That(t, s.answered == 1 && len(s.told) == 2 && s.told[0] == s.told[1], "%d searches, the member read %q", s.answered, s.told)
 	expect.That(t, out.Usage.Searches == 1 && s.kept.spent.Searches == paid.Searches, "%+v, paid %+v", out.Usage, s.kept.spent)
+}
+
+// Wherever a round dies, it ends as one that didn't, and only a death before the search's answer was saved searches again.
+func TestARoundWithASearchMayDieAnywhere(t *testing.T) {
+	always := func(int) (bool, error) { return true, nil }
+	whole := &searches{T: t, kept: &kept{}, allowed: always}
+	want := expect.Value(whole.play("45 hours"))(t)
+	again := 0
+	for crash := 1; crash < len(whole.kept.answers); crash++ {
+		s := &searches{T: t, kept: &kept{crash: crash}, allowed: always}
+		_, err := s.play("45 hours")
+		expect.Must(t, errors.Is(err, errCrashed), "at %d: %v", crash, err)
+		s.kept.crash = 0
+		got := expect.Value(s.play("45 hours"))(t)
+		again += s.answered - 1
+		expect.That(t, got.Usage.Searches == 1 && s.kept.spent.Searches == 1 && cmp.Equal(got.Record, want.Record, butTimes),
+			"at %d: %+v, kept %+v\n%s", crash, got.Usage, s.kept.spent, cmp.Diff(want.Record, got.Record, butTimes))
+	}
+	expect.Is(t, again, 1)
 }
 
 // Whoever takes the permission away stops the searches that have not begun; a table that is down stops none for good.

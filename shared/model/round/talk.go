@@ -43,7 +43,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 	t.turns++
 	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns),
 		model.Request{System: t.prompt.text, Messages: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
-	t.usage, t.spent = t.usage.Plus(runUsage(got.Usage)), t.spent.Plus(got.Usage)
+	t.charge(got.Usage)
 	if err != nil {
 		return "", nil, err
 	}
@@ -76,6 +76,10 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 	}
 	t.said, t.messages = append(t.said, spoken), append(t.messages, answer)
 	return text, calls, nil
+}
+
+func (t *talk) charge(u model.Usage) {
+	t.usage, t.spent = t.usage.Plus(runUsage(u)), t.spent.Plus(u)
 }
 
 // result is the result of a tool call.
