@@ -3,6 +3,7 @@ package consoletest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -21,6 +22,7 @@ type Beginner struct {
 	Down   bool
 	NotSet bool
 	Begun  []contests.Alone
+	More   int // warnings of configs/contest.toml beside the one that is named
 	// Checked is the last question about one file.
 	Checked contests.Asked
 	// mostOfDay limits the day's budget; 0: no limit.
@@ -55,6 +57,9 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 			Warnings: []string{`configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got <b>x</b>`}},
 		{File: "configs/old.toml", Wrong: []string{`configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>`},
 			Warnings: []string{"configs/old.toml: max_concurrent_teams: has no effect"}},
+	}
+	if b.More > 0 {
+		all[0].Warnings = append(all[0].Warnings, fmt.Sprintf("and %d more", b.More))
 	}
 	if asked.Check != "" {
 		b.Checked = asked
