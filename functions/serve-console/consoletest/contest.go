@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
@@ -87,6 +88,20 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"
 	}
 	expect.NoError(w.T, w.Console.Contests.Begin(w.T.Context(), o))
+	return k
+}
+
+// Contesting brings the world's task to a policy that is left to a contest.
+func (w *World) Contesting(title string) *Contest {
+	w.T.Helper()
+	w.Ask()
+	ref := w.Ref
+	k := w.Compete(title, &ref)
+	w.Extracted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: k.ID, Until: w.Now().Add(time.Minute)}, w.Now())
+	})
 	return k
 }
 
