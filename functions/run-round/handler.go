@@ -111,7 +111,7 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	out, err := round.Runner{
-		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Reads: reads, Now: t.Now,
+		Models: t.keeping(), May: t.may, Stands: t.stands, Sandbox: t.Sandbox, Reads: reads, Now: t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}.Round(ctx, play)
 	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)
@@ -198,12 +198,8 @@ func fits(policy string) (problems []string) {
 // may is checked before every call of a model: the contest must be open under this run, and the team must have budget
 // left.
 func (t *team) may(ctx context.Context) error {
-	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
-	if err != nil {
-		return fmt.Errorf("read the contest's head: %w", err)
-	}
-	if over {
-		return round.ErrStopped
+	if err := t.stands(ctx); err != nil {
+		return err
 	}
 	spent, err := t.Store.Spent(ctx, t.work.Ref())
 	if err != nil {
@@ -211,6 +207,18 @@ func (t *team) may(ctx context.Context) error {
 	}
 	if spent >= t.work.Team.Budget {
 		return round.ErrBudget
+	}
+	return nil
+}
+
+// stands returns round.ErrStopped if the contest is over, or another run's.
+func (t *team) stands(ctx context.Context) error {
+	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
+	if err != nil {
+		return fmt.Errorf("read the contest's head: %w", err)
+	}
+	if over {
+		return round.ErrStopped
 	}
 	return nil
 }

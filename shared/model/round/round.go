@@ -87,6 +87,7 @@ type Runner struct {
 	Models  Models
 	Kept    Kept
 	May     May
+	Stands  May // as May, but without the budget; asked every lookAfter while a round lasts. nil: nobody ends the contest
 	Reads   Reads
 	Sandbox Sandbox
 	Now     func() time.Time
@@ -137,7 +138,12 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 		return Outcome{}, ErrBlankPrompt
 	}
 	p := r.of(play)
+	ctx, done := p.untilStopped(ctx)
+	defer done()
 	out, err := p.play(ctx)
+	if err != nil && stopped(ctx) {
+		err = ErrStopped
+	}
 	out.Usage = p.spent
 	if failed := new(Error); errors.As(err, &failed) {
 		failed.Spent = p.spent
