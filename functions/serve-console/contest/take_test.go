@@ -80,7 +80,9 @@ func takesTooLate(t *testing.T, w *consoletest.World) {
 	a := expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	w.Later(time.Second)
 	outcome, _ := a.Outcome()
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(task.PromptKey(1), outcome, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ContestEnded(task.PromptKey(1), outcome, w.Now())
+	})
 	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take\"")
 	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "に終わっています")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
