@@ -1,7 +1,7 @@
 # `sam build` calls build-<LogicalId> for every function of template.yaml and says where the result goes: ReceiveEventFunction
 # is built from functions/receive-event. The flags make the same bytes of the same source, so that a deploy replaces only
-# what changed. A function in a managed runtime has a handler beside its binary. GOARCH comes from the environment when the
-# binaries are to run on this machine: GOARCH=amd64 sam build.
+# what changed. A function in a managed runtime has a handler beside its binary, and may have Python, which npm installs as
+# package-lock.json has it. GOARCH comes from the environment when the binaries are to run on this machine: GOARCH=amd64 sam build.
 GOARCH ?= arm64
 
 folder = $(shell printf '%s' '$(patsubst %Function,%,$(1))' | sed -E 's/([a-z0-9])([A-Z])/\1-\2/g' | tr 'A-Z' 'a-z')
@@ -12,6 +12,16 @@ flags = -trimpath -buildvcs=false -tags lambda.norpc
 build-%: compile
 	$(go) build $(flags) -ldflags '-s -w -buildid=' -o '$(ARTIFACTS_DIR)/bootstrap' ./functions/$(call folder,$*)
 	$(foreach handler,$(wildcard functions/$(call folder,$*)/index.mjs),cp '$(handler)' '$(ARTIFACTS_DIR)/')
+	$(foreach python,$(wildcard functions/$(call folder,$*)/python),$(call install,$(python),$(ARTIFACTS_DIR)/python))
+
+# RINGI_WITHOUT_NODE leaves Python out: for tests on machines without npm.
+install = rm -rf '$(2)' && mkdir -p '$(2)' && cp -R '$(1)/.' '$(2)/' && cp '$(1)/python3' '$(2)/python' && \
+	if command -v npm >/dev/null; then \
+		cd '$(2)' && npm ci --ignore-scripts --no-audit --no-fund --prefer-offline >/dev/null && rm -rf node_modules/@types \
+			node_modules/.package-lock.json node_modules/pyodide/*.map node_modules/pyodide/*.html node_modules/pyodide/*.d.ts; \
+	elif [ -z "$$RINGI_WITHOUT_NODE" ]; then \
+		echo 'npm is missing: it installs the Python of the sandbox' >&2; exit 1; \
+	fi
 
 # `sam build` makes several functions at once, each of which would compile what they share. Whoever holds the lock, a link that names
 # its process, compiles the packages of all into Go's cache; the others wait, and then only link. The stamp spares those who come

@@ -78,6 +78,30 @@ func TestEveryDependencyMayBeShipped(t *testing.T) {
 	expect.NoError(t, os.WriteFile(filepath.Join(repository, ".ringi-local", "sbom.cdx.json"), text, 0o644))
 }
 
+// The packages that npm adds to the sandbox are locked by their hash, and may be shipped. What is compiled into Pyodide
+// itself stands in functions/run-sandbox/README.md.
+func TestThePythonOfTheSandboxMayBeShipped(t *testing.T) {
+	var lock struct {
+		Packages map[string]struct {
+			Version, Integrity, License string
+		}
+	}
+	text := textOf(t, "../functions/run-sandbox/python/package-lock.json")
+	expect.NoError(t, json.Unmarshal([]byte(text), &lock))
+	readme := textOf(t, "../functions/run-sandbox/README.md")
+	expect.That(t, len(lock.Packages) > 1, "the lock names %d packages", len(lock.Packages))
+	for path, p := range lock.Packages {
+		if path == "" { // the list itself
+			continue
+		}
+		expect.That(t, strings.HasPrefix(p.Integrity, "sha512-"), "%s has no hash", path)
+		expect.That(t, slices.Contains(shippable, p.License), "%s is under %q", path, p.License)
+		name := strings.TrimPrefix(path, "node_modules/") + " " + p.Version
+		listed := strings.HasPrefix(name, "@types/") || strings.Contains(readme, name+" ("+p.License+")")
+		expect.That(t, listed, "README.md does not name %s (%s)", name, p.License)
+	}
+}
+
 // required returns the modules that go.mod names, with their versions.
 func required(t *testing.T) (modules []string) {
 	t.Helper()

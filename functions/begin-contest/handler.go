@@ -32,6 +32,7 @@ type Contests interface {
 // Budgets reads the limits of a tenant's costs and what has been spent.
 type Budgets interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	pipeline.SpentReader
 }
 
@@ -61,15 +62,15 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 	if in.Begin != nil {
 		return h.begin(ctx, w, *in.Begin)
 	}
-	s, err := h.Budgets.Settings(ctx, tenant)
+	s, err := h.read(ctx, tenant)
 	if err != nil {
-		return contests.Answered{}, fmt.Errorf("read the settings: %w", err)
+		return contests.Answered{}, err
 	}
 	if in.Check != "" {
 		if in.Prices != nil {
 			s.Prices = in.Prices
 		}
-		d, _, err := h.described(ctx, w, in.Check, s.OwnPrices(), in.MaxRounds)
+		d, _, err := h.described(ctx, w, in.Check, s, in.MaxRounds)
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}
 	files, more, err := w.Contests()
@@ -84,27 +85,45 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			out.Contests[i], _, failed[i] = h.described(ctx, w, file, s.OwnPrices(), 0)
+			out.Contests[i], _, failed[i] = h.described(ctx, w, file, s, 0)
 		})
 	}
 	wg.Wait()
 	return out, errors.Join(failed...)
 }
 
+// workspace is what a workspace's administrators decided.
+type workspace struct {
+	tenancy.Settings
+	unlisted string // why members find no tool for reading; empty: they do
+}
+
+func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err error) {
+	if x.Settings, err = h.Budgets.Settings(ctx, tenant); err != nil {
+		return x, fmt.Errorf("read the settings: %w", err)
+	}
+	tools, err := h.Budgets.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return x, fmt.Errorf("read which tools contests may call: %w", err)
+	}
+	x.unlisted = opening.Unlisted(x.Settings, tools)
+	return x, nil
+}
+
 // described reads the file of a contest and opens its models; most bounds its rounds unless it is 0. It returns
 // errorclass.ErrUnavailable when the file or the model secret can't be read now.
-func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, own []tenancy.ModelPrice,
+func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file string, s workspace,
 	most int) (contests.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
 	if most > 0 {
 		c = c.Within(most)
 	}
-	c.Prices = own
-	unopened, err := h.Models.Check(ctx, c, own)
+	c.Prices = s.OwnPrices()
+	unopened, err := h.Models.Check(ctx, c, c.Prices)
 	if err != nil {
 		return contests.Described{}, c, err
 	}
-	found = append(found, unopened...)
+	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
 	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
 	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong)
 	if err != nil || len(d.Wrong) > 0 {
@@ -118,11 +137,11 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.
 func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
-	s, err := h.Budgets.Settings(ctx, x.Tenant)
+	s, err := h.read(ctx, x.Tenant)
 	if err != nil {
-		return contests.Answered{}, fmt.Errorf("read the settings: %w", err)
+		return contests.Answered{}, err
 	}
-	d, config, err := h.described(ctx, w, x.File, s.OwnPrices(), x.MaxRounds)
+	d, config, err := h.described(ctx, w, x.File, s, x.MaxRounds)
 	if err != nil || len(d.Wrong) > 0 {
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}
@@ -142,7 +161,7 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
 		return contests.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s, h.Now()); err != nil {
+	if o.MostOfDay, err = pipeline.MostOfDay(ctx, h.Budgets, x.Tenant, s.Settings, h.Now()); err != nil {
 		return contests.Answered{}, err
 	}
 	switch err := h.Contests.Begin(ctx, o); {

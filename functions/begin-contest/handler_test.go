@@ -28,6 +28,7 @@ type kept struct {
 	config   string
 	orders   []contest.Order
 	settings tenancy.Settings
+	tools    []tenancy.ToolPermission
 	sums     tenancy.Sums
 }
 
@@ -52,6 +53,10 @@ func (k *kept) Begin(_ context.Context, o contest.Order) error {
 }
 
 func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) { return k.settings, nil }
+
+func (k *kept) ToolPermissions(context.Context, string) ([]tenancy.ToolPermission, error) {
+	return k.tools, nil
+}
 
 func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) { return k.sums, nil }
 
@@ -126,7 +131,8 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		if d.File == "old.toml" && (len(d.Warnings) != mostWrong+1 || !strings.Contains(d.Warnings[0]+d.Warnings[1], "capabilities")) {
 			t.Errorf("%d warnings: %q", len(d.Warnings), d.Warnings)
 		}
-		expect.That(t, d.File != samples.File || len(d.Warnings) == 0, "%q", d.Warnings)
+		expect.That(t, d.File != samples.File || len(d.Warnings) == 1 && strings.Contains(d.Warnings[0], "can't read anything"), "%q",
+			d.Warnings)
 	}
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
 	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
@@ -241,6 +247,37 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 	}
 	expect.That(t, len(got.Contests) == 2 && len(answer) <= 100<<10,
 		"%d contests in %d bytes", len(got.Contests), len(answer))
+}
+
+// A member that has nothing to read by, or no search though the settings allow one, is named before anything is paid.
+func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
+	read := tenancy.ToolPermission{ToolName: "mcp.rooms.list", Allowed: true, Contests: true, Pin: &tenancy.Pin{Access: aggregate.Read}}
+	changed := read
+	changed.ChangedAt = new(time.Time)
+	const gone = "researcher can't read anything: no tool for reading is listed for contests"
+	for name, tt := range map[string]struct {
+		search  bool
+		tools   []tenancy.ToolPermission
+		instead string
+		want    string // in the warning; empty: none
+	}{
+		"nothing":                          {false, nil, "", gone + ", and the settings don't let them search the web. Its team is told so."},
+		"a search":                         {true, nil, "", ""},
+		"a listed tool":                    {false, []tenancy.ToolPermission{read}, "", ""},
+		"a tool that changed":              {false, []tenancy.ToolPermission{changed}, "", gone},
+		"a wire without a search":          {true, nil, "compatible:gemini/gemini-3", "compatible:gemini/gemini-3 has no web search of its vendor's"},
+		"such a wire, and a listed tool":   {true, []tenancy.ToolPermission{read}, "bedrock:x", "researcher has the listed tools alone: bedrock:x has no web search"},
+		"such a wire, nobody is to search": {false, []tenancy.ToolPermission{read}, "bedrock:x", ""},
+	} {
+		h, k := handler(sample(t, nil))
+		k.settings.ContestSearch, k.tools, h.Models.Instead = tt.search, tt.tools, tt.instead
+		got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant, Check: samples.File}))(t).Contests[0]
+		said := strings.Join(got.Warnings, "\n")
+		expect.That(t, (tt.want == "") == (said == "") && strings.Contains(said, tt.want), "%s: %q", name, said)
+	}
+	h, k := handler(sample(t, nil))
+	x := alone()
+	expect.That(t, expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t).Begun && len(k.orders) == 1, "a warning stopped a contest")
 }
 
 // down is a bucket that fails for one file.

@@ -93,10 +93,13 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 	if skip, ok := errors.AsType[notForTeams](wrong); ok {
 		why, detail = string(skip), ""
 	}
+	skipped := false // the first time that the step is here
 	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
+		c, err := a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
+		skipped = !c.Empty()
+		return c, err
 	})
-	if err == nil && why == task.ContestFiles {
+	if err == nil && skipped && why == task.ContestFiles {
 		metric.Count(metric.ContestUnusable, 1)
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
 	}
@@ -151,7 +154,7 @@ func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 
 // rejected returns the rejected version that the version takes the place of, the configuration of the contest that
 // drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew, or could
-// not because its models can't be called any more.
+// not because its models can't be called any more or its contest's file is no longer shared with the tenant.
 func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	was *task.Prompt, c teamconfig.Contest, i int, err error) {
 	if s.DraftContest.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
@@ -160,6 +163,9 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 	was = a.Prompts[len(a.Prompts)-2]
 	if was.Entry == nil || was.Contest == nil || was.Status != aggregate.Rejected {
 		return nil, c, -1, nil
+	}
+	if shared, err := h.shared(ctx, a.Head.TenantID, was.Contest.File); err != nil || !shared {
+		return nil, c, -1, err
 	}
 	k, err := h.Contests.Load(ctx, contest.Ref(a.Head.TenantID, was.Contest.ExecutionID))
 	var text json.RawMessage
@@ -205,6 +211,16 @@ func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Se
 	c.Prices = s.OwnPrices()
 	found, err := h.Models.Check(ctx, c, c.Prices)
 	return c, found, err
+}
+
+// shared reports whether a tenant may still use a contest's file, as it was asked before the file's teams played. What
+// else is wrong with the files is said for the draft that needs them.
+func (h *Handler) shared(ctx context.Context, tenant, file string) (bool, error) {
+	w, err := h.Workspace(ctx, tenant)
+	if errors.Is(err, errorclass.ErrUnavailable) {
+		return false, fmt.Errorf("open the files of contests: %w", err)
+	}
+	return err == nil && w.Has(file), nil
 }
 
 // order returns the order for the version's contest, and what the version records of it. wrong is a notForTeams, or

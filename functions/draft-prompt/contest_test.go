@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/opening"
@@ -278,6 +280,22 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 	}
 }
 
+// Two deliveries of a step may find the same mistake. It is counted once, with the row that says it.
+func TestAContestThatIsSkippedTwiceIsCountedOnce(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	h, _ := contested(w)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	s := tenancy.DefaultSettings()
+	printed := metrictest.Printed(t, func() {
+		for range 2 {
+			expect.NoError(t, h.skip(t.Context(), w.In(), s, errors.New("contest.toml: is wrong")))
+		}
+	})
+	expect.Same(t, 1, strings.Count(printed, `"ContestUnusable":1`))
+	expect.Is(t, w.Load().Prompt().Contest.Detail, "contest.toml: is wrong")
+}
+
 // The team whose draft was rejected makes it anew, with the reason and its own text, as it was in the contest.
 func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
 	server := pipelinetest.Start(t)
@@ -336,6 +354,32 @@ func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
 			expect.That(t, p.Content == "9月の案" && p.Entry.TeamID == teams[0], "%+v", p)
 		})
 	}
+}
+
+// A further workspace from which a contest's file was taken back gets nothing more from that file's teams.
+func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	h, all := contested(w)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	played(t, w, all, "慎重な案", "早い案", "一人の案")
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Reject(a.Prompt().ID, "9月を対象に", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{}, errorclass.ErrUnavailable
+	}
+	_, err := h.Handle(t.Context(), w.In())
+	expect.Fails(t, err, errorclass.ErrUnavailable, "nobody knows whether it is shared")
+	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{FS: sample.Sample()}.SharedWith("T2") // the sample shares nothing
+	}
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
+	x := w.Load().Prompt().Contest
+	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
+	expect.Has(t, x.Detail, "there is no such file")
 }
 
 // Before a team makes its draft anew, its models are opened, as before any contest: a key or a price may be gone.

@@ -33,6 +33,10 @@ type Handler struct {
 	Prompts func(ref aggregate.Ref) model.Keep
 	// Sandbox runs the code of members; if it is nil, members run none.
 	Sandbox round.Sandbox
+	// Search reports whether a tenant lets members of contests search the web; if it is nil, none may.
+	Search func(ctx context.Context, tenant string) (bool, error)
+	// Instead is the model that replaces every other; empty: none.
+	Instead string
 	// Reads opens the tools that a tenant allows in contests; if it is nil, there are none.
 	Reads func(ctx context.Context, tenant, locale string) (round.Reads, error)
 	Now   func() time.Time
@@ -111,7 +115,8 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	out, err := round.Runner{
-		Models: t.keeping(), May: t.may, Stands: t.stands, Sandbox: t.Sandbox, Reads: reads, Now: t.Now,
+		Models: t.keeping(), May: t.may, Stands: t.stands, Sandbox: t.Sandbox, Reads: reads, Search: t.search(),
+		Now:  t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}.Round(ctx, play)
 	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)
@@ -265,6 +270,8 @@ func why(e *round.Error) aggregate.Reason {
 		return contest.ReasonLeader
 	case e.Agent == round.Evaluator:
 		return contest.ReasonEvaluator
+	case errors.Is(e, round.ErrUnread):
+		return contest.ReasonWrite
 	}
 	return contest.ReasonOf(e.Exit)
 }

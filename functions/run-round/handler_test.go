@@ -217,6 +217,78 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 	}
 }
 
+// searcher is a leader, a member that searches, and its vendor, whose search costs money.
+type searcher struct{ searches *int }
+
+func (s searcher) Open(string) (model.Wire, error) { return s, nil }
+
+func (s searcher) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	call := func(name, input string) model.Response {
+		return model.Response{Stop: model.StopEnd, Calls: []model.Call{{ID: "x", Name: name, Input: json.RawMessage(input)}}}
+	}
+	switch last := r.Messages[len(r.Messages)-1].Parts[0]; {
+	case r.Searches > 0:
+		*s.searches++
+		return model.Response{Text: "45 hours", Stop: model.StopEnd, Usage: model.Usage{Provider: "anthropic", Model: "x", Calls: 1, Searches: 3}}, nil
+	case last.Result != nil:
+		return model.Response{Text: "案 " + last.Result.Text, Stop: model.StopEnd}, nil
+	case len(r.Tools) == 1 && r.Tools[0].Name == contest.WebSearchTool:
+		return call(contest.WebSearchTool, `{"query":"残業"}`), nil
+	case len(r.Tools) == 1:
+		return call(r.Tools[0].Name, `{"task":"残業"}`), nil
+	}
+	return round.Demo{}.Say(ctx, r, onText)
+}
+
+// Members search the web for as long as their tenant's settings allow it, and what a search costs is of the team's part
+// of the budget.
+func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
+	w := newWorld(t)
+	for name, tt := range map[string]struct {
+		allowed  bool
+		instead  string
+		searches int
+		spent    aggregate.MicroUSD
+		exit     contest.ExitReason
+		tells    string // why the member could not
+	}{
+		"allowed":                      {true, "", 1, 30_000, contest.BudgetExhausted, ""},
+		"not allowed":                  {false, "", 0, 0, "", "コンテストで使える読み取りツールが登録されていません。"},
+		"a deployment's model without": {true, "bedrock:x", 0, 0, "", "AI モデル bedrock:x の提供元の Web 検索は使えず"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := conteststest.Order("a")
+			o.Budget, o.TeamTimeoutSeconds = 20_000, 60
+			member := teamconfig.Member{AgentName: "searcher", AgentType: string(contest.WebSearch), ToolDescription: "探します",
+				Model: "anthropic:claude-sonnet-4-6"}
+			c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 1}}},
+				Judgment: teamconfig.Judgment{Model: "demo"}, Teams: []teamconfig.Team{{TeamID: o.Teams[0].TeamID, TeamName: o.Teams[0].TeamName,
+					MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{member}}}}
+			text := expect.Value(json.Marshal(c))(t)
+			o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
+			expect.NoError(t, w.store.Begin(t.Context(), o))
+			a := expect.Value(w.store.Of.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
+			searches := 0
+			h := &Handler{Store: w.store, Models: opens(searcher{&searches}), Now: time.Now, Instead: tt.instead,
+				Search: func(_ context.Context, tenant string) (bool, error) {
+					expect.Is(t, tenant, o.Tenant)
+					return tt.allowed, nil
+				}}
+			ref := a.Ref()
+			expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
+			team := contest.TeamRef(ref.Tenant, ref.ID, "a")
+			spent := expect.Value(w.store.Spent(t.Context(), team))(t)
+			got := w.team(a, "a")
+			expect.That(t, searches == tt.searches && spent == tt.spent && got.ExitReason == tt.exit, "%d searches, %s, %+v", searches, spent, got)
+			record, _, err := w.store.LoadRoundHistory(t.Context(), ref.Tenant, ref.ID, "a", 1)
+			if tt.tells == "" {
+				return
+			}
+			expect.That(t, err == nil && record != nil && strings.Contains(*record.Submissions[0].ErrorMessage, tt.tells), "%v: %+v", err, record)
+		})
+	}
+}
+
 // limited is a model whose vendor limits the rate for ten minutes.
 type limited struct{}
 

@@ -46,6 +46,11 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store:   contests.Of(s, values),
 		Models:  modelsOf(provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}}),
 		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
+		Search: func(ctx context.Context, tenant string) (bool, error) {
+			x, err := s.Settings(ctx, tenant)
+			return x.ContestSearch, err
+		},
+		Instead: env.Model,
 		Reads:   newReads(cfg, env, s).Open,
 		Now:     time.Now,
 	}

@@ -56,11 +56,11 @@ func runCommand() error {
 	argv := p.Jobs[0].Argv
 	if script := p.Jobs[0].Script; script != "" {
 		argv = []string{"bash", "-c", "--", script}
-		if lookUp("bash") == "" {
+		if lookUp(p, "bash") == "" {
 			argv[0] = "sh"
 		}
 	}
-	path := lookUp(argv[0])
+	path := lookUp(p, argv[0])
 	if path == "" {
 		report.Encode(event{Missing: argv[0]})
 		os.Exit(127)
@@ -103,14 +103,23 @@ func keepFiles(first, last int) error {
 }
 
 // lookUp returns the path of a tool, or "" if there is none. A name with a slash is a path already.
-func lookUp(name string) string {
+func lookUp(p plan, name string) string {
 	if strings.Contains(name, "/") {
 		if _, err := os.Stat(name); err != nil {
 			return ""
 		}
 		return name
 	}
-	return isolated.Find(name)
+	return isolated.FindIn(searched(p), name)
+}
+
+// searched returns the folders in which a command finds programs. In Lambda, the function's package has Python.
+func searched(p plan) string {
+	own, err := os.Executable()
+	if p.Level != machine || err != nil {
+		return isolated.Searched
+	}
+	return isolated.Searched + ":" + filepath.Join(filepath.Dir(own), isolated.Beside)
 }
 
 // variables returns the command's complete environment. Python leaves no compiled files beside the sources: they would
@@ -121,7 +130,7 @@ func variables(p plan) []string {
 		temporary = filepath.Join(p.Folder, temporaryName)
 	}
 	return []string{
-		"PATH=" + isolated.Searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
+		"PATH=" + searched(p), "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb",
 		"NO_COLOR=1", "CI=true", "USER=sandbox", "PYTHONDONTWRITEBYTECODE=1",
 	}
 }

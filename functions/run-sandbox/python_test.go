@@ -1,10 +1,17 @@
+//go:build linux
+
 package main
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"ringi/infra/local/npm"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
 )
 
 // What Python compiles is nothing that a person can read, so no pull request takes it.
@@ -18,4 +25,76 @@ mkdir -p a; echo 'x = 1' > a/m.py; python3 -c 'import a.m; print(a.m.x)'; find .
 		}
 		expect.Is(t, got.text(), "1")
 	})
+}
+
+// lambdaPython installs the Python of the function's package, and returns the beginning of a script that finds it first.
+func lambdaPython(t *testing.T) string {
+	t.Helper()
+	expect.Patience(t)
+	_, dir := npm.Start(t, "python", os.DirFS("python"))
+	return "PATH=" + dir + ":$PATH\n"
+}
+
+// In Lambda commands find Python in the package, after all that the managed runtime has; elsewhere they find the machine's.
+func TestCommandsFindThePythonBesideTheBinaryInLambda(t *testing.T) {
+	own := filepath.Dir(expect.Value(os.Executable())(t))
+	expect.Is(t, searched(plan{Level: machine}), isolated.Searched+":"+filepath.Join(own, "python"))
+	expect.Is(t, searched(plan{Level: namespaces}), isolated.Searched)
+	info := expect.Value(os.Stat("python/python3"))(t)
+	expect.That(t, info.Mode()&0o111 != 0, "python3 can't be executed: %s", info.Mode())
+}
+
+func TestThePythonOfLambda(t *testing.T) {
+	begin := lambdaPython(t)
+	version := strings.Fields(strings.SplitAfter(isolated.Installed(""), "CPython ")[1])[0]
+	for name, tt := range map[string]struct {
+		script string
+		want   string // in the output
+		code   int
+	}{
+		"the version that models are told": {script: `python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])'`,
+			want: version},
+		"a file with an argument": {script: "echo 'import sys; print(sys.argv)' > a.py; python3 a.py one 'two three'",
+			want: "['a.py', 'one', 'two three']"},
+		"a file in a folder, with what stands beside": {script: `mkdir -p a; cd a; echo 'print("beside")' > b.py; echo '
+import os, b; print(os.environ["HOME"] == os.environ["TMPDIR"])' > c.py; python3 c.py`, want: "beside\nTrue"},
+		"standard input": {script: "python3 - <<'END'\nimport statistics\nprint(statistics.mean([1, 2, 6]))\nEND",
+			want: "3"},
+		"data through a pipe": {script: `echo あ | python3 -c 'print(input() * 2)'`, want: "ああ"},
+		"a module":            {script: `echo '{"a":1}' | python3 -m json.tool --compact`, want: `{"a":1}`},
+		"files of the command": {script: `python3 -c 'open("a.txt", "w").write("kept")'; cat a.txt; python3 -c '
+import tempfile
+with tempfile.TemporaryDirectory() as d: open(d + "/x", "w").close()'`, want: "kept"},
+		"an end of the program's own": {script: `python3 -c 'import atexit, sys
+atexit.register(print, "left")
+sys.exit(3)'`, want: "left", code: 3},
+		"an exception":  {script: `python3 -c '1/0'`, want: "ZeroDivisionError", code: 1},
+		"no event loop": {script: `python3 -c 'import asyncio; asyncio.run(asyncio.sleep(0))'`, want: "not supported", code: 1},
+		"no processes":  {script: `python3 -c 'import subprocess; subprocess.run(["true"])'`, want: "Error", code: 1},
+		"no threads": {script: `python3 -c 'import threading; threading.Thread(target=print).start()'`,
+			want: "can't start new thread", code: 1},
+		"no network": {script: `python3 -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:1")'`,
+			want: "Traceback", code: 1},
+		"no other packages": {script: `python3 -c 'import numpy'`, want: "ModuleNotFoundError", code: 1},
+		"no pip":            {script: `python3 -m pip list`, want: "No module named pip", code: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := run(t, machine, newStore(t).order(begin+tt.script))
+			expect.NoError(t, got.err)
+			expect.That(t, got.end.ExitCode == tt.code && strings.Contains(got.text(), tt.want), "%+v\n%s", got.end, got.text())
+			t.Logf("%s: %s", got.took, got.text())
+		})
+	}
+}
+
+// A contest member's script may be in Python where there is nothing but Lambda's package.
+func TestAMembersScriptInPython(t *testing.T) {
+	members := round.Isolated(boxOf{t, machine}, "")
+	expect.Has(t, members.About(), "python3")
+	got := expect.Value(members.Run(t.Context(), lambdaPython(t)+`python3 - <<'END'
+import csv, io
+rows = list(csv.DictReader(io.StringIO("name,hours\nA,7\nB,35\n")))
+print(sum(int(r["hours"]) for r in rows))
+END`))(t)
+	expect.Is(t, got, "42\nexit code: 0")
 }

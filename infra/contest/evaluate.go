@@ -23,6 +23,7 @@ type evaluation struct {
 	EvaluationFeedback string                `json:"evaluation_feedback"`
 	Metrics            []contest.MetricScore `json:"metrics"`
 	CostUSD            string                `json:"cost_usd"`
+	Unpriced           int                   `json:"unpriced_calls,omitempty"` // calls that CostUSD leaves out
 }
 
 // evaluate scores a text by an evaluator's file. It exits with 1 if the evaluator fails, and with 2 if it was called
@@ -68,11 +69,12 @@ func (p program) evaluate(ctx context.Context, args []string) int {
 	if err != nil {
 		return p.unscored(err, *locale)
 	}
-	e := evaluation{out.Result.EvaluationScore, out.Result.EvaluationFeedback, out.Metrics, out.Usage.Cost.String()}
+	e := evaluation{out.Result.EvaluationScore, out.Result.EvaluationFeedback, out.Metrics, out.Usage.Cost.String(),
+		out.Usage.Unpriced}
 	if *asJSON {
 		return p.json(e, exitDone)
 	}
-	fmt.Fprintf(p.out, "%s of 100, %s USD\n\n", points(e.EvaluationScore), e.CostUSD)
+	fmt.Fprintf(p.out, "%s of 100, %s USD\n\n", points(e.EvaluationScore), dollars(out.Usage.Cost, e.Unpriced))
 	for l := range strings.SplitSeq(contest.InPoints(e.EvaluationFeedback, language.English), "\n") {
 		fmt.Fprintln(p.out, still(l))
 	}

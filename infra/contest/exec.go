@@ -18,6 +18,8 @@ import (
 
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model/opening"
+	"ringi/shared/model/price"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -29,7 +31,7 @@ const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
 	maxPrompt        = contest.MaxPrompt
-	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--timeout SECONDS] \"prompt\""
+	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--no-save] [--search] [--timeout SECONDS] \"prompt\""
 )
 
 // usualFiles are where exec looks for a contest's file if its arguments name none.
@@ -40,6 +42,7 @@ type execution struct {
 	file, model, trace, locale string
 	servers                    string
 	asJSON, dry, unsaved       bool
+	search                     bool
 	timeout                    time.Duration
 }
 
@@ -54,6 +57,7 @@ func (x *execution) flags(f *flag.FlagSet) {
 	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
 	f.BoolVar(&x.dry, "dry-run", false, "check files, keys and servers, and call no model")
 	f.BoolVar(&x.unsaved, "no-save", false, "leave the archive of this machine, "+localFolder+", as it is")
+	f.BoolVar(&x.search, "search", false, "let members of type web-search use their vendor's own web search, each of which has a price")
 	f.Func("timeout", "`seconds`, or 5m, for the whole contest", func(s string) error {
 		if n, err := strconv.Atoi(s); err == nil {
 			s = fmt.Sprint(n, "s")
@@ -113,6 +117,9 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	}
 	file, all, wrong := servers(w, x.servers, config)
 	g = &game{config: config, timeout: x.timeout, names: config.Models()}
+	if x.search {
+		g.search = round.Search{Allowed: always, Instead: x.model}
+	}
 	places := config.Named
 	if x.model != "" { // it replaces every model
 		g.names, places = []string{x.model}, []teamconfig.Named{{File: "-model", Model: x.model, Set: true}}
@@ -133,16 +140,35 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	if !valid {
 		return nil, release, exitMisused
 	}
-	release = p.equip(ctx, g, file)
+	p.tell(unpriced(g.names))
+	release = p.equip(ctx, g, file, x.model)
 	return g, release, exitDone
 }
 
+// always allows searches: the person at this machine asked for them.
+func always(context.Context) (bool, error) { return true, nil }
+
+// unpriced returns a warning for each model whose price is not known.
+func unpriced(names []string) (found []teamconfig.Finding) {
+	for _, name := range names {
+		if !price.Known(name, nil) {
+			found = append(found, teamconfig.Finding{File: name, Warning: true,
+				Message: "its price is not known, so USD leaves it out"})
+		}
+	}
+	return found
+}
+
 // equip gives members a sandbox for scripts, and names the members that can't work on this machine.
-func (p program) equip(ctx context.Context, g *game, file string) (release func()) {
+func (p program) equip(ctx context.Context, g *game, file, instead string) (release func()) {
 	release = func() {}
 	lacks := map[contest.AgentType]string{}
-	if g.listed != nil && len(g.listed.tools) == 0 {
-		lacks[contest.WebSearch] = fmt.Sprintf("can't read anything: %s lists no tool of an MCP server", file)
+	if g.listed != nil {
+		unlisted := ""
+		if len(g.listed.tools) == 0 {
+			unlisted = file + " lists no tool of an MCP server"
+		}
+		p.tell(opening.Models{Instead: instead}.Readers(g.config, g.search.Allowed != nil, unlisted))
 	}
 	if having(g.config, contest.CodeExec) {
 		var err error
@@ -173,14 +199,13 @@ func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamc
 
 // contestFile locates the contest's file; for "" the first of the usual ones that exists.
 func contestFile(w teamconfig.Workspace, file string) (string, error) {
-	if file == "" {
-		file = usualFiles[0]
-		for _, usual := range usualFiles {
-			if _, err := fs.Stat(w.FS, usual); err == nil {
-				file = usual
-				break
-			}
+	for _, usual := range usualFiles {
+		if _, err := fs.Stat(w.FS, usual); file == "" && err == nil {
+			file = usual
 		}
+	}
+	if file == "" {
+		return "", fmt.Errorf("the workspace has neither %s: name a file by -c", strings.Join(usualFiles, " nor "))
 	}
 	at, err := w.Locate(file)
 	if err != nil {
@@ -223,6 +248,9 @@ func (p program) plan(x execution, g *game) int {
 	}
 	if g.listed != nil {
 		plan.Tools = append(plan.Tools, g.listed.names()...)
+	}
+	if g.search.Allowed != nil {
+		plan.Tools = append(plan.Tools, g.searching()...)
 	}
 	if x.asJSON {
 		return p.json(plan, exitDone)

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
@@ -115,10 +116,12 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		folder, says string
 		args         []string
 	}{
-		"a blank prompt":   {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000\u200b"}},
-		"no prompt":        {folder, "usage", []string{"-model", "demo"}},
-		"two prompts":      {folder, "usage", []string{"-model", "demo", "a", "b"}},
-		"no team":          {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
+		"a blank prompt": {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000\u200b"}},
+		"no prompt":      {folder, "usage", []string{"-model", "demo"}},
+		"two prompts":    {folder, "usage", []string{"-model", "demo", "a", "b"}},
+		"no team":        {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
+		"none of the usual": {t.TempDir(),
+			"the workspace has neither configs/contest.toml nor configs/orchestrator.toml: name a file by -c", []string{"-model", "demo", "x"}},
 		"no file":          {folder, "there is no such file", []string{"-c", "no.toml", "-model", "demo", "x"}},
 		"no key":           {folder, "anthropic:claude-haiku-4-5 needs ANTHROPIC_API_KEY in the environment", []string{"x"}},
 		"a model's absent": {folder, "must be anthropic:", []string{"-model", "grok", "x"}},
@@ -230,4 +233,39 @@ func TestAJudgeThatGivesNoAnswerIsShown(t *testing.T) {
 	var out bytes.Buffer
 	show(&out, summary{Teams: []*outcome{o}})
 	expect.Has(t, out.String(), "careful: the judge gave no answer 2 times, so the team played on: the answer did not come in time\n")
+}
+
+func TestAllCallsOfATeamAreCounted(t *testing.T) {
+	got, r := held(t, sampled(t), "demo: unscored solo\nWrite a policy")
+	for _, o := range got.Teams {
+		expect.That(t, o.Tokens > 0, "%s took no tokens: %+v", o.TeamID, r)
+	}
+	use := got.TeamResults[0]["usage"].(map[string]any)
+	leaders := use["input_tokens"].(float64) + use["output_tokens"].(float64) // the best round's, without evaluators
+	expect.That(t, got.FailedTeams[0].TeamID == "solo" && float64(got.Teams[0].Tokens) > leaders, "%+v", got.Teams)
+}
+
+func TestWhatAContestCostIsShown(t *testing.T) {
+	var out bytes.Buffer
+	known, unknown := &outcome{TeamID: "known"}, &outcome{TeamID: "unknown"}
+	known.spend(model.Usage{Input: 100, Cached: 20, Output: 30, Cost: 1_500_000})
+	show(&out, summary{ExecutionID: "id", Status: contest.SummaryCompleted, Teams: []*outcome{known}})
+	expect.Has(t, out.String(), "id: completed, 0.0 s, 1.50 USD\n")
+	expect.Has(t, out.String(), "150     1.50")
+	out.Reset()
+	unknown.spend(model.Usage{Output: 7, Unpriced: 2})
+	show(&out, summary{ExecutionID: "id", Status: contest.SummaryCompleted, Teams: []*outcome{known, unknown}})
+	expect.Has(t, out.String(), "id: completed, 0.0 s, >1.50 USD\n")
+	expect.Has(t, out.String(), "7       unknown")
+	expect.Has(t, out.String(), "The prices of 2 calls are not known, so USD leaves them out.\n")
+	env := map[string]string{"MIXSEEK_WORKSPACE": sampled(t), "BOX_BASE_URL": "http://127.0.0.1:1", "GEMINI_API_KEY": "k"}
+	r := runIn(t, env, "exec", "--dry-run", "-model", "compatible:box/x")
+	expect.Has(t, r.problem, "warning: compatible:box/x: its price is not known, so USD leaves it out\n")
+	r = runIn(t, env, "exec", "--dry-run", "-model", "google-gla:gemini-2.5-flash")
+	expect.That(t, !strings.Contains(r.problem, "price"), "%s", r.problem)
+}
+
+func TestALineSaysWhyACallFailed(t *testing.T) {
+	why := "model compatible.gemini gemini-2.5-flash-lite: rate_limited (429) request req_0123456789: RESOURCE_EXHAUSTED"
+	expect.Has(t, detail(round.Event{Kind: "LEADER", Failed: why}), why)
 }

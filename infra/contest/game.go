@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/model"
+	"ringi/shared/model/price"
 	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -23,8 +27,9 @@ type game struct {
 	config  teamconfig.Contest
 	names   []string // models that are called
 	models  round.Models
-	listed  *listed       // nil: no member reads
-	reads   round.Reads   // the listed tools
+	listed  *listed     // nil: no member reads
+	reads   round.Reads // the listed tools
+	search  round.Search
 	sandbox round.Sandbox // nil: not needed, or not available on this machine
 	prompt  string
 	locale  string
@@ -33,6 +38,7 @@ type game struct {
 	watch   func(round.Event)
 
 	mu     sync.Mutex
+	found  map[string]int64 // searches of the web, by provider
 	teams  []*outcome
 	scored []contest.ScoredRound // of all teams, in the order in which they ended
 }
@@ -45,9 +51,25 @@ type outcome struct {
 	Played     int                   `json:"rounds"`
 	ExitReason contest.ExitReason    `json:"exit_reason"`
 	Detail     string                `json:"detail,omitempty"` // why it ended, where something went wrong
+	Tokens     int64                 `json:"tokens"`           // of all calls, the evaluators' and the judge's too
 	CostUSD    string                `json:"cost_usd"`
-	Unjudged   *contest.Unjudged     `json:"unjudged,omitempty"` // the judge gave no judgment of some rounds
+	Unpriced   int                   `json:"unpriced_calls,omitempty"` // calls that CostUSD leaves out
+	Unjudged   *contest.Unjudged     `json:"unjudged,omitempty"`       // the judge gave no judgment of some rounds
 	cost       aggregate.MicroUSD
+}
+
+// spend adds what a round's calls took.
+func (o *outcome) spend(u model.Usage) {
+	o.cost += u.Cost
+	o.Tokens, o.CostUSD, o.Unpriced = o.Tokens+u.Input+u.Cached+u.Output, o.cost.String(), o.Unpriced+u.Unpriced
+}
+
+// spent is what all teams' calls took.
+func (s summary) spent() (cost aggregate.MicroUSD, unpriced int) {
+	for _, o := range s.Teams {
+		cost, unpriced = cost+o.cost, unpriced+o.Unpriced
+	}
+	return cost, unpriced
 }
 
 // summary is the row execution_summary, and what the printed table adds.
@@ -64,6 +86,18 @@ type summary struct {
 	CreatedAt                 time.Time             `json:"created_at"`
 	FailedTeams               []*outcome            `json:"failed_teams"`
 	Teams                     []*outcome            `json:"teams"`
+	Searches                  []searches            `json:"web_searches,omitempty"`
+	CostUSD                   string                `json:"cost_usd"`
+}
+
+// searches are those of one vendor, with their price, which the teams' costs include.
+type searches struct {
+	Provider    string `json:"provider"`
+	Searches    int64  `json:"searches"`
+	CostUSD     string `json:"cost_usd"`
+	ThousandUSD string `json:"usd_per_thousand"`
+	Source      string `json:"source"`
+	Read        string `json:"read"` // the day
 }
 
 // play lets all teams play concurrently.
@@ -99,10 +133,10 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until,
 			Locale: g.locale,
 		}
-		out, err := round.Runner{Models: g.models, Reads: g.reads, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
+		out, err := round.Runner{Models: g.models, Reads: g.reads, Search: g.search, Sandbox: g.sandbox,
+			Watch: g.saw}.Round(ctx, play)
 		g.mu.Lock()
-		o.cost += out.Usage.Cost
-		o.CostUSD = o.cost.String()
+		o.spend(out.Usage)
 		var ended *round.Error
 		switch {
 		case errors.As(err, &ended):
@@ -118,6 +152,29 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 		}
 		g.mu.Unlock()
 	}
+}
+
+// saw counts searches, and passes every event on.
+func (g *game) saw(e round.Event) {
+	if e.Kind == round.Searched && e.Usage != nil && e.Usage.Searches > 0 {
+		g.mu.Lock()
+		if g.found == nil {
+			g.found = map[string]int64{}
+		}
+		g.found[e.Usage.Provider] += e.Usage.Searches
+		g.mu.Unlock()
+	}
+	g.watch(e)
+}
+
+// searched returns the searches of each vendor.
+func (g *game) searched() (all []searches) {
+	for _, provider := range slices.Sorted(maps.Keys(g.found)) {
+		p, _ := price.Search(provider)
+		cost, _ := price.Searched(provider, g.found[provider])
+		all = append(all, searches{provider, g.found[provider], cost.String(), p.Thousand.String(), p.Page, p.Read})
+	}
+	return all
 }
 
 // judged notes why the judge gave no judgment of a round.
@@ -164,7 +221,7 @@ func (g *game) summary(began, ended time.Time) summary {
 	s := summary{
 		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []contest.RoundResult{},
 		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(),
-		FailedTeams: []*outcome{}, Teams: ranked(g.teams),
+		FailedTeams: []*outcome{}, Teams: ranked(g.teams), Searches: g.searched(),
 	}
 	for _, o := range g.teams {
 		if b := o.best(); b != nil {
@@ -174,6 +231,8 @@ func (g *game) summary(began, ended time.Time) summary {
 		}
 	}
 	s.Teams = append(s.Teams, s.FailedTeams...)
+	cost, _ := s.spent()
+	s.CostUSD = cost.String()
 	if s.Status = contest.StatusOf(len(s.FailedTeams), len(s.TeamResults)); s.Status != contest.SummaryFailed {
 		first := s.Teams[0]
 		s.BestTeamID, s.BestScore = &first.TeamID, &first.best().EvaluationScore
@@ -209,4 +268,18 @@ func (k kept) Read(ctx context.Context, tool string, input json.RawMessage) (str
 		err = round.Refused(fmt.Sprintf(changed.In(k.locale), tool))
 	}
 	return text, err
+}
+
+// searching names the models whose members may use their vendor's own web search.
+func (g *game) searching() (names []string) {
+	for _, t := range g.config.Teams {
+		for _, m := range t.Members {
+			called := cmp.Or(g.search.Instead, m.Model)
+			name := "web_search of " + called
+			if m.AgentType == string(contest.WebSearch) && modelname.Searching(called) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,15 +13,17 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model/price"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
-// maxLine is how many characters of a text are shown in a line.
-const maxLine = 60
+// How many characters of a text, and of why something failed, are shown in a line.
+const maxLine, maxFailed = 60, 200
 
 // watching prints and traces events, one line each. It shows an evaluator by its metric.
 func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func(round.Event) {
@@ -67,20 +70,47 @@ func detail(e round.Event) string {
 		parts = append(parts, fmt.Sprintf("%.1fs", e.Took.Seconds()))
 	}
 	if e.Usage != nil {
-		parts = append(parts, fmt.Sprintf("%d+%d tokens", e.Usage.Input+e.Usage.Cached, e.Usage.Output))
+		about := ""
+		if e.Usage.Estimated > 0 {
+			about = "about "
+		}
+		parts = append(parts, fmt.Sprintf("%s%d+%d tokens", about, e.Usage.Input+e.Usage.Cached, e.Usage.Output))
+	}
+	if e.Kind == round.Searched {
+		parts = append(parts, searched(e))
 	}
 	if e.CutOff {
 		parts = append(parts, fmt.Sprintf("cut off after %d tokens, asked again with more room", e.Tokens))
 	}
 	switch {
 	case e.Kind == round.Waits:
-		parts = append(parts, "for the rate limit: "+oneLine(e.Failed))
+		parts = append(parts, "for the rate limit: "+legible.Clip(still(e.Failed), maxFailed))
 	case e.Failed != "":
-		parts = append(parts, "failed: "+oneLine(e.Failed))
+		parts = append(parts, "failed: "+legible.Clip(still(e.Failed), maxFailed))
 	case e.Text != "" && e.Kind != round.Scored:
 		parts = append(parts, oneLine(e.Text))
 	}
 	return strings.Join(parts, "  ")
+}
+
+// searched is what a vendor's search was for, how often it searched, and what that costs.
+func searched(e round.Event) string {
+	var asked struct{ Query string }
+	_ = json.Unmarshal(e.Input, &asked) // a search has a query
+	s := fmt.Sprintf("%q", oneLine(asked.Query))
+	if e.Usage == nil {
+		return s
+	}
+	cost, _ := price.Searched(e.Usage.Provider, e.Usage.Searches)
+	return fmt.Sprintf("%s, searched %s for %s USD", s, timesOf(e.Usage.Searches), cost)
+}
+
+// timesOf formats how often something happened.
+func timesOf(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // oneLine returns the start of a text in one line.
@@ -119,24 +149,37 @@ func quietJSON(b []byte) []byte {
 // points formats a score of 0.0 to 1.0 as percent.
 func points(score float64) string { return fmt.Sprintf("%.2f", score*100) }
 
+// dollars formats a sum. It says where calls without a known price are left out of it.
+func dollars(cost aggregate.MicroUSD, unpriced int) string {
+	switch {
+	case unpriced == 0:
+		return cost.String()
+	case cost == 0:
+		return "unknown"
+	}
+	return ">" + cost.String()
+}
+
 // show prints the contest's table and the best submission. Names are the last column, because wide characters would
 // break the columns after them.
 func show(out io.Writer, s summary) {
-	fmt.Fprintf(out, "\n%s: %s, %.1f s\n\n", s.ExecutionID, s.Status, s.TotalExecutionTimeSeconds)
+	cost, unpriced := s.spent()
+	fmt.Fprintf(out, "\n%s: %s, %.1f s, %s USD\n\n", s.ExecutionID, s.Status, s.TotalExecutionTimeSeconds,
+		dollars(cost, unpriced))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PLACE\tSCORE\tROUND\tROUNDS\tTOKENS\tUSD\tEXIT\tTEAM")
 	for i, o := range s.Teams {
-		place, score, best, tokens := "-", "-", "-", int64(0)
-		for _, r := range o.Rounds {
-			tokens += r.Usage.InputTokens + r.Usage.OutputTokens
-		}
+		place, score, best := "-", "-", "-"
 		if b := o.best(); b != nil {
 			place, score, best = fmt.Sprint(i+1), points(b.EvaluationScore), fmt.Sprint(b.RoundNumber)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, tokens, o.CostUSD, o.ExitReason,
-			still(o.TeamName), still(o.TeamID))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, o.Tokens,
+			dollars(o.cost, o.Unpriced), o.ExitReason, still(o.TeamName), still(o.TeamID))
 	}
 	t.Flush()
+	if unpriced > 0 {
+		fmt.Fprintf(out, "The prices of %s are not known, so USD leaves them out.\n", counted(unpriced, "call"))
+	}
 	for _, o := range s.Teams {
 		if o.Detail != "" {
 			fmt.Fprintf(out, "%s: %s\n", still(o.TeamID), still(o.Detail))
@@ -145,6 +188,10 @@ func show(out io.Writer, s summary) {
 			fmt.Fprintf(out, "%s: the judge gave no answer %s, so the team played on: %s\n", still(o.TeamID),
 				counted(u.Rounds, "time"), still(u.Detail))
 		}
+	}
+	for _, x := range s.Searches {
+		fmt.Fprintf(out, "web search of %s: %s for %s USD, in the costs above, at %s USD for a thousand (%s, read %s)\n", x.Provider,
+			timesOf(x.Searches), x.CostUSD, x.ThousandUSD, x.Source, x.Read)
 	}
 	if s.BestTeamID == nil {
 		return

@@ -35,6 +35,9 @@ type Request struct {
 	Once bool `json:"once,omitempty"`
 	// More asks for twice the tokens, within the model's limit: the answer to the same request was cut off.
 	More bool `json:"more,omitempty"`
+	// Searches is how often the vendor may search the web for this answer; 0: never. Only models of modelname.Searching have a
+	// search, which is for requests with Once and without Tools.
+	Searches int `json:"searches,omitempty"`
 	// Parallel lets the model call several tools in one answer.
 	Parallel bool     `json:"parallel,omitempty"`
 	Sampling Sampling `json:"sampling,omitzero"`
@@ -175,10 +178,15 @@ type Response struct {
 	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
 	// or another model that a gateway chose.
 	Answered string
-	// Tokens is how many tokens the answer could have, thinking included; 0: not known. Full says that the model gives
-	// no more.
-	Tokens int
-	Full   bool
+	// Tokens is how many tokens were asked for, thinking included; 0: not known. Full says that the model gives no more,
+	// and Lowered that it said so itself.
+	Tokens  int
+	Full    bool
+	Lowered bool
+	// Found are pages that the vendor's search found, as the vendor names them. SearchFailed is the vendor's code for
+	// a search that failed; other searches for the same answer may have found something.
+	Found        []Source
+	SearchFailed string
 	// Prices are the workspace's own prices, which come before the table's.
 	Prices []tenancy.ModelPrice
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -115,6 +116,17 @@ func OutputNamed(said string, asked int) int {
 		return 0
 	}
 	return most
+}
+
+// Lower obeys the limit of answers that a refusal names, or otherwise if it names none and otherwise is not 0. It
+// reports whether to ask again for fewer Tokens, which is once.
+func (r *Response) Lower(said string, otherwise int) bool {
+	most := cmp.Or(OutputNamed(said, r.Tokens), otherwise)
+	if r.Lowered || most <= 0 || most >= r.Tokens {
+		return false
+	}
+	r.Tokens, r.Full, r.Lowered = most, true, true
+	return true
 }
 
 // numberIn returns the last number of a match, 0 if there is none. A match begins with words.

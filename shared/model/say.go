@@ -16,7 +16,7 @@ import (
 func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
 	began := time.Now()
 	got, err := w.Say(ctx, r, onText)
-	u := got.Usage.Counted()
+	u := r.counted(got, err)
 	if !r.Once { // a turn counts as a call even if nothing could be sent
 		u.Calls = max(1, u.Calls)
 	}
@@ -33,7 +33,7 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", prompt,
 		"try", r.Try,
 		"turn", len(r.Messages), "stop", got.Stop, "tokens", got.Tokens, "more", r.More, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached",
-		u.Cached,
+		u.Cached, "estimated", u.Estimated,
 		"cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return got, err
 }
@@ -55,6 +55,32 @@ func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func
 	got, err = Say(ctx, w, r, prompt, onText)
 	got.Usage = short.Plus(got.Usage)
 	return got, err
+}
+
+// counted returns what a call used. Where the server of an answer reports no tokens, as some endpoints do, both counts
+// are estimated from the texts: a budget holds for them, too.
+func (r Request) counted(got Response, err error) Usage {
+	u := got.Usage.Counted()
+	said := got.Text != "" || len(got.Calls) > 0
+	if u.Provider == "" || !said && (err != nil || got.Stop == StopRefused) {
+		return u
+	}
+	input, output := r.tokens(), estimate(got.Text)
+	for _, c := range got.Calls {
+		output += c.tokens()
+	}
+	switch {
+	case u.Input+u.Cached == 0 && u.Output == 0:
+		u.Input, u.Output = int64(input), int64(output)
+	case u.Input+u.Cached == 0:
+		u.Input = int64(input)
+	case u.Output == 0 && output > 0:
+		u.Output = int64(output)
+	default:
+		return u
+	}
+	u.Estimated = max(1, u.Calls)
+	return u
 }
 
 // charge adds the cost of a call at the price of the model that the answer names. If that price is unknown, charge uses

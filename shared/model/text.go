@@ -84,6 +84,36 @@ func estimate(text string) int {
 	return (ascii+2)/3 + other
 }
 
+// tokens estimates the tokens of a request.
+func (r Request) tokens() int {
+	n := estimate(r.System) + estimate(r.Standing) + estimate(string(r.Schema))
+	for _, t := range r.Tools {
+		n += estimate(t.Name) + estimate(t.Description) + estimate(string(t.Schema))
+	}
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			n += estimate(p.Text)
+			switch {
+			case p.Image != nil:
+				n += ImageTokens
+			case p.Call != nil:
+				n += p.Call.tokens()
+			case p.Result != nil:
+				n += estimate(p.Result.Text)
+			}
+		}
+	}
+	return n
+}
+
+// tokens estimates the tokens of a call with what its vendor hung on it.
+func (c Call) tokens() int {
+	return estimate(c.Name) + estimate(string(c.Input)) + estimate(string(c.Hung()))
+}
+
+// ImageTokens is what vendors count for a large image.
+const ImageTokens = 1_600
+
 // earlier shortens the reasons of rejected versions, oldest first, for a prompt. As soon as the newer reasons add up to
 // maxEarlier, each older one is cut to maxOldReason characters. whole reports whether version i is repeated with its
 // content: only the newest is.

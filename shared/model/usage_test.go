@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"strings"
@@ -112,6 +113,54 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	}
 	e, _, _ := think(t, "今月の勤怠をまとめて demo: cost 3.50 plan", "ja", nil, nil)
 	expect.That(t, e.Description == "依頼内容: 今月の勤怠をまとめて", "what was asked of the demo is in %q", e.Description)
+}
+
+// silent is an endpoint of one's own that reports no tokens, or only those in its answer.
+type silent struct {
+	model.Response
+	err error
+}
+
+func (s silent) Say(context.Context, model.Request, func(string)) (model.Response, error) {
+	s.Usage.Provider, s.Usage.Model, s.Usage.Calls = "compatible.box", "llama3.2", 1
+	return s.Response, s.err
+}
+
+// A budget holds also where nobody says how many tokens a call had: they are counted from the texts, and said to be.
+func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
+	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100", Date: "2026-11-20"}}
+	asked := model.Request{
+		System: strings.Repeat("s", 300), Standing: strings.Repeat("標", 100), Schema: json.RawMessage(strings.Repeat("x", 30)),
+		Tools: []model.Tool{{Name: "abc", Description: "def", Schema: json.RawMessage("{ }")}},
+		Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "abc", Image: &model.Image{}},
+			{Call: &model.Call{Name: "abc", Input: json.RawMessage("{ }"), Opaque: &model.Opaque{Data: json.RawMessage("123")}}},
+			{Result: &model.Result{Text: "def"}}}}},
+	}
+	const input = 100 + 100 + 10 + 3 + 1 + 1600 + 3 + 1
+	said := model.Response{Text: strings.Repeat("案", 40), Calls: []model.Call{{Name: "abc", Input: json.RawMessage("{ }")}}}
+	reported := said
+	reported.Usage.Input, reported.Usage.Output = 7, 3
+	half := said
+	half.Usage.Input = 7
+	lost := &model.Error{Kind: model.Overloaded}
+	for name, tt := range map[string]struct {
+		answers                  silent
+		input, output, estimated int
+	}{
+		"nothing is reported":        {silent{Response: said}, input, 42, 1},
+		"only the request is":        {silent{Response: half}, 7, 42, 1},
+		"all is reported":            {silent{Response: reported}, 7, 3, 0},
+		"an answer that broke off":   {silent{Response: said, err: lost}, input, 42, 1},
+		"no answer":                  {silent{err: lost}, 0, 0, 0},
+		"an answer without words":    {silent{}, input, 0, 1},
+		"a filter before any answer": {silent{Response: model.Response{Stop: model.StopRefused}}, 0, 0, 0},
+	} {
+		got, _ := model.Say(t.Context(), model.Priced(tt.answers, own), asked, "p", nil)
+		u := got.Usage
+		expect.That(t, u.Input == int64(tt.input) && u.Output == int64(tt.output) && u.Estimated == tt.estimated && u.Unpriced == 0 &&
+			u.Cost == aggregate.MicroUSD(tt.input+100*tt.output), "%s: %+v", name, u)
+	}
+	expect.Is(t, model.Usage{Estimated: 1}.Plus(model.Usage{Estimated: 2}).Estimated, 3)
 }
 
 // aliased answers under a name that differs from the requested one, as snapshots, fallbacks and gateways do.

@@ -72,7 +72,7 @@ type beginPage struct {
 	beginForm
 	Files       []describedFile
 	Usable      int
-	Warned      int // usable files with parts that have no effect
+	Warned      int // usable files with something that has no effect or is missing
 	NotSet      bool
 	More        bool
 	Wrong       map[string]string // by field; "": the whole form

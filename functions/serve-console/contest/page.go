@@ -32,6 +32,7 @@ type contestPage struct {
 	Began, Deadline       time.Time
 	Took, Rounds, Seconds string
 	Cost, Budget          string
+	Searched              []searchedRow
 	Teams                 []teamRow
 	Board                 []boardRow
 	Winner                *draftView
@@ -82,7 +83,8 @@ type draftView struct {
 // memberRow is one piece of work that the leader gave a member.
 type memberRow struct {
 	Name, Kind, Text, Error, Took string
-	Calls                         string // tools called, with counts; without arguments
+	Calls                         string   // tools called, with counts; without arguments
+	Queries                       []string // of searches of the web; nil for others than administrators
 	Failed                        bool
 	Tokens                        int64
 }
@@ -149,7 +151,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refu
 		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
 		Rounds:  words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds),
 		Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
-		Cost:    spent(k, works, v.Locale), Budget: k.Budget.String(), Over: k.SettledAt != nil,
+		Cost:    spent(k, works, v.Locale), Budget: k.Budget.String(), Over: k.SettledAt != nil, Searched: words.searched(works),
 	}
 	if v.Admin || k.ForKind == "" { // a request's prompt names the bounds of tools, which only administrators may see
 		p.Prompt = card.Prose(k.UserPrompt)
@@ -391,6 +393,9 @@ func (c *Pages) drafted(ctx context.Context, v *web.Viewer, w *contest.Work, x *
 			Name: card.OneLine(s.AgentName), Kind: words.In("kinds", s.AgentType), Text: card.Prose(s.Content),
 			Calls: words.calls(s.AllMessages), Failed: s.Status != contest.Success,
 			Tokens: s.Usage.InputTokens + s.Usage.OutputTokens,
+		}
+		if v.Admin {
+			row.Queries = queries(s.AllMessages)
 		}
 		if s.ErrorMessage != nil {
 			row.Error = card.Prose(*s.ErrorMessage)

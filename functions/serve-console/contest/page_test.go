@@ -33,6 +33,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"one whose runs died":                brokenOff,
 		"what is too long for a page":        longTalks,
 		"which tools members called":         toolsOfMembers,
+		"what members searched the web for":  searchesOfMembers,
 	})
 }
 
@@ -201,6 +202,43 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 		b.Locale = "en"
 		b.Get(k.Page()).Says(t, http.StatusOK, "Tools called: list_departments × 2, &lt;b&gt;made up × 1")
 	}
+}
+
+// Whoever reads the page sees how often the web was searched, and what that cost; for what, administrators alone.
+func searchesOfMembers(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	ref := w.Ref
+	k := w.Compete("勤怠の方針", &ref)
+	a := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t)
+	team := expect.Value(w.Console.Contests.Enter(t.Context(), a, 1))(t)
+	keeper := contests.Kept{Store: w.Console.Contests, Team: team.Ref(), Execution: k.ID, ChargedTo: w.Ref.ID}
+	for i, provider := range []string{"anthropic", "openai", "anthropic"} {
+		key := fmt.Sprintf("01/leader/1/1/1/tool-%d/search", i+1)
+		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Provider: provider, Model: "m",
+			Calls: 1, Searches: int64(i + 1), Cost: aggregate.MicroUSD(i+1) * 12_000}))
+	}
+	played := conteststest.Round(k.ID, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.WebSearch, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
+	for i := range 22 {
+		args := fmt.Sprintf(`{"query":"残業 <b>%d</b>\n上限"}`, i)
+		said.AllMessages = append(said.AllMessages, contest.ModelMessage{Kind: contest.KindResponse, Parts: []contest.Part{
+			{PartKind: contest.ToolCall, ToolName: contest.WebSearchTool, Args: json.RawMessage(args), ToolCallID: "call_1_1"}}})
+	}
+	played.Record.Submissions = []contest.MemberSubmission{said}
+	expect.Value(w.Console.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
+	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
+	for _, b := range []*consoletest.Browser{admin, member} {
+		page := b.Get(k.Page())
+		page.Says(t, http.StatusOK, "うち anthropic の Web 検索 4 回: $0.04 (1,000 回あたり $10.00、2026-11-23 に確認)", "openai の Web 検索 2 回: $0.02",
+			"web_search 22 回")
+		page.Holds(t, `href="https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool"`)
+		expect.Is(t, strings.Contains(page.Text(), "Web で検索した言葉"), b == admin)
+		expect.Is(t, strings.Contains(page.Body, "&lt;b&gt;19&lt;/b&gt;"), b == admin, "the twentieth")
+		page.Lacks(t, "&lt;b&gt;20&lt;/b&gt;", "<b>1</b>")
+	}
+	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー", "Web 検索 3 回、$0.03", "$0.036")
+	admin.Locale = "en"
+	admin.Get(k.Page()).Says(t, http.StatusOK, "of which web searches by anthropic: 4 for $0.04, at $10.00 for a thousand, looked up 2026-11-23.")
 }
 
 func sentToModels(t *testing.T, w *consoletest.World) {

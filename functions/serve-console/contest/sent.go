@@ -29,6 +29,8 @@ type contestCall struct {
 	Path         string // address of the prompt; empty if it was not stored
 	Failed       bool
 	CutOff       bool // and asked for again
+	Estimated    bool // its tokens, and with them its cost
+	Searched     string
 }
 
 // workOf returns the contest's team whose hash the address has. Only administrators may see it.
@@ -79,6 +81,8 @@ func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
 	call := contestCall{
 		At: u.CreatedAt, Round: strings.TrimLeft(parts[0], "0"), Model: legible.OneLine(u.Model), Cost: web.Spent(t.Locale(), u.Cost, u.Unpriced),
+		Estimated: u.Estimated > 0,
+		Searched:  searchedBy(t, u),
 	}
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
 		call.Failed, parts = true, parts[:last]

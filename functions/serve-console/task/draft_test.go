@@ -19,6 +19,7 @@ func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"whose it is, and the others": showsWhoseDraft, "another is taken after it was read": takesAnother, "a stamp was faster": stampWasFaster,
 		"who may not": strangersTakeNothing, "what a card could not show": longDraftIsRead, "a contest that goes on": contestGoesOn,
+		"teams that people stopped": stoppedTeamsDidNotFail,
 	})
 }
 
@@ -68,6 +69,30 @@ func other(w *consoletest.World) (path string, form url.Values) {
 func contestGoesOn(t *testing.T, w *consoletest.World) {
 	k := contested(w)
 	w.As(workspace.Sato).Get(w.TaskPage()).Holds(t, "複数のチームが下書きを競っています", k.Page())
+}
+
+func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
+	k := contested(w)
+	k.Plays(1, 1, 0.9, "案")
+	suzuki := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: w.Tenant.TeamID, Member: true}
+	policy := aggregate.Policy{Team: w.Tenant.TeamID, Mode: aggregate.ApproversChannel}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.TakeBest(a.Prompt().ID, true, suzuki, policy, w.Now())
+	})
+	k.Ends(1, contest.PartialFailure, contest.ReasonCancelled)
+	k.Ends(2, contest.PartialFailure, contest.ReasonCancelled)
+	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
+	outcome, _ := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t).Outcome()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ContestEnded(task.PromptKey(1), outcome, w.Now())
+	})
+	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishContest(a.Head.Run, "team-a", "案", s, w.Now())
+	})
+	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page.Holds(t, "90.00 点", "コンテストが中止されたため、それまでの最良の案で終えました。")
+	page.Lacks(t, "途中で失敗した")
 }
 
 func showsWhoseDraft(t *testing.T, w *consoletest.World) {

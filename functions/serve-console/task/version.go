@@ -52,8 +52,11 @@ type Draft struct {
 	Ended string  // why the team stopped there, in a sentence
 }
 
-func (r Reader) draft(e task.Entry) Draft {
+func (r Reader) draft(x *task.Contest, e task.Entry) Draft {
 	why := card.TeamEnd{Exit: e.Exit}
+	if x.TakenAt != nil && e.Exit == contest.PartialFailure {
+		why.Reason = contest.ReasonCancelled // by whoever took the best draft
+	}
 	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, why.In(r.Locale)}
 }
 
@@ -69,7 +72,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	}
 	switch {
 	case p.Entry != nil:
-		best := r.draft(*p.Entry)
+		best := r.draft(p.Contest, *p.Entry)
 		d.Best = &best
 	case d.Over:
 		d.Alone = card.DraftedAlone(p, r.Locale)
@@ -78,7 +81,7 @@ func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 		d.Picked = r.Person(p.Author)
 	}
 	for _, e := range p.Others() {
-		d.Others = append(d.Others, r.draft(e))
+		d.Others = append(d.Others, r.draft(p.Contest, e))
 	}
 	return d
 }

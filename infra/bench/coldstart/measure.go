@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
+	"ringi/infra/local/npm"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
-	"ringi/infra/witness/npm"
 )
 
 // bareOf names the bare handler that each function is paired with, by the function's folder. The function has all

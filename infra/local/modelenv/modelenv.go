@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/modelname"
-	"ringi/shared/model/provider"
+	"ringi/shared/model/opening"
 )
 
 // vendor has the environment variables that a model needs.
@@ -26,12 +26,12 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 	switch n.Provider {
 	case modelname.Compatible:
 		prefix := strings.ToUpper(strings.ReplaceAll(n.Endpoint, "-", "_"))
-		v := vendor{keys: []string{prefix + "_API_KEY"}, base: prefix + "_BASE_URL"}
+		v := vendor{keys: []string{prefix + "_API_KEY"}, base: prefix + "_BASE_URL", usual: opening.Address(n.Endpoint)}
 		switch n.Endpoint {
 		case modelname.Gemini:
-			v.keys, v.usual, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), provider.Gemini, true
+			v.keys, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), true
 		case modelname.Grok:
-			v.keys, v.usual, v.keyIsAMust = append(v.keys, "XAI_API_KEY"), provider.Grok, true
+			v.keys, v.keyIsAMust = append(v.keys, "XAI_API_KEY"), true
 		}
 		return v
 	case modelname.Anthropic:

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/infra/witness/npm"
+	"ringi/infra/local/npm"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"

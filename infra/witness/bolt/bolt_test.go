@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"ringi/infra/local/npm"
 	"ringi/infra/witness"
-	"ringi/infra/witness/npm"
 	"ringi/shared/runtime/expect"
 )
 

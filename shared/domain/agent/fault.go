@@ -95,8 +95,11 @@ var (
 	idForm    = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 	modelForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
 	refForm   = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-	keyForm   = lazy.Regexp(`^(sk-|sk_|xox|AKIA|ghp_|AIza)`) // prefixes of vendors' keys
+	keyForm   = lazy.Regexp(`^(sk-|sk_|xox|xai-|AKIA|ghp_|AIza)`) // prefixes of vendors' keys
 )
+
+// LikeKey reports whether a text begins as vendors' keys do. Such a text is neither saved nor shown.
+func LikeKey(text string) bool { return keyForm().MatchString(text) }
 
 // Faults returns all faults that don't depend on the deployment.
 func (d Definition) Faults() (all []Fault) {
@@ -132,7 +135,7 @@ func (d Definition) Faults() (all []Fault) {
 	case slices.ContainsFunc(d.Capabilities, func(c Capability) bool { return !slices.Contains(Capabilities, c) }):
 		add("capabilities", RuleAbility)
 	}
-	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || keyForm().MatchString(d.AuthRef)) {
+	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || LikeKey(d.AuthRef)) {
 		add("auth_ref", RuleAuthRef)
 	}
 	if n := d.ContextTokens; n != 0 && (n < MinContext || n > MaxContext) {

@@ -37,9 +37,11 @@ type Usage struct {
 	Cached    int64    `json:"cached_tokens"`
 	Written   int64    `json:"cache_write_tokens,omitempty"` // part of Input
 	MS        int64    `json:"ms"`
-	Cost      MicroUSD `json:"cost_micro_usd"`           // of the calls with a known price
-	Unpriced  int      `json:"unpriced_calls,omitempty"` // calls of models without a known price
-	CutOff    int      `json:"cut_off_calls,omitempty"`  // calls whose answer was cut off and asked for again
+	Cost      MicroUSD `json:"cost_micro_usd"`            // of the calls with a known price
+	Unpriced  int      `json:"unpriced_calls,omitempty"`  // calls of models without a known price
+	CutOff    int      `json:"cut_off_calls,omitempty"`   // calls whose answer was cut off and asked for again
+	Estimated int      `json:"estimated_calls,omitempty"` // calls whose tokens nobody reported: they are estimated
+	Searches  int64    `json:"searches,omitempty"`        // of the web by the vendor, which have a price of their own
 }
 
 // maxTokens is more than any call uses. A higher count times a price could overflow MicroUSD.
@@ -48,7 +50,7 @@ const maxTokens = 100_000_000
 // Counted returns u with its token counts limited to the range 0 to maxTokens. Counts from vendors and tenants' own
 // gateways must not be trusted.
 func (u Usage) Counted() Usage {
-	for _, n := range []*int64{&u.Input, &u.Output, &u.Cached, &u.Written} {
+	for _, n := range []*int64{&u.Input, &u.Output, &u.Cached, &u.Written, &u.Searches} {
 		*n = min(max(0, *n), maxTokens)
 	}
 	u.Written = min(u.Written, u.Input)
@@ -67,6 +69,8 @@ func (u Usage) Plus(v Usage) Usage {
 	v.Written += u.Written
 	v.MS += u.MS
 	v.CutOff += u.CutOff
+	v.Estimated += u.Estimated
+	v.Searches += u.Searches
 	v.Cost += u.Cost
 	v.Unpriced += u.Unpriced
 	return v

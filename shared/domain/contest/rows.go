@@ -214,6 +214,9 @@ const (
 	CutOff    = "cut-off" // the last part of the name of an answer that was cut off and asked for again
 )
 
+// WebSearchTool is the tool with which members have their model's vendor search the web.
+const WebSearchTool = "web_search"
+
 // RoundKey returns the key of the round with this number.
 func RoundKey(number int) string { return fmt.Sprintf("ROUND#%02d", number) }
 

@@ -70,7 +70,7 @@ const (
 	ReasonEvaluator  aggregate.Reason = "evaluator_failed"
 	ReasonTimeout    aggregate.Reason = "team_timeout"
 	ReasonBudget     aggregate.Reason = "budget_exhausted"
-	ReasonWrite      aggregate.Reason = "write_failed" // a round's result could not be saved
+	ReasonWrite      aggregate.Reason = "write_failed" // a round's result could not be saved, or an answer not be read back
 	ReasonRunFailed  aggregate.Reason = "contest_run_failed"
 )
 

@@ -50,8 +50,16 @@ func (n Name) String() string {
 	return n.Provider + ":" + n.Model
 }
 
+// Vendor returns who answers, as usage rows and the model secret name it: openai, compatible.gemini.
+func (n Name) Vendor() string {
+	if n.Endpoint != "" {
+		return n.Provider + "." + n.Endpoint
+	}
+	return n.Provider
+}
+
 var (
-	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`) // an agent's id, too
 	modelForm    = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
 	oForm        = lazy.Regexp(`^o[0-9]`)
 )
@@ -89,3 +97,11 @@ func Parse(name string) (Name, error) {
 }
 
 var errModel = aggregate.ErrField{Field: "model", Limit: "must be anthropic:<model>, openai:<model>, compatible:<endpoint>/<model>, bedrock:<model id>, demo, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-"}
+
+// Searching reports whether a model's wire has a web search of the vendor's own: Anthropic's Messages (web_search) and
+// OpenAI's Responses (web_search). Chat Completions of compatible endpoints document none: Gemini searches on its native
+// API alone, and xAI removed its search from them. Bedrock's Converse has none.
+func Searching(name string) bool {
+	n, err := Parse(name)
+	return err == nil && (n.Provider == Anthropic || n.Provider == OpenAI)
+}

@@ -9,6 +9,13 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+func TestVendorsAreNamedWithTheirEndpoint(t *testing.T) {
+	for name, want := range map[string]string{"gpt-5.4": "openai", "gemini-2.5-flash": "compatible.gemini",
+		"compatible:my_box/x": "compatible.my_box", "demo": "demo"} {
+		expect.Is(t, expect.Value(Parse(name))(t).Vendor(), want)
+	}
+}
+
 func TestParseModel(t *testing.T) {
 	for name, want := range map[string]Name{
 		"claude-sonnet-4-6":                          {"anthropic", "", "claude-sonnet-4-6"},
@@ -20,6 +27,7 @@ func TestParseModel(t *testing.T) {
 		"google-gla:gemini-2.5-flash-lite":           {"compatible", "gemini", "gemini-2.5-flash-lite"},
 		"compatible:ollama/llama3.2:3b":              {"compatible", "ollama", "llama3.2:3b"},
 		"compatible:hub/meta-llama/Llama-3.3":        {"compatible", "hub", "meta-llama/Llama-3.3"},
+		"compatible:my_agent/my_agent":               {"compatible", "my_agent", "my_agent"},
 		"bedrock:global.anthropic.claude-sonnet-4-6": {"bedrock", "", "global.anthropic.claude-sonnet-4-6"},
 		"bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0": {
 			"bedrock", "", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0"},
@@ -36,7 +44,7 @@ func TestParseModel(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "mistral:large", "Claude-sonnet", "oslo",
-		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
+		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:_x/x", "compatible:a/", "google-gla:", "grok:", "grok", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
 		got, err := Parse(name)

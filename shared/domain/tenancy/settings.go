@@ -72,6 +72,8 @@ type Settings struct {
 	// Sources are the repositories with whose files conversations may begin.
 	Sources      []agent.Source `json:"sources"`
 	DraftContest DraftContest   `json:"draft_contest"`
+	// ContestSearch lets members of contests have their model's vendor search the web.
+	ContestSearch bool `json:"contest_search"`
 }
 
 // AISessions says how long conversations are stored.

@@ -30,28 +30,17 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	var raw *http.Response
 	if r.Once {
-		m, err := c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-		if fewer(&p, &out, err) {
-			m, err = c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-		}
-		if raw != nil {
-			out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
-		}
-		if err != nil {
-			return out, c.problem(err, out.Usage.RequestID)
-		}
-		whole(&out, m)
-		return out, nil
+		err := c.once(ctx, p, r, &out)
+		return out, err
 	}
+	var raw *http.Response
 	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	for fewer(&p, &out, stream.Err()) || simpler(&p, stream.Err()) {
 		stream.Close()
 		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
-	out.Tokens = int(p.MaxTokens)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 	}
@@ -67,19 +56,6 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
 	}
 	return out, nil
-}
-
-// whole reads an answer that was not streamed.
-func whole(out *model.Response, m *sdk.Message) {
-	out.Answered, out.Stop = m.Model, stop(m.StopReason)
-	use(&out.Usage, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens,
-		m.Usage.CacheCreationInputTokens)
-	for _, block := range m.Content {
-		out.Text += block.Text
-		if block.Type == "tool_use" {
-			out.Calls = append(out.Calls, model.Call{ID: block.ID, Name: block.Name, Input: block.Input})
-		}
-	}
 }
 
 // statuses maps an error that a stream reports after its status 200 to the HTTP status that it stands for.
@@ -208,12 +184,9 @@ func fewer(p *sdk.MessageNewParams, out *model.Response, err error) bool {
 	}
 	var body struct{ Error struct{ Message string } }
 	_ = json.Unmarshal([]byte(refused.RawJSON()), &body) // unreadable: then it names no number
-	most := model.OutputNamed(body.Error.Message, int(p.MaxTokens))
-	if most == 0 || int(p.MaxTokens) < out.Tokens {
-		return false
-	}
-	p.MaxTokens, out.Full = int64(most), true
-	return true
+	lower := out.Lower(body.Error.Message, 0)
+	p.MaxTokens = int64(out.Tokens)
+	return lower
 }
 
 // simpler removes from a refused request something that some models don't support: sampling, or the answer's schema. It
@@ -225,6 +198,8 @@ func simpler(p *sdk.MessageNewParams, err error) bool {
 	}
 	formed := p.OutputConfig.Format.Schema != nil
 	switch {
+	case p.Temperature.Valid() && p.TopP.Valid() && strings.Contains(refused.RawJSON(), "top_p"): // one of them is taken
+		p.TopP = param.Opt[float64]{}
 	case formed && (strings.Contains(refused.RawJSON(), "output_config") || !sampled(*p)):
 		p.OutputConfig = sdk.OutputConfigParam{}
 	case sampled(*p):
@@ -260,6 +235,9 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	}
 	if len(p.Tools) > 0 {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
+	}
+	if r.Searches > 0 {
+		p.Tools = append(p.Tools, searching(r.Searches))
 	}
 	for i, m := range r.Messages {
 		blocks := c.blocksOf(r, i)

@@ -34,14 +34,15 @@ type Config struct {
 }
 
 // Client is a model.Wire.
-type Client struct {
-	config  Config
-	runtime *bedrockruntime.Client
-}
+type Client struct{ config Config }
 
 // New makes a client without calling anything. It leaves retries to the state machine.
-func New(c Config) *Client {
-	return &Client{c, bedrockruntime.NewFromConfig(c.AWS, func(o *bedrockruntime.Options) {
+func New(c Config) *Client { return &Client{c} }
+
+// runtime makes the SDK's client for one call: its streams share a buffer, which smithy-go 1.28.8 doesn't guard
+// (internal/eventstream/codec.go), so that two at once would read each other's events.
+func (c Config) runtime() *bedrockruntime.Client {
+	return bedrockruntime.NewFromConfig(c.AWS, func(o *bedrockruntime.Options) {
 		o.RetryMaxAttempts = 1
 		if c.HTTP != nil {
 			o.HTTPClient = c.HTTP
@@ -55,18 +56,17 @@ func New(c Config) *Client {
 			o.BearerAuthTokenProvider = bearer.StaticTokenProvider{Token: bearer.Token{Value: c.Key}}
 			o.AuthSchemePreference = []string{"httpBearerAuth"}
 		}
-	})}
+	})
 }
 
 // Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
-	tokens, full := r.Output(c.config.Model, !model.Quiet(c.config.Model))
-	lowered := false
+	first := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+	first.Tokens, first.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	for {
-		out := model.Response{Stop: model.StopEnd, Tokens: tokens, Full: full, Usage: model.Usage{
-			Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
-		in, err := c.input(r, f, tokens)
+		out := first
+		in, err := c.input(r, f, out.Tokens)
 		if err != nil {
 			return out, err
 		}
@@ -79,11 +79,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, nil
 		}
 		var invalid *types.ValidationException
-		if errors.As(err, &invalid) && !lowered {
-			if most := model.OutputNamed(invalid.ErrorMessage(), tokens); most > 0 {
-				tokens, full, lowered = most, true, true
-				continue
-			}
+		if errors.As(err, &invalid) && first.Lower(invalid.ErrorMessage(), 0) {
+			continue
 		}
 		if errors.As(err, &invalid) && !noSuchModel(invalid) && !model.LengthRefused(invalid.ErrorMessage()) {
 			if plainer, ok := f.simpler(invalid); ok {
@@ -100,7 +97,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 
 // whole makes a call whose answer is not streamed.
 func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response) error {
-	got, err := c.runtime.Converse(ctx, in)
+	got, err := c.config.runtime().Converse(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -119,7 +116,7 @@ func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, ou
 // stream makes a call and reads its answer as it arrives. An answer without a stop reason is an error.
 func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response, from string,
 	onText func(string)) error {
-	got, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
+	got, err := c.config.runtime().ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: in.ModelId, System: in.System, Messages: in.Messages, InferenceConfig: in.InferenceConfig,
 		OutputConfig: in.OutputConfig, ToolConfig: in.ToolConfig,
 	})

@@ -29,7 +29,7 @@ type Client struct{ config Config }
 func New(c Config) *Client { return &Client{c} }
 
 func (c *Client) provider() string {
-	return cmp.Or(c.config.Provider, modelname.Compatible+"."+c.config.Endpoint)
+	return cmp.Or(c.config.Provider, modelname.Name{Provider: modelname.Compatible, Endpoint: c.config.Endpoint}.Vendor())
 }
 
 func (c *Client) problem(e *model.Error, request string) *model.Error {

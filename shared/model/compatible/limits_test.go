@@ -92,6 +92,20 @@ func TestARateLimitSaysItsWaitInTheBody(t *testing.T) {
 	}
 }
 
+// Google refuses a key that is wrong or expired with the status of a request that is wrong.
+func TestAKeyThatGoogleRefusesIsNotTheRequestsFault(t *testing.T) {
+	for _, said := range []string{"API key not valid. Please pass a valid API key.", "API key expired."} {
+		of, asked := server(t, `400 [{"error":{"code":400,"message":"`+said+`","status":"INVALID_ARGUMENT","details":[
+			{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]`)
+		r, warm := modeltest.Request(), 0.7
+		r.Sampling.Temperature = &warm
+		_, err := of("gemini", "gemini-2.5-flash").Say(t.Context(), r, nil)
+		e := new(model.Error)
+		expect.That(t, errors.As(err, &e) && e.Kind == model.Unauthorized && !e.Retryable && len(*asked) == 1,
+			"%v after %d calls", err, len(*asked))
+	}
+}
+
 // Gemini's endpoint has been seen to give each call in parallel the index 0, and DeepSeek's thoughts come in pieces.
 func TestWhatHangsOnCallsIsPutTogetherAndSentBack(t *testing.T) {
 	stream := func(deltas ...string) string {

@@ -56,19 +56,18 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	q := c.request(r)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	q.ask(out.Tokens)
-	for tokens := out.Tokens; ; {
+	for {
 		res, refusal, err := c.open(ctx, q)
 		unknown := refusal.parameter
 		if res != nil {
 			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
 		switch {
-		case err != nil && tokens == out.Tokens && refused(res) && fewer(refusal, r, &tokens):
-			out.Full = true
-			q.ask(tokens)
+		case err != nil && refused(res) && fewer(refusal, r, &out):
+			q.ask(out.Tokens)
 			continue
 		case err != nil && unknown == "max_tokens" && q.MaxTokens > 0:
-			q.MaxTokens, q.MaxCompletionTokens = 0, tokens
+			q.MaxTokens, q.MaxCompletionTokens = 0, out.Tokens
 			continue
 		case err != nil && strings.HasPrefix(unknown, "stream_options") && q.StreamOptions != nil:
 			q.StreamOptions = nil
@@ -87,7 +86,6 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, err
 		}
 		defer res.Body.Close()
-		out.Tokens = tokens
 		if r.Once {
 			return c.whole(res.Body, out)
 		}
@@ -117,16 +115,12 @@ func (c *Client) whole(body io.Reader, out model.Response) (model.Response, erro
 
 // fewer lowers the tokens to the limit that a refusal names, or takes the room for thoughts away where a server refuses
 // the length of the request and its answer without such a number.
-func fewer(why refusal, r model.Request, tokens *int) bool {
-	most := model.OutputNamed(why.said, *tokens)
-	if most == 0 && *tokens > r.MaxTokens && model.LengthRefused(why.said) && withAnswer().MatchString(why.said) {
-		most = r.MaxTokens
+func fewer(why refusal, r model.Request, out *model.Response) bool {
+	otherwise := 0
+	if model.LengthRefused(why.said) && withAnswer().MatchString(why.said) {
+		otherwise = r.MaxTokens
 	}
-	if most == 0 {
-		return false
-	}
-	*tokens = most
-	return true
+	return out.Lower(why.said, otherwise)
 }
 
 // withAnswer finds a refusal of the length of a request together with its answer, such as vLLM's.
@@ -168,6 +162,9 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, why r
 	if err != nil {
 		return res, why, c.problem(model.FromTransport(c.provider(), err), id)
 	}
+	if bytes.Contains(text, []byte(keyInvalid)) {
+		res.StatusCode = http.StatusUnauthorized
+	}
 	why = refusalIn(text)
 	if res.StatusCode == http.StatusBadRequest && why.code == filtered {
 		why.parameter = filtered
@@ -181,6 +178,9 @@ func (c *Client) open(ctx context.Context, q request) (res *http.Response, why r
 	}
 	return res, why, c.problem(e, id)
 }
+
+// keyInvalid is Google's reason for refusing a key. Its status is 400.
+const keyInvalid = "API_KEY_INVALID"
 
 // maxEvent bounds a line of a stream, in bytes.
 const maxEvent = 4 << 20

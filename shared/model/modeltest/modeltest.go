@@ -2,6 +2,7 @@
 package modeltest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,11 +10,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -85,6 +89,7 @@ func Run(t *testing.T, w Vendor) {
 	t.Run("an answer", func(t *testing.T) { w.answers(t) })
 	t.Run("errors", func(t *testing.T) { w.errors(t) })
 	t.Run("no whole answer", func(t *testing.T) { w.broken(t) })
+	t.Run("a limit of answers", func(t *testing.T) { w.lowered(t) })
 	t.Run("a request's id that is none", func(t *testing.T) { w.nameless(t) })
 	t.Run("a redirect is not followed", func(t *testing.T) {
 		reached := false
@@ -157,7 +162,7 @@ func (w Vendor) answers(t *testing.T) {
 				expect.That(t, !strings.Contains(fmt.Sprint(r.Header), "poison"), "the environment got in: %v", r.Header)
 				expect.That(t, r.URL.Path == w.Path, "called %s", r.URL.Path)
 				want.Sent = &aggregate.Blob{JSON: aggregate.JSON(body)} // the stored body must equal the sent one byte by byte
-				if d := cmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
+				if d := gocmp.Diff(decode(t, w.Sent), decode(t, string(body))); d != "" {
 					t.Error("sent:", d)
 				}
 				expect.Is(t, r.Header.Get("Traceparent"), "", "traces that are sent")
@@ -171,7 +176,7 @@ func (w Vendor) answers(t *testing.T) {
 			if r.Answered != "" { // as the row will name it
 				r.Usage.Model = r.Answered
 			}
-			if d := cmp.Diff(want, r.Usage); d != "" && name == "good" {
+			if d := gocmp.Diff(want, r.Usage); d != "" && name == "good" {
 				t.Error("usage:", d)
 			}
 		})
@@ -195,6 +200,41 @@ func (w Vendor) nameless(t *testing.T) {
 				t.Errorf("%d with %.30q: %+v, %v", status, id, r.Usage, err)
 			}
 		}
+	}
+}
+
+// asked finds how many tokens a request asks for.
+var asked = regexp.MustCompile(`"max_?(?:output_?|completion_?)?[tT]okens":\s*(\d+)`)
+
+// lowered lets the server refuse as many tokens as it is asked for. The client obeys the limit that the refusal names,
+// once, and says what it asked for in the end.
+func (w Vendor) lowered(t *testing.T) {
+	for name, named := range map[string]int{"that is named": 500, "that is always below": 0} {
+		t.Run(name, func(t *testing.T) {
+			var all []int
+			r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				n, _ := strconv.Atoi(append(asked.FindStringSubmatch(string(body)), "", "")[1])
+				all = append(all, n)
+				limit := cmp.Or(named, n-1)
+				rw.Header().Set("Content-Type", "application/json")
+				if n <= limit {
+					io.WriteString(rw, answer(w.Good))
+					return
+				}
+				said := fmt.Sprintf("max_tokens is too large: %d. This model supports at most %d completion tokens", n, limit)
+				code := cmp.Or(w.Codes[http.StatusBadRequest], "invalid_request")
+				for name, value := range w.Header {
+					rw.Header().Set(name, strings.ReplaceAll(value, "%CODE%", code))
+				}
+				rw.WriteHeader(http.StatusBadRequest)
+				io.WriteString(rw, strings.NewReplacer("%CODE%", code, Content, said).Replace(w.Error))
+			})
+			last := cmp.Or(named, all[0]-1)
+			numbers := slices.Compact(slices.Clone(all)) // other parts of the request may be left out meanwhile
+			expect.Same(t, []int{all[0], last}, numbers)
+			expect.That(t, (err == nil) == (named > 0) && r.Tokens == last && r.Full, "%+v, %v", r, err)
+		})
 	}
 }
 

@@ -42,7 +42,6 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
-	out.Tokens = int(p.MaxOutputTokens.Value)
 	if raw != nil {
 		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
 	}
@@ -114,6 +113,10 @@ func (c *Client) heard(out *model.Response, last *responses.Response, done map[s
 			if encrypted := cmp.Or(done[item.ID], item.EncryptedContent); encrypted != "" {
 				thoughts = append(thoughts, thought{item.ID, encrypted})
 			}
+		case "web_search_call":
+			found(out, item)
+		case "message":
+			cited(out, item)
 		case "function_call":
 			call := model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)}
 			if thoughts != nil {
@@ -164,13 +167,9 @@ func fewer(p *responses.ResponseNewParams, out *model.Response, err error) bool 
 	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
 		return false
 	}
-	asked := int(p.MaxOutputTokens.Value)
-	most := model.OutputNamed(refused.Message, asked)
-	if most == 0 || asked < out.Tokens {
-		return false
-	}
-	p.MaxOutputTokens, out.Full = param.NewOpt(int64(most)), true
-	return true
+	lower := out.Lower(refused.Message, 0)
+	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
+	return lower
 }
 
 // simpler removes from a refused request something that some models don't support: reasoning models have no sampling,
@@ -217,6 +216,9 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 			return p, err
 		}
 		p.Text.Format = format
+	}
+	if r.Searches > 0 {
+		searching(&p, r.Searches)
 	}
 	for _, t := range r.Tools {
 		var shape map[string]any

@@ -79,13 +79,20 @@ func (m Models) keyless(ctx context.Context, n modelname.Name) (string, error) {
 		return "", fmt.Errorf("open the models: %w: %w", errorclass.ErrUnavailable, err)
 	case Has(s, n):
 		return "", nil
-	case n.Endpoint != "" && n.Endpoint != modelname.Gemini:
-		return fmt.Sprintf("the model secret has no address for compatible.%s", n.Endpoint), nil
-	case n.Endpoint != "":
-		return fmt.Sprintf("the model secret has no key for compatible.%s", n.Endpoint), nil
+	case n.Endpoint != "" && Address(n.Endpoint) == "":
+		return "the model secret has no address for " + n.Vendor(), nil
 	}
-	return fmt.Sprintf("the model secret has no key for %s", n.Provider), nil
+	return "the model secret has no key for " + n.Vendor(), nil
 }
+
+// addresses are those of vendors with a compatible endpoint, unless the model secret has others.
+var addresses = map[string]string{
+	modelname.Gemini: "https://generativelanguage.googleapis.com/v1beta/openai",
+	modelname.Grok:   "https://api.x.ai/v1",
+}
+
+// Address returns the known address of a compatible endpoint, or "".
+func Address(endpoint string) string { return addresses[endpoint] }
 
 // Has reports whether the model secret has what calls of a model need.
 func Has(s secret.ModelSecret, n modelname.Name) bool {
@@ -95,14 +102,11 @@ func Has(s secret.ModelSecret, n modelname.Name) bool {
 	case modelname.OpenAI:
 		return s.OpenAI != ""
 	case modelname.Compatible:
-		at, known := s.Compatible[n.Endpoint]
-		if n.Endpoint == modelname.Gemini {
-			return at.Key != "" // Google answers nobody without one
+		at := s.Compatible[n.Endpoint]
+		if n.Endpoint == modelname.Gemini || at.URL == "" { // Google answers nobody without a key
+			return at.Key != "" && Address(n.Endpoint) != ""
 		}
-		if n.Endpoint == modelname.Grok && at.URL == "" {
-			return at.Key != ""
-		}
-		return known && at.URL != ""
+		return true
 	}
 	return true
 }

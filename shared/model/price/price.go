@@ -25,6 +25,7 @@ type list struct {
 	Note     string            `json:"note"`
 	Read     string            `json:"read"` // the day on which the sources were looked up
 	Sources  map[string]source `json:"sources"`
+	Search   *search           `json:"search"` // nil: the vendor's own web search is not used
 	Models   map[string]entry  `json:"models"`
 }
 
@@ -33,6 +34,12 @@ type source struct {
 	Page string `json:"page"`
 	By   string `json:"by"`
 	Date string `json:"date"` // or undated
+}
+
+// search is the price of the vendor's own web search, in dollars per thousand searches.
+type search struct {
+	Thousand rate   `json:"thousand"`
+	Source   string `json:"source"` // its key in Sources
 }
 
 // entry is one model's price. Calls with more than Over tokens of input are charged at Long.
@@ -76,6 +83,36 @@ func rateOf(text string) rate {
 	return rate(n)
 }
 
+// Searching is the price of a vendor's own web search.
+type Searching struct {
+	Thousand aggregate.MicroUSD // searches
+	Page     string             // of the vendor, that has the price
+	Read     string             // the day on which it was looked up
+}
+
+// Search returns the price of a provider's own web search; known is false if there is none.
+func Search(provider string) (price Searching, known bool) {
+	lists, err := read()
+	if err != nil {
+		return price, false
+	}
+	for _, l := range lists {
+		if l.Provider == provider && l.Search != nil {
+			return Searching{aggregate.MicroUSD(l.Search.Thousand), l.Sources[l.Search.Source].Page, l.Read}, true
+		}
+	}
+	return price, false
+}
+
+// Searched returns the cost of a provider's searches, rounded up; known is false if they have no known price.
+func Searched(provider string, n int64) (cost aggregate.MicroUSD, known bool) {
+	if n == 0 {
+		return 0, true
+	}
+	p, known := Search(provider)
+	return (aggregate.MicroUSD(n)*p.Thousand + 999) / 1000, known
+}
+
 var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
 	lists, err := read()
 	out := map[string]map[string]entry{}
@@ -85,12 +122,12 @@ var table = sync.OnceValues(func() (map[string]map[string]entry, error) {
 	return out, err
 })
 
-func read() (lists []list, err error) {
+var read = sync.OnceValues(func() (lists []list, err error) {
 	if err := json.Unmarshal(file, &lists); err != nil {
 		return nil, fmt.Errorf("read prices.json: %w", err)
 	}
 	return lists, nil
-}
+})
 
 var (
 	datedForm = regexp.MustCompile(`^(.+?)-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
@@ -107,7 +144,7 @@ func own(provider, model string, prices []tenancy.ModelPrice) (e entry, known bo
 	for _, name := range names {
 		for _, p := range prices {
 			n, err := modelname.Parse(p.Model)
-			if err != nil || providerOf(n) != provider || n.Model != name ||
+			if err != nil || n.Vendor() != provider || n.Model != name ||
 				!tenancy.IsPrice(p.Input) || !tenancy.IsPrice(p.Output) {
 				continue
 			}
@@ -119,14 +156,6 @@ func own(provider, model string, prices []tenancy.ModelPrice) (e entry, known bo
 		}
 	}
 	return e, false
-}
-
-// providerOf returns a provider's name in usage rows: openai, compatible.gemini.
-func providerOf(n modelname.Name) string {
-	if n.Endpoint != "" {
-		return n.Provider + "." + n.Endpoint
-	}
-	return n.Provider
 }
 
 // find looks a model up by its name, with or without the date of a snapshot. On Bedrock a Claude model has Anthropic's
@@ -171,18 +200,21 @@ func Known(name string, prices []tenancy.ModelPrice) bool {
 	if n.Provider == modelname.Demo {
 		model = modelname.Demo
 	}
-	_, _, known := find(providerOf(n), model, prices)
+	_, _, known := find(n.Vendor(), model, prices)
 	return known
 }
 
-// Cost returns the cost of the calls in u, rounded up and never below 0, at a workspace's own prices where it has one.
+// Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where
+// it has one.
 // known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
 func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroUSD, known bool) {
-	if u = u.Counted(); u.Input+u.Output+u.Cached == 0 {
-		return 0, true
+	u = u.Counted()
+	found, known := Searched(u.Provider, u.Searches)
+	if u.Input+u.Output+u.Cached == 0 {
+		return found, known
 	}
-	e, markup, known := find(u.Provider, u.Model, prices)
-	if !known {
+	e, markup, priced := find(u.Provider, u.Model, prices)
+	if !priced || !known {
 		return 0, false
 	}
 	r := e.rates
@@ -194,5 +226,5 @@ func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroU
 	}
 	sum := (u.Input-u.Written)*int64(r.Input) + u.Written*int64(r.Written) + u.Cached*int64(r.Cached) + u.Output*int64(r.Output)
 	const unit = perMicroUSD * 10
-	return aggregate.MicroUSD((sum*markup + unit - 1) / unit), true
+	return found + aggregate.MicroUSD((sum*markup+unit-1)/unit), true
 }

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestTheTableIsWhole(t *testing.T) {
@@ -116,6 +117,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 		{Model: "gpt-5.4-mini", Input: "0", Output: "0"},
 		{Model: "gemini-9-flash", Input: "999.999999", Output: "999.999999"},
 		{Model: "compatible:box/torn", Input: "x", Output: "1"},
+		{Model: "compatible:my_agent/m", Input: "1", Output: "2"},
 	}
 	for _, tt := range []struct {
 		name, provider, model string
@@ -124,6 +126,7 @@ func TestAWorkspacesOwnPricesComeFirst(t *testing.T) {
 		known                 bool
 	}{
 		{"one's own server", "compatible.box", "llama3.2:3b-q4", million, 510_000, true},
+		{"an agent with an address", "compatible.my_agent", "m", million, 4_000_000, true},
 		{"another server", "compatible.crate", "llama3.2:3b-q4", million, 0, false},
 		{"a new model, cached as other input", "anthropic", "claude-sonnet-9", million, 28_000_000, true},
 		{"with a snapshot's date", "anthropic", "claude-sonnet-9-20270101", million, 28_000_000, true},
@@ -170,4 +173,22 @@ func TestNoKnownPriceIsAboveTheUnknown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Administrators read what a search costs where they allow it. Every provider with a search has this price.
+func TestTheSettingSaysWhatASearchCosts(t *testing.T) {
+	x, _ := tenancy.SettingNamed("contest_search")
+	for _, provider := range []string{modelname.Anthropic, modelname.OpenAI} {
+		p, known := Search(provider)
+		expect.That(t, known && strings.HasPrefix(p.Page, "https://") && p.Read != "", "%s: %+v", provider, p)
+		expect.Is(t, p.Thousand, aggregate.USD(10))
+		for _, locale := range language.All {
+			expect.Has(t, strings.ReplaceAll(x.Says.In(locale).About, "ドル", "dollars"), " 10 ")
+		}
+		three, _ := Searched(provider, 3)
+		cost, known := Cost(aggregate.Usage{Provider: provider, Model: "no such model", Searches: 3}, nil)
+		expect.That(t, known && cost == 30_000 && three == cost, "%s: three cost %s", provider, cost)
+	}
+	_, known := Searched("compatible.gemini", 1)
+	expect.That(t, !known, "a search that nobody has has a price")
 }

@@ -27,12 +27,6 @@ import (
 	"ringi/shared/runtime/secret"
 )
 
-// Gemini is the address for gemini-… models, unless the model secret has another.
-const Gemini = "https://generativelanguage.googleapis.com/v1beta/openai"
-
-// Grok is the address for models of xAI, unless the model secret has another.
-const Grok = "https://api.x.ai/v1"
-
 // Config has the settings about models from a function's environment.
 type Config struct {
 	AWS      aws.Config
@@ -65,11 +59,7 @@ func (c Config) Open(name string) (model.Wire, error) {
 	case n.Provider == modelname.Demo:
 		return model.Demonstration{}, nil
 	}
-	provider := n.Provider // the key of the entry in the model secret: openai, compatible.gemini
-	if n.Endpoint != "" {
-		provider += "." + n.Endpoint
-	}
-	return keyed{c, provider, n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
+	return keyed{c, n.Vendor(), n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
 		return c.named(n, s, r)
 	}}, nil
 }
@@ -132,9 +122,7 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 			HTTP: c.Vendor}), nil
 	case modelname.Compatible:
 		at := s.Compatible[n.Endpoint]
-		if at.URL == "" {
-			at.URL = map[string]string{modelname.Gemini: Gemini, modelname.Grok: Grok}[n.Endpoint]
-		}
+		at.URL = cmp.Or(at.URL, opening.Address(n.Endpoint))
 		return compatible.New(compatible.Config{
 			Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
 		}), nil

@@ -25,6 +25,8 @@ var (
 	ErrStopped = errors.New("the contest was ended")
 	// ErrNoSandbox says that code can't be executed here. A retry does not help.
 	ErrNoSandbox = errors.New("code can't be executed here")
+	// ErrUnread says that an answer which was saved and paid for can't be read. Round returns it inside an *Error.
+	ErrUnread = errors.New("a saved answer can't be read")
 	// ErrBudget says that the team has spent its part of the budget. Round returns it inside an *Error.
 	ErrBudget = errors.New("the team's budget is spent")
 )
@@ -32,7 +34,7 @@ var (
 // Error ends a team's contest: with its best scored round, or as failed if it has none.
 type Error struct {
 	Exit  contest.ExitReason // partial_failure, team_timeout, budget_exhausted
-	Agent string             // Leader or Evaluator; empty when the team ran out of time or budget
+	Agent string             // Leader or Evaluator; empty when the team ran out of time or budget, and with ErrUnread
 	Kind  model.Kind         // how the agent's model failed; empty: its answers were unusable
 	Spent model.Usage        // in the round so far
 	Err   error
@@ -91,6 +93,9 @@ func (e *Error) Sentence(locale string) string {
 	case contest.BudgetExhausted:
 		return w.budget
 	}
+	if errors.Is(e.Err, ErrUnread) {
+		return w.unread
+	}
 	who := w.leader
 	if e.Agent == Evaluator {
 		who = w.evaluator
@@ -111,13 +116,18 @@ type texts struct {
 	limitWaited, limitAsked     string // model, how long
 	seconds, minutes            string
 	noReads, noSandbox, noWords string // about a member
+	noSearch                    string // the model
+	closedSearch                string
 	tooLong, cutOff             string
+	unread                      string
 }
 
-// because is why, with the model and the time of a rate limit.
+// because is why, with the model, and with the time of a rate limit.
 func (w texts) because(e *model.Error) string {
 	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
 	switch {
+	case e.Kind != model.RateLimited && name != "":
+		return w.why(e.Kind) + " (" + name + ")"
 	case e.Kind != model.RateLimited:
 		return w.why(e.Kind)
 	case e.Waited >= time.Second:
@@ -167,7 +177,10 @@ var words = language.InEach(
 		limitWaited: "AI モデル %s の提供元が呼び出しの回数を制限しています(レート制限)。%s待っても解除されませんでした。",
 		limitAsked:  "AI モデル %s の提供元が呼び出しの回数を制限していて(レート制限)、解除までの %sを待つ時間がチームに残っていません。",
 		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答を使える形で受け取れませんでした。",
-		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。", noWords: "メンバーが何も答えませんでした。",
+		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。",
+		noSearch:     "AI モデル %s の提供元の Web 検索は使えず、ほかの読み取りツールも登録されていません。",
+		closedSearch: "Web 検索は、コンテストで使えなくなりました。使う場合は、管理者が設定で許可してください。", noWords: "メンバーが何も答えませんでした。",
+		unread:  "保存した回答を読み取れないため、チームを終えました。",
 		tooLong: "メンバーが答えをまとめきれませんでした。", cutOff: "(長さの上限に達したため、この答えは途中で切れています。)",
 	},
 	texts{
@@ -190,6 +203,9 @@ var words = language.InEach(
 		limitAsked:  "the vendor of the AI model %s limits how often it may be called (rate limit), and the team has not the %s left that it asks to wait.",
 		unreachable: "the AI model could not be reached.", unusable: "the AI model's answers could not be used.",
 		noReads: "No tool for reading is listed for contests.", noSandbox: "Code can't be executed in this deployment.",
-		noWords: "The member answered nothing.", tooLong: "The member came to no answer.",
+		noSearch:     "The vendor of the AI model %s has no web search that can be used, and no other tool for reading is listed.",
+		closedSearch: "Contests may no longer search the web. An administrator can allow it in the settings.",
+		noWords:      "The member answered nothing.", tooLong: "The member came to no answer.",
+		unread: "An answer that was saved can't be read, so the team ended.",
 		cutOff: "(This answer ends early: it reached the limit of its length.)",
 	})

@@ -151,6 +151,8 @@ func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*conte
 		return nil, "", nil
 	case errors.Is(err, ErrAgain), errors.Is(err, context.Canceled):
 		return nil, "", err
+	case errors.Is(err, ErrUnread):
+		return nil, words.In(p.Locale).unread, nil
 	case errors.As(err, &ended) && ended.Agent != judge: // the team's time or budget is over, which its rows say
 		return nil, "", nil
 	case ended != nil:

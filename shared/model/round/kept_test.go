@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/runtime/panics"
 )
 
@@ -51,6 +53,39 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 		expect.Is(t, called, undisturbed+lost, "crash %d: calls, %d undisturbed, %d lost", crash, undisturbed, lost)
 		expect.Same(t, want, got, butTimes)
 		expect.Same(t, slices.Sorted(maps.Keys(whole.answers)), slices.Sorted(maps.Keys(k.answers)))
+	}
+}
+
+// A saved answer that nobody can read ends the team, which says so: its place is taken, so that every further answer
+// would be paid for and lost.
+func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
+	p := play(member("analyst", contest.Plain))
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	called := 0
+	var mu sync.Mutex
+	models := models{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
+		mu.Lock()
+		called++
+		mu.Unlock()
+		return round.Demo{}.Say(ctx, r, func(string) {})
+	}}
+	whole := &kept{}
+	expect.Value(round.Runner{Kept: whole, Models: models}.Round(t.Context(), p))(t)
+	for key := range whole.answers {
+		k := &kept{answers: maps.Clone(whole.answers)}
+		delete(k.answers, path.Dir(key)+"/submission") // of a member who is done, nothing else is read
+		k.answers[key] = []byte(`{"text":`)
+		called = 0
+		printed := metrictest.Printed(t, func() {
+			out, err := round.Runner{Kept: k, Models: models}.Round(t.Context(), p)
+			if strings.Contains(key, "/judge/") {
+				expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.JudgeFailed != "", "%s: %v, %+v", key, err, out)
+				return
+			}
+			e := ends(t, key, err, contest.PartialFailure, "")
+			expect.That(t, errors.Is(err, round.ErrUnread) && strings.Contains(e.Sentence("ja"), "読み取れない"), "%s: %v", key, err)
+		})
+		expect.That(t, called == 0 && strings.Contains(printed, `"RoundUnsaved":1`), "%s: %d calls, %s", key, called, printed)
 	}
 }
 

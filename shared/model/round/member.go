@@ -37,7 +37,7 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 	var s contest.MemberSubmission
 	begun := p.Now()
 	p.watch(Event{Kind: Delegated, Agent: m.AgentName, Key: key, Text: task})
-	t, tools, why, err := p.memberTalk(m, key)
+	t, tools, why, err := p.memberTalk(ctx, m, key)
 	if err != nil {
 		return s, err
 	}
@@ -80,7 +80,8 @@ func done(s contest.MemberSubmission, key string, reused bool) Event {
 }
 
 // memberTalk prepares the talk with a member and its tools, or says why the member can't work here.
-func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Reads, why string, err error) {
+func (p *playing) memberTalk(ctx context.Context, m teamconfig.Member, key string) (
+	t *talk, tools Reads, why string, err error) {
 	system, err := promptIn("member-"+m.AgentType, p.Locale)
 	if err != nil {
 		return nil, nil, "", err
@@ -91,14 +92,9 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 	w := words.In(p.Locale)
 	switch contest.AgentType(m.AgentType) {
 	case contest.WebSearch:
-		if p.Reads == nil || len(p.Reads.Tools()) == 0 {
-			why := w.noReads
-			if p.Reads != nil {
-				why = cmp.Or(p.Reads.Lacking(), why)
-			}
-			return t, nil, why, nil
+		if tools, why, err = p.reads(ctx, t, w); why != "" || err != nil {
+			return t, nil, why, err
 		}
-		tools = p.Reads
 	case contest.CodeExec:
 		if p.Sandbox == nil {
 			return t, nil, w.noSandbox, nil
@@ -137,7 +133,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 				results = append(results, result{call: c, text: "No more calls are possible: answer now.", failed: true})
 				continue
 			}
-			r, err := p.use(ctx, t.name, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
+			r, err := p.use(ctx, t, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
 			if err != nil {
 				return "", "", err
 			}
@@ -151,7 +147,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 }
 
 // use calls a tool. If the result is saved already, use returns it, because the model's next answer was based on it.
-func (p *playing) use(ctx context.Context, member string, tools Reads, c model.Call, key string) (result, error) {
+func (p *playing) use(ctx context.Context, t *talk, tools Reads, c model.Call, key string) (result, error) {
 	var r struct {
 		Text    string `json:"text"`
 		Failed  bool   `json:"failed,omitempty"`
@@ -167,10 +163,11 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t model.Tool) bool { return t.Name == c.Name }) {
 		r.Text, r.Failed = fmt.Sprintf("There is no tool %.50q.", c.Name), true
 	} else {
-		limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
-		text, err := tools.Read(limited, c.Name, c.Input)
-		cancel()
+		text, err := p.read(ctx, t, tools, c, key)
 		if r.Text = text; err != nil {
+			if ends := (fatal{}); errors.As(err, &ends) {
+				return result{}, ends.error
+			}
 			if over := p.over(ctx); over != nil {
 				return result{}, over
 			}
@@ -186,7 +183,7 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 	if r.Text = legible.VisibleCode(r.Text); len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
-	e := Event{Kind: ToolUsed, Agent: member, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text,
+	e := Event{Kind: ToolUsed, Agent: t.name, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text,
 		Took: p.Now().Sub(begun)}
 	if r.Failed {
 		e.Text, e.Failed = "", r.Text

@@ -119,7 +119,8 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 func (p *playing) brief(history []contest.RoundResult) brief {
 	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}, Today: p.today()}
 	for i, h := range history {
-		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100), Feedback: h.EvaluationFeedback}
+		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100),
+			Feedback: contest.InPoints(h.EvaluationFeedback, p.Locale)} // as the prompts say, out of 100
 		if i == len(history)-1 || i == contest.Best(history) {
 			x.Submission = h.SubmissionContent
 		}

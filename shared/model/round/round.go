@@ -89,6 +89,7 @@ type Runner struct {
 	May     May
 	Stands  May // as May, but without the budget; asked every lookAfter while a round lasts. nil: nobody ends the contest
 	Reads   Reads
+	Search  Search
 	Sandbox Sandbox
 	Now     func() time.Time
 	// Watch is called with each event, never concurrently.
@@ -256,6 +257,7 @@ const (
 	Delegated    EventKind = "DELEGATE"  // the leader called a member; Text is the task
 	MemberSaid   EventKind = "MEMBER"    // an answer of a member's model
 	ToolUsed     EventKind = "TOOL"      // a member called a tool, or had a script run; Text is the result
+	Searched     EventKind = "SEARCH"    // an answer of a member's vendor that searched the web; Input has the query
 	MemberDone   EventKind = "SUBMITTED" // a call of a member ended; Failed says how, if it did
 	EvaluatorSay EventKind = "EVALUATE"
 	JudgeSaid    EventKind = "JUDGE"

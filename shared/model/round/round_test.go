@@ -250,11 +250,12 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 		for _, tt := range []struct {
 			kind         model.Kind
 			after, until time.Duration
-			waited       time.Duration
+			least, most  time.Duration
 		}{
-			{model.Overloaded, 20 * time.Second, 0, 60 * time.Second}, {model.Overloaded, 10 * time.Minute, 0, 0},
-			{model.RateLimited, 20 * time.Second, 0, 280 * time.Second}, {model.RateLimited, 10 * time.Minute, 0, 0},
-			{model.RateLimited, 20 * time.Second, 90 * time.Second, 80 * time.Second}, {model.RateLimited, 80 * time.Second, 90 * time.Second, 80 * time.Second},
+			{model.Overloaded, 20 * time.Second, 0, 60 * time.Second, 60 * time.Second}, {model.Overloaded, 10 * time.Minute, 0, 0, 0},
+			{model.RateLimited, 20 * time.Second, 0, 280 * time.Second, 300 * time.Second}, {model.RateLimited, 10 * time.Minute, 0, 0, 0},
+			{model.RateLimited, 20 * time.Second, 90 * time.Second, 70 * time.Second, 90 * time.Second},
+			{model.RateLimited, 80 * time.Second, 90 * time.Second, 80 * time.Second, 90 * time.Second},
 		} {
 			begun := time.Now()
 			m, retries := member("shut", contest.Plain), 3
@@ -266,9 +267,8 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, model.Request) (model.Response, error) {
 				return model.Response{}, &model.Error{Provider: "demo", Kind: tt.kind, Retryable: true, RetryAfter: tt.after}
 			}}}.Round(t.Context(), p))(t)
-			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != contest.Error || time.Since(begun) != tt.waited {
-				t.Errorf("%+v: %+v after %s", tt, s, time.Since(begun))
-			}
+			took, s := time.Since(begun), out.Record.Submissions
+			expect.That(t, len(s) == 1 && s[0].Status == contest.Error && took >= tt.least && took <= tt.most, "%+v: %+v after %s", tt, s, took)
 		}
 	})
 }
@@ -342,8 +342,13 @@ func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
 		}}
 		out := expect.Value(r.Round(t.Context(), p))(t)
 		expect.Is(t, out.Result.SubmissionContent, "案")
-		expect.Same(t, []time.Duration{0, 1, 3, 7, 15, 31, 63, 123, 183, 243, 303}, inSeconds(at))
-		expect.Same(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60, 60, 60}, inSeconds(waits))
+		sum := time.Duration(0)
+		for i, wait := range waits {
+			most := min(time.Second<<i, time.Minute)
+			expect.That(t, wait >= most/2 && wait <= most && at[i] == sum, "pause %d after %s: %s of %s", i, at[i], wait, most)
+			sum += wait
+		}
+		expect.That(t, len(waits) >= 10 && at[len(waits)] == sum, "%d pauses", len(waits))
 		at, begun, open = nil, time.Now(), time.Hour
 		p.Until = begun.Add(5 * time.Minute)
 		_, err := r.Round(t.Context(), p)
@@ -466,9 +471,39 @@ func TestACallersEndIsNotTheContests(t *testing.T) {
 	})
 }
 
-func inSeconds(all []time.Duration) (out []time.Duration) {
-	for _, d := range all {
-		out = append(out, d/time.Second)
+// The teams of a contest call a model with one key and meet its limit together. They don't ask again together, neither
+// after pauses of their own nor after one that the vendor names, which is never shortened.
+func TestTeamsThatMeetALimitTogetherDontAskAgainTogether(t *testing.T) {
+	for _, said := range []time.Duration{0, 18 * time.Second, 5 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			asked := map[time.Duration]int{}
+			begun := time.Now()
+			limited := func(context.Context, model.Request) (model.Response, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked[time.Since(begun).Truncate(time.Second)]++
+				return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: said}
+			}
+			var all sync.WaitGroup
+			for i := range 20 {
+				p := p2(play(), "limited")
+				p.Team.TeamID, p.Until = fmt.Sprint("team-", i), begun.Add(10*time.Minute)
+				all.Go(func() {
+					_, err := round.Runner{Models: models{"limited": limited}, Watch: func(e round.Event) {
+						expect.That(t, e.Kind != round.Waits || e.Took >= said && e.Took <= max(said+15*time.Second, time.Minute),
+							"%s after %s", e.Took, said)
+					}}.Round(t.Context(), p)
+					expect.That(t, errors.As(err, new(*round.Error)), "%v", err)
+				})
+			}
+			all.Wait()
+			delete(asked, 0)
+			for at, n := range asked {
+				early := said == 0 && at < 8*time.Second
+				last := at > 9*time.Minute // what is left of the teams' time bounds the pauses
+				expect.That(t, n <= 8 || early || last, "%d teams ask again %s after the beginning, said %s", n, at, said)
+			}
+		})
 	}
-	return out
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"strings"
 	"sync"
@@ -14,7 +15,9 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
+	"ringi/shared/words/legible"
 )
 
 // agent has the settings with which an agent asks its model.
@@ -27,6 +30,7 @@ type agent struct {
 	retries  int
 	tokens   int
 	sampling model.Sampling
+	query    json.RawMessage // of a search
 }
 
 // called sets the model's settings from the configuration. tokens is the limit of answers if it has none.
@@ -41,12 +45,15 @@ const unbounded = 5 * time.Minute
 
 // keptAnswer is a model's answer in its saved form.
 type keptAnswer struct {
-	Text     string      `json:"text,omitempty"`
-	Calls    []call      `json:"calls,omitempty"`
-	Stop     model.Stop  `json:"stop"`
-	Answered string      `json:"answered,omitempty"`
-	Usage    model.Usage `json:"usage"`
-	At       time.Time   `json:"at"`
+	Text     string     `json:"text,omitempty"`
+	Calls    []call     `json:"calls,omitempty"`
+	Stop     model.Stop `json:"stop"`
+	Answered string     `json:"answered,omitempty"`
+	// Found and SearchFailed are of a vendor's search.
+	Found        []model.Source `json:"found,omitempty"`
+	SearchFailed string         `json:"search_failed,omitempty"`
+	Usage        model.Usage    `json:"usage"`
+	At           time.Time      `json:"at"`
 }
 
 type call struct {
@@ -62,7 +69,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
 		if ok {
 			p.spend(t.Usage)
-			p.watch(Event{Kind: a.kind, Agent: a.name, Key: key, Text: t.Text, Usage: &t.Usage, Reused: true})
+			p.watch(Event{Kind: a.kind, Agent: a.name, Key: key, Text: t.Text, Usage: &t.Usage, Reused: true, Input: a.query})
 		}
 		return t, err
 	}
@@ -103,7 +110,8 @@ func (a agent) cut(got model.Response, of model.Request) bool {
 const cutOff = "/" + contest.CutOff
 
 func keptOf(got model.Response, now time.Time) keptAnswer {
-	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: now.UTC()}
+	t := keptAnswer{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Found: got.Found,
+		SearchFailed: legible.Clip(got.SearchFailed, maxNamed), Usage: got.Usage, At: now.UTC()}
 	for _, c := range got.Calls {
 		t.Calls = append(t.Calls, call{c.Name, c.Object(), c.Opaque})
 	}
@@ -135,7 +143,7 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 		wait := growing(tries, 30*time.Second)
 		if e.Kind == model.RateLimited {
 			e.Waited = waited
-			if wait = p.forRate(a, e, limited); wait == 0 {
+			if wait = p.forRate(a, e, key, limited); wait == 0 {
 				return got, err
 			}
 			limited++
@@ -162,26 +170,46 @@ func growing(failed int, most time.Duration) time.Duration {
 const mostPause = time.Minute
 
 // forRate returns how long to wait for a vendor's rate limit, 0 if the team's time does not suffice. A team without an
-// end waits as long as an answer may take.
-func (p *playing) forRate(a agent, e *model.Error, limited int) time.Duration {
+// end waits as long as an answer may take. Pauses differ between the teams, members and answers that one limit meets at
+// the same time, so that they don't all ask again at once.
+func (p *playing) forRate(a agent, e *model.Error, key string, limited int) time.Duration {
 	left := p.left()
 	if p.Until.IsZero() {
 		left = a.timeout - e.Waited
 	}
+	part := p.part(key, limited)
 	switch {
 	case e.RetryAfter >= left, e.RetryAfter == 0 && left < 2*time.Second:
 		return 0
 	case e.RetryAfter == 0:
-		return min(growing(limited, mostPause), left/2)
-	case limited == 0:
-		return e.RetryAfter
+		return upTo(min(growing(limited, mostPause), left/2), part)
+	}
+	said := e.RetryAfter + portion(min(e.RetryAfter/2, mostLater, left-e.RetryAfter), part)
+	if limited == 0 {
+		return said
 	}
 	// A vendor that says again and again that a moment is enough is not asked a hundred times in a second.
-	return max(e.RetryAfter, min(growing(limited-1, leastPause), left/2))
+	return max(said, upTo(min(growing(limited-1, leastPause), left/2), part))
 }
 
-// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
-const leastPause = 16 * time.Second
+const (
+	// leastPause is what the pauses grow to at least where the vendor says each time how long to wait.
+	leastPause = 16 * time.Second
+	// mostLater bounds by how much longer than the vendor says a pause may be.
+	mostLater = 15 * time.Second
+)
+
+// part is from 0 to below 1: the same for the same pause, any for another.
+func (p *playing) part(key string, limited int) float64 {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d", p.Execution, p.Team.TeamID, key, limited)
+	return float64(h.Sum64()%4093) / 4093
+}
+
+func portion(d time.Duration, part float64) time.Duration { return time.Duration(float64(d) * part) }
+
+// upTo returns a pause of at least the half of d.
+func upTo(d time.Duration, part float64) time.Duration { return d/2 + portion(d/2, part) }
 
 // call asks a model once, within the time that is left.
 func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
@@ -199,7 +227,8 @@ func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string,
 		got.Usage.CutOff = 1
 	}
 	p.spend(got.Usage)
-	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began)}
+	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began),
+		Input: a.query}
 	if err != nil {
 		e.Failed = err.Error()
 	}
@@ -325,7 +354,8 @@ func (p *playing) spend(u model.Usage) {
 	p.spent = p.spent.Plus(u)
 }
 
-// kept reads a saved value into v. If it is missing or unreadable, kept reports false and the caller makes a new one.
+// kept reads a saved value into v. If it is missing, kept reports false and the caller makes a new one. If it is
+// unreadable, the team ends: another can't be saved in its place, and would be paid for again in each invocation.
 func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	if p.Kept == nil {
 		return false, nil
@@ -335,8 +365,10 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		slog.WarnContext(ctx, "a saved answer can't be read", "key", key, "err", err)
-		return false, nil
+		slog.ErrorContext(ctx, "a saved answer can't be read", "execution_id", p.Execution, "team_id", p.Team.TeamID, "key", key,
+			"err", err)
+		metric.Count(metric.RoundUnsaved, 1)
+		return false, &Error{Exit: contest.PartialFailure, Err: ErrUnread}
 	}
 	return true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/words/legible"
 )
@@ -69,6 +70,9 @@ func written(v any) string {
 	case nil:
 		return ""
 	case string:
+		if agent.LikeKey(strings.TrimSpace(v)) {
+			return "what looks like a key"
+		}
 		return fmt.Sprintf("%q", legible.Beginning(v, maxShown))
 	case map[string]any:
 		return "a table"

@@ -105,7 +105,9 @@ func (w Workspace) SharedWith(team string) (Workspace, error) {
 // errNotShared is the error for a file that is not shared. It equals the error for a file that does not exist.
 var errNotShared = fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
 
-func (w Workspace) has(file string) bool {
+// Has reports whether the contest of a file may be seen: of all, or of those that SharedWith left. The file need not
+// exist.
+func (w Workspace) Has(file string) bool {
 	clean, err := inside(file)
 	return w.shared == nil || err == nil && slices.Contains(w.shared, clean)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/runtime/expect"
@@ -46,6 +47,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"code of a plugin":            {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n", "members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
 		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: says another thing than agent_name: leave one of them out, got \"other\""},
 		"two names that are lists":    {"a.toml", strings.Replace(smallMember, "agent_name = 'x'", "agent_name = []\nname = [[]]", 1), "members[0].name: says another thing than agent_name: leave one of them out\nmembers[0].agent_name: must be a text"},
+		"a key in place of a model":   {"a.toml", strings.Replace(smallMember, "'gpt-5'", "' sk-ant-api03-secret'", 1), "members[0].model: is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-, got what looks like a key"},
 		"a key that few may read":     {"a.toml", smallMember + "API_Key = 'sk-1'\nmax_tokens = 0\n", "members[0].max_tokens: must be 1 or more, got 0\nmembers[0].API_Key: is not a field that is known here"},
 		"what defaults can't be":      {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n", "llm_default.model: is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: is not a field that is known here, got 1"},
 		"a member's file that is not": {"a.toml", smallTeam + "[[team.members]]\nconfig = 'none.toml'\ntop_p = 2.0\n", "members[0].config: none.toml: there is no such file in the workspace: file does not exist\nmembers[0].top_p: must be 0.0 to 1.0, got 2"},
@@ -76,6 +78,21 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		if got := said(Check(w, c.file)); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != strings.Count(c.want, "\n") {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
 		}
+	}
+}
+
+// Cards and consoles show what is wrong with a file, whatever stands in it.
+func TestAMistakeIsSaidInOneBoundedLine(t *testing.T) {
+	for name, text := range map[string]string{
+		"a value of many lines": strings.Replace(smallMember, "'gpt-5'", `"x\n\n*y*\u202e\u2028`+strings.Repeat("長", 500_000)+`"`, 1),
+		"a name of many lines":  smallMember + `"x\n\n*y*\u202e\u2028` + strings.Repeat("長", 500_000) + `" = 1`,
+		"no TOML":               smallMember + "x = 'y\n" + strings.Repeat("z", 100_000),
+	} {
+		_, found := workspace(map[string]string{"a.toml": text}).ContestOrTeam("a.toml")
+		expect.Must(t, len(found) == 1, "%s: %d mistakes", name, len(found))
+		line := found[0].String()
+		expect.That(t, strings.HasPrefix(line, "a.toml: ") && !strings.ContainsAny(line, "\n\r\u202e\u2028") &&
+			utf8.RuneCountInString(line) <= 1000, "%s: %q", name, line)
 	}
 }
 

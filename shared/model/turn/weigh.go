@@ -7,9 +7,6 @@ import (
 	"ringi/shared/model"
 )
 
-// imageTokens is what vendors count for a large image.
-const imageTokens = 1_600
-
 // tooLarge is why a file that was read is not shown.
 const tooLarge = "it is too large for what the agent's model takes at once"
 
@@ -32,7 +29,7 @@ func weighParts(parts []model.Part) (n int) {
 		n += Tokens(p.Text)
 		switch {
 		case p.Image != nil:
-			n += imageTokens
+			n += model.ImageTokens
 		case p.Call != nil:
 			n += weighCall(*p.Call)
 		case p.Result != nil:
@@ -93,8 +90,8 @@ func (t Turn) Share(room int) int {
 	return max(room-max(weighRounds(t.Earlier), room/4), room/4)
 }
 
-// Fit leaves out results of earlier rounds and what hangs on their calls, the oldest first, and bounds those of new ones, so that they fit the room
-// beside the history.
+// Fit leaves out results of earlier rounds and what hangs on their calls, the oldest first, and bounds those of new
+// ones, so that they fit the room beside the history.
 func (t *Turn) Fit(room int) {
 	room = max(room-Weigh(t.History), room/4)
 	t.Earlier = slices.Clone(t.Earlier)
@@ -169,7 +166,7 @@ func Fit(history []Message, room int) []Message {
 
 func fileTokens(f File) int {
 	if strings.HasPrefix(f.Type, "image/") {
-		return imageTokens
+		return model.ImageTokens
 	}
 	return Tokens(string(f.Body))
 }

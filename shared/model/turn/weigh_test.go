@@ -108,6 +108,26 @@ func TestTheRoomIsWhatTheAgentsOwnModelLeaves(t *testing.T) {
 	expect.Is(t, w.request.MaxTokens, 4_000)
 }
 
+// Rounds of an earlier try fit with what the vendor hung on their calls, of which the oldest is left out, but not in the
+// rounds that are stored.
+func TestWhatHangsOnOldCallsIsLeftOutWithTheirResults(t *testing.T) {
+	round := func() turn.Round {
+		hung := &model.Opaque{From: "x", Data: json.RawMessage(`"` + strings.Repeat("s", 30_000) + `"`)}
+		return turn.Round{Calls: []model.Call{{Name: "read_file", Opaque: hung}}, Results: []model.Result{{Text: "a"}}}
+	}
+	stored := []turn.Round{round(), round(), round()}
+	x := turn.Turn{Earlier: stored}
+	x.Fit(25_000)
+	hangs := func(rounds []turn.Round) (all []bool) {
+		for _, r := range rounds {
+			all = append(all, r.Calls[0].Opaque != nil)
+		}
+		return all
+	}
+	expect.Same(t, []bool{false, true, true}, hangs(x.Earlier))
+	expect.Same(t, []bool{true, true, true}, hangs(stored))
+}
+
 // A summary's own request fits the model, too.
 func TestASummaryIsAskedForWithinTheRoom(t *testing.T) {
 	w := &sees{}

@@ -12,6 +12,13 @@ const Runtime = "nodejs22.x"
 // Searched are the folders in which commands find programs; the last has Lambda's runtime.
 const Searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/var/lang/bin"
 
+// Beside is a folder beside the sandbox's binary in Lambda, in which commands find Python, too.
+const Beside = "python"
+
+// python tells a model what the Python in Lambda is and lacks; see functions/run-sandbox/python.
+const python = "python3 (CPython 3.14 in WebAssembly, which takes seconds to start: the standard library without pip, " +
+	"other packages such as numpy, subprocesses, threads, sockets and asyncio.run)"
+
 // Tools are the folders of a machine that commands can read in each form of isolation. They contain no home folders,
 // configuration or services' data.
 var Tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives",
@@ -21,7 +28,7 @@ var Tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx
 // (see Programs), separated by commas.
 func Installed(programs string) string {
 	if programs == "" {
-		programs = "Node.js 22 with npm and npx"
+		programs = "Node.js 22 with npm and npx, " + python
 	}
 	return "sh, the usual small programs of Linux, and " + programs +
 		". There is no network: nothing can be downloaded or installed. A result says which tool is missing."
@@ -52,8 +59,11 @@ func readable(path string) bool {
 }
 
 // Find returns the path of a program in the folders that are searched, or "" if there is none.
-func Find(name string) string {
-	for _, folder := range filepath.SplitList(Searched) {
+func Find(name string) string { return FindIn(Searched, name) }
+
+// FindIn returns the path of a program in folders, which are separated by colons, or "" if there is none.
+func FindIn(folders, name string) string {
+	for _, folder := range filepath.SplitList(folders) {
 		path := filepath.Join(folder, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return path

@@ -53,7 +53,7 @@ const (
 	// the cost of a contest's model calls in US dollars, written when the contest is closed
 	ContestCost  Name = "ContestCost"
 	ContestLate  Name = "ContestLate"  // a contest that the sweeper found open long after its teams' time
-	RoundUnsaved Name = "RoundUnsaved" // a scored round that could not be written, four tries in a row
+	RoundUnsaved Name = "RoundUnsaved" // a scored round that could not be written, or a saved answer that could not be read
 	// a policy that was drafted without its contest because the contest's files can't be used
 	ContestUnusable Name = "ContestUnusable"
 )

@@ -183,11 +183,16 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 		lines = append(lines, d.filled(w.taken, x))
 	}
 	if winner != nil {
-		if e := (TeamEnd{Exit: winner.Exit}); e.short() {
+		stopped := x.TakenAt != nil && winner.Exit == contest.PartialFailure // by the person who took the draft
+		if e := (TeamEnd{Exit: winner.Exit}); e.short() && !stopped {
 			line(winner.TeamName, e)
 		}
 	}
 	for _, f := range x.Failures {
+		if x.TakenAt != nil && f.Reason == contest.ReasonCancelled {
+			lines = append(lines, fill(w.unscored, "team", inline(f.TeamName, maxEndingName)))
+			continue
+		}
 		line(f.TeamName, TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
 	}
 	if more := x.Failed - len(x.Failures); more > 0 {
@@ -212,7 +217,7 @@ type contestTexts struct {
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
 	ending, moreFailed, limited, feedback   string
-	unjudged                                string
+	unjudged, unscored                      string
 	skipped                                 map[string]string // by the value of task.Contest.As
 }
 
@@ -231,6 +236,7 @@ var contestWords = language.InEach(contestTexts{
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
 	unjudged: "⚠️ {team}: 続けるかどうかを判定する AI が {n} 回答えなかったため、そのまま続けました。{why}",
+	unscored: "{team} には、採点された案がまだありませんでした",
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
 		task.ContestFiles: "コンテストのファイルを使えないため、コンテストをせずに Ringi が下書きしました",
@@ -251,6 +257,7 @@ var contestWords = language.InEach(contestTexts{
 	reason: "Another draft was picked ({team})", replaced: " (another draft)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "What the AI that scores said of it (out of 100)",
 	unjudged: "⚠️ {team}: the AI that judges whether to go on gave no answer {n} times, so the team played on. Reason: {why}",
+	unscored: "{team} had no scored draft yet",
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
 		task.ContestFiles: "The contest's files can't be used, so Ringi drafted this one without a contest",

@@ -65,6 +65,7 @@ func poison(a *task.Aggregate, x string) {
 	for _, p := range a.Prompts {
 		p.Content = x
 		verdict(&p.Verdict)
+		poisonContest(p, x)
 	}
 	for _, p := range a.Processes {
 		for i := range p.Steps {
@@ -81,6 +82,26 @@ func poison(a *task.Aggregate, x string) {
 	}
 	if a.Head.Ended != nil {
 		a.Head.Ended.By = x
+	}
+}
+
+// poisonContest does so with what files of contests, teams and their models can write.
+func poisonContest(p *task.Prompt, x string) {
+	if p.Entry != nil {
+		p.Entry.TeamName = x
+	}
+	if p.Contest == nil {
+		return
+	}
+	p.Contest.Detail, p.Contest.File = x, x
+	if p.Contest.Team != "" {
+		p.Contest.Team = x
+	}
+	for i := range p.Contest.Failures {
+		p.Contest.Failures[i].TeamName, p.Contest.Failures[i].Detail = x, x
+	}
+	for i := range p.Contest.Unjudged {
+		p.Contest.Unjudged[i].TeamName, p.Contest.Unjudged[i].Detail = x, x
 	}
 }
 

@@ -140,6 +140,16 @@ var promptStates = []state{
 	{"prompt_contested_after_best_taken", promptCard, func(s *scenario) *scenario {
 		return s.extracted().contesting().bestTaken().summedUp(aggregate.Usage{}, defaults)
 	}},
+	{"prompt_contested_after_best_taken_of_unfinished_teams", promptCard, func(s *scenario) *scenario {
+		s.extracted().contesting().bestTaken()
+		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{
+			FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言", ExitReason: contest.PartialFailure,
+				Reason: contest.ReasonCancelled}},
+			Places: []contest.Place{{TeamID: "a", TeamName: "慎重", RoundNumber: 1, Score: 0.75, Hash: aggregate.HashOf(content),
+				ExitReason: contest.PartialFailure}},
+		}}, s.now))
+		return s.do(s.FinishContest(s.Head.Run, "a", content, defaults, s.now))
+	}},
 	{"prompt_redoing", promptCard, func(s *scenario) *scenario { return s.extracted().redoing() }},
 	{"prompt_redone", promptCard, func(s *scenario) *scenario {
 		return s.extracted().redoing().summedUp(aggregate.Usage{}, defaults)

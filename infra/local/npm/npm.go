@@ -1,4 +1,4 @@
-// Package npm installs the witnesses that need Node.
+// Package npm installs what tests need of Node.
 package npm
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 // ErrNode says which Node to install if there is no suitable one.
-var ErrNode = errors.New("this witness needs Node 20 or newer with npm: install nodejs and npm")
+var ErrNode = errors.New("this test needs Node 20 or newer with npm: install nodejs and npm")
 
-// withoutNode is the variable that skips these witnesses in CI. Without it a missing Node is a failure there.
+// withoutNode is the variable that skips such tests in CI. Without it a missing Node is a failure there.
 const withoutNode = "RINGI_WITHOUT_NODE"
 
 // Node finds a suitable Node, or returns ErrNode.

@@ -1,0 +1,51 @@
+package opening
+
+import (
+	"cmp"
+	"fmt"
+
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/teamconfig"
+)
+
+// Unlisted says why members find no tool of an MCP server: empty if one is listed for contests.
+func Unlisted(s tenancy.Settings, tools []tenancy.ToolPermission) string {
+	for _, p := range tools {
+		if p.ForContests() {
+			return ""
+		}
+	}
+	if s.ContestSearch {
+		return "no tool for reading is listed for contests"
+	}
+	return "no tool for reading is listed for contests, and the settings don't let them search the web"
+}
+
+// Readers returns a warning for each member of type web-search that can read nothing, and, where search says that
+// members may search the web, for each whose model's vendor has no search. unlisted says why no other tool for reading
+// is listed; empty: one is.
+func (m Models) Readers(c teamconfig.Contest, search bool, unlisted string) (found []teamconfig.Finding) {
+	for _, t := range c.Teams {
+		for _, x := range t.Members {
+			called := cmp.Or(m.Instead, x.Model)
+			if x.AgentType != string(contest.WebSearch) || search && modelname.Searching(called) {
+				continue
+			}
+			var why string
+			switch none := fmt.Sprintf("%.100s has no web search of its vendor's that can be used", called); {
+			case search && unlisted == "":
+				why = fmt.Sprintf("%.100s has the listed tools alone: %s", x.AgentName, none)
+			case unlisted == "":
+				continue
+			case search:
+				why = fmt.Sprintf("%.100s can't read anything: %s, and %s. Its team is told so", x.AgentName, unlisted, none)
+			default:
+				why = fmt.Sprintf("%.100s can't read anything: %s. Its team is told so", x.AgentName, unlisted)
+			}
+			found = append(found, teamconfig.Finding{File: t.TeamID, Message: why + ".", Warning: true})
+		}
+	}
+	return found
+}
