@@ -177,6 +177,20 @@ func TestEachAreaSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
+// Where tenants' dates and times are written or read, one function says in which zone.
+func TestOneFunctionSaysTheZone(t *testing.T) {
+	const home = "shared/domain/tenancy/tenant.go"
+	for path, text := range codeBelow(t, filepath.Join(repository, "functions"), filepath.Join(repository, "shared")) {
+		for _, makes := range []string{"FixedZone(", "LoadLocation(", "time.Local"} {
+			n, want := strings.Count(text, makes), 0
+			if strings.HasSuffix(filepath.ToSlash(path), home) && makes == "FixedZone(" {
+				want = 1
+			}
+			expect.That(t, n == want, "%s has %d of %q: tenancy.Zone says the zone", path, n, makes)
+		}
+	}
+}
+
 func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 	for edge, allowed := range map[[2]string]bool{
 		{"shared/store", "shared/domain/task"}:                     true,

@@ -273,10 +273,7 @@ type spoken struct {
 }
 
 // speakers returns who spoke since a person last approved an action.
-func (t *answering) speakers() []string { return t.speakersThrough(last) }
-
-// last is greater than any key.
-const last = "~"
+func (t *answering) speakers() []string { return t.speakersThrough(conversation.LastKey) }
 
 // speakersThrough is speakers as far as a summary of the messages up to a key covers them.
 func (t *answering) speakersThrough(key string) (users []string) {

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
@@ -21,8 +20,8 @@ import (
 
 const checkAtOnce = 8
 
-// mostWrong bounds how many mistakes, and how many warnings, of one file are named, since the answer's size is limited and one file must not
-// crowd out the others.
+// mostWrong bounds how many mistakes, and how many warnings, of one file are named, since the answer's size is limited
+// and one file must not crowd out the others.
 const mostWrong = 20
 
 type Contests interface {
@@ -71,7 +70,7 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		if in.Prices != nil {
 			s.Prices = in.Prices
 		}
-		d, _, err := h.described(ctx, w, in.Check, s, 0)
+		d, _, err := h.described(ctx, w, in.Check, s, in.MaxRounds)
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}
 	files, more, err := w.Contests()
@@ -117,8 +116,7 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 	most int) (contests.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
 	if most > 0 {
-		c.MaxRounds = min(c.MaxRounds, most)
-		c.MinRounds = min(c.MinRounds, c.MaxRounds)
+		c = c.Within(most)
 	}
 	c.Prices = s.OwnPrices()
 	unopened, err := h.Models.Check(ctx, c, c.Prices)
@@ -127,32 +125,14 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 	}
 	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
 	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
-	for _, f := range found {
-		switch {
-		case errors.Is(f.Err, errorclass.ErrUnavailable):
-			return d, c, fmt.Errorf("read %.200s: %w", f.File, f.Err)
-		case f.Warning:
-			d.Warnings = append(d.Warnings, f.String())
-		default:
-			d.Wrong = append(d.Wrong, f.String())
-		}
-	}
-	d.Wrong, d.Warnings = bounded(d.Wrong), bounded(d.Warnings)
-	if len(d.Wrong) > 0 {
-		return d, c, nil // mistakes include names that are too long
+	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong)
+	if err != nil || len(d.Wrong) > 0 {
+		return d, c, err // mistakes include names that are too long
 	}
 	for _, t := range c.Teams {
 		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	return d, c, nil
-}
-
-// bounded returns the first mostWrong findings, and how many more there are.
-func bounded(all []string) []string {
-	if n := len(all) - mostWrong; n > 0 {
-		return append(all[:mostWrong], fmt.Sprintf("and %d more", n))
-	}
-	return all
 }
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.

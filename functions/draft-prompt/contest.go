@@ -136,20 +136,20 @@ func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 // used.
 func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	asked task.Contest, config teamconfig.Contest, teams []teamconfig.Team, wrong, err error) {
-	d := s.DraftContest
-	if was, config, i, err := h.rejected(ctx, a, s); err != nil || i >= 0 {
-		if err != nil {
-			return asked, config, nil, nil, err
-		}
+	was, config, i, err := h.rejected(ctx, a, s)
+	switch {
+	case err != nil:
+		return asked, config, nil, nil, err
+	case i >= 0:
 		asked.File, asked.Team = was.Contest.File, was.Entry.TeamName
-		return asked, within(config, d), config.Teams[i : i+1], nil, nil
+		return asked, config, config.Teams[i : i+1], nil, nil
 	}
-	asked.File = d.File
+	asked.File = s.DraftContest.File
 	config, wrong = h.config(ctx, a.Head.TenantID, s)
 	if errors.Is(wrong, errorclass.ErrUnavailable) {
 		return asked, config, nil, nil, fmt.Errorf("read the files of a contest: %w", wrong)
 	}
-	return asked, within(config, d), config.Teams, wrong, nil
+	return asked, config, config.Teams, wrong, nil
 }
 
 // rejected returns the rejected version that the version takes the place of, the configuration of the contest that
@@ -185,13 +185,14 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 	if i < 0 {
 		return was, c, i, nil
 	}
-	c.Prices = s.OwnPrices()
-	alone := c
-	alone.Teams = c.Teams[i : i+1]
-	for _, name := range alone.Models() {
-		alone.Named = append(alone.Named, teamconfig.Named{File: was.Contest.File, Model: name, Set: true})
+	all := c.Teams
+	c.Teams, c.Named = all[i:i+1], nil
+	for _, name := range c.Models() {
+		c.Named = append(c.Named, teamconfig.Named{File: was.Contest.File, Model: name, Set: true})
 	}
-	switch unopened, err := h.Models.Check(ctx, alone, c.Prices); {
+	c, unopened, err := h.opened(ctx, c, s)
+	c.Teams = all
+	switch {
 	case err != nil:
 		return nil, c, -1, err
 	case len(unopened) > 0:
@@ -202,6 +203,16 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 	return was, c, i, nil
 }
 
+// opened gives a contest the limit and the prices of the settings, and returns findings about models of its teams that
+// can't be called.
+func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Settings) (
+	teamconfig.Contest, []teamconfig.Finding, error) {
+	c = c.Within(s.DraftContest.MaxRounds)
+	c.Prices = s.OwnPrices()
+	found, err := h.Models.Check(ctx, c, c.Prices)
+	return c, found, err
+}
+
 // shared reports whether a tenant may still use a contest's file, as it was asked before the file's teams played. What
 // else is wrong with the files is said for the draft that needs them.
 func (h *Handler) shared(ctx context.Context, tenant, file string) (bool, error) {
@@ -210,13 +221,6 @@ func (h *Handler) shared(ctx context.Context, tenant, file string) (bool, error)
 		return false, fmt.Errorf("open the files of contests: %w", err)
 	}
 	return err == nil && w.Has(file), nil
-}
-
-// within limits a contest's rounds as the settings say.
-func within(c teamconfig.Contest, d tenancy.DraftContest) teamconfig.Contest {
-	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
-	c.MinRounds = min(c.MinRounds, c.MaxRounds)
-	return c
 }
 
 // order returns the order for the version's contest, and what the version records of it. wrong is a notForTeams, or
@@ -270,35 +274,20 @@ const mostWrong = 5
 // config reads the files of a contest and opens its models. It returns errorclass.ErrUnavailable for a failure to read
 // that may pass.
 func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings) (teamconfig.Contest, error) {
-	d := s.DraftContest
 	w, err := h.Workspace(ctx, tenant)
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}
-	c, found := w.Contest(d.File)
-	for _, f := range found {
-		if errors.Is(f.Err, errorclass.ErrUnavailable) {
-			return c, f.Err
-		}
-	}
-	c.Prices = s.OwnPrices()
-	unopened, err := h.Models.Check(ctx, c, c.Prices)
+	c, found := w.Contest(s.DraftContest.File)
+	c, unopened, err := h.opened(ctx, c, s)
 	if err != nil {
 		return c, err
 	}
-	var wrong []string
-	for _, f := range append(found, unopened...) {
-		if !f.Warning {
-			wrong = append(wrong, f.String())
-		}
+	wrong, _, err := teamconfig.Texts(append(found, unopened...), mostWrong)
+	if err == nil && len(wrong) > 0 {
+		err = errors.New(strings.Join(wrong, "\n"))
 	}
-	if n := len(wrong) - mostWrong; n > 0 {
-		wrong = append(wrong[:mostWrong], fmt.Sprintf("and %d more", n))
-	}
-	if len(wrong) > 0 {
-		return c, errors.New(strings.Join(wrong, "\n"))
-	}
-	return c, nil
+	return c, err
 }
 
 // submitted opens the gate with the best submission that its card can show.

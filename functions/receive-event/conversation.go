@@ -26,6 +26,7 @@ type Conversations interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Begin(ctx context.Context, c aggregate.Change) error
 	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
+	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
@@ -50,30 +51,12 @@ func (h *Handler) toAgent(
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User,
 		Text: r.Text, Attachments: m.attachments(),
 	}
-	opening := openingOf(s)
 	if r.Threaded() {
-		if to, _ := addressee(s, in.Text); to.named && calls.MatchString(in.Text) {
-			is, err := h.agentOf(ctx, in.Ref())
-			switch {
-			case err != nil:
-				return out, true, unkept(ctx, r.EventID, err)
-			case is != "" && is != to.agent:
-				out, err := h.otherAgent(ctx, r, is, to.agent)
-				return out, true, err
-			}
-		}
-		in.Blank = silent(in.Text) && len(m.Files) == 0
-		c, err := conversation.Tell(in, opening, h.Now())
-		if err == nil {
-			err = h.Conversations.Tell(ctx, in.Ref(), c)
-		}
-		if !errors.Is(err, aggregate.ErrNotFound) {
-			return inbound.OK(), true, said(ctx, in, "", r, err)
-		}
-		if m.channelType() == "im" {
-			return out, false, nil
+		if out, taken, err := h.inThread(ctx, m, r, s, in); taken || m.channelType() == "im" {
+			return out, taken, err
 		}
 	}
+	opening := openingOf(s)
 	to, ok := addressee(s, in.Text)
 	called := calls.MatchString(in.Text)
 	if near := agent.Near(agent.Named(s.Agents), nameOf(in.Text)); called && !to.named && near != nil {
@@ -111,6 +94,31 @@ func (h *Handler) toAgent(
 	return inbound.OK(), true, said(ctx, in, to.agent, r, err)
 }
 
+// inThread saves a message to the conversation of its thread. taken is false if the thread has none.
+func (h *Handler) inThread(
+	ctx context.Context, m message, r task.Request, s tenancy.Settings, in conversation.Inbound,
+) (out inbound.Response, taken bool, err error) {
+	if to, _ := addressee(s, in.Text); to.named && calls.MatchString(in.Text) {
+		is, err := h.agentOf(ctx, in.Ref())
+		switch {
+		case err != nil:
+			return out, true, unkept(ctx, r.EventID, err)
+		case is != "" && is != to.agent:
+			out, err := h.otherAgent(ctx, r, is, to.agent)
+			return out, true, err
+		}
+	}
+	in.Blank = silent(in.Text) && len(m.Files) == 0
+	c, err := conversation.Tell(in, openingOf(s), h.Now())
+	if err == nil {
+		err = h.Conversations.Tell(ctx, in.Ref(), c)
+	}
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return out, false, nil
+	}
+	return inbound.OK(), true, said(ctx, in, "", r, err)
+}
+
 // source returns the listed source that a message names, or nil, and the sources that are listed. What was cached may
 // lack one that an administrator has just listed, so a refusal goes by what the settings say now.
 func (h *Handler) source(
@@ -134,16 +142,18 @@ func (h *Handler) source(
 // agentOf returns the agent of a thread's conversation; "" if there is none, if it has ended, or if it began without an
 // agent's name.
 func (h *Handler) agentOf(ctx context.Context, ref aggregate.Ref) (id string, err error) {
-	_, err = h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		if s := a.Conversation; s.Status != conversation.Closed && !s.Unnamed {
-			id = s.AgentID
-		}
-		return aggregate.Change{}, nil
-	})
-	if errors.Is(err, aggregate.ErrNotFound) {
+	a, err := h.Conversations.Load(ctx, ref)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return "", nil
+	case err != nil:
+		return "", err
+	case a.Conversation == nil:
+		return "", aggregate.ErrConflict // a torn read
+	case a.Conversation.Status == conversation.Closed || a.Conversation.Unnamed:
 		return "", nil
 	}
-	return id, err
+	return a.Conversation.AgentID, nil
 }
 
 // settings returns the tenant's settings, cached for settingsFor.

@@ -98,6 +98,13 @@ func (k *kept) Tell(_ context.Context, ref aggregate.Ref, c aggregate.Change) er
 	return k.err
 }
 
+func (k *kept) Load(_ context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
+	if k.opened[ref.ID] == nil {
+		return nil, aggregate.ErrNotFound
+	}
+	return k.opened[ref.ID], k.err
+}
+
 func (k *kept) Decide(
 	_ context.Context, ref aggregate.Ref, decide conversation.Decision,
 ) (*conversation.Aggregate, error) {

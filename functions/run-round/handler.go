@@ -156,7 +156,8 @@ func (t *team) runner(ctx context.Context) (round.Runner, error) {
 	reads, err := t.reads(ctx)
 	k := t.contest.Contest
 	return round.Runner{
-		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Reads: reads, Search: t.search(), Now: t.Now,
+		Models: t.keeping(), May: t.may, Stands: t.stands, Sandbox: t.Sandbox, Reads: reads, Search: t.search(),
+		Now:  t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}, err
 }
@@ -245,12 +246,8 @@ func fits(policy string) (problems []string) {
 // may is checked before every call of a model: the contest must be open under this run, and the team must have budget
 // left.
 func (t *team) may(ctx context.Context) error {
-	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
-	if err != nil {
-		return fmt.Errorf("read the contest's head: %w", err)
-	}
-	if over {
-		return round.ErrStopped
+	if err := t.stands(ctx); err != nil {
+		return err
 	}
 	spent, err := t.Store.Spent(ctx, t.work.Ref())
 	if err != nil {
@@ -258,6 +255,18 @@ func (t *team) may(ctx context.Context) error {
 	}
 	if spent >= t.work.Team.Budget {
 		return round.ErrBudget
+	}
+	return nil
+}
+
+// stands returns round.ErrStopped if the contest is over, or another run's.
+func (t *team) stands(ctx context.Context) error {
+	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
+	if err != nil {
+		return fmt.Errorf("read the contest's head: %w", err)
+	}
+	if over {
+		return round.ErrStopped
 	}
 	return nil
 }

@@ -309,3 +309,41 @@ func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {
 	expect.That(t, got.Status == contest.TeamFailed && strings.Contains(said, "gemini-3.5-flash") && strings.Contains(said, "レート制限") &&
 		strings.Contains(said, "10 分を待つ"), "%+v: %s", got, said)
 }
+
+// hung is a model that answers only when nobody waits any more.
+type hung struct{ called chan struct{} }
+
+func (m hung) Open(string) (model.Wire, error) { return m, nil }
+
+func (m hung) Say(ctx context.Context, _ model.Request, _ func(string)) (model.Response, error) {
+	m.called <- struct{}{}
+	<-ctx.Done()
+	return model.Response{}, &model.Error{Provider: "demo", Kind: model.Timeout, Retryable: true, Err: ctx.Err()}
+}
+
+// A team has minutes, but a contest that people end waits a few seconds for a model that hangs.
+func TestATeamThatHangsHoldsUpNoEnd(t *testing.T) {
+	w, m := newWorld(t), hung{make(chan struct{}, 1)}
+	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
+	h, ref := &Handler{Store: w.store, Models: opens(m), Now: time.Now}, a.Ref()
+	var next aggregate.Next
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		next, err = h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1})
+		ended <- err
+	}()
+	<-m.called
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: a.Contest.ByID}
+	expect.Value(w.store.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
+		return a.Stop(by, true, time.Now())
+	}))(t)
+	select {
+	case err := <-ended:
+		expect.NoError(t, err)
+		expect.That(t, next.State == aggregate.StateFinish && next.Outcome == "contest_over", "%+v", next)
+	case <-time.After(20 * time.Second):
+		t.Error("the call goes on after the contest has ended")
+	}
+	expect.Is(t, w.team(a, "a").Status, contest.TeamRunning, "CloseContest ends it")
+}

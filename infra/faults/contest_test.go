@@ -143,17 +143,21 @@ func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []str
 // picks: the rows of task, contest and teams are those of an undisturbed run, and the task is charged once for what the
 // teams spent.
 func TestACrashInADraftingContestLosesNothing(t *testing.T) {
-	b := running
-	want, all := b.undisturbedContest(t)
+	want, all := running.undisturbedContest(t)
+	running.survivesContests(t, want, all, contestPoints)
+}
+
+// survivesContests tries crash points of a contest, of each function as many as most says, and with -long all.
+func (b *harness) survivesContests(t *testing.T, want competed, all []trial, most map[string]int) {
 	trials := all
 	switch {
 	case *only != "":
 		trials = slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return !strings.Contains(x.String(), *only) })
 	case !*long:
 		trials = nil
-		for _, name := range slices.Sorted(maps.Keys(contestPoints)) {
+		for _, name := range slices.Sorted(maps.Keys(most)) {
 			of := slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return x.kills[0].function != name })
-			trials = append(trials, sampleOf(of, contestPoints[name], *seed)...)
+			trials = append(trials, sampleOf(of, most[name], *seed)...)
 		}
 	}
 	t.Logf("%d of %d points", len(trials), len(all))
@@ -195,10 +199,14 @@ type playedContest struct {
 // undisturbedContest makes contests draft policies until the test ends, and runs one on its first call.
 func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) {
 	t.Helper()
+	return b.undisturbedAs(t, &b.played, drafting())
+}
+
+func (b *harness) undisturbedAs(t *testing.T, u *playedContest, s scenario) (want competed, all []trial) {
+	t.Helper()
 	b.drafts(t)
-	u := &b.played
 	u.once.Do(func() {
-		d, err := b.run(drafting())
+		d, err := b.run(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,11 +218,11 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 			t.Error(err)
 		}
 		u.want = want
-		for _, p := range d.points() {
+		for _, p := range d.pointsFrom(d.from) {
 			if p.function == execute {
 				continue // TestACrashAnywhereChangesNothing has unknown outcomes
 			}
-			u.all = append(u.all, trial{scenario: drafting(), kills: []point{p}})
+			u.all = append(u.all, trial{scenario: s, kills: []point{p}})
 		}
 	})
 	if len(u.all) == 0 {

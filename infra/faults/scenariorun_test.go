@@ -35,6 +35,7 @@ type harness struct {
 	once     sync.Once
 	trials   []trial // all of them, after the undisturbed runs
 	played   playedContest
+	taken    playedContest // with the best draft so far
 }
 
 // scenarioRun is one run of a scenario: one person's request and its result.
@@ -43,6 +44,7 @@ type scenarioRun struct {
 	*trace
 	*driver.Request
 	mark  string
+	from  int // moments before the part whose crash points are tried
 	asked int // how often a person retried after an unknown outcome
 }
 

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
 
@@ -106,7 +107,4 @@ func readExtract(answer []byte) (task.Extract, []string) {
 	return e, append(problems, bounded("description", e.Description, MaxDescription)...)
 }
 
-// Japan is the time zone of relative dates such as 今月, and of the console's pages. Japan has only one.
-func Japan() *time.Location { return time.FixedZone("JST", 9*60*60) }
-
-func stamp(t time.Time) string { return t.In(Japan()).Format("2006-01-02T15:04-07:00") }
+func stamp(t time.Time) string { return t.In(tenancy.Zone()).Format("2006-01-02T15:04-07:00") }

@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -75,7 +76,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
 	})
 	b := w.As(workspace.Suzuki)
-	today := w.Now().In(web.Zone).Format(time.DateOnly)
+	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
 		"": 3, "action=settings.updated": 2, "actor=" + workspace.Suzuki: 2, "actor=system": 1, "resource=" + w.Ref.ID: 1,
 		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0, "action=task.created&actor=" + workspace.Suzuki: 0,

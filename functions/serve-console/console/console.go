@@ -48,7 +48,7 @@ func (c *Console) Handler() http.Handler {
 		(&task.Pages{Acts: acts, Contests: c.Contests, Conversations: c.Conversations, Machine: c.Machine}).Routes(),
 		(&conversation.Pages{Acts: acts, Conversations: c.Conversations, Who: c.Agents, Outbound: c.Outbound,
 			Files: c.Files}).Routes(),
-		(&contest.Pages{Site: site, Contests: c.Contests, Begin: c.Begin}).Routes(),
+		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),

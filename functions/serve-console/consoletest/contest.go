@@ -3,7 +3,9 @@ package consoletest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
@@ -21,6 +23,7 @@ type Beginner struct {
 	Down   bool
 	NotSet bool
 	Begun  []contests.Alone
+	More   int // warnings of configs/contest.toml beside the one that is named
 	// Checked is the last question about one file.
 	Checked contests.Asked
 	// mostOfDay limits the day's budget; 0: no limit.
@@ -56,6 +59,9 @@ func (b *Beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 		{File: "configs/old.toml", Wrong: []string{`configs/old.toml: max_rounds: must be 1 to 10, got <b>99</b>`},
 			Warnings: []string{"configs/old.toml: max_concurrent_teams: has no effect"}},
 	}
+	if b.More > 0 {
+		all[0].Warnings = append(all[0].Warnings, fmt.Sprintf("and %d more", b.More))
+	}
 	if asked.Check != "" {
 		b.Checked = asked
 		all = slices.DeleteFunc(all, func(d contests.Described) bool { return d.File != asked.Check })
@@ -82,6 +88,20 @@ func (w *World) Compete(prompt string, by *aggregate.Ref) *Contest {
 		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"
 	}
 	expect.NoError(w.T, w.Console.Contests.Begin(w.T.Context(), o))
+	return k
+}
+
+// Contesting brings the world's task to a policy that is left to a contest.
+func (w *World) Contesting(title string) *Contest {
+	w.T.Helper()
+	w.Ask()
+	ref := w.Ref
+	k := w.Compete(title, &ref)
+	w.Extracted()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.AskContest(a.Head.Run, task.Contest{ExecutionID: k.ID, Until: w.Now().Add(time.Minute)}, w.Now())
+	})
 	return k
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -28,7 +29,7 @@ const (
 )
 
 type Pages struct {
-	*web.Site
+	*subject.Acts
 	Contests *contests.Store
 	Begin    Beginner
 }
@@ -43,6 +44,7 @@ func (c *Pages) Routes() []web.Route {
 		web.ForMembers("GET /console/contests/{id}", c.showContest),
 		web.ForMembers("GET /console/contests/{id}/compare", c.compareDrafts),
 		web.ForMembers("POST /console/contests/{id}/cancel", c.cancelContest),
+		web.ForMembers("POST /console/contests/{id}/take", c.takeBest),
 		web.ForAdministrators("GET /console/contests/{id}/sent/{team}", c.listContestSent),
 		web.ForAdministrators("GET /console/contests/{id}/sent/{team}/{use}", c.showContestSent),
 	}

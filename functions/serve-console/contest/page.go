@@ -39,7 +39,16 @@ type contestPage struct {
 	Over                  bool
 	Cancel                bool         // the viewer may cancel the contest
 	Ending                bool         // the contest was cancelled; teams are still stopping
+	Take                  *takeForm    // nil: its best draft so far can't be taken
+	Taken                 *takenView   // nil: nobody has taken its best draft so far
+	Problem               string       // why the viewer's act was refused
 	Drafts                []web.Choice // to compare
+}
+
+// takenView says who ended a contest with its best draft so far.
+type takenView struct {
+	By string
+	At time.Time
 }
 
 type teamRow struct {
@@ -128,6 +137,11 @@ func (c *Pages) works(ctx context.Context, a *contest.Aggregate) (all []*contest
 }
 
 func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	return c.show(w, r, v, nil, 0)
+}
+
+// show renders the page; refused says why the viewer's act was, if one was.
+func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, refused error, status int) error {
 	a, works, err := c.contestOf(r, v)
 	if err != nil {
 		return err
@@ -152,8 +166,7 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		p.Live = p.Path
 	}
 	if k.ByID != "" {
-		names := c.Names(r.Context(), v, k.ByID)
-		p.By = cmp.Or(card.OneLine(names[k.ByID]), k.ByID)
+		p.By = c.person(r.Context(), v, k.ByID)
 	}
 	p.fillTeams(works, words, v.Locale)
 	for i, x := range works {
@@ -166,9 +179,14 @@ func (c *Pages) showContest(w http.ResponseWriter, r *http.Request, v *web.Viewe
 			return err
 		}
 	}
+	if refused != nil || !p.Over || k.Status == contest.Cancelled {
+		if err := c.addTaking(r.Context(), v, &p, k, refused); err != nil {
+			return err
+		}
+	}
 	p.bound()
 	p.Title = card.OneLine(k.Title)
-	d := web.Document{Title: words.asked(k), Here: "contests", Data: p}
+	d := web.Document{Title: words.asked(k), Here: "contests", Data: p, Status: status}
 	return c.Show(w, r, v, d, "contest.html")
 }
 

@@ -280,7 +280,7 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "コンテストを中止する", "費用は残ります")
 	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To)
 	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To) // a second click
-	suzuki.Get(k.Page()).Says(t, http.StatusOK, "中止", "答えを待って終わります")
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "中止", "数秒で止まります")
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終えました。")
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: k.ID}, "", 10))(t)

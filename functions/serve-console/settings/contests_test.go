@@ -19,6 +19,7 @@ func TestDraftContest(t *testing.T) {
 		"a mistake is told with its file, field and bound":         testUnplayableFiles,
 		"what can't be checked loses nothing that was typed":       testUncheckedFiles,
 		"a file that broke later prevents no other setting":        testFilesThatBrokeLater,
+		"what has no effect is listed whenever one looks":          testWarnedFiles,
 		"a deployment without files of contests has no contests":   testNoFiles,
 		"a contest that is switched off is saved with any file":    testContestsOff,
 		"a file of settings is refused for the contest's mistakes": testImportedContest,
@@ -45,7 +46,34 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 	w.As(workspace.Suzuki).Post("/console/settings", form).Leads(t, "/console/settings?done=saved")
 	expect.That(t, w.SettingsNow().DraftContest.Enabled, "not saved")
 	expect.Same(t, w.SettingsNow().Prices, b.Checked.Prices) // which were saved with it
-	expect.That(t, len(b.Checked.Prices) == 1, "%+v", b.Checked)
+	expect.That(t, len(b.Checked.Prices) == 1 && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v", b.Checked)
+}
+
+const (
+	warning  = "configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got &lt;b&gt;x&lt;/b&gt;"
+	shownJa  = "コンテストはファイル configs/contest.toml で行われますが、次に挙げる設定には効き目がありません。"
+	shownEn  = "Contests are played with the file configs/contest.toml, but what it says here has no effect:"
+	brokenJa = "コンテストのファイル configs/old.toml は、このままでは使えません。"
+	brokenEn = "The contest’s file configs/old.toml can’t be used as it is."
+)
+
+func testWarnedFiles(t *testing.T, w *consoletest.World) {
+	b := drafting(w)
+	b.More = 3
+	suzuki := w.As(workspace.Suzuki)
+	suzuki.Get("/console/settings").Lacks(t, "members[0]") // contests are off
+	suzuki.Post("/console/settings", switchedOn(w, "configs/contest.toml")).Leads(t, "/console/settings?done=saved")
+	for _, path := range []string{"/console/settings?done=saved", "/console/settings"} {
+		suzuki.Get(path).Says(t, http.StatusOK, shownJa, warning, "and 3 more")
+	}
+	suzuki.Locale = "en"
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
+	expect.That(t, b.Checked.Prices == nil && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v", b.Checked)
+	b.Down = true
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, "can’t be checked at the moment").Lacks(t, "members[0]")
+	b.Down, b.NotSet = false, true
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Contests need files, and this deployment has none.")
+	w.As(workspace.Guest).Get("/console/settings").Lacks(t, "contest.toml")
 }
 
 func testUnplayableFiles(t *testing.T, w *consoletest.World) {
@@ -70,6 +98,10 @@ func testFilesThatBrokeLater(t *testing.T, w *consoletest.World) {
 	drafting(w)
 	w.As(workspace.Suzuki).Post("/console/settings", opened(w, "max_versions", "7")).Leads(t, "/console/settings?done=saved")
 	expect.Same(t, 7, w.SettingsNow().MaxVersions)
+	suzuki := w.As(workspace.Suzuki)
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenJa, mistake, "max_concurrent_teams")
+	suzuki.Locale = "en"
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, brokenEn, mistake)
 }
 
 func testNoFiles(t *testing.T, w *consoletest.World) {

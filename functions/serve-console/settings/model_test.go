@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // A parameter may override the setting: the page shows the model that was really used.
@@ -27,7 +28,7 @@ func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 	used("02", "demo", "demo")
 	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: demo(")
 	used("01", "anthropic", "claude-x")
-	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: claude-x("+w.Now().In(web.Zone).Format("2006-01-02 15:04")+")")
+	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: claude-x("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")
 	other := w.Found("T0OTHER", workspace.Tanaka)
 	w.Of(other, workspace.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
 }

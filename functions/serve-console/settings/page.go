@@ -51,6 +51,7 @@ type settingsPage struct {
 	noFiles  bool     // the files of contests could not be checked
 	both     []string // settings that the viewer and somebody else changed
 	members  *people.Members
+	contest  *contestNote
 }
 
 func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -58,7 +59,7 @@ func (c *Pages) settings(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	return c.showSettings(w, r, v, settingsPage{now: now, form: formOf(now)})
+	return c.showSettings(w, r, v, settingsPage{now: now, form: formOf(now), contest: c.contestNote(r.Context(), v, now)})
 }
 
 // saveSettings saves the typed values. It shows them again if they have problems, if somebody else saved changes

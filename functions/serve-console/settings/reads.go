@@ -2,15 +2,12 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/store/contests"
 	"ringi/shared/tool"
 )
 
@@ -27,42 +24,6 @@ func (c *Pages) listable(ctx context.Context, v *web.Viewer, was tenancy.Setting
 	}
 	unplayable, err := c.unplayable(ctx, v, was, *x)
 	return append(append(all, reads...), unplayable...), err
-}
-
-// ContestFiles checks the files of contests, which the console has no access to.
-type ContestFiles interface {
-	Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error)
-}
-
-// errNoFiles: the files of a contest could not be checked, so nothing was saved.
-var errNoFiles = errors.New("the files of contests can't be checked")
-
-// unplayable returns the problems of the contest's files. Settings of contests that stay are not checked, so that a
-// file which broke later prevents no other setting.
-func (c *Pages) unplayable(ctx context.Context, v *web.Viewer, was, x tenancy.Settings) ([]tenancy.Problem, error) {
-	d := x.DraftContest
-	if !d.Enabled || d == was.DraftContest {
-		return nil, nil
-	}
-	answer, err := c.Contests.Ask(ctx, contests.Asked{
-		Tenant: v.Tenant, Check: d.File, Prices: append([]tenancy.ModelPrice{}, x.Prices...),
-	})
-	if err != nil {
-		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)
-		return nil, errNoFiles
-	}
-	if answer.NotSet {
-		return []tenancy.Problem{{Field: "draft_contest.enabled", Rule: tenancy.RuleNoContests}}, nil
-	}
-	i := slices.IndexFunc(answer.Contests, func(x contests.Described) bool { return x.File == d.File })
-	switch {
-	case i < 0: // a function of an earlier release answered
-		return nil, errNoFiles
-	case len(answer.Contests[i].Wrong) > 0:
-		p := tenancy.Problem{Field: "draft_contest.file", Rule: tenancy.RuleContest, Words: answer.Contests[i].Wrong}
-		return []tenancy.Problem{p}, nil
-	}
-	return nil, nil
 }
 
 // unlistableReads returns the problems of new entries: the tool must be there in this version, and be one that may be

@@ -27,6 +27,7 @@ type settingsData struct {
 	NoGitHub bool
 	NoFiles  bool
 	Cut      bool
+	Contest  *contestNote
 	Problems []fieldProblem
 	Both     []string
 	Sections []settingsSection
@@ -69,7 +70,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
 	d := settingsData{
 		Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, Silent: p.silent,
-		NoGitHub: p.noGitHub, NoFiles: p.noFiles,
+		NoGitHub: p.noGitHub, NoFiles: p.noFiles, Contest: p.contest,
 		NoSlack: p.members == nil,
 	}
 	d.Cut = p.members != nil && p.members.More

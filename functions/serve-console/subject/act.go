@@ -48,6 +48,7 @@ type Page struct {
 	Path  string // before the subject's id
 	RefOf func(r *http.Request, v *web.Viewer) (aggregate.Ref, error)
 	Ends  aggregate.Act // the act that ends the subject
+	To    string        // where a decision leads; empty: to the subject's own page
 	// Whole refuses an approval if the page could not show everything; such a page has no button to approve.
 	Whole func(ctx context.Context, v *web.Viewer, a decide.Subject, x Wanted) error
 	// Refused shows the page as it is now, with the reason for the refusal and the text that the viewer typed.
@@ -177,7 +178,7 @@ func (c *Acts) Decided(
 		if !verdict.Empty {
 			verdict.Measure(c.Now())
 		}
-		return c.Done(w, r, on.Path+click.Ref.ID, "act_"+done)
+		return c.Done(w, r, cmp.Or(on.To, on.Path+click.Ref.ID), "act_"+done)
 	case errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Of == nil:
 		return verdict.Err
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/refused"
 )
 
@@ -20,7 +20,7 @@ type marks struct {
 func (m marks) Person(id string) string  { return m.person(id) }
 func (m marks) Group(id string) string   { return m.Text(id, 64) }
 func (m marks) Channel(id string) string { return m.channel(id) }
-func (m marks) Time(t time.Time) string  { return t.In(web.Zone).Format("2006-01-02 15:04") }
+func (m marks) Time(t time.Time) string  { return t.In(tenancy.Zone()).Format("2006-01-02 15:04") }
 
 func (m marks) Text(s string, most int) string {
 	if runes := []rune(strings.Join(strings.Fields(s), " ")); len(runes) > most {

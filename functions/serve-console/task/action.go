@@ -97,11 +97,7 @@ func some(paths []string) string {
 
 // first returns the beginning of a text in one line, with what hides spelled out.
 func first(text string) string {
-	all := legible.OneLine(strings.TrimSpace(text))
-	if short := legible.First(all, mostDoing); short != all {
-		return short + "…"
-	}
-	return all
+	return legible.Beginning(legible.OneLine(strings.TrimSpace(text)), mostDoing)
 }
 
 // program writes a program and its arguments; one that could be taken for several, or for none, has quotation marks.

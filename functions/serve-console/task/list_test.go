@@ -14,8 +14,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	taskpages "ringi/functions/serve-console/task"
-	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 )
@@ -79,8 +79,8 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "取り下げた", Cancelled: true})
 	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Title: "今日"})
 	b := w.As(workspace.Suzuki)
-	today := w.Now().In(web.Zone).Format(time.DateOnly)
-	yesterday := w.Now().In(web.Zone).AddDate(0, 0, -1).Format(time.DateOnly)
+	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
+	yesterday := w.Now().In(tenancy.Zone()).AddDate(0, 0, -1).Format(time.DateOnly)
 	for query, want := range map[string][]string{
 		"":                                   {"今日", "取り下げた", "昨日"},
 		"status=cancelled":                   {"取り下げた"},

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -122,12 +123,12 @@ type BadFilter map[string]bool
 // PersonForm matches a filter's person: a Slack user id or Myself.
 var PersonForm = regexp.MustCompile(`^(?:me|[UW][A-Z0-9]{2,40})$`)
 
-// DayOf returns the start of a day in Zone; the zero time for "".
+// DayOf returns the start of a day in the tenant's zone, as pages show it; the zero time for "".
 func DayOf(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	return time.ParseInLocation(time.DateOnly, text, Zone)
+	return time.ParseInLocation(time.DateOnly, text, tenancy.Zone())
 }
 
 // Problems returns a sentence for each invalid value in an address.

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
@@ -105,11 +106,7 @@ var pageFuncs = template.FuncMap{
 // pair passes two values to a nested template.
 type pair struct{ A, B any }
 
-// Zone is the time zone of pages and cards. Filters count days in the same zone, so that every row that a filter finds
-// shows the day that was asked for.
-var Zone = time.FixedZone("JST", 9*60*60)
-
-// when formats a time in Zone, which the page names at its end.
+// when formats a time in the tenant's zone, which the page names at its end.
 func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
 
 // apart formats a time, with seconds if the other time is in the same minute.
@@ -124,7 +121,7 @@ func written(t time.Time, layout string) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	exact, shown := t.UTC().Format(time.RFC3339), t.In(Zone).Format(layout)
+	exact, shown := t.UTC().Format(time.RFC3339), t.In(tenancy.Zone()).Format(layout)
 	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, exact, shown))
 }
 

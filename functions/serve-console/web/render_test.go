@@ -11,14 +11,15 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
-// Filters count days, and pages show times, in one zone, web.Zone, which the page names; no script converts times.
+// Filters count days, and pages show times, in one zone, tenancy.Zone, which the page names; no script converts times.
 func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	w := consoletest.Start(t)
-	morning := w.Now().In(web.Zone).Truncate(time.Hour).AddDate(0, 0, 1)
-	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, web.Zone) // yesterday in London
+	morning := w.Now().In(tenancy.Zone()).Truncate(time.Hour).AddDate(0, 0, 1)
+	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, tenancy.Zone()) // yesterday in London
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Title: "朝の依頼", After: morning.Sub(w.Now())})
 	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
 	b := w.As(workspace.Suzuki)

@@ -10,7 +10,7 @@ type Status string
 const (
 	Running   Status = "running"
 	Closed    Status = "closed"
-	Cancelled Status = "cancelled" // its teams stop before their next call, and it is then settled as usual
+	Cancelled Status = "cancelled" // its teams stop within seconds, and it is then settled as usual
 	Abandoned Status = "abandoned" // its runs died; its teams are stopped, and their results so far count
 )
 

@@ -15,10 +15,10 @@ func InOrder(before, now []Message) []Message {
 	slices.SortFunc(all, func(a, b Message) int { return cmp.Compare(a.Key(), b.Key()) })
 	answered, answers := map[string]string{}, []Message(nil) // by key, the key of the answer
 	for _, m := range now {
-		answered[m.Key()] = last
+		answered[m.Key()] = LastKey
 	}
 	for _, m := range all {
-		if m.Sender != FromAgent && m.Answers == nil {
+		if !m.answers() {
 			continue
 		}
 		answers = append(answers, m)
@@ -36,7 +36,7 @@ func InOrder(before, now []Message) []Message {
 		switch by := answered[key]; {
 		case by != "":
 			places[key] = place{by, 1}
-		case slices.ContainsFunc(answers, func(x Message) bool { return x.Key() == key }):
+		case m.answers():
 			places[key] = place{key, 2}
 		default:
 			places[key] = place{turnOf(m, answers), 0}
@@ -49,8 +49,11 @@ func InOrder(before, now []Message) []Message {
 	return all
 }
 
-// last is greater than any key: it stands for the answer that is made now.
-const last = "~"
+// LastKey is greater than any message's key: it stands for the answer that is made now.
+const LastKey = "~"
+
+// answers reports whether a message answers others: the agent's do, and those of the system that say what they answer.
+func (m Message) answers() bool { return m.Sender == FromAgent || m.Answers != nil }
 
 // turnOf returns the key of the first answer that was made after a message was said.
 func turnOf(m Message, answers []Message) string {
@@ -59,5 +62,5 @@ func turnOf(m Message, answers []Message) string {
 			return x.Key()
 		}
 	}
-	return last
+	return LastKey
 }

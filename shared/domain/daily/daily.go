@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // Fact is the contribution of one row to its day's statistics.
@@ -68,18 +69,16 @@ func (s Spent) plus(t Spent) Spent {
 func (f Fact) Key() string { return f.Task + "#" + f.Source }
 
 // Day returns the date in Japan, as on cards and pages.
-func Day(t time.Time) string { return t.In(japan()).Format(time.DateOnly) }
+func Day(t time.Time) string { return t.In(tenancy.Zone()).Format(time.DateOnly) }
 
 // Begins returns when a day begins. It returns aggregate.ErrField for an invalid date.
 func Begins(day string) (time.Time, error) {
-	t, err := time.ParseInLocation(time.DateOnly, day, japan())
+	t, err := time.ParseInLocation(time.DateOnly, day, tenancy.Zone())
 	if err != nil {
 		return time.Time{}, aggregate.ErrField{Field: "day", Limit: "must be a date such as 2026-04-18"}
 	}
 	return t, nil
 }
-
-func japan() *time.Location { return time.FixedZone("JST", 9*60*60) }
 
 // details are the fields that this package reads from audit entries.
 type details struct {

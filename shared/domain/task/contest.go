@@ -113,10 +113,10 @@ const (
 	StatusBestTaken   = "best_taken"
 )
 
-// TakeBest ends the contest that drafts a version with its best submission so far; scored says whether there is one. Its
-// teams stop before their next call. TakeBest returns ErrNotAllowed for people who may not reject the version and, with
-// RuleNotScored, before a submission is scored; and ErrDecided if the contest or the task is over. If the same person
-// takes it twice, the second time changes nothing.
+// TakeBest ends the contest that drafts a version with its best submission so far; scored says whether there is one.
+// TakeBest returns ErrNotAllowed for people who may not reject the version and, with RuleNotScored, before a submission
+// is scored; and ErrDecided if the contest or the task is over. If the same person takes it twice, the second time
+// changes nothing.
 func (a *Aggregate) TakeBest(id string, scored bool, by aggregate.Actor, policy aggregate.Policy, now time.Time) (c aggregate.Change, err error) {
 	p, _ := a.gateOf(id).(*Prompt)
 	if err = a.mayTakeBest(p, scored, by, policy); err != nil || p.Contest.TakenAt != nil {

@@ -48,6 +48,10 @@ func (t Tenant) Validate() error {
 	return nil
 }
 
+// Zone is the time zone of a tenant's days, dates and times, wherever people or models read them: Japan's, which has no
+// summer time. Days that are kept by their date (package daily) are in it.
+func Zone() *time.Location { return time.FixedZone("JST", 9*60*60) }
+
 // Place is in the tenant's own partition.
 func (t Tenant) Place() (partition, key, typ string) { return "TENANT#" + t.ID, "TENANT", "tenant" }
 

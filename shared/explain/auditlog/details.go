@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
 )
 
@@ -125,7 +126,7 @@ func localTime(text string) string {
 	if err != nil {
 		return text
 	}
-	return at.In(japan()).Format("2006-01-02 15:04:05")
+	return at.In(tenancy.Zone()).Format("2006-01-02 15:04:05")
 }
 
 // textOf returns a value as text: times in the page's zone, a dash for an empty or missing value.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // ActionExported records that somebody exported entries, which ones, and how many.
@@ -132,7 +133,7 @@ func (x Export) File() string {
 
 // Name returns the file name for browsers.
 func (x Export) Name() string {
-	return "ringi-audit-" + x.CreatedAt.In(japan()).Format("20060102-1504") + "." + string(x.Form)
+	return "ringi-audit-" + x.CreatedAt.In(tenancy.Zone()).Format("20060102-1504") + "." + string(x.Form)
 }
 
 // Own reports whether the file's key has the prefix of this tenant and export.
@@ -159,5 +160,3 @@ func (x Export) Entry(now time.Time) aggregate.AuditEntry {
 		Action: ActionExported, ResourceType: "export", ResourceID: x.ID, Details: aggregate.Details(about),
 	}
 }
-
-func japan() *time.Location { return time.FixedZone("JST", 9*60*60) }

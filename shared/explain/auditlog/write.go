@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
+	"ringi/shared/domain/tenancy"
 )
 
 // Row is an entry with all attributes of its row.
@@ -64,7 +65,7 @@ func (t *table) Write(r Row) error {
 		actor = t.words.Ringi
 	}
 	cells := [columns]string{
-		x.Timestamp.In(japan()).Format("2006-01-02 15:04:05"), actor, t.words.Did(x), string(x.Action),
+		x.Timestamp.In(tenancy.Zone()).Format("2006-01-02 15:04:05"), actor, t.words.Did(x), string(x.Action),
 		t.words.Resource(x.ResourceType),
 		x.ResourceID, x.AggregateID, string(x.Details), aggregate.TimeText(x.Timestamp), x.ID,
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 
@@ -41,7 +42,7 @@ func Sentence(locale string, p Problem, args ...any) string {
 func Clock(locale string, t time.Time) string {
 	t = t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 	return language.InEach(
-		t.In(time.FixedZone("JST", 9*60*60)).Format("1月2日 15:04(日本時間)"),
+		t.In(tenancy.Zone()).Format("1月2日 15:04(日本時間)"),
 		t.UTC().Format("15:04 UTC on 2 January"),
 	).In(locale)
 }

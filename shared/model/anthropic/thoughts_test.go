@@ -13,10 +13,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Thoughts come back where they were and as they were, encrypted ones too. Where anything before them has changed, they
-// stay out, because the vendor refuses them then.
-func TestThoughtsComeBackAsTheyWere(t *testing.T) {
-	const stream = `event: message_start
+// stream is an answer with thoughts before and between two calls.
+const stream = `event: message_start
 data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-opus-5-5","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}
 
 event: content_block_start
@@ -53,6 +51,10 @@ event: message_stop
 data: {"type":"message_stop"}
 
 `
+
+// Thoughts come back where they were and as they were, encrypted ones too. Where anything before them has changed, they
+// stay out, because the vendor refuses them then.
+func TestThoughtsComeBackAsTheyWere(t *testing.T) {
 	var asked []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -80,7 +81,7 @@ func (p *playing) today() string {
 	if at.IsZero() { // no leader spoke
 		at = p.Now()
 	}
-	return at.In(model.Japan()).Format("2006-01-02 (Monday), Asia/Tokyo")
+	return at.In(tenancy.Zone()).Format("2006-01-02 (Monday), Asia/Tokyo")
 }
 
 // past is a scored round. Only the best and the last round have their submissions.

@@ -87,6 +87,7 @@ type Runner struct {
 	Models  Models
 	Kept    Kept
 	May     May
+	Stands  May // as May, but without the budget; asked every lookAfter while a round lasts. nil: nobody ends the contest
 	Reads   Reads
 	Search  Search
 	Sandbox Sandbox
@@ -138,11 +139,13 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 		return Outcome{}, ErrBlankPrompt
 	}
 	p := r.of(play)
-	out, err := p.play(ctx)
-	if err == nil && out.ToJudge {
-		err = p.decide(ctx, &out)
-	}
-	return p.ended(out, err)
+	return p.whileItLasts(ctx, func(ctx context.Context) (Outcome, error) {
+		out, err := p.play(ctx)
+		if err == nil && out.ToJudge {
+			err = p.decide(ctx, &out)
+		}
+		return out, err
+	})
 }
 
 // Score plays a round without its judge, so that its result can be saved before the judge is asked, whose vendor may
@@ -152,8 +155,7 @@ func (r Runner) Score(ctx context.Context, play Play) (Outcome, error) {
 		return Outcome{}, ErrBlankPrompt
 	}
 	p := r.of(play)
-	out, err := p.play(ctx)
-	return p.ended(out, err)
+	return p.whileItLasts(ctx, p.play)
 }
 
 // Judge asks the judge about a result of Score, which is play's round. called says that this invocation has called models
@@ -163,13 +165,23 @@ func (r Runner) Judge(ctx context.Context, play Play, result contest.RoundResult
 	p := r.of(play)
 	p.fresh = !called
 	p.begun = result.CompletedAt.Add(-time.Duration(result.ExecutionTimeSeconds * float64(time.Second)))
-	out := Outcome{ScoredRound: contest.ScoredRound{Result: result}}
-	err := p.decide(ctx, &out)
-	return p.ended(out, err)
+	return p.whileItLasts(ctx, func(ctx context.Context) (Outcome, error) {
+		out := Outcome{ScoredRound: contest.ScoredRound{Result: result}}
+		err := p.decide(ctx, &out)
+		return out, err
+	})
 }
 
-// ended adds what the round's calls used to its outcome or its error.
-func (p *playing) ended(out Outcome, err error) (Outcome, error) {
+// whileItLasts plays until the contest ends, and adds what the calls used to the outcome or the error.
+func (p *playing) whileItLasts(
+	ctx context.Context, play func(context.Context) (Outcome, error),
+) (Outcome, error) {
+	ctx, done := p.untilStopped(ctx)
+	defer done()
+	out, err := play(ctx)
+	if err != nil && stopped(ctx) {
+		err = ErrStopped
+	}
 	out.Usage = p.spent
 	if failed := new(Error); errors.As(err, &failed) {
 		failed.Spent = p.spent

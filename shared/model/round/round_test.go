@@ -2,6 +2,7 @@ package round_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -376,22 +377,97 @@ func TestARateLimitThatLastsLongerThanItSaysIsNotHammered(t *testing.T) {
 	})
 }
 
-// A contest that people end, for example with the best draft so far, doesn't go on until a vendor's limit is over.
-func TestAWaitForARateLimitEndsWithTheContest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		begun := time.Now()
-		p := p2(play(), "limited")
-		p.Until = begun.Add(10 * time.Minute)
-		_, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
-			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 9 * time.Minute}
-		}}, May: func(context.Context) error {
-			if time.Since(begun) > 5*time.Second {
-				return round.ErrStopped
+// hangs is a model, or a tool, that answers only when nobody waits any more.
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return &model.Error{Provider: "demo", Kind: model.Timeout, Retryable: true, Err: ctx.Err()}
+}
+
+// hungTool is a tool of members that hangs.
+type hungTool struct{}
+
+func (hungTool) Tools() []model.Tool { return []model.Tool{{Name: "look"}} }
+func (hungTool) Lacking() string     { return "" }
+func (hungTool) Read(ctx context.Context, _ string, _ json.RawMessage) (string, error) {
+	return "", hangs(ctx)
+}
+
+// A contest that people end, for example with the best draft so far, doesn't wait for what hangs, nor until a vendor's
+// limit is over.
+func TestACallThatHangsEndsWithTheContest(t *testing.T) {
+	hung := func(ctx context.Context, _ model.Request) (model.Response, error) {
+		return model.Response{}, hangs(ctx)
+	}
+	limited := func(context.Context, model.Request) (model.Response, error) {
+		return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 9 * time.Minute}
+	}
+	calls := func(tool, input string) says {
+		return func(context.Context, model.Request) (model.Response, error) {
+			return model.Response{Calls: []model.Call{{ID: "a", Name: tool, Input: json.RawMessage(input)}}}, nil
+		}
+	}
+	for name, tt := range map[string]struct {
+		set    func(p *round.Play, r *round.Runner)
+		scored bool // the round counts
+	}{
+		"the leader":         {set: func(p *round.Play, r *round.Runner) { *p = p2(*p, "hung") }},
+		"a wait for a limit": {set: func(p *round.Play, r *round.Runner) { *p = p2(*p, "limited") }},
+		"a member": {set: func(p *round.Play, r *round.Runner) {
+			*p = p2(*p, "delegates")
+			p.Team.Members[0].Model = "hung"
+		}},
+		"a member's tool": {set: func(p *round.Play, r *round.Runner) {
+			*p = p2(*p, "delegates")
+			p.Team.Members[0].Model, p.Team.Members[0].AgentType = "reads", string(contest.WebSearch)
+			r.Reads = hungTool{}
+		}},
+		"the evaluator": {set: func(p *round.Play, r *round.Runner) {
+			for i := range p.Evaluator.Metrics {
+				p.Evaluator.Metrics[i].Model = "hung"
 			}
-			return nil
-		}}.Round(t.Context(), p)
-		took := time.Since(begun)
-		expect.That(t, errors.Is(err, round.ErrStopped) && took <= 15*time.Second, "%v after %s", err, took)
+		}},
+		"the judge": {set: func(p *round.Play, r *round.Runner) { p.Judgment.Model, p.MaxRounds, p.MinRounds = "hung", 3, 1 }, scored: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				p := play(member("analyst", contest.Plain))
+				p.Until = begun.Add(10 * time.Minute)
+				k := &kept{answers: map[string][]byte{}}
+				r := round.Runner{Models: models{
+					"hung": hung, "limited": limited, "delegates": calls("delegate_to_analyst", `{"task":"x"}`), "reads": calls("look", `{}`),
+				}, Kept: k, Stands: func(context.Context) error {
+					switch {
+					case time.Since(begun) > 12*time.Second:
+						return round.ErrStopped
+					case time.Since(begun) > 7*time.Second:
+						return errors.New("throttled")
+					}
+					return nil
+				}}
+				tt.set(&p, &r)
+				out, err := r.Round(t.Context(), p)
+				took := time.Since(begun)
+				if tt.scored {
+					expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.Exit == "", "%+v, %v", out, err)
+				} else {
+					expect.That(t, errors.Is(err, round.ErrStopped), "%v", err)
+				}
+				expect.That(t, took > 12*time.Second && took <= 17*time.Second, "it ended after %s", took)
+			})
+		})
+	}
+}
+
+// A caller whose own time is over, or who is stopped, is told so, and not that the contest has ended.
+func TestACallersEndIsNotTheContests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(7*time.Second, cancel)
+		_, err := round.Runner{Models: models{"hung": func(ctx context.Context, _ model.Request) (model.Response, error) {
+			return model.Response{}, hangs(ctx)
+		}}, Stands: func(context.Context) error { return nil }}.Round(ctx, p2(play(), "hung"))
+		expect.That(t, errors.Is(err, context.Canceled) && !errors.Is(err, round.ErrStopped), "%v", err)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -309,27 +310,42 @@ func (p *playing) limit(ctx context.Context, timeout time.Duration) time.Duratio
 	return limit
 }
 
-// lookAfter is how long a wait may go on without a look whether the contest has ended.
-const lookAfter = 10 * time.Second
+// lookAfter is how long a call, or a wait for a vendor's rate limit, may go on after its contest has ended.
+const lookAfter = 5 * time.Second
 
-// pause waits before a retry, at most until the time is up or the contest has ended: a vendor's rate limit may last
-// longer than people want to wait who have ended it.
-func (p *playing) pause(ctx context.Context, d time.Duration) error {
-	for {
-		part := min(d, lookAfter)
-		if err := sleep.For(ctx, max(0, p.limit(ctx, part))); err != nil && p.over(ctx) == nil {
-			return err
-		}
-		if err := p.over(ctx); err != nil {
-			return err
-		}
-		if d -= part; d <= 0 {
-			return nil
-		}
-		if err := p.stands(ctx); err != nil {
-			return err
-		}
+// untilStopped returns a context that ends soon after the contest has, since a model that hangs may have longer than
+// people want to wait who have ended it. done ends the looking.
+func (p *playing) untilStopped(ctx context.Context) (_ context.Context, done func()) {
+	if p.Stands == nil {
+		return ctx, func() {}
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		for sleep.For(ctx, lookAfter) == nil {
+			switch err := p.Stands(ctx); {
+			case errors.Is(err, ErrStopped):
+				cancel(ErrStopped)
+			case err != nil && ctx.Err() == nil:
+				slog.WarnContext(ctx, "whether the contest has ended is not known", "execution_id", p.Execution, "err", err)
+			}
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		looking.Wait()
+	}
+}
+
+// stopped reports whether a round's context ended because the contest did.
+func stopped(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrStopped) }
+
+// pause waits before a retry, at most until the time is up.
+func (p *playing) pause(ctx context.Context, d time.Duration) error {
+	if err := sleep.For(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
+		return err
+	}
+	return p.over(ctx)
 }
 
 func (p *playing) spend(u model.Usage) {

@@ -144,6 +144,13 @@ func (s *section) fileOr(key, usual string) (string, map[string]any) {
 	return clean, s.r.file(clean, s.path+key)
 }
 
+// Within returns the contest with at most this many rounds.
+func (c Contest) Within(most int) Contest {
+	c.MaxRounds = min(c.MaxRounds, most)
+	c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	return c
+}
+
 // Models returns the names of all models that a contest calls, each once.
 func (c Contest) Models() (names []string) {
 	add := func(name string) {

@@ -1,11 +1,13 @@
 package teamconfig
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/words/legible"
 )
 
@@ -38,6 +40,28 @@ func (f Finding) String() string {
 // Valid reports whether all findings are only warnings.
 func Valid(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning })
+}
+
+// Texts returns the texts of mistakes and of warnings: of each the first most, and then how many more there are. It
+// returns errorclass.ErrUnavailable if a file can't be read now, which is no mistake in it.
+func Texts(found []Finding, most int) (mistakes, warnings []string, err error) {
+	for _, f := range found {
+		switch {
+		case errors.Is(f.Err, errorclass.ErrUnavailable):
+			return nil, nil, fmt.Errorf("read %.200s: %w", f.File, f.Err)
+		case f.Warning:
+			warnings = append(warnings, f.String())
+		default:
+			mistakes = append(mistakes, f.String())
+		}
+	}
+	bounded := func(all []string) []string {
+		if n := len(all) - most; n > 0 {
+			return append(all[:most], fmt.Sprintf("and %d more", n))
+		}
+		return all
+	}
+	return bounded(mistakes), bounded(warnings), nil
 }
 
 // written returns a value as a file would write it, short enough for a message.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -92,7 +93,7 @@ func clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.In(model.Japan()).Format("2006-01-02 15:04")
+	return t.In(tenancy.Zone()).Format("2006-01-02 15:04")
 }
 
 const (
@@ -120,7 +121,7 @@ func (t Turn) passing() []model.Part {
 		list = append(list, entry{NotShown: fmt.Sprintf("%d more messages, which you answer next", t.More)})
 	}
 	if !t.Now.IsZero() {
-		list = append(list, entry{Now: t.Now.In(model.Japan()).Format("2006-01-02 15:04 (Monday), Asia/Tokyo, UTC-07:00")})
+		list = append(list, entry{Now: t.Now.In(tenancy.Zone()).Format("2006-01-02 15:04 (Monday), Asia/Tokyo, UTC-07:00")})
 	}
 	if list == nil {
 		return nil

@@ -1,12 +1,18 @@
 package card
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // listing is a text in parts that sections don't split. A part may belong to an entry of those that a heading counts.
 type listing struct {
 	parts []part
 	more  string // says how many entries are not shown whole; empty: none are counted
+	below int    // characters that a section leaves for what stands below its parts; 0: usualBelow
 }
+
+const usualBelow = 100
 
 // part is a part of a listing.
 type part struct {
@@ -47,11 +53,12 @@ func (d drawing) listed(l listing, most int) body {
 	if len(l.parts) == 0 {
 		return body{}
 	}
+	room := maxSection - cmp.Or(l.below, usualBelow)
 	whole := listing{more: l.more}
 	for _, p := range l.parts {
-		whole.add(p.entry, p.again, codePages(p.text, maxSection-100)...) // leaves room for what stands below
+		whole.add(p.entry, p.again, codePages(p.text, room)...)
 	}
-	pages, left := paged(whole.parts, maxSection-100, most)
+	pages, left := paged(whole.parts, room, most)
 	if left > 0 {
 		pages[most-1] += "\n" + whole.unshown(len(whole.parts)-left, d.w.GoesOn)
 	}

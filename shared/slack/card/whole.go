@@ -73,13 +73,11 @@ func (d drawing) prose(text string, most int) body {
 
 // lined draws lines in up to most sections. The last section counts the lines that did not fit.
 func (d drawing) lined(lines []string, most int) body {
-	var l listing
-	l.add(0, "", lines...)
-	pages, left := paged(l.parts, maxSection-units(d.w.MoreSteps)-10, most) // leaves room for the count on any page
-	if left > 0 {
-		pages[most-1] += "\n" + fill(d.w.MoreSteps, "n", left)
+	l := listing{more: d.w.MoreSteps, below: units(d.w.MoreSteps) + 10} // more lines fit than with usualBelow
+	for i, line := range lines {
+		l.add(i+1, "", line)
 	}
-	return body{sectioned(pages...), left > 0}
+	return d.listed(l, most)
 }
 
 func (d drawing) sections(parts []string, most int) body {

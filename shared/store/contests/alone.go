@@ -27,7 +27,9 @@ type Asked struct {
 	// Prices are what the tenant's own prices of models become together with the setting that Check is asked for; nil:
 	// they stay as they are.
 	Prices []tenancy.ModelPrice `json:"prices"`
-	Begin  *Alone               `json:"begin,omitempty"`
+	// MaxRounds is the most rounds that the file that is checked may be played with; 0: as many as it says.
+	MaxRounds int    `json:"max_rounds,omitempty"`
+	Begin     *Alone `json:"begin,omitempty"`
 }
 
 // Answered is the output of begin-contest. Begun is true once the contest exists. Otherwise OverBudget or NotSet is

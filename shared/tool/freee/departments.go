@@ -195,4 +195,4 @@ func tooMany(name string, limit int) *failedcall.Error {
 		fmt.Sprint(limit))
 }
 
-func (c *Client) today() string { return c.now().In(tokyo()).Format("2006-01-02") }
+func (c *Client) today() string { return c.now().In(tenancy.Zone()).Format("2006-01-02") }

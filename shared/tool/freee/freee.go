@@ -60,9 +60,6 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 		failedcall.Freee)
 }
 
-// tokyo is the time zone of freee's dates.
-func tokyo() *time.Location { return time.FixedZone("JST", 9*60*60) }
-
 // errCancelled cancels the other calls after one has failed.
 var errCancelled = errors.New("another call failed")
 
