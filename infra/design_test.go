@@ -66,7 +66,7 @@ func TestTheDesignDrawsTheWayOfADraft(t *testing.T) {
 	code := joined(codeBelow(t, "../shared", "../functions"))
 	rest := drawn
 	for _, step := range []string{
-		"BeginPrompt", "SkipContest", "AskContest", "AwaitContest", "Begin", "contestMade", "PlayTeams", "Enter", "SaveRound", "TakeBest", "Withdraw",
+		"BeginPrompt", "SkipContest", "AskContest", "AwaitContest", "Begin", "contestMade", "PlayTeams", "Enter", "SaveRound", "JudgeRound", "TakeBest", "Withdraw",
 		"Settle", "ContestEnded", "FinishContest", "FinishPrompt", "Approve", "PickDraft", "Reject",
 	} {
 		_, next, in := strings.Cut(rest, step)

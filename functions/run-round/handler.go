@@ -51,8 +51,8 @@ type team struct {
 	own     teamconfig.Team
 }
 
-// Handle plays at most one round of the team in.Team and says whether the team continues. If time runs out, the next
-// invocation finishes the round with the models' answers so far.
+// Handle plays at most one round of the team in.Team, or asks the judge about the last one, and says whether the team
+// continues. If time runs out, the next invocation finishes that with the models' answers so far.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Of.Load(ctx, in.Ref())
 	if err != nil {
@@ -80,6 +80,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	if err := t.read(ctx); err != nil {
 		return aggregate.Next{}, err
+	}
+	if w.ToJudge() != nil {
+		return t.judge(ctx, false)
 	}
 	return t.play(ctx)
 }
@@ -109,16 +112,59 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	k := t.contest.Contest
-	reads, err := t.reads(ctx)
+	runner, err := t.runner(ctx)
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	out, err := round.Runner{
+	out, err := runner.Score(ctx, play)
+	if err != nil {
+		return t.broken(ctx, play.Number, err)
+	}
+	slog.InfoContext(ctx, "scored", "execution_id", out.Result.ExecutionID, "team_id", out.Result.TeamID,
+		"round_number", play.Number, "score", out.Result.EvaluationScore, "exit_reason", out.Exit)
+	return t.save(ctx, out)
+}
+
+// judge asks the judge about the last round, which is saved: people see it, and may take it as the best so far, while
+// the judge's vendor keeps the team waiting. called says that this invocation has called models before.
+func (t *team) judge(ctx context.Context, called bool) (aggregate.Next, error) {
+	play, err := t.next(ctx)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	last := len(play.History) - 1
+	result := play.History[last]
+	play.Number, play.History = result.RoundNumber, play.History[:last]
+	runner, err := t.runner(ctx)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	out, err := runner.Judge(ctx, play, result, called)
+	if err != nil {
+		return t.broken(ctx, play.Number, err)
+	}
+	if t.work, err = t.Store.JudgeRound(ctx, t.work.Ref(), play.Number, out.ScoredRound); err != nil {
+		return aggregate.Next{}, fmt.Errorf("save the judgment of round %d: %w", play.Number, err)
+	}
+	if out.Exit != "" {
+		return t.end(ctx, out.Exit, "", "")
+	}
+	return aggregate.Next{State: StateRound}, nil
+}
+
+func (t *team) runner(ctx context.Context) (round.Runner, error) {
+	reads, err := t.reads(ctx)
+	k := t.contest.Contest
+	return round.Runner{
 		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Reads: reads, Search: t.search(), Now: t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
-	}.Round(ctx, play)
-	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)
+	}, err
+}
+
+// broken says how the team goes on after a round, or its judgment, that came to no end.
+func (t *team) broken(ctx context.Context, number int, err error) (aggregate.Next, error) {
+	k := t.contest.Contest
+	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", number)
 	var ended *round.Error
 	switch {
 	case errors.Is(err, round.ErrAgain):
@@ -132,11 +178,8 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	case errors.As(err, &ended):
 		log.WarnContext(ctx, "the team ends", "exit_reason", ended.Exit, "agent", ended.Agent, "kind", ended.Kind)
 		return t.end(ctx, ended.Exit, why(ended), ended.Sentence(k.Locale))
-	case err != nil:
-		return aggregate.Next{}, fmt.Errorf("play round %d: %w", play.Number, err)
 	}
-	log.InfoContext(ctx, "scored", "score", out.Result.EvaluationScore, "exit_reason", out.Exit)
-	return t.save(ctx, out)
+	return aggregate.Next{}, fmt.Errorf("play round %d: %w", number, err)
 }
 
 // keeping opens models whose requests are stored as sent: the leader's, members', the evaluator's and the judge's.
@@ -233,8 +276,11 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 		return aggregate.Next{}, fmt.Errorf("save the round: %w", err)
 	}
 	t.work = w
-	if out.Exit != "" {
+	switch {
+	case out.Exit != "":
 		return t.end(ctx, out.Exit, "", "")
+	case out.ToJudge:
+		return t.judge(ctx, true)
 	}
 	return aggregate.Next{State: StateRound}, nil
 }

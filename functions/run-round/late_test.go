@@ -148,3 +148,55 @@ func TestAnAnswerIsNotPaidTwiceThoughTheTableIsAwayForAMoment(t *testing.T) {
 func opens(m round.Models) func([]tenancy.ModelPrice) round.Models {
 	return func([]tenancy.ModelPrice) round.Models { return m }
 }
+
+// judged is the demo model with a hook before the judge's answers. It counts the answers of others.
+type judged struct {
+	others atomic.Int32
+	asked  func(ctx context.Context) error
+}
+
+func (m *judged) Open(string) (model.Wire, error) { return m, nil }
+
+func (m *judged) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	if r.Purpose != "judge" {
+		m.others.Add(1)
+	} else if err := m.asked(ctx); err != nil {
+		return model.Response{}, err
+	}
+	return round.Demo{}.Say(ctx, r, onText)
+}
+
+// A judge whose vendor keeps the team waiting hides no scored draft, and an invocation that dies meanwhile loses none:
+// the next one asks only the judge, about the same round.
+func TestAScoredRoundIsThereBeforeItsJudgeAnswers(t *testing.T) {
+	w := newWorld(t)
+	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
+	ref := contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")
+	load := func() *contest.Work { return expect.Value(w.store.Teams.Load(t.Context(), ref))(t) }
+	ctx, die := context.WithCancel(t.Context())
+	asked := 0
+	m := &judged{}
+	m.asked = func(context.Context) error {
+		asked++
+		k := load()
+		expect.That(t, k.Team.Rounds >= 2 && k.Team.BestScore != nil && k.ToJudge() != nil, "%+v", k.Team)
+		if asked == 1 {
+			die()
+			return &model.Error{Kind: model.Timeout, Retryable: true, Err: context.Canceled}
+		}
+		return nil
+	}
+	expect.Is(t, w.once(a, m).State, StateRound) // round 1, which has no judge
+	h := &Handler{Store: w.store, Models: opens(m), Now: time.Now}
+	_, err := h.Handle(ctx, pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run, Team: 1})
+	expect.Fails(t, err, context.Canceled, "the invocation that dies")
+	before, others := load(), m.others.Load()
+	expect.That(t, before.ToJudge() != nil && before.Rounds[1].Judgment == nil, "%+v", before.Rounds[1])
+	expect.Is(t, w.once(a, m).State, StateRound)
+	after := load()
+	expect.That(t, asked == 2 && m.others.Load() == others, "the judge was asked %d times, %d other calls", asked, m.others.Load()-others)
+	expect.That(t, after.ToJudge() == nil && after.Team.Rounds == 2 && after.Rounds[1].Judgment != nil, "%+v", after.Rounds[1])
+	expect.Is(t, after.Rounds[1].CompletedAt, before.Rounds[1].CompletedAt)
+	expect.Is(t, w.once(a, m).State, StateRound)
+	expect.Is(t, load().Team.Rounds, 3)
+}

@@ -122,6 +122,26 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 	}
 }
 
+// A round is saved before its judge is asked. What comes of that is recorded once, and not after the team's end.
+func TestTheJudgeOfARoundIsRecordedOnce(t *testing.T) {
+	w := newWorld(t, "a")
+	w.score(0, 1, 0.9)
+	scored := w.scored(0, 2, 0.8)
+	scored.ToJudge = true
+	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(scored, w.now))(t))
+	expect.That(t, w.teams[0].ToJudge().RoundNumber == 2 && w.teams[0].Next(w.now) == "", "%+v", w.teams[0].Team)
+	stop := &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}
+	_, err := w.teams[0].JudgeRound(2, &contest.Judgment{ConfidenceScore: 1.1}, "", w.now)
+	expect.That(t, errors.As(err, new(aggregate.ErrField)), "more than sure: %v", err)
+	expect.That(t, expect.Value(w.teams[0].JudgeRound(1, stop, "", w.now))(t).Empty(), "an earlier round is judged")
+	ended := applied(w.teams[0], expect.Value(w.teams[0].End(contest.TeamTimeout, "", "", w.now))(t))
+	expect.That(t, expect.Value(ended.JudgeRound(2, stop, "", w.now))(t).Empty(), "judged after the team's end")
+	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].JudgeRound(2, stop, "", w.now))(t))
+	expect.Same(t, stop, w.teams[0].Rounds[1].Judgment)
+	expect.That(t, w.teams[0].ToJudge() == nil && w.teams[0].Next(w.now) == contest.NoImprovementExpected, "%+v", w.teams[0].Rounds[1])
+	expect.That(t, expect.Value(w.teams[0].JudgeRound(2, nil, "nothing", w.now))(t).Empty(), "judged twice")
+}
+
 func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	w := newWorld(t, "a")
 	stops := func(when time.Time, want contest.ExitReason) {

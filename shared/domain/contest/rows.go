@@ -164,6 +164,7 @@ type Round struct {
 	Metrics              []MetricScore  `json:"metrics"`
 	Judgment             *Judgment      `json:"judgment,omitempty"`
 	JudgeFailed          string         `json:"judge_failed,omitempty"` // why a judge that was asked gave no judgment
+	ToJudge              bool           `json:"to_judge,omitempty"`     // the judge is still to be asked
 	Usage                RunUsage       `json:"usage"`
 	ExecutionTimeSeconds float64        `json:"execution_time_seconds"`
 	CompletedAt          time.Time      `json:"completed_at"`

@@ -179,6 +179,7 @@ type ScoredRound struct {
 	Judgment *Judgment // nil: the judge was not asked or its answer was unusable, so the team plays on
 	// JudgeFailed is a sentence for people: why a judge that was asked gave no judgment.
 	JudgeFailed string
+	ToJudge     bool // the judge is still to be asked
 }
 
 // Check returns an error that names the first invalid field.

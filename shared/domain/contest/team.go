@@ -38,6 +38,7 @@ type Scored struct {
 	Judgment *Judgment // nil: not asked, or no usable answer
 	// JudgeFailed is a sentence for people: why a judge that was asked gave no judgment.
 	JudgeFailed string
+	ToJudge     bool // the judge is still to be asked, which JudgeRound records
 }
 
 // ScoreRound writes a scored round: its row of the history, its row of the board, and which round is now the team's
@@ -77,10 +78,42 @@ func (w *Work) fits(s Scored) error {
 	if s.Result.ExecutionID != w.Team.ExecutionID || s.Result.TeamID != w.Team.TeamID {
 		return fmt.Errorf("a round of team %.50q of %.50q: %w", s.Result.TeamID, s.Result.ExecutionID, aggregate.ErrNotFound)
 	}
-	if j := s.Judgment; j != nil && !(j.ConfidenceScore >= 0 && j.ConfidenceScore <= 1) {
+	return s.Judgment.check()
+}
+
+func (j *Judgment) check() error {
+	if j != nil && !(j.ConfidenceScore >= 0 && j.ConfidenceScore <= 1) {
 		return aggregate.ErrField{Field: "confidence_score", Limit: fmt.Sprintf("must be 0 to 1, got %v", j.ConfidenceScore)}
 	}
 	return nil
+}
+
+// ToJudge returns the team's last round if its judge is still to be asked, else nil.
+func (w *Work) ToJudge() *Round {
+	if last := aggregate.Last(w.Rounds); last != nil && last.ToJudge {
+		return last
+	}
+	return nil
+}
+
+// JudgeRound records what came of asking the judge after the last round: a judgment, or why there is none. It changes
+// nothing if the team has ended or that was recorded.
+func (w *Work) JudgeRound(number int, j *Judgment, failed string, now time.Time) (aggregate.Change, error) {
+	if err := j.check(); err != nil {
+		return aggregate.Change{}, err
+	}
+	c, err := w.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	r := w.ToJudge()
+	if r == nil || r.RoundNumber != number || w.Team.Status != TeamRunning {
+		return aggregate.Change{}, nil
+	}
+	n := *r
+	n.Judgment, n.JudgeFailed, n.ToJudge = j, shortened(failed, maxDetail), false
+	c.Put(&n)
+	return c.done(), nil
 }
 
 // round returns the row for a scored round, on the basis of an existing row.
@@ -99,7 +132,7 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 		r.Metrics[i] = m
 	}
 	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
-	r.JudgeFailed = shortened(s.JudgeFailed, maxDetail)
+	r.JudgeFailed, r.ToJudge = shortened(s.JudgeFailed, maxDetail), s.ToJudge
 	if r.Usage.Details == nil {
 		r.Usage.Details = map[string]int64{} // so that the JSON has an object
 	}

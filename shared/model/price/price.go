@@ -206,8 +206,7 @@ func Known(name string, prices []tenancy.ModelPrice) bool {
 
 // Cost returns the cost of the calls and searches in u, rounded up and never below 0, at a workspace's own prices where
 // it has one.
-// known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model. Then
-// the cost is that of the searches.
+// known is false for a model without a known price, unless the calls used no tokens: those cost 0 with any model.
 func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroUSD, known bool) {
 	u = u.Counted()
 	found, known := Searched(u.Provider, u.Searches)
@@ -215,7 +214,7 @@ func Cost(u aggregate.Usage, prices []tenancy.ModelPrice) (cost aggregate.MicroU
 		return found, known
 	}
 	e, markup, priced := find(u.Provider, u.Model, prices)
-	if !priced || !known {
+	if !priced || !known { // searches have their price even where the tokens have none
 		return found, false
 	}
 	r := e.rates

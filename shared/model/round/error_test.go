@@ -7,6 +7,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 // Agents of one team may have models of several vendors.
@@ -14,10 +15,10 @@ func TestASentenceNamesTheModelThatFailed(t *testing.T) {
 	for _, kind := range []model.Kind{model.Unauthorized, model.Overloaded, model.BadRequest} {
 		m := &model.Error{Provider: "openai", Model: "gpt-5", Kind: kind}
 		e := &round.Error{Exit: contest.PartialFailure, Agent: round.Evaluator, Kind: kind, Err: m}
-		for _, locale := range []string{"ja", "en"} {
+		for _, locale := range language.All {
 			expect.Has(t, e.Sentence(locale), "(gpt-5)")
 		}
 	}
 	e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded}
-	expect.Is(t, e.Sentence("en"), "The leader could not go on: the AI model could not be reached.")
+	expect.Is(t, e.Sentence(language.English), "The leader could not go on: the AI model could not be reached.")
 }

@@ -156,7 +156,7 @@ func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*conte
 	case ended != nil:
 		return nil, words.In(p.Locale).why(ended.Kind), nil
 	case ofAgent(err) && errors.As(err, &failed):
-		return nil, words.In(p.Locale).why(failed.Kind), nil
+		return nil, words.In(p.Locale).because(failed), nil
 	}
 	return nil, "", err
 }

@@ -139,11 +139,52 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 	}
 	p := r.of(play)
 	out, err := p.play(ctx)
+	if err == nil && out.ToJudge {
+		err = p.decide(ctx, &out)
+	}
+	return p.ended(out, err)
+}
+
+// Score plays a round without its judge, so that its result can be saved before the judge is asked, whose vendor may
+// keep the team waiting. Judge goes on with an outcome that has ToJudge. Score returns the errors of Round.
+func (r Runner) Score(ctx context.Context, play Play) (Outcome, error) {
+	if !legible.Text(play.Prompt) {
+		return Outcome{}, ErrBlankPrompt
+	}
+	p := r.of(play)
+	out, err := p.play(ctx)
+	return p.ended(out, err)
+}
+
+// Judge asks the judge about a result of Score, which is play's round. called says that this invocation has called models
+// before. The outcome has the result with the judgment, or why there is none, and whether the team has finished. Judge
+// returns ErrAgain as Round does, or an error of Kept or May.
+func (r Runner) Judge(ctx context.Context, play Play, result contest.RoundResult, called bool) (Outcome, error) {
+	p := r.of(play)
+	p.fresh = !called
+	p.begun = result.CompletedAt.Add(-time.Duration(result.ExecutionTimeSeconds * float64(time.Second)))
+	out := Outcome{ScoredRound: contest.ScoredRound{Result: result}}
+	err := p.decide(ctx, &out)
+	return p.ended(out, err)
+}
+
+// ended adds what the round's calls used to its outcome or its error.
+func (p *playing) ended(out Outcome, err error) (Outcome, error) {
 	out.Usage = p.spent
 	if failed := new(Error); errors.As(err, &failed) {
 		failed.Spent = p.spent
 	}
 	return out, err
+}
+
+// decide asks the judge whether the team plays on.
+func (p *playing) decide(ctx context.Context, out *Outcome) (err error) {
+	out.ToJudge = false
+	out.Judgment, out.JudgeFailed, err = p.judge(ctx, out.Result)
+	if out.Judgment != nil && !out.Judgment.ShouldContinue {
+		out.Exit = contest.NoImprovementExpected
+	}
+	return err
 }
 
 // Evaluate scores a submission as a round does, but without a team: Play needs an evaluator and a prompt. The outcome
@@ -213,12 +254,9 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	case p.Number >= p.MaxRounds:
 		out.Exit = contest.MaxRoundsReached
 	case p.Number >= p.MinRounds:
-		out.Judgment, out.JudgeFailed, err = p.judge(ctx, out.Result)
-		if out.Judgment != nil && !out.Judgment.ShouldContinue {
-			out.Exit = contest.NoImprovementExpected
-		}
+		out.ToJudge = true
 	}
-	return out, err
+	return out, nil
 }
 
 // Event is something that happened in a round.

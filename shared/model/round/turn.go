@@ -349,8 +349,8 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		slog.ErrorContext(ctx, "a saved answer can't be read", "execution_id", p.Execution, "team_id", p.Team.TeamID, "key", key,
-			"err", err)
+		slog.ErrorContext(ctx, "a saved answer can't be read", "execution_id", p.Execution, "team_id", p.Team.TeamID,
+			"key", key, "err", err)
 		metric.Count(metric.RoundUnsaved, 1)
 		return false, &Error{Exit: contest.PartialFailure, Err: ErrUnread}
 	}

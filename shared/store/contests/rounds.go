@@ -59,7 +59,8 @@ func lasting(err error) bool {
 func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
 	ctx, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
-	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed}
+	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment, JudgeFailed: p.JudgeFailed,
+		ToJudge: p.ToJudge}
 	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
 	messages, err := contest.WriteMessages(p.Messages)
 	if err != nil {
@@ -82,6 +83,13 @@ func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 			return aggregate.Change{}, fmt.Errorf("round %d was scored by another: %w", p.Result.RoundNumber, aggregate.ErrMoved)
 		}
 		return w.ScoreRound(scored, s.Now())
+	})
+}
+
+// JudgeRound records what came of asking the judge after a team's last round. A round that was judged stays as it is.
+func (s *Store) JudgeRound(ctx context.Context, team aggregate.Ref, number int, p contest.ScoredRound) (*contest.Work, error) {
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
+		return w.JudgeRound(number, p.Judgment, p.JudgeFailed, s.Now())
 	})
 }
 
