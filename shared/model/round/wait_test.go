@@ -1,0 +1,207 @@
+package round_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringi/shared/domain/contest"
+	"ringi/shared/model"
+	"ringi/shared/model/round"
+	"ringi/shared/runtime/expect"
+)
+
+// A vendor that limits the rate and doesn't say for how long is asked again after growing pauses, and a team that ends
+// for it says which model it was and how long it waited.
+func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var at []time.Duration
+		begun, open := time.Now(), 5*time.Minute
+		limited := func(context.Context, model.Request) (model.Response, error) {
+			if at = append(at, time.Since(begun)); time.Since(begun) < open {
+				return model.Response{}, &model.Error{Provider: "compatible.gemini", Model: "gemini-3.5-flash", Kind: model.RateLimited, Status: 429, Retryable: true}
+			}
+			return text("案")
+		}
+		p, none := p2(play(), "limited"), 0
+		p.Team.Leader.MaxRetries = &none // of calls that fail
+		p.Until = begun.Add(10 * time.Minute)
+		var waits []time.Duration
+		r := round.Runner{Models: models{"limited": limited}, Watch: func(e round.Event) {
+			if e.Kind == round.Waits {
+				waits = append(waits, e.Took)
+			}
+		}}
+		out := expect.Value(r.Round(t.Context(), p))(t)
+		expect.Is(t, out.Result.SubmissionContent, "案")
+		sum := time.Duration(0)
+		for i, wait := range waits {
+			most := min(time.Second<<i, time.Minute)
+			expect.That(t, wait >= most/2 && wait <= most && at[i] == sum, "pause %d after %s: %s of %s", i, at[i], wait, most)
+			sum += wait
+		}
+		expect.That(t, len(waits) >= 10 && at[len(waits)] == sum, "%d pauses", len(waits))
+		at, begun, open = nil, time.Now(), time.Hour
+		p.Until = begun.Add(5 * time.Minute)
+		_, err := r.Round(t.Context(), p)
+		e := ends(t, "limited", err, contest.PartialFailure, round.Leader)
+		if took := time.Since(begun); took < 295*time.Second || took >= 5*time.Minute {
+			t.Errorf("the team waited %s of its 5 minutes", took)
+		}
+		expect.That(t, e.Kind == model.RateLimited && strings.Contains(e.Sentence("ja"), "gemini-3.5-flash の提供元が呼び出しの回数を制限しています(レート制限)。4 分 5") &&
+			strings.Contains(e.Sentence("en"), "4 min 5"), "%s %s", e.Sentence("ja"), e.Sentence("en"))
+	})
+}
+
+// A vendor that says each time that a moment is enough is not asked a hundred times in a second for as long as the team
+// has time.
+func TestARateLimitThatLastsLongerThanItSaysIsNotHammered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		p := p2(play(), "limited")
+		p.Until = time.Now().Add(10 * time.Minute)
+		_, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
+			calls++
+			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 20 * time.Millisecond}
+		}}}.Round(t.Context(), p)
+		e := new(round.Error)
+		expect.That(t, errors.As(err, &e) && calls < 70, "%d calls in 10 minutes, then %v", calls, err)
+	})
+}
+
+// hangs is a model, or a tool, that answers only when nobody waits any more.
+func hangs(ctx context.Context) error {
+	<-ctx.Done()
+	return &model.Error{Provider: "demo", Kind: model.Timeout, Retryable: true, Err: ctx.Err()}
+}
+
+// hungTool is a tool of members that hangs.
+type hungTool struct{}
+
+func (hungTool) Tools() []model.Tool { return []model.Tool{{Name: "look"}} }
+func (hungTool) Lacking() string     { return "" }
+func (hungTool) Read(ctx context.Context, _ string, _ json.RawMessage) (string, error) {
+	return "", hangs(ctx)
+}
+
+// A contest that people end, for example with the best draft so far, doesn't wait for what hangs, nor until a vendor's
+// limit is over.
+func TestACallThatHangsEndsWithTheContest(t *testing.T) {
+	hung := func(ctx context.Context, _ model.Request) (model.Response, error) {
+		return model.Response{}, hangs(ctx)
+	}
+	limited := func(context.Context, model.Request) (model.Response, error) {
+		return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 9 * time.Minute}
+	}
+	calls := func(tool, input string) says {
+		return func(context.Context, model.Request) (model.Response, error) {
+			return model.Response{Calls: []model.Call{{ID: "a", Name: tool, Input: json.RawMessage(input)}}}, nil
+		}
+	}
+	for name, tt := range map[string]struct {
+		set    func(p *round.Play, r *round.Runner)
+		scored bool // the round counts
+	}{
+		"the leader":         {set: func(p *round.Play, r *round.Runner) { *p = p2(*p, "hung") }},
+		"a wait for a limit": {set: func(p *round.Play, r *round.Runner) { *p = p2(*p, "limited") }},
+		"a member": {set: func(p *round.Play, r *round.Runner) {
+			*p = p2(*p, "delegates")
+			p.Team.Members[0].Model = "hung"
+		}},
+		"a member's tool": {set: func(p *round.Play, r *round.Runner) {
+			*p = p2(*p, "delegates")
+			p.Team.Members[0].Model, p.Team.Members[0].AgentType = "reads", string(contest.WebSearch)
+			r.Reads = hungTool{}
+		}},
+		"the evaluator": {set: func(p *round.Play, r *round.Runner) {
+			for i := range p.Evaluator.Metrics {
+				p.Evaluator.Metrics[i].Model = "hung"
+			}
+		}},
+		"the judge": {set: func(p *round.Play, r *round.Runner) { p.Judgment.Model, p.MaxRounds, p.MinRounds = "hung", 3, 1 }, scored: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				p := play(member("analyst", contest.Plain))
+				p.Until = begun.Add(10 * time.Minute)
+				k := &kept{answers: map[string][]byte{}}
+				r := round.Runner{Models: models{
+					"hung": hung, "limited": limited, "delegates": calls("delegate_to_analyst", `{"task":"x"}`), "reads": calls("look", `{}`),
+				}, Kept: k, Stands: func(context.Context) error {
+					switch {
+					case time.Since(begun) > 12*time.Second:
+						return round.ErrStopped
+					case time.Since(begun) > 7*time.Second:
+						return errors.New("throttled")
+					}
+					return nil
+				}}
+				tt.set(&p, &r)
+				out, err := r.Round(t.Context(), p)
+				took := time.Since(begun)
+				if tt.scored {
+					expect.That(t, err == nil && out.Result.EvaluationScore > 0 && out.Judgment == nil && out.Exit == "", "%+v, %v", out, err)
+				} else {
+					expect.That(t, errors.Is(err, round.ErrStopped), "%v", err)
+				}
+				expect.That(t, took > 12*time.Second && took <= 17*time.Second, "it ended after %s", took)
+			})
+		})
+	}
+}
+
+// A caller whose own time is over, or who is stopped, is told so, and not that the contest has ended.
+func TestACallersEndIsNotTheContests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(7*time.Second, cancel)
+		_, err := round.Runner{Models: models{"hung": func(ctx context.Context, _ model.Request) (model.Response, error) {
+			return model.Response{}, hangs(ctx)
+		}}, Stands: func(context.Context) error { return nil }}.Round(ctx, p2(play(), "hung"))
+		expect.That(t, errors.Is(err, context.Canceled) && !errors.Is(err, round.ErrStopped), "%v", err)
+	})
+}
+
+// The teams of a contest call a model with one key and meet its limit together. They don't ask again together, neither
+// after pauses of their own nor after one that the vendor names, which is never shortened.
+func TestTeamsThatMeetALimitTogetherDontAskAgainTogether(t *testing.T) {
+	for _, said := range []time.Duration{0, 18 * time.Second, 5 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			asked := map[time.Duration]int{}
+			begun := time.Now()
+			limited := func(context.Context, model.Request) (model.Response, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				asked[time.Since(begun).Truncate(time.Second)]++
+				return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: said}
+			}
+			var all sync.WaitGroup
+			for i := range 20 {
+				p := p2(play(), "limited")
+				p.Team.TeamID, p.Until = fmt.Sprint("team-", i), begun.Add(10*time.Minute)
+				all.Go(func() {
+					_, err := round.Runner{Models: models{"limited": limited}, Watch: func(e round.Event) {
+						expect.That(t, e.Kind != round.Waits || e.Took >= said && e.Took <= max(said+15*time.Second, time.Minute),
+							"%s after %s", e.Took, said)
+					}}.Round(t.Context(), p)
+					expect.That(t, errors.As(err, new(*round.Error)), "%v", err)
+				})
+			}
+			all.Wait()
+			delete(asked, 0)
+			for at, n := range asked {
+				early := said == 0 && at < 8*time.Second
+				last := at > 9*time.Minute // what is left of the teams' time bounds the pauses
+				expect.That(t, n <= 8 || early || last, "%d teams ask again %s after the beginning, said %s", n, at, said)
+			}
+		})
+	}
+}
