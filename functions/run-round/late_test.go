@@ -200,3 +200,28 @@ func TestAScoredRoundIsThereBeforeItsJudgeAnswers(t *testing.T) {
 	expect.Is(t, w.once(a, m).State, StateRound)
 	expect.Is(t, load().Team.Rounds, 3)
 }
+
+// A run that another one has superseded leaves the judgment to that run, which would otherwise play and pay for another
+// round that the judge may advise against.
+func TestASupersededRunLeavesTheJudgmentToTheNext(t *testing.T) {
+	w := newWorld(t)
+	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
+	second := func() *contest.Round {
+		rounds := expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t).Rounds
+		expect.Is(t, len(rounds), 2)
+		return rounds[1]
+	}
+	m := &meanwhile{do: func(ctx context.Context, call int32) error {
+		if call == 8 { // the last one before the judge's
+			expect.Value(w.store.Decide(ctx, a.Ref(),
+				func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) }))(t)
+		}
+		return nil
+	}}
+	w.once(a, m) // round 1, which has no judge
+	next := w.once(a, m)
+	expect.That(t, next.State == aggregate.StateFinish && m.calls.Load() == 8 && second().ToJudge, "%+v, to judge: %t", next, second().ToJudge)
+	a = expect.Value(w.store.Of.Load(t.Context(), a.Ref()))(t)
+	expect.Is(t, w.once(a, m).State, StateRound)
+	expect.That(t, m.calls.Load() == 9 && second().Judgment != nil, "%d calls, judgment %+v", m.calls.Load(), second().Judgment)
+}
