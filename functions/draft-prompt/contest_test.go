@@ -399,6 +399,29 @@ func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
 	expect.Has(t, x.Detail, "nobody.knows-its-price")
 }
 
+// unread has contests whose configurations can't be read.
+type unread struct{ Contests }
+
+func (unread) Config(context.Context, *contest.Aggregate) (json.RawMessage, error) {
+	return json.RawMessage(`{"teams": "of another form"}`), nil
+}
+
+// A release may no longer read how an earlier one saved a contest's teams. Then all teams draft, and nothing waits.
+func TestATeamThatCantBeReadMakesNoDraftAnew(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	h, all := contested(w)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	played(t, w, all, "慎重な案", "早い案", "一人の案")
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	reject(w)
+	h.Contests = unread{h.Contests}
+	next, err := h.Handle(t.Context(), w.In())
+	expect.That(t, err == nil && next.State == task.StateAwaitContest, "%+v, %v", next, err)
+	expect.Is(t, len(ordered(t, w.Load().Prompt()).Teams), 3)
+}
+
 func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 	gate := func(reason string) aggregate.Gate {
 		return aggregate.Gate{Status: aggregate.Rejected, Verdict: aggregate.Verdict{RejectionReason: reason}}
