@@ -207,7 +207,8 @@ func TestASupersededRunLeavesTheJudgmentToTheNext(t *testing.T) {
 	w := newWorld(t)
 	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
 	second := func() *contest.Round {
-		rounds := expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t).Rounds
+		ref := contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")
+		rounds := expect.Value(w.store.Teams.Load(t.Context(), ref))(t).Rounds
 		expect.Is(t, len(rounds), 2)
 		return rounds[1]
 	}
@@ -220,10 +221,12 @@ func TestASupersededRunLeavesTheJudgmentToTheNext(t *testing.T) {
 	}}
 	w.once(a, m) // round 1, which has no judge
 	next := w.once(a, m)
-	expect.That(t, next.State == aggregate.StateFinish && m.calls.Load() == 8 && second().ToJudge, "%+v, to judge: %t", next, second().ToJudge)
+	expect.That(t, next.State == aggregate.StateFinish && m.calls.Load() == 8 && second().ToJudge,
+		"%+v, %+v", next, second().ToJudge)
 	a = expect.Value(w.store.Of.Load(t.Context(), a.Ref()))(t)
 	expect.Is(t, w.once(a, m).State, StateRound)
-	expect.That(t, m.calls.Load() == 9 && second().Judgment != nil, "%d calls, judgment %+v", m.calls.Load(), second().Judgment)
+	expect.That(t, m.calls.Load() == 9 && second().Judgment != nil,
+		"%d calls, judgment %+v", m.calls.Load(), second().Judgment)
 }
 
 // advises is the demo model with a judge that is against another round, and a hook before its answers.
@@ -253,6 +256,6 @@ func TestAJudgmentThatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 	next, got := w.once(a, m), w.team(a, "a")
 	expect.That(t, next.State == StateRound && got.Status == contest.TeamRunning && got.Rounds == 2, "%+v, %+v", next, got)
 	next, got = w.once(a, advises{func(context.Context) {}}), w.team(a, "a")
-	expect.That(t, next.State == aggregate.StateFinish && got.ExitReason == contest.NoImprovementExpected && got.Reason == "" && got.Rounds == 3,
-		"%+v, %+v", next, got)
+	expect.That(t, next.State == aggregate.StateFinish && got.ExitReason == contest.NoImprovementExpected &&
+		got.Reason == "" && got.Rounds == 3, "%+v, %+v", next, got)
 }

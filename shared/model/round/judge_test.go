@@ -237,7 +237,7 @@ func TestAJudgesRateLimitLeavesTheTeamItsTime(t *testing.T) {
 		}}}.Round(t.Context(), p)
 		expect.NoError(t, err)
 		took := time.Since(begun)
-		expect.That(t, took > 30*time.Second && took <= 60*time.Second && out.Exit == "" && out.JudgeFailed != "", "after %s: %q, %q", took,
-			out.Exit, out.JudgeFailed)
+		expect.That(t, took > 30*time.Second && took <= 60*time.Second && out.Exit == "" && out.JudgeFailed != "",
+			"after %s: %q, %q", took, out.Exit, out.JudgeFailed)
 	})
 }
