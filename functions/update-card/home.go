@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/slackstate"
-	"ringi/shared/words/language"
 )
 
 // Slack allows over 100 views.publish a minute in a workspace (its Tier 4,
@@ -144,10 +142,7 @@ func (h *Handler) homeView(
 	if err != nil {
 		return slack.HomeTabViewRequest{}, err
 	}
-	locale := h.Homes.who.Language(ctx, h.Homes.Slack, open.Team, open.User, now)
-	if !slices.Contains(language.All, locale) {
-		locale = settings.Locale
-	}
+	locale := h.Homes.who.Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
 	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
 }
 
