@@ -40,7 +40,7 @@ func (h *Handler) check(ctx context.Context, c click, act decide.Act) verdict {
 // not asked again.
 func (h *Handler) spoken(ctx context.Context, c click, v decide.Verdict) verdict {
 	if errorclass.Of(v.Err) != errorclass.Unverified {
-		v.Settings.Locale = h.People.Language(ctx, c.team, c.User, v.Settings.Locale)
+		v.Settings.Locale = h.People.Spoken(ctx, c.team, c.User, v.Settings.Locale)
 	}
 	return verdict{v}
 }

@@ -175,7 +175,20 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	if d.settings, err = d.Store.Settings(ctx, d.ref.Tenant); err != nil {
 		return false, fmt.Errorf("read the settings: %w", err)
 	}
+	if k, ok := d.kind.(withReader); ok && k.Reader(d.a) != "" {
+		d.settings.Locale = d.language(ctx, k.Reader(d.a))
+	}
 	return true, nil
+}
+
+// withReader is a kind some of whose messages only one person sees. They are in that person's language.
+type withReader interface {
+	Reader(a aggregate.Aggregate) (user string) // "": cards are for several people
+}
+
+// language returns a person's language, for messages that only they see.
+func (d *drawing) language(ctx context.Context, user string) string {
+	return d.who.Language(ctx, d.Slack, d.place.Team, user, d.settings.Locale, d.Now())
 }
 
 // load begins the drawing of an aggregate, and reports whether the place of its cards is known. It reads the head
@@ -378,7 +391,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	}
 	d.told = true
 	if err := d.Slack.Direct(ctx, d.head.Requester,
-		card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
+		card.Unreachable(d.language(ctx, d.head.Requester), c.Channel, refused.Code)); err != nil {
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil

@@ -52,7 +52,6 @@ type Homes struct {
 
 	mu    sync.Mutex
 	known map[string]openHomes // by tenant
-	who   people.Requesters
 }
 
 // home publishes a person's Home tab. If Slack refuses the person, that is only logged. A tab that was just opened is
@@ -142,7 +141,7 @@ func (h *Handler) homeView(
 	if err != nil {
 		return slack.HomeTabViewRequest{}, err
 	}
-	locale := h.Homes.who.Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
+	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
 	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
 }
 

@@ -117,8 +117,13 @@ func (p *People) Requester(ctx context.Context, team, user string) (aggregate.Ac
 	return p.asking.Requester(ctx, p.Slack, team, user, p.Now())
 }
 
-// Language is Requesters.Language. After Who it asks nothing: Slack has just told it.
+// Language asks Slack now which language a person chose, as Requesters.Language does.
 func (p *People) Language(ctx context.Context, team, user, otherwise string) string {
+	return languageOf(ctx, func(ctx context.Context) (slackapi.User, error) { return p.now(team)(ctx, user) }, otherwise)
+}
+
+// Spoken is Language by what is cached. After Who it asks nothing: Slack has just told it.
+func (p *People) Spoken(ctx context.Context, team, user, otherwise string) string {
 	return p.asking.Language(ctx, p.Slack, team, user, otherwise, p.Now())
 }
 

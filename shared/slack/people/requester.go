@@ -55,9 +55,15 @@ const languageWithin = 700 * time.Millisecond
 func (q *Requesters) Language(
 	ctx context.Context, slack Users, team, user, otherwise string, now time.Time,
 ) string {
-	within, cancel := context.WithTimeout(ctx, languageWithin)
+	return languageOf(ctx, func(ctx context.Context) (slackapi.User, error) {
+		return q.user(ctx, slack, team, user, now)
+	}, otherwise)
+}
+
+func languageOf(ctx context.Context, user func(context.Context) (slackapi.User, error), otherwise string) string {
+	ctx, cancel := context.WithTimeout(ctx, languageWithin)
 	defer cancel()
-	u, err := q.user(within, slack, team, user, now)
+	u, err := user(ctx)
 	if err != nil || !slices.Contains(language.All, u.Language) {
 		return otherwise
 	}
