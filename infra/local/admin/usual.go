@@ -12,17 +12,21 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Usual is Readable, and gives the sandbox's people the rights that their titles name: the two approvers decide, and
-// nobody on their own request. locale is the language of cards; "" leaves the default.
+// Usual is Readable with Titles. locale is the language of cards; "" leaves the default.
 func Usual(ctx context.Context, s *stack.Stack, team, locale string) error {
 	if err := Readable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
 		return err
 	}
 	return change(ctx, s, func(x *tenancy.Settings) {
-		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}}
-		x.AllowSelfApproval, x.SelfApprovalChosen = false, true
+		Titles(x)
 		x.Locale = cmp.Or(locale, x.Locale)
 	})
+}
+
+// Titles lets the sandbox's people do what their titles say: the two approvers decide, and nobody on their own request.
+func Titles(x *tenancy.Settings) {
+	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}}
+	x.AllowSelfApproval, x.SelfApprovalChosen = false, true
 }
 
 // change changes the settings of the sandbox's workspace. If somebody else changes them at the same time, it tries
