@@ -22,6 +22,7 @@ import (
 
 func testPolicy(t *testing.T, w *world) {
 	p := w.prompted()
+	alone := "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> だけでも承認できます)"
 	list := func(users, groups []string) func(*tenancy.Settings) {
 		return func(s *tenancy.Settings) {
 			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
@@ -37,8 +38,8 @@ func testPolicy(t *testing.T, w *world) {
 		can      string         // the people whom the refusal names as approvers
 	}{
 		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, aggregate.RuleForeign, ""},
-		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, "<#" + workspace.HR + "> のメンバー"},
-		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, aggregate.RuleNotMember, "<#" + workspace.HR + "> のメンバー"},
+		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, alone},
+		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, aggregate.RuleNotMember, alone},
 		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<@" + workspace.Suzuki + ">"},
 		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, aggregate.RuleNobody, ""},
 		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
