@@ -15,7 +15,6 @@ import (
 	"testing"
 	"unicode"
 
-	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -29,7 +28,7 @@ func SentencesBelow(t testing.TB, roots ...string) Sentences {
 	t.Helper()
 	texts := map[string][]string{}
 	for _, root := range roots {
-		expect.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		must(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.IsDir() && d.Name() == "testdata" {
 				return fs.SkipDir
 			}
@@ -61,9 +60,18 @@ func SentencesBelow(t testing.TB, roots ...string) Sentences {
 		}
 		slices.Sort(out[locale])
 		out[locale] = slices.Compact(out[locale])
-		expect.Must(t, len(out[locale]) >= 300, "only %d texts in %s", len(out[locale]), locale)
+		if len(out[locale]) < 300 {
+			t.Fatalf("only %d texts in %s", len(out[locale]), locale)
+		}
 	}
 	return out
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // placeholder matches what a text is filled with, and marks around it.
@@ -97,7 +105,9 @@ func (s Sentences) Foreign(locale, text string, data ...string) (found []string)
 func inFile(t testing.TB, path string, texts map[string][]string) {
 	t.Helper()
 	var v any
-	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile(path))(t), &v))
+	text, err := os.ReadFile(path)
+	must(t, err)
+	must(t, json.Unmarshal(text, &v))
 	if locale := strings.TrimSuffix(filepath.Base(path), ".json"); slices.Contains(language.All, locale) {
 		leaves(v, locale, texts)
 		return
@@ -142,7 +152,8 @@ func byLocale(v any, texts map[string][]string) {
 // inCode adds the literals in the arguments of language.InEach, and in the variables of the file that it names.
 func inCode(t testing.TB, path string, texts map[string][]string) {
 	t.Helper()
-	file := expect.Value(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	must(t, err)
 	declared := map[string]ast.Node{}
 	for _, d := range file.Decls {
 		if all, ok := d.(*ast.GenDecl); ok {
