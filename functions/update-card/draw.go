@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/installed"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -94,6 +95,7 @@ type drawing struct {
 	silent   bool      // Slack did not answer this drawing
 	tried    time.Time // when the current card was claimed, or its post was sent
 
+	fresh   people.Requesters  // caches people for this drawing
 	urgency map[string]urgency // of each card
 	short   map[string]short   // methods for which Slack's rate limit leaves no call
 }
@@ -186,9 +188,9 @@ type withReader interface {
 	Reader(a aggregate.Aggregate) (user string) // "": cards are for several people
 }
 
-// language returns a person's language, for messages that only they see.
+// language returns the language that a person has chosen by now, for messages that only they see. A drawing asks once.
 func (d *drawing) language(ctx context.Context, user string) string {
-	return d.who.Language(ctx, d.Slack, d.place.Team, user, d.settings.Locale, d.Now())
+	return d.fresh.Language(ctx, d.Slack, d.place.Team, user, d.settings.Locale, d.Now())
 }
 
 // load begins the drawing of an aggregate, and reports whether the place of its cards is known. It reads the head
