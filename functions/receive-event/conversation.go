@@ -80,7 +80,11 @@ func (h *Handler) toAgent(
 		}
 		opening.Source = conversation.SourceOf(*from)
 	}
-	opening.AgentID, opening.Unnamed = to.agent, !to.named
+	now, err := h.Conversations.Settings(ctx, in.Ref().Tenant) // a conversation stays in the language of its beginning
+	if err != nil {
+		return out, true, unkept(ctx, r.EventID, err)
+	}
+	opening.Locale, opening.AgentID, opening.Unnamed = now.Locale, to.agent, !to.named
 	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && len(m.Files) == 0
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 const root = "1776675599.000100"
@@ -43,6 +44,18 @@ func custom(change func(s *tenancy.Settings)) tenancy.Settings {
 	}
 	change(&s)
 	return s
+}
+
+// A conversation begins in the workspace's language of now, whatever is cached of its settings.
+func TestAConversationBeginsInTheLanguageOfNow(t *testing.T) {
+	k := &kept{}
+	h := handler(k)
+	for n, locale := range language.All {
+		k.settings = custom(func(s *tenancy.Settings) { s.Locale = locale })
+		post(t, h, signed(callback(t, direct("claude: x", map[string]any{"ts": fmt.Sprintf("177667560%d.000100", n)}), nil)))
+		began := k.said()[n].SessionID
+		expect.Is(t, k.opened[began].Conversation.Locale, locale, "the language of conversation %d", n)
+	}
 }
 
 func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {

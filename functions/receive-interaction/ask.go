@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +17,6 @@ import (
 	"ringi/shared/store/slackstate"
 	"ringi/shared/words/language"
 )
-
-// languageWithin bounds the call that asks Slack for a person's language. After that the workspace's language is used.
-const languageWithin = 700 * time.Millisecond
 
 // keepAgainWithin is the time for a second try to save a request if the first got no answer.
 const keepAgainWithin = 600 * time.Millisecond
@@ -52,7 +48,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	w.text = intake.Text(w.text)
 	// Nothing is posted for a person whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
-	by, err := h.people.Requester(ctx, h.Slack, w.team, w.user, h.Now())
+	by, err := h.People.Requester(ctx, w.team, w.user)
 	if err == nil && (by.Guest || by.Team != w.team) {
 		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
 		return outcome{note: card.NoteStranger}
@@ -194,11 +190,5 @@ func (h *Handler) locale(ctx context.Context, team, user string) (person, worksp
 	if s, err := h.Store.Settings(ctx, aggregate.TenantID(team)); err == nil {
 		workspace = s.Locale
 	}
-	within, cancel := context.WithTimeout(ctx, languageWithin)
-	defer cancel()
-	person = h.people.Language(within, h.Slack, team, user, h.Now())
-	if !slices.Contains(language.All, person) {
-		person = workspace
-	}
-	return person, workspace
+	return h.People.Language(ctx, team, user, workspace), workspace
 }

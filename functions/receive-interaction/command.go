@@ -122,13 +122,12 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 
 // cancelByID cancels a task as the message shortcut does, with the same check of permission.
 func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.Response {
-	person, _ := h.locale(ctx, c.team, c.user)
-	of := click{Click: decide.Click{
+	of := click{team: c.team, Click: decide.Click{
 		Ref: task.RefOf(aggregate.TenantID(c.team), id), ID: id,
 		Want: people.Want{User: c.user, Team: c.team, Channel: c.channel, Withdraws: true},
 	}}
 	v := h.decide(ctx, of, decide.End().Act)
-	v.Settings.Locale = person
+	person := v.Settings.Locale
 	switch {
 	case v.Err == nil && v.Empty && v.ended() != nil:
 		return ephemeral(card.Surface(person).CancelledBefore(v.ended().By, v.ended().At))

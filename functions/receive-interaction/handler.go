@@ -84,13 +84,12 @@ type Handler struct {
 	Contests      Contests
 	Edge          inbound.Edge
 	Now           func() time.Time
-
-	people people.Requesters // caches people's languages
 }
 
 // click is one act of one person: what they clicked, and where.
 type click struct {
 	decide.Click
+	team     string // workspace of the click
 	thread   string
 	trigger  string // allows Ringi to open one dialog
 	home     string // workspace of a click on the Home tab, where only a dialog can show a text
@@ -168,7 +167,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 
 // click describes the payload's click on a part of a subject.
 func (p payload) click(subject, id string) click {
-	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
+	c := click{team: p.Team.ID, thread: p.thread(), trigger: p.TriggerID, Click: decide.Click{
 		Ref: kinds.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
@@ -253,7 +252,7 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 	if refused != nil {
 		v.Err, c.Click = refused, gate
 	}
-	h.tell(ctx, c, verdict{v})
+	h.tell(ctx, c, h.spoken(ctx, c, v))
 }
 
 // submit handles a form: a Review's last page, a rejection, or the end of a task or conversation. If the reason is
@@ -312,7 +311,8 @@ func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, e
 	if err != nil {
 		slog.WarnContext(ctx, "read the settings", "err", err)
 	}
-	return keepOpen(card.Note(s.Locale, errorclass.ErrMalformedForm)), nil
+	said := card.Note(h.People.Language(ctx, p.Team.ID, p.User.ID, s.Locale), errorclass.ErrMalformedForm)
+	return keepOpen(said), nil
 }
 
 // keepOpen answers a form so that it stays open and shows a sentence at its field.

@@ -308,9 +308,10 @@ func testUnsaved(t *testing.T, w *world) {
 		card.Note("ja", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
 	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled"), unset: true}
+	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error", Times: 1})
 	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest,
-		card.Note("", errorclass.ErrUnavailable))
-	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("", errorclass.ErrUnavailable))
+		card.Note("", errorclass.ErrUnavailable)) // nobody knows the language
+	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
 	w.h.Rows = w.Store.Of.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
-// nobody panics at any call, since refused and ignored interactions must make none.
+// nobody panics at any call, since refused and ignored interactions must make none but one about the person.
 type nobody struct {
 	Store
 	Slack
@@ -40,7 +40,7 @@ func (nobody) Team(context.Context) (string, error) {
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nobody{}, Slack: nobody{},
+	return &Handler{Store: nobody{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
 }
 
@@ -205,7 +205,7 @@ func FuzzModal(f *testing.F) {
 	f.Add("x", `{"type":1}`)
 	f.Fuzz(func(t *testing.T, reason, private string) {
 		g, h := waiting(t), idle()
-		h.Rows, h.Slack, h.People = g, silentSlack{}, &people.People{Slack: everybody{}, Now: h.Now}
+		h.Rows, h.Slack = g, silentSlack{}
 		payload := expect.Value(json.Marshal(map[string]any{
 			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"}, "view": map[string]any{
 				"callback_id": card.RejectionCallback, "private_metadata": private,

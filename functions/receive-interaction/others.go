@@ -108,7 +108,7 @@ func (h *Handler) takeBest(ctx context.Context, c click) {
 	if a, is := x.(*task.Aggregate); is && a.Contesting() != nil {
 		scored, err = h.Contests.Scored(ctx, c.Ref.Tenant, a.Contesting().Contest.ExecutionID)
 	}
-	v := verdict{decide.Verdict{Err: err}}
+	v := h.spoken(ctx, c, decide.Verdict{Err: err})
 	if err == nil || errors.Is(err, aggregate.ErrNotFound) {
 		v = h.decide(ctx, c, decide.TakeBest(scored))
 	}

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
@@ -17,6 +22,7 @@ import (
 
 func testPolicy(t *testing.T, w *world) {
 	p := w.prompted()
+	alone := "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> だけでも承認できます)"
 	list := func(users, groups []string) func(*tenancy.Settings) {
 		return func(s *tenancy.Settings) {
 			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
@@ -32,8 +38,8 @@ func testPolicy(t *testing.T, w *world) {
 		can      string         // the people whom the refusal names as approvers
 	}{
 		{"another workspace's person", channel, workspace.Stranger, workspace.StrangerTeam, aggregate.RuleForeign, ""},
-		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, "<#" + workspace.HR + "> のメンバー"},
-		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, aggregate.RuleNotMember, "<#" + workspace.HR + "> のメンバー"},
+		{"a guest", channel, workspace.Guest, slacktest.Team, aggregate.RuleGuest, alone},
+		{"a person who left the channel", channel, workspace.Tanaka, slacktest.Team, aggregate.RuleNotMember, alone},
 		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<@" + workspace.Suzuki + ">"},
 		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, aggregate.RuleNobody, ""},
 		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
@@ -175,4 +181,53 @@ func testForeignIDs(t *testing.T, w *world) {
 		card.Note("ja", aggregate.ErrNotFound))
 	got := w.Load().Prompt()
 	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(workspace.Suzuki)) == 0, "%+v", got)
+}
+
+// A card is in the workspace's language, and whatever one person reads is in that person's.
+func TestNotesAndDialogsAreInThePersonsLanguage(t *testing.T) {
+	locales := map[string]string{workspace.Suzuki: "en", workspace.Tanaka: "ja"}
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"notes": func(t *testing.T, w *world) {
+			p := w.prompted()
+			expect.NoError(t, w.slack.Speak(workspace.Suzuki, "en-GB"))
+			for user, locale := range locales {
+				w.told(w.post(w.click(user, "approve_process", p.ID)), user, card.Note(locale, aggregate.ErrNotFound))
+				_, wrong := aggregate.CheckReason(" ")
+				inForm(t, w.post(w.form(user, "prompt", p.ID, " ")), card.Note(locale, wrong))
+				inForm(t, w.post(w.form(user, "task", p.ID, "x")), card.Note(locale, errorclass.ErrMalformedForm))
+			}
+			expect.NoError(t, w.slack.Speak(workspace.Guest, "fr-FR")) // Ringi doesn't speak it
+			w.changeSettings(func(s *tenancy.Settings) { s.Locale = "en" })
+			guest := aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}
+			w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest, card.Note("en", guest))
+		},
+		"dialogs": func(t *testing.T, w *world) {
+			p := w.asked()
+			expect.NoError(t, w.slack.Speak(workspace.Suzuki, "en-US"))
+			for user, locale := range locales {
+				s := tenancy.Settings{Locale: locale}
+				w.quiet(w.post(w.click(user, "reject_prompt", p.ID)), user)
+				w.titled(user, card.RejectionModal(card.Rejection{Type: task.CardPrompt}, locale))
+				w.quiet(w.post(w.click(user, "review_prompt", p.ID)), user)
+				w.titled(user, *card.Told("x", locale))
+				w.quiet(w.post(w.shortcut(user, map[string]any{"ts": w.root})), user)
+				w.titled(user, card.DialogsOf(nil).Ending(card.Cancellation{}, "", s))
+			}
+		},
+		"Slack is asked once for a click": func(t *testing.T, w *world) {
+			p := w.prompted()
+			w.slack.Calls()
+			w.quiet(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
+			expect.Is(t, len(w.slack.Calls("users.info")), 1, "users.info")
+		},
+	})
+}
+
+// titled closes a person's dialog, which must have this one's title.
+func (w *world) titled(user string, want slack.ModalViewRequest) {
+	w.T.Helper()
+	v := w.view(user)
+	w.slack.CloseView(user, v.ID, true)
+	title := string(expect.Value(json.Marshal(v.Title))(w.T))
+	expect.That(w.T, strings.Contains(title, strconv.Quote(want.Title.Text)), "%s, want %q", title, want.Title.Text)
 }

@@ -50,18 +50,18 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, error) {
 	var m card.ConversationForm
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil || !conversation.ValidID(m.Session) {
-		return h.notProposed(errorclass.ErrMalformedForm, ""), nil
+		return h.notProposed(errorclass.ErrMalformedForm, h.People.Language(ctx, p.Team.ID, p.User.ID, "")), nil
 	}
 	typed := func(f conversation.OwnField) string {
 		x := p.View.State.Values[string(f)][string(f)]
 		return cmp.Or(x.Value, x.Selected.Value)
 	}
 	c := p.click(m.Session, m.Session)
-	v := verdict{h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
+	v := h.spoken(ctx, c, h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
 		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
 		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
 		Summary: typed(conversation.OwnSummary),
-	})}
+	}))
 	var wrong decide.ErrTyped
 	switch {
 	case errors.As(v.Err, &wrong):

@@ -19,7 +19,8 @@ import (
 	"ringi/shared/store/slackstate"
 )
 
-// verdict is the outcome of a click, with its texts for Slack.
+// verdict is the outcome of a click, with its texts for Slack. The settings' locale is the person's language, in which
+// they read dialogs and notes.
 type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
@@ -28,11 +29,20 @@ func (h *Handler) maker() decide.Maker {
 
 // decide makes a decision with decide.Maker.
 func (h *Handler) decide(ctx context.Context, c click, act decide.Act) verdict {
-	return verdict{h.maker().Decide(ctx, c.Click, act)}
+	return h.spoken(ctx, c, h.maker().Decide(ctx, c.Click, act))
 }
 
 func (h *Handler) check(ctx context.Context, c click, act decide.Act) verdict {
-	return verdict{h.maker().Check(ctx, c.Click, act)}
+	return h.spoken(ctx, c, h.maker().Check(ctx, c.Click, act))
+}
+
+// spoken returns a verdict in the language of the person who clicked. If Slack has just been silent about them, it is
+// not asked again.
+func (h *Handler) spoken(ctx context.Context, c click, v decide.Verdict) verdict {
+	if errorclass.Of(v.Err) != errorclass.Unverified {
+		v.Settings.Locale = h.People.Spoken(ctx, c.team, c.User, v.Settings.Locale)
+	}
+	return verdict{v}
 }
 
 // toldWithin is the least time for telling a person the outcome, even after the answer's deadline: otherwise they would

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/decide"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -71,7 +72,11 @@ func (d *drawing) copy(
 	if from.ChannelType != "im" { // nobody else can open the card in direct messages
 		link = d.Slack.Link(ctx, from.Channel, at, thread)
 	}
-	return k.Copy(a, c, d.settings, link, d.Now())
+	set := d.settings
+	if c.CardType == task.CardOutcome { // no card, but a message to one person
+		set.Locale = d.language(ctx, c.User)
+	}
+	return k.Copy(a, c, set, link, d.Now())
 }
 
 // toCopy returns the open gate for which approvers should get copies and nobody has one yet.

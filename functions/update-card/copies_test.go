@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
@@ -58,14 +59,16 @@ func (w *world) direct(user string) (out []string) {
 func TestCopies(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"go to listed approvers and follow the decision":            testCopiesFollow,
-		"are none for members of the channel, and none when so set": testNoCopies,
-		"leave out whoever may not approve":                         testCopiesOfEligible,
-		"survive people who can't be written to":                    testCopiesUnreachable,
-		"are posted once, though the answer was lost":               testCopiesLost,
-		"are twenty at most, and the card counts the others":        testCopiesCounted,
-		"tell the requester how the task ended, once":               testOutcome,
-		"tell nobody what they ended themselves":                    testOwnEnd,
+		"go to listed approvers and follow the decision":             testCopiesFollow,
+		"are none for members of the channel, and none when so set":  testNoCopies,
+		"leave out whoever may not approve":                          testCopiesOfEligible,
+		"survive people who can't be written to":                     testCopiesUnreachable,
+		"are posted once, though the answer was lost":                testCopiesLost,
+		"are twenty at most, and the card counts the others":         testCopiesCounted,
+		"tell the requester how the task ended, once":                testOutcome,
+		"beside cards, each person's messages in their own language": testOwnLanguage,
+		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
+		"tell nobody what they ended themselves":                     testOwnEnd,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -172,6 +175,37 @@ func testOutcome(t *testing.T, w *world) {
 	}
 	got := w.direct(workspace.Sato)
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "キャンセル"), "%v", got)
+}
+
+// Cards are in the workspace's language, and what only one person sees is in theirs.
+func testOwnLanguage(t *testing.T, w *world) {
+	expect.NoError(t, w.slack.Speak(workspace.Sato, "en-US"))
+	w.Prompted(tenancy.DefaultSettings())
+	w.done()
+	w.Cancel()
+	w.drawn()
+	expect.That(t, strings.Contains(strings.Join(w.direct(workspace.Sato), ""), "Cancelled by"), "%v",
+		w.direct(workspace.Sato))
+	w.shows("", "キャンセル")
+	before := len(w.direct(workspace.Sato))
+	c, ref := task.Tell(w.Ref.Tenant, task.Request{TeamID: slacktest.Team, User: workspace.Sato, ChannelType: "im",
+		Channel: workspace.DirectMessage(workspace.Sato), Source: task.SourceAgentContainer}, task.ReasonGreeting, "x", "", w.Now())
+	expect.NoError(t, w.Store.Create(t.Context(), c))
+	w.Ref = ref
+	w.done()
+	said := w.direct(workspace.Sato)[before:]
+	expect.That(t, len(said) == 1 && strings.Contains(said[0], card.Sentence("en", task.ReasonGreeting, "")[:40]), "%v", said)
+	offered := w.slack.Prompts(workspace.DirectMessage(workspace.Sato))
+	expect.Is(t, offered[0].Title, card.Suggestions("en")[0].Title, "suggested")
+}
+
+// A Home tab is in the language that the person has chosen by now.
+func testOpenedInAnotherLanguage(t *testing.T, w *world) {
+	w.withHomes()
+	ja := w.opens(workspace.Suzuki)
+	expect.NoError(t, w.slack.Speak(workspace.Suzuki, "en-US"))
+	en := w.opens(workspace.Suzuki)
+	expect.That(t, strings.Contains(ja, "あなたの依頼") && strings.Contains(en, "Your requests"), "%s\n%s", ja, en)
 }
 
 func testOwnEnd(t *testing.T, w *world) {

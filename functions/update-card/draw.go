@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/installed"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -94,6 +95,7 @@ type drawing struct {
 	silent   bool      // Slack did not answer this drawing
 	tried    time.Time // when the current card was claimed, or its post was sent
 
+	fresh   people.Requesters  // caches people for this drawing
 	urgency map[string]urgency // of each card
 	short   map[string]short   // methods for which Slack's rate limit leaves no call
 }
@@ -175,7 +177,20 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	if d.settings, err = d.Store.Settings(ctx, d.ref.Tenant); err != nil {
 		return false, fmt.Errorf("read the settings: %w", err)
 	}
+	if k, ok := d.kind.(withReader); ok && k.Reader(d.a) != "" {
+		d.settings.Locale = d.language(ctx, k.Reader(d.a))
+	}
 	return true, nil
+}
+
+// withReader is a kind some of whose messages only one person sees. They are in that person's language.
+type withReader interface {
+	Reader(a aggregate.Aggregate) (user string) // "": cards are for several people
+}
+
+// language returns the language that a person has chosen by now, for messages that only they see. A drawing asks once.
+func (d *drawing) language(ctx context.Context, user string) string {
+	return d.fresh.Language(ctx, d.Slack, d.place.Team, user, d.settings.Locale, d.Now())
 }
 
 // load begins the drawing of an aggregate, and reports whether the place of its cards is known. It reads the head
@@ -378,7 +393,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	}
 	d.told = true
 	if err := d.Slack.Direct(ctx, d.head.Requester,
-		card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
+		card.Unreachable(d.language(ctx, d.head.Requester), c.Channel, refused.Code)); err != nil {
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/slackstate"
-	"ringi/shared/words/language"
 )
 
 // Slack allows over 100 views.publish a minute in a workspace (its Tier 4,
@@ -54,7 +52,6 @@ type Homes struct {
 
 	mu    sync.Mutex
 	known map[string]openHomes // by tenant
-	who   people.Requesters
 }
 
 // home publishes a person's Home tab. If Slack refuses the person, that is only logged. A tab that was just opened is
@@ -144,10 +141,7 @@ func (h *Handler) homeView(
 	if err != nil {
 		return slack.HomeTabViewRequest{}, err
 	}
-	locale := h.Homes.who.Language(ctx, h.Homes.Slack, open.Team, open.User, now)
-	if !slices.Contains(language.All, locale) {
-		locale = settings.Locale
-	}
+	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
 	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
 }
 

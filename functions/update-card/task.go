@@ -55,6 +55,15 @@ func (taskCards) Suggestions(a aggregate.Aggregate, locale string) []card.Sugges
 	return card.Suggestions(locale)
 }
 
+// Reader returns who wrote a direct message that became no task: only they see the answer.
+func (taskCards) Reader(a aggregate.Aggregate) string {
+	t := a.(*task.Aggregate)
+	if t.Request.ChannelType != "im" || t.Head.Ended == nil || t.Task != nil {
+		return ""
+	}
+	return t.Request.User
+}
+
 // outcomeWithin is how long after a task's end its requester is told. After that it is no news.
 const outcomeWithin = 24 * time.Hour
 

@@ -19,6 +19,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"ringi/infra/local/admin"
@@ -27,6 +29,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/words/language"
 )
 
 // errUsage means that a command was called with wrong arguments. The usage was already printed to standard error.
@@ -170,6 +173,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	name := f.String("model", "demo", "the `model` that reads and plans: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
 	f.StringVar(&o.ContainerHost, "container-host", "", "a `name` that containers know this machine by, such as host.docker.internal; they are served under it by one more listener")
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "where containers are `served`")
+	locale := f.String("locale", "", "the `language` of cards, ja or en; otherwise the first page that is opened decides it")
 	iam := f.String("iam", "on", "`off` lets functions do what their roles don't allow")
 	database := f.String("dynamodb", "moto", "`local` has tables and streams in Amazon's DynamoDB Local, fetched by Maven, which needs a JDK of Java 17")
 	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is written to yours", func(path string) error {
@@ -186,6 +190,9 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
 		return o, "", fmt.Errorf("-iam %s: it is on or off", *iam)
 	}
+	if err := populate(&o, *locale); err != nil {
+		return o, "", err
+	}
 	if o.DynamoDBLocal = *database == "local"; !o.DynamoDBLocal && *database != "moto" {
 		return o, "", fmt.Errorf("-dynamodb %s: it is moto or local", *database)
 	}
@@ -198,6 +205,18 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	}
 	announce(&o, host)
 	return o, host, nil
+}
+
+// populate gives the sandbox's people their rights, and cards their language.
+func populate(o *stack.Options, locale string) error {
+	if locale != "" && !slices.Contains(language.All, locale) {
+		return fmt.Errorf("-locale %s: it is %s", locale, strings.Join(language.All, " or "))
+	}
+	o.Sandbox.FirstPage = locale == ""
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
+		return admin.Usual(ctx, s, team, locale)
+	}
+	return nil
 }
 
 // options returns the options of the stack that a person starts.

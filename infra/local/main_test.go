@@ -37,6 +37,8 @@ func TestParse(t *testing.T) {
 		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, want: "SLACK_SIGNING_SECRET"},
 		{name: "another engine", args: []string{"-dynamodb", "local"}},
 		{name: "an unknown engine", args: []string{"-dynamodb", "mysql"}, want: "it is moto or local"},
+		{name: "a language", args: []string{"-locale", "en"}},
+		{name: "an unknown language", args: []string{"-locale", "fr"}, want: "-locale fr: it is ja or en"},
 		{name: "an unknown command", args: []string{"start"}, want: `"start" is no flag and no command`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
 		{name: "repositories", args: []string{"-repository", "a", "-repository", "b"}},

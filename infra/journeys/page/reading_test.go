@@ -199,6 +199,9 @@ func cardsOfOtherKinds(v *visitor) {
 // TestReadingInTheBrowser is like TestInTheBrowser, for what people have to read.
 func TestReadingInTheBrowser(t *testing.T) {
 	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { // three people decide, one of them the requester
+		x.Approvers, x.AllowSelfApproval = tenancy.DefaultSettings().Approvers, true
+	})
 	b := browser.Start(t)
 	for _, w := range []words{japanese, english} {
 		driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })

@@ -28,7 +28,7 @@ import (
 func Configure(o *stack.Options) {
 	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
-		return sandbox.Panels{Administrator: workspace.Suzuki, Tools: tools{s.Vendors}, Approvals: approvals{s}}
+		return sandbox.Panels{Administrator: workspace.Suzuki, Tools: tools{s.Vendors}, Approvals: approvals{s}, Cards: cards{s}}
 	}
 }
 
@@ -49,15 +49,10 @@ func setup() aggregate.Actor {
 // Unbounded removes the task limits of the sandbox's workspace, because in tests and measurements one person asks for
 // more than any real person would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
-	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	x, err := rows(s).Settings(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
-	x.MaxAgentsCostDayUSD, x.MaxSourcesPerDay = 0, 0
-	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
-	return err
+	return change(ctx, s, func(x *tenancy.Settings) {
+		x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
+		x.MaxAgentsCostDayUSD, x.MaxSourcesPerDay = 0, 0
+	})
 }
 
 // Connect connects a workspace to every vendor with sealed tokens, as the console's pages do after consent, and records

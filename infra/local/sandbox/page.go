@@ -41,6 +41,7 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	}
 	mux.HandleFunc("PUT /sandbox/toggles", act(maxRequest, func(t Toggles) (any, error) { return t, s.SetToggles(t) }))
 	mux.HandleFunc("POST /sandbox/actions/{team}/{app}/{id}", s.serveHook)
+	s.languages(mux)
 	s.hooks(mux)
 	files, err := fs.Sub(ui, "ui")
 	if err != nil {

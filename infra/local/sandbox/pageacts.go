@@ -53,9 +53,10 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	st := pageState{
 		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(),
 		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
-		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
-		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
-		Has:    map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil}, Admin: s.opts.Administrator,
+		Team:    map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
+		Banner:  map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
+		Has:     map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil, "cards": s.opts.Cards != nil},
+		Admin:   s.opts.Administrator,
 		Started: s.started, Links: s.opts.Links,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{},

@@ -8,6 +8,7 @@ type Panels struct {
 	Administrator string
 	Tools         Tools
 	Approvals     Approvals
+	Cards         Cards
 }
 
 // Approvals reports whether a person may stamp what a task asks for now. Without it, everybody who sees a button may.

@@ -41,6 +41,9 @@ type Options struct {
 	Rates      webapi.Rates  // Slack's rate limits; off by default
 	Logger     *slog.Logger
 
+	// FirstPage lets the first page that is opened decide the language of cards.
+	FirstPage bool
+
 	Banner    string
 	BannerEN  string            // defaults to Banner
 	Shortcuts []Shortcut        // in a message's menu, see ReadMenus
@@ -63,6 +66,9 @@ type Sandbox struct {
 	installs *installs
 
 	started time.Time // start of the sandbox
+
+	first   sync.Mutex // held while the first page decides the language of cards
+	decided bool
 
 	mu       sync.Mutex
 	urls     Endpoints

@@ -16,7 +16,11 @@ const maxNamed = 10
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	w, who, own := wordsOf(s.Locale), s.Approvers(set, o), s.own(o, askers)
 	switch {
-	case who == w.Nobody || set.AllowSelfApproval || own == "":
+	case who == w.Nobody || own == "":
+	case set.AllowSelfApproval:
+		if amongOthers(set, o, askersOf(o, askers)) {
+			who += fill(w.RequesterAlone, "who", own)
+		}
 	case nobodyElse(set, o, askers):
 		return fill(w.NobodyElse, "who", own)
 	default:
@@ -25,10 +29,27 @@ func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...
 	return fill(w.CanDecide, "who", who)
 }
 
+// amongOthers reports whether the askers, who may approve their own request, are some of several who may. Only Slack
+// knows whether they are in a listed user group.
+func amongOthers(set tenancy.Settings, o aggregate.Origin, askers []string) bool {
+	if set.Approvers.Mode != aggregate.ApproversList {
+		return o.ChannelType != "im"
+	}
+	return !slices.ContainsFunc(askers, func(id string) bool { return !slices.Contains(set.Approvers.Users, id) })
+}
+
 func (s Surface) own(o aggregate.Origin, askers []string) string {
 	var names []string
 	for _, id := range askersOf(o, askers) {
 		names = append(names, s.Marks.Person(id))
+	}
+	return s.few(names)
+}
+
+// few joins names, and counts those beyond maxNamed.
+func (s Surface) few(names []string) string {
+	if rest := len(names) - maxNamed; rest > 0 {
+		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf(s.Locale).AndOthers, "n", rest)
 	}
 	return strings.Join(names, " ")
 }
@@ -92,8 +113,5 @@ func (s Surface) listed(a tenancy.Approvers) string {
 	for _, id := range a.Usergroups {
 		names = append(names, s.Marks.Group(id))
 	}
-	if rest := len(names) - maxNamed; rest > 0 {
-		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf(s.Locale).AndOthers, "n", rest)
-	}
-	return strings.Join(names, " ")
+	return s.few(names)
 }

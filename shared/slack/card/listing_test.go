@@ -74,9 +74,9 @@ var (
 func TestWhatGoesOnIsNamedAgain(t *testing.T) {
 	for locale, again := range map[string]string{"ja": "*`src/%d.txt` (続き)*\n```\n", "en": "*`src/%d.txt` (continued)*\n```\n"} {
 		c := begunConversation(t).says("", writing(t, 300, 900, 1))
-		set := defaults // their language is another one: the dialog is in its conversation's, as the card is
-		set.Locale = map[string]string{"ja": "en", "en": "ja"}[locale]
-		c.Aggregate.Conversation.Locale = locale
+		set := defaults // in the reader's language, whatever the conversation's is
+		set.Locale = locale
+		c.Aggregate.Conversation.Locale = map[string]string{"ja": "en", "en": "ja"}[locale]
 		at, of, n := card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}, 0, 0
 		for more := true; more; at.Page++ {
 			view, ok := c.Review(at, set)

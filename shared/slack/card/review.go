@@ -58,7 +58,7 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	if x == nil {
 		return view, false
 	}
-	d := drawingOf(t, s, t.Conversation.Locale, time.Time{})
+	d := drawingOf(t, s, s.Locale, time.Time{}) // the dialog is in its reader's language
 	whole := d.body(x, everything)
 	whole.cut = whole.cut || d.unapprovable(x) != ""
 	r.Hash = x.Payload.Hash()

@@ -2,6 +2,8 @@ package card
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 	"ringi/shared/words/language/languagetest"
 )
 
@@ -78,5 +81,32 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 	}
 	if got := Sentence("ja", task.ReasonToolFailed, strings.Repeat("x", 10000)); len(got) > 1000 {
 		t.Errorf("a long detail is not cut: %d bytes", len(got))
+	}
+}
+
+// stored are states whose rows have a sentence in Japanese, which was the workspace's language when it was written, or
+// which a model answered to a request in Japanese.
+var stored = []string{"execution_failed_constraint", "talk_said_of_task", "talk_said_of_typed", "task_answered_help",
+	"task_answered_unsupported"}
+
+// A card is in one language: its headings, effects, summary and whatever else Ringi says. What people, models and
+// vendors wrote in these states is in their files.
+func TestACardIsInOneLanguage(t *testing.T) {
+	ours := languagetest.SentencesBelow(t, "../..")
+	var data []string
+	for _, path := range []string{"scenario_test.go", "states_test.go"} {
+		data = append(data, string(expect.Value(os.ReadFile(path))(t)))
+	}
+	for _, locale := range language.All {
+		files := expect.Value(filepath.Glob("testdata/golden/" + locale + "/*.json"))(t)
+		expect.Must(t, len(files) >= 60, "%d cards", len(files))
+		for _, path := range files {
+			found := ours.Foreign(locale, string(expect.Value(os.ReadFile(path))(t)), data...)
+			meant := locale != "ja" && slices.Contains(stored, strings.TrimSuffix(filepath.Base(path), ".json"))
+			expect.That(t, meant == (len(found) > 0), "%s says %q", path, found)
+		}
+	}
+	for locale, said := range map[string]string{"en": "承認・却下できる人: x", "ja": "Until: You can't approve your own request."} {
+		expect.Is(t, len(ours.Foreign(locale, said)), 1, "of another language in %q", said)
 	}
 }

@@ -79,7 +79,7 @@ func (p *People) Who(
 	}
 	var wg sync.WaitGroup
 	var whoErr, listErr, aloneErr error
-	wg.Go(func() { whoErr = belongs(ctx, p.Slack.User, &by, w.Team, o.Team) })
+	wg.Go(func() { whoErr = belongs(ctx, p.now(o.Team), &by, w.Team, o.Team) })
 	var alone bool
 	wg.Go(func() { alone, aloneErr = p.alone(ctx, w, o, s) })
 	var member bool
@@ -99,6 +99,32 @@ func (p *People) Who(
 		return by, policy, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
 	}
 	return by, policy, nil
+}
+
+// now returns a function that asks Slack about a person, whatever is cached, and caches the answer.
+func (p *People) now(team string) func(context.Context, string) (slackapi.User, error) {
+	return func(ctx context.Context, id string) (slackapi.User, error) {
+		u, err := p.Slack.User(ctx, id)
+		if err == nil {
+			p.asking.users.Keep(place{team, id}, u, p.Now(), knownFor)
+		}
+		return u, err
+	}
+}
+
+// Requester is Requesters.Requester with what is cached of other people, too.
+func (p *People) Requester(ctx context.Context, team, user string) (aggregate.Actor, error) {
+	return p.asking.Requester(ctx, p.Slack, team, user, p.Now())
+}
+
+// Language asks Slack now which language a person chose, as Requesters.Language does.
+func (p *People) Language(ctx context.Context, team, user, otherwise string) string {
+	return languageOf(ctx, func(ctx context.Context) (slackapi.User, error) { return p.now(team)(ctx, user) }, otherwise)
+}
+
+// Spoken is Language by what is cached. After Who it asks nothing: Slack has just told it.
+func (p *People) Spoken(ctx context.Context, team, user, otherwise string) string {
+	return p.asking.Language(ctx, p.Slack, team, user, otherwise, p.Now())
 }
 
 // alone reports whether nobody could approve a version if the person became its author.

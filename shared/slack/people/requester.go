@@ -2,11 +2,13 @@ package people
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/words/language"
 )
 
 // knownFor is how long a process caches Slack's answer about a person. users.info may be called about 100 times a
@@ -45,11 +47,25 @@ func (q *Requesters) user(ctx context.Context, slack Users, team, id string, now
 	return q.users.Ask(place{team, id}, now, knownFor, func() (slackapi.User, error) { return slack.User(ctx, id) })
 }
 
-// Language returns the language that a person chose in Slack, such as ja, or "" when Slack doesn't say.
-func (q *Requesters) Language(ctx context.Context, slack Users, team, user string, now time.Time) string {
-	u, err := q.user(ctx, slack, team, user, now)
-	if err != nil {
-		return ""
+// languageWithin bounds the call that asks Slack for a person's language.
+const languageWithin = 700 * time.Millisecond
+
+// Language returns the language that a person chose in Slack, or otherwise when Ringi doesn't speak it or Slack doesn't
+// say within languageWithin.
+func (q *Requesters) Language(
+	ctx context.Context, slack Users, team, user, otherwise string, now time.Time,
+) string {
+	return languageOf(ctx, func(ctx context.Context) (slackapi.User, error) {
+		return q.user(ctx, slack, team, user, now)
+	}, otherwise)
+}
+
+func languageOf(ctx context.Context, user func(context.Context) (slackapi.User, error), otherwise string) string {
+	ctx, cancel := context.WithTimeout(ctx, languageWithin)
+	defer cancel()
+	u, err := user(ctx)
+	if err != nil || !slices.Contains(language.All, u.Language) {
+		return otherwise
 	}
 	return u.Language
 }

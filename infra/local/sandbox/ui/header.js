@@ -7,7 +7,7 @@ import { language, setLanguage, t } from "./i18n.js";
 import { avatar, titleOf } from "./people.js";
 import { channelName, purposeOf } from "./sidebar.js";
 import { openSettings } from "./settings.js";
-import { changed, remember, state, ui, unread } from "./store.js";
+import { changed, remember, speak, state, ui, unread } from "./store.js";
 
 /** togglePanel shows or hides the panel beside the conversation. */
 export function togglePanel(name) {
@@ -18,11 +18,16 @@ function languageSwitch() {
   const one = (code, label) =>
     h("button", {
       type: "button", lang: code, "aria-pressed": String(language() === code), dataset: { focus: "lang-" + code },
-      onclick: () => {
-        const other = language() !== code;
+      onclick: async () => {
         setLanguage(code);
-        if (other && state.admin) toast(t("cardsKeep"));
         changed();
+        try {
+          await speak(state.me);
+          if (ui.home) await post("home", { user: state.me });
+          if (state.cards && state.cards !== code) toast(t("cardsKeep"));
+        } catch (err) {
+          toast(err.message, "error");
+        }
       },
     }, label);
   return h("div.segmented", { role: "group", "aria-label": t("language") }, one("ja", "日本語"), one("en", "EN"));

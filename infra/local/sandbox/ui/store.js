@@ -1,12 +1,13 @@
 // What the page knows, and who wants to hear when that changes.
 
-import { get, watch } from "./api.js";
+import { get, put, watch } from "./api.js";
+import { language } from "./i18n.js";
 import { began, thisWindow } from "./kept.js";
 
 /** state is what the sandbox says; ui is what this browser chose. */
 export const state = {
   loaded: false, online: true, me: "", bot: "", team: {}, users: new Map(), channels: [], messages: new Map(), ephemerals: new Map(), views: [],
-  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], has: {}, admin: "", attempts: [], anew: "",
+  marks: new Map(), prompts: {}, sessions: new Map(), toggles: {}, shortcuts: [], globals: [], home: null, banner: {}, links: [], has: {}, admin: "", cards: "", attempts: [], anew: "",
 };
 
 export const ui = {
@@ -79,6 +80,7 @@ async function loadAll(person) {
   meanwhile = heard;
   state.online = true;
   try {
+    await speak(person);
     const [all, attempts] = await Promise.all([get("state?user=" + encodeURIComponent(person)), get("attempts")]);
     if (meanwhile !== heard) return; // a later connection loads
     load(all, attempts);
@@ -95,6 +97,11 @@ async function loadAll(person) {
     }
   }
   changed();
+}
+
+/** speak tells Slack's side the page's language: it becomes the person's, and at first the cards'. */
+export async function speak(person) {
+  state.cards = (await put("language", { user: person, language: language() })).cards || "";
 }
 
 function hear(c) {
@@ -150,6 +157,9 @@ function apply(c) {
       break;
     case "toggles":
       state.toggles = c.data;
+      break;
+    case "cards":
+      state.cards = c.data;
       break;
     case "channel":
       become(ui.person);

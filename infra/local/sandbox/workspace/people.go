@@ -99,6 +99,18 @@ func (w *Workspace) who(missing Code, is func(User) bool) (User, error) {
 	return User{}, missing
 }
 
+// Speak sets the locale that a person chose in Slack, such as ja-JP. It returns UserNotFound if there is no such person.
+func (w *Workspace) Speak(id, locale string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.users, func(u User) bool { return u.ID == id })
+	if i < 0 {
+		return UserNotFound
+	}
+	w.users[i].Locale = locale
+	return nil
+}
+
 func (w *Workspace) UserByEmail(email string) (User, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

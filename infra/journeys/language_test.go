@@ -1,0 +1,151 @@
+package journeys
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
+	"ringi/shared/words/language/languagetest"
+)
+
+// spoken is who asks in one language, where, and what people write. What Slack told of somebody is cached for a minute.
+type spoken struct{ user, channel, month, staff, overtime, reason, question, unknown, toAgent, stop string }
+
+var spokenIn = language.InEach(
+	spoken{workspace.Sato, workspace.HR, "今月の勤怠をまとめて", "従業員一覧を取得して", "先月の残業時間を確認して", "もっと簡潔にしてください", "使い方は?", "来期の予算を組んで", "claude: ファイルを作って", "DM は不要"},
+	spoken{workspace.Alex, workspace.General, "Summarize this month's attendance", "Get the list of employees", "Check last month's overtime hours", "Please make it shorter", "What can you do?",
+		"Plan the budget of next year", "claude: make a file", "no DM"})
+
+// In one language, people ask, reject, stop, cancel, see failures, talk with an agent and open their Home tab. Whatever
+// Ringi writes meanwhile is in that language.
+func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
+	ours := languagetest.SentencesBelow(t, "../../shared", "../../functions")
+	for _, locale := range language.All {
+		t.Run(locale, func(t *testing.T) {
+			s, w := start(t), spokenIn.In(locale)
+			people := []string{w.user, workspace.Suzuki}
+			driver.Settings(t, s, func(x *tenancy.Settings) { admin.Titles(x); x.Locale = locale })
+			for _, user := range people {
+				was := expect.Value(s.Sandbox.Workspace().User(user))(t).Locale
+				expect.NoError(t, s.Sandbox.Workspace().Speak(user, locale+"-XX"))
+				t.Cleanup(func() { expect.NoError(t, s.Sandbox.Workspace().Speak(user, was)) })
+			}
+			before := written(s, people)
+			tasksIn(t, s, w)
+			talkIn(t, s, w)
+			for _, user := range people {
+				expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi help"))
+				expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi list"))
+				expect.NoError(t, s.Sandbox.OpenHome(user))
+				expect.Eventually(t, "the tab of "+user, func() bool { _, ok := s.Sandbox.Home(user); return ok })
+			}
+			n := 0
+			for key, said := range written(s, people) {
+				if _, was := before[key]; !was {
+					n++
+					found := ours.Foreign(locale, said, fmt.Sprint(w))
+					expect.That(t, len(found) == 0, "%s in\n%s", strings.Join(found, "\n"), said)
+				}
+			}
+			expect.That(t, n >= 40, "only %d messages", n)
+		})
+	}
+}
+
+func (w spoken) ask(t *testing.T, s *stack.Stack, text string) *driver.Request {
+	t.Helper()
+	return driver.AskIn(t, s, w.user, w.channel, "<@"+workspace.Bot+"> "+text)
+}
+
+// tasksIn asks for work that ends in different ways.
+func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
+	t.Helper()
+	d := w.ask(t, s, w.month)
+	d.Click(w.user, driver.PromptCard, "approve_prompt") // may not
+	d.Reject(workspace.Suzuki, driver.PromptCard, "reject_prompt", w.reason)
+	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
+	d.Click(workspace.Suzuki, driver.ProcessCard, "approve_process")
+	d.Until("it is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+
+	s.Vendors.Fail("write_rows_to_google_sheet", 400, true)
+	failing := w.ask(t, s, w.overtime)
+	failing.Approve(workspace.Suzuki)
+	failing.Card(driver.ExecutionCard, "retry_execution")
+	s.Vendors.Fail("write_rows_to_google_sheet", 0, false)
+
+	gated := w.ask(t, s, w.staff+" demo: human check")
+	gated.Approve(workspace.Suzuki)
+	gated.Until("a person is asked", func(a *task.Aggregate) bool { return len(a.Gates) > 0 && a.Head.ShownRev >= a.Head.Rev })
+	gated.Cancel(w.user, gated.Root)
+	gated.Until("it is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+
+	for _, text := range []string{w.question, w.unknown, w.staff + " demo: fail draft"} {
+		r := w.ask(t, s, text)
+		r.Until("it is answered", func(a *task.Aggregate) bool {
+			return (a.Head.Ended != nil || a.Head.Parked != nil) && a.Head.ShownRev >= a.Head.Rev
+		})
+	}
+	r := w.ask(t, s, w.staff)
+	r.Card(driver.PromptCard, "approve_prompt")
+	reply := expect.Value(s.Sandbox.Reply(w.user, r.Channel, r.Root, "<@"+workspace.Bot+"> "+w.stop))(t)
+	choice := driver.At(t, s, r.Channel, reply)
+	choice.Root = r.Root
+	choice.Card(driver.TaskCard, "take_as_reason")
+	r.Cancel(w.user, r.Root) // or it would be drawn again in the next language
+	r.Until("nothing waits", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+}
+
+// talkIn has an agent propose a file, and lets an approver decide.
+func talkIn(t *testing.T, s *stack.Stack, w spoken) {
+	t.Helper()
+	d := driver.Talk(t, s, w.user, w.toAgent)
+	d.Eventually("an action", func() bool {
+		_, faces := d.Faces()
+		return strings.Contains(strings.Join(faces, ""), card.RejectAction)
+	})
+	all, faces := d.Faces()
+	for i, m := range all {
+		if strings.Contains(faces[i], card.RejectAction) {
+			d.Reject(workspace.Suzuki, m, w.reason)
+		}
+	}
+	d.Rests()
+}
+
+// written is everything that Ringi has written and these people see, by its place.
+func written(s *stack.Stack, people []string) map[string]string {
+	out := map[string]string{}
+	add := func(key string, v any) {
+		b, _ := json.Marshal(v)
+		out[key] = string(b)
+	}
+	channels := []string{workspace.HR, workspace.General}
+	for _, user := range people {
+		channels = append(channels, workspace.DirectMessage(user))
+		for _, m := range s.Sandbox.Ephemerals(user) {
+			add(user+m.TS, m.Text)
+		}
+		if v, ok := s.Sandbox.Home(user); ok {
+			add("home "+user, v.Blocks)
+		}
+	}
+	for _, c := range channels {
+		all, _ := s.Sandbox.Workspace().Everything(c)
+		for _, m := range all {
+			if m.User == workspace.Bot {
+				add(c+m.TS, []any{m.Text, m.Attachments, m.Blocks})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package page
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/runtime/expect"
+)
+
+// The tour of README.md by somebody whose browser is in English: everything is in English, people may do what their
+// titles say, and the gear changes the language of cards at once.
+func TestANewcomersTour(t *testing.T) {
+	o := driver.Options()
+	o.Sandbox.FirstPage = true
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error { return admin.Usual(ctx, s, team, "") }
+	s := expect.Value(stack.Start(t.Context(), o))(t)
+	t.Cleanup(s.Close)
+	window := browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale}
+	v := &visitor{t: t, s: s, words: english, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki,
+		Tab: browser.Start(t).Open(t, s.URL, window)}
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		v.shots = filepath.Join(dir, "tour-")
+	}
+	v.Until(`document.querySelector("#composer-main") && document.documentElement.lang === "en"`)
+
+	v.asks("Get the list of employees")
+	card := v.d.Card(driver.PromptCard, "approve_prompt")
+	v.sees(english.policy)
+	v.sees("Can approve or reject: @Ichiro Suzuki @Megumi Tanaka (not @Hanako Sato")
+	v.looks("newcomer")
+	v.cantStamp(workspace.Sato, card)
+	v.becomes(workspace.Suzuki)
+	v.Click(v.button("approve_prompt"))
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_process")) + `)`)
+	v.Click(v.button("approve_process"))
+	v.sees(english.done)
+	v.looks("toured")
+
+	// Somebody of another department can't stamp alone either, not even in their own direct messages.
+	v.requester, v.channel = workspace.Alex, workspace.DirectMessage(workspace.Alex)
+	v.becomes(workspace.Alex)
+	v.Press(`#sidebar [data-focus="` + v.channel + `"]`)
+	v.d = driver.AskIn(t, s, workspace.Alex, v.channel, "Get the list of employees")
+	v.cantStamp(workspace.Alex, v.d.Card(driver.PromptCard, "approve_prompt"))
+
+	v.Press("#open-settings")
+	v.Press(`#cards-language [lang="ja"]`)
+	v.sees(japanese.policy)
+	v.Press(`dialog.settings [aria-label="Close"]`)
+	v.cantStamp(workspace.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
+	v.looks("switched")
+	v.Clean()
+}
+
+// cantStamp presses approve as somebody who may not, and waits for the note in English.
+func (v *visitor) cantStamp(user string, card workspace.Message) {
+	v.t.Helper()
+	before := len(v.s.Sandbox.Ephemerals(user))
+	v.becomes(user)
+	v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
+	v.Click(v.button("approve_prompt"))
+	expect.Eventually(v.t, "a note", func() bool { return len(v.s.Sandbox.Ephemerals(user)) > before })
+	told := v.s.Sandbox.Ephemerals(user)
+	said := strings.Split(told[len(told)-1].Text, "\n")[0]
+	v.Until(fmt.Sprintf(`[...document.querySelectorAll(".msg")].some((m) => m.innerText.includes(%q) && m.innerText.includes(%q))`,
+		english.onlyYou, said))
+	expect.That(v.t, strings.Contains(said, "approve"), "not in English: %s", said)
+	expect.That(v.t, v.d.Shows(driver.PromptCard, "approve_prompt"), "%s stamped alone", user)
+}
