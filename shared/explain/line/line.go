@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
@@ -26,9 +27,10 @@ import (
 type Kind int
 
 const (
-	Words  Kind = iota // Ringi's
-	Value              // planned; must be shown without its formatting
-	Person             // a Slack user id
+	Words   Kind = iota // Ringi's
+	Value               // planned; must be shown without its formatting
+	Person              // a Slack user id
+	Between             // separates two items of a line
 )
 
 // Piece is a part of a line.
@@ -57,6 +59,11 @@ func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
 		return l.out
 	}
 	l.args = args
+	return l.call(s)
+}
+
+// call writes the line of a step with the writer's arguments.
+func (l *writer) call(s task.Step) []Piece {
 	if l.own(s.Tool) {
 		l.rest(l.w.more)
 	} else {
@@ -72,7 +79,7 @@ func (l *writer) leftOut(raw aggregate.JSON) {
 	l.earlier = nil // a default never refers to a step
 	defaults, _ := decode(raw)
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
-		l.words(l.w.between)
+		l.add(Between, between)
 		l.name(name)
 		l.words(": ")
 		l.value(defaults[name])
@@ -107,7 +114,15 @@ func (l *writer) add(k Kind, text string) {
 	}
 }
 
-func (l *writer) words(text string) { l.add(Words, text) }
+// words writes Ringi's own text, which may have several items.
+func (l *writer) words(text string) {
+	for i, item := range strings.Split(text, between) {
+		if i > 0 {
+			l.add(Between, between)
+		}
+		l.add(Words, item)
+	}
+}
 
 // missing is a missing argument, as opposed to null.
 type missing struct{}
@@ -164,6 +179,8 @@ func (l *writer) value(v any) {
 		l.add(Value, v.String())
 	case bool:
 		l.add(Value, strconv.FormatBool(v))
+	case several:
+		l.several(v)
 	case []any:
 		l.words("[")
 		l.list(v)
@@ -230,7 +247,8 @@ func plainSigns(s string) bool {
 // rest writes the arguments that were not mentioned. with precedes each name.
 func (l *writer) rest(with string) {
 	for _, name := range slices.Sorted(maps.Keys(l.args)) {
-		l.words(l.w.between + with)
+		l.add(Between, between)
+		l.words(with)
 		l.name(name)
 		l.words(": ")
 		l.value(l.args[name])
@@ -246,14 +264,37 @@ func reference(v any) (path string, ok bool) {
 
 // from writes the name of an earlier step's result or a part of it. It returns false for any other path.
 func (l *writer) from(path string) bool {
+	s, inside, ok := l.source(path)
+	if !ok {
+		return false
+	}
+	l.resultOf(fill(l.w.step, "n", s.Order), s.Tool, inside)
+	return true
+}
+
+// source returns the earlier step that a path leads to, and the path inside its result.
+func (l *writer) source(path string) (s task.Step, inside string, ok bool) {
 	step, rest, _ := strings.Cut(path, ".")
 	s, known := l.earlier[step]
 	inside, deeper := strings.CutPrefix(rest, "result.")
-	if !known || rest != "result" && (!deeper || inside == "") {
-		return false
+	if !deeper {
+		inside = ""
 	}
-	parts := map[string]func(){
-		"step": func() { l.words(strconv.Itoa(s.Order)) },
+	return s, inside, known && (rest == "result" || deeper && inside != "")
+}
+
+// resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
+func (l *writer) resultOf(steps, tool, inside string) {
+	f, _ := catalog.Of(tool)
+	heading, text := f.Heading(l.locale, inside), l.w.resultAt
+	switch {
+	case inside == "":
+		text = l.w.result
+	case heading != "":
+		text = l.w.resultCalled
+	}
+	l.say(text, map[string]func(){
+		"step": func() { l.words(steps) }, "heading": func() { l.words(heading) },
 		"path": func() {
 			if plainSigns(inside) {
 				l.add(Value, inside)
@@ -261,11 +302,5 @@ func (l *writer) from(path string) bool {
 			}
 			l.quoted(inside)
 		},
-	}
-	if !deeper {
-		l.say(l.w.result, parts)
-		return true
-	}
-	l.say(l.w.resultAt, parts)
-	return true
+	})
 }

@@ -25,14 +25,17 @@ func (l *writer) own(name string) bool {
 	}
 	f, _ := catalog.Of(name)
 	if f.Line != nil {
-		l.template(f)
+		l.template(f, f.Line, nil)
 	}
 	return f.Line != nil
 }
 
-// template writes the line by a tool's file.
-func (l *writer) template(f catalog.File) {
-	l.fill(f.Line.In(l.locale), func(name string) {
+// template writes a line of a tool's file. own writes what stands for no argument, and reports that it did.
+func (l *writer) template(f catalog.File, text language.Texts, own func(name string) bool) {
+	l.fill(text.In(l.locale), func(name string) {
+		if own != nil && own(name) {
+			return
+		}
 		v := l.take(name)
 		words := wordsFor(f.Arguments[name], v)
 		if words == nil {
@@ -75,12 +78,23 @@ func (l *writer) sheet() {
 	})
 	l.say(l.w.rows, map[string]func(){"rows": l.of(rows)})
 	if columns, ok := l.listed("columns"); ok {
-		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns) }})
+		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns, l.headings(rows)) }})
 	}
 }
 
-// columns writes each column's title and the member that fills it.
-func (l *writer) columns(columns []any) {
+// headings returns what people call the members of rows that come from a tool of the catalog, or nil for other rows.
+func (l *writer) headings(rows any) func(member string) string {
+	path, _ := reference(rows)
+	s, inside, ok := l.source(path)
+	f, known := catalog.Of(s.Tool)
+	if !ok || !known || inside == "" {
+		return nil
+	}
+	return func(member string) string { return f.Heading(l.locale, inside+"."+member) }
+}
+
+// columns writes each column's title, and what fills it unless people call that by the title.
+func (l *writer) columns(columns []any, headings func(member string) string) {
 	for i, c := range columns {
 		if i > 0 {
 			l.words(", ")
@@ -92,8 +106,15 @@ func (l *writer) columns(columns []any) {
 			l.value(c)
 			continue
 		}
+		heading := ""
+		if headings != nil {
+			heading = headings(member)
+		}
 		l.name(name)
-		if member != name {
+		switch {
+		case heading != "" && heading != name:
+			l.words(" = (" + heading + ")")
+		case heading == "" && (member != name || headings != nil):
 			l.words(" = ")
 			l.name(member)
 		}
@@ -119,7 +140,7 @@ func (l *writer) message() {
 		return
 	}
 	for _, d := range details {
-		l.words(l.w.between)
+		l.add(Between, between)
 		label, value, ok := pair(d, "label", "value")
 		name, plain := label.(string)
 		if !ok || !plain {
