@@ -42,16 +42,16 @@ type Piece struct {
 // Of returns one line for each step. locale is ja or en.
 func Of(locale string, steps []task.Step) [][]Piece {
 	lines := make([][]Piece, len(steps))
-	earlier := map[string]task.Step{}
-	for i, s := range steps {
-		lines[i] = of(locale, s, earlier)
-		earlier[s.StepID] = s
+	for i := range steps {
+		lines[i] = of(locale, steps, i)
 	}
 	return lines
 }
 
-func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
-	l := &writer{locale: locale, w: wordsOf(locale), earlier: earlier}
+// of returns the line of a step of a plan.
+func of(locale string, steps []task.Step, i int) []Piece {
+	s := &steps[i]
+	l := &writer{locale: locale, w: wordsOf(locale), earlier: steps[:i]}
 	args, ok := decode(s.ToolInput)
 	if !ok {
 		l.words(l.w.unread)
@@ -63,7 +63,7 @@ func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
 }
 
 // call writes the line of a step with the writer's arguments.
-func (l *writer) call(s task.Step) []Piece {
+func (l *writer) call(s *task.Step) []Piece {
 	if l.own(s.Tool) {
 		l.rest(l.w.more)
 	} else {
@@ -104,10 +104,11 @@ type writer struct {
 	locale  string
 	w       *words
 	args    map[string]any
-	earlier map[string]task.Step
+	earlier []task.Step // to whose results values may refer
 	out     []Piece
 }
 
+//go:noinline
 func (l *writer) add(k Kind, text string) {
 	if text != "" {
 		l.out = append(l.out, Piece{k, text})
@@ -152,6 +153,8 @@ func (l *writer) say(text string, parts map[string]func()) {
 }
 
 // fill writes a text and calls part for each {name} in it.
+//
+//go:noinline
 func (l *writer) fill(text string, part func(name string)) {
 	for {
 		before, rest, found := strings.Cut(text, "{")
@@ -165,6 +168,7 @@ func (l *writer) fill(text string, part func(name string)) {
 	}
 }
 
+//go:noinline
 func (l *writer) of(v any) func() { return func() { l.value(v) } }
 
 func (l *writer) value(v any) {
@@ -264,43 +268,47 @@ func reference(v any) (path string, ok bool) {
 
 // from writes the name of an earlier step's result or a part of it. It returns false for any other path.
 func (l *writer) from(path string) bool {
-	s, inside, ok := l.source(path)
-	if !ok {
+	s, inside := source(path, l.earlier)
+	if s == nil {
 		return false
 	}
 	l.resultOf(fill(l.w.step, "n", s.Order), s.Tool, inside)
 	return true
 }
 
-// source returns the earlier step that a path leads to, and the path inside its result.
-func (l *writer) source(path string) (s task.Step, inside string, ok bool) {
+// source returns the earlier step that a path leads to, nil if there is none, and the path inside its result.
+func source(path string, earlier []task.Step) (s *task.Step, inside string) {
 	step, rest, _ := strings.Cut(path, ".")
-	s, known := l.earlier[step]
 	inside, deeper := strings.CutPrefix(rest, "result.")
-	if !deeper {
+	if rest == "result" {
 		inside = ""
+	} else if !deeper || inside == "" {
+		return nil, ""
 	}
-	return s, inside, known && (rest == "result" || deeper && inside != "")
+	for i := range earlier {
+		if earlier[i].StepID == step {
+			return &earlier[i], inside
+		}
+	}
+	return nil, ""
 }
 
 // resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
 func (l *writer) resultOf(steps, tool, inside string) {
 	f, _ := catalog.Of(tool)
-	heading, text := f.Heading(l.locale, inside), l.w.resultAt
+	heading := f.Heading(l.locale, inside)
 	switch {
 	case inside == "":
-		text = l.w.result
+		l.words(fill(l.w.result, "step", steps))
 	case heading != "":
-		text = l.w.resultCalled
-	}
-	l.say(text, map[string]func(){
-		"step": func() { l.words(steps) }, "heading": func() { l.words(heading) },
-		"path": func() {
+		l.words(fill(l.w.resultCalled, "step", steps, "heading", heading))
+	default:
+		l.fill(fill(l.w.resultAt, "step", steps), func(string) {
 			if plainSigns(inside) {
 				l.add(Value, inside)
 				return
 			}
 			l.quoted(inside)
-		},
-	})
+		})
+	}
 }

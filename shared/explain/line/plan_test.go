@@ -24,11 +24,7 @@ func written(locale string, steps []task.Step) (writes, reads string) {
 	of := func(entries []line.Entry) string {
 		var lines []string
 		for _, e := range entries {
-			var orders []string
-			for _, s := range e.Steps {
-				orders = append(orders, fmt.Sprint(s.Order))
-			}
-			lines = append(lines, strings.Join(orders, ", ")+". "+text(e.Line))
+			lines = append(lines, strings.Join(e.Orders, ", ")+". "+text(e.Line))
 		}
 		return strings.Join(lines, "\n")
 	}

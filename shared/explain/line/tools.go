@@ -25,17 +25,16 @@ func (l *writer) own(name string) bool {
 	}
 	f, _ := catalog.Of(name)
 	if f.Line != nil {
-		l.template(f, f.Line, nil)
+		l.template(f, f.Line.In(l.locale))
 	}
 	return f.Line != nil
 }
 
-// template writes a line of a tool's file. own writes what stands for no argument, and reports that it did.
-func (l *writer) template(f catalog.File, text language.Texts, own func(name string) bool) {
-	l.fill(text.In(l.locale), func(name string) {
-		if own != nil && own(name) {
-			return
-		}
+// template writes a line of a tool's file.
+//
+//go:noinline
+func (l *writer) template(f catalog.File, text string) {
+	l.fill(text, func(name string) {
 		v := l.take(name)
 		words := wordsFor(f.Arguments[name], v)
 		if words == nil {
@@ -85,9 +84,12 @@ func (l *writer) sheet() {
 // headings returns what people call the members of rows that come from a tool of the catalog, or nil for other rows.
 func (l *writer) headings(rows any) func(member string) string {
 	path, _ := reference(rows)
-	s, inside, ok := l.source(path)
+	s, inside := source(path, l.earlier)
+	if s == nil || inside == "" {
+		return nil
+	}
 	f, known := catalog.Of(s.Tool)
-	if !ok || !known || inside == "" {
+	if !known {
 		return nil
 	}
 	return func(member string) string { return f.Heading(l.locale, inside+"."+member) }
@@ -126,8 +128,10 @@ func (l *writer) most(rows any) int {
 	sheet, _ := catalog.Of("write_rows_to_google_sheet")
 	path, _ := reference(rows)
 	step, _, _ := strings.Cut(path, ".")
-	if source, ok := catalog.Of(l.earlier[step].Tool); ok {
-		return min(source.Limits.MaxRows, sheet.Limits.MaxRows)
+	if s, _ := source(step+".result", l.earlier); s != nil {
+		if f, ok := catalog.Of(s.Tool); ok {
+			return min(f.Limits.MaxRows, sheet.Limits.MaxRows)
+		}
 	}
 	return sheet.Limits.MaxRows
 }

@@ -55,6 +55,7 @@ var english = words{
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
 }
 
+//go:noinline
 func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }
 
 // Sent is the line below a message that a step sends: who asked for it, and who stamped it.

@@ -110,6 +110,7 @@ func (f face) message() Message {
 	return m
 }
 
+//go:noinline
 func (f face) with(blocks ...slack.Block) face {
 	f.blocks = append(f.blocks, blocks...)
 	return f

@@ -13,6 +13,8 @@ import (
 // …/composition-objects/text-object) says "characters" without defining them, or saying whether they are counted before
 // escaping, and Slack's SDK for Python (slack_sdk.models) counts code points. A kanji counts as one, most emoji as two,
 // a family emoji as eight. So a text may be cut earlier than Slack requires.
+//
+//go:noinline
 func units(s string) int {
 	n := 0
 	for _, r := range s {

@@ -2,7 +2,6 @@ package card
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"ringi/shared/domain/task"
@@ -42,11 +41,7 @@ type item struct {
 
 // items splits the line of an entry, and adds the line below a message.
 func (d drawing) items(e line.Entry, sign string) []item {
-	orders := make([]string, len(e.Steps))
-	for i, s := range e.Steps {
-		orders[i] = strconv.Itoa(s.Order)
-	}
-	number := strings.Join(orders, ", ") + "."
+	number := strings.Join(e.Orders, ", ") + "."
 	again := fill(d.w.Again, "step", number)
 	out := []item{{before: "\n", text: number + " ", again: again, first: true}}
 	for _, p := range e.Line {
@@ -56,7 +51,7 @@ func (d drawing) items(e line.Entry, sign string) []item {
 		}
 		out[len(out)-1].text += d.piece(p)
 	}
-	if e.Steps[0].Tool == messageTool {
+	if e.Tool == messageTool {
 		out = append(out, item{before: "\n", text: d.sent(), again: again})
 	}
 	return out
