@@ -165,6 +165,7 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	case p.Push != nil:
 		return d.listed(d.pullRequest(x, p), most)
 	case x.ActionType == conversation.ToolCall:
+		d.asker = d.t.AskersOf(x)[0]
 		return d.callBody(p, most)
 	case x.ActionType == conversation.ShellCommand:
 		return d.listed(d.scripts(p), most)

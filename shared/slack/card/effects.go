@@ -59,7 +59,7 @@ func (d drawing) items(e line.Entry, sign string) []item {
 
 // sent is the line below a message, with Stamper in the place of whoever stamps it.
 func (d drawing) sent() string {
-	return "_" + line.Sent(d.w.Locale, d.w.mention(d.a.Head.Requester), d.w.Stamper) + "_"
+	return "_" + line.Sent(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester)), d.w.Stamper) + "_"
 }
 
 // itemized fills up to most sections with items. It splits only an item that is longer than a section.
