@@ -234,5 +234,10 @@ func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 			}
 		}
 		expect.That(t, strings.Contains(all.String(), want), "%s: %s", locale, all.String())
+		args := `{"recipient":"U0SATO","text":"x","details":[]}`
+		gate := calling(t, "send_slack_dm", args, args)
+		m = render(gate.Aggregate, gate.card(stepCard), locale, gate.now)
+		shown := drawn(m.Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.Contains(shown, want), "%s: the gate lacks it: %s", locale, shown)
 	}
 }

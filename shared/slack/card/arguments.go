@@ -42,7 +42,7 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 		other = append([]string{d.w.SheetStays}, other...)
 	}
 	other = append(other, d.leftOut(call)...)
-	if call.Tool == messageTool {
+	if call.Tool == MessageTool {
 		other = append(other, d.sent())
 	}
 	out := d.packed(to, most)

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/explain/line"
 )
 
-// messageTool sends a message, below which stands who asked for it and who stamped it.
-const messageTool = "send_slack_dm"
+// MessageTool sends a message, below which stands who asked for it and who stamped it.
+const MessageTool = "send_slack_dm"
 
 // effects draws what the steps would do, made from their tools and planned arguments: first each write with its number,
 // below that the reads. No model writes any of it. Values are shown completely, without invisible characters.
@@ -51,16 +51,19 @@ func (d drawing) items(e line.Entry, sign string) []item {
 		}
 		out[len(out)-1].text += d.piece(p)
 	}
-	if e.Tool == messageTool {
+	if e.Tool == MessageTool {
 		out = append(out, item{before: "\n", text: d.sent(), again: again})
 	}
 	return out
 }
 
-// sent is the line below a message, with Stamper in the place of whoever stamps it.
+// sent is the line below a message.
 func (d drawing) sent() string {
-	return "_" + line.Sent(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester)), d.w.Stamper) + "_"
+	return "_" + Below(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester))) + "_"
 }
+
+// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
+func Below(locale, who string) string { return line.Sent(locale, who, wordsOf(locale).Stamper) }
 
 // itemized fills up to most sections with items. It splits only an item that is longer than a section.
 func (d drawing) itemized(items []item, most int) body {
