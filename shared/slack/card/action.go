@@ -190,7 +190,7 @@ func (d conversationDrawing) argv(p conversation.Payload) listing {
 		case arg == "":
 			// Inside a code block this word would look like the argument itself.
 			l.add(i+1, again, n+" "+d.w.EmptyCell)
-		case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
+		case strings.ContainsAny(arg, "\n`") || units(arg) > maxInlineCode:
 			l.add(i+1, again, append([]string{n}, d.written(arg)...)...)
 		default:
 			l.add(i+1, again, n+" "+inlineCode(arg))

@@ -241,3 +241,19 @@ func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 		expect.That(t, strings.Contains(shown, want), "%s: the gate lacks it: %s", locale, shown)
 	}
 }
+
+// Code in an argument is legible: it stands in a block, where only three backticks in a row are spelled.
+func TestBackticksAreLegible(t *testing.T) {
+	for value, want := range map[string]string{
+		"`npm test` and ``x``": "```\n`npm test` and ``x``\n```", "a ```b``` c": "```\na ⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩b⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩ c\n```",
+		"plain": "`plain`",
+	} {
+		args := jsonOf(map[string]any{"body": value})
+		_, blocks := calling(t, "notes.post", args, args).gate(t)
+		expect.That(t, strings.Contains(drawn(blocks), want), "%q is drawn as %s", value, drawn(blocks))
+	}
+	for text, want := range map[string]string{`["a `+"`b`"+`"]`: "`b`", `["`+"```"+`"]`: `\u0060\u0060\u0060`} {
+		_, blocks := calling(t, "notes.post", text, text).gate(t)
+		expect.That(t, strings.Contains(drawn(blocks), want), "%s is drawn as %s", text, drawn(blocks))
+	}
+}
