@@ -252,7 +252,7 @@ func TestBackticksAreLegible(t *testing.T) {
 		_, blocks := calling(t, "notes.post", args, args).gate(t)
 		expect.That(t, strings.Contains(drawn(blocks), want), "%q is drawn as %s", value, drawn(blocks))
 	}
-	for text, want := range map[string]string{`["a `+"`b`"+`"]`: "`b`", `["`+"```"+`"]`: `\u0060\u0060\u0060`} {
+	for text, want := range map[string]string{`["a ` + "`b`" + `"]`: "`b`", `["` + "```" + `"]`: `\u0060\u0060\u0060`} {
 		_, blocks := calling(t, "notes.post", text, text).gate(t)
 		expect.That(t, strings.Contains(drawn(blocks), want), "%s is drawn as %s", text, drawn(blocks))
 	}
