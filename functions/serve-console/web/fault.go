@@ -13,6 +13,7 @@ import (
 // Errors that refuse a request, besides those that errorclass knows.
 var (
 	ErrNoPage       = errors.New("no such page")
+	ErrNoID         = errors.New("an id that nothing can have")
 	ErrExpired      = errors.New("deleted after its retention time")
 	ErrDeletable    = errors.New("a conversation that is deleted, or that the viewer can't see")
 	ErrAdminsOnly   = errors.New("for administrators")
@@ -34,6 +35,7 @@ var faults = []struct {
 	refused bool // somebody tried a forbidden act: logged
 }{
 	{ErrNoPage, http.StatusNotFound, "no_page", false},
+	{ErrNoID, http.StatusNotFound, "no_page", true},
 	{ErrExpired, http.StatusNotFound, "expired", false},
 	{ErrDeletable, http.StatusNotFound, "deletable", true},
 	{ErrAdminsOnly, http.StatusForbidden, "admins_only", true},
