@@ -81,8 +81,9 @@ func (l *writer) sheet() {
 	}
 }
 
-// headings returns what people call the members of rows that come from a tool of the catalog, or nil for other rows.
-func (l *writer) headings(rows any) func(member string) string {
+// headings returns what people call the members of rows that come from a tool of the catalog, in the language of a title
+// that is one of a member's headings; nil for other rows.
+func (l *writer) headings(rows any) func(member, title string) string {
 	path, _ := reference(rows)
 	s, inside := source(path, l.earlier)
 	if s == nil || inside == "" {
@@ -92,11 +93,18 @@ func (l *writer) headings(rows any) func(member string) string {
 	if !known {
 		return nil
 	}
-	return func(member string) string { return f.Heading(l.locale, inside+"."+member) }
+	return func(member, title string) string {
+		for _, locale := range language.All {
+			if f.Heading(locale, inside+"."+member) == title {
+				return title
+			}
+		}
+		return f.Heading(l.locale, inside+"."+member)
+	}
 }
 
 // columns writes each column's title, and what fills it unless people call that by the title.
-func (l *writer) columns(columns []any, headings func(member string) string) {
+func (l *writer) columns(columns []any, headings func(member, title string) string) {
 	for i, c := range columns {
 		if i > 0 {
 			l.words(", ")
@@ -110,7 +118,7 @@ func (l *writer) columns(columns []any, headings func(member string) string) {
 		}
 		heading := ""
 		if headings != nil {
-			heading = headings(member)
+			heading = headings(member, name)
 		}
 		l.name(name)
 		switch {
