@@ -225,7 +225,7 @@ func TestASectionEndsBetweenItems(t *testing.T) {
 func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 	s := planned(t, fiveSteps(), defaults)
 	for locale, want := range map[string]string{"ja": "_依頼: <@" + requester.ID + "> · 承認: 押した人_",
-		"en": "_Requested by <@" + requester.ID + "> · approved by whoever approves_"} {
+		"en": "_Requested by <@" + requester.ID + "> · approved by [approver]_"} {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		var all strings.Builder
 		for _, b := range m.Attachments[0].Blocks.BlockSet {
