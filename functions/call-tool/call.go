@@ -52,8 +52,17 @@ func (j *job) run(ctx context.Context) (v json.RawMessage, err error) {
 	defer panics.Recover(ctx, &err, j.in.Ref().Log(), "tool", j.action.Tool)
 	return j.Tools.Run(ctx, tool.Call{
 		Tenant: j.in.Tenant, Tool: j.action.Tool, Arguments: j.arguments, Key: j.in.Ref().ID + "/" + j.action.ActionID,
-		Locale: j.session.Locale, Bounds: j.tool.Spec.Bounds, Pin: j.tool.Spec.Pin,
+		Locale: j.session.Locale, Bounds: j.tool.Spec.Bounds, Pin: j.tool.Spec.Pin, Asked: j.asked(),
+		Stamped: j.action.Gate.ApprovedBy,
 	})
+}
+
+// asked returns whose request the action is.
+func (j *job) asked() string {
+	if len(j.action.Askers) > 0 {
+		return j.action.Askers[0]
+	}
+	return j.session.Opener
 }
 
 // noteChanged disables a tool that its server has changed. A failure is only logged: the tool's next call finds the

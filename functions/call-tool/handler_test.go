@@ -218,6 +218,9 @@ func testWrite(t *testing.T, w *world) {
 	c := w.vendor.calls[0]
 	expect.Is(t, c.Key, w.ref.ID+"/"+w.action().ActionID)
 	expect.Is(t, c.Tenant, w.ref.Tenant)
+	x := w.action()
+	expect.That(t, c.Asked == x.Askers[0] && c.Stamped == x.Gate.ApprovedBy && c.Stamped != "",
+		"asked by %q, stamped by %q; the action has %v, %q", c.Asked, c.Stamped, x.Askers, x.Gate.ApprovedBy)
 }
 
 // crash leaves a claim whose invocation is gone.

@@ -222,8 +222,16 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	j.used = true
 	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
 		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
-		Bounds: t.spec.Bounds, Pin: t.spec.Pin,
+		Bounds: t.spec.Bounds, Pin: t.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
 	})
+}
+
+// stampedBy returns who approved a step: at its own gate if it has one, else with all steps.
+func stampedBy(a *task.Aggregate, e *task.Execution, step task.Step) string {
+	if g := a.GateOf(e, step.Order); g != nil {
+		return g.ApprovedBy
+	}
+	return a.ProcessOf(e).ApprovedBy
 }
 
 // within returns how long a call may take: its tool's timeout or, in an invocation that has done nothing yet, at most

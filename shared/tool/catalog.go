@@ -207,8 +207,11 @@ type Call struct {
 	Arguments Resolved
 	// Key is the idempotency key. A repeated call has the same key.
 	Key string
-	// Locale is the language of error messages, ja or en.
+	// Locale is the language of error messages and of the line below a message, ja or en.
 	Locale string
+	// Asked and Stamped are the Slack ids of who asked for the call and of who approved it. Stamped is empty if nobody
+	// was asked to.
+	Asked, Stamped string
 	// Bounds are the constraints of the tenant's permission. Constraints on arguments have been checked before the
 	// call. The tool itself checks those that need the vendor's data, such as departments.
 	Bounds tenancy.Constraints

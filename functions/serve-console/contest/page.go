@@ -61,7 +61,7 @@ type draftView struct {
 func (c *Pages) contestOf(r *http.Request, v *web.Viewer) (*contest.Aggregate, []*contest.Work, error) {
 	id := r.PathValue("id")
 	if !contest.ValidID(id) {
-		return nil, nil, fmt.Errorf("a contest's id: %w", aggregate.ErrNotFound)
+		return nil, nil, fmt.Errorf("a contest's id: %w", web.ErrNoID)
 	}
 	a, err := c.Contests.Load(r.Context(), contest.Ref(v.Tenant, id))
 	if err != nil {

@@ -63,7 +63,7 @@ func (c *Pages) content(ctx context.Context, o opened, e conversation.Entry) (co
 		return nil
 	})
 	if errors.Is(err, versions.ErrGone) {
-		err = fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
+		err = fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
 	return content, err
 }
@@ -211,7 +211,7 @@ func (c *Pages) sendArchive(w http.ResponseWriter, r *http.Request, v *web.Viewe
 		return packed.Add(e.Path, content, e.Mode == conversation.ModeExecutable)
 	})
 	if err = errors.Join(err, packed.Close()); errors.Is(err, versions.ErrGone) {
-		return fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
+		return fmt.Errorf("%w: %w", web.ErrExpired, err)
 	}
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (c *Pages) sendPatch(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 			return nil
 		})
 		if errors.Is(err, versions.ErrGone) {
-			return fmt.Errorf("%w: %w", aggregate.ErrNotFound, err)
+			return fmt.Errorf("%w: %w", web.ErrExpired, err)
 		}
 		if err != nil {
 			return err

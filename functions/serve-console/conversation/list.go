@@ -322,7 +322,7 @@ func actionBadge(x *conversation.Action) string {
 func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
 	id := r.PathValue("id")
 	if !conversation.ValidID(id) {
-		return aggregate.Ref{}, fmt.Errorf("a session's id: %w", aggregate.ErrNotFound)
+		return aggregate.Ref{}, fmt.Errorf("a session's id: %w", web.ErrNoID)
 	}
 	return conversation.RefOf(v.Tenant, id), nil
 }

@@ -126,10 +126,13 @@ var saidKey = regexp.MustCompile(`^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`)
 
 // load reads a session if the viewer may see it.
 func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {
-	if t.is, err = c.Conversations.Load(ctx, ref); err != nil {
-		return t, err
+	if t.is, err = c.Conversations.Load(ctx, ref); err == nil {
+		t.settings, err = c.Readable(ctx, v, t.is)
 	}
-	if t.settings, err = c.Readable(ctx, v, t.is); err != nil {
+	if errors.Is(err, aggregate.ErrNotFound) {
+		err = fmt.Errorf("%w: %w", web.ErrDeletable, err)
+	}
+	if err != nil {
 		return t, err
 	}
 	t.defs, _ = agent.Definitions(t.settings.Agents, c.Outbound)

@@ -106,7 +106,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Retried = r.Person(e.RetriedBy)
 	}
 	if p := a.ProcessOf(e); p != nil {
-		steps := r.steps(p.Steps)
+		steps := r.steps(a, p.Steps)
 		for i, planned := range p.Steps {
 			t.Steps = append(t.Steps, r.run(s, e, planned, steps[i]))
 		}

@@ -19,7 +19,7 @@ import (
 const maxPlain = 1 << 20
 
 // errExpired: the value was deleted after its retention time.
-var errExpired = fmt.Errorf("%w: %w", aggregate.ErrNotFound, large.ErrExpired)
+var errExpired = fmt.Errorf("%w: %w: %w", web.ErrExpired, aggregate.ErrNotFound, large.ErrExpired)
 
 // sendResult sends a step's result as a CSV file: 1.csv is the first table, values.csv the values outside tables, and
 // all.csv the first table or, without one, the values.

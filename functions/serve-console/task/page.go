@@ -80,7 +80,7 @@ type loaded struct {
 func refOf(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
 	id := r.PathValue("id")
 	if !aggregate.ValidID(id) {
-		return aggregate.Ref{}, fmt.Errorf("a task's id: %w", aggregate.ErrNotFound)
+		return aggregate.Ref{}, fmt.Errorf("a task's id: %w", web.ErrNoID)
 	}
 	return task.RefOf(v.Tenant, id), nil
 }

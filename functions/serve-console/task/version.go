@@ -146,7 +146,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	for i, p := range a.Processes {
 		v := Version{
 			ID: p.ID, Number: p.Version, Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
-			Steps: r.steps(p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
+			Steps: r.steps(a, p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
 		}
 		v.stop(a)
 		now := text(v.Steps)
@@ -161,7 +161,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	return out
 }
 
-func (r Reader) steps(planned []task.Step) []Step {
+func (r Reader) steps(a *task.Aggregate, planned []task.Step) []Step {
 	effects := line.Of(r.Locale, planned)
 	out := make([]Step, len(planned))
 	for i, s := range planned {
@@ -169,6 +169,9 @@ func (r Reader) steps(planned []task.Step) []Step {
 			Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput),
 			Tool:   legible.OneLine(s.Tool),
 			Effect: r.effect(effects[i]), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
+		}
+		if s.Tool == card.MessageTool {
+			out[i].Effect += " · " + card.Below(r.Locale, legible.Isolated(r.called(a.Head.Requester)))
 		}
 		if s.Title != "" {
 			out[i].Description = r.prose(s.Description)
@@ -277,7 +280,7 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 			}
 			for i, s := range p.Steps {
 				if s.StepID == row.StepID && s.Order == row.Order {
-					g.Step = &r.steps(p.Steps)[i]
+					g.Step = &r.steps(a, p.Steps)[i]
 					g.Call, g.Whole = r.call(s, row.Arguments, len(row.Arguments.JSON))
 					g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
 				}

@@ -13,6 +13,9 @@ import (
 // Errors that refuse a request, besides those that errorclass knows.
 var (
 	ErrNoPage       = errors.New("no such page")
+	ErrNoID         = errors.New("an id that nothing can have")
+	ErrExpired      = errors.New("deleted after its retention time")
+	ErrDeletable    = errors.New("a conversation that is deleted, or that the viewer can't see")
 	ErrAdminsOnly   = errors.New("for administrators")
 	ErrSignedOut    = errors.New("nobody is signed in")
 	ErrBadForm      = errors.New("the form carries no token of this session")
@@ -32,6 +35,9 @@ var faults = []struct {
 	refused bool // somebody tried a forbidden act: logged
 }{
 	{ErrNoPage, http.StatusNotFound, "no_page", false},
+	{ErrNoID, http.StatusNotFound, "no_page", true},
+	{ErrExpired, http.StatusNotFound, "expired", false},
+	{ErrDeletable, http.StatusNotFound, "deletable", true},
 	{ErrAdminsOnly, http.StatusForbidden, "admins_only", true},
 	{ErrSignedOut, http.StatusUnauthorized, "signed_out", true},
 	{ErrBadForm, http.StatusForbidden, "bad_form", true},

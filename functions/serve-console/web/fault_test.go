@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
@@ -38,6 +39,8 @@ func TestWhatAPageIsAnsweredAs(t *testing.T) {
 		{errorclass.ErrModelUnavailable, http.StatusServiceUnavailable, "unavailable", false},
 		{errors.New("a bug"), http.StatusInternalServerError, "internal", false},
 		{ErrNoPage, http.StatusNotFound, "no_page", false},
+		{fmt.Errorf("%w: %w", ErrExpired, aggregate.ErrNotFound), http.StatusNotFound, "expired", false},
+		{fmt.Errorf("%w: %w", ErrDeletable, aggregate.ErrNotFound), http.StatusNotFound, "deletable", true},
 	} {
 		status, says, refused := FaultOf(fmt.Errorf("save it: %w", tt.err))
 		expect.That(t, status == tt.status && says == tt.says && refused == tt.refused,
@@ -51,6 +54,17 @@ func TestEveryFaultHasItsWords(t *testing.T) {
 			if words := TextsOf("fault", locale); words.In("title", f.says) == "" || words.In("text", f.says) == "" {
 				t.Errorf("%s has no words for %v", locale, f.err)
 			}
+		}
+	}
+}
+
+// Only what may have been deleted is said to be.
+func TestDeletedIsSaidOnlyWhereItMayBe(t *testing.T) {
+	for locale, deleted := range map[string]string{"ja": "削除", "en": "deleted"} {
+		texts := TextsOf("fault", locale)
+		for _, says := range []string{"no_page", "not_found", "expired", "deletable"} {
+			may := says == "expired" || says == "deletable"
+			expect.That(t, strings.Contains(texts.In("text", says), deleted) == may, "%s: %s", says, texts.In("text", says))
 		}
 	}
 }

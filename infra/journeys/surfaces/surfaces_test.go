@@ -57,7 +57,7 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 	})
 	driver.UntilTaken(t, "the command is accepted", func() { _ = s.Sandbox.Command(workspace.Sato, workspace.HR, "/ringi 今月の勤怠をまとめて") }, func() bool {
 		told := s.Sandbox.Ephemerals(workspace.Sato)
-		return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "受け付けました")
+		return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "確認しています")
 	})
 	root := newest(t, s, workspace.HR, "> 今月の勤怠をまとめて")
 	d := driver.At(t, s, workspace.HR, root.TS)

@@ -13,6 +13,8 @@ type Draft struct {
 }
 
 // Fail records an error, unless an earlier one is recorded.
+//
+//go:noinline
 func (d *Draft) Fail(err error) { d.err = cmp.Or(d.err, err) }
 
 // Done returns the Change with its head and these rows added, or the first error.

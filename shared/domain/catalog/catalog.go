@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"ringi/shared/domain/aggregate"
@@ -45,6 +46,12 @@ type File struct {
 	Line      language.Texts      `json:"line"`
 	Arguments map[string]Argument `json:"arguments"` // arguments of Line that need their own wording
 
+	// Months and Series describe several reads that a card shows in one line.
+	Months *Months `json:"months"`
+	Series *Series `json:"series"`
+	// Headings name, by locale, members of the result and, behind a dot, of a list's rows.
+	Headings map[string]map[string]string `json:"headings"`
+
 	Demo *Demo `json:"demo"` // nil if the demo model needs code to plan with this tool
 }
 
@@ -54,6 +61,37 @@ type Argument struct {
 	Null   language.Texts            `json:"null"`
 	Is     map[string]language.Texts `json:"is"`    // by the argument's text
 	Other  language.Texts            `json:"other"` // {name} is replaced by the argument
+}
+
+// Months says which two arguments are a month, and the line for calls that differ in the month only. {months} stands for
+// all of their months.
+type Months struct {
+	Year  string         `json:"year"`
+	Month string         `json:"month"`
+	Line  language.Texts `json:"line"`
+}
+
+// Series is the line for calls of which each has in Before the values of all calls before it, the latest first. The
+// first has no Before.
+type Series struct {
+	Values string         `json:"values"`
+	Before string         `json:"before"`
+	Line   language.Texts `json:"line"`
+}
+
+// Heading returns what people call a member of the tool's result, or of the rows of a list in it, or "".
+func (f File) Heading(locale, path string) string {
+	if h := f.Headings[locale][path]; h != "" || f.Demo == nil {
+		return h
+	}
+	member, deeper := strings.CutPrefix(path, f.Demo.Rows+".")
+	switch w := f.Demo.Words[locale]; {
+	case path == f.Demo.Rows:
+		return w.Things
+	case deeper:
+		return w.Columns[member]
+	}
+	return ""
 }
 
 // Demo is an example from which the demo model plans a list: one call whose rows go to a sheet and are counted.

@@ -293,6 +293,8 @@ const MostLines = 500
 const InboxPrefix = "INBOX#"
 
 // MessageKey returns the key of a message in its list.
+//
+//go:noinline
 func MessageKey(at time.Time, id string) string { return aggregate.TimeText(at) + "#" + id }
 
 // TimeOf returns the time in a message's key, or in From. It is zero for an empty key.

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
@@ -26,9 +27,10 @@ import (
 type Kind int
 
 const (
-	Words  Kind = iota // Ringi's
-	Value              // planned; must be shown without its formatting
-	Person             // a Slack user id
+	Words   Kind = iota // Ringi's
+	Value               // planned; must be shown without its formatting
+	Person              // a Slack user id
+	Between             // separates two items of a line
 )
 
 // Piece is a part of a line.
@@ -40,16 +42,16 @@ type Piece struct {
 // Of returns one line for each step. locale is ja or en.
 func Of(locale string, steps []task.Step) [][]Piece {
 	lines := make([][]Piece, len(steps))
-	earlier := map[string]task.Step{}
-	for i, s := range steps {
-		lines[i] = of(locale, s, earlier)
-		earlier[s.StepID] = s
+	for i := range steps {
+		lines[i] = of(locale, steps, i)
 	}
 	return lines
 }
 
-func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
-	l := &writer{locale: locale, w: wordsOf(locale), earlier: earlier}
+// of returns the line of a step of a plan.
+func of(locale string, steps []task.Step, i int) []Piece {
+	s := &steps[i]
+	l := &writer{locale: locale, w: wordsOf(locale), earlier: steps[:i]}
 	args, ok := decode(s.ToolInput)
 	if !ok {
 		l.words(l.w.unread)
@@ -57,6 +59,11 @@ func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
 		return l.out
 	}
 	l.args = args
+	return l.call(s)
+}
+
+// call writes the line of a step with the writer's arguments.
+func (l *writer) call(s *task.Step) []Piece {
 	if l.own(s.Tool) {
 		l.rest(l.w.more)
 	} else {
@@ -72,7 +79,7 @@ func (l *writer) leftOut(raw aggregate.JSON) {
 	l.earlier = nil // a default never refers to a step
 	defaults, _ := decode(raw)
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
-		l.words(l.w.between)
+		l.add(Between, between)
 		l.name(name)
 		l.words(": ")
 		l.value(defaults[name])
@@ -97,17 +104,26 @@ type writer struct {
 	locale  string
 	w       *words
 	args    map[string]any
-	earlier map[string]task.Step
+	earlier []task.Step // to whose results values may refer
 	out     []Piece
 }
 
+//go:noinline
 func (l *writer) add(k Kind, text string) {
 	if text != "" {
 		l.out = append(l.out, Piece{k, text})
 	}
 }
 
-func (l *writer) words(text string) { l.add(Words, text) }
+// words writes Ringi's own text, which may have several items.
+func (l *writer) words(text string) {
+	for i, item := range strings.Split(text, between) {
+		if i > 0 {
+			l.add(Between, between)
+		}
+		l.add(Words, item)
+	}
+}
 
 // missing is a missing argument, as opposed to null.
 type missing struct{}
@@ -137,6 +153,8 @@ func (l *writer) say(text string, parts map[string]func()) {
 }
 
 // fill writes a text and calls part for each {name} in it.
+//
+//go:noinline
 func (l *writer) fill(text string, part func(name string)) {
 	for {
 		before, rest, found := strings.Cut(text, "{")
@@ -150,6 +168,7 @@ func (l *writer) fill(text string, part func(name string)) {
 	}
 }
 
+//go:noinline
 func (l *writer) of(v any) func() { return func() { l.value(v) } }
 
 func (l *writer) value(v any) {
@@ -164,6 +183,8 @@ func (l *writer) value(v any) {
 		l.add(Value, v.String())
 	case bool:
 		l.add(Value, strconv.FormatBool(v))
+	case several:
+		l.several(v)
 	case []any:
 		l.words("[")
 		l.list(v)
@@ -230,7 +251,8 @@ func plainSigns(s string) bool {
 // rest writes the arguments that were not mentioned. with precedes each name.
 func (l *writer) rest(with string) {
 	for _, name := range slices.Sorted(maps.Keys(l.args)) {
-		l.words(l.w.between + with)
+		l.add(Between, between)
+		l.words(with)
 		l.name(name)
 		l.words(": ")
 		l.value(l.args[name])
@@ -246,26 +268,47 @@ func reference(v any) (path string, ok bool) {
 
 // from writes the name of an earlier step's result or a part of it. It returns false for any other path.
 func (l *writer) from(path string) bool {
-	step, rest, _ := strings.Cut(path, ".")
-	s, known := l.earlier[step]
-	inside, deeper := strings.CutPrefix(rest, "result.")
-	if !known || rest != "result" && (!deeper || inside == "") {
+	s, inside := source(path, l.earlier)
+	if s == nil {
 		return false
 	}
-	parts := map[string]func(){
-		"step": func() { l.words(strconv.Itoa(s.Order)) },
-		"path": func() {
+	l.resultOf(fill(l.w.step, "n", s.Order), s.Tool, inside)
+	return true
+}
+
+// source returns the earlier step that a path leads to, nil if there is none, and the path inside its result.
+func source(path string, earlier []task.Step) (s *task.Step, inside string) {
+	step, rest, _ := strings.Cut(path, ".")
+	inside, deeper := strings.CutPrefix(rest, "result.")
+	if rest == "result" {
+		inside = ""
+	} else if !deeper || inside == "" {
+		return nil, ""
+	}
+	for i := range earlier {
+		if earlier[i].StepID == step {
+			return &earlier[i], inside
+		}
+	}
+	return nil, ""
+}
+
+// resultOf names a part of the results of steps that call the same tool: by its heading if it has one.
+func (l *writer) resultOf(steps, tool, inside string) {
+	f, _ := catalog.Of(tool)
+	heading := f.Heading(l.locale, inside)
+	switch {
+	case inside == "":
+		l.words(fill(l.w.result, "step", steps))
+	case heading != "":
+		l.words(fill(l.w.resultCalled, "step", steps, "heading", heading))
+	default:
+		l.fill(fill(l.w.resultAt, "step", steps), func(string) {
 			if plainSigns(inside) {
 				l.add(Value, inside)
 				return
 			}
 			l.quoted(inside)
-		},
+		})
 	}
-	if !deeper {
-		l.say(l.w.result, parts)
-		return true
-	}
-	l.say(l.w.resultAt, parts)
-	return true
 }

@@ -35,32 +35,32 @@ func text(pieces []line.Piece) string {
 
 // lines are the expected lines of one plan's steps, in Japanese and English. References name a step by its place here.
 var lines = []struct{ tool, input, ja, en string }{
-	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", "Department: “営業部” · with those below it · current employees only"},
-	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者を含む", "The whole company · people who have retired too"},
+	{"list_employees", `{"department":"営業部","status":"active"}`, "部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", "Department: “営業部” and those below it · current employees only"},
+	{"list_employees", `{"department":null,"status":"all"}`, "全社 · 退職者を含む", "The whole company · including people who have left"},
 	{
 		"list_attendance", `{"year":2026,"month":11,"employees":{"$ref":"step-1.result.employees"}}`,
-		"2026年11月の勤怠 · 対象: ステップ1の結果 (employees)",
-		"Attendance of 2026-11 · of: the result of step 1 (employees)",
+		"2026年11月の勤怠 · 対象: ステップ1の従業員",
+		"Attendance 2026-11 · the employees from step 1",
 	},
 	{
 		"calculate_overtime", `{"mode":"calculate","records":{"$ref":"step-3.result.records"},"earlier":[{"$ref":"step-3.result.records"}]}`,
-		"残業時間を計算 · 勤怠: ステップ3の結果 (records) · それ以前の月: [ステップ3の結果 (records)]",
-		"Calculate overtime · attendance: the result of step 3 (records) · the months before: [the result of step 3 (records)]",
+		"残業時間を計算 · 勤怠: ステップ3の勤怠 · それ以前の月: [ステップ3の勤怠]",
+		"Calculate overtime · attendance: the attendance from step 3 · earlier months: [the attendance from step 3]",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
-		"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: ステップ4の結果 (rows) · 列: 社員番号 = num, flag",
-		"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, from A1 over what is there; what stands below or beside the table stays · rows: the result of step 4 (rows) · columns: 社員番号 = num, flag",
+		"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: ステップ4の残業時間 · 列: 社員番号, flag = (上限)",
+		"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, starting at A1, overwriting; cells below and to the right are kept · rows: the overtime table from step 4 · columns: 社員番号, flag = (Limit)",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],"rows":[{"a":25000000},{"a":"=1"}]}`,
 		"スプレッドシート「1aB」のタブ「x」に2 行を書き込み(A1 から上書き。表の下と右にあるものは残ります) · 行: [{a: 25000000}, {a: 「=1」}] · 列: a",
-		"Write 2 rows to the tab “x” of the spreadsheet “1aB”, from A1 over what is there; what stands below or beside the table stays · rows: [{a: 25000000}, {a: “=1”}] · columns: a",
+		"Write 2 rows to the tab “x” of the spreadsheet “1aB”, starting at A1, overwriting; cells below and to the right are kept · rows: [{a: 25000000}, {a: “=1”}] · columns: a",
 	},
 	{
 		"send_slack_dm", `{"recipient":"U0SATO","text":"完了です。\n確認してください","details":[{"label":"人数","value":{"$ref":"step-1.result.count"}},{"label":"賞与","value":25000000},{"label":"備考","value":null}]}`,
-		"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の結果 (count) · 賞与: 25000000 · 備考: (なし)",
-		"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the result of step 1 (count) · 賞与: 25000000 · 備考: (none)",
+		"@U0SATO へ DM: 「完了です。 ⏎ 確認してください」 · 人数: ステップ1の人数 · 賞与: 25000000 · 備考: (なし)",
+		"DM to @U0SATO: “完了です。 ⏎ 確認してください” · 人数: the number of people from step 1 · 賞与: 25000000 · 備考: (none)",
 	},
 	{
 		"send_slack_dm", `{"recipient":"sato@example.com","text":"x","details":[{"label":"a","value":9007199254740993}]}`,
@@ -81,7 +81,7 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"list_employees", `{"department":{"$ref":"step-4.result.x"},"status":"odd","more":1}`,
 		"部署: ステップ4の結果 (x) · 下位の部署を含む · 「odd」 · 引数 more: 1",
-		"Department: the result of step 4 (x) · with those below it · “odd” · argument more: 1",
+		"Department: the result of step 4 (x) and those below it · “odd” · argument more: 1",
 	},
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "The arguments can't be read: “not JSON”"},
 	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」", "DM to (not given): 5 · {label: “a”} · “b”"},
@@ -91,7 +91,7 @@ var lines = []struct{ tool, input, ja, en string }{
 	},
 	{"list_positions", `{}`, "会社のすべての役職", "All positions of the company"},
 	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments of the company"},
-	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” · with those below it"},
+	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” and those below it"},
 }
 
 func TestEachToolSaysWhatItWouldDo(t *testing.T) {
@@ -139,7 +139,7 @@ func TestADepartmentIsSaidToHaveOthersBelow(t *testing.T) {
 		}
 		said++
 		steps := plan(s.Name, `{"department":"営業部"}`)
-		if ja, en := text(line.Of("ja", steps)[0]), text(line.Of("en", steps)[0]); !strings.Contains(s.Description, "below it") || !strings.Contains(ja, "下位の部署を含む") || !strings.Contains(en, "with those below it") {
+		if ja, en := text(line.Of("ja", steps)[0]), text(line.Of("en", steps)[0]); !strings.Contains(s.Description, "below it") || !strings.Contains(ja, "下位の部署を含む") || !strings.Contains(en, "and those below it") {
 			t.Errorf("%s: %q, %q, described as %q", s.Name, ja, en, s.Description)
 		}
 	}

@@ -25,14 +25,16 @@ func (l *writer) own(name string) bool {
 	}
 	f, _ := catalog.Of(name)
 	if f.Line != nil {
-		l.template(f)
+		l.template(f, f.Line.In(l.locale))
 	}
 	return f.Line != nil
 }
 
-// template writes the line by a tool's file.
-func (l *writer) template(f catalog.File) {
-	l.fill(f.Line.In(l.locale), func(name string) {
+// template writes a line of a tool's file.
+//
+//go:noinline
+func (l *writer) template(f catalog.File, text string) {
+	l.fill(text, func(name string) {
 		v := l.take(name)
 		words := wordsFor(f.Arguments[name], v)
 		if words == nil {
@@ -75,12 +77,34 @@ func (l *writer) sheet() {
 	})
 	l.say(l.w.rows, map[string]func(){"rows": l.of(rows)})
 	if columns, ok := l.listed("columns"); ok {
-		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns) }})
+		l.say(l.w.columns, map[string]func(){"columns": func() { l.columns(columns, l.headings(rows)) }})
 	}
 }
 
-// columns writes each column's title and the member that fills it.
-func (l *writer) columns(columns []any) {
+// headings returns what people call the members of rows that come from a tool of the catalog, in the language of a title
+// that is one of a member's headings; nil for other rows.
+func (l *writer) headings(rows any) func(member, title string) string {
+	path, _ := reference(rows)
+	s, inside := source(path, l.earlier)
+	if s == nil || inside == "" {
+		return nil
+	}
+	f, known := catalog.Of(s.Tool)
+	if !known {
+		return nil
+	}
+	return func(member, title string) string {
+		for _, locale := range language.All {
+			if f.Heading(locale, inside+"."+member) == title {
+				return title
+			}
+		}
+		return f.Heading(l.locale, inside+"."+member)
+	}
+}
+
+// columns writes each column's title, and what fills it unless people call that by the title.
+func (l *writer) columns(columns []any, headings func(member, title string) string) {
 	for i, c := range columns {
 		if i > 0 {
 			l.words(", ")
@@ -92,8 +116,15 @@ func (l *writer) columns(columns []any) {
 			l.value(c)
 			continue
 		}
+		heading := ""
+		if headings != nil {
+			heading = headings(member, name)
+		}
 		l.name(name)
-		if member != name {
+		switch {
+		case heading != "" && heading != name:
+			l.words(" = (" + heading + ")")
+		case heading == "" && (member != name || headings != nil):
 			l.words(" = ")
 			l.name(member)
 		}
@@ -105,8 +136,10 @@ func (l *writer) most(rows any) int {
 	sheet, _ := catalog.Of("write_rows_to_google_sheet")
 	path, _ := reference(rows)
 	step, _, _ := strings.Cut(path, ".")
-	if source, ok := catalog.Of(l.earlier[step].Tool); ok {
-		return min(source.Limits.MaxRows, sheet.Limits.MaxRows)
+	if s, _ := source(step+".result", l.earlier); s != nil {
+		if f, ok := catalog.Of(s.Tool); ok {
+			return min(f.Limits.MaxRows, sheet.Limits.MaxRows)
+		}
 	}
 	return sheet.Limits.MaxRows
 }
@@ -119,7 +152,7 @@ func (l *writer) message() {
 		return
 	}
 	for _, d := range details {
-		l.words(l.w.between)
+		l.add(Between, between)
 		label, value, ok := pair(d, "label", "value")
 		name, plain := label.(string)
 		if !ok || !plain {

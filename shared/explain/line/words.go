@@ -8,16 +8,21 @@ import (
 
 // words are the texts of one language. {name} is a placeholder for a value.
 type words struct {
-	open, shut, between, nothing, unread string
-	missing, more                        string
-	inside                               *strings.Replacer // escapes texts between open and shut
-	result, resultAt                     string
-	sheet, atMost, exactly, rows         string
-	columns, message, server             string
-	byDefault                            string
+	open, shut, nothing, unread    string
+	missing, more                  string
+	inside                         *strings.Replacer // escapes texts between open and shut
+	result, resultAt, resultCalled string
+	sheet, atMost, exactly, rows   string
+	columns, message, server       string
+	byDefault                      string
+	months, range_, and            string // of values that differ from call to call
+	asked, automatic, step, steps  string
 }
 
 func wordsOf(locale string) *words { return language.InEach(&japanese, &english).In(locale) }
+
+// between separates the items of a line.
+const between = " · "
 
 // ownSigns are escaped by a backslash when a value contains them, because lines use them.
 var ownSigns = []string{`\`, `\\`, "\r", `\r`}
@@ -27,19 +32,36 @@ var japanese = words{
 	inside: strings.NewReplacer(append([]string{"「", "『", "」", "』", "『", `\『`, "』", `\』`, "｢", `\｢`, "｣", `\｣`, "﹁", `\﹁`,
 		"﹂", `\﹂`}, ownSigns...)...),
 	missing: "(指定なし)", more: "引数 ",
-	open: "「", shut: "」", between: " · ", nothing: "(なし)", unread: "引数を読み取れません: ",
-	result: "ステップ{step}の結果", resultAt: "ステップ{step}の結果 ({path})",
-	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
+	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
+	result: "{step}の結果", resultAt: "{step}の結果 ({path})",
+	resultCalled: "{step}の{heading}",
+	sheet:        "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
 	rows: " · 行: {rows}", columns: " · 列: {columns}",
 	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
+	step: "ステップ{n}", steps: "ステップ{n}", months: "{from}〜{to} の {n} か月", range_: "{from}〜{to}", and: "、",
+	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
 }
 
 var english = words{
 	inside:  strings.NewReplacer(append([]string{"“", `\“`, "”", `\”`, "„", `\„`, "‟", `\‟`, `"`, `\"`}, ownSigns...)...),
 	missing: "(not given)", more: "argument ",
-	open: "“", shut: "”", between: " · ", nothing: "(none)", unread: "The arguments can't be read: ",
-	result: "the result of step {step}", resultAt: "the result of step {step} ({path})",
-	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, from A1 over what is there; what stands below or beside the table stays", atMost: "up to {n} rows", exactly: "{n} rows",
+	open: "“", shut: "”", nothing: "(none)", unread: "The arguments can't be read: ",
+	result: "the result of {step}", resultAt: "the result of {step} ({path})",
+	resultCalled: "the {heading} from {step}",
+	sheet:        "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, starting at A1, overwriting; cells below and to the right are kept", atMost: "up to {n} rows", exactly: "{n} rows",
 	rows: " · rows: {rows}", columns: " · columns: {columns}",
 	message: "DM to {recipient}: {text}", server: "{tool} of {server}", byDefault: " (by default)",
+	step: "step {n}", steps: "steps {n}", months: "{from} to {to} ({n} months)", range_: "{from} to {to}", and: ", ",
+	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
 }
+
+//go:noinline
+func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }
+
+// Sent is the line below a message that a step sends: who asked for it, and who stamped it.
+func Sent(locale, who, by string) string {
+	return fill(wordsOf(locale).asked, "who", who, "by", by)
+}
+
+// Automatic stands for whoever stamped if nobody was asked to.
+func Automatic(locale string) string { return wordsOf(locale).automatic }

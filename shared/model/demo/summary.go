@@ -29,6 +29,10 @@ func summary(in input, r reading) string {
 		}
 	}
 	tables, ends := r.tables(in.Steps, times)
+	all := utf8.RuneCountInString(strings.Join(append(slices.Concat(tables...), ends...), t.Separator))
+	if times["calculate_overtime"] > 1 && all <= maxSummary { // each month's line has its period
+		periods = 0
+	}
 	room := maxSummary - maxPeriod*periods - utf8.RuneCountInString(strings.Join(ends, t.Separator))
 	var lines []string
 	for i, table := range tables {
@@ -50,7 +54,15 @@ func summary(in input, r reading) string {
 func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, ends []string) {
 	tables = [][]string{nil}
 	bare, wrote := true, false // whether the last table has only a list, and whether its rows were written
+	var sheets sheetsWritten
 	for _, s := range steps {
+		if times["calculate_overtime"] > 1 && s.Facts["mode"] == "calculate" {
+			tables = append(tables, []string{r.monthly(s)})
+			continue
+		}
+		if times["calculate_overtime"] > 1 && sheets.add(s) {
+			continue
+		}
 		said, apart := r.summed(s, times[s.Title])
 		lists, writes := strings.HasPrefix(s.Tool, "list_") || listOf(s.Tool) != nil, s.Tool == "write_rows_to_google_sheet"
 		last := &tables[len(tables)-1]
@@ -69,7 +81,49 @@ func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, 
 		}
 		bare, wrote = lists, writes
 	}
-	return tables, append(r.judged(steps), ends...)
+	return tables, append(append(sheets.lines(r.words), r.judged(steps)...), ends...)
+}
+
+// monthly is the line about one of several months: what its table is about, its days, and its numbers.
+func (r reading) monthly(s fact) string {
+	f, about := s.Facts, strings.Trim(strings.TrimPrefix(s.Title, r.words.OvertimeTitle.Title), " ()")
+	text := fmt.Sprintf(r.words.SumMonth, about, f["period"], f["total_overtime_hours"], f["over_45h"], f["over_80h"],
+		f["over_100h"])
+	if f["over_80h_average"] != nil {
+		text += fmt.Sprintf(r.words.SumMonths, f["over_80h_average"], f["over_360h"])
+	}
+	return text
+}
+
+// sheetsWritten counts the tabs and rows that were written to each spreadsheet, by its address.
+type sheetsWritten struct {
+	urls       []any
+	tabs, rows map[any]int
+}
+
+// add counts a step that wrote rows. It returns false for any other step.
+func (w *sheetsWritten) add(s fact) bool {
+	rows, ok := s.Facts["updated_rows"].(float64)
+	if s.Tool != "write_rows_to_google_sheet" || !ok {
+		return false
+	}
+	if w.tabs == nil {
+		w.tabs, w.rows = map[any]int{}, map[any]int{}
+	}
+	url := s.Facts["url"]
+	if w.tabs[url] == 0 {
+		w.urls = append(w.urls, url)
+	}
+	w.tabs[url]++
+	w.rows[url] += int(rows)
+	return true
+}
+
+func (w *sheetsWritten) lines(t words) (lines []string) {
+	for _, url := range w.urls {
+		lines = append(lines, fmt.Sprintf(t.SumSheets, w.tabs[url], w.rows[url], url))
+	}
+	return lines
 }
 
 // heading is the line above one of several tables: its step and its period.

@@ -51,6 +51,7 @@ type words struct {
 	DoneAttendance, DoneOvertime                                                string
 	About                                                                       string // of a plan
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
+	SumMonth, SumMonths, SumSheets                                              string // one line for each month
 	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
 	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
 	// parts that a notice or a summary leaves out

@@ -165,6 +165,7 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	case p.Push != nil:
 		return d.listed(d.pullRequest(x, p), most)
 	case x.ActionType == conversation.ToolCall:
+		d.asker = d.t.AskersOf(x)[0]
 		return d.callBody(p, most)
 	case x.ActionType == conversation.ShellCommand:
 		return d.listed(d.scripts(p), most)
@@ -189,7 +190,7 @@ func (d conversationDrawing) argv(p conversation.Payload) listing {
 		case arg == "":
 			// Inside a code block this word would look like the argument itself.
 			l.add(i+1, again, n+" "+d.w.EmptyCell)
-		case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
+		case strings.ContainsAny(arg, "\n`") || units(arg) > maxInlineCode:
 			l.add(i+1, again, append([]string{n}, d.written(arg)...)...)
 		default:
 			l.add(i+1, again, n+" "+inlineCode(arg))

@@ -174,7 +174,7 @@ func (d drawing) destinationLines(a argument) []string {
 	return out
 }
 
-// argumentParts returns an argument's lines. A long text gets a block of its own.
+// argumentParts returns an argument's lines. A long text, or one with a backtick, gets a block of its own.
 func (d drawing) argumentParts(a argument) []string {
 	label := d.label(strings.Join(a.path, pathSign)) + ":"
 	short, used := make([]string, len(a.values)), 0
@@ -183,7 +183,7 @@ func (d drawing) argumentParts(a argument) []string {
 		used += units(v) + 1
 	}
 	switch long := used > maxInlineCode; {
-	case len(a.values) == 1 && (long || strings.Contains(a.values[0], "\n")):
+	case len(a.values) == 1 && (long || strings.ContainsAny(a.values[0], "\n`")):
 		fences, _ := fenced(tickedApart(legible.Spelled(a.values[0])), maxSection-200, everything)
 		return append([]string{label}, fences...)
 	case !long:

@@ -42,6 +42,9 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 		other = append([]string{d.w.SheetStays}, other...)
 	}
 	other = append(other, d.leftOut(call)...)
+	if call.Tool == MessageTool {
+		other = append(other, d.sent())
+	}
 	out := d.packed(to, most)
 	if most == everything || d.plain {
 		out = out.with(d.packed(other, most)).with(d.rowsOf(tables, most))

@@ -230,3 +230,13 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 		}
 	}
 }
+
+// Before there is a task, nobody knows what becomes of a message: the notes promise no card.
+func TestANoteBeforeThereIsATaskPromisesNoCard(t *testing.T) {
+	for locale, says := range map[string][2]string{"ja": {"確認しています", "カード"}, "en": {"Looking at it", "card"}} {
+		for _, n := range []card.AskNote{card.NoteAccepted, card.NoteElsewhere} {
+			told := n.Told(locale, "")
+			expect.That(t, strings.Contains(told, says[0]) && !strings.Contains(told, says[1]), "%s, %s: %q", locale, n, told)
+		}
+	}
+}

@@ -94,6 +94,7 @@ type drawing struct {
 	console  string // its address; empty: no links
 	plain    bool   // without table blocks
 	foreign  bool   // the arguments are those of an MCP server's tool
+	asker    string // whose request a conversation's action is; empty: the task's requester's
 }
 
 type face struct {
@@ -110,6 +111,7 @@ func (f face) message() Message {
 	return m
 }
 
+//go:noinline
 func (f face) with(blocks ...slack.Block) face {
 	f.blocks = append(f.blocks, blocks...)
 	return f

@@ -75,6 +75,7 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 			if summary := paragraph(e.Summary, maxReason); summary != "" {
 				blocks = append(blocks, section(fill(d.w.Summary, "text", summary)))
 			}
+			blocks = append(blocks, d.links(d.attempt(e))...)
 		}
 	default:
 		if a.Head.Ended.As == task.TaskFailed {

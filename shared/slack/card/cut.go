@@ -13,6 +13,8 @@ import (
 // …/composition-objects/text-object) says "characters" without defining them, or saying whether they are counted before
 // escaping, and Slack's SDK for Python (slack_sdk.models) counts code points. A kanji counts as one, most emoji as two,
 // a family emoji as eight. So a text may be cut earlier than Slack requires.
+//
+//go:noinline
 func units(s string) int {
 	n := 0
 	for _, r := range s {
@@ -76,8 +78,8 @@ func extends(r rune) bool {
 		r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// pages splits prepared text into parts of at most limit units and maxLines lines. A part ends at a line's end, unless
-// that would leave much of the part empty.
+// pages splits prepared text into parts of at most limit units and maxLines lines. A part ends at a line's end, or else
+// between words or sentences, unless that would leave much of the part empty.
 func pages(s string, limit int) []string {
 	var out []string
 	for s != "" {
@@ -86,6 +88,8 @@ func pages(s string, limit int) []string {
 			end = max(breakAt(s, limit), 1)
 			if line := strings.LastIndexByte(s[:end], '\n'); line > 0 && units(s[:line]) >= limit-pageEnd {
 				end = line
+			} else if gap := gapBefore(s[:end]); gap > 0 && units(s[:gap]) >= limit-pageEnd {
+				end = gap
 			}
 		}
 		end = min(end, endOfLines(s, maxLines))
@@ -93,6 +97,17 @@ func pages(s string, limit int) []string {
 		s = strings.TrimLeftFunc(s[end:], unicode.IsSpace) // Slack refuses a part that has only spaces
 	}
 	return out
+}
+
+// gapBefore returns where the last word or sentence of a text ends, 0 if there is none.
+func gapBefore(s string) int {
+	gap := strings.LastIndexByte(s, ' ')
+	for _, stop := range []string{"。", "、"} {
+		if at := strings.LastIndex(s, stop); at >= 0 {
+			gap = max(gap, at+len(stop))
+		}
+	}
+	return max(gap, 0)
 }
 
 // goesOn marks a value's line that continues on the next page.

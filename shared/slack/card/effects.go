@@ -8,27 +8,95 @@ import (
 	"ringi/shared/explain/line"
 )
 
-// effects draws one line for each step, made from its tool and planned arguments. No model writes any of it. Values are
-// shown completely, without invisible characters.
+// MessageTool sends a message, below which stands who asked for it and who stamped it.
+const MessageTool = "send_slack_dm"
+
+// effects draws what the steps would do, made from their tools and planned arguments: first each write with its number,
+// below that the reads. No model writes any of it. Values are shown completely, without invisible characters.
 func (d drawing) effects(steps []task.Step, most int) body {
-	if len(steps) == 0 {
-		return body{}
-	}
-	lines := []string{d.w.Effects}
-	for i, pieces := range line.Of(d.w.Locale, steps) {
-		var b strings.Builder
-		for _, p := range pieces {
-			b.WriteString(d.piece(p))
+	writes, reads := line.Plan(d.w.Locale, steps)
+	var items []item
+	for i, part := range []struct {
+		heading string
+		entries []line.Entry
+		sign    string // before each item of an entry but the first
+	}{{d.w.Writes, writes, "\n• "}, {d.w.Reads, reads, " · "}} {
+		for n, e := range part.entries {
+			own := d.items(e, part.sign)
+			if n == 0 {
+				own[0].text = part.heading + "\n" + own[0].text
+				own[0].before = strings.Repeat("\n", min(i, len(items))) + "\n"
+			}
+			items = append(items, own...)
 		}
-		lines = append(lines, fmt.Sprintf("%d. %s", steps[i].Order, b.String()))
 	}
-	return d.sections(codePages(strings.Join(lines, "\n"), maxSection), most)
+	return d.itemized(items, most)
+}
+
+// item is a text that no section splits. again stands above it if another section has the beginning of its entry.
+type item struct {
+	before, text, again string
+	first               bool // of its entry
+}
+
+// items splits the line of an entry, and adds the line below a message.
+func (d drawing) items(e line.Entry, sign string) []item {
+	number := strings.Join(e.Orders, ", ") + "."
+	again := fill(d.w.Again, "step", number)
+	out := []item{{before: "\n", text: number + " ", again: again, first: true}}
+	for _, p := range e.Line {
+		if p.Kind == line.Between {
+			out = append(out, item{before: sign, again: again})
+			continue
+		}
+		out[len(out)-1].text += d.piece(p)
+	}
+	if e.Tool == MessageTool {
+		out = append(out, item{before: "\n", text: d.sent(), again: again})
+	}
+	return out
+}
+
+// sent is the line below a message.
+func (d drawing) sent() string {
+	return "_" + Below(d.w.Locale, d.w.mention(or(d.asker, d.a.Head.Requester))) + "_"
+}
+
+// Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
+func Below(locale, who string) string { return line.Sent(locale, who, wordsOf(locale).Stamper) }
+
+// itemized fills up to most sections with items. It splits only an item that is longer than a section.
+func (d drawing) itemized(items []item, most int) body {
+	const room = maxSection - 200 // leaves room for again, and for the line that says that it goes on
+	var pages []string
+	page := ""
+	for _, it := range items {
+		for i, text := range codePages(it.text, room) {
+			before := it.before
+			if whole := page + before + text; page != "" && (i > 0 || units(whole) > room || height(whole) > maxLines) {
+				pages, page = append(pages, page), ""
+			}
+			switch {
+			case page == "" && i > 0:
+				before = it.again + " "
+			case page == "" && it.first:
+				before = ""
+			case page == "":
+				before = it.again + before
+			}
+			page += before + text
+		}
+	}
+	if page != "" {
+		pages = append(pages, page)
+	}
+	return d.sections(pages, most)
 }
 
 // piece draws a part of a line. It shows a person's id next to the name.
 func (d drawing) piece(p line.Piece) string {
 	switch p.Kind {
-	case line.Words:
+	case line.Words, line.Between:
 		return p.Text
 	case line.Person:
 		return fmt.Sprintf("%s (%s)", d.w.mention(p.Text), p.Text)

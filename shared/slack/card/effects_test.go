@@ -40,25 +40,29 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 		shows      string
 		approvable bool
 	}{
-		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
-		"what a message says, and to whom":      {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」 · 賞与: 25000000", true},
-		"words that would format":               {"notes.post", `{"body":"<!channel> *x*"}`, "1. notes の post · body: 「 `&lt;!channel&gt; *x*` 」", true},
+		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
+		"what a message says, and to whom":      {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」\n• 賞与: 25000000\n_依頼: ", true},
+		"words that would format":               {"notes.post", `{"body":"<!channel> *x*"}`, "*書き込み・送信*\n1. notes の post\n• body: 「 `&lt;!channel&gt; *x*` 」", true},
 		"no words at all":                       {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
 		"a message of a card's length":          {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`, "あ終わり」", true},
 		"more than a card holds":                {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			access := aggregate.Write
+			if tc.tool == "list_employees" {
+				access = aggregate.Read
+			}
 			text, approvable := shownOf(t,
-				[]task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args)}})
+				[]task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args), Access: access}})
 			expect.That(t, strings.Contains(text, tc.shows) && approvable == tc.approvable,
 				"can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
 		})
 	}
 	var steps []task.Step
 	for i := range 60 {
-		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得", Tool: "list_employees", ToolInput: `{"department":"営業部","status":"active"}`})
+		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read, ToolInput: `{"department":"営業部","status":"active"}`})
 	}
-	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, "60. 部署: 「営業部」") {
+	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, ", 59, 60. 部署: 「営業部」") {
 		t.Errorf("sixty plain steps can't be approved: %s", text)
 	}
 }

@@ -22,6 +22,8 @@ type part struct {
 }
 
 // add adds parts of the entry with this number, 0 for parts of none.
+//
+//go:noinline
 func (l *listing) add(entry int, again string, texts ...string) {
 	for _, text := range texts {
 		l.parts = append(l.parts, part{text, entry, again})

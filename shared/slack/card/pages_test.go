@@ -36,7 +36,7 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			pages, lines, last := 0, 0, ""
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
 				if sec, ok := b.(*slack.SectionBlock); ok {
-					if strings.HasPrefix(sec.Text.Text, "*実行する内容*") { // what they would do stands below
+					if strings.HasPrefix(sec.Text.Text, "*書き込み・送信*") { // what they would do stands below
 						break
 					}
 					pages++

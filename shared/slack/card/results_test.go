@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
@@ -16,7 +17,7 @@ import (
 func TestOnlyResultsAreLinks(t *testing.T) {
 	for url, links := range map[string]bool{
 		"https://docs.google.com/spreadsheets/d/1aB_c-D/edit#gid=0": true, "http://docs.google.com/x": false, "https://x.example/a|承認>": false, "javascript:alert(1)": false,
-		"https://localhost/": false, "https://u:p@x.example/": false,
+		"https://localhost/": false, "http://127.0.0.1:3000/sheets/x": true, "http://127.0.0.1.evil.example/x": false, "https://u:p@x.example/": false,
 	} {
 		s := started(t, fiveSteps()[:1]).claim(1)
 		s.finish(1, task.Outcome{Status: task.StepCompleted,
@@ -26,6 +27,10 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		expect.NoError(t, cardtest.Check(m))
 		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
 			"%s is a link: %v", url, !links)
+		s.Head.Ended = &task.Ended{As: task.TaskCompleted, At: s.now}
+		told := card.Copy(s.Aggregate, &aggregate.Card{CardType: task.CardOutcome}, defaults, "", s.now)
+		expect.That(t, strings.Contains(drawn(told.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
+			"%s is a link for the requester: %v", url, !links)
 	}
 	for _, st := range states { // no text becomes a link by itself
 		s := st.scenario(t)

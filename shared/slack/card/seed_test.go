@@ -83,7 +83,7 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 		without(actions-1, "承認・却下できる人")
 	}
 	if strings.HasPrefix(file, "process_") && file != "process_generating" { // what they would do stands below the steps
-		without(2, "*実行する内容*")
+		without(2, "*書き込み・送信*")
 	}
 	if file == "prompt_cancelled" { // who and why stand below what the sample has
 		blocks = blocks[:len(blocks)-1]

@@ -170,7 +170,7 @@ func object(s string) (string, bool) {
 func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	steps := []task.Step{{StepID: "step-1", Order: 1, Title: "x", Tool: "notes.post", ToolInput: `{"to":"人事部"}`, LeftOut: `{"cc":{"$ref":"step-1.result"},"public":true}`, Access: aggregate.Write}}
 	above := aboveTheStampOf(t, steps)
-	if want := `notes の post · to: 「人事部」 · cc: {$ref: 「step-1.result」} (既定) · public: true (既定)`; !strings.Contains(above, want) {
+	if want := "notes の post\n• to: 「人事部」\n• cc: {$ref: 「step-1.result」} (既定)\n• public: true (既定)"; !strings.Contains(above, want) {
 		t.Errorf("%s lacks %s", above, want)
 	}
 	s := calling(t, "notes.post", `{"to":"人事部"}`, `{"to":"人事部"}`)

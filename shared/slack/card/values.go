@@ -108,7 +108,7 @@ func Address(row *task.StepResult) string {
 	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
 		return ""
 	}
-	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && addressForm().MatchString(url) {
+	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && (addressForm().MatchString(url) || localForm().MatchString(url)) {
 		return url
 	}
 	return ""

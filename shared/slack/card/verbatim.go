@@ -75,13 +75,17 @@ func folded(text string, limit int) []string {
 	return out
 }
 
-// visible writes invisible characters and backticks as JSON escapes: the text stays the same JSON.
+// visible writes invisible characters, and backticks that would end a block of code, as JSON escapes: the text stays the
+// same JSON.
 func visible(s string) string {
+	s = fenceForm().ReplaceAllStringFunc(strings.ToValidUTF8(s, "\ufffd"), func(ticks string) string {
+		return strings.Repeat(`\u0060`, len(ticks))
+	})
 	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
+	for _, r := range s {
 		hidden := r != '\n' && r != ' ' && r != '\u3000' && (legible.Ignorable(r) || legible.Blank(r))
 		switch {
-		case r != '`' && !hidden:
+		case !hidden:
 			b.WriteRune(r)
 		case r > 0xffff:
 			hi, lo := utf16.EncodeRune(r)

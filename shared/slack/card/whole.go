@@ -23,6 +23,7 @@ type body struct {
 	cut    bool
 }
 
+//go:noinline
 func (b body) with(more body) body {
 	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
 }

@@ -22,8 +22,10 @@ type words struct {
 	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
 	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
-	Effects string // heading of what each step would do
-	Remarks string // heading of the answers to earlier rejections
+	Writes, Reads string // headings of what the steps would do
+	Again         string // above the rest of what a step would do
+	Stamper       string // stands for whoever will approve
+	Remarks       string // heading of the answers to earlier rejections
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string

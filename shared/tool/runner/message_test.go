@@ -66,6 +66,36 @@ func TestOnlyOurOwnMessageIsFoundAgain(t *testing.T) {
 	}
 }
 
+// Below a message stands who asked for it and who stamped it, in the workspace's language. The message itself stays as it
+// was stamped, and only a person's id names somebody.
+func TestBelowAMessageStandsWhoAskedAndWhoStamped(t *testing.T) {
+	const message = "&lt;!channel&gt; done &amp; dusted\n• n: 42\n• none: "
+	for name, tc := range map[string]struct{ locale, asked, stamped, want string }{
+		"stamped":        {"ja", workspace.Sato, workspace.Suzuki, "依頼: <@U0SANDSATO> · 承認: <@U0SANDSUZU>"},
+		"in English":     {"en", workspace.Sato, workspace.Suzuki, "Requested by <@U0SANDSATO> · approved by <@U0SANDSUZU>"},
+		"nobody stamped": {"ja", workspace.Sato, "", "依頼: <@U0SANDSATO> · 承認: 自動承認"},
+		"no person":      {"ja", "!channel", workspace.Suzuki, ""},
+		"by a rule":      {"en", workspace.Sato, "auto", "Requested by <@U0SANDSATO> · approved by nobody (automatic)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			_, err := w.Run(t.Context(), tool.Call{Tenant: "T1", Tool: "send_slack_dm", Arguments: given(dmArgs), Key: "p/step-1/1",
+				Locale: tc.locale, Asked: tc.asked, Stamped: tc.stamped})
+			expect.NoError(t, err)
+			want, blocks := message, 1
+			if tc.want != "" {
+				want, blocks = message+"\n"+tc.want, 2
+			}
+			expect.Same(t, []string{want}, w.sent(t, workspace.Sato))
+			c := expect.Value(w.people.Channel(workspace.Sato))(t)
+			sent := expect.Value(w.people.History(c.ID, workspace.Range{}))(t)[0].Blocks
+			expect.Must(t, len(sent) == blocks, "%d blocks", len(sent))
+			last, _ := json.Marshal(sent[blocks-1])
+			expect.That(t, tc.want == "" || strings.Contains(string(last), `"context"`), "%s", last)
+		})
+	}
+}
+
 func TestADirectMessageThatFails(t *testing.T) {
 	post := "chat.postMessage"
 	for name, test := range map[string]struct {

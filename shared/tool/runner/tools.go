@@ -118,6 +118,7 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
+	in.Below = slackdm.Below(c.Locale, c.Asked, c.Stamped)
 	sent, err := r.send(ctx, c, in)
 	var e *failedcall.Error
 	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil &&

@@ -44,12 +44,13 @@ type Detail struct {
 	Value any    `json:"value"`
 }
 
-// Message is the message to send, which is shown with the very characters that it has here. Recipient is a user id or
+// Message is the message to send, which is shown with the very characters that it has here, and the line below it. Recipient is a user id or
 // an e-mail address.
 type Message struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`
 	Details   []Detail `json:"details"`
+	Below     string   `json:"-"` // a line of Ringi's own in Slack's markup; empty: none
 }
 
 // Sent is the result of send_slack_dm.
@@ -87,7 +88,7 @@ func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) 
 	}
 	out.MessageTS, err = patiently(ctx, func() (string, error) {
 		_, ts, err := c.writes.PostMessageContext(ctx, channel.ID,
-			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.block()),
+			slack.MsgOptionText(m.text(), false), slack.MsgOptionDisableMarkdown(), slack.MsgOptionBlocks(m.blocks()...),
 			slack.MsgOptionDisableLinkUnfurl(), slack.MsgOptionDisableMediaUnfurl(),
 			slack.MsgOptionMetadata(slack.SlackMetadata{EventType: EventType, EventPayload: map[string]any{"key": key}}))
 		return ts, err

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/explain/line"
 )
 
 // text returns the message as one text, for notifications and screen readers. Slack's control characters are escaped,
@@ -18,7 +20,34 @@ func (m Message) text() string {
 	for _, d := range m.Details {
 		b.WriteString("\n• " + escape(d.Label) + ": " + escape(d.value()))
 	}
+	if m.Below != "" {
+		b.WriteString("\n" + m.Below)
+	}
 	return b.String()
+}
+
+var userForm = regexp.MustCompile(`^[UW][A-Z0-9]{2,40}$`)
+
+// Below returns the line that says for whom a message is sent: who asked for it, and who approved it, unless nobody was
+// asked to. It is empty if nobody is known to have asked. The card on which people approve shows this line.
+func Below(locale, asked, stamped string) string {
+	if !userForm.MatchString(asked) {
+		return ""
+	}
+	by := line.Automatic(locale)
+	if userForm.MatchString(stamped) {
+		by = "<@" + stamped + ">"
+	}
+	return line.Sent(locale, "<@"+asked+">", by)
+}
+
+// blocks returns the message, and the line below it in Slack's small print, where no message can write.
+func (m Message) blocks() []slack.Block {
+	if m.Below == "" {
+		return []slack.Block{m.block()}
+	}
+	below := &slack.TextBlockObject{Type: slack.MarkdownType, Text: m.Below, Verbatim: true}
+	return []slack.Block{m.block(), slack.NewContextBlock("", below)}
 }
 
 var entities = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

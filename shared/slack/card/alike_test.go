@@ -1,0 +1,259 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
+)
+
+// planSteps draws plans that differ in little: calls of few tools, with few values, some of which look like signs of a
+// card. Steps may refer to any step before them.
+func planSteps() *rapid.Generator[[]task.Step] {
+	texts := rapid.SampledFrom([]any{
+		"a", "a」 · cc: 「b", "4〜6", "a / b", "ステップ1の従業員", "a\n• b: c", "2026-04、2026-05", "", "5", "人数", nil, true, 4, 5, 6, 5.5,
+	})
+	return rapid.Custom(func(t *rapid.T) (steps []task.Step) {
+		ref := func() any {
+			part := rapid.SampledFrom([]string{"", ".employees", ".records", ".rows", ".num", ".x y"}).Draw(t, "part")
+			return map[string]any{"$ref": fmt.Sprintf("step-%d.result%s", rapid.IntRange(1, 4).Draw(t, "step"), part)}
+		}
+		value := func() any {
+			if rapid.Bool().Draw(t, "refers") {
+				return ref()
+			}
+			return texts.Draw(t, "value")
+		}
+		list := func(of func() any) (all []any) {
+			for range rapid.IntRange(0, 2).Draw(t, "length") {
+				all = append(all, of())
+			}
+			return append([]any{}, all...)
+		}
+		for n := range rapid.IntRange(1, 5).Draw(t, "steps") {
+			tool, args := rapid.SampledFrom([]string{"list_attendance", "list_attendance", "calculate_overtime",
+				"calculate_overtime", "list_employees", "write_rows_to_google_sheet", "send_slack_dm", "rooms.find"}).Draw(t, "tool"),
+				map[string]any{}
+			switch tool {
+			case "list_attendance":
+				args["year"], args["month"] = rapid.SampledFrom([]any{2026, 2027, "2026"}).Draw(t, "year"),
+					rapid.SampledFrom([]any{1, 4, 5, 6, 12, 13, "5", 5.5}).Draw(t, "month")
+				args["employees"] = ref()
+			case "calculate_overtime":
+				args["mode"], args["records"] = "calculate", ref()
+				if rapid.Bool().Draw(t, "with earlier") {
+					args["earlier"] = list(ref)
+				}
+			case "list_employees":
+				args["department"], args["status"] = texts.Draw(t, "department"), rapid.SampledFrom([]any{"active", "all", "a"}).Draw(t, "status")
+			case "write_rows_to_google_sheet":
+				args["spreadsheet_id"], args["sheet"], args["rows"] = "1aB", texts.Draw(t, "sheet"), ref()
+				args["columns"] = list(func() any {
+					keys := rapid.SampledFrom([]string{"num", "社員番号", "period", "x"})
+					return map[string]any{"key": keys.Draw(t, "key"), "title": keys.Draw(t, "title")}
+				})
+			case "send_slack_dm":
+				args["recipient"], args["text"] = rapid.SampledFrom([]any{"U0SATO", "U0SUZUKI", "a@example.com"}).Draw(t, "recipient"), value()
+				args["details"] = list(func() any { return map[string]any{"label": "人数", "value": value()} })
+			default:
+				for _, name := range []string{"a", "b"} {
+					if rapid.Bool().Draw(t, "with "+name) {
+						args[name] = value()
+					}
+				}
+			}
+			s := task.Step{StepID: fmt.Sprintf("step-%d", n+1), Order: n + 1, Title: "t", Tool: tool, ToolInput: aggregate.JSON(jsonOf(args)),
+				Access: aggregate.Read}
+			if tool == "send_slack_dm" || tool == "write_rows_to_google_sheet" {
+				s.Access = aggregate.Write
+			}
+			steps = append(steps, s)
+		}
+		return steps
+	})
+}
+
+var digits, oneRef = regexp.MustCompile(`\d+`), regexp.MustCompile(`,\{"\$ref":"[^"]*"\}`)
+
+// changed makes one or two small changes to a plan of some months: another number, one reference less, or the arguments
+// of two steps exchanged.
+func changed() *rapid.Generator[[]task.Step] {
+	return rapid.Custom(func(t *rapid.T) []task.Step {
+		steps := halfYear(rapid.IntRange(2, 4).Draw(t, "months"), rapid.Bool().Draw(t, "sheets"))
+		for range rapid.IntRange(0, 2).Draw(t, "changes") {
+			s := &steps[rapid.IntRange(0, len(steps)-1).Draw(t, "step")]
+			text := string(s.ToolInput)
+			switch rapid.IntRange(0, 2).Draw(t, "change") {
+			case 0:
+				if all := digits.FindAllStringIndex(text, -1); len(all) > 0 {
+					at := rapid.SampledFrom(all).Draw(t, "number")
+					n, _ := strconv.Atoi(text[at[0]:at[1]])
+					text = text[:at[0]] + strconv.Itoa(n+rapid.SampledFrom([]int{-1, 1, 2}).Draw(t, "by")) + text[at[1]:]
+				}
+			case 1:
+				if all := oneRef.FindAllStringIndex(text, -1); len(all) > 0 {
+					at := rapid.SampledFrom(all).Draw(t, "reference")
+					text = text[:at[0]] + text[at[1]:]
+				}
+			default:
+				other := &steps[rapid.IntRange(0, len(steps)-1).Draw(t, "other")]
+				if other.Tool == s.Tool {
+					text, other.ToolInput = string(other.ToolInput), s.ToolInput
+				}
+			}
+			if json.Valid([]byte(text)) {
+				s.ToolInput = aggregate.JSON(text)
+			}
+		}
+		return steps
+	})
+}
+
+// Two plans that would do different things never look alike where people approve them.
+func TestTwoPlansNeverLookAlike(t *testing.T) {
+	s := planned(t, fiveSteps(), defaults)
+	seenBefore := map[string]string{}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 5 {
+			steps := rapid.OneOf(planSteps(), changed()).Draw(t, "plan")
+			var does strings.Builder
+			for _, step := range steps {
+				does.WriteString(fmt.Sprintf("%s %s\n", step.Tool, step.ToolInput))
+			}
+			s.Process().Steps = steps
+			for _, locale := range language.All {
+				m := render(s.Aggregate, s.card(processCard), locale, s.now)
+				expect.NoError(t, cardtest.Check(m))
+				shown := locale + seen(string(expect.Value(json.Marshal(m))(t)))
+				if before, was := seenBefore[shown]; was && before != does.String() {
+					t.Fatalf("two plans look alike:\n%s\n%s\n%s", before, does.String(), shown)
+				}
+				seenBefore[shown] = does.String()
+			}
+		}
+	})
+}
+
+// halfYear is a plan of twenty steps, as the demo makes it for overtime of six months with a sheet for each, and a year's
+// without sheets.
+func halfYear(months int, sheets bool) (steps []task.Step) {
+	add := func(tool, args string, access aggregate.Access) string {
+		n := len(steps) + 1
+		id := fmt.Sprintf("step-%d", n)
+		steps = append(steps, task.Step{StepID: id, Order: n, Title: "残業時間の確認 2026-04 営業部", Tool: tool, ToolInput: aggregate.JSON(args), Access: access})
+		return id
+	}
+	ref := func(id, part string) string { return `{"$ref":"` + id + `.result.` + part + `"}` }
+	people, earlier, details := add("list_employees", `{"department":"営業部","status":"active"}`, aggregate.Read), "", []string{}
+	for m := range months {
+		records := add("list_attendance", fmt.Sprintf(`{"year":%d,"month":%d,"employees":%s}`, 2026+(m+3)/12, (m+3)%12+1, ref(people, "employees")), aggregate.Read)
+		with := ""
+		if earlier != "" {
+			with = `,"earlier":[` + earlier + `]`
+		}
+		rows := add("calculate_overtime", `{"mode":"calculate","records":`+ref(records, "records")+with+`}`, aggregate.Read)
+		earlier = strings.TrimSuffix(ref(records, "records")+","+earlier, ",")
+		if sheets {
+			add("write_rows_to_google_sheet", fmt.Sprintf(`{"spreadsheet_id":"ringi-demo-sheet","sheet":"残業 %d 営業部","rows":%s,"columns":[{"key":"num","title":"社員番号"},{"key":"display_name","title":"氏名"},{"key":"overtime_hours","title":"残業時間"},{"key":"legal_overtime_hours","title":"法定時間外"},{"key":"period","title":"集計期間"}]}`, m, ref(rows, "rows")), aggregate.Write)
+		}
+		details = append(details, fmt.Sprintf(`{"label":"2〜6 か月平均 80 時間超(残業 %d 営業部)","value":%s}`, m, ref(rows, "over_80h_average")))
+	}
+	add("send_slack_dm", `{"recipient":"U0SUZUKI","text":"残業時間の確認が完了しました。","details":[`+strings.Join(details, ",")+`]}`, aggregate.Write)
+	return steps
+}
+
+// A card holds twenty steps: the list of the specification, then the writes, and then a line for all months.
+func TestTwentyStepsFitACard(t *testing.T) {
+	for name, tc := range map[string]struct {
+		steps []task.Step
+		reads string
+	}{
+		"half a year with sheets": {halfYear(6, true), "*読み取り・計算*\n1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ\n" +
+			"2, 5, 8, 11, 14, 17. 勤怠 2026-04〜2026-09 の 6 か月 · 対象: ステップ1の従業員\n" +
+			"3, 6, 9, 12, 15, 18. 残業時間を計算(1 か月ずつ) · 勤怠: ステップ2, 5, 8, 11, 14, 17の勤怠 · それ以前の月: この並びで前にある月すべて"},
+		"a year without": {halfYear(12, false), "2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24. 勤怠 2026-04〜2027-03 の 12 か月 · 対象: ステップ1の従業員\n3, 5,"},
+	} {
+		text, approvable := shownOf(t, tc.steps)
+		expect.That(t, approvable && strings.Contains(text, tc.reads), "%s can be approved: %v\n%s", name, approvable, text)
+		writes, _, _ := strings.Cut(text, "*読み取り・計算*")
+		expect.That(t, strings.Contains(writes, "\n• 2〜6 か月平均 80 時間超(残業 5 営業部)") || strings.Contains(writes, "\n• 「2〜6 か月平均 80 時間超(残業 5 営業部)」: ステップ"),
+			"%s: the message isn't whole: %s", name, writes)
+	}
+}
+
+// A section ends between two items of a line, and the next one says whose rest it is.
+func TestASectionEndsBetweenItems(t *testing.T) {
+	detail := func(n int) string {
+		return fmt.Sprintf(`{"label":"Item %02d","value":"%s"}`, n, strings.Repeat("several words ", 18))
+	}
+	var details []string
+	for n := range 20 {
+		details = append(details, detail(n))
+	}
+	text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "send_slack_dm", Access: aggregate.Write,
+		ToolInput: aggregate.JSON(`{"recipient":"U0SATO","text":"x","details":[` + strings.Join(details, ",") + `]}`)}})
+	expect.That(t, approvable && strings.Contains(text, "\n1. (続き)\n• 「Item"), "approvable %v: %s", approvable, text)
+	for n := range 20 {
+		whole := fmt.Sprintf("• 「Item %02d」: 「%s", n, strings.Repeat("several words ", 17))
+		expect.That(t, strings.Contains(text, whole), "item %d is torn", n)
+	}
+	words := strings.Repeat("unbreakable ", 400)
+	s := planned(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: "notes.post", Access: aggregate.Write,
+		ToolInput: aggregate.JSON(`{"body":"` + words + `"}`)}}, defaults)
+	m := render(s.Aggregate, s.card(processCard), "ja", s.now)
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
+			for _, word := range strings.FieldsFunc(sec.Text.Text, func(r rune) bool { return strings.ContainsRune(" \n「」`⟨⟩…", r) }) {
+				expect.That(t, !strings.HasPrefix("unbreakable", word) && !strings.HasSuffix("unbreakable", word) || word == "unbreakable", "a word is torn: %q", word)
+			}
+		}
+	}
+}
+
+// The steps' card shows the line that will stand below a message, with a word in the place of whoever will approve.
+func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
+	s := planned(t, fiveSteps(), defaults)
+	for locale, want := range map[string]string{"ja": "_依頼: <@" + requester.ID + "> · 承認: 押した人_",
+		"en": "_Requested by <@" + requester.ID + "> · approved by [approver]_"} {
+		m := render(s.Aggregate, s.card(processCard), locale, s.now)
+		var all strings.Builder
+		for _, b := range m.Attachments[0].Blocks.BlockSet {
+			if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
+				all.WriteString(sec.Text.Text)
+			}
+		}
+		expect.That(t, strings.Contains(all.String(), want), "%s: %s", locale, all.String())
+		args := `{"recipient":"U0SATO","text":"x","details":[]}`
+		gate := calling(t, "send_slack_dm", args, args)
+		m = render(gate.Aggregate, gate.card(stepCard), locale, gate.now)
+		shown := drawn(m.Attachments[0].Blocks.BlockSet)
+		expect.That(t, strings.Contains(shown, want), "%s: the gate lacks it: %s", locale, shown)
+	}
+}
+
+// Code in an argument is legible: it stands in a block, where only three backticks in a row are spelled.
+func TestBackticksAreLegible(t *testing.T) {
+	for value, want := range map[string]string{
+		"`npm test` and ``x``": "```\n`npm test` and ``x``\n```", "a ```b``` c": "```\na ⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩b⟨U+0060⟩⟨U+0060⟩⟨U+0060⟩ c\n```",
+		"plain": "`plain`",
+	} {
+		args := jsonOf(map[string]any{"body": value})
+		_, blocks := calling(t, "notes.post", args, args).gate(t)
+		expect.That(t, strings.Contains(drawn(blocks), want), "%q is drawn as %s", value, drawn(blocks))
+	}
+	for text, want := range map[string]string{`["a ` + "`b`" + `"]`: "`b`", `["` + "```" + `"]`: `\u0060\u0060\u0060`} {
+		_, blocks := calling(t, "notes.post", text, text).gate(t)
+		expect.That(t, strings.Contains(drawn(blocks), want), "%s is drawn as %s", text, drawn(blocks))
+	}
+}
