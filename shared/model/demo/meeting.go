@@ -23,8 +23,8 @@ type meetingWords struct {
 	AssumedDay, AssumedTime, AssumedEnd            string
 	ListTitle, BookTitle                           step
 	Done, LabelTime, LabelRoom, LabelNumber, Wrong string
-	NoTools                                        string // first line of a policy
-	Sum                                            string
+	NoTools                                        string // an answer, and the first line of a policy
+	Sum, Untitled                                  string
 }
 
 // slot is the day and time of a meeting in Japan.
@@ -47,11 +47,27 @@ var (
 	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
 	// roomForm matches the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
 	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
+	// likeForm matches what a room is to be like or to have, in either language.
+	likeForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]+)(?:[のがに]?(?:ある|使える|できる|ない|近い|付き|つき)|い|な|階|支店|支社|本社|オフィス|ビル|館)の?\x1f|\b(?:with|in|on|at|near)\s+(?:(?:a|an|the|our)\s+)?([A-Za-z0-9][\w-]*)|\b(big|bigger|large|larger|small|smaller|quiet|nice)\b`)
 	// vagueForm matches a time that is too wide for a meeting. severalForm asks for more than one room.
 	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
 	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
 	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
 )
+
+// roomSaid is what a text says of the room that is to be booked, empty if it says nothing.
+func (s *scanner) roomSaid() string {
+	if said := strings.Trim(roomForm().FindString(s.text), " \x1f"); said != "" {
+		return said
+	}
+	strange := s.unread()
+	for _, m := range likeForm().FindAllStringSubmatch(s.text, -1) {
+		if slices.ContainsFunc(strange, func(w string) bool { return strings.Contains(m[0], w) }) {
+			return strings.Trim(m[0], " \x1f")
+		}
+	}
+	return ""
+}
 
 // slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
@@ -213,21 +229,29 @@ func (p *planner) meet() []object {
 	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
 	free := p.add(t.ListTitle, listRooms, when)
 	booked := p.add(t.BookTitle, bookRoom, object{
-		"date": when["date"], "start": when["start"], "end": when["end"], "title": legible.Clip(oneLine(p.reading.text), 100),
+		"date": when["date"], "start": when["start"], "end": when["end"], "title": p.reading.booked(),
 		"room_id": ref(free + "rooms.0.id"),
 	})
 	if free == "" || booked == "" {
 		return nil
 	}
 	at := fmt.Sprintf("%s %s–%s", s.day.Format(time.DateOnly), clock(s.start), clock(s.end))
-	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(booked + "room_id")},
+	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(free + "rooms.0.name")},
 		{"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
 }
 
-// meetingPolicy returns the first lines of a policy about a meeting room, and its actions.
-func (r reading) meetingPolicy() (lines, how []string) {
+// booked is a booking's title: the one that the request quotes, or else what it is for.
+func (r reading) booked() string {
+	if len(r.quotes) > 0 {
+		return legible.Clip(oneLine(r.quotes[0]), 100)
+	}
+	return r.words.Meeting.Untitled
+}
+
+// meetingPolicy returns the first lines of a policy about a meeting room.
+func (r reading) meetingPolicy() []string {
 	t, s := r.words.Meeting, r.slot
-	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)),
+	lines := []string{fmt.Sprintf(t.Purpose, fmt.Sprintf(r.words.Quote, r.booked())),
 		fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
 	for _, a := range []struct {
 		missing bool
@@ -237,7 +261,7 @@ func (r reading) meetingPolicy() (lines, how []string) {
 			lines = append(lines, a.text)
 		}
 	}
-	return lines, []string{t.Find, t.Book}
+	return lines
 }
 
 // slotForm matches the line of a policy that has the meeting's time.

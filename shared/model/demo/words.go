@@ -14,9 +14,10 @@ var files embed.FS
 
 // words are the texts of one language. No other text of a policy may equal a line by which reading.follow reads it.
 type words struct {
-	Locale         string
-	Month          string
-	Quote, And, To string // around a quotation; between two of a list; between two months
+	Locale string
+	Month  string
+	// around a quotation; between two of a list; between two quotations and two months
+	Quote, And, AndQuoted, To string
 
 	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
@@ -28,14 +29,15 @@ type words struct {
 	// {lists} is replaced by the known lists
 	Can, CanAnd, CanOr string
 	// shown when there is no plan
-	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold,
-	Nothing string
+	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, NoWords, TooMuch, TooLong, TooMany, TooWide,
+	TooManyTold, Nothing string
 	// also shown when there is no plan
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
+	NoChannel, NoCondition, NoText, NoMessage                                     string
 	// first lines of a policy
-	Unread, Refused, WholeMonths, Ahead, Marks               string
-	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
-	PurposeAttendance, PurposeOvertime, PurposeMessage       string
+	Aside, Refused, Kept, Understood, WholeMonths, Ahead, Marks string
+	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage    string
+	PurposeAttendance, PurposeOvertime, PurposeMessage          string
 	// purposes of a policy without a sheet
 	CountAttendance, CountOvertime           string
 	Period, PeriodSoFar, How, ReadAttendance string
@@ -51,7 +53,7 @@ type words struct {
 	DoneAttendance, DoneOvertime                                                string
 	About                                                                       string // of a plan
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
-	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
+	SumOvertime, SumBoth, SumOver, SumAverage, SumSheet, SumNotice              string
 	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
 	// parts that a notice or a summary leaves out
 	MoreMonths, MoreTables, SeeSheet, NoSpace string

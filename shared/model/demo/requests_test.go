@@ -1,0 +1,128 @@
+package demo
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
+
+// requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or “refused:”
+// with a word of the reply. Lines that begin with # are comments.
+func requests(t *testing.T, name string) (all [][2]string) {
+	t.Helper()
+	f := expect.Value(os.Open("testdata/requests." + name + ".txt"))(t)
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		says, is, ok := strings.Cut(line, " => ")
+		expect.Must(t, ok, "%s has no =>", line)
+		all = append(all, [2]string{strings.TrimSpace(says), strings.TrimSpace(is)})
+	}
+	return all
+}
+
+// planFor goes the whole way from a message to steps, as people stamp them.
+func planFor(t *testing.T, text string) (reply, policy string, steps []planned) {
+	t.Helper()
+	all := allowed(t)
+	data := map[string]any{"message": text, "now": written, "locale": "ja", "requester": all.Requester, "tools": all.Tools,
+		"server_tools": []string{listRooms, bookRoom}, "more_tools": []string{listRooms + ": x. y", bookRoom + ": x. y"}}
+	ask := func(purpose string, into any) {
+		b := expect.Value(json.Marshal(data))(t)
+		answer := expect.Value(Answer(Question{Purpose: purpose, Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
+		expect.NoError(t, json.Unmarshal([]byte(answer), into))
+	}
+	var taken struct{ Kind, Sentence string }
+	var drafted struct{ Policy string }
+	var plan struct{ Steps []planned }
+	if ask("extract", &taken); taken.Kind != "task" {
+		return taken.Sentence, "", nil
+	}
+	ask("draft", &drafted)
+	data["policy"] = drafted.Policy
+	ask("plan", &plan)
+	return "", drafted.Policy, plan.Steps
+}
+
+// scopeOf says what steps are about: what is read of which months and departments, what is written, and who gets what.
+func scopeOf(steps []planned) string {
+	var reads, months, of, writes, told []string
+	for _, s := range steps {
+		var in struct {
+			Year, Month, N               int
+			Department, Sheet, Recipient string
+			Text, Mode, Date, Start, End string
+			Title                        string
+		}
+		_ = json.Unmarshal([]byte(s.ToolInput), &in) // a reference in the place of a text leaves it empty
+		if s.RequiresHumanCheck {
+			told = add(told, "check")
+		}
+		switch s.Tool {
+		case "list_attendance":
+			months = append(months, fmt.Sprintf("%d-%02d", in.Year, in.Month))
+		case "calculate_overtime":
+			if in.Mode == "validate" {
+				writes = add(writes, "validate")
+			}
+		case "write_rows_to_google_sheet":
+			writes = add(writes, "sheet")
+			reads = add(reads, strings.Fields(in.Sheet)[0])
+		case "send_slack_dm":
+			if len(steps) == 1 || !strings.Contains(s.ToolInput, `"details":[{`) {
+				told = append(told, in.Recipient+": "+in.Text)
+			} else {
+				told = append(told, in.Recipient)
+			}
+		case bookRoom:
+			reads = append(reads, "room "+in.Date+" "+in.Start+"–"+in.End+" "+in.Title)
+		case listRooms:
+		default:
+			if of = add(of, or(in.Department, "all")); len(months) == 0 && s.Tool != people {
+				reads = add(reads, s.Tool)
+			}
+		}
+	}
+	slices.Sort(months)
+	return strings.Join(slices.DeleteFunc([]string{strings.Join(reads, ","), strings.Join(slices.Compact(months), ","),
+		strings.Join(of, ","), strings.Join(writes, ","), strings.Join(told, ",")},
+		func(s string) bool { return s == "" }), " | ")
+}
+
+// Requests as people in an office type them are planned as they were meant, or refused by a reply in their language.
+func TestRequestsOfAnOffice(t *testing.T) {
+	for _, name := range []string{"ja", "en"} {
+		all := requests(t, name)
+		expect.That(t, len(all) >= 60, "only %d requests in %s", len(all), name)
+		for _, x := range all {
+			t.Run(name+" "+x[0], func(t *testing.T) {
+				reply, policy, steps := planFor(t, strings.ReplaceAll(x[0], `\n`, "\n"))
+				said := strings.ReplaceAll(reply+policy, "佐藤", "")
+				for _, quoted := range []string{"営業部", "人事部", "開発部", "第一営業課"} {
+					said = strings.ReplaceAll(said, quoted, "")
+				}
+				expect.That(t, English(reply+policy, "ja") == (name == "en"), "in the other language: %s", reply+policy)
+				if word, refused := strings.CutPrefix(x[1], "refused:"); refused {
+					first, _, _ := strings.Cut(reply, spoken(name).examples())
+					expect.That(t, len(steps) == 0 && strings.Contains(first, strings.TrimSpace(word)),
+						"plans %s, replies %q, policy\n%s", scopeOf(steps), reply, policy)
+					return
+				}
+				got := scopeOf(steps)
+				if note, _, _ := strings.Cut(policy, "\n"); len(steps) > 0 && strings.HasPrefix(note, spoken(name).Aside[:12]) {
+					got += " | " + note
+				}
+				expect.That(t, got == x[1], "plans\n%s, want\n%s\nreply %q, policy\n%s", got, x[1], reply, policy)
+			})
+		}
+	}
+}
