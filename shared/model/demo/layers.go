@@ -295,7 +295,10 @@ func (r reading) addressees() string {
 	for _, id := range r.recipients {
 		out = append(out, mention(id))
 	}
-	return or(strings.Join(out, r.words.And), r.words.Requester)
+	if last := len(out) - 1; last > 0 {
+		return strings.Join(out[:last], r.words.And) + r.words.AndLast + out[last]
+	}
+	return or(strings.Join(out, ""), r.words.Requester)
 }
 
 // action is a line of a policy's list. Its kind says what a reason such as “leave out step 4” leaves out.

@@ -85,7 +85,7 @@ func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 		"attendance for October, no DM or sheet":   {"No DM is sent", []string{"list ", "read 2026-10", "calculate +0"}},
 		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って":           {"完了したら、依頼者、<@U0SANDSUZU>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october, "tell U0SANDSUZU: " + october}},
 		"先月の勤怠をまとめて <@U0SANDSUZU> に送って":            {"完了したら、<@U0SANDSUZU>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october}},
-		"send the employee list, cc <@U0SANDSUZU>": {"send the requester, <@U0SANDSUZU> a Slack DM", []string{"list ", "write Employees", "tell U0SANDSATO: The list of employees is ready.", "tell U0SANDSUZU: The list of employees is ready."}},
+		"send the employee list, cc <@U0SANDSUZU>": {"send the requester and <@U0SANDSUZU> a Slack DM", []string{"list ", "write Employees", "tell U0SANDSATO: The list of employees is ready.", "tell U0SANDSUZU: The list of employees is ready."}},
 		"<@U0SANDTANA> に先月の勤怠を送って":                 {"完了したら、<@U0SANDTANA>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october}},
 		"シート「来期計画」に10月の営業部の勤怠を書いて。DMは不要":           {"「来期計画」に書き込みます", []string{"list 営業部", "read 2026-10", "calculate +0", "write 来期計画"}},
 		"営業部の従業員一覧。DMは不要":                          {"「従業員一覧 営業部」に", []string{"list 営業部", "write 従業員一覧 営業部"}},

@@ -63,9 +63,24 @@ func (r reading) open() string {
 		said = append(said, fmt.Sprintf(t.Kept, t.quoted(needed[max(0, n-maxUnread):])))
 	}
 	if len(strange) > 0 {
-		said = append(said, t.Understood)
+		said = append(said, r.examples())
 	}
 	return strings.TrimSpace(strings.Join(said, ""))
+}
+
+// examples says which reasons would be followed by this policy.
+func (r reading) examples() string {
+	var known []string
+	for reason := range strings.SplitSeq(r.words.Feedback, "|") {
+		n := r
+		if understood, _ := n.takeOne(version{Reason: reason}, false); understood {
+			known = append(known, reason)
+		}
+	}
+	if len(known) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(r.words.Understood, r.words.quoted(known))
 }
 
 // followed are the last lines of a policy: what became of the reasons, up to the newest that was followed.

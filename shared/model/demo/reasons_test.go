@@ -37,10 +37,10 @@ func TestAPolicyFollowsItsNumbers(t *testing.T) {
 func TestAVersionThatTookNothingInSaysSo(t *testing.T) {
 	for text, tt := range map[string]struct{ odd, understood, first, needed, kept string }{
 		"attendance for October": {"Make it nicer", "only Sales",
-			"I didn't understand your feedback (“Make it nicer”), so this version doesn't reflect it. I understand, for example, “October instead”",
+			"I didn't understand your feedback (“Make it nicer”), so this version doesn't reflect it. I do understand: “October instead”, “only Sales”, “no DM”, “leave out step 4”, “validate the data”, “have a person check first”, “make it shorter”.",
 			"leave out step 2", "I kept what you asked to leave out (“leave out step 2”), because other steps use its result."},
 		"10月の勤怠をまとめて": {"もっと良くして", "営業部だけにして",
-			"ご指摘「もっと良くして」の内容が分からなかったため、このバージョンには反映していません。「10月にして」",
+			"ご指摘「もっと良くして」の内容が分からなかったため、このバージョンには反映していません。「10月にして」、「営業部だけにして」、「DM は不要」、「ステップ 4 は不要」、「データの検証を追加」、「書き込み前に人が確認」、「もっと簡潔に」のようなご指摘は反映できます。",
 			"ステップ2は不要", "「ステップ2は不要」は、結果をほかのステップが使うため、取り除いていません。"},
 	} {
 		v1, v2 := draftAfter(t, text), draftAfter(t, text, tt.odd)

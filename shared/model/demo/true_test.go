@@ -25,7 +25,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。今月分は実行時点までの記録を集計しますが、集計期間の欄は月末までの表示になります)"}, nil},
 		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet", "Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
 		"Overtime for October, no sheet":   {[]string{"count who is over the limits"}, []string{"close to the limits", "mark who"}},
-		"List all employees":               {[]string{"Columns: Number, Name, E-mail, Joined.", "dates of entry and retirement only"}, []string{"attendance"}},
+		"List all employees":               {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"}, []string{"attendance"}},
 		"attendance for this month":        {[]string{"the current month counts what is recorded by the time this runs"}, nil},
 		"List employees, no sheet":         {[]string{"count the employees"}, []string{"list the"}},
 		"List of departments, no sheet":    {[]string{"count the departments"}, []string{"list the"}},

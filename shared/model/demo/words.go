@@ -16,8 +16,8 @@ var files embed.FS
 type words struct {
 	Locale string
 	Month  string
-	// around a quotation; between two of a list; between two quotations and two months
-	Quote, And, AndQuoted, To string
+	// around a quotation; between two of a list and before its last; between two quotations and two months
+	Quote, And, AndLast, AndQuoted, To string
 
 	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
@@ -35,9 +35,9 @@ type words struct {
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
 	NoChannel, NoCondition, NoText, NoMessage                                     string
 	// first lines of a policy
-	Aside, Refused, Kept, Understood, WholeMonths, Ahead, Marks string
-	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage    string
-	PurposeAttendance, PurposeOvertime, PurposeMessage          string
+	Aside, Refused, Kept, Understood, Feedback, WholeMonths, Ahead, Marks string
+	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage              string
+	PurposeAttendance, PurposeOvertime, PurposeMessage                    string
 	// purposes of a policy without a sheet
 	CountAttendance, CountOvertime           string
 	Period, PeriodSoFar, How, ReadAttendance string
@@ -79,7 +79,8 @@ func (t words) month(m month) string {
 var (
 	hiraganaForm = lazy.Regexp(`\p{Hiragana}`)
 	kanjiForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+`)
-	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`) // to a name
+	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`)         // to a name
+	placeForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+(?:部|課|室)|\d+\s*[年月日]`) // names of departments, and dates
 	latinForm    = lazy.Regexp(`\p{Latin}+`)
 	angleForm    = lazy.Regexp(`<[^>]*>`)
 	// glueForm matches a word that occurs only in English sentences.
@@ -95,11 +96,18 @@ func English(text, locale string) bool {
 		text = rest
 	}
 	latin, kanji := len(latinForm().FindAllString(text, -1)), len(kanjiForm().FindAllString(text, -1))
+	names := 0
+	if latin > 0 {
+		names = len(placeForm().FindAllString(text, -1))
+		kanji = len(kanjiForm().FindAllString(placeForm().ReplaceAllString(text, " "), -1))
+	}
 	switch {
 	case hiraganaForm().MatchString(text):
 		return false
 	case kanji > 0:
 		return latin >= 2*kanji && glueForm().MatchString(text)
+	case names > 0:
+		return latin > 1 || glueForm().MatchString(text)
 	}
 	return latin > 0 || locale == "en"
 }
