@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +18,9 @@ var (
 	humanForm   = lazy.Regexp(`(?i)\bhuman\s+resources?\b`)
 	figuresForm = lazy.Regexp(`(?i)\b(?:sales|hr|development|dev|engineering)\s+(?:figures?|numbers?|data|results?|revenues?|targets?|reports?|costs?|tickets?)\b`)
 	// membersForm is the people of a department that was taken out.
-	membersForm = lazy.Regexp(`(?i)\x1f\s*(?:の\s*)?(?:メンバー|スタッフ|チーム|担当者?|部員|員|staff|people|members?|folks|group|side)(?:\b|全員)?`)
+	membersForm = lazy.Regexp(`(?i)\x1f\s*(?:の\s*)?(?:メンバー|スタッフ|チーム|担当者?|部員|員|さん|(?:人|方|皆さん|みなさん)(?:たち|達|々)?|staff|people|members?|folks|group|side)(?:\b|全員)?`)
+	// belongForm matches what stands behind a short name: 営業分, HR's.
+	belongForm = lazy.Regexp(`(?:分|側|内|所属|担当|['’]s)?[.,:'’]*$`)
 	// groupedForm asks for one line per person, which results have anyway.
 	groupedForm = lazy.Regexp(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
 	// byForm asks for an order of rows or for groups of rows that the demo does not make.
@@ -59,7 +62,7 @@ func (s *scanner) named() (departments, told []string) {
 		return true
 	})
 	s.takeAs(taken, wordForm, func(m []string, after string) bool {
-		name := strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(m[0], ".,:'’"), "'s"), "’s")
+		name := belongForm().ReplaceAllString(m[0], "")
 		if _, ok := known[strings.ToLower(name)]; !ok || figuresForm().MatchString(m[0]+after) &&
 			figuresForm().FindStringIndex(m[0] + after)[0] == 0 {
 			return false
@@ -72,6 +75,49 @@ func (s *scanner) named() (departments, told []string) {
 		s.text = strings.Replace(s.text, "\x1e", word, 1)
 	}
 	return departments, told
+}
+
+// pairForms match what a request may name several of. Letters stand for them in the order of a text.
+var pairForms = []struct {
+	letter string
+	form   func() *regexp.Regexp
+}{{"D", departmentForm}, {"D", wordForm}, {"M", monthForm}, {"O", overtimeForm}, {"A", attendanceForm}}
+
+// pairedForm matches departments, months or topics that each have another of their own.
+var pairedForm = lazy.Regexp(`DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM`)
+
+// pairs returns where a text begins to name a second department, month or topic with one of its own, as in “HR in
+// September and Sales in October”. A plan would cover each at all times. It is empty if there is none.
+func pairs(text string) string {
+	type found struct {
+		at     int
+		letter string
+		said   string
+	}
+	var all []found
+	for _, f := range pairForms {
+		for _, at := range f.form().FindAllStringIndex(text, -1) {
+			said := text[at[0]:at[1]]
+			_, short := known[strings.ToLower(belongForm().ReplaceAllString(said, ""))]
+			if f.letter != "D" || short || f.form().String() == departmentForm().String() {
+				all = append(all, found{at[0], f.letter, strings.TrimSpace(said)})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return a.at - b.at })
+	for _, without := range []string{"OA", "M", "D"} {
+		var order string
+		var said []string
+		for _, f := range all {
+			if !strings.Contains(without, f.letter) && !strings.HasSuffix(order, f.letter) {
+				order, said = order+f.letter, append(said, f.said)
+			}
+		}
+		if at := pairedForm().FindStringIndex(order); at != nil {
+			return said[at[0]+2]
+		}
+	}
+	return ""
 }
 
 // narrow takes the departments of a request.

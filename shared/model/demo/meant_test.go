@@ -151,7 +151,7 @@ var notPlanned = map[string]string{
 	"先月の残業をまとめて、月末に知らせて":                                        "「月末に知らせ」のような先の日時",
 	"Attendance for October, send it on the 30th":               "“on the 30th”",
 	"Overtime for October, send it in the morning":              "“in the morning”",
-	"今月入社した人の一覧":                                                "「入社した」の内容が分かりません",
+	"今月入社した人の一覧":                                                "「今月入社した」の内容が分かりません",
 	"<@U0SANDSUZU> に「おはよう」、<@U0SANDTANA> に「お疲れさま」とDMして":         "「お疲れさま」は別の依頼",
 	"先月の残業をまとめて <@U0SANDSUZU> に「ご確認ください」と送って":                   "「ご確認ください」は別の依頼",
 	"<@U0SANDSUZU> に「おはよう とDMして":                                "対になっていません",

@@ -81,12 +81,12 @@ func (s *scanner) people(r *reading) {
 
 // aboutThem reports whether the text after 「…に」 shows that somebody is the subject and gets no message.
 func aboutThem(after string) bool {
-	return slices.ContainsFunc([]string{"関", "つい", "おけ", "対", "よる", "とっ", "限", "絞", "しぼ", "所属", "在籍", "いる", "し"},
+	return slices.ContainsFunc([]string{"確認", "相談", "聞い", "質問", "頼ん", "任せ", "承認", "許可", "関", "つい", "おけ", "対", "よる", "とっ", "限", "絞", "しぼ", "所属", "在籍", "いる", "し"},
 		func(s string) bool { return strings.HasPrefix(strings.TrimLeft(after, " "), s) })
 }
 
 // notNames are words that stand where a name may stand.
-var notNames = map[string]bool{"皆": true, "ringi": true, "let": true, "it": true, "that": true, "what": true, "who": true,
+var notNames = map[string]bool{"皆": true, "営業": true, "人事": true, "開発": true, "ringi": true, "let": true, "it": true, "that": true, "what": true, "who": true,
 	"here": true, "there": true, "everyone": true, "everybody": true, "company": true, "month": true, "week": true,
 	"year": true, "quarter": true, "today": true, "yesterday": true, "tomorrow": true, "january": true, "february": true,
 	"march": true, "april": true, "may": true, "june": true, "july": true, "august": true, "september": true,

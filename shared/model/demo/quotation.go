@@ -81,6 +81,9 @@ func dictated(text string, said []string) (string, []string) {
 // sayingForm matches a word that announces a quotation.
 var sayingForm = lazy.Regexp(`(?i)\b(?:saying|that\s+says|which\s+says|with\s+the\s+(?:text|message|words))\s*[:,]?\s*([\x{e000}-\x{e063}])`)
 
+// roomNameForm matches a quotation that names a room.
+var roomNameForm = lazy.Regexp(`(?i)会議室\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という|の)?\s*会議室|\broom\s+([\x{e000}-\x{e063}])`)
+
 // maxTab is the length limit of a tab's name, in characters.
 const maxTab = 100
 
@@ -94,6 +97,9 @@ func (r *reading) quoted(s *scanner, said []string) {
 			continue
 		}
 		r.tab = name
+	}
+	for _, m := range s.take(roomNameForm) {
+		r.stop(r.words.NoRoom, of(m[1]+m[2]+m[3]))
 	}
 	for _, m := range s.take(quoteForm) {
 		r.quotes = append(r.quotes, of(m[0]))

@@ -96,8 +96,14 @@ func (r *reading) extent(s *scanner) {
 	if r.topic == other && len(r.recipients) > 0 && len(r.quotes) > 0 {
 		r.topic = message
 	}
+	if r.topic == meeting && bookForm().MatchString(r.text) {
+		s.take(freeForm)
+	}
 	later, unknown := r.time(s)
 	r.narrow(s)
+	if r.withMonth() {
+		r.stop(t.NoSecond, pairs(scan(r.text).text))
+	}
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
@@ -110,14 +116,17 @@ func (r *reading) extent(s *scanner) {
 	if r.marked = s.took(markForm); r.marked && (r.topic == employees || r.topic == other) {
 		r.topic = overtime
 	}
+	r.stop(t.NoSecond, second)
 	if r.topic == meeting {
-		r.stop(t.NoRoom, s.roomSaid())
+		if !bookForm().MatchString(r.text) {
+			r.stop(t.NoAction, freeForm().FindString(r.text))
+		}
+		r.stop(t.NoRoom, s.roomSaid(scan(r.text).text))
 	}
 	r.untold(s)
-	r.stop(t.NoSecond, second)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
-	if strange := s.phrases(); r.topic == meeting {
+	if strange := s.phrases(scan(r.text).text); r.topic == meeting {
 		r.aside = append(r.aside, strange...)
 	} else {
 		r.unread = append(r.unread, strange...)
@@ -126,16 +135,16 @@ func (r *reading) extent(s *scanner) {
 
 // untold refuses what is no topic, an act that the demo does not know, and a message without its text.
 func (r *reading) untold(s *scanner) {
-	t, act := r.words, s.action()
+	t, act := r.words, whole(s.action(), scan(r.text).text)
 	if r.topic == other && len(r.recipients) > 0 {
-		r.stop(t.NoText, or(act, oneLine(strings.Join(s.phrases(), " "))))
+		r.stop(t.NoText, or(act, oneLine(strings.Join(s.phrases(scan(r.text).text), " "))))
 		if len(r.stops) == 0 {
 			r.stops = append(r.stops, t.NoMessage)
 		}
 		return
 	}
 	r.stop(t.NoAction, act)
-	if r.topic == other {
+	if r.topic == other && len(r.people) == 0 {
 		r.stop(t.NoTopic, r.text)
 	}
 }
@@ -291,8 +300,8 @@ func (r *reading) flags(s *scanner) bool {
 
 var (
 	overtimeForm   = lazy.Regexp(`(?i)(?:残業|ざんぎょう)(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
-	attendanceForm = lazy.Regexp(`(?i)(?:勤怠|きんたい)(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battend(?:[ae]nce|ace)(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
-	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
+	attendanceForm = lazy.Regexp(`(?i)(?:勤怠|きんたい)(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battend(?:[ae]nce|ace)(?:\s+(?:data|records?|summary|sheets?|reports?))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
+	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b|\brooms?\b`)
 	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
 	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
 	// ownListForm asks for the list of employees itself.

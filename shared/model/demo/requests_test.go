@@ -126,3 +126,64 @@ func TestRequestsOfAnOffice(t *testing.T) {
 		}
 	}
 }
+
+// A word that the demo doesn't know, wherever it may narrow a request, is never dropped.
+func TestNoStrangeWordWidensARequest(t *testing.T) {
+	en := []string{"Osaka", "contractors", "the night shift", "Mr. Abe's group", "interns", "my reports", "finance", "Slaes", "people on leave"}
+	ja := []string{"大阪", "パート", "夜勤の人", "管理職", "経理", "うちのチーム", "インターン", "既婚者", "休職中の社員", "しんじん"}
+	for _, known := range []string{"", " for Sales", " in HR"} {
+		for _, form := range []string{"Overtime for %s%s last month", "Attendance in %s%s", "Overtime of %s%s in October, no DM",
+			"List all employees of %s%s", "Please check last month's overtime among %s%s", "Overtime last month%[2]s, only %[1]s",
+			"Overtime last month%[2]s (%[1]s)", "Send attendance from %s%s to <@U0SUZUKI>"} {
+			for _, strange := range en {
+				_, _, steps := planFor(t, fmt.Sprintf(form, strange, known))
+				expect.That(t, len(steps) == 0, form+": plans %s", strange, known, scopeOf(steps))
+			}
+		}
+	}
+	for _, known := range []string{"", "営業の", "人事部の"} {
+		for _, form := range []string{"%[2]s%[1]sの先月の残業", "先月の%[2]s%[1]sの勤怠をまとめて", "%[2]s先月の残業を%[1]sだけ", "%[2]s勤怠、%[1]sのみ",
+			"%[1]sについて%[2]s10月の残業を調べて", "%[1]sにおける%[2]s残業", "%[2]s従業員一覧、%[1]sで", "<@U0SUZUKI> に%[2]s%[1]sの勤怠を送って"} {
+			for _, strange := range ja {
+				text := fmt.Sprintf(form, strange, known)
+				_, _, steps := planFor(t, text)
+				expect.That(t, len(steps) == 0, "%s: plans %s", text, scopeOf(steps))
+			}
+		}
+	}
+}
+
+// Each way of naming a department, a month and a topic gives exactly these.
+func TestEachPartOfAScopeIsRead(t *testing.T) {
+	months := map[string][]string{"2026-10": {"last month", "October", "Oct 2026", "先月", "10月"}, "2026-09": {"September", "9月分", "先々月"}}
+	departments := map[string][]string{"営業部": {"Sales", "the sales team", "the sales department", "営業", "営業部", "営業チーム"},
+		"人事部": {"HR", "human resources", "人事", "人事部のメンバー"}, "開発部": {"Engineering", "the dev team", "開発", "開発部"}}
+	topics := map[string][]string{"残業": {"overtime", "残業", "残業時間"}, "勤怠": {"attendance", "勤怠"}}
+	for month, names := range months {
+		for department, called := range departments {
+			for topic, words := range topics {
+				for _, m := range names {
+					for _, d := range called {
+						for _, w := range words {
+							english := English(m, "ja")
+							if English(d, "ja") != english || English(w, "ja") != english {
+								continue
+							}
+							forms, tab := []string{"%[2]sの%[1]sの%[3]sをまとめて", "%[1]s、%[2]sの%[3]s", "%[1]sの%[2]s%[3]sを教えてください"}, topic
+							if english {
+								forms = []string{"%[3]s for %[2]s for %[1]s", "Check %[3]s in %[2]s, %[1]s", "%[3]s of %[2]s %[1]s please"}
+								tab = map[string]string{"残業": "Overtime", "勤怠": "Attendance"}[topic]
+							}
+							for _, form := range forms {
+								text := fmt.Sprintf(form, m, d, w)
+								reply, _, steps := planFor(t, text)
+								expect.That(t, scopeOf(steps) == tab+" | "+month+" | "+department+" | sheet | U0SANDSATO",
+									"%s: %s %s", text, scopeOf(steps), reply)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/words/lazy"
 )
@@ -84,12 +85,12 @@ var (
 	// wordForm matches pieces of text that may have a meaning: Latin words, numbers, and runs of one Japanese script.
 	wordForm = lazy.Regexp(`[\p{Latin}\p{M}][\p{Latin}\p{M}\p{N}'’&_.@-]*|[\p{N}][\p{N}.,:/-]*|[\p{Han}々]+|[\p{Katakana}ー]+|\p{Hiragana}+|[^\s\p{P}\p{S}\x1f]+`)
 	// joiningForm matches a run of hiragana that only joins words or is polite.
-	joiningForm = lazy.Regexp(`^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|やっぱり|やはり|できれば|ちょっと|なるべく|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|い|いて|くらい|ぐらい|ほど|どの|どれ|どう|なに|いくつ|だれ|なって|みたい|くださる|くれる|くれます|いただく|ほしく|ちゃんと|きちんと|ざっと|ざっくり|さっと|とか|では|でも|それで|なお|ちなみに|でしょう|じゃ|って|しい|しく|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして)+$`)
+	joiningForm = lazy.Regexp(`^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|やっぱり|やはり|できれば|ちょっと|なるべく|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|い(?:る|ます|ました|て)|だった|でした|どんな|くらい|ぐらい|ほど|どの|どれ|どう|なに|いくつ|だれ|なって|みたい|くださる|くれる|くれます|いただく|ほしく|ちゃんと|きちんと|ざっと|ざっくり|さっと|とか|では|でも|それで|なお|ちなみに|でしょう|じゃ|って|しい|しく|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして)+$`)
 	// endingForm matches the ending of a verb whose stem was understood.
 	endingForm = lazy.Regexp(`^(?:て|で|た|だ|る|し|り|い|せ|れ|なさい|おい|ほし|くださ|ます|ました|よ|ね)+$`)
 	beginForm  = lazy.Regexp(`(?:^|[.!?:;\n])\s*$`)
 	// plainForm matches a word that makes no difference to the demo.
-	plainForm = lazy.Regexp(`(?i)^(?:a|an|the|of|for|in|on|to|from|and|or|as|at|by|with|into|it|its|is|are|be|all|each|our|us|me|my|i|we|you|your|please|pls|can|could|will|would|like|need|want|hi|hello|hey|thanks|thank|about|this|that|these|those|their|them|what|which|who|how|many|much|there|do|does|have|has|had|been|did|was|were|any|should|shall|must|i['’]m|i['’]d|we['’]d|what['’]s|who['’]s|how['’]s|it['’]s|let['’]s|info|information|stats|worked|when|once|done|finished|then|also|so|now|only|just|but|actually|rather|maybe|kindly|between|through|thru|until|till|during|within|current|active|currently|company|whole|entire|everyone|everybody|staff's|employee's|employees'|list|lists|show|fetch|get|give|tell|see|look|check|checking|sum|summarize|summarise|summary|total|totals|count|number|numbers|report|table|overview|calculate|compute|compile|collect|find|out|up|prepare|know|let|data|records?|figures?|result|results|month|months|month's|hours|time|times|people|per|person|by|one|google|freee|slack|ringi|urgent|asap|urgently|今|間|何人|何名|件|分|表|方|側|人|名|中|度|毎|全|各|等|別|時間|情報|結果|状況|内容|一覧|一覧表|全員|全社|全従業員|全社員|人数|件数|合計|総数|会社|社内|弊社|当社|在籍|在籍中|現在|最新|全体|対象|依頼|取得|確認|集計|調査|計算|抽出|作成|出力|報告|把握|用意|準備|共有|整理|願|御願|教|見|調|知|出|欲|頂|下|致|宜|数|月間|データ|リスト|レポート|リストアップ|チェック|サマリー|サマリ|サマリーデータ|ピックアップ|カウント)$`)
+	plainForm = lazy.Regexp(`(?i)^(?:a|an|the|of|for|in|on|to|from|and|or|as|at|by|with|into|it|its|is|are|be|all|each|our|us|me|my|i|we|you|your|please|pls|can|could|will|would|like|need|want|hi|hello|hey|thanks|thank|about|this|that|these|those|their|them|what|which|who|how|many|much|there|do|does|have|has|had|been|did|was|were|since|any|should|shall|must|i['’]m|i['’]d|we['’]d|what['’]s|who['’]s|how['’]s|it['’]s|let['’]s|info|information|stats|worked|when|once|done|finished|then|also|so|now|only|just|but|actually|rather|maybe|kindly|between|through|thru|until|till|during|within|current|active|currently|company|whole|entire|everyone|everybody|staff's|employee's|employees'|list|lists|show|fetch|get|give|tell|see|look|check|checking|sum|summarize|summarise|summary|total|totals|count|number|numbers|report|table|overview|calculate|compute|compile|collect|find|out|up|prepare|know|let|data|records?|figures?|result|results|month|months|month's|hours|time|times|people|per|person|by|one|google|freee|slack|ringi|urgent|asap|urgently|今|間|何人|何名|件|分|表|方|側|人|名|中|度|毎|全|各|等|別|時間|情報|結果|状況|内容|一覧|一覧表|全員|全社|全従業員|全社員|人数|件数|合計|総数|会社|社内|弊社|当社|在籍|在籍中|現在|最新|全体|対象|依頼|取得|確認|集計|調査|計算|抽出|作成|出力|報告|把握|用意|準備|共有|整理|願|御願|教|見|調|知|出|欲|頂|下|致|宜|数|月間|データ|リスト|レポート|リストアップ|チェック|サマリー|サマリ|サマリーデータ|ピックアップ|カウント)$`)
 )
 
 // unread lists the words that were not understood, in order and without repetition.
@@ -133,9 +134,9 @@ var (
 	particleForm = lazy.Regexp(`(?:を|は|が|に|へ|で|と|の|も|や|か|から|まで|だけ|のみ|など|です|ます|ください|下さい)+$`)
 )
 
-// phrases are the words that were not understood, each with its ending and with those beside it, so that no word is torn
-// where it is quoted.
-func (s *scanner) phrases() (out []string) {
+// phrases are the words that were not understood, each with its ending, with those beside it, and with the rest of the
+// word in the whole text, so that no word is torn where it is quoted.
+func (s *scanner) phrases(text string) (out []string) {
 	words := s.strange()
 	for i := 0; i < len(words); i++ {
 		begin, end := words[i][0], words[i][1]
@@ -144,9 +145,26 @@ func (s *scanner) phrases() (out []string) {
 		}
 		end += len(tailForm().FindString(s.text[end:]))
 		phrase := strings.Trim(s.text[begin:end], trimmed)
-		out = add(out, or(particleForm().ReplaceAllString(phrase, ""), phrase))
+		out = add(out, whole(or(particleForm().ReplaceAllString(phrase, ""), phrase), text))
 	}
 	return out
+}
+
+// whole extends a part of a text to the beginning and the end of its words.
+func whole(part, text string) string {
+	begin := strings.Index(text, part)
+	if begin < 0 || part == "" {
+		return part
+	}
+	end := begin + len(part)
+	compound := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Katakana) || r == 'ー' || r == '々' }
+	if first, _ := utf8.DecodeRuneInString(part); compound(first) {
+		begin = len(strings.TrimRightFunc(text[:begin], compound))
+	}
+	if last, _ := utf8.DecodeLastRuneInString(part); compound(last) {
+		end = len(text) - len(strings.TrimLeftFunc(text[end:], compound))
+	}
+	return text[begin:end]
 }
 
 var (
