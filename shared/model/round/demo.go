@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -149,7 +150,7 @@ type demoTexts struct {
 
 var demoWords = language.InEach(
 	demoTexts{
-		of: "%s の案 (デモ)", view: "重視する点: %s", asked: "依頼: %s", work: "- メンバーの調べ: %s",
+		of: "%s の案 (デモ)", view: "重視する点: %s", asked: "依頼: %s", work: "- メンバーから: %s",
 		reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた追記: %s",
 		reviews: []string{"承認の前に、「対象」と「期間」の行が依頼どおりかを確かめてください。",
 			"例外にしたい人や月があれば、却下の理由に書いてください。次のバージョンに反映します。"},
@@ -162,7 +163,7 @@ var demoWords = language.InEach(
 		enough: "点数が上がらなくなったため、終えます (デモの判断)。",
 	},
 	demoTexts{
-		of: "Draft by %s (demo)", view: "Focus: %s", asked: "Request: %s", work: "- What a member found: %s",
+		of: "Draft by %s (demo)", view: "Focus: %s", asked: "Request: %s", work: "- From a member: %s",
 		reviewed: "- Added after the feedback on round %d (%.2f points): %s",
 		reviews: []string{"before approving, check that the lines “Covers” and “Period” match the request.",
 			"to exclude people or months, say so when you reject; the next version reflects it."},
@@ -198,7 +199,9 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 		if strings.HasPrefix(first, "ERROR: ") { // nothing was found
 			continue
 		}
-		lines = append(lines, fmt.Sprintf(w.work, first))
+		if line := fmt.Sprintf(w.work, first); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	if trouble.Unscored {
 		lines = append(lines, unscored)
@@ -265,7 +268,11 @@ func (s shown) member(r model.Request, results []string, out *model.Response) {
 		out.Calls = []model.Call{{ID: "demo", Name: t.Name, Input: encoded(input)}}
 		return
 	}
-	out.Text = demo.DraftsIn(s.locale()).On(demo.Plain(s.Task)).Found
+	d := demo.DraftsIn(s.locale()).On(demo.Plain(s.Task))
+	out.Text = d.Found
+	if n := int(hashOf(r.System) % 4); n > 1 { // members of a team don't all say the same
+		out.Text = d.Views[n]
+	}
 	if len(results) > 0 {
 		out.Text += "\n" + results[len(results)-1]
 	}
