@@ -200,8 +200,10 @@ func lastSpoken(said []model.Message) string {
 	return ""
 }
 
-// lastSaid returns the last statement of a person in a turn, and the last text from the system.
+// lastSaid returns the last statement of a person in a turn, and the last text from the system: a call's result, if there
+// is one, as other texts may follow it.
 func lastSaid(turn model.Message) (last entry, system string) {
+	result := false
 	for _, p := range turn.Parts {
 		text := p.Text
 		if p.Result != nil {
@@ -217,8 +219,8 @@ func lastSaid(turn model.Message) (last entry, system string) {
 			switch told := e.System + e.Quoted; {
 			case told != "" && i > 0 && list[i-1].System+list[i-1].Quoted != "": // it goes on
 				system += told
-			case told != "":
-				system = told
+			case told != "" && (p.Result != nil || !result):
+				system, result = told, p.Result != nil
 			case e.From != "" && e.File == "":
 				last = e
 			}

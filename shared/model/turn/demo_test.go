@@ -65,6 +65,19 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	}
 }
 
+// What else a turn says of the files does not hide the result.
+func TestTheDemoTellsTheResultBesideOtherNotes(t *testing.T) {
+	said := []model.Message{
+		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "ファイルを作って"}})}}},
+		{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
+		{Role: model.User, Parts: []model.Part{
+			{Result: &model.Result{Text: fenced([]entry{{System: "操作 #1 が完了しました。\n終了コード: 0"}})}},
+			{Text: fenced([]entry{{System: "The files have changed since you read some of what stands above."}})},
+		}},
+	}
+	expect.Is(t, demoAnswer(model.Request{Messages: said}).Text, "完了しました: 終了コード 0。")
+}
+
 func TestTheDemoTellsTheReasonOfARejection(t *testing.T) {
 	said := []model.Message{
 		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "テストして"}})}}},
