@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/model/demo"
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -43,9 +44,9 @@ func demoNamed(text string, ja bool) (name, content string, ok bool) {
 // demoContent is what the demo writes into a file: its draft on the topic that the message names, or a small program or
 // text by the file's ending.
 func demoContent(name, text string, ja bool) string {
-	locale := "en"
+	locale := language.English
 	if ja {
-		locale = "ja"
+		locale = language.All[0]
 	}
 	ending := strings.ToLower(path.Ext(name))
 	if d, knows := demo.DraftsIn(locale).Knows(text); knows && (ending == ".md" || ending == ".txt") {
