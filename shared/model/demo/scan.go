@@ -131,7 +131,7 @@ var (
 	besideForm = lazy.Regexp(`^(?:[ ]?|[\p{Han}々\p{Katakana}ー\p{Hiragana}]*)$`)
 	// tailForm matches the end of a Japanese word, and particleForm the particles behind it.
 	tailForm     = lazy.Regexp(`^\p{Hiragana}+`)
-	particleForm = lazy.Regexp(`(?:を|は|が|に|へ|で|と|の|も|や|か|から|まで|だけ|のみ|など|です|ます|ください|下さい)+$`)
+	particleForm = lazy.Regexp(`(?:を|は|が|に|へ|で|と|の|も|や|か|から|まで|だけ|のみ|など|ください|下さい)+$`)
 )
 
 // phrases are the words that were not understood, each with its ending, with those beside it, and with the rest of the
