@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
@@ -39,6 +40,12 @@ func demoNamed(text string, ja bool) (name, content string, ok bool) {
 		}
 	}
 	return name, demoContent(name, text, ja), true
+}
+
+// demoWrites proposes one file. Each time it ends in one more blank line, so that there is a change to approve.
+func demoWrites(file, content, summary string, said []model.Message) string {
+	return `{"files":[{"path":` + quoted(file) + `,"content":` + quoted(content+strings.Repeat("\n", demoTimes(said))) +
+		`}],"edits":[],"delete":[],"summary":` + quoted(summary) + `}`
 }
 
 // demoContent is what the demo writes into a file: its draft on the topic that the message names, or a small program or

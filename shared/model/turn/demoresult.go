@@ -55,7 +55,8 @@ func demoDid(result string, in func(ja, en string) string) (text string, ok bool
 		if x[1] != "1" {
 			many = "s"
 		}
-		facts = append(facts, fmt.Sprintf(in("ファイル %[1]s 件を変更 (+%[3]s 行 −%[4]s 行)", "%s file%s changed (+%s −%s)"), x[1], many, x[2], x[3]))
+		form := in("ファイル %[1]s 件を変更 (+%[3]s 行 −%[4]s 行)", "%s file%s changed (+%s −%s)")
+		facts = append(facts, fmt.Sprintf(form, x[1], many, x[2], x[3]))
 	}
 	if x := demoPulled().FindStringSubmatch(told); x != nil {
 		facts = append(facts, in("プルリクエストの下書き ", "draft pull request ")+x[1])
