@@ -76,7 +76,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // moreTools describes the MCP tools that the tenant's tasks may call, one to a line.
 func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 	for _, p := range permissions {
-		if p.Allowed && p.Pin != nil {
+		if p.Allowed && p.Pin != nil && p.ChangedAt == nil {
 			lines = append(lines, fmt.Sprintf("%s: %s. %s", p.ToolName, p.Pin.Title, p.Pin.Description))
 		}
 	}

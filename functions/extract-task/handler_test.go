@@ -10,6 +10,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
@@ -180,4 +181,13 @@ func TestARequestInAThread(t *testing.T) {
 			expect.Same(t, tt.asked, tt.threadBefore.asked)
 		})
 	}
+}
+
+// A tool that its server changed is off until an administrator allows it again.
+func TestOnlyToolsThatMayBeCalledAreDescribed(t *testing.T) {
+	changed, pin := time.Now(), &tenancy.Pin{Title: "Rooms", Description: "Lists rooms."}
+	lines := moreTools([]tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true, Pin: pin},
+		{ToolName: "rooms.book_room", Allowed: true, Pin: pin, ChangedAt: &changed}, {ToolName: "rooms.house_rules", Pin: pin},
+		{ToolName: "send_slack_dm", Allowed: true}})
+	expect.Same(t, []string{"rooms.list_rooms: Rooms. Lists rooms."}, lines)
 }

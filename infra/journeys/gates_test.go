@@ -66,12 +66,14 @@ func stepsShown(d *driver.Request, key string) []string {
 func TestFiveRejectionsCancelTheTask(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を確認したい")
-	for _, key := range []string{"CARD#prompt#0001", "CARD#prompt#0002", "CARD#prompt#0003", "CARD#prompt#0004", "CARD#prompt#0005"} {
-		d.Reject(workspace.Suzuki, key, "reject_prompt", "方針が違います")
+	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "方針が違います") // the version after it doesn't count
+	d.Card("CARD#prompt#0002", "ご指摘「方針が違います」の内容が分からなかったため")
+	for n := range 5 {
+		d.Reject(workspace.Suzuki, fmt.Sprintf("CARD#prompt#%04d", n+2), "reject_prompt", "もっと簡潔に")
 	}
-	d.Card("CARD#prompt#0005", "キャンセル")
+	d.Card("CARD#prompt#0006", "キャンセル")
 	a := d.Until("the task is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil })
-	if a.Task.Status != task.TaskCancelled || a.Head.Ended.Reason != task.ReasonMaxVersions || len(a.Prompts) != 5 {
+	if a.Task.Status != task.TaskCancelled || a.Head.Ended.Reason != task.ReasonMaxVersions || len(a.Prompts) != 6 {
 		t.Errorf("status %s, reason %s, %d versions", a.Task.Status, a.Head.Ended.Reason, len(a.Prompts))
 	}
 }

@@ -35,6 +35,15 @@ func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 	t.Fatalf("the server has no %s", name)
 }
 
+// answered waits until a request got a plain reply, with these words, and nobody was asked for a stamp.
+func answered(d *driver.Request, says string) {
+	d.T.Helper()
+	a := d.Until("the request is answered", func(a *task.Aggregate) bool { return a.Answer != nil })
+	if !strings.Contains(a.Answer.Sentence, says) || a.Prompt() != nil {
+		d.T.Fatalf("the reply is %q", a.Answer.Sentence)
+	}
+}
+
 func tools(a *task.Aggregate) (names []string) {
 	for _, s := range a.Process().Steps {
 		names = append(names, s.Tool)
@@ -45,11 +54,7 @@ func tools(a *task.Aggregate) (names []string) {
 func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "会議室を予約して")
-	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	d.Card("CARD#process#0001", "「会議室を予約」を行うツールがありません")
-	if got := tools(d.Load()); len(got) > 0 {
-		t.Fatalf("nobody has allowed what is planned: %v", got)
-	}
+	answered(d, "会議室のツールが許可されていないため")
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
 	allow(t, s, vendors.BookRoom, aggregate.Write)
 
@@ -62,11 +67,11 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	before := s.Vendors.Calls(vendors.BookRoom)
 	d.Click(workspace.Tanaka, gate, "approve_step")
 	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(driver.Face(done), "会議室 fuji を") {
+	if !strings.Contains(driver.Face(done), "会議室 富士 を") {
 		t.Errorf("the summary does not say what was booked: %s", driver.Face(done))
 	}
 	bookings := s.Vendors.Rooms().Bookings()
-	if n := s.Vendors.Calls(vendors.BookRoom) - before; n != 1 || len(bookings) != 1 || bookings[0].Title != "会議室を予約してください" {
+	if n := s.Vendors.Calls(vendors.BookRoom) - before; n != 1 || len(bookings) != 1 || bookings[0].Title != "会議" {
 		t.Errorf("%d calls, bookings %+v", n, bookings)
 	}
 }
@@ -87,11 +92,7 @@ func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 		t.Errorf("%d bookings were made", n-before)
 	}
 	again := driver.Ask(t, s, workspace.Sato, "もう一度、会議室の予約をお願いします")
-	again.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	again.Card("CARD#process#0001", "rooms.book_room は、管理者が許可していません")
-	if got := tools(again.Load()); len(got) > 0 {
-		t.Errorf("a tool that changed is planned: %v", got)
-	}
+	answered(again, "会議室のツールが許可されていないため")
 	allow(t, s, vendors.BookRoom, aggregate.Write) // as it is now
 	third := driver.Ask(t, s, workspace.Sato, "会議室の予約、改めてお願いします")
 	third.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")

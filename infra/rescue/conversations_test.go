@@ -26,5 +26,5 @@ func TestAConversationIsLookedAtAndNothingOfItIsDecided(t *testing.T) {
 	expect.That(t, now.Head.Rev == was.Head.Rev && now.Pending() != nil,
 		"revision %d, was %d; pending %+v", now.Head.Rev, was.Head.Rev, now.Pending())
 	d.Press(workspace.Sato, asks, card.ApproveAction)
-	d.Shows("結果を受け取りました")
+	d.Shows("完了しました: ファイル 2 件")
 }

@@ -117,15 +117,22 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 	}
 }
 
-// A policy about a meeting says that the tools for meetings are missing, while they are.
+// A request for a meeting room is answered by a reply while its tools are missing, and so says a policy from before.
 func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 	allowed := []tenancy.ToolPermission{{ToolName: "rooms.list_rooms", Allowed: true}, {ToolName: "rooms.book_room", Allowed: true}}
-	for text, says := range map[string]string{"明日の会議室を予約して": "注意: 会議室のツール rooms.list_rooms と rooms.book_room を管理者が許可していない", "book a meeting room": "Note: an administrator allows no rooms.list_rooms"} {
+	for text, says := range map[string]string{"明日の会議室を予約して": "会議室のツールが許可されていないため", "book a meeting room": "Meeting-room tools aren't allowed yet"} {
 		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}}, allowed} {
 			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1, Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
 			policy, _, err := model.Draft(t.Context(), demo(t), in)
 			said := strings.HasPrefix(policy, says)
 			expect.That(t, err == nil && said == (n < 3), "%s, permissions %d: %s %v", text, n, policy, err)
+			var more []string
+			for _, name := range in.Bounds.ServerTools {
+				more = append(more, name+": 会議室. Rooms.")
+			}
+			e, _, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Tools: more, Locale: "ja", Now: now(), Try: 1})
+			expect.That(t, err == nil && strings.HasPrefix(e.Sentence, says) == (n < 3) && (e.Kind == task.KindUnsupported) == (n < 3),
+				"%s, permissions %d: %+v %v", text, n, e, err)
 		}
 	}
 }
@@ -158,7 +165,7 @@ func TestDemoListensToRejections(t *testing.T) {
 		"validation at L2":       {[]string{"データの検証を追加して"}, nil, "計算の前にデータの検証を行い", validated},
 		"validation, then check": {nil, []string{"検証を追加", "書き込み前に人が確認すること"}, "", withChecks(validated)},
 		"human check at L3":      {nil, []string{"送信前に人が確認してください"}, "", checked},
-		"human check at L2":      {[]string{"human check please"}, nil, "担当者が引数を見て判断します", checked},
+		"human check at L2":      {[]string{"human check please"}, nil, "担当者が引数を確認して判断します", checked},
 		"no notice":              {nil, []string{"通知は不要です"}, "", seed[:4]},
 		"no sheet":               {[]string{"シートは不要"}, nil, "スプレッドシートには書き込みません", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
 		"a month at L2":          {[]string{"10月分にしてください"}, nil, "期間: 2025年10月(", seed},
@@ -170,8 +177,14 @@ func TestDemoListensToRejections(t *testing.T) {
 		"no such step":           {nil, []string{"ステップ9は不要"}, "", seed},
 		"a month at L3":          {nil, []string{"10月分にして"}, "", seed},
 		"shorter at L2":          {[]string{"もっと簡潔にしてください"}, nil, "進め方: freee人事労務から従業員一覧を読み取ります → ", seed},
+		"a step's number at L2":  {[]string{"ステップ4は不要です"}, nil, "スプレッドシートには書き込みません", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
+		"two steps at L2":        {[]string{"手順4と5を省いて"}, nil, "完了の DM は送りません", seed[:3]},
+		"what others need, L2":   {[]string{"ステップ2は不要です"}, nil, "「ステップ2は不要です」は、結果をほかのステップが使うため", seed},
+		"the dialog's own at L2": {[]string{"ステップ 3 の前にデータの検証を追加してください"}, nil, "計算の前にデータの検証を行い", validated},
+		"the dialog's own at L3": {nil, []string{"ステップ 3 の前にデータの検証を追加してください"}, "", validated},
+		"validation elsewhere":   {[]string{"ステップ 5 の前にデータの検証を追加してください"}, nil, "ご指摘「ステップ 5 の前に", seed},
 		"any other at L3":        {nil, []string{"部署別にして"}, "", seed},
-		"any other at L2":        {[]string{"部署別にして"}, nil, "注意: 前の版へのご指摘「部署別にして」はデモモデルに分からないため、反映していません。", seed},
+		"any other at L2":        {[]string{"部署別にして"}, nil, "ご指摘「部署別にして」の内容が分からなかったため、このバージョンには反映していません。", seed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, first, _ := think(t, "今月の勤怠をまとめて", "ja", nil, nil)
@@ -190,9 +203,9 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		want    string
 	}{
 		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "ステップ4は不要です"},
-			"「ステップ4は不要です」 → 反映しました。\n「最後のステップは不要です」「ステップ4をステップ2の前に」 → デモモデルに分からないため、反映していません。"},
+			"「ステップ4は不要です」 → 反映しました。\n「最後のステップは不要です」「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。"},
 		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without step 4", "Make it nicer"},
-			"“without step 4” → taken in.\n“Put step 4 first”“Make it nicer” → not taken in: the demo model doesn't understand it."},
+			"“without step 4” → applied.\n“Put step 4 first”“Make it nicer” → not applied: I didn't understand it."},
 	} {
 		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 		for n, reason := range append(tt.reasons, "") {

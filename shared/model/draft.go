@@ -47,7 +47,7 @@ func BoundsOf(permissions []tenancy.ToolPermission, knows func(tool string) []te
 	b := Bounds{Forbidden: []string{}, Constraints: []BoundedTool{}, ServerTools: []string{}}
 	for _, p := range tenancy.Standing(permissions) {
 		switch c, err := p.Bounds(knows(p.ToolName)); {
-		case !p.Allowed || err != nil:
+		case !p.Allowed || p.ChangedAt != nil || err != nil:
 			b.Forbidden = append(b.Forbidden, p.ToolName)
 		case !c.None():
 			b.Constraints = append(b.Constraints, BoundedTool{p.ToolName, c})

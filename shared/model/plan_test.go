@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -125,6 +127,15 @@ func TestAPolicyIsToldOfAToolThatStartsOff(t *testing.T) {
 	}
 	expect.Same(t, want, b.Forbidden)
 	expect.That(t, len(want) >= 2, "no tool was added since the first release")
+}
+
+// A server's tool that changed is off until an administrator allows it again.
+func TestAPolicyIsToldOfAToolThatChanged(t *testing.T) {
+	changed := time.Now()
+	rows := []tenancy.ToolPermission{{ToolName: "rooms.book_room", Allowed: true}, {ToolName: "rooms.list_rooms", Allowed: true, ChangedAt: &changed}}
+	b := model.BoundsOf(rows, func(string) []tenancy.Constraint { return nil })
+	expect.That(t, slices.Contains(b.Forbidden, "rooms.list_rooms"), "%v", b.Forbidden)
+	expect.Same(t, []string{"rooms.book_room"}, b.ServerTools)
 }
 
 func TestAForbiddenToolIsNotOffered(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -61,10 +63,12 @@ type boundInput struct {
 	Problem                string
 }
 
-// serverSum counts an MCP server's tools by state, without asking the server.
+// serverSum counts an MCP server's tools by state. Only the server knows the tools that nobody has decided on yet.
 type serverSum struct {
 	Name, URL        string
 	On, Off, Changed int
+	Undecided        int
+	Silent           bool // the server didn't answer, so Undecided is not known
 }
 
 // typedTool is a form to show again.
@@ -101,6 +105,7 @@ func (c *Pages) showTools(w http.ResponseWriter, r *http.Request, v *web.Viewer,
 		}
 	}
 	data.Servers = serverSums(settings.MCPServers, rows)
+	c.countUndecided(r.Context(), v, rows, data.Servers)
 	d := web.Document{Title: t.Say("title"), Here: "tools", Data: data}
 	switch {
 	case sent.conflict:
@@ -262,6 +267,28 @@ func serverSums(servers []tenancy.MCPServer, rows []tenancy.ToolPermission) (all
 		all = append(all, sum)
 	}
 	return all
+}
+
+// askWithin bounds the time for which the page waits for all servers together.
+const askWithin = 3 * time.Second
+
+// countUndecided asks all servers at once for their tools, and counts those without a decision.
+func (c *Pages) countUndecided(ctx context.Context, v *web.Viewer, rows []tenancy.ToolPermission, all []serverSum) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var asked sync.WaitGroup
+	for i := range all {
+		asked.Go(func() {
+			listed, err := c.serverTools(ctx, v, all[i].Name)
+			all[i].Silent = err != nil
+			for _, x := range listed {
+				if !slices.ContainsFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name }) {
+					all[i].Undecided++
+				}
+			}
+		})
+	}
+	asked.Wait()
 }
 
 // namedServer returns a server of the settings, or aggregate.ErrNotFound.

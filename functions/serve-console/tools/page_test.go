@@ -60,7 +60,7 @@ func TestTools(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"a permission and its limits are saved": testToolSaved, "what is wrong is said and kept": testToolRefused, "nobody's change is lost": testToolConflict, "a form that lacks a bound takes none away": testToolLacking,
 		"a server's tool is allowed as it was shown": testServerTool, "a tool that changed shows both": testServerToolChanged, "a tool that reads can be given to contests": testToolForContests, "nothing that a server says becomes markup": testServerMarkup,
-		"only administrators decide": testToolsAreForAdministrators, "a server that does not answer": testSilentServer, "sixty tools are searched": testManyTools,
+		"only administrators decide": testToolsAreForAdministrators, "a server that does not answer": testSilentServer, "sixty tools are searched": testManyTools, "tools that nobody has decided on are counted": testUndecided,
 	})
 }
 
@@ -259,6 +259,22 @@ func testSilentServer(t *testing.T, w *consoletest.World) {
 		a := b.Get(path)
 		expect.That(t, a.Status == http.StatusOK && strings.Contains(a.Text(), web.TextsOf("tools", "ja").Say("kept")) &&
 			strings.Contains(a.Body, standin.BookRoom) && !strings.Contains(a.Body, `value="allow"`), "%v: %v", servers, a)
+	}
+}
+
+func testUndecided(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(workspace.Suzuki)
+	const path = "/console/tools/servers/rooms"
+	b.Get("/console/tools").Holds(t, "まだ決めていないツール: 3")
+	hash := hashOn(b.Get(path), standin.BookRoom)
+	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"allow"}, "tool": {standin.BookRoom}, "effect": {"write"}, "hash": {hash}}).Status)
+	b.Get("/console/tools").Holds(t, "使えるツール: 1", "まだ決めていないツール: 2")
+	admin := w.Console.Servers.(mcp.Admin)
+	admin.Credentials = serverSecret("wrong")
+	for _, servers := range []tools.ServerTools{admin, nil} {
+		w.Console.Servers = servers
+		b.Get("/console/tools").Holds(t, "使えるツール: 1", "サーバーに問い合わせできないため不明")
 	}
 }
 

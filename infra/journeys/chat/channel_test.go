@@ -29,7 +29,7 @@ func TestAConversationInAChannel(t *testing.T) {
 	expect.NoError(t, running.Sandbox.Click(workspace.Sato, d.Channel, asks.TS, card.ApproveAction))
 	d.Press(workspace.Suzuki, d.Shows("操作 #1 の確認", "hello.js"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
-	d.Shows("結果を受け取りました", "操作 #1 が完了しました")
+	d.Shows("完了しました: ファイル 2 件を変更")
 	d.Rests()
 
 	desk := driver.SitDown(t, running, workspace.Tanaka)

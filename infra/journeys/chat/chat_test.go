@@ -44,7 +44,7 @@ func TestAnAgentAsksActsAndKnowsTheResult(t *testing.T) {
 	}
 	d.Press(workspace.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Sato+">")
-	d.Shows("結果を受け取りました", "操作 #1 が完了しました")
+	d.Shows("完了しました: ファイル 2 件を変更")
 	d.Status("active")
 
 	d.Reply("もう一度ファイルを作って")

@@ -178,7 +178,7 @@ func TestATestBeginsByARule(t *testing.T) {
 		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Workspace: folder}}
 	})
 	d := begin(t, "codex: テストして")
-	d.Shows("結果を受け取りました")
+	d.Shows("しました: 終了コード")
 	d.Reply("コマンド: node --test")
 	d.Shows("操作 #2 の確認")
 	driver.Talk(t, running, workspace.Suzuki, "codex: テストして").Shows("操作 #1 の確認")

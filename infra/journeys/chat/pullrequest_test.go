@@ -38,7 +38,7 @@ func TestAConversationEndsInAPullRequest(t *testing.T) {
 
 	d.Press(workspace.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #2 完了", "https://github.com/ringi-demo/shop/pull/1|ringi-demo/shop#1")
-	d.Shows("結果を受け取りました", "操作 #2 が完了しました")
+	d.Shows("完了しました: プルリクエストの下書き")
 	_, page = desk.Get(d.Page())
 	expect.Has(t, page, `href="https://github.com/ringi-demo/shop/pull/1"`)
 	pulls := repo.Pulls()

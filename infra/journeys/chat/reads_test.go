@@ -19,7 +19,7 @@ func TestAnAgentReadsFilesByItself(t *testing.T) {
 	d.Reply("ファイルを作って")
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 完了")
-	d.Shows("結果を受け取りました")
+	d.Shows("完了しました: ファイル 2 件")
 	d.Reply("ファイルを見せて")
 	d.Shows("ファイルを読みました", "hello.test.js")
 	d.Reply("greets を検索して")

@@ -37,7 +37,7 @@ var japanese = words{
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
 	draftFailed: "デモ用のモデルが、頼まれたとおりに失敗しました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
-	check: "🔍 実行前の確認", faster: "承認済みです", odd: "部署別にして", notTaken: "「部署別にして」 → デモモデルに分からないため、反映していません。",
+	check: "🔍 実行前の確認", faster: "承認済みです", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
 	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 }
@@ -50,7 +50,7 @@ var english = words{
 	stop: "Stop this run?", waits: "waits for a check before it runs", stopped: "Stopped by",
 	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack did not accept the call",
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
-	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not taken in",
+	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "as much as you may within this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
 	newcomer: workspace.Tanaka, welcome: "This is HR AI Agent. Ask for the work that you want done.", suggested: "Sum up this month's attendance", settings: "Settings",
 }
@@ -236,7 +236,7 @@ var stories = []struct {
 		for n := range 60 {
 			expect.Value(v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)))(v.t)
 		}
-		v.asks(strings.Repeat("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", 3) + strings.Repeat(" 今月の勤怠をまとめて", 12))
+		v.asks(strings.Repeat("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", 3) + "の件があるので、" + strings.Repeat(" 今月の勤怠をまとめて", 12))
 		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
 		v.Until(`document.querySelectorAll(".log > .msg").length > 60`)
 		v.looks("long")

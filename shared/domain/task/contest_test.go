@@ -347,7 +347,7 @@ func TestPickedVersionsDontCountTowardsTheMost(t *testing.T) {
 	if p := s.load().Prompts[0]; p.Terms.MaxVersions != 5 || s.head.Ended != nil {
 		t.Fatalf("ended: %+v", s.head.Ended)
 	}
-	if n := generated(s.load().Prompts, 2); n != 1 {
+	if n, _ := generated(s.load().Prompts, 2); n != 1 {
 		t.Errorf("%d versions were generated, want 1", n)
 	}
 	s.do(s.beginPrompt)

@@ -134,10 +134,10 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	switch row := row.(type) {
 	case *Prompt:
 		c.audit(by, AuditPromptRejected, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, generated(a.Prompts, row.Version), g.Terms)
+		return a.afterRejection(c, usedUp(a.Prompts, row.Version, g.Terms), g.Terms)
 	case *Process:
 		c.audit(by, AuditProcessRejected, "process", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, row.Version, g.Terms)
+		return a.afterRejection(c, usedUp(a.Processes, row.Version, g.Terms), g.Terms)
 	}
 	step := row.(*StepGate)
 	e := a.executionOf(step)
@@ -147,8 +147,8 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 }
 
 // afterRejection ends the task if the maximum number of versions has been generated.
-func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Terms) (aggregate.Change, error) {
-	if generated < terms.MaxVersions {
+func (a *Aggregate) afterRejection(c *change, usedUp bool, terms aggregate.Terms) (aggregate.Change, error) {
+	if !usedUp {
 		return c.done()
 	}
 	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})

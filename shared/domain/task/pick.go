@@ -91,14 +91,3 @@ func (e *Entry) details(to map[string]any) map[string]any {
 	}
 	return to
 }
-
-// generated counts the versions up to this one that people did not pick. max_versions limits that number.
-func generated[R Gated](rows []R, version int) (n int) {
-	for _, r := range rows {
-		p, ok := Gated(r).(*Prompt)
-		if r.Asks().Version <= version && !(ok && p.Author != "") {
-			n++
-		}
-	}
-	return n
-}

@@ -40,6 +40,7 @@ type input struct {
 	Tools     []offered `json:"tools"`
 	Forbidden []string  `json:"forbidden"`
 	Servers   []string  `json:"server_tools"` // given to the draft alone
+	More      []string  `json:"more_tools"`   // given to the extraction alone, each as “name: title. description”
 	Steps     []fact    `json:"steps"`
 }
 
@@ -83,6 +84,7 @@ func Answer(q Question) (string, error) {
 	var answer any
 	switch q.Purpose {
 	case "extract":
+		r.noRooms = !in.offers(listRooms) || !in.offers(bookRoom)
 		answer = extract(r)
 	case "draft":
 		r.take(in, false)
@@ -100,6 +102,11 @@ func Answer(q Question) (string, error) {
 	}
 	b, err := json.Marshal(answer)
 	return string(b), err
+}
+
+// offers reports whether tasks may call a server's tool.
+func (in input) offers(tool string) bool {
+	return slices.ContainsFunc(in.More, func(line string) bool { return strings.HasPrefix(line, tool+":") })
 }
 
 // Cost is the price of the call, in dollars, that the message asks for.

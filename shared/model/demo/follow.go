@@ -62,7 +62,7 @@ func (r *reading) followMessage(policy string) {
 
 // toldForm matches the part of a policy that says who is notified.
 var (
-	toldForm = lazy.Regexp(`(?:完了したら、|When done, tell )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, )?)+`)
+	toldForm = lazy.Regexp(`(?:完了したら、|When done, (?:tell|send) )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, | and )?)+`)
 	idForm   = lazy.Regexp(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
 )
 

@@ -22,6 +22,8 @@ func extract(r reading) map[string]string {
 		out["kind"], out["sentence"] = "help", why
 	case why != "":
 		out["kind"], out["sentence"] = "unsupported", why
+	case r.topic == meeting && r.noRooms:
+		out["kind"], out["sentence"] = "unsupported", r.words.Meeting.NoTools
 	default:
 		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.Describe, legible.Clip(r.text, 2500))
 	}
@@ -142,9 +144,8 @@ func (r reading) cannot() string {
 		return fmt.Sprintf(t.NoPerson, fmt.Sprintf(t.Quote, oneLine(strings.Join(r.people, t.And))))
 	case len(r.recipients) > task.MaxMentioned:
 		return fmt.Sprintf(t.TooManyTold, len(r.recipients), task.MaxMentioned)
-	case len(r.unread) > maxUnread:
-		return t.withExamples(fmt.Sprintf(t.TooMuch, fmt.Sprintf(t.Quote, strings.Join(r.unread[:maxUnread], " ")),
-			len(r.unread)-maxUnread))
+	case len(r.unread) > 0:
+		return t.withExamples(t.unread(r.unread))
 	case r.topic == meeting && r.slot.wrong(r.now):
 		return t.Meeting.Wrong
 	case r.withMonth() && len(r.period.months) > maxMonths:
@@ -165,8 +166,25 @@ func (t words) withExamples(why string) string {
 	return why + t.examples()
 }
 
-// maxUnread is the most unknown words that a request may have. The demo refuses a request with more.
-const maxUnread = 8
+// maxUnread is the most phrases that a refusal quotes.
+const maxUnread = 4
+
+// unread says which phrases were not understood.
+func (t words) unread(phrases []string) string {
+	said := fmt.Sprintf(t.NoWords, t.quoted(phrases[:min(len(phrases), maxUnread)]))
+	if more := len(phrases) - maxUnread; more > 0 {
+		said = fmt.Sprintf(t.TooMuch, t.quoted(phrases[:maxUnread]), more)
+	}
+	return said
+}
+
+func (t words) quoted(said []string) string {
+	var out []string
+	for _, s := range said {
+		out = append(out, fmt.Sprintf(t.Quote, oneLine(s)))
+	}
+	return strings.Join(out, t.AndQuoted)
+}
 
 // maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
 const maxParts = task.MaxSteps / 5
@@ -177,25 +195,18 @@ const maxTables = 9
 
 var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
 
-// doubts are the first lines of a policy. They say which words the demo did not understand, and what it does
-// differently from the request.
+// doubts are the first lines of a policy: what of the newest reasons it does not follow, which words make no difference
+// to it, and what it does differently from the request.
 func (r reading) doubts() (lines []string) {
 	t := r.words
-	quoted := func(said []string) string {
-		var out []string
-		for _, s := range said {
-			out = append(out, fmt.Sprintf(t.Quote, oneLine(s)))
-		}
-		return strings.Join(out, "")
+	if open := r.open(); open != "" {
+		lines = append(lines, open)
 	}
 	if r.topic == meeting && r.noRooms {
 		lines = append(lines, t.Meeting.NoTools)
 	}
-	if len(r.unread) > 0 {
-		lines = append(lines, fmt.Sprintf(t.Unread, quoted(r.unread)))
-	}
-	if len(r.refused) > 0 {
-		lines = append(lines, fmt.Sprintf(t.Refused, quoted(r.refused)))
+	if len(r.aside) > 0 {
+		lines = append(lines, fmt.Sprintf(t.Aside, t.quoted(r.aside)))
 	}
 	if !r.withMonth() {
 		if l := r.topic.list(); l != nil && !r.assumed {
@@ -220,17 +231,18 @@ func draft(r reading) string {
 		return why + "\n" + r.words.Nothing
 	}
 	lines := append(r.doubts(), r.head()...)
-	how := r.how()
-	if r.brief {
-		for i := range how {
-			how[i] = strings.TrimRight(how[i], "。.")
+	var how []string
+	for i, a := range r.how() {
+		if r.brief {
+			how = append(how, strings.TrimRight(a.text, "。."))
+		} else {
+			how = append(how, fmt.Sprintf("%d. %s", i+1, a.text))
 		}
+	}
+	if r.brief {
 		lines = append(lines, r.words.How+" "+strings.Join(how, " → "))
 	} else {
-		lines = append(lines, r.words.How)
-		for i, h := range how {
-			lines = append(lines, fmt.Sprintf("%d. %s", i+1, h))
-		}
+		lines = append(append(lines, r.words.How), how...)
 	}
 	switch l := r.topic.list(); {
 	case l != nil:
@@ -243,13 +255,7 @@ func draft(r reading) string {
 		of := r.topic.read().Demo.Words[r.words.Locale].Handled + r.words.OfAttendance
 		lines = append(lines, fmt.Sprintf(r.words.Privacy, of))
 	}
-	if len(r.taken) > 0 {
-		lines = append(lines, r.words.Earlier)
-		for _, reason := range r.taken {
-			lines = append(lines, "• "+fmt.Sprintf(r.words.Reflected, fmt.Sprintf(r.words.Quote, reason)))
-		}
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, r.followed()...), "\n")
 }
 
 func (r reading) head() []string {
@@ -260,8 +266,7 @@ func (r reading) head() []string {
 	}
 	switch r.topic {
 	case meeting:
-		lines, _ := r.meetingPolicy()
-		return lines
+		return r.meetingPolicy()
 	case message:
 		return []string{fmt.Sprintf(t.PurposeMessage, r.addressees())}
 	}
@@ -290,59 +295,62 @@ func (r reading) addressees() string {
 	for _, id := range r.recipients {
 		out = append(out, mention(id))
 	}
-	return or(strings.Join(out, r.words.And), r.words.Requester)
+	if last := len(out) - 1; last > 0 {
+		return strings.Join(out[:last], r.words.And) + r.words.AndLast + out[last]
+	}
+	return or(strings.Join(out, ""), r.words.Requester)
 }
 
-func (r reading) how() []string {
+// action is a line of a policy's list. Its kind says what a reason such as “leave out step 4” leaves out.
+type action struct{ kind, text string }
+
+const (
+	actRead, actCalculate, actValidate = "read", "calculate", "validate"
+	actSheet, actNotice, actCheck      = "sheet", "notice", "check"
+	actNone                            = "none" // says what is not done
+)
+
+func (r reading) how() []action {
 	t := r.words
 	if r.topic == message {
 		say := fmt.Sprintf(t.SayLine, r.addressees(), fmt.Sprintf(t.Quote, r.quotes[0]))
 		if r.humanCheck {
-			return []string{t.HumanLine, say}
+			return []action{{actCheck, t.HumanLine}, {actRead, say}}
 		}
-		return []string{say}
+		return []action{{actRead, say}}
 	}
-	how := []string{t.ofList(r.topic.read(), "read")}
-	if r.topic == meeting {
-		_, how = r.meetingPolicy()
-	}
-	if r.withMonth() {
-		how = append(how, t.ReadAttendance)
-	}
-	if r.validate {
-		how = append(how, t.ValidateLine)
-	}
-	if r.withMonth() {
-		how = append(how, r.sheetOr(t.Calculate, t.Count))
-		if len(r.period.months) > 1 {
-			how = append(how, r.sheetOr(t.Average, t.CountAverage))
+	var how []action
+	add := func(when bool, kind, text string) {
+		if when {
+			how = append(how, action{kind, text})
 		}
 	}
-	switch {
-	case r.withSheet():
-		var tabs []string
-		for _, p := range r.parts() {
-			tabs = append(tabs, fmt.Sprintf(t.Quote, p.tab))
-		}
-		var titles []string
-		for _, key := range columnsOf(r.topic) {
-			titles = append(titles, t.title(r.topic, key))
-		}
-		how = append(how, fmt.Sprintf(t.SheetLine, strings.Join(tabs, ""), strings.Join(titles, t.And)))
-	case r.noSheet && r.topic == meeting:
-		how = append(how, t.NoSheetLine)
-	case r.noSheet:
-		how = append(how, t.NoSheetLine, t.OnlyCounts)
-	}
-	if r.noNotice {
-		how = append(how, t.NoNoticeLine+t.ToldLine) // Ringi posts a card at every request's end
-	} else {
-		how = append(how, fmt.Sprintf(t.NoticeLine, r.addressees()))
-	}
-	if r.humanCheck {
-		how = append(how, t.HumanLine)
-	}
+	add(r.topic != meeting, actRead, t.ofList(r.topic.read(), "read"))
+	add(r.topic == meeting, actRead, t.Meeting.Find)
+	add(r.topic == meeting, actRead, t.Meeting.Book)
+	add(r.withMonth(), actRead, t.ReadAttendance)
+	add(r.validate, actValidate, t.ValidateLine)
+	add(r.withMonth(), actCalculate, r.sheetOr(t.Calculate, t.Count))
+	add(r.withMonth() && len(r.period.months) > 1, actCalculate, r.sheetOr(t.Average, t.CountAverage))
+	add(r.withSheet(), actSheet, r.sheetLine())
+	add(r.noSheet, actNone, t.NoSheetLine)
+	add(r.noSheet && r.topic != meeting, actNone, t.OnlyCounts)
+	add(r.noNotice, actNone, t.NoNoticeLine+t.ToldLine) // Ringi posts a card at every request's end
+	add(!r.noNotice, actNotice, fmt.Sprintf(t.NoticeLine, r.addressees()))
+	add(r.humanCheck, actCheck, t.HumanLine)
 	return how
+}
+
+func (r reading) sheetLine() string {
+	t := r.words
+	var tabs, titles []string
+	for _, p := range r.parts() {
+		tabs = append(tabs, p.tab)
+	}
+	for _, key := range columnsOf(r.topic) {
+		titles = append(titles, t.title(r.topic, key))
+	}
+	return fmt.Sprintf(t.SheetLine, t.quoted(tabs), strings.Join(titles, t.And))
 }
 
 func or(a, b string) string {

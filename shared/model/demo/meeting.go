@@ -23,8 +23,8 @@ type meetingWords struct {
 	AssumedDay, AssumedTime, AssumedEnd            string
 	ListTitle, BookTitle                           step
 	Done, LabelTime, LabelRoom, LabelNumber, Wrong string
-	NoTools                                        string // first line of a policy
-	Sum                                            string
+	NoTools                                        string // an answer, and the first line of a policy
+	Sum, Untitled                                  string
 }
 
 // slot is the day and time of a meeting in Japan.
@@ -47,11 +47,38 @@ var (
 	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
 	// roomForm matches the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
 	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
+	// likeForm matches what a room is to be like or to have, in either language.
+	likeForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]+)(?:[のがに]?(?:ある|使える|できる|ない|近い|付き|つき)|\p{Hiragana}{0,3}い|\p{Hiragana}{0,3}な|の)\x1f|\b(?:with|in|on|at|near)\s+(?:(?:a|an|the|our)\s+)?([A-Za-z][\w-]*|\d+(?:st|nd|rd|th)\s+floor)`)
+	// roomLikeForm matches the word before a room.
+	roomLikeForm = lazy.Regexp(`(?i)\b([a-z][\w-]*)\s+(?:(?:meeting|conference)\s+)?rooms?\b`)
+	// freeForm asks which rooms are free, bookForm for a booking.
+	freeForm = lazy.Regexp(`(?i)空き(?:状況)?|空いて(?:い)?(?:る|ます)|あいて(?:い)?(?:る|ます)|(?:利用|予約)(?:状況|一覧)|\bavailab(?:le|ility)\b|\bfree\b`)
+	bookForm = lazy.Regexp(`(?i)予約(?:し|を|お願い|したい|でき)|確保|押さえ|おさえ|取って|とって|取りたい|\bbook\b|\breserve\b`)
 	// vagueForm matches a time that is too wide for a meeting. severalForm asks for more than one room.
 	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
 	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
-	noonForm    = lazy.Regexp(`(?i)\bnoon\b|正午`)
+	peopleForm  = lazy.Regexp(`(?i)^\s*(?:人|名|people|persons)`)
+	// hourForm matches a bare hour that can only be in the morning or at noon.
+	hourForm = lazy.Regexp(`(?i)\bat\s+(8|9|10|11|12)\b`)
+	noonForm = lazy.Regexp(`(?i)\bnoon\b|正午`)
 )
+
+// roomSaid is what the whole text says of the room that is to be booked, empty if it says nothing.
+func (s *scanner) roomSaid(text string) string {
+	if said := strings.Trim(roomForm().FindString(s.text), " \x1f"); said != "" {
+		return said
+	}
+	strange := s.unread()
+	for _, m := range likeForm().FindAllStringSubmatch(s.text, -1) {
+		if slices.ContainsFunc(strange, func(w string) bool { return strings.Contains(m[0], w) }) {
+			return strings.Trim(m[0], " \x1f")
+		}
+	}
+	if m := roomLikeForm().FindStringSubmatch(text); m != nil && slices.Contains(strange, m[1]) {
+		return m[1]
+	}
+	return ""
+}
 
 // slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
@@ -77,10 +104,16 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 		}
 		out.noEnd = false
 	}
-	ranges := s.takeIf(betweenTimeForm, func(m []string) bool { // hours, not people
-		return strings.Contains(m[0], "時") || m[1]+m[3]+m[5]+m[6]+m[8]+m[10] != ""
+	var ranges [][]string
+	s.takeAs(taken, betweenTimeForm, func(m []string, after string) bool { // hours, not people
+		ok := !peopleForm().MatchString(after) &&
+			(strings.Contains(m[0], "時") || m[1]+m[3]+m[5]+m[6]+m[8]+m[10] != "")
+		if ok {
+			ranges = append(ranges, m)
+		}
+		return ok
 	})
-	times := append(s.take(timeForm), s.take(noonForm)...)
+	times := slices.Concat(s.take(timeForm), s.take(noonForm), hours(s.take(hourForm)))
 	if said := slices.Concat(ranges, times); len(said) > 1 {
 		second = or(second, said[1][0])
 	} else if len(lengths) > 1 {
@@ -104,6 +137,14 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 	}
 	out.end = out.start + length
 	return out, second
+}
+
+// hours writes bare hours as groups of timeForm.
+func hours(found [][]string) (out [][]string) {
+	for _, m := range found {
+		out = append(out, []string{m[0], "", m[1], "", "", "", ""})
+	}
+	return out
 }
 
 // wrong reports whether the time does not exist or is past.
@@ -213,21 +254,29 @@ func (p *planner) meet() []object {
 	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
 	free := p.add(t.ListTitle, listRooms, when)
 	booked := p.add(t.BookTitle, bookRoom, object{
-		"date": when["date"], "start": when["start"], "end": when["end"], "title": legible.Clip(oneLine(p.reading.text), 100),
+		"date": when["date"], "start": when["start"], "end": when["end"], "title": p.reading.booked(),
 		"room_id": ref(free + "rooms.0.id"),
 	})
 	if free == "" || booked == "" {
 		return nil
 	}
 	at := fmt.Sprintf("%s %s–%s", s.day.Format(time.DateOnly), clock(s.start), clock(s.end))
-	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(booked + "room_id")},
+	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(free + "rooms.0.name")},
 		{"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
 }
 
-// meetingPolicy returns the first lines of a policy about a meeting room, and its actions.
-func (r reading) meetingPolicy() (lines, how []string) {
+// booked is a booking's title: the one that the request quotes, or else what it is for.
+func (r reading) booked() string {
+	if len(r.quotes) > 0 {
+		return legible.Clip(oneLine(r.quotes[0]), 100)
+	}
+	return r.words.Meeting.Untitled
+}
+
+// meetingPolicy returns the first lines of a policy about a meeting room.
+func (r reading) meetingPolicy() []string {
 	t, s := r.words.Meeting, r.slot
-	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)),
+	lines := []string{fmt.Sprintf(t.Purpose, fmt.Sprintf(r.words.Quote, r.booked())),
 		fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
 	for _, a := range []struct {
 		missing bool
@@ -237,7 +286,7 @@ func (r reading) meetingPolicy() (lines, how []string) {
 			lines = append(lines, a.text)
 		}
 	}
-	return lines, []string{t.Find, t.Book}
+	return lines
 }
 
 // slotForm matches the line of a policy that has the meeting's time.

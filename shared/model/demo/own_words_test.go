@@ -35,7 +35,6 @@ func TestRequestsInOnesOwnWords(t *testing.T) {
 	honest("Every month, send me the attendance summary", "month")
 	honest("overtime, but skip alpha, beta, gamma, delta, epsilon, zeta, eta, theta, iota, kappa", "kappa")
 	honest("昨日の15時に会議室を予約して", "昨日")
-	honest("List the departments of sales", "sales")
 	honest("11/31 の 25時に会議室を予約", "11/31")
 	for text, want := range map[string]string{
 		"今年の3月の残業":                        "2026-03",

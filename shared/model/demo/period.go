@@ -52,7 +52,7 @@ var (
 	namedDaysForm = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
 	dayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
 	namedDayForm  = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
-	weekForm      = lazy.Regexp(`(?i)今週|先週|前週|昨日|本日|今日|一昨日|\b(?:this|last|previous)\s+week\b|\byesterday\b|\btoday\b`)
+	weekForm      = lazy.Regexp(`(?i)今週|先週|前週|昨日|本日|今日|一昨日|おととい|きのう|きょう|\b(?:(?:this|last|previous)\s+week|yesterday|today)\b(?:['’]s\b)?`)
 	fiscalForm    = lazy.Regexp(`(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`)
 	yearForm      = lazy.Regexp(`(?i)(一昨年|今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
 	quarterForm   = lazy.Regexp(`(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`)
@@ -136,9 +136,9 @@ func weekMonths(said string, now time.Time) (from, to month) {
 	said = strings.ToLower(said)
 	day, length := now, 1
 	switch {
-	case has(said, "一昨日"):
+	case has(said, "一昨日", "おととい"):
 		day = now.AddDate(0, 0, -2)
-	case has(said, "昨日", "yesterday"):
+	case has(said, "昨日", "きのう", "yesterday"):
 		day = now.AddDate(0, 0, -1)
 	case has(said, "週", "week"):
 		day, length = now.AddDate(0, 0, -(int(now.Weekday())+6)%7), 7 // from Monday

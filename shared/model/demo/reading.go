@@ -46,9 +46,11 @@ type reading struct {
 	marked                                         bool     // the request asks for people above a limit; the result marks them
 	left                                           []string // kinds of steps that are left out
 	stops                                          []string // why nothing is planned, each a sentence
-	unread                                         []string // words that the demo does not understand
+	unread                                         []string // words that the demo does not understand; nothing is planned
+	aside                                          []string // words that make no difference to what is done
 	// reasons of rejections, oldest first: followed, not understood, and against steps that others need
 	taken, refused, needed []string
+	fates                  []fate // of each reason, in order
 }
 
 func read(in input) (reading, error) {
@@ -64,29 +66,43 @@ func read(in input) (reading, error) {
 	}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	rest, said, closed := quotations(bare)
+	rest, said = dictated(rest, said)
 	s := scan(rest)
 	r.quoted(s, said)
+	s.take(greetForm)
+	for _, m := range s.take(becauseForm) {
+		r.aside = append(r.aside, strings.Trim(m[0], " \x1f、。,\n"))
+	}
 	r.copied = alsoForm().MatchString(s.text)
 	s.people(&r)
 	r.copied = r.copied && len(r.recipients) > 0
 	r.flags(s)
 	s.take(fineForm)
-	t := r.words
 	if !closed {
-		r.stops = append(r.stops, t.NoQuote)
+		r.stops = append(r.stops, r.words.NoQuote)
 	}
+	s.groups(&r)
 	r.stopAlways(s)
-	r.departments = s.staff()
+	r.extent(s)
+	r.judge()
+	return r, nil
+}
+
+// extent takes out what a request is about, and when, where and for whom. What remains was not understood.
+func (r *reading) extent(s *scanner) {
+	t := r.words
 	topic, second := s.about()
 	r.topic = topic
 	if r.topic == other && len(r.recipients) > 0 && len(r.quotes) > 0 {
 		r.topic = message
 	}
-	s.groups(&r)
+	if r.topic == meeting && bookForm().MatchString(r.text) {
+		s.take(freeForm)
+	}
 	later, unknown := r.time(s)
-	r.departments = append(r.departments, s.named()...)
-	if len(r.departments) > 0 && !r.topic.takesDepartments() {
-		r.stop(t.NoNarrow, r.departments[0])
+	r.narrow(s)
+	if r.withMonth() {
+		r.stop(t.NoSecond, pairs(scan(r.text).text))
 	}
 	s.take(groupedForm)
 	s.take(priorityForm)
@@ -100,16 +116,37 @@ func read(in input) (reading, error) {
 	if r.marked = s.took(markForm); r.marked && (r.topic == employees || r.topic == other) {
 		r.topic = overtime
 	}
-	r.stop(t.NoAction, s.action())
-	if r.topic == other {
-		r.stop(t.NoTopic, r.text)
-	}
 	r.stop(t.NoSecond, second)
+	if r.topic == meeting {
+		if !bookForm().MatchString(r.text) {
+			r.stop(t.NoAction, freeForm().FindString(r.text))
+		}
+		r.stop(t.NoRoom, s.roomSaid(scan(r.text).text))
+	}
+	r.untold(s)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
-	r.unread = append(r.unread, s.unread()...)
-	r.judge()
-	return r, nil
+	if strange := s.phrases(scan(r.text).text); r.topic == meeting {
+		r.aside = append(r.aside, strange...)
+	} else {
+		r.unread = append(r.unread, strange...)
+	}
+}
+
+// untold refuses what is no topic, an act that the demo does not know, and a message without its text.
+func (r *reading) untold(s *scanner) {
+	t, act := r.words, whole(s.action(), scan(r.text).text)
+	if r.topic == other && len(r.recipients) > 0 {
+		r.stop(t.NoText, or(act, oneLine(strings.Join(s.phrases(scan(r.text).text), " "))))
+		if len(r.stops) == 0 {
+			r.stops = append(r.stops, t.NoMessage)
+		}
+		return
+	}
+	r.stop(t.NoAction, act)
+	if r.topic == other && len(r.people) == 0 {
+		r.stop(t.NoTopic, r.text)
+	}
 }
 
 // stopAlways refuses requests for things that the demo never does.
@@ -155,7 +192,6 @@ func (r *reading) time(s *scanner) (later, unknown string) {
 		var second string
 		r.slot, second = s.slot(r.now)
 		r.stop(r.words.NoSecond, or(second, severalForm().FindString(s.text)))
-		r.stop(r.words.NoRoom, strings.Trim(roomForm().FindString(s.text), " \x1f"))
 		unknown = vagueForm().FindString(s.text)
 	default:
 		later = laterForm().FindString(s.text)
@@ -168,7 +204,8 @@ func (r *reading) time(s *scanner) (later, unknown string) {
 	return later, or(unknown, unknownYearForm().FindString(s.text))
 }
 
-// judge refuses contradictory combinations. A message to somebody has exactly one quotation; other topics have none.
+// judge refuses contradictory combinations. A message to somebody has exactly one quotation, a booking may have one as
+// its title, and a quoted department narrows other requests.
 func (r *reading) judge() {
 	t := r.words
 	switch {
@@ -178,16 +215,22 @@ func (r *reading) judge() {
 		r.stops = append(r.stops, fmt.Sprintf(t.LongMessage, maxMessage))
 	case r.topic != message && len(r.recipients) > 0 && len(r.quotes) > 0:
 		r.stop(t.NoSecond, r.quotes[0])
-	case r.topic != message:
-		r.unread = append(r.unread, r.quotes...)
+	case r.topic != message && r.topic != meeting && len(r.quotes) > 0:
+		quoted := scan(r.quotes[0])
+		if departments, _ := quoted.named(); len(departments) == 1 && len(quoted.unread()) == 0 &&
+			r.topic.takesDepartments() {
+			r.departments = add(r.departments, departments[0])
+		} else {
+			r.unread = append(r.unread, r.quotes...)
+		}
 	}
 	if r.validate && !r.withMonth() {
 		r.stops = append(r.stops, t.NoValidate)
 	}
-	if r.topic == meeting && r.slot.noTime && slices.ContainsFunc(r.unread, func(w string) bool {
+	if r.topic == meeting && r.slot.noTime && slices.ContainsFunc(r.aside, func(w string) bool {
 		return strings.ContainsAny(w, "0123456789")
 	}) {
-		r.stop(t.NoWhen, strings.Join(r.unread, " "))
+		r.stop(t.NoWhen, strings.Join(r.aside, " "))
 	}
 }
 
@@ -197,7 +240,7 @@ const maxMessage = 3000
 const notice = `(?:(?:完了|終了)?(?:の|後の)?\s*(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|通知|お知らせ|知らせ|連絡|メッセージ)(?:の?送信)?)`
 const writing = `(?:(?:Google\s*)?(?:スプレッドシート|スプシ|シート|Sheets?)(?:へ|に)?(?:の?(?:書き込む|書く|書き込み|書込み?|出力|記入|転記))?|書き込み|書込み?)`
 const joint = `\s*(?:と|や|も|・|、|および|及び)\s*`
-const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|で)?\s*(?:不要|いらない|いりません|要らない|要りません|なし|無し|無用|抜き|ぬき|しない|しないで|せず|せずに|やめて|止めて|外して|除いて|省いて|省略|削除|消して|送らない|送らず|送信しない|書かない|書かず|書き込まない|書き込まず|送らないで|書かないで|書き込まないで|必要ない|必要ありません)|\s*(?:は|も|のほうは|の方は)\s*結構)(?:に|で)?(?:して)?(?:です|ください|下さい|ほしい)?`
+const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|で)?\s*(?:不要|いらない|いりません|要らない|要りません|なし|無し|無用|抜き|ぬき|しない|しないで|せず|せずに|やめて|止めて|外して|除いて|省いて|省略|削除|消して|送らない|送らず|送信しない|書かない|書かず|書き込まない|書き込まず|送らないで|書かないで|書き込まないで|必要ない|必要ありません|取り除いて|飛ばして|とばして|スキップ|カット|なくして|無くして|(?:書か|送ら|書き込ま|送信し|通知し|連絡し|知らせ|出さ|し|要ら)なくて(?:も)?(?:いい|よい|良い|結構|構わない|大丈夫))|\s*(?:は|も|のほうは|の方は)\s*結構)(?:に|で)?(?:して)?(?:です|ください|下さい|ほしい)?`
 const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\s+not|not|never|nothing|except|exclude)\s+(?:(?:sending|send|writing|write|to|in|into|on|any|a|an|the|me|us|that|it|anything|put|need|want|slack|google|post|final|completion|at|end|of|for|notify|step)\s+){0,6}`
 
 var (
@@ -207,11 +250,11 @@ var (
 	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
 	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
 	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で(?:いい|よい|良い|よろしい|結構)(?:です)?|で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
-	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書き出し|書きだし|書い|出し|だし|吐き出し|落とし|載せ|残し|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
+	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート)で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?|(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書き出し|書きだし|書い|出し|だし|吐き出し|落とし|載せ|残し|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
 	validateForm  = lazy.Regexp(`(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`)
 	checkForm     = lazy.Regexp(`(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|(?:\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:checks?|reviews?|confirmation|confirms|approval)\b|\b(?:let|have)\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b)(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`)
 	briefForm     = lazy.Regexp(`(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`)
-	priorityForm  = lazy.Regexp(`(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|high\s+priority|low\s+priority|no\s+hurry)\b`)
+	priorityForm  = lazy.Regexp(`(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|as\s+soon\s+as\s+(?:possible|you\s+can)|high\s+priority|low\s+priority|no\s+hurry)\b`)
 	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
 	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
 	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
@@ -222,6 +265,11 @@ var (
 	// writtenForm matches a verb of writing, as it follows a tab's name or things that a person has checked.
 	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
 	spaceForm   = lazy.Regexp(`\s+`)
+	// storeForm matches an English verb of writing that stands apart from its sheet.
+	storeForm = lazy.Regexp(`(?i)\b(?:write|put|save|export|enter|record|store)\b`)
+	// greetForm matches courtesies. becauseForm matches why somebody asks, which changes nothing.
+	greetForm   = lazy.Regexp(`(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとうございます|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bfor\s+me\b`)
+	becauseForm = lazy.Regexp(`(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they|it)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`)
 )
 
 // flags takes out words for things that the request leaves out or adds. It reports whether there were any.
@@ -244,20 +292,22 @@ func (r *reading) flags(s *scanner) bool {
 			*f.flag, any = true, true
 		}
 	}
-	s.take(sheetForm)
+	if s.took(sheetForm) || r.tab != "" {
+		s.take(storeForm)
+	}
 	return any
 }
 
 var (
-	overtimeForm   = lazy.Regexp(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
-	attendanceForm = lazy.Regexp(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
-	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
+	overtimeForm   = lazy.Regexp(`(?i)(?:残業|ざんぎょう)(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
+	attendanceForm = lazy.Regexp(`(?i)(?:勤怠|きんたい)(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battend(?:[ae]nce|ace)(?:\s+(?:data|records?|summary|sheets?|reports?))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
+	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b|\brooms?\b`)
 	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
 	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
 	// ownListForm asks for the list of employees itself.
 	ownListForm = lazy.Regexp(`(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`)
 	madeForm    = lazy.Regexp(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
-	makingForm  = lazy.Regexp(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|compile|build|need|want)\s+(?:(?:me|us)\s+)?(?:a|an|the)?\s*(?:\w+\s+)?(?:list|summary|table|report|overview)\b|\blook\s+(?:up|into|at)\b`)
+	makingForm  = lazy.Regexp(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|put\s+together|pull\s+together|compile|build|need|want|pull|run)\s+(?:(?:me|us)\s+)?(?:a|an|the|up)?\s*(?:(?:short|brief|full|complete|simple|detailed|whole)\s+)?(?:list|summary|table|report|overview)\b|\b(?:pull\s+up|pull|run|put\s+together)\b|\blook\s+(?:up|into|at)\b`)
 )
 
 type topicForm struct {
@@ -305,7 +355,7 @@ func (s *scanner) about() (found topic, second string) {
 
 func priorityOf(low string) string {
 	switch {
-	case has(low, "至急", "緊急", "urgent", "asap"):
+	case has(low, "至急", "緊急", "urgent", "asap", "as soon as possible"):
 		return "urgent"
 	case has(low, "急がない", "時間のあるとき", "no hurry", "low priority"):
 		return "low"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/words/lazy"
 )
@@ -37,15 +38,36 @@ func (s *scanner) take(f func() *regexp.Regexp) [][]string {
 
 // takeIf takes out the matches that ok accepts, and returns their groups.
 func (s *scanner) takeIf(f func() *regexp.Regexp, ok func(m []string) bool) (found [][]string) {
-	s.text = f().ReplaceAllStringFunc(s.text, func(said string) string {
-		m := f().FindStringSubmatch(said)
-		if m == nil || !ok(m) {
-			return said
+	s.takeAs(taken, f, func(m []string, _ string) bool {
+		if ok(m) {
+			found = append(found, m)
+			return true
 		}
-		found = append(found, m)
-		return string(taken)
+		return false
 	})
 	return found
+}
+
+// takeAs replaces the matches that ok accepts by a mark, and counts them. after is the text behind a match.
+func (s *scanner) takeAs(mark rune, f func() *regexp.Regexp, ok func(m []string, after string) bool) (n int) {
+	var out strings.Builder
+	end := 0
+	for _, at := range f().FindAllStringSubmatchIndex(s.text, -1) {
+		m := make([]string, len(at)/2)
+		for i := range m {
+			if at[2*i] >= 0 {
+				m[i] = s.text[at[2*i]:at[2*i+1]]
+			}
+		}
+		if !ok(m, s.text[at[1]:]) {
+			continue
+		}
+		out.WriteString(s.text[end:at[0]])
+		out.WriteRune(mark)
+		end, n = at[1], n+1
+	}
+	s.text = out.String() + s.text[end:]
+	return n
 }
 
 // took takes out every match, and reports whether there was one.
@@ -63,20 +85,29 @@ var (
 	// wordForm matches pieces of text that may have a meaning: Latin words, numbers, and runs of one Japanese script.
 	wordForm = lazy.Regexp(`[\p{Latin}\p{M}][\p{Latin}\p{M}\p{N}'’&_.@-]*|[\p{N}][\p{N}.,:/-]*|[\p{Han}々]+|[\p{Katakana}ー]+|\p{Hiragana}+|[^\s\p{P}\p{S}\x1f]+`)
 	// joiningForm matches a run of hiragana that only joins words or is polite.
-	joiningForm = lazy.Regexp(`^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|やっぱり|やはり|できれば|ちょっと|なるべく|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして)+$`)
+	joiningForm = lazy.Regexp(`^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|やっぱり|やはり|できれば|ちょっと|なるべく|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|い(?:る|ます|ました|て)|だった|でした|どんな|くらい|ぐらい|ほど|どの|どれ|どう|なに|いくつ|だれ|なって|みたい|くださる|くれる|くれます|いただく|ほしく|ちゃんと|きちんと|ざっと|ざっくり|さっと|とか|では|でも|それで|なお|ちなみに|でしょう|じゃ|って|しい|しく|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして)+$`)
 	// endingForm matches the ending of a verb whose stem was understood.
 	endingForm = lazy.Regexp(`^(?:て|で|た|だ|る|し|り|い|せ|れ|なさい|おい|ほし|くださ|ます|ました|よ|ね)+$`)
 	beginForm  = lazy.Regexp(`(?:^|[.!?:;\n])\s*$`)
 	// plainForm matches a word that makes no difference to the demo.
-	plainForm = lazy.Regexp(`(?i)^(?:a|an|the|of|for|in|on|to|from|and|or|as|at|by|with|into|it|its|is|are|be|all|each|our|us|me|my|i|we|you|your|please|pls|can|could|will|would|like|need|want|hi|hello|hey|thanks|thank|about|this|that|these|those|their|them|what|which|who|how|many|much|there|do|does|have|has|had|been|did|when|once|done|finished|then|also|so|now|only|just|but|actually|rather|maybe|kindly|between|through|thru|until|till|during|within|current|active|currently|company|whole|entire|everyone|everybody|staff's|employee's|employees'|list|lists|show|fetch|get|give|tell|see|look|check|checking|sum|summarize|summarise|summary|total|totals|count|number|numbers|report|table|overview|calculate|compute|compile|collect|find|out|up|prepare|know|let|data|records?|figures?|result|results|month|months|month's|hours|time|times|people|per|person|by|one|google|freee|slack|ringi|urgent|asap|urgently|今|間|何人|何名|件|分|表|方|側|人|名|中|度|毎|全|各|等|別|時間|情報|結果|状況|内容|一覧|一覧表|全員|全社|全従業員|全社員|人数|件数|合計|総数|会社|社内|弊社|当社|在籍|在籍中|現在|最新|全体|対象|依頼|取得|確認|集計|調査|計算|抽出|作成|出力|報告|把握|用意|準備|共有|整理|願|御願|教|見|調|知|出|欲|頂|下|致|宜|数|月間|データ|リスト|レポート|リストアップ|チェック|サマリー|サマリ|サマリーデータ|ピックアップ|カウント)$`)
+	plainForm = lazy.Regexp(`(?i)^(?:a|an|the|of|for|in|on|to|from|and|or|as|at|by|with|into|it|its|is|are|be|all|each|our|us|me|my|i|we|you|your|please|pls|can|could|will|would|like|need|want|hi|hello|hey|thanks|thank|about|this|that|these|those|their|them|what|which|who|how|many|much|there|do|does|have|has|had|been|did|was|were|since|any|should|shall|must|i['’]m|i['’]d|we['’]d|what['’]s|who['’]s|how['’]s|it['’]s|let['’]s|info|information|stats|worked|when|once|done|finished|then|also|so|now|only|just|but|actually|rather|maybe|kindly|between|through|thru|until|till|during|within|current|active|currently|company|whole|entire|everyone|everybody|staff's|employee's|employees'|list|lists|show|fetch|get|give|tell|see|look|check|checking|sum|summarize|summarise|summary|total|totals|count|number|numbers|report|table|overview|calculate|compute|compile|collect|find|out|up|prepare|know|let|data|records?|figures?|result|results|month|months|month's|hours|time|times|people|per|person|by|one|google|freee|slack|ringi|urgent|asap|urgently|今|間|何人|何名|件|分|表|方|側|人|名|中|度|毎|全|各|等|別|時間|情報|結果|状況|内容|一覧|一覧表|全員|全社|全従業員|全社員|人数|件数|合計|総数|会社|社内|弊社|当社|在籍|在籍中|現在|最新|全体|対象|依頼|取得|確認|集計|調査|計算|抽出|作成|出力|報告|把握|用意|準備|共有|整理|願|御願|教|見|調|知|出|欲|頂|下|致|宜|数|月間|データ|リスト|レポート|リストアップ|チェック|サマリー|サマリ|サマリーデータ|ピックアップ|カウント)$`)
 )
 
 // unread lists the words that were not understood, in order and without repetition.
-func (s *scanner) unread() []string {
-	var out []string
+func (s *scanner) unread() (out []string) {
+	for _, at := range s.strange() {
+		out = add(out, strings.Trim(s.text[at[0]:at[1]], trimmed))
+	}
+	return out
+}
+
+const trimmed = ".,'’&-:/"
+
+// strange returns where words stand that were not understood.
+func (s *scanner) strange() (out [][]int) {
 	english := English(s.text, "en")
 	for _, at := range wordForm().FindAllStringIndex(s.text, -1) {
-		word := strings.Trim(s.text[at[0]:at[1]], ".,'’&-:/")
+		word := strings.Trim(s.text[at[0]:at[1]], trimmed)
 		if strings.HasSuffix(s.text[:at[0]], string(taken)) && endingForm().MatchString(word) {
 			continue
 		}
@@ -90,9 +121,50 @@ func (s *scanner) unread() []string {
 		if r := []rune(word); len(r) == 1 && unicode.Is(unicode.Hiragana, r[0]) {
 			continue
 		}
-		out = add(out, word)
+		out = append(out, at)
 	}
 	return out
+}
+
+var (
+	// besideForm matches what may stand between two words of one phrase.
+	besideForm = lazy.Regexp(`^(?:[ ]?|[\p{Han}々\p{Katakana}ー\p{Hiragana}]*)$`)
+	// tailForm matches the end of a Japanese word, and particleForm the particles behind it.
+	tailForm     = lazy.Regexp(`^\p{Hiragana}+`)
+	particleForm = lazy.Regexp(`(?:を|は|が|に|へ|で|と|の|も|や|か|から|まで|だけ|のみ|など|ください|下さい)+$`)
+)
+
+// phrases are the words that were not understood, each with its ending, with those beside it, and with the rest of the
+// word in the whole text, so that no word is torn where it is quoted.
+func (s *scanner) phrases(text string) (out []string) {
+	words := s.strange()
+	for i := 0; i < len(words); i++ {
+		begin, end := words[i][0], words[i][1]
+		for ; i+1 < len(words) && besideForm().MatchString(s.text[end:words[i+1][0]]); i++ {
+			end = words[i+1][1]
+		}
+		end += len(tailForm().FindString(s.text[end:]))
+		phrase := strings.Trim(s.text[begin:end], trimmed)
+		out = add(out, whole(or(particleForm().ReplaceAllString(phrase, ""), phrase), text))
+	}
+	return out
+}
+
+// whole extends a part of a text to the beginning and the end of its words.
+func whole(part, text string) string {
+	begin := strings.Index(text, part)
+	if begin < 0 || part == "" {
+		return part
+	}
+	end := begin + len(part)
+	compound := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Katakana) || r == 'ー' || r == '々' }
+	if first, _ := utf8.DecodeRuneInString(part); compound(first) {
+		begin = len(strings.TrimRightFunc(text[:begin], compound))
+	}
+	if last, _ := utf8.DecodeLastRuneInString(part); compound(last) {
+		end = len(text) - len(strings.TrimLeftFunc(text[end:], compound))
+	}
+	return text[begin:end]
 }
 
 var (
@@ -111,7 +183,9 @@ var (
 	// alsoForm asks to notify somebody in addition to the requester.
 	alsoForm = lazy.Regexp(`(?i)(?:に|へ|宛に?)\s*も|\b(?:cc|also|too|as\s+well)\b`)
 	// everyForm asks for repeated work.
-	everyForm    = lazy.Regexp(`(?i)毎(?:日|週|月|年|朝|晩|回)|定期的?|\b(?:every|daily|weekly|monthly|recurring|regularly)\b|\beach\s+(?:day|week|month|monday|tuesday|wednesday|thursday|friday)\b`)
+	everyForm = lazy.Regexp(`(?i)毎(?:日|週|月|年|朝|晩|回)|定期的?|\b(?:every|daily|weekly|monthly|recurring|regularly)\b|\beach\s+(?:day|week|month|monday|tuesday|wednesday|thursday|friday)\b`)
+	// nameForm matches a name in a list: Kyoto and Nagoya.
+	nameForm     = lazy.Regexp(`^(?:and|also)\s+[A-Z]`)
 	functionForm = lazy.Regexp(`(?i)^(?:without|except|but|no|not|never|if|because|unless|than|more|less|over|under|above|below)$`)
 	// doForm matches the verb of an English instruction.
 	doForm = lazy.Regexp(`(?i)(?:^|[.!?;\n]|\b(?:and|then|also)\b)[\s\x1f,:]*(?:(?:hi|hello|hey|please|pls|kindly|can|could|would|will|you|i|we|want|need|like|to|d|let's|lets|now|urgent|asap|and|then|also)\b[\s\x1f',:]*)*([a-z][a-z'’-]*)`)
@@ -133,7 +207,7 @@ func (s *scanner) action() string {
 		}
 	}
 	for _, m := range doForm().FindAllStringSubmatch(s.text, -1) {
-		if word := m[1]; slices.Contains(left, word) && !strings.ContainsAny(word, "'’") &&
+		if word := m[1]; slices.Contains(left, word) && !nameForm().MatchString(m[0]) && !strings.ContainsAny(word, "'’") &&
 			!functionForm().MatchString(word) {
 			return word
 		}

@@ -76,6 +76,8 @@ func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, 
 			tables = append(tables, append([]string{heading(s)}, said...))
 		case times[s.Tool] > 1 && (!writes || bare):
 			*last = append(append(*last, heading(s)), said...)
+		case s.Tool == "calculate_overtime" && bare && len(*last) == 1:
+			*last = append([]string{fmt.Sprintf(r.words.SumBoth, strings.TrimRight((*last)[0], ".。"), said[0])}, said[1:]...)
 		default:
 			*last = append(*last, said...)
 		}
@@ -154,7 +156,11 @@ func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	case "write_rows_to_google_sheet":
 		return []string{fmt.Sprintf(t.SumSheet, f["updated_rows"], f["url"])}, false
 	case bookRoom:
-		return []string{fmt.Sprintf(t.Meeting.Sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"])}, false
+		room := f["room_name"]
+		if room == nil {
+			room = f["room_id"]
+		}
+		return []string{fmt.Sprintf(t.Meeting.Sum, room, f["date"], f["start"], f["end"], f["booking_id"])}, false
 	case "send_slack_dm":
 		if s.Title == t.TellTitle.Title {
 			return []string{fmt.Sprintf(t.SumTold, times)}, true

@@ -22,13 +22,13 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
 		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
 		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
-		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。終わっていない月は、実行する時点までの記録を数え、集計期間の欄には月末までと出ます)"}, nil},
-		"Attendance for October, no sheet": {[]string{"in counts and totals", "Nothing is written to a spreadsheet", "Only counts"}, []string{"into a spreadsheet", "mark who"}},
-		"Overtime for October, no sheet":   {[]string{"count who is above the limits"}, []string{"close to the limits", "mark who"}},
-		"List all employees":               {[]string{"Columns: Number, Name, E-mail, Joined.", "dates of entry and retirement only"}, []string{"attendance"}},
-		"attendance for this month":        {[]string{"of a month that is not over, what is recorded when it runs"}, nil},
-		"List employees, no sheet":         {[]string{"count the employees"}, []string{"make a list"}},
-		"List of departments, no sheet":    {[]string{"count the departments"}, []string{"make a list"}},
+		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。今月分は実行時点までの記録を集計しますが、集計期間の欄は月末までの表示になります)"}, nil},
+		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet", "Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
+		"Overtime for October, no sheet":   {[]string{"count who is over the limits"}, []string{"close to the limits", "mark who"}},
+		"List all employees":               {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"}, []string{"attendance"}},
+		"attendance for this month":        {[]string{"the current month counts what is recorded by the time this runs"}, nil},
+		"List employees, no sheet":         {[]string{"count the employees"}, []string{"list the"}},
+		"List of departments, no sheet":    {[]string{"count the departments"}, []string{"list the"}},
 	} {
 		t.Run(text, func(t *testing.T) {
 			policy, did := carriedOut(t, text)
@@ -113,7 +113,7 @@ func results(steps []planned) (out []fact) {
 
 // A summary is in the request's language, even if the workspace has another.
 func TestANoteIsInTheRequestsLanguage(t *testing.T) {
-	for text, want := range map[string]string{"Overtime for October": "Judged by 3 months.", "10月の残業": "3 か月分で判定。"} {
+	for text, want := range map[string]string{"Overtime for October": "Checked across 3 months.", "10月の残業": "3 か月分で判定しました。"} {
 		r := understood(t, text)
 		steps, _, _ := plan(allowed(t), r)
 		said := summary(input{Steps: results(steps)}, r)

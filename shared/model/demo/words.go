@@ -14,9 +14,10 @@ var files embed.FS
 
 // words are the texts of one language. No other text of a policy may equal a line by which reading.follow reads it.
 type words struct {
-	Locale         string
-	Month          string
-	Quote, And, To string // around a quotation; between two of a list; between two months
+	Locale string
+	Month  string
+	// around a quotation; between two of a list and before its last; between two quotations and two months
+	Quote, And, AndLast, AndQuoted, To string
 
 	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
@@ -28,14 +29,15 @@ type words struct {
 	// {lists} is replaced by the known lists
 	Can, CanAnd, CanOr string
 	// shown when there is no plan
-	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold,
-	Nothing string
+	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, NoWords, TooMuch, TooLong, TooMany, TooWide,
+	TooManyTold, Nothing string
 	// also shown when there is no plan
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
+	NoChannel, NoCondition, NoText, NoMessage                                     string
 	// first lines of a policy
-	Unread, Refused, WholeMonths, Ahead, Marks               string
-	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
-	PurposeAttendance, PurposeOvertime, PurposeMessage       string
+	Aside, Refused, Kept, Understood, Feedback, WholeMonths, Ahead, Marks string
+	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage              string
+	PurposeAttendance, PurposeOvertime, PurposeMessage                    string
 	// purposes of a policy without a sheet
 	CountAttendance, CountOvertime           string
 	Period, PeriodSoFar, How, ReadAttendance string
@@ -52,7 +54,7 @@ type words struct {
 	About                                                                       string // of a plan
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
 	SumMonth, SumMonths, SumSheets                                              string // one line for each month
-	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
+	SumOvertime, SumBoth, SumOver, SumAverage, SumSheet, SumNotice              string
 	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
 	// parts that a notice or a summary leaves out
 	MoreMonths, MoreTables, SeeSheet, NoSpace string
@@ -78,7 +80,8 @@ func (t words) month(m month) string {
 var (
 	hiraganaForm = lazy.Regexp(`\p{Hiragana}`)
 	kanjiForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+`)
-	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`) // to a name
+	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`)         // to a name
+	placeForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+(?:部|課|室)|\d+\s*[年月日]`) // names of departments, and dates
 	latinForm    = lazy.Regexp(`\p{Latin}+`)
 	angleForm    = lazy.Regexp(`<[^>]*>`)
 	// glueForm matches a word that occurs only in English sentences.
@@ -94,11 +97,18 @@ func English(text, locale string) bool {
 		text = rest
 	}
 	latin, kanji := len(latinForm().FindAllString(text, -1)), len(kanjiForm().FindAllString(text, -1))
+	names := 0
+	if latin > 0 {
+		names = len(placeForm().FindAllString(text, -1))
+		kanji = len(kanjiForm().FindAllString(placeForm().ReplaceAllString(text, " "), -1))
+	}
 	switch {
 	case hiraganaForm().MatchString(text):
 		return false
 	case kanji > 0:
 		return latin >= 2*kanji && glueForm().MatchString(text)
+	case names > 0:
+		return latin > 1 || glueForm().MatchString(text)
 	}
 	return latin > 0 || locale == "en"
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -136,63 +137,70 @@ func (s shown) subject() string {
 // unscored is a line of a draft that makes the demo's evaluator fail.
 const unscored = "(demo: the evaluator fails here)"
 
-// demoTexts are the sentences that the demo writes.
+// demoTexts are the sentences that the demo writes beside its drafts.
 type demoTexts struct {
 	of, view     string // team; point of view
-	views        []string
 	asked, work  string
 	reviewed     string // round, score
 	reviews      []string
-	member       string // task
-	good, mend   string // of a metric
+	good, mend   map[string]string // by metric
+	scoredBy     string
 	goOn, enough string
 }
 
 var demoWords = language.InEach(
 	demoTexts{
-		of: "%s の案 (デモ)", view: "重視する点: %s", views: []string{"手戻りの少なさ", "早さ", "確認の確かさ", "費用の少なさ", "分かりやすさ"},
-		asked: "依頼: %s", work: "- メンバーの調べ: %s", reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた見直し: %s",
-		reviews: []string{"対象と期間を明記する", "例外の扱いと、確認する人を書き足す"}, member: "デモのメンバーです。「%s」では、対象、期限、担当を確かめます。",
-		good: "読み取りやすくまとまっています (デモの採点)。", mend: "対象、例外、確認する人を書き足すと良くなります (デモの採点)。", goOn: "点数が上がっているため、続けます (デモの判断)。",
+		of: "%s の案 (デモ)", view: "重視する点: %s", asked: "依頼: %s", work: "- メンバーから: %s",
+		reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた追記: %s",
+		reviews: []string{"承認の前に、「対象」と「期間」の行が依頼どおりかを確かめてください。",
+			"例外にしたい人や月があれば、却下の理由に書いてください。次のバージョンに反映します。"},
+		good: map[string]string{"": "読みやすくまとまっています", "ClarityCoherence": "一項目に一つのことが書かれ、順に読めます",
+			"Coverage": "対象・期限・例外・見直しまで書かれています", "Relevance": "依頼の言葉に沿って答えています"},
+		mend: map[string]string{"": "対象、例外、確認する人を書き足すと良くなります",
+			"ClarityCoherence": "項目を分け、一文を短くすると読みやすくなります",
+			"Coverage":         "対象、期限、例外がまだ書かれていません", "Relevance": "依頼のどの部分への答えかを書くと良くなります"},
+		scoredBy: " (デモの採点)。", goOn: "点数が上がっているため、続けます (デモの判断)。",
 		enough: "点数が上がらなくなったため、終えます (デモの判断)。",
 	},
 	demoTexts{
-		of: "Draft by %s (demo)", view: "What matters most: %s",
-		views: []string{"few corrections later", "speed", "careful checks", "low cost", "plain words"},
-		asked: "Request: %s", work: "- What a member found: %s",
-		reviewed: "- Reviewed after the feedback of round %d (%.2f points): %s",
-		reviews:  []string{"name who and when is covered", "say how exceptions are handled and who checks"},
-		member:   "This is a demo member. For “%s”, check who is covered, by when, and who is in charge.",
-		good:     "It is easy to follow (scored by the demo).",
-		mend:     "Adding who is covered, the exceptions and who checks would make it better (scored by the demo).",
-		goOn:     "The scores still rise, so go on (decided by the demo).",
-		enough:   "The scores no longer rise, so stop (decided by the demo).",
+		of: "Draft by %s (demo)", view: "Focus: %s", asked: "Request: %s", work: "- From a member: %s",
+		reviewed: "- Added after the feedback on round %d (%.2f points): %s",
+		reviews: []string{"before approving, check that the lines “Covers” and “Period” match the request.",
+			"to exclude people or months, say so when you reject; the next version reflects it."},
+		good: map[string]string{"": "Easy to follow", "ClarityCoherence": "One point per line, in a clear order",
+			"Coverage": "Covers scope, deadlines, exceptions and review", "Relevance": "Answers the request in its own words"},
+		mend: map[string]string{"": "Add who is covered, the exceptions and who checks",
+			"ClarityCoherence": "Split long lines, one point each", "Coverage": "Scope, deadlines and exceptions are missing",
+			"Relevance": "Say which part of the request each point answers"},
+		scoredBy: " (scored by the demo).", goOn: "Scores are still rising, so go on (decided by the demo).",
+		enough: "Scores have stopped rising, so stop (decided by the demo).",
 	})
 
-// draft is a team's text: the demo's own draft if the request has the data for one, then lines that differ by team.
+// draft is a team's text: the demo's own policy if the request has the data for one, or else its draft on the request's
+// topic, with lines that differ by team. Both grow from round to round.
 func (s shown) draft(system string, results []string, trouble demo.Trouble) string {
-	w := demoWords.In(s.locale())
-	lines := []string{}
+	w, d := demoWords.In(s.locale()), demo.DraftsIn(s.locale())
+	view := int(hashOf(s.TeamID, system) % uint32(len(d.Views)))
+	var lines []string
 	var policy struct{ Policy string }
-	if answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2,
-		Text: s.material()}); err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil {
-		lines = append(lines, policy.Policy, "")
+	answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
+	team := []string{fmt.Sprintf(w.of, s.Team), fmt.Sprintf(w.view, d.Views[view])}
+	if err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil && policy.Policy != "" {
+		lines = append(append([]string{policy.Policy, ""}, team...), "- "+d.Policy[view])
+		for i, h := range s.History[:min(len(s.History), len(w.reviews))] { // later rounds add nothing
+			lines = append(lines, fmt.Sprintf(w.reviewed, h.Round, h.Score, w.reviews[i]))
+		}
+	} else {
+		lines = append(team, fmt.Sprintf(w.asked, demo.Plain(s.subject())), "")
+		lines = append(lines, d.On(demo.Plain(s.subject())).Text(view, len(s.History))...)
 	}
-	lines = append(lines, fmt.Sprintf(w.of, s.Team))
-	if policy.Policy == "" {
-		lines = append(lines, fmt.Sprintf(w.asked, demo.Plain(s.subject())))
-	}
-	lines = append(lines, fmt.Sprintf(w.view, w.views[hashOf(s.TeamID, system)%uint32(len(w.views))]))
 	for _, x := range results {
 		first, _, _ := strings.Cut(x, "\n")
 		if strings.HasPrefix(first, "ERROR: ") { // nothing was found
 			continue
 		}
-		lines = append(lines, fmt.Sprintf(w.work, first))
-	}
-	for i, h := range s.History {
-		if i < len(w.reviews) { // later rounds add nothing
-			lines = append(lines, fmt.Sprintf(w.reviewed, h.Round, h.Score, w.reviews[i]))
+		if line := fmt.Sprintf(w.work, first); !slices.Contains(lines, line) {
+			lines = append(lines, line)
 		}
 	}
 	if trouble.Unscored {
@@ -201,31 +209,38 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	return strings.Join(lines, "\n")
 }
 
+// maxItems is the most lines of a list that raise a score.
+const maxItems = 14
+
 // scored computes a score from the text. A small added part makes the scores of different texts differ.
 func (s shown) scored() string {
 	w := demoWords.In(s.locale())
-	items := strings.Count(s.Submission, "\n- ")
+	items := math.Min(float64(strings.Count(s.Submission, "\n- ")), maxItems)
 	shared := 0
 	for _, r := range s.subject() {
 		if unicode.IsLetter(r) && strings.ContainsRune(s.Submission, r) {
 			shared++
 		}
 	}
-	score := 65 + 3*math.Min(float64(items), 6)
+	score := 60 + 2*items
 	switch s.Metric {
 	case "ClarityCoherence":
-		score = 60 + 4*math.Min(float64(items), 6)
+		score = 62 + 2*items
 	case "Coverage":
-		score = 50 + 6*math.Min(float64(items), 6)
+		score = 50 + 3*items
 	case "Relevance":
-		score = 60 + math.Min(float64(shared), 20) + 2*math.Min(float64(items), 4)
+		score = 55 + math.Min(float64(shared), 20) + 1.5*items
 	}
-	score = contest.Round2(score + float64(hashOf(s.Metric, withoutScores(s.Submission))%300)/100)
-	comment := w.mend
+	score = contest.Round2(score + float64(hashOf(s.Metric, withoutScores(s.Submission))%100)/100)
+	of := w.mend
 	if score >= 80 {
-		comment = w.good
+		of = w.good
 	}
-	return string(encoded(map[string]any{"score": score, "comment": comment}))
+	comment := of[s.Metric]
+	if comment == "" {
+		comment = of[""]
+	}
+	return string(encoded(map[string]any{"score": score, "comment": comment + w.scoredBy}))
 }
 
 func withoutScores(text string) string {
@@ -253,7 +268,11 @@ func (s shown) member(r model.Request, results []string, out *model.Response) {
 		out.Calls = []model.Call{{ID: "demo", Name: t.Name, Input: encoded(input)}}
 		return
 	}
-	out.Text = fmt.Sprintf(demoWords.In(s.locale()).member, demo.Plain(s.Task))
+	d := demo.DraftsIn(s.locale()).On(demo.Plain(s.Task))
+	out.Text = d.Found
+	if n := int(hashOf(r.System) % 4); n > 1 { // members of a team don't all say the same
+		out.Text = d.Views[n]
+	}
 	if len(results) > 0 {
 		out.Text += "\n" + results[len(results)-1]
 	}

@@ -21,7 +21,6 @@ var (
 	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
 	demoNext  = lazy.Regexp(`(?i)\n\s*(?:コマンド|command)\s*[:：]`) // between the commands of a plan
 	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
-	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
 )
 
@@ -65,7 +64,7 @@ func demoAnswer(r model.Request) model.Response {
 				return model.Response{Text: says, Calls: []model.Call{{ID: "call_demo", Name: name, Input: json.RawMessage(input)}}}
 			}
 		}
-		return model.Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
+		return model.Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I'm a demo agent. That can't be done here.")}
 	}
 	if told, ok := demoTold(r.Messages[len(r.Messages)-1], in); ok {
 		return model.Response{Text: told}
@@ -75,40 +74,49 @@ func demoAnswer(r model.Request) model.Response {
 	}
 	if demoWaits(r.Messages[len(r.Messages)-1]) {
 		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
-			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
+			"Another action is waiting or running, so I can't propose the next one yet. Write again once it's decided.")}
 	}
 	name, input, reads := demoRead(last.Text)
 	wanted, calls := demoCall(last.Text, in("入社した人を調べます", "Looks up who joined"))
+	file, content, named := demoNamed(last.Text, ja)
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
 		return demoGot(r.Messages, result, ja, in)
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。",
-			"I am a demo. I propose the command as you wrote it."),
-			demoCommands(m[1], in("頼まれたコマンドを実行します", "Runs the command that was asked for")))
+			"Demo agent: I propose this command, as you wrote it."),
+			demoCommands(m[1], in("頼まれたコマンドを実行します", "Runs the requested command")))
 	case demoTest().MatchString(last.Text):
-		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "I am a demo. I propose to run the tests."),
+		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "Demo agent: I propose running the tests."),
 			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します",
-				"Runs the tests of the work folder"))+`}`)
+				"Runs the tests in the working folder"))+`}`)
+	case named:
+		return call(string(agent.CodeGenerate), in("デモのエージェントです。"+file+" を提案します。",
+			"Demo agent: I propose "+file+"."), demoWrites(file, content, in(file+" を書きます", "Writes "+file), r.Messages))
 	case demoFile().MatchString(last.Text):
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。",
-			"I am a demo. I propose two sample files."),
+			"Demo agent: I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
 	case demoPull().MatchString(last.Text):
 		return demoPulls(r.Tools, in)
 	case calls:
 		return call(string(agent.ToolCall), in("デモのエージェントです。従業員の一覧の読み取りを提案します。",
-			"I am a demo. I propose to read the list of employees."), wanted)
+			"Demo agent: I propose reading the list of employees."), wanted)
 	case reads:
 		return call(name, "", input)
 	case demoRingi().MatchString(last.Text):
-		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."),
+		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "Demo agent: I'm making this a request."),
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
+	return demoLost(in)
+}
+
+// demoLost names the phrases to which the demo reacts.
+func demoLost(in func(ja, en string) string) model.Response {
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “October’s joiners?”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「notes.md を作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I'm a demo agent: I can't understand language or think, and react only to these phrases: “make a file”, “make a file notes.md”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “who joined in October?”, “make this a request”. To use a real agent, an administrator adds a model’s key.")}
 }
 
 // demoGot answers after a result.
@@ -116,12 +124,14 @@ func demoGot(said []model.Message, result string, ja bool, in func(ja, en string
 	if counted, ok := demoCounted(result, lastSpoken(said), in); ok {
 		return model.Response{Text: counted}
 	}
-	says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
+	if did, ok := demoDid(result, in); ok {
+		return model.Response{Text: did}
+	}
 	// in the other language the person reads the result only on the card
 	if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
-		says += "\n" + first
+		return model.Response{Text: in("結果を受け取りました。", "The result is in.") + "\n" + first}
 	}
-	return model.Response{Text: says}
+	return model.Response{Text: in("結果を受け取りました。操作のカードをご覧ください。", "The result is in: see the action's card.")}
 }
 
 // demoWaits reports whether the agent was refused because another action is open.
@@ -145,7 +155,14 @@ func demoCommands(text, summary string) string {
 
 // demoAgain is a line that files proposed before don't have, as a part of a JSON text.
 func demoAgain(said []model.Message) string {
-	times := 1
+	if times := demoTimes(said); times > 0 {
+		return fmt.Sprintf(`// %d\n`, times+1)
+	}
+	return ""
+}
+
+// demoTimes counts the proposals of files before.
+func demoTimes(said []model.Message) (times int) {
 	for _, m := range said {
 		for _, p := range m.Parts {
 			if p.Call != nil && p.Call.Name == string(agent.CodeGenerate) {
@@ -153,10 +170,7 @@ func demoAgain(said []model.Message) string {
 			}
 		}
 	}
-	if times == 1 {
-		return ""
-	}
-	return fmt.Sprintf(`// %d\n`, times)
+	return times
 }
 
 // demoRequest is the text of a request: the words next to the phrase that asks for it, or else earlier words.
@@ -190,8 +204,10 @@ func lastSpoken(said []model.Message) string {
 	return ""
 }
 
-// lastSaid returns the last statement of a person in a turn, and the last text from the system.
+// lastSaid returns the last statement of a person in a turn, and the last text from the system: a call's result, if there
+// is one, as other texts may follow it.
 func lastSaid(turn model.Message) (last entry, system string) {
+	result := false
 	for _, p := range turn.Parts {
 		text := p.Text
 		if p.Result != nil {
@@ -207,8 +223,8 @@ func lastSaid(turn model.Message) (last entry, system string) {
 			switch told := e.System + e.Quoted; {
 			case told != "" && i > 0 && list[i-1].System+list[i-1].Quoted != "": // it goes on
 				system += told
-			case told != "":
-				system = told
+			case told != "" && (p.Result != nil || !result):
+				system, result = told, p.Result != nil
 			case e.From != "" && e.File == "":
 				last = e
 			}

@@ -45,10 +45,16 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
-		{"run the tests", "操作 #1 が完了しました。", "I am a demo. I got the result."},
-		{"run the tests", "Action #1 is done.", "I am a demo. I got the result.\nAction #1 is done."},
-		{"テストして", "操作 #1 が完了しました。", "デモのエージェントです。結果を受け取りました。\n操作 #1 が完了しました。"},
-		{"テストして", "Action #1 is done.", "デモのエージェントです。結果を受け取りました。"},
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0, 1 test passed."},
+		{"run the tests", "Action #1 is done.", "Done."},
+		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
+		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1、テスト 1 件成功、2 件失敗。"},
+		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
+		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
+		{"command: a", "Action #1 failed.\nCommand 1: exit code 0 · 0.1 s\nCommand 2: exit code 3 · 0.1 s\nCommand 3: not run", "Failed: 3 commands (exit codes 0, 3, –)."},
+		{"ファイルを作って", "操作 #1 が完了しました。\n変わったファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
+		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: 1 file changed (+9 −0)."},
+		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
 	} {
 		said := []model.Message{
 			{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "Alex", Text: test.spoken}})}}},
@@ -57,6 +63,19 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		}
 		expect.Is(t, demoAnswer(model.Request{Messages: said}).Text, test.want, "%s, %s", test.spoken, test.told)
 	}
+}
+
+// What else a turn says of the files does not hide the result.
+func TestTheDemoTellsTheResultBesideOtherNotes(t *testing.T) {
+	said := []model.Message{
+		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "ファイルを作って"}})}}},
+		{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
+		{Role: model.User, Parts: []model.Part{
+			{Result: &model.Result{Text: fenced([]entry{{System: "操作 #1 が完了しました。\n終了コード: 0"}})}},
+			{Text: fenced([]entry{{System: "The files have changed since you read some of what stands above."}})},
+		}},
+	}
+	expect.Is(t, demoAnswer(model.Request{Messages: said}).Text, "完了しました: 終了コード 0。")
 }
 
 func TestTheDemoTellsTheReasonOfARejection(t *testing.T) {
@@ -93,6 +112,34 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A file gets the name that a message gives it, and content that can be read and run.
+func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"make a file notes.md": {"notes.md", "# notes\n\n- Purpose: "}, "notes.md を作って": {"notes.md", "# notes\n\n- 目的: "},
+		"create a file called src/tools.py": {"src/tools.py", "import sys\n\n\ndef hello"},
+		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
+		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
+		"make a file travel.md on how travel is requested": {"travel.md", "# How to request business travel\n\nPurpose: "},
+		"remote.md を在宅勤務のルールで作って":                          {"", ""},
+		"在宅勤務のルールの remote.md を作って":                         {"remote.md", "# 在宅勤務の運用ルール\n\n目的: "},
+		"make a file ../x.md":                              {"", ""}, "make a file": {"", ""}, "read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
+	} {
+		name, content, ok := demoNamed(text, !strings.Contains(text, "e a") && !strings.Contains(text, "read"))
+		expect.That(t, name == want[0] && ok == (want[0] != "") && strings.HasPrefix(content, want[1]), "%s: %s, %q", text, name, content)
+		expect.That(t, !ok || conversation.CheckPath(name) == nil, "%s: %s", text, name)
+	}
+	tools := []model.Tool{{Name: string(agent.CodeGenerate)}}
+	asked := func(text string) model.Message {
+		return model.Message{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: text}})}}}
+	}
+	first := demoAnswer(model.Request{Tools: tools, Messages: []model.Message{asked("make a file notes.md")}})
+	expect.Must(t, len(first.Calls) == 1 && first.Text == "Demo agent: I propose notes.md.", "%+v", first)
+	again := demoAnswer(model.Request{Tools: tools, Messages: []model.Message{asked("make a file notes.md"),
+		{Role: model.Assistant, Parts: []model.Part{{Call: &first.Calls[0]}}}, asked("make a file notes.md")}})
+	expect.Must(t, len(again.Calls) == 1, "%+v", again)
+	expect.That(t, string(first.Calls[0].Input) != string(again.Calls[0].Input), "the second proposal would change nothing")
 }
 
 // The demo reads what people ask for in plain words, and says what it found.

@@ -30,7 +30,7 @@ func TestTheDemoAsksWhoJoinedAndCounts(t *testing.T) {
 	en := func(_, en string) string { return en }
 	said, ok := demoCounted(`Done.{"count":3,"employees":[{"display_name":"A","entry_date":"2026-10-01"},{"display_name":"B","entry_date":"2026-04-01"},{"display_name":"C","entry_date":null}]}More.`,
 		"who joined in October?", en)
-	expect.That(t, ok && strings.Contains(said, "Of 3 people 1 fit") && strings.Contains(said, "A (2026-10-01)") &&
+	expect.That(t, ok && strings.Contains(said, "1 of 3 people match") && strings.Contains(said, "A (2026-10-01)") &&
 		!strings.Contains(said, "B ("), "%q", said)
 	_, ok = demoCounted("Done.", "who joined?", en)
 	expect.That(t, !ok, "it counted nothing")

@@ -18,15 +18,15 @@ func demoPulls(tools []model.Tool, in func(ja, en string) string) model.Response
 		return t.Name == string(agent.ToolCall) && strings.Contains(string(t.Schema), `"open_pull_request"`)
 	}) {
 		return model.Response{Text: in("デモのエージェントです。ここではプルリクエストを開けません。リポジトリのブランチから始めた会話 (例: claude@shop: …) で開けます。",
-			"I am a demo. No pull request can be opened here: the conversation must begin from a branch of a repository, as "+
-				"in claude@shop: ….")}
+			"I can't open a pull request here: start the conversation from a branch of a repository, as in "+
+				"claude@shop: ….")}
 	}
 	arguments := `{"title":` + quoted(in("デモのエージェントの変更", "Changes of the demo agent")) +
 		`,"body":` + quoted(in("会話の中で承認された変更です。", "What people approved in the conversation.")) + `}`
 	input := `{"tool":"open_pull_request","arguments":` + quoted(arguments) + `,"summary":` +
-		quoted(in("変えたファイルのプルリクエストを下書きで開きます", "Opens a draft pull request of the files that changed")) + `}`
+		quoted(in("変えたファイルのプルリクエストを下書きで開きます", "Opens a draft pull request with the changed files")) + `}`
 	return model.Response{Text: in("デモのエージェントです。変えたファイルのプルリクエストを提案します。",
-		"I am a demo. I propose a pull request of the files that changed."),
+		"Demo agent: I propose a pull request with the changed files."),
 		Calls: []model.Call{{ID: "call_demo", Name: string(agent.ToolCall), Input: json.RawMessage(input)}}}
 }
 
@@ -37,10 +37,10 @@ func demoUnpushable(last model.Message, in func(ja, en string) string) (text str
 		case p.Result == nil || !p.Result.Failed:
 		case strings.Contains(p.Result.Text, "nothing has changed since the commit"):
 			return in("デモのエージェントです。最初のコミットから何も変わっていないので、プルリクエストを開けません。",
-				"I am a demo. Nothing has changed since the commit, so there is no pull request to open."), true
+				"Nothing has changed since the commit, so there is no pull request to open."), true
 		case strings.Contains(p.Result.Text, "people can save a patch"):
 			return in("デモのエージェントです。この変更はプルリクエストにできません。会話のページから、パッチとして保存できます。",
-				"I am a demo. These changes can't become a pull request. Save them as a patch on the conversation's page."), true
+				"These changes can't become a pull request. Save them as a patch on the conversation's page."), true
 		}
 	}
 	return "", false

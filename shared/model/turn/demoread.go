@@ -42,10 +42,10 @@ func demoTold(last model.Message, in func(ja, en string) string) (string, bool) 
 		}
 		if len(x.Files)+len(x.Found) == 0 && x.Text == "" {
 			out = append(out, in("デモのエージェントです。見つかりませんでした。ファイルがないか、名前が違います。",
-				"I am a demo. I found nothing: there is no such file or text."))
+				"I found nothing: there is no such file or text."))
 			continue
 		}
-		out = append(out, in("デモのエージェントです。ファイルを読みました。", "I am a demo. I read the files."), "```")
+		out = append(out, in("デモのエージェントです。ファイルを読みました。", "I read the files."), "```")
 		for _, f := range x.Files {
 			out = append(out, fmt.Sprintf("%s  %s B", f.Path, conversation.Grouped(f.Bytes)))
 		}

@@ -27,6 +27,7 @@ type Booking struct {
 	Start string `json:"start" jsonschema:"HH:MM"`
 	End   string `json:"end" jsonschema:"HH:MM, after start"`
 	Title string `json:"title"`
+	Name  string `json:"room_name"`
 }
 
 const bookRoom = "book_room"
@@ -130,7 +131,8 @@ func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*m
 	if err := in.check(); err != nil {
 		return nil, Booking{}, err
 	}
-	if !slices.ContainsFunc(all, func(r Room) bool { return r.ID == in.Room }) {
+	at := slices.IndexFunc(all, func(r Room) bool { return r.ID == in.Room })
+	if at < 0 {
 		return nil, Booking{}, errors.New("there is no such room")
 	}
 	s.mu.Lock()
@@ -138,7 +140,8 @@ func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*m
 	if s.taken(in.Room, in.span) {
 		return nil, Booking{}, errors.New("the room is taken at that time")
 	}
-	b := Booking{ID: 1 + len(s.bookings), Room: in.Room, Date: in.Date, Start: in.Start, End: in.End, Title: in.Title}
+	b := Booking{ID: 1 + len(s.bookings), Room: in.Room, Date: in.Date, Start: in.Start, End: in.End, Title: in.Title,
+		Name: all[at].Name}
 	s.bookings = append(s.bookings, b)
 	return nil, b, nil
 }

@@ -1,0 +1,47 @@
+package task
+
+import (
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// usedUp reports whether no further version may be generated after the one that was rejected: max_versions versions that
+// count were generated, or twice as many in all.
+func usedUp[R Gated](rows []R, version int, terms aggregate.Terms) bool {
+	counted, all := generated(rows, version)
+	return counted >= terms.MaxVersions || all >= 2*terms.MaxVersions
+}
+
+// generated counts the versions up to this one that people did not pick. Of those, a version that follows none of the
+// reasons for which the one before it was rejected does not count.
+func generated[R Gated](rows []R, version int) (counted, all int) {
+	var last Gated // the newest that counts, or was picked
+	for _, r := range rows {
+		if r.Asks().Version > version {
+			continue
+		}
+		if p, ok := Gated(r).(*Prompt); ok && p.Author != "" {
+			last = r
+			continue
+		}
+		if all++; last == nil || !unchanged(last, r) {
+			counted, last = counted+1, r
+		}
+	}
+	return counted, all
+}
+
+// unchanged reports whether a version says that it follows no reason: a policy by a line before the text of the other
+// version, a process by remarks on the same steps.
+func unchanged(was, is Gated) bool {
+	switch is := is.(type) {
+	case *Prompt:
+		_, rest, ok := strings.Cut(is.Content, "\n")
+		before, same := was.(*Prompt)
+		return ok && same && rest != "" && rest == before.Content
+	case *Process:
+		return is.Remarks != "" && is.hash() == was.hash()
+	}
+	return false
+}

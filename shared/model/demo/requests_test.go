@@ -1,0 +1,189 @@
+package demo
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
+
+// requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or “refused:”
+// with a word of the reply. Lines that begin with # are comments.
+func requests(t *testing.T, name string) (all [][2]string) {
+	t.Helper()
+	f := expect.Value(os.Open("testdata/requests." + name + ".txt"))(t)
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		says, is, ok := strings.Cut(line, " => ")
+		expect.Must(t, ok, "%s has no =>", line)
+		all = append(all, [2]string{strings.TrimSpace(says), strings.TrimSpace(is)})
+	}
+	return all
+}
+
+// planFor goes the whole way from a message to steps, as people stamp them.
+func planFor(t *testing.T, text string) (reply, policy string, steps []planned) {
+	t.Helper()
+	all := allowed(t)
+	data := map[string]any{"message": text, "now": written, "locale": "ja", "requester": all.Requester, "tools": all.Tools,
+		"server_tools": []string{listRooms, bookRoom}, "more_tools": []string{listRooms + ": x. y", bookRoom + ": x. y"}}
+	ask := func(purpose string, into any) {
+		b := expect.Value(json.Marshal(data))(t)
+		answer := expect.Value(Answer(Question{Purpose: purpose, Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
+		expect.NoError(t, json.Unmarshal([]byte(answer), into))
+	}
+	var taken struct{ Kind, Sentence string }
+	var drafted struct{ Policy string }
+	var plan struct{ Steps []planned }
+	if ask("extract", &taken); taken.Kind != "task" {
+		return taken.Sentence, "", nil
+	}
+	ask("draft", &drafted)
+	data["policy"] = drafted.Policy
+	ask("plan", &plan)
+	return "", drafted.Policy, plan.Steps
+}
+
+// scopeOf says what steps are about: what is read of which months and departments, what is written, and who gets what.
+func scopeOf(steps []planned) string {
+	var reads, months, of, writes, told []string
+	for _, s := range steps {
+		var in struct {
+			Year, Month, N               int
+			Department, Sheet, Recipient string
+			Text, Mode, Date, Start, End string
+			Title                        string
+		}
+		_ = json.Unmarshal([]byte(s.ToolInput), &in) // a reference in the place of a text leaves it empty
+		if s.RequiresHumanCheck {
+			told = add(told, "check")
+		}
+		switch s.Tool {
+		case "list_attendance":
+			months = append(months, fmt.Sprintf("%d-%02d", in.Year, in.Month))
+		case "calculate_overtime":
+			if in.Mode == "validate" {
+				writes = add(writes, "validate")
+			}
+		case "write_rows_to_google_sheet":
+			writes = add(writes, "sheet")
+			reads = add(reads, strings.Fields(in.Sheet)[0])
+		case "send_slack_dm":
+			if len(steps) == 1 || !strings.Contains(s.ToolInput, `"details":[{`) {
+				told = append(told, in.Recipient+": "+in.Text)
+			} else {
+				told = append(told, in.Recipient)
+			}
+		case bookRoom:
+			reads = append(reads, "room "+in.Date+" "+in.Start+"–"+in.End+" "+in.Title)
+		case listRooms:
+		default:
+			if of = add(of, or(in.Department, "all")); len(months) == 0 && s.Tool != people {
+				reads = add(reads, s.Tool)
+			}
+		}
+	}
+	slices.Sort(months)
+	return strings.Join(slices.DeleteFunc([]string{strings.Join(reads, ","), strings.Join(slices.Compact(months), ","),
+		strings.Join(of, ","), strings.Join(writes, ","), strings.Join(told, ",")},
+		func(s string) bool { return s == "" }), " | ")
+}
+
+// Requests as people in an office type them are planned as they were meant, or refused by a reply in their language.
+func TestRequestsOfAnOffice(t *testing.T) {
+	for _, name := range []string{"ja", "en"} {
+		all := requests(t, name)
+		expect.That(t, len(all) >= 60, "only %d requests in %s", len(all), name)
+		for _, x := range all {
+			t.Run(name+" "+x[0], func(t *testing.T) {
+				reply, policy, steps := planFor(t, strings.ReplaceAll(x[0], `\n`, "\n"))
+				said := strings.ReplaceAll(reply+policy, "佐藤", "")
+				for _, quoted := range []string{"営業部", "人事部", "開発部", "第一営業課"} {
+					said = strings.ReplaceAll(said, quoted, "")
+				}
+				expect.That(t, English(reply+policy, "ja") == (name == "en"), "in the other language: %s", reply+policy)
+				if word, refused := strings.CutPrefix(x[1], "refused:"); refused {
+					first, _, _ := strings.Cut(reply, spoken(name).examples())
+					expect.That(t, len(steps) == 0 && strings.Contains(first, strings.TrimSpace(word)),
+						"plans %s, replies %q, policy\n%s", scopeOf(steps), reply, policy)
+					return
+				}
+				got := scopeOf(steps)
+				if note, _, _ := strings.Cut(policy, "\n"); len(steps) > 0 && strings.HasPrefix(note, spoken(name).Aside[:12]) {
+					got += " | " + note
+				}
+				expect.That(t, got == x[1], "plans\n%s, want\n%s\nreply %q, policy\n%s", got, x[1], reply, policy)
+			})
+		}
+	}
+}
+
+// A word that the demo doesn't know, wherever it may narrow a request, is never dropped.
+func TestNoStrangeWordWidensARequest(t *testing.T) {
+	en := []string{"Osaka", "contractors", "the night shift", "Mr. Abe's group", "interns", "my reports", "finance", "Slaes", "people on leave"}
+	ja := []string{"大阪", "パート", "夜勤の人", "管理職", "経理", "うちのチーム", "インターン", "既婚者", "休職中の社員", "しんじん"}
+	for _, known := range []string{"", " for Sales", " in HR"} {
+		for _, form := range []string{"Overtime for %s%s last month", "Attendance in %s%s", "Overtime of %s%s in October, no DM",
+			"List all employees of %s%s", "Please check last month's overtime among %s%s", "Overtime last month%[2]s, only %[1]s",
+			"Overtime last month%[2]s (%[1]s)", "Send attendance from %s%s to <@U0SUZUKI>"} {
+			for _, strange := range en {
+				_, _, steps := planFor(t, fmt.Sprintf(form, strange, known))
+				expect.That(t, len(steps) == 0, form+": plans %s", strange, known, scopeOf(steps))
+			}
+		}
+	}
+	for _, known := range []string{"", "営業の", "人事部の"} {
+		for _, form := range []string{"%[2]s%[1]sの先月の残業", "先月の%[2]s%[1]sの勤怠をまとめて", "%[2]s先月の残業を%[1]sだけ", "%[2]s勤怠、%[1]sのみ",
+			"%[1]sについて%[2]s10月の残業を調べて", "%[1]sにおける%[2]s残業", "%[2]s従業員一覧、%[1]sで", "<@U0SUZUKI> に%[2]s%[1]sの勤怠を送って"} {
+			for _, strange := range ja {
+				text := fmt.Sprintf(form, strange, known)
+				_, _, steps := planFor(t, text)
+				expect.That(t, len(steps) == 0, "%s: plans %s", text, scopeOf(steps))
+			}
+		}
+	}
+}
+
+// Each way of naming a department, a month and a topic gives exactly these.
+func TestEachPartOfAScopeIsRead(t *testing.T) {
+	months := map[string][]string{"2026-10": {"last month", "October", "Oct 2026", "先月", "10月"}, "2026-09": {"September", "9月分", "先々月"}}
+	departments := map[string][]string{"営業部": {"Sales", "the sales team", "the sales department", "営業", "営業部", "営業チーム"},
+		"人事部": {"HR", "human resources", "人事", "人事部のメンバー"}, "開発部": {"Engineering", "the dev team", "開発", "開発部"}}
+	topics := map[string][]string{"残業": {"overtime", "残業", "残業時間"}, "勤怠": {"attendance", "勤怠"}}
+	for month, names := range months {
+		for department, called := range departments {
+			for topic, words := range topics {
+				for _, m := range names {
+					for _, d := range called {
+						for _, w := range words {
+							english := English(m, "ja")
+							if English(d, "ja") != english || English(w, "ja") != english {
+								continue
+							}
+							forms, tab := []string{"%[2]sの%[1]sの%[3]sをまとめて", "%[1]s、%[2]sの%[3]s", "%[1]sの%[2]s%[3]sを教えてください"}, topic
+							if english {
+								forms = []string{"%[3]s for %[2]s for %[1]s", "Check %[3]s in %[2]s, %[1]s", "%[3]s of %[2]s %[1]s please"}
+								tab = map[string]string{"残業": "Overtime", "勤怠": "Attendance"}[topic]
+							}
+							for _, form := range forms {
+								text := fmt.Sprintf(form, m, d, w)
+								reply, _, steps := planFor(t, text)
+								expect.That(t, scopeOf(steps) == tab+" | "+month+" | "+department+" | sheet | U0SANDSATO",
+									"%s: %s %s", text, scopeOf(steps), reply)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
