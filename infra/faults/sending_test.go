@@ -53,6 +53,10 @@ func (k *talk) pressesSend(t driver.T) *conversation.Sending {
 		_ = k.Sandbox.Click(workspace.Sato, workspace.HR, on.TS, card.SendFiles)
 		return false
 	})
+	k.until(t, "the files' sending ended", func(a *conversation.Aggregate) bool {
+		s := a.Actions[0].Sending
+		return s.State == conversation.SendingDone || s.State == conversation.SendingFailed
+	})
 	return k.end(t).Sending
 }
 
