@@ -89,7 +89,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		w.Console.Store, w.Console.Conversations = web.RowsOf(all), conversations.Of(all)
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
-			"/console/tasks?status=completed":              {"GetItem", "Query"},
+			"/console/tasks?status=done":              {"GetItem", "Query"},
 			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
 			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},            // one for each month
@@ -135,7 +135,7 @@ func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
 		w.Console.Store = web.RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.Table).Of.Store)
 		b := w.As(workspace.Suzuki)
 		for _, path := range []string{
-			"/console/tasks", "/console/tasks?status=completed", "/console/tasks?person=" + workspace.Sato,
+			"/console/tasks", "/console/tasks?status=done", "/console/tasks?person=" + workspace.Sato,
 			"/console/audit?from=2026-01-05&to=2026-01-20", "/console/audit?from=2026-01-05&to=2026-01-20&action=" + string(task.AuditTaskExpired),
 		} {
 			left := n
