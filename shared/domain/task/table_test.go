@@ -24,6 +24,7 @@ type table struct {
 	counts  map[string]int // counters of open tasks and of hours
 	spent   aggregate.MicroUSD
 	images  []image // one for each rev, oldest first
+	dropped []string
 }
 
 type image struct {
