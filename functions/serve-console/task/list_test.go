@@ -65,7 +65,7 @@ func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
 	for path, want := range map[string][]string{
 		"/console/tasks?person=" + workspace.Tanaka: {"田中の全社"},
 		"/console/tasks?q=" + url.QueryEscape("田中"): {"田中の全社"},
-		"/console/tasks?status=drafting":           {"田中の全社", "佐藤の人事"},
+		"/console/tasks?status=drafting":            {"田中の全社", "佐藤の人事"},
 		"/console/tasks?person=me":                  {"佐藤の人事"},
 	} {
 		expect.Same(t, want, w.As(workspace.Sato).Get(path).Titles())

@@ -15,6 +15,7 @@ type words struct {
 	sheet, atMost, exactly, rows         string
 	columns, message, server             string
 	byDefault                            string
+	aSheet, aMessage, noWrites           string // see Writes
 }
 
 func wordsOf(locale string) *words { return language.InEach(&japanese, &english).In(locale) }
@@ -32,6 +33,7 @@ var japanese = words{
 	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
 	rows: " · 行: {rows}", columns: " · 列: {columns}",
 	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
+	aSheet: "シート", aMessage: "メッセージ", noWrites: "なし",
 }
 
 var english = words{
@@ -42,4 +44,5 @@ var english = words{
 	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, from A1 over what is there; what stands below or beside the table stays", atMost: "up to {n} rows", exactly: "{n} rows",
 	rows: " · rows: {rows}", columns: " · columns: {columns}",
 	message: "DM to {recipient}: {text}", server: "{tool} of {server}", byDefault: " (by default)",
+	aSheet: "Sheet", aMessage: "Message", noWrites: "None",
 }
