@@ -46,7 +46,8 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	asked.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') && li.querySelectorAll(".effects li").length > 0)`, row))
 	looks(t, tab, "lists-steps")
-	tab.Visit(running.URL + "/console/approvals")
+	tab.Visit(running.URL + "/console/approvals?person=" + workspace.Tanaka)
+	tab.Until(`document.readyState === "complete"`) // its script listens
 	for range 2 { // there is one row alone
 		tab.Keys("j")
 		tab.Until(fmt.Sprintf(`document.activeElement === document.querySelector('#waiting %s')`, row))
@@ -54,6 +55,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	looks(t, tab, "approvals")
 	tab.Keys(kb.Enter)
 	tab.Until(fmt.Sprintf(`location.pathname === "/console/tasks/%s"`, asked.Ref.ID))
+	tab.Until(`document.readyState === "complete"`)
 	tab.Keys("r") // neither key decides anything
 	tab.Until(`document.activeElement.matches("textarea[name=reason]")`)
 	tab.Keys("a") // it is typed

@@ -36,7 +36,7 @@ func (f Filter) In(tenant string) (index string, partitions []string, sparse boo
 	case f.Requester != "":
 		return "GSI3", []string{By(tenant, f.Requester)}, f.Status != ""
 	case f.Status != "":
-		for _, s := range taskStatuses[f.Status] {
+		for _, s := range taskStatuses(f.Status) {
 			partitions = append(partitions, WithStatus(tenant, s))
 		}
 		return "GSI2", partitions, len(partitions) > 1
@@ -62,7 +62,7 @@ func (f Filter) MayKeep(listedAs Status, status TaskStatus) bool {
 	case f.Status == "":
 		return true
 	case listedAs == "":
-		return slices.Contains(taskStatuses[f.Status], status)
+		return slices.Contains(taskStatuses(f.Status), status)
 	case listedAs.Open():
 		return f.Status.Open() || f.Status == StatusNotDrafted
 	}

@@ -107,17 +107,28 @@ func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 // WithStatus returns the index partition of a tenant's tasks with this status.
 func WithStatus(tenant string, s TaskStatus) string { return AllOf(tenant) + "#" + string(s) }
 
-// taskStatuses are the data model's names of statuses, under which earlier releases listed tasks. A task that waits is
-// listed as extracted or running.
-var taskStatuses = map[Status][]TaskStatus{
-	StatusDrafting: {TaskExtracted, TaskRunning}, StatusWaits: {TaskExtracted, TaskRunning}, StatusRunning: {TaskRunning, TaskExtracted},
-	StatusDone: {TaskCompleted}, StatusFailed: {TaskFailed}, StatusCancelled: {TaskCancelled},
-	StatusNotDrafted: {"not_drafted", TaskExtracted}, StatusToRetry: {"to_retry", TaskFailed}, StatusExpired: {"expired", TaskCancelled},
-	StatusRefused: {TaskRefused}, StatusAnswered: {TaskAnswered},
+// taskStatuses returns the data model's names of a status, under which earlier releases listed tasks. A task that waits
+// is listed as extracted or running.
+func taskStatuses(s Status) []TaskStatus {
+	switch s {
+	case StatusDrafting, StatusWaits:
+		return []TaskStatus{TaskExtracted, TaskRunning}
+	case StatusRunning:
+		return []TaskStatus{TaskRunning, TaskExtracted}
+	case StatusDone:
+		return []TaskStatus{TaskCompleted}
+	case StatusNotDrafted:
+		return []TaskStatus{TaskStatus(s), TaskExtracted}
+	case StatusToRetry:
+		return []TaskStatus{TaskStatus(s), TaskFailed}
+	case StatusExpired:
+		return []TaskStatus{TaskStatus(s), TaskCancelled}
+	}
+	return []TaskStatus{TaskStatus(s)}
 }
 
 // listedWith returns the index partition of what is listed as s.
-func listedWith(tenant string, s Status) string { return WithStatus(tenant, taskStatuses[s][0]) }
+func listedWith(tenant string, s Status) string { return WithStatus(tenant, taskStatuses(s)[0]) }
 
 // By returns the index partition of a person's tasks.
 func By(tenant, requester string) string { return "TENANT#" + tenant + "#BY#" + requester }

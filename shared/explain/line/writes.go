@@ -2,7 +2,6 @@ package line
 
 import (
 	"strconv"
-	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -12,11 +11,17 @@ import (
 // Writes names what steps would write to: a sheet, messages, or another tool by its name, each with how many steps do if
 // several. It says "none" if all steps only read.
 func Writes(locale string, steps []task.Step) string {
-	w := wordsOf(locale)
-	var names []string
-	count := map[string]int{}
-	for _, s := range steps {
-		if s.Access != aggregate.Write {
+	w, out := wordsOf(locale), ""
+	for i, s := range steps {
+		n := 0
+		for j, x := range steps {
+			if x.Access == aggregate.Write && x.Tool == s.Tool {
+				if n++; j < i {
+					n = -len(steps) // it was named before
+				}
+			}
+		}
+		if s.Access != aggregate.Write || n < 1 {
 			continue
 		}
 		name := legible.OneLine(s.Tool)
@@ -26,19 +31,18 @@ func Writes(locale string, steps []task.Step) string {
 		case toolMessage:
 			name = w.aMessage
 		}
-		if count[name]++; count[name] == 1 {
-			names = append(names, name)
+		if n > 1 {
+			name += " ×" + strconv.Itoa(n)
 		}
+		if out != "" {
+			out += w.between
+		}
+		out += name
 	}
-	if names == nil {
+	if out == "" {
 		return w.noWrites
 	}
-	for i, name := range names {
-		if n := count[name]; n > 1 {
-			names[i] += " ×" + strconv.Itoa(n)
-		}
-	}
-	return strings.Join(names, w.between)
+	return out
 }
 
 const (

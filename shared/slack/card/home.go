@@ -140,18 +140,12 @@ func (w *askWords) restOf(some bool, in Summary) []slack.Block {
 // byDue returns the items in the order in which they are due; those without an end come last.
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b Waits) int {
-		x, y := a.Question.DecideBy, b.Question.DecideBy
-		switch {
-		case x == nil && y == nil:
-			return 0
-		case x == nil:
-			return 1
-		case y == nil:
-			return -1
+	before := func(x, y *time.Time) bool { return x != nil && (y == nil || x.Before(*y)) }
+	for i := range all {
+		for j := i; j > 0 && before(all[j].Question.DecideBy, all[j-1].Question.DecideBy); j-- {
+			all[j], all[j-1] = all[j-1], all[j]
 		}
-		return x.Compare(*y)
-	})
+	}
 	return all
 }
 
@@ -270,8 +264,11 @@ func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 	}
 	if p := a.Process(); p != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
 		steps := p.Steps
-		if i := slices.IndexFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == q.ID }); i >= 0 {
-			steps = slices.DeleteFunc(slices.Clone(steps), func(s task.Step) bool { return s.StepID != a.Gates[i].StepID })
+		for i := range steps {
+			if q.Kind == task.CardStep && steps[i].StepID == q.StepID {
+				steps = steps[i : i+1]
+				break
+			}
 		}
 		out += fill(w.WaitsWrites, "writes", inline(line.Writes(w.Locale, steps), maxListTitle))
 	}
@@ -311,12 +308,29 @@ func (w *askWords) state(a *task.Aggregate) string {
 	if a.Head.Undecidable() {
 		return w.StateHeld
 	}
-	return map[task.Status]string{
-		task.StatusDrafting: w.StatePrepared, task.StatusWaits: w.StateWaits, task.StatusNotDrafted: w.StateParked,
-		task.StatusRunning: w.StateRunning, task.StatusToRetry: w.StateToRetry, task.StatusFailed: w.StateFailed,
-		task.StatusDone: w.StateCompleted, task.StatusCancelled: w.StateCancelled, task.StatusExpired: w.StateExpired,
-		task.StatusRefused: w.StateRefused, task.StatusAnswered: w.StateAnswered,
-	}[a.Status()]
+	switch a.Status() {
+	case task.StatusWaits:
+		return w.StateWaits
+	case task.StatusNotDrafted:
+		return w.StateParked
+	case task.StatusRunning:
+		return w.StateRunning
+	case task.StatusToRetry:
+		return w.StateToRetry
+	case task.StatusFailed:
+		return w.StateFailed
+	case task.StatusDone:
+		return w.StateCompleted
+	case task.StatusCancelled:
+		return w.StateCancelled
+	case task.StatusExpired:
+		return w.StateExpired
+	case task.StatusRefused:
+		return w.StateRefused
+	case task.StatusAnswered:
+		return w.StateAnswered
+	}
+	return w.StatePrepared
 }
 
 // textOf counts the characters of a block, including its buttons.
