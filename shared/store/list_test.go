@@ -96,13 +96,13 @@ func testLists(t *testing.T, st *taskStore) {
 	}{
 		{"by time", task.Filter{}, 93, func(int) bool { return true }},
 		{"by time, in pages that end with the list", task.Filter{}, 100, func(int) bool { return true }},
-		{"by status", task.Filter{Status: task.TaskFailed}, 71, func(n int) bool { return n%3 == 0 }},
+		{"by status", task.Filter{Status: task.StatusFailed}, 71, func(n int) bool { return n%3 == 0 }},
 		{"by requester", task.Filter{Requester: "U0ANOTHER"}, 73, func(n int) bool { return n%5 == 0 }},
-		{"by requester and status", task.Filter{Requester: requester, Status: task.TaskFailed}, 83, func(n int) bool { return n%5 != 0 && n%3 == 0 }},
+		{"by requester and status", task.Filter{Requester: requester, Status: task.StatusFailed}, 83, func(n int) bool { return n%5 != 0 && n%3 == 0 }},
 		{"by time, between two times", task.Filter{From: at().Add(10 * time.Second), To: at().Add(20 * time.Second)}, 13, func(n int) bool { return n/4 >= 10 && n/4 < 20 }},
-		{"by status, since a time", task.Filter{Status: task.TaskFailed, From: at().Add(100 * time.Second)}, 13, func(n int) bool { return n%3 == 0 && n/4 >= 100 }},
+		{"by status, since a time", task.Filter{Status: task.StatusFailed, From: at().Add(100 * time.Second)}, 13, func(n int) bool { return n%3 == 0 && n/4 >= 100 }},
 		{"by requester, until a time", task.Filter{Requester: "U0ANOTHER", To: at().Add(100 * time.Second)}, 13, func(n int) bool { return n%5 == 0 && n/4 < 100 }},
-		{"by a status that none has", task.Filter{Status: task.TaskCancelled}, 10, func(int) bool { return false }},
+		{"by a status that none has", task.Filter{Status: task.StatusCancelled}, 10, func(int) bool { return false }},
 		{"by a requester that nobody is", task.Filter{Requester: "U0NOBODY"}, 10, func(int) bool { return false }},
 	} {
 		t.Run("tasks "+c.name+" come once each, the newest first", func(t *testing.T) {
@@ -156,8 +156,8 @@ func testCursors(t *testing.T, st *taskStore) {
 		use    func(string) error
 	}{
 		"another tenant's":      {others.Next, list(task.Filter{})},
-		"of another filter":     {mine.Next, list(task.Filter{Status: task.TaskFailed})},
-		"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.TaskFailed})},
+		"of another filter":     {mine.Next, list(task.Filter{Status: task.StatusFailed})},
+		"of a wider filter":     {another.Next, list(task.Filter{Requester: "U0ANOTHER", Status: task.StatusFailed})},
 		"of another list":       {mine.Next, func(c string) error { return second(st.Waiting(t.Context(), tenant, c, 5)) }},
 		"forged":                {forged(task.AllOf("01OTHER"), false), list(task.Filter{})},
 		"forged backwards":      {forged(task.AllOf("01OTHER"), true), list(task.Filter{})},
@@ -175,7 +175,7 @@ func testCursors(t *testing.T, st *taskStore) {
 func testListBounds(t *testing.T, st *taskStore) {
 	for field, err := range map[string]error{
 		"limit":  second(st.Tasks(t.Context(), tenant, task.Filter{}, "", 0)),
-		"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "done"}, "", 10)),
+		"status": second(st.Tasks(t.Context(), tenant, task.Filter{Status: "extracted"}, "", 10)),
 	} {
 		wantField(t, err, field)
 	}
@@ -187,13 +187,13 @@ func testListBounds(t *testing.T, st *taskStore) {
 func testStatusMoves(t *testing.T, other *taskStore) {
 	st := other.suite.store(t)
 	ref := running(t, st, 1, 1)
-	has := func(status task.TaskStatus) bool {
+	has := func(status task.Status) bool {
 		p := expect.Value(st.Tasks(t.Context(), tenant, task.Filter{Status: status}, "", 1))(t)
 		return len(p.Items) == 1 && p.Items[0].ID == ref.ID
 	}
-	expect.That(t, has(task.TaskRunning) && !has(task.TaskCancelled), "a running task is not listed as that alone")
+	expect.That(t, has(task.StatusRunning) && !has(task.StatusCancelled), "a running task is not listed as that alone")
 	decided(t, st, ref, cancel)
-	expect.That(t, !has(task.TaskRunning) && has(task.TaskCancelled), "a cancelled task is not listed as that alone")
+	expect.That(t, !has(task.StatusRunning) && has(task.StatusCancelled), "a cancelled task is not listed as that alone")
 }
 
 func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {

@@ -369,5 +369,9 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
-	return table.Rows(ctx, s.t, l, cursor, limit, f.Keeps)
+	return table.Rows(ctx, s.t, l, cursor, limit, kept(f))
+}
+
+func kept(f task.Filter) func(task.Task) bool {
+	return func(x task.Task) bool { return f.MayKeep(x.ListedAs, x.Status) }
 }

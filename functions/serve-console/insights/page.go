@@ -13,6 +13,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
+	"ringi/shared/domain/task"
 	"ringi/shared/tool"
 )
 
@@ -37,6 +38,7 @@ type insightsData struct {
 	Waits    chart
 	WaitRows []bucketRow
 	Gates    []gateRow
+	Became   []becameRow
 	Tools    []toolRow
 	Tokens   chart
 	Cost     chart
@@ -62,6 +64,13 @@ type gateRow struct {
 	Name                        string
 	Approved, Rejected, Expired int
 	Rate                        string
+}
+
+// becameRow counts the requests that came to rest in a status.
+type becameRow struct {
+	Status task.Status
+	Path   string // of the requests that stand so now
+	N      int
 }
 
 type toolRow struct {
@@ -161,6 +170,11 @@ func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today 
 			w.In("gates", gate), by[daily.Approved], by[daily.Rejected], by[daily.Expired],
 			percent(by[daily.Approved], by[daily.Approved]+by[daily.Rejected]),
 		})
+	}
+	for _, s := range task.Statuses {
+		if n := all.Became[string(s)]; n > 0 {
+			d.Became = append(d.Became, becameRow{s, web.At("/console/tasks", map[string]string{"status": string(s)}), n})
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
 		calls := all.Tools[name]

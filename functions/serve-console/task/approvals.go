@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/line"
 	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -21,46 +22,64 @@ import (
 
 const (
 	// waitingOfPage is how many waiting items are read for a page; each is read in full.
-	waitingOfPage = 25
+	waitingOfPage = 50
 	// mostPages bounds the pages that are searched for one with an item for the viewer.
 	mostPages = 4
 	// fewOfMine is how many items that wait for the viewer are shown above the list of requests.
 	fewOfMine = 3
 	// mostText is how many characters of a message are shown with the question what it is meant to be.
 	mostText = 200
+	// mostSaid and mostEffects are how many characters of a message and of an effect a row shows, and mostLines how many
+	// effects. The page that a row leads to draws everything whole.
+	mostSaid, mostEffects, mostLines = 120, 160, 3
 )
 
 type waitingList struct {
 	ForMe, Few        bool // only the viewer's; as shown above the list of requests
 	More              bool // more wait than are shown
-	Items             []waitingRow
+	Groups            []waitingGroup
+	Rows              int // in all groups
 	Next, Prev, First string // addresses; empty if there is no such page
 	Live              string
 	All, Mine         string
-	Bad               string
-	Unsaid            bool // Slack did not say who the viewer is or which channels they are in
+	Bad               []string // sentences on invalid values in the address
+	Unsaid            bool     // Slack did not say who the viewer is or which channels they are in
+	Filter            approvalFilter
+	Kinds             []web.Choice
+	People, Orders    []web.Choice
+	Sorts             map[string]string // addresses of the same list in another order
+}
+
+// waitingGroup has the rows of one requester, or all.
+type waitingGroup struct {
+	Name string // empty: all
+	Rows []waitingRow
 }
 
 // waitingRow is one item that waits for a person.
 type waitingRow struct {
 	Path, Title   string
+	Words         string // the beginning of the requester's message
 	Priority      string // empty if medium
 	Kind          string
 	Version       int // 0 where there are none
 	Name, Channel string
+	Person        string // who asked
 	Since, Until  time.Time
 	Who           string // may decide
 	Effects       []string
+	Hidden        int    // further effects
+	Writes        string // what it writes to; empty if that is not planned yet, or it is not of steps
 	Said, SaidBy  string // of an action: what it is for, in the words of the agent or of the person who proposed it
 	Mine          bool   // the viewer may decide
 	OneStep       int    // the number of the step that a gate precedes
+	rank          task.Priority
 }
 
 func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	words, q := v.Texts("approvals"), r.URL.Query()
-	list := waitingList{ForMe: q.Get("for") == "me", Few: q.Get("few") != "", All: approvalsAt("", ""), Mine: approvalsAt(
-		"me", "",
-	)}
+	f, bad := readApprovalFilter(q)
+	list := waitingList{Filter: f, ForMe: f.For == web.Myself, Few: q.Get("few") != "", Bad: web.Problems(words, bad)}
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -71,43 +90,44 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Unsaid = true
 	}
 	d := web.Document{Title: words.Say("title"), Here: "approvals"}
-	found, page, err := c.waiting(r, v, reach, list.ForMe, q.Get("cursor"))
+	var found []askedItem
+	var page store.Page[store.WaitingItem]
+	if len(list.Bad) == 0 {
+		found, page, err = c.waiting(r, v, reach, f, q.Get("cursor"))
+	}
 	switch {
 	case web.BadCursor(err):
 		web.Refuse(r, v, err.Error())
-		list.Bad, d.Status = v.Texts("layout").Say("bad_cursor"), http.StatusBadRequest
+		list.Bad = append(list.Bad, v.Texts("layout").Say("bad_cursor"))
 	case err != nil:
 		return err
+	case len(list.Bad) > 0:
 	case q.Get("cursor") == "":
-		list.Live = approvalsAt(q.Get("for"), "")
+		list.Live = f.address()
 	default:
-		list.First = approvalsAt(q.Get("for"), "")
+		list.First = f.address()
+	}
+	if len(list.Bad) > 0 {
+		d.Status = http.StatusBadRequest
 	}
 	if page.Next != "" {
-		list.Next = approvalsAt(q.Get("for"), page.Next)
+		list.Next = f.at(page.Next)
 	}
 	if page.Prev != "" {
-		list.Prev = approvalsAt(q.Get("for"), page.Prev)
+		list.Prev = f.at(page.Prev)
 	}
 	if list.Few {
 		list.Live = fewApprovals
 		list.More = len(found) > fewOfMine || page.Next != ""
 		found = found[:min(fewOfMine, len(found))]
 	}
-	list.Items = c.read(r, v, found, reach, settings)
+	list.offer(words, v, c.read(r, v, found, reach, settings))
 	d.Data = list
 	return c.Show(w, r, v, d, "approvals.html")
 }
 
 // fewApprovals is where the list of requests loads the items that wait for the viewer.
 const fewApprovals = "/console/approvals?few=1&for=me"
-
-func approvalsAt(whom, cursor string) string {
-	if whom != web.Myself {
-		whom = ""
-	}
-	return web.At("/console/approvals", map[string]string{"for": whom, "cursor": cursor})
-}
 
 // askedItem is a waiting item with its task, conversation or message.
 type askedItem struct {
@@ -116,14 +136,14 @@ type askedItem struct {
 	title  string
 	rank   task.Priority
 	agent  string         // of a conversation
-	text   string         // of the message, if people are asked what it is meant to be
+	text   string         // of the requester's message
 	before []task.Process // the process that has the gate's step
 }
 
 // waiting returns waiting items. A member sees those of requests that they may see or decide. Pages without any for the
 // viewer are skipped, up to mostPages.
 func (c *Pages) waiting(
-	r *http.Request, v *web.Viewer, reach people.Reach, mine bool, cursor string,
+	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
 ) ([]askedItem, store.Page[store.WaitingItem], error) {
 	var out []askedItem
 	var page store.Page[store.WaitingItem]
@@ -142,7 +162,8 @@ func (c *Pages) waiting(
 		}
 		for _, x := range all {
 			decides := reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
-			if decides || !mine && (v.Admin || reach.Sees(x.origin)) {
+			sees := decides || f.For != web.Myself && (v.Admin || reach.Sees(x.origin))
+			if sees && f.keeps(x, v.User) {
 				out = append(out, x)
 			}
 		}
@@ -156,7 +177,7 @@ func (c *Pages) waiting(
 
 // known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.
 func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem) ([]askedItem, error) {
-	var titled, sorted []string
+	var titled, said []string
 	var gated []store.Place
 	var conversing []string
 	for _, x := range items {
@@ -164,19 +185,19 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 		case conversation.CardAction:
 			conversing = append(conversing, x.Ref.ID)
 		case task.CardTask:
-			sorted = append(sorted, x.Ref.ID)
+			said = append(said, x.Ref.ID)
 		case task.CardStep:
 			gated = append(gated, stepsOf(x))
 			fallthrough
 		default:
-			titled = append(titled, x.Ref.ID)
+			titled, said = append(titled, x.Ref.ID), append(said, x.Ref.ID)
 		}
 	}
 	titles, err := c.Store.Titled(r.Context(), v.Tenant, titled...)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := c.Store.Requests(r.Context(), v.Tenant, sorted...)
+	messages, err := c.Store.Requests(r.Context(), v.Tenant, said...)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +219,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Text
 		} else if t, ok := titles[x.Ref.ID]; ok {
-			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
+			a.origin, a.title, a.rank, a.text = originOf(v, t), t.Title, t.Priority, messages[x.Ref.ID].Text
 		} else {
 			continue
 		}
@@ -235,10 +256,11 @@ func (c *Pages) read(
 		is := waitingRow{
 			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), v.Untitled()),
 			Kind: words.In("kinds", x.Kind), Version: x.Version,
-			Name: person(x.origin.User), Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
+			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
 			Until: web.TimeOf(x.DecideBy),
 			Mine:  reach.Decides(x.origin),
-			Who:   surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank),
+			Who:   surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
+			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:
@@ -255,13 +277,46 @@ func (c *Pages) read(
 				is.SaidBy = person(row.Askers[0])
 			}
 		case *task.Choice:
-			is.Title, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), 0
+			is.Title, is.Words, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), "", 0
 			is.Mine = is.Mine || x.origin.User == v.User
 			is.Who = words.Say("sorts", "who", surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
 		}
+		is.shorten()
 		out = append(out, is)
 	}
 	return out
+}
+
+// shorten leaves out of the effects what the row has no room for.
+func (w *waitingRow) shorten() {
+	w.Hidden = max(0, len(w.Effects)-mostLines)
+	w.Effects = w.Effects[:len(w.Effects)-w.Hidden]
+	for i, e := range w.Effects {
+		w.Effects[i] = legible.Beginning(e, mostEffects)
+	}
+}
+
+// writes names what the item's steps write to.
+func (x askedItem) writes(locale string) string {
+	switch row := x.Row.(type) {
+	case *task.Process:
+		return line.Writes(locale, row.Steps)
+	case *task.StepGate:
+		for _, p := range x.before {
+			return line.Writes(locale, stepOf(p.Steps, row))
+		}
+	}
+	return ""
+}
+
+// stepOf returns the gate's step.
+func stepOf(steps []task.Step, g *task.StepGate) []task.Step {
+	for i, s := range steps {
+		if s.StepID == g.StepID && s.Order == g.Order {
+			return steps[i : i+1]
+		}
+	}
+	return nil
 }
 
 // askers returns the people who made the request.

@@ -23,6 +23,7 @@ func TestTheListOfApprovals(t *testing.T) {
 		"a step's check shows the line of its step alone":               testStepApproval,
 		"an agent's action is told by its payload, not by the agent":    testActionsApproval,
 		"a message that may be a reason waits for its writer":           testSorting,
+		"thirty are sorted, filtered and grouped":                       testThirtyApprovals,
 		"what waits for me is what my click would decide":               testForMe,
 		"many pages are gone through for what waits for me":             testManyApprovals,
 		"nothing that people or models write runs in the lists":         testListsAreEscaped,
@@ -40,10 +41,10 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := w.As(workspace.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限:", "あなたの判断待ち")
+	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの判断待ち")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
-	if before, after, _ := strings.Cut(got.Text(), "後の依頼"); strings.Contains(before, "優先度") || !strings.HasPrefix(strings.TrimSpace(after), "優先度 高") {
+	if before, after, _ := strings.Cut(text, "後の依頼"); strings.Contains(before, "優先度 高") || !strings.Contains(after, "優先度 高") {
 		t.Error("which one is urgent is not said, or of the other")
 	}
 	if !strings.Contains(got.Body, `href="/console/tasks/`+later+`"`) || strings.Contains(got.Body, "<input type=\"checkbox\"") {
@@ -51,7 +52,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	}
 	b := w.As(workspace.Suzuki)
 	b.Locale = "en"
-	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Asked by: 佐藤 花子")
+	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days", "Asked by", "佐藤 花子")
 	w.Cancel()
 	w.As(workspace.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
 }
@@ -119,6 +120,60 @@ func testSorting(t *testing.T, w *consoletest.World) {
 	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの判断を待っているものはありません")
 }
 
+// testThirtyApprovals is for somebody whom thirty people ask.
+func testThirtyApprovals(t *testing.T, w *consoletest.World) {
+	people := []string{workspace.Sato, workspace.Tanaka, workspace.Alex}
+	for n := range 30 {
+		r := consoletest.Requested{User: people[n%3], Channel: workspace.HR, Kind: "channel", Title: fmt.Sprintf("依頼 %02d", n)}
+		if n == 20 {
+			r.Priority = task.Urgent
+		}
+		w.Made(r)
+		s := tenancy.DefaultSettings()
+		if n == 25 {
+			s.ApprovalTimeoutHours = 1
+		}
+		w.Draft(s)
+		if n == 7 {
+			w.AskForSteps(consoletest.Message(1, "一通"))
+		}
+		w.Later(time.Second)
+	}
+	b := w.As(workspace.Suzuki)
+	for query, want := range map[string]struct {
+		first string
+		n     int
+	}{
+		"":                                       {"依頼 00", 30},
+		"?sort=due":                              {"依頼 25", 30},
+		"?sort=priority":                         {"依頼 20", 30},
+		"?sort=title":                            {"依頼 00", 30},
+		"?kind=process":                          {"依頼 07", 1},
+		"?kind=prompt":                           {"依頼 00", 29},
+		"?person=" + workspace.Tanaka:            {"依頼 01", 10},
+		"?person=me":                             {"", 0},
+		"?kind=process&person=" + workspace.Sato: {"", 0},
+		"?group=person&sort=due":                 {"依頼 25", 30},
+		"?for=me":                                {"依頼 00", 30},
+	} {
+		got := b.Get("/console/approvals" + query)
+		titles := got.Titles()
+		expect.Must(t, got.Status == 200 && len(titles) == want.n, "%s: %d with %d", query, got.Status, len(titles))
+		expect.That(t, want.n == 0 || titles[0] == want.first, "%s begins with %v", query, titles[:min(1, len(titles))])
+		if want.n == 0 {
+			got.Says(t, 200, "条件に合うものはありません", "条件を外す")
+		}
+		expect.That(t, len(got.Body) <= 150<<10, "%s weighs %d bytes", query, len(got.Body))
+	}
+	grouped := b.Get("/console/approvals?group=person")
+	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups", strings.Count(grouped.Body, `<tr class="group">`))
+	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:", "group=x": "まとめ方:"} {
+		got := b.Get("/console/approvals?" + query)
+		got.Says(t, 400, field)
+		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
+	}
+}
+
 func testForMe(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "人事の件"})
 	s := w.Settings(func(s *tenancy.Settings) {
@@ -148,7 +203,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 func testManyApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
 	for n := range taskpages.WaitingOfPage + 2 {
-		r := consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Kind: "channel", Title: fmt.Sprintf("人事 %02d", n)}
+		r := consoletest.Requested{User: []string{workspace.Tanaka, workspace.Sato}[n%2], Channel: workspace.HR, Kind: "channel", Title: fmt.Sprintf("人事 %02d", n)}
 		if n == taskpages.WaitingOfPage+1 {
 			r.Channel, r.Title = workspace.General, "全社"
 		}
@@ -159,7 +214,7 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "全社") // on the second page of all
 	b := w.As(workspace.Suzuki)
 	first := b.Get("/console/approvals")
-	if n := strings.Count(first.Body, "<li>\n  <h3>"); n != taskpages.WaitingOfPage || !strings.Contains(first.Text(), "人事 00") {
+	if n := strings.Count(first.Body, "<tr data-row>"); n != taskpages.WaitingOfPage || !strings.Contains(first.Text(), "人事 00") {
 		t.Errorf("the first page has %d", n)
 	}
 	second := b.Get(first.Link("next"))

@@ -30,7 +30,7 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	}
 	bad := web.BadFilter{}
 	refuse := func(field string, value *string) { bad[field], *value = true, "" }
-	if (task.Filter{Status: task.TaskStatus(f.Status)}).Check() != nil {
+	if (task.Filter{Status: task.Status(f.Status)}).Check() != nil {
 		refuse("status", &f.Status)
 	}
 	if f.Person != "" && !web.PersonForm.MatchString(f.Person) {
@@ -52,7 +52,7 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 
 // of converts the filter for the store; the viewer replaces "myself".
 func (f taskFilter) of(viewer string) task.Filter {
-	out := task.Filter{Status: task.TaskStatus(f.Status), Requester: f.Person}
+	out := task.Filter{Status: task.Status(f.Status), Requester: f.Person}
 	if f.Person == web.Myself {
 		out.Requester = viewer
 	}

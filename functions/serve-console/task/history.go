@@ -35,8 +35,9 @@ type Source struct {
 type History struct {
 	ID, Title, Description string
 	Rev                    int
-	Status                 string // a task's, or received, asked, parked, held
-	Moves                  bool   // it may change without anybody acting
+	Status                 task.Status
+	Held                   bool // it could not be drafted, since nobody may approve it
+	Moves                  bool // it may change without anybody acting
 	Priority               task.Priority
 	Created, Ended         time.Time
 	Message                Message
@@ -76,7 +77,7 @@ type Choice struct {
 func (r Reader) History(s Source) History {
 	a := s.Task
 	t := History{
-		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Offers(), LogGoesOn: s.More,
+		ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: a.Status(), Held: a.Head.Undecidable(), Actions: a.Offers(), LogGoesOn: s.More,
 	}
 	if used := a.Used(); used != nil {
 		t.Total = *used
@@ -124,23 +125,6 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until
 	}
-}
-
-// status returns the task's status, or that of its request while there is no task.
-func status(a *task.Aggregate) string {
-	switch {
-	case a.Head.Ended != nil:
-		return string(a.Head.Ended.As)
-	case a.Head.Undecidable():
-		return "held"
-	case a.Head.Parked != nil:
-		return "parked"
-	case a.Choosing() != nil || a.Asked() != nil:
-		return "asked"
-	case a.Task == nil:
-		return "received"
-	}
-	return string(a.Task.Status)
 }
 
 func firstLine(s string) string {

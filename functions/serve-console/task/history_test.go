@@ -63,24 +63,27 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 		change(&a.Head)
 		return a
 	}
-	for status, a := range map[string]*task.Aggregate{
-		"received": head(func(*task.Head) {}),
-		"parked":   head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable} }),
-		"held":     head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L3, Sentence: task.ReasonNobodyApproves} }),
+	for status, a := range map[task.Status]*task.Aggregate{
+		"drafting":    head(func(*task.Head) {}),
+		"not_drafted": head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable} }),
 		"cancelled": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
 		}),
-		"refused":   head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest} }),
-		"answered":  head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp} }),
-		"failed":    head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed} }),
-		"completed": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone} }),
+		"refused":  head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest} }),
+		"answered": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp} }),
+		"failed":   head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed} }),
+		"done":     head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone} }),
 	} {
 		s := reader().History(Source{Task: a})
 		if s.Status != status || s.Title != "一行目" || s.Message.By != "<U1>" || (s.Ending == "") != (a.Head.Ended == nil) || (s.Parked == "") != (a.Head.Parked == nil) || s.Moves != (a.Head.Ended == nil) {
 			t.Errorf("%s: %+v", status, s)
 		}
 	}
-	if s := reader().History(Source{Task: &task.Aggregate{}}); s.Status != "received" || len(s.Attempts) != 0 {
+	held := head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L3, Sentence: task.ReasonNobodyApproves} })
+	if s := reader().History(Source{Task: held}); s.Status != "not_drafted" || !s.Held {
+		t.Errorf("held: %+v", s)
+	}
+	if s := reader().History(Source{Task: &task.Aggregate{}}); s.Status != "drafting" || len(s.Attempts) != 0 {
 		t.Errorf("of no rows: %+v", s)
 	}
 }

@@ -5,13 +5,17 @@ import (
 	"net/http"
 	"time"
 
+	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/tasks"
+	"ringi/shared/words/legible"
 )
 
 const (
@@ -33,7 +37,8 @@ type taskList struct {
 // taskRow is a request in the list.
 type taskRow struct {
 	ID, Title        string
-	Status, Badge    string
+	Status           task.Status
+	WaitsFor         string // what for, and who may decide it; empty if nobody has to
 	Priority         string // empty if medium
 	Person, Name     string
 	PersonPath       string // address of the person's requests
@@ -54,7 +59,9 @@ func (c *Pages) tasks(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if err != nil || led {
 		return err
 	}
-	list.fill(c, r, v, page, reach)
+	if err := list.fill(c, r, v, page, reach); err != nil {
+		return err
+	}
 	d := web.Document{Title: words.Say("title"), Here: "tasks", Data: list}
 	if len(list.Bad) > 0 {
 		d.Status = http.StatusBadRequest
@@ -74,8 +81,10 @@ func (c *Pages) visible(
 	}
 	if f.Search != "" {
 		sees, matches := keep, matcher(f.Search)
+		keep = func(x tasks.Listed) bool { return (sees == nil || sees(x)) && matches(cmp.Or(x.Title, x.Text)) }
+	}
+	if f.Search != "" || filter.Status.Open() { // which of the open ones wait is only known once they are read
 		limit = store.MaxPage
-		keep = func(x tasks.Listed) bool { return (sees == nil || sees(x)) && matches(x.Title) }
 	}
 	return c.Store.Search(r.Context(), v.Tenant, filter, f.cursor, limit, most, keep)
 }
@@ -89,38 +98,54 @@ func originOf(v *web.Viewer, x tasks.Listed) aggregate.Origin {
 	return o
 }
 
-// fill adds a page of tasks with the names of people and channels.
-func (l *taskList) fill(c *Pages, r *http.Request, v *web.Viewer, page store.Page[tasks.Listed], reach people.Reach) {
+// fill adds a page of requests with the names of people and channels, and who decides those that wait.
+func (l *taskList) fill(
+	c *Pages, r *http.Request, v *web.Viewer, page store.Page[tasks.Listed], reach people.Reach,
+) error {
 	words := v.Texts("tasks")
 	if l.Searched {
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
 		l.Next, l.Prev, l.Live = "", "", "" // a search is of the latest thousand, not of any before
 	}
+	var settings tenancy.Settings
+	asked := false
 	ids := []string{v.User, l.Filter.of(v.User).Requester}
 	for _, x := range page.Items {
-		ids = append(ids, x.Requester())
+		if ids = append(ids, x.Requester()); x.Stands == task.StatusWaits && !asked {
+			var err error
+			asked = true
+			if settings, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
+				return err
+			}
+			ids = append(ids, settings.Approvers.Users...)
+		}
+		ids = append(ids, task.Mentioned(x.Text)...)
 	}
 	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
+	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
+	surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(
+		person, func(id string) string { return web.ChannelName(channels, id) },
+	)}
+	reader := Reader{Locale: v.Locale, Person: person}
 	for _, x := range page.Items {
-		by := l.Filter
+		by, o := l.Filter, originOf(v, x)
 		by.Person = x.Requester()
-		l.Rows = append(l.Rows, taskRow{
-			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.Untitled()), Status: words.In("statuses", x.Status),
-			Badge:    badgeOf(x.Status),
+		row := taskRow{
+			ID: x.ID, Title: card.OneLine(cmp.Or(x.Title, reader.Named(legible.Beginning(x.Text, mostText)), v.Untitled())), Status: x.Stands,
 			Priority: words.In("priorities", x.Priority), Person: x.Requester(),
 			Name: card.OneLine(names[x.Requester()]), PersonPath: by.address(),
-			Channel: web.Channel(v, originOf(v, x), channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
-		})
+			Channel: web.Channel(v, o, channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
+		}
+		if x.Stands == task.StatusWaits {
+			who := surface.Approvers(settings, o)
+			if x.WaitsFor == task.CardTask {
+				who = surface.Either(x.Requester(), who)
+			}
+			row.WaitsFor = words.In("waits_for", string(x.WaitsFor), "who", who)
+		}
+		l.Rows = append(l.Rows, row)
 	}
-	l.Statuses = web.Statuses(
-		words, l.Filter.Status, task.TaskExtracted, task.TaskRunning, task.TaskCompleted, task.TaskFailed, task.TaskCancelled,
-	)
+	l.Statuses = web.Statuses(words, l.Filter.Status, task.Statuses...)
 	l.People = web.PeopleToChoose(v, words, names, l.Filter.of(v.User).Requester)
-}
-
-func badgeOf(s task.TaskStatus) string {
-	return map[task.TaskStatus]string{
-		task.TaskExtracted: "badge-wait", task.TaskRunning: "badge-calm", task.TaskCompleted: "badge-good",
-		task.TaskFailed: "badge-bad",
-	}[s]
+	return nil
 }

@@ -65,7 +65,7 @@ func testWhoSeesWhat(t *testing.T, w *consoletest.World) {
 	for path, want := range map[string][]string{
 		"/console/tasks?person=" + workspace.Tanaka: {"田中の全社"},
 		"/console/tasks?q=" + url.QueryEscape("田中"): {"田中の全社"},
-		"/console/tasks?status=extracted":           {"田中の全社", "佐藤の人事"},
+		"/console/tasks?status=drafting":            {"田中の全社", "佐藤の人事"},
 		"/console/tasks?person=me":                  {"佐藤の人事"},
 	} {
 		expect.Same(t, want, w.As(workspace.Sato).Get(path).Titles())
@@ -95,14 +95,14 @@ func testTaskFilters(t *testing.T, w *consoletest.World) {
 		expect.Same(t, want, b.Get("/console/tasks?"+query).Titles())
 	}
 	for query, want := range map[string]string{
-		"status=done": "状態:", "status=answered": "状態:", "person=sato": "依頼した人:", "person=" + url.QueryEscape("U0#X"): "依頼した人:", "from=yesterday": "開始日:", "from=2026-02-30": "開始日:",
+		"status=completed": "状態:", "status=extracted": "状態:", "person=sato": "依頼した人:", "person=" + url.QueryEscape("U0#X"): "依頼した人:", "from=yesterday": "開始日:", "from=2026-02-30": "開始日:",
 		"to=1": "終了日:", "from=2026-04-02&to=2026-04-01": "終了日:", "q=" + strings.Repeat("x", taskpages.MaxSearch+1): "件名:",
 	} {
 		got := b.Get("/console/tasks?" + query)
 		got.Says(t, 400, want)
 		expect.That(t, len(got.Titles()) == 0, "%s: requests are listed all the same", query)
 	}
-	b.Get("/console/tasks?status=done&from=x").Says(t, 400, "状態:", "開始日:")
+	b.Get("/console/tasks?status=x&from=x").Says(t, 400, "状態:", "開始日:")
 	got := b.Get("/console/tasks?status=cancelled&person=" + workspace.Sato)
 	for _, chosen := range []string{`<option value="cancelled" selected>`, `<option value="` + workspace.Sato + `" selected>`} {
 		expect.That(t, strings.Contains(got.Body, chosen), "the form does not keep %s", chosen)
@@ -152,12 +152,12 @@ func testTaskPages(t *testing.T, w *consoletest.World) {
 	w.Filled(130, func(n int) (user, channel, title string) {
 		return []string{workspace.Sato, workspace.Tanaka}[n%2], workspace.HR, fmt.Sprint(n)
 	})
-	for _, path := range []string{"/console/tasks", "/console/tasks?person=" + workspace.Sato + "&status=completed"} {
+	for _, path := range []string{"/console/tasks", "/console/tasks?person=" + workspace.Sato + "&status=done"} {
 		b := w.As(workspace.Suzuki)
 		first := b.Get(path)
 		there, last := first.Titles(), first
 		for next := first.Link("next"); next != ""; next = last.Link("next") {
-			if !strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) && strings.Contains(path, "?") && !strings.Contains(next, "person="+workspace.Sato+"&status=completed") {
+			if !strings.Contains(next, strings.TrimPrefix(path, "/console/tasks?")) && strings.Contains(path, "?") && !strings.Contains(next, "person="+workspace.Sato+"&status=done") {
 				t.Fatalf("the filters are lost in %s", next)
 			}
 			last = b.Get(next)
@@ -195,7 +195,7 @@ func testForeignCursors(t *testing.T, w *consoletest.World) {
 	answers := map[string]consoletest.Answer{
 		"another tenant's":  w.Of(other, workspace.Suzuki).Get("/console/tasks?cursor=" + mine),
 		"forged":            w.As(workspace.Suzuki).Get("/console/tasks?cursor=" + forged),
-		"of other filters":  w.As(workspace.Suzuki).Get("/console/tasks?status=completed&cursor=" + mine),
+		"of other filters":  w.As(workspace.Suzuki).Get("/console/tasks?status=done&cursor=" + mine),
 		"of another list":   w.As(workspace.Suzuki).Get("/console/approvals?cursor=" + mine),
 		"nonsense":          w.As(workspace.Suzuki).Get("/console/tasks?cursor=nonsense"),
 		"far too long":      w.As(workspace.Suzuki).Get("/console/tasks?cursor=" + strings.Repeat("A", 5000)),

@@ -216,7 +216,7 @@ func (c *Pages) showPage(
 	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
 	}
-	p.Since = p.since(r, words, t)
+	p.Since = p.since(r, v, t)
 	if p.Since.Shown {
 		p.Gate, p.Buttons = nil, nil
 	}
@@ -225,8 +225,9 @@ func (c *Pages) showPage(
 }
 
 // since says what became of the gate that the page shows, and what waits now.
-func (p *taskPage) since(r *http.Request, words web.Texts, t loaded) subject.Since {
-	s := subject.SinceThen(p.Path, words.In("status", t.history.Status), t.reader.Locale)
+func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded) subject.Since {
+	words := v.Texts("task")
+	s := subject.SinceThen(p.Path, v.Texts("tasks").In("statuses", t.history.Status), t.reader.Locale)
 	if g := t.history.Gate; g != nil {
 		s.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind))
 		if g.Step == nil {

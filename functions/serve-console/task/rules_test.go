@@ -23,7 +23,7 @@ func onHold(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
 	sato := w.As(workspace.Sato)
 	page := sato.Get(w.TaskPage())
-	page.Holds(t, ">保留<", "承認できる人がいません", "次の案の作成を保留した")
+	page.Holds(t, ">作成できず<", "承認できる人がいません", "次の案の作成を保留した")
 	page.Lacks(t, "作成に失敗", "作成できませんでした", "[↻]")
 	a := sato.Post(w.TaskPage()+"/act", w.Act(task.ActRetryGeneration, ""))
 	if to := a.To; a.Status != http.StatusSeeOther || !strings.HasSuffix(to, "?done=act_check_approvers") {

@@ -5,3 +5,5 @@ var (
 	Apart = apart
 	UI    = ui
 )
+
+var Ago = ago

@@ -37,6 +37,7 @@ type Document struct {
 type sheet struct {
 	Document
 	Viewer *Viewer
+	Now    time.Time
 	Form   string
 	Menu   []entry
 	Notice string
@@ -145,7 +146,7 @@ func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Documen
 	if !ok {
 		return fmt.Errorf("no page is called %q", name)
 	}
-	s := sheet{Document: d, Viewer: v, Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
+	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
 		s.Menu = menu(v)
 	}
@@ -226,13 +227,13 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) {
 // statusBadge returns a status's colour, which shows whether the reader must do something.
 func statusBadge(status string) string {
 	switch status {
-	case "completed", string(aggregate.Approved):
+	case "completed", "done", string(aggregate.Approved):
 		return "badge-good"
-	case "failed", "parked", "rejected", "unknown":
+	case "failed", "not_drafted", "to_retry", "rejected", "unknown":
 		return "badge-bad"
-	case "asked", "held", string(aggregate.PendingApproval), "waiting":
+	case "waits", string(aggregate.PendingApproval), "waiting":
 		return "badge-wait"
-	case "running", "extracted", "received", "generating", "pending":
+	case "running", "drafting", "generating", "pending":
 		return "badge-calm"
 	}
 	return ""

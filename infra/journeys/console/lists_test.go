@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/chromedp/chromedp/kb"
 
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
@@ -43,10 +44,25 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
 	looks(t, tab, "lists-live")
 	asked.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
-	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting li")].some((li) => li.querySelector('%s') && li.querySelectorAll(".effects li").length > 0)`, row))
+	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') && li.querySelectorAll(".effects li").length > 0)`, row))
 	looks(t, tab, "lists-steps")
-	tab.Click(`#waiting ` + row)
+	tab.Visit(running.URL + "/console/approvals?person=" + workspace.Tanaka)
+	tab.Until(`document.readyState === "complete"`) // its script listens
+	for range 2 { // there is one row alone
+		tab.Keys("j")
+		tab.Until(fmt.Sprintf(`document.activeElement === document.querySelector('#waiting %s')`, row))
+	}
+	looks(t, tab, "approvals")
+	tab.Keys(kb.Enter)
 	tab.Until(fmt.Sprintf(`location.pathname === "/console/tasks/%s"`, asked.Ref.ID))
+	tab.Until(`document.readyState === "complete"`)
+	tab.Keys("r") // neither key decides anything
+	tab.Until(`document.activeElement.matches("textarea[name=reason]")`)
+	tab.Keys("a") // it is typed
+	tab.Until(`document.activeElement.value === "a"`)
+	tab.Eval(`document.activeElement.blur()`)
+	tab.Keys("a")
+	tab.Until(`document.activeElement.matches("button") && document.activeElement.form.elements.act.value === "approve"`)
 
 	t.Run("a thousand rows", func(t *testing.T) { thousand(t, tab.For(t)) })
 	t.Run("on a phone", func(t *testing.T) {

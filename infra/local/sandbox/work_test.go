@@ -156,8 +156,17 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	picture(p, "waits")
 	p.Fits()
 	p.Accessible(t)
-	p.Press(".wait") // the oldest message that waits
+	for _, step := range [][2]string{{"j", "0"}, {"j", "1"}, {"k", "0"}, {"k", "0"}} { // by keys alone
+		p.Keys(step[0])
+		p.Until(`[...document.querySelectorAll(".wait")].indexOf(document.activeElement) === ` + step[1])
+	}
+	p.Keys(kb.Enter) // the oldest message that waits
 	p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)
+	for key, action := range map[string]string{"a": "approve_prompt", "r": "reject_prompt"} { // they move there, and decide nothing
+		p.Keys(key)
+		p.Until(`document.activeElement.dataset.action === "` + action + `"`)
+	}
+	expect.That(t, len(w.waits(t, workspace.Suzuki)) == 5, "a key decided")
 	p.Press(`.msg.flash [data-action="approve_prompt"]`)
 	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
 }

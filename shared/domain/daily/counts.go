@@ -30,6 +30,9 @@ func (s Sum) Counts() map[string]int {
 	for as, n := range s.Ended {
 		put(n, "ended", as)
 	}
+	for status, n := range s.Became {
+		put(n, "became", status)
+	}
 	for name, c := range s.Tools {
 		put(c.Completed, "completed", name)
 		put(c.Failed, "failed", name)
@@ -69,6 +72,8 @@ func SumOf(tenant, day string, counts map[string]int) (Sum, error) {
 			s.Waits[i] = n
 		case "ended":
 			s.Ended[of] = n
+		case "became":
+			s.Became[of] = n
 		case "completed":
 			s.Tools[of] = Calls{n, c.Failed, c.Unknown}
 		case "failed":

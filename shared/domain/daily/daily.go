@@ -23,6 +23,7 @@ type Fact struct {
 	Verdict Verdict          `json:"verdict,omitempty"`
 	Waited  *int64           `json:"waited_ms,omitempty"` // from question to decision; nil: not recorded by that release
 	Retried bool             `json:"retried,omitempty"`   // a failed generation was retried
+	Became  string           `json:"became,omitempty"`    // the status in which the request rests since then
 	Ended   string           `json:"ended,omitempty"`     // for an execution: completed, failed or cancelled
 	Tools   map[string]Calls `json:"tools,omitempty"`     // the execution's calls by tool
 	Spent   *Spent           `json:"spent,omitempty"`
@@ -84,7 +85,10 @@ func Begins(day string) (time.Time, error) {
 type details struct {
 	AskedAt time.Time        `json:"asked_at"`
 	Tools   map[string]Calls `json:"tools"`
-	Picked  string           `json:"picked"` // team whose draft replaced the rejected one
+	Reason  string           `json:"reason"`
+	Kind    string           `json:"kind"`      // of a plain reply
+	Stopped string           `json:"execution"` // that was cancelled with the task, by an entry of its own
+	Picked  string           `json:"picked"`    // team whose draft replaced the rejected one
 }
 
 // verdicts maps a person's verdict to the ending of its audit action.
@@ -99,6 +103,7 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	f = Fact{Tenant: x.TenantID, Task: x.AggregateID, Source: x.ID, At: x.Timestamp}
 	var d details
 	_ = json.Unmarshal([]byte(x.Details), &d) // entries of earlier releases may have other details or none
+	f.Became = became(x, d)
 	name := string(x.Action)
 	gate, what, _ := strings.Cut(name, ".")
 	switch {
@@ -115,7 +120,7 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 		f.Ended, f.Tools = what, d.Tools
 	case gate == "prompt" || gate == "process" || gate == "step":
 		if x.ActorType != aggregate.ActorUser || d.Picked != "" {
-			return Fact{}, false
+			return f, f.Became != ""
 		}
 		for v, end := range verdicts {
 			if strings.HasSuffix(name, end) {
@@ -126,11 +131,45 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 			ms := max(0, x.Timestamp.Sub(d.AskedAt).Milliseconds())
 			f.Waited = &ms
 		}
-		return f, f.Verdict != ""
+		return f, f.Verdict != "" || f.Became != ""
 	default:
-		return Fact{}, false
+		return f, f.Became != ""
 	}
 	return f, true
+}
+
+// became returns the status in which a request rests since the change that the entry records, or "". A change that
+// cancels an execution with its task has an entry for each, of which one counts.
+func became(x aggregate.AuditEntry, d details) string {
+	switch string(x.Action) {
+	case "execution.completed":
+		return "done"
+	case "execution.failed":
+		if d.Reason == "tool_value" {
+			return "failed"
+		}
+		return "to_retry"
+	case "execution.cancelled":
+		if x.ActorType == aggregate.ActorUser {
+			return "cancelled"
+		}
+	case "task.cancelled":
+		if d.Stopped == "" {
+			return "cancelled"
+		}
+	case "task.expired":
+		return "expired"
+	case "task.refused":
+		return "refused"
+	case "request.answered":
+		if d.Kind == "unsupported" {
+			return "refused"
+		}
+		return "answered"
+	case "generation.failed":
+		return "not_drafted"
+	}
+	return ""
 }
 
 // OfUse returns the fact of a task's usage row.

@@ -3,6 +3,7 @@ package daily_test
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,15 +42,24 @@ func TestWhatAnEntrySays(t *testing.T) {
 		"a rejection":        {entry(task.AuditPromptRejected, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Rejected, Waited: &half}},
 		"an older release's": {entry(task.AuditProcessRejected, "process", `{"version":1}`), daily.Fact{Gate: "process", Verdict: daily.Rejected}},
 		"no details":         {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
-		"nobody came":        {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired}},
-		"nobody saw a step":  {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired}},
+		"nobody came":        {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired, Became: "expired"}},
+		"nobody saw a step":  {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired, Became: "expired"}},
 		"another try":        {entry(task.AuditGenerationRetried, "prompt", "{}"), daily.Fact{Retried: true}},
 		"an execution": {entry(task.AuditExecutionFailed, "execution", `{"tools":{"sheets_append":{"completed":2,"unknown":1}}}`),
-			daily.Fact{Ended: "failed", Tools: map[string]daily.Calls{"sheets_append": {Completed: 2, Unknown: 1}}}},
-		"a cancelled one": {entry(task.AuditExecutionCancelled, "execution", "null"), daily.Fact{Ended: "cancelled"}},
+			daily.Fact{Ended: "failed", Became: "to_retry", Tools: map[string]daily.Calls{"sheets_append": {Completed: 2, Unknown: 1}}}},
+		"a cancelled one":              {entry(task.AuditExecutionCancelled, "execution", "null"), daily.Fact{Ended: "cancelled", Became: "cancelled"}},
+		"completed":                    {entry(task.AuditExecutionCompleted, "execution", "{}"), daily.Fact{Ended: "completed", Became: "done"}},
+		"a stamped value is gone":      {entry(task.AuditExecutionFailed, "execution", `{"reason":"tool_value"}`), daily.Fact{Ended: "failed", Became: "failed"}},
+		"a request that was cancelled": {entry(task.AuditTaskCancelled, "task", `{"reason":"cancelled_by_person"}`), daily.Fact{Became: "cancelled"}},
+		"a choice that nobody made":    {entry(task.AuditTaskExpired, "task", "{}"), daily.Fact{Became: "expired"}},
+		"a request that was refused":   {entry(task.AuditTaskRefused, "task", "{}"), daily.Fact{Became: "refused"}},
+		"one that can't be done":       {entry(task.AuditRequestAnswered, "task", `{"kind":"unsupported"}`), daily.Fact{Became: "refused"}},
+		"a plain answer":               {entry(task.AuditRequestAnswered, "task", `{"kind":"help"}`), daily.Fact{Became: "answered"}},
+		"a generation that failed":     {entry(task.AuditGenerationFailed, "prompt", "{}"), daily.Fact{Became: "not_drafted"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := daily.OfEntry(tt.entry)
+			expect.That(t, got.Became == "" || slices.Contains(task.Statuses, task.Status(got.Became)), "%q is no status", got.Became)
 			tt.want.Tenant, tt.want.Task, tt.want.Source, tt.want.At = "01TENANT", "01TASK", "01ENTRY", at()
 			if diff := cmp.Diff(tt.want, got); diff != "" || !ok {
 				t.Error(ok, diff)
@@ -70,8 +80,8 @@ func TestWhatIsNoFact(t *testing.T) {
 	settings := entry(tenancy.AuditSettingsUpdated, "settings", "{}")
 	settings.AggregateID = ""
 	for name, x := range map[string]aggregate.AuditEntry{
-		"an approval that asked nobody": system, "of no task": settings, "a choice that nobody made": entry(task.AuditTaskExpired, "task", "{}"),
-		"a request that was refused": entry(task.AuditTaskRefused, "task", "{}"), "a start": entry(task.AuditExecutionStarted, "execution", "{}"),
+		"an approval that asked nobody": system, "of no task": settings, "cancelled with its execution": entry(task.AuditTaskCancelled, "task", `{"execution":"01ROW"}`),
+		"a start":                      entry(task.AuditExecutionStarted, "execution", "{}"),
 		"an action of a later release": entry("prompt.read", "prompt", "{}"),
 	} {
 		if f, ok := daily.OfEntry(x); ok {
@@ -106,7 +116,7 @@ func facts(n int) (all []daily.Fact) {
 		case 1:
 			f.Gate, f.Verdict, f.Waited = "process", daily.Rejected, &ms
 		case 2:
-			f.Ended, f.Tools = "failed", map[string]daily.Calls{"sheets_append": {Failed: 1}, "list_employees": {Completed: i}}
+			f.Ended, f.Became, f.Tools = "failed", []string{"failed", "to_retry"}[i/4%2], map[string]daily.Calls{"sheets_append": {Failed: 1}, "list_employees": {Completed: i}}
 		default:
 			f.Spent = &daily.Spent{Calls: 1, Input: 10, Output: 2, Cost: 3, Unpriced: i % 2}
 		}

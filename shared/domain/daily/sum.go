@@ -18,7 +18,8 @@ type Sum struct {
 	Verdicts map[string]map[Verdict]int `json:"verdicts"` // by gate
 	Waits    []int                      `json:"waits"`    // number of decisions by wait time; see Bound
 	Retried  int                        `json:"retried"`
-	Ended    map[string]int             `json:"ended"` // executions by status
+	Ended    map[string]int             `json:"ended"`  // executions by status
+	Became   map[string]int             `json:"became"` // requests by the status in which they came to rest
 	Tools    map[string]Calls           `json:"tools"`
 	Spent    Spent                      `json:"spent"`
 }
@@ -69,6 +70,9 @@ func (s Sum) whole() Sum {
 	if s.Ended == nil {
 		s.Ended = map[string]int{}
 	}
+	if s.Became == nil {
+		s.Became = map[string]int{}
+	}
 	if s.Tools == nil {
 		s.Tools = map[string]Calls{}
 	}
@@ -93,6 +97,9 @@ func (s *Sum) add(f Fact) {
 	}
 	if f.Ended != "" {
 		s.Ended[f.Ended]++
+	}
+	if f.Became != "" {
+		s.Became[f.Became]++
 	}
 	for name, c := range f.Tools {
 		s.Tools[name] = s.Tools[name].plus(c)
@@ -124,6 +131,9 @@ func Total(days []Sum) Sum {
 		}
 		for as, n := range d.Ended {
 			t.Ended[as] += n
+		}
+		for status, n := range d.Became {
+			t.Became[status] += n
 		}
 		for name, c := range d.Tools {
 			t.Tools[name] = t.Tools[name].plus(c)

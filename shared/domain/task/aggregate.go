@@ -14,6 +14,7 @@ type Aggregate struct {
 	Head       Head
 	Request    *Request
 	Task       *Task
+	Listing    *Listing      // what lists show of a request without a task
 	Answer     *Answer       // a plain reply instead of a task
 	Choice     *Choice       // what a person is asked to choose, if the message was written beside a gate
 	Prompts    []*Prompt     // by version
@@ -102,6 +103,11 @@ func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
 	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
+	for _, r := range c.Drop {
+		if _, ok := r.(*Listing); ok {
+			n.Listing = nil
+		}
+	}
 	return aggregate.Committed(&n, c)
 }
 
@@ -115,6 +121,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Request = r
 	case *Task:
 		a.Task = r
+	case *Listing:
+		a.Listing = r
 	case *Answer:
 		a.Answer = r
 	case *Choice:
@@ -142,6 +150,9 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 	}
 	if a.Task != nil {
 		out[a.Task.Key()] = a.Task
+	}
+	if a.Listing != nil {
+		out[a.Listing.Key()] = a.Listing
 	}
 	if a.Answer != nil {
 		out[a.Answer.Key()] = a.Answer

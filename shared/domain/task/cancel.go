@@ -13,7 +13,11 @@ func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (
 		return aggregate.Change{}, err
 	}
 	c := a.withdraw(by, aggregate.Cancelled, now)
-	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
+	about := map[string]any{"reason": ReasonByPerson}
+	if e := a.Execution(); e != nil && !e.over() {
+		about["execution"] = e.ID
+	}
+	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, about)
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 

@@ -12,15 +12,16 @@ type Decision = aggregate.Decision[*Aggregate]
 
 type change struct {
 	aggregate.Draft
-	Head   Head    // as it will be written
-	was    Head    // as it was read
+	Head   Head // as it will be written
+	was    Head // as it was read
+	of     *Aggregate
 	choice *Choice // as it was read
 	quotas Quotas  // limits that apply when a task is accepted
 }
 
 // begin opens a change at now, or just after the task's last change if that is later.
 func (a *Aggregate) begin(now time.Time) *change {
-	c := &change{Head: a.Head, was: a.Head, choice: a.Choice}
+	c := &change{Head: a.Head, was: a.Head, choice: a.Choice, of: a}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt, c.Head.Aside = c.Now, 0
 	return c
@@ -35,6 +36,7 @@ func (c *change) done() (aggregate.Change, error) {
 	out, err := c.Done(&head)
 	if err == nil {
 		out.Counts = append(c.Counts[:len(c.Counts):len(c.Counts)], c.counts()...)
+		c.note(&out)
 	}
 	return out, err
 }

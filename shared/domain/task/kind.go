@@ -14,6 +14,7 @@ var Kind = aggregate.Kind{
 		"head":      func() aggregate.Row { return &Head{} },
 		"request":   func() aggregate.Row { return &Request{} },
 		"task":      func() aggregate.Row { return &Task{} },
+		"listing":   func() aggregate.Row { return &Listing{} },
 		"answer":    func() aggregate.Row { return &Answer{} },
 		"choice":    func() aggregate.Row { return &Choice{} },
 		"prompt":    func() aggregate.Row { return &Prompt{} },
@@ -59,10 +60,25 @@ func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
 
 // Indexes lists the task by time among all of the tenant's tasks, those with its status, and those of its requester.
 func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
-	h, at := head.Common(), aggregate.TimeText(t.CreatedAt)+"#"+t.ID
-	return []aggregate.Index{
-		{N: 1, PK: AllOf(h.TenantID), SK: at}, {N: 2, PK: WithStatus(h.TenantID, t.Status), SK: at}, {N: 3, PK: By(h.TenantID, h.Requester), SK: at},
+	as := t.ListedAs
+	if as == "" {
+		return entries(head.Common(), WithStatus(head.Common().TenantID, t.Status), t.CreatedAt, t.ID)
 	}
+	return listedAt(head.Common(), as, t.CreatedAt, t.ID)
+}
+
+// Indexes lists the request where tasks are.
+func (l *Listing) Indexes(head aggregate.Root) []aggregate.Index {
+	return listedAt(head.Common(), l.ListedAs, l.CreatedAt, l.ID)
+}
+
+func listedAt(h *aggregate.Head, as Status, at time.Time, id string) []aggregate.Index {
+	return entries(h, listedWith(h.TenantID, as), at, id)
+}
+
+func entries(h *aggregate.Head, status string, at time.Time, id string) []aggregate.Index {
+	sk := aggregate.TimeText(at) + "#" + id
+	return []aggregate.Index{{N: 1, PK: AllOf(h.TenantID), SK: sk}, {N: 2, PK: status, SK: sk}, {N: 3, PK: By(h.TenantID, h.Requester), SK: sk}}
 }
 
 func (p *Prompt) Indexes(head aggregate.Root) []aggregate.Index {
@@ -91,6 +107,29 @@ func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
 // WithStatus returns the index partition of a tenant's tasks with this status.
 func WithStatus(tenant string, s TaskStatus) string { return AllOf(tenant) + "#" + string(s) }
 
+// taskStatuses returns the data model's names of a status, under which earlier releases listed tasks. A task that waits
+// is listed as extracted or running.
+func taskStatuses(s Status) []TaskStatus {
+	switch s {
+	case StatusDrafting, StatusWaits:
+		return []TaskStatus{TaskExtracted, TaskRunning}
+	case StatusRunning:
+		return []TaskStatus{TaskRunning, TaskExtracted}
+	case StatusDone:
+		return []TaskStatus{TaskCompleted}
+	case StatusNotDrafted:
+		return []TaskStatus{TaskStatus(s), TaskExtracted}
+	case StatusToRetry:
+		return []TaskStatus{TaskStatus(s), TaskFailed}
+	case StatusExpired:
+		return []TaskStatus{TaskStatus(s), TaskCancelled}
+	}
+	return []TaskStatus{TaskStatus(s)}
+}
+
+// listedWith returns the index partition of what is listed as s.
+func listedWith(tenant string, s Status) string { return WithStatus(tenant, taskStatuses(s)[0]) }
+
 // By returns the index partition of a person's tasks.
 func By(tenant, requester string) string { return "TENANT#" + tenant + "#BY#" + requester }
 
@@ -115,46 +154,3 @@ func (g *StepGate) Asks() aggregate.Question {
 func (r *Choice) Asks() aggregate.Question {
 	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, OfAuthor: true, CreatedAt: r.CreatedAt, DecideBy: r.Terms.DecideBy}
 }
-
-// Filter narrows a list of tasks. Empty fields are ignored.
-type Filter struct {
-	Status    TaskStatus
-	Requester string    // Slack user id
-	From, To  time.Time // creation time: From inclusive, To exclusive
-}
-
-// Check returns aggregate.ErrField for an unknown status, or if From is after To.
-func (f Filter) Check() error {
-	if _, ok := TaskMoves[f.Status]; f.Status != "" && !ok {
-		return aggregate.ErrField{Field: "status", Limit: "must be extracted, running, completed, failed or cancelled"}
-	}
-	if !f.To.IsZero() && f.From.After(f.To) {
-		return aggregate.ErrField{Field: "from", Limit: "must not be after to"}
-	}
-	return nil
-}
-
-// In returns the index and its partitions to read. sparse says that many tasks there may not match.
-func (f Filter) In(tenant string) (index string, partitions []string, sparse bool) {
-	switch {
-	case f.Requester != "":
-		return "GSI3", []string{By(tenant, f.Requester)}, f.Status != ""
-	case f.Status != "":
-		return "GSI2", []string{WithStatus(tenant, f.Status)}, false
-	}
-	return "GSI1", []string{AllOf(tenant)}, false
-}
-
-// Between returns the range of sort keys for the filter's times, or empty strings without times.
-func (f Filter) Between() (from, until string) {
-	if f.From.IsZero() && f.To.IsZero() {
-		return "", ""
-	}
-	if until = "9999"; !f.To.IsZero() {
-		until = aggregate.TimeText(f.To)
-	}
-	return aggregate.TimeText(f.From), until
-}
-
-// Keeps reports whether the task matches; an index may lag behind the task's row.
-func (f Filter) Keeps(t Task) bool { return f.Status == "" || t.Status == f.Status }

@@ -18,6 +18,7 @@ func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
 	c.Put(&r)
 	c.card(a, CardTask, "TASK")
 	c.Head.Ended = &Ended{As: TaskAnswered, At: c.Now, Reason: why, Detail: detail}
+	c.of = nil         // no list has it
 	out, _ := c.done() // can't fail, because it changes no status
 	return out, a.Ref()
 }

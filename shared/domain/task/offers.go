@@ -41,10 +41,13 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	return append(append(out, a.retryExecution()...), aggregate.Offer{Act: ActCancelTask, ID: a.Head.TaskID})
 }
 
+// retriable reports whether another attempt may succeed after this one failed.
+func (e *Execution) retriable() bool { return e.Error != ReasonToolValue && e.AttemptsLeft() }
+
 // retryExecution offers another attempt at the newest process, unless it can't succeed.
 func (a *Aggregate) retryExecution() []aggregate.Offer {
 	e := a.Execution()
-	if e == nil || e.Status != ExecutionFailed || e.Error == ReasonToolValue || !e.AttemptsLeft() {
+	if e == nil || e.Status != ExecutionFailed || !e.retriable() {
 		return nil
 	}
 	return []aggregate.Offer{{Act: ActRetryExecution, ID: e.ID}}

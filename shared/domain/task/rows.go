@@ -22,6 +22,11 @@ type Head struct {
 	TryingFrom *time.Time `json:"trying_from,omitempty"`
 	Retried    *Retried   `json:"retried,omitempty"`
 	Retries    int        `json:"retries,omitempty"` // of the current generation
+	// Noted and WaitsFor are how the request stands since the commit NotedRev; see Standing.
+	Noted    Status             `json:"status,omitempty"`
+	NotedRev int                `json:"noted,omitempty"`
+	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
+	Listed   bool               `json:"listed,omitempty"` // there is a Listing
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
 
@@ -100,6 +105,7 @@ type Task struct {
 	Priority      Priority         `json:"priority"`
 	TaskType      Type             `json:"task_type"`
 	Status        TaskStatus       `json:"status"`
+	ListedAs      Status           `json:"listed_as,omitempty"` // see listedAs; empty in rows of earlier releases
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`

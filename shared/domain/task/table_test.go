@@ -24,6 +24,7 @@ type table struct {
 	counts  map[string]int // counters of open tasks and of hours
 	spent   aggregate.MicroUSD
 	images  []image // one for each rev, oldest first
+	dropped []string
 }
 
 type image struct {
@@ -68,7 +69,7 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
 		return aggregate.ErrConflict
 	}
-	for _, r := range slices.Concat(c.Rows, c.Rely) {
+	for _, r := range slices.Concat(c.Rows, c.Drop, c.Rely) {
 		if tb.revision(r.Key()) != r.Revision() {
 			return fmt.Errorf("%s: %w", r.Key(), aggregate.ErrConflict)
 		}
@@ -83,16 +84,43 @@ func (tb *table) commit(read Head, c aggregate.Change) error {
 	for _, r := range c.Rows {
 		tb.rows[r.Key()] = r.At(head.Rev)
 	}
+	for _, r := range c.Drop {
+		delete(tb.rows, r.Key())
+		tb.dropped = append(tb.dropped, r.Key())
+	}
 	tb.audit = append(tb.audit, c.Audit...)
 	tb.images = append(tb.images, image{tb.head, tb.rows})
+	tb.listed()
 	return nil
+}
+
+// listed checks that the head and the row that lists have say how the request stands.
+func (tb *table) listed() {
+	tb.t.Helper()
+	a := tb.load()
+	is, waitsFor, known := a.Head.Standing()
+	expect.Must(tb.t, known && is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is, waitsFor, a.Status(), a.WaitsFor(), a.Head)
+	var as Status
+	switch {
+	case a.Task != nil && a.Listing != nil:
+		expect.Must(tb.t, false, "it is listed twice: %+v", a.Head)
+	case a.Task != nil:
+		as = a.Task.ListedAs
+	case a.Listing != nil:
+		as = a.Listing.ListedAs
+	default:
+		rests := !is.Open() || is == StatusWaits
+		expect.Must(tb.t, !rests, "%s, and no list has it: %+v", is, a.Head)
+		return
+	}
+	expect.Must(tb.t, as == is || as.Open() && is.Open(), "listed as %s, it is %s: %+v", as, is, a.Head)
 }
 
 // wellFormed refuses what DynamoDB would refuse: an item that occurs twice, or too many items.
 func (tb *table) wellFormed(c aggregate.Change) {
 	tb.t.Helper()
 	seen := map[string]bool{}
-	for _, r := range slices.Concat(c.Rows, c.Rely) {
+	for _, r := range slices.Concat(c.Rows, c.Drop, c.Rely) {
 		expect.Must(tb.t, !seen[r.Key()], "%s has two places in one change", r.Key())
 		seen[r.Key()] = true
 	}
@@ -147,10 +175,16 @@ func (tb *table) at(rev int) *Aggregate {
 // mixed takes each row from the state that pick returns for its key.
 func (tb *table) mixed(head Head, pick func(key string) map[string]aggregate.Row) *Aggregate {
 	a := &Aggregate{Head: head}
-	for key := range tb.rows {
+	add := func(key string) {
 		if r, ok := pick(key)[key]; ok {
 			a.Add(r)
 		}
+	}
+	for key := range tb.rows {
+		add(key)
+	}
+	for _, key := range tb.dropped {
+		add(key)
 	}
 	for _, w := range tb.waits {
 		a.Waits = append(a.Waits, w)
@@ -162,7 +196,10 @@ func (tb *table) mixed(head Head, pick func(key string) map[string]aggregate.Row
 // changed returns the keys of the rows that differ between two revs, without cards, which no decision reads.
 func (tb *table) changed(from, to int) []string {
 	var out []string
-	for key, r := range tb.images[to-1].rows {
+	keys := maps.Clone(tb.images[from-1].rows)
+	maps.Copy(keys, tb.images[to-1].rows)
+	for key := range keys {
+		r := tb.images[to-1].rows[key]
 		if tb.images[from-1].rows[key] != r && !strings.HasPrefix(key, "CARD#") {
 			out = append(out, key)
 		}

@@ -17,6 +17,7 @@ type words struct {
 	byDefault                      string
 	months, range_, and            string // of values that differ from call to call
 	asked, automatic, step, steps  string
+	aSheet, aMessage, noWrites     string // see Writes
 }
 
 func wordsOf(locale string) *words { return language.InEach(&japanese, &english).In(locale) }
@@ -40,6 +41,7 @@ var japanese = words{
 	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
 	step: "ステップ{n}", steps: "ステップ{n}", months: "{from}〜{to} の {n} か月", range_: "{from}〜{to}", and: "、",
 	asked: "依頼: {who} · 承認: {by}", automatic: "自動承認",
+	aSheet: "シート", aMessage: "メッセージ", noWrites: "なし",
 }
 
 var english = words{
@@ -53,6 +55,7 @@ var english = words{
 	message: "DM to {recipient}: {text}", server: "{tool} of {server}", byDefault: " (by default)",
 	step: "step {n}", steps: "steps {n}", months: "{from} to {to} ({n} months)", range_: "{from} to {to}", and: ", ",
 	asked: "Requested by {who} · approved by {by}", automatic: "nobody (automatic)",
+	aSheet: "Sheet", aMessage: "Message", noWrites: "None",
 }
 
 //go:noinline

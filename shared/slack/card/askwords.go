@@ -18,6 +18,8 @@ type askWords struct {
 	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
 	StateOpen, StateBroken                                              string
 	WaitsLine, WaitsUntil, ListID                                       string
+	WaitsSaid, WaitsWrites, WaitsFor                                    string
+	StateToRetry, StateExpired, StateRefused, StateAnswered             string
 	WhatPrompt, WhatProcess, WhatStep                                   string
 	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld string
 	StateWaits, StateRunning, StatePrepared                             string

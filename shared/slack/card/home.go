@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/line"
 )
 
 // HomeCallback names the Home tab in the payload of a click there.
@@ -44,11 +45,11 @@ const (
 	maxHomeBlocks = 100
 	maxHomeCards  = 70    // blocks for complete cards
 	maxHomeText   = 60000 // characters of the complete cards
-	maxHomeRows   = 20    // rows for waiting items that are not shown completely
+	maxHomeRows   = 30    // lines of waiting items
 )
 
-// HomeView draws a person's Home tab. It shows waiting items as cards with buttons while there is room, and as lines
-// with links after that. Below them are the person's own requests.
+// HomeView draws a person's Home tab: a line for each waiting item, what is due first at the top, then those that can be
+// shown in full as cards with buttons while there is room, and the person's own requests.
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
 	w, own := askWordsOf(locale), s
 	own.Locale = locale
@@ -56,8 +57,19 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	if len(in.Waiting) == 0 {
 		blocks = append(blocks, section(w.nothing(in)))
 	}
-	room, characters := maxHomeCards, maxHomeText
-	var rest []string
+	in.Waiting = byDue(in.Waiting)
+	var lines []string
+	if len(in.Waiting) > 1 {
+		for _, x := range in.Waiting {
+			lines = append(lines, "• "+waitsLine(x, w)+decides(x, own, w))
+		}
+		blocks = append(blocks, rows(lines[:min(len(lines), maxHomeRows)])...)
+		if hidden := len(lines) - maxHomeRows; hidden > 0 {
+			blocks = append(blocks, contextLine(w.hidden(in, hidden)))
+		}
+	}
+	room, characters := maxHomeCards-len(blocks), maxHomeText
+	rest := false
 	for _, x := range in.Waiting {
 		drawn, whole := onHome(x, own, now)
 		n := 0
@@ -65,7 +77,9 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 			n += textOf(b)
 		}
 		if !whole || len(drawn) > room || n > characters {
-			rest = append(rest, "• "+waitsLine(x, w))
+			if rest = true; len(lines) == 0 {
+				blocks = append(blocks, rows([]string{"• " + waitsLine(x, w) + decides(x, own, w)})...)
+			}
 			continue
 		}
 		room, characters = room-len(drawn), characters-n
@@ -111,20 +125,28 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
-// restOf lists the waiting items that are not shown completely.
-func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
+// restOf says what is not shown completely, and that not all was looked at.
+func (w *askWords) restOf(some bool, in Summary) []slack.Block {
 	var out []slack.Block
-	if len(lines) > 0 {
+	if some {
 		out = append(out, divider(), section(w.HomeRest))
-	}
-	out = append(out, rows(lines[:min(len(lines), maxHomeRows)])...)
-	if hidden := len(lines) - maxHomeRows; hidden > 0 {
-		out = append(out, contextLine(w.hidden(in, hidden)))
 	}
 	if in.Looked > 0 && len(in.Waiting) > 0 {
 		out = append(out, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	}
 	return out
+}
+
+// byDue returns the items in the order in which they are due; those without an end come last.
+func byDue(all []Waits) []Waits {
+	all = slices.Clone(all)
+	before := func(x, y *time.Time) bool { return x != nil && (y == nil || x.Before(*y)) }
+	for i := range all {
+		for j := i; j > 0 && before(all[j].Question.DecideBy, all[j-1].Question.DecideBy); j-- {
+			all[j], all[j-1] = all[j-1], all[j]
+		}
+	}
+	return all
 }
 
 // waitingTitle is the heading above the waiting items. If not all items were read, it says that there may be more.
@@ -166,7 +188,7 @@ func rows(lines []string) (out []slack.Block) {
 func List(locale string, in Summary) string {
 	w := askWordsOf(locale)
 	lines := []string{"*" + w.waitingTitle(in) + "*"}
-	for i, x := range in.Waiting {
+	for i, x := range byDue(in.Waiting) {
 		if i == maxListLines {
 			lines = append(lines, w.hidden(in, len(in.Waiting)-i))
 			break
@@ -195,6 +217,9 @@ func List(locale string, in Summary) string {
 // maxListLines is the number of lines in each part of the list.
 const maxListLines = 10
 
+// maxListSaid is how much of a message a line repeats, in characters.
+const maxListSaid = 60
+
 // maxListTitle is the greatest length of a title in the list, in characters.
 const maxListTitle = 80
 
@@ -220,12 +245,46 @@ func waitsLine(x Waits, w *askWords) string {
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Conversation, w)
 	}
-	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question),
+	out := fill(w.WaitsLine, "title", title, "what", w.what(x.Question),
 		"who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
-	if x.Question.DecideBy != nil {
-		line += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
+	if a, is := x.Of.(*task.Aggregate); is {
+		out += facts(a, x.Question, w)
 	}
-	return line + opens(x.Link, w)
+	if x.Question.DecideBy != nil {
+		out += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
+	}
+	return out + opens(x.Link, w)
+}
+
+// facts are what somebody wants to know before they open a request: its words, what its steps write to, and its priority.
+func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
+	out := ""
+	if a.Request != nil && a.Request.Text != "" {
+		out += fill(w.WaitsSaid, "text", inline(a.Request.Text, maxListSaid))
+	}
+	if p := a.Process(); p != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
+		steps := p.Steps
+		for i := range steps {
+			if q.Kind == task.CardStep && steps[i].StepID == q.StepID {
+				steps = steps[i : i+1]
+				break
+			}
+		}
+		out += fill(w.WaitsWrites, "writes", inline(line.Writes(w.Locale, steps), maxListTitle))
+	}
+	if a.Task != nil && (a.Task.Priority == task.High || a.Task.Priority == task.Urgent) {
+		out += " · " + wordsOf(w.Locale).priority(a.Task.Priority)
+	}
+	return out
+}
+
+// decides says who may decide.
+func decides(x Waits, s tenancy.Settings, w *askWords) string {
+	of, is := x.Of.(interface{ Origin() aggregate.Origin })
+	if !is {
+		return ""
+	}
+	return fill(w.WaitsFor, "who", wordsOf(w.Locale).surface().Approvers(s, of.Origin()))
 }
 
 func (w *askWords) what(q aggregate.Question) string {
@@ -244,25 +303,32 @@ func mineLine(x Mine, w *askWords) string {
 	return fmt.Sprintf("%s — %s%s", titleOf(x.Task, w), w.state(x.Task), opens(x.Link, w))
 }
 
+// state says how a request stands. One that nobody may approve has a card of its own.
 func (w *askWords) state(a *task.Aggregate) string {
-	e := a.Execution()
-	switch {
-	case a.Head.Ended != nil:
-		switch a.Head.Ended.As {
-		case task.TaskCompleted:
-			return w.StateCompleted
-		case task.TaskFailed:
-			return w.StateFailed
-		}
-		return w.StateCancelled
-	case a.Head.Undecidable():
+	if a.Head.Undecidable() {
 		return w.StateHeld
-	case a.Head.Parked != nil:
-		return w.StateParked
-	case a.Asked() != nil:
+	}
+	switch a.Status() {
+	case task.StatusWaits:
 		return w.StateWaits
-	case e != nil && e.Status == task.ExecutionRunning:
+	case task.StatusNotDrafted:
+		return w.StateParked
+	case task.StatusRunning:
 		return w.StateRunning
+	case task.StatusToRetry:
+		return w.StateToRetry
+	case task.StatusFailed:
+		return w.StateFailed
+	case task.StatusDone:
+		return w.StateCompleted
+	case task.StatusCancelled:
+		return w.StateCancelled
+	case task.StatusExpired:
+		return w.StateExpired
+	case task.StatusRefused:
+		return w.StateRefused
+	case task.StatusAnswered:
+		return w.StateAnswered
 	}
 	return w.StatePrepared
 }

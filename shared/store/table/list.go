@@ -122,6 +122,9 @@ func (t *Table) readPage(
 			if start = res.LastEvaluatedKey; start == nil {
 				break
 			}
+			if l.Sparse && l.Most > 0 { // few match: read the rest at once
+				r.fetch = max(1, l.Most-r.looked)
+			}
 		}
 	}
 	r.more = false

@@ -4,7 +4,6 @@ package tasks
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -61,40 +60,14 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) 
 	return *root.(*task.Head), nil
 }
 
-// Tasks lists a tenant's tasks, newest first. A request is listed once the first layer has made a task of it. Indexes
-// may be slightly stale.
+// Tasks lists a person's tasks, or all of a tenant's, newest first, without requests that have no task. Indexes may be
+// slightly stale. Search lists by status.
 //
-// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
-// cursor of another list.
+// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, or a cursor of another list.
 func (s *Store) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error) {
-	if err := f.Check(); err != nil {
-		return store.Page[task.Task]{}, err
-	}
-	return table.Rows(ctx, s.Table(), listOf(tenant, f), cursor, limit, f.Keeps)
-}
-
-// Listed is a task in a list, with who asked for it.
-type Listed struct {
-	task.Task
-	By string `json:"GSI3PK"` // the row does not say it but by its place in an index
-}
-
-// Requester returns the Slack user id of the requester.
-func (l Listed) Requester() string { return strings.TrimPrefix(l.By, task.By(l.TenantID, "")) }
-
-// Search is Tasks restricted to those that keep accepts. A page reads at most most tasks, so it may be short or empty
-// and still have a next one.
-func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int, keep func(Listed) bool) (store.Page[Listed], error) {
-	if err := f.Check(); err != nil {
-		return store.Page[Listed]{}, err
-	}
-	l := listOf(tenant, f)
-	if l.Most = most; keep != nil {
-		l.Sparse = true
-	}
-	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x Listed) bool {
-		return f.Keeps(x.Task) && (keep == nil || keep(x))
-	})
+	f.Status = ""
+	isTask := func(t task.Task) bool { return t.Status != "" } // a listing has no such column
+	return table.Rows(ctx, s.Table(), listOf(tenant, f), cursor, limit, isTask)
 }
 
 // Titled returns the tasks with these ids, by id, for display only. It reads at most a hundred and leaves out requests
@@ -122,13 +95,6 @@ func rowsOf[T any](ctx context.Context, s *Store, key, tenant string, ids []stri
 		out[at.Ref.ID] = x
 	}
 	return out, nil
-}
-
-func listOf(tenant string, f task.Filter) table.List {
-	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
-	l.Index, l.Partitions, l.Sparse = f.In(tenant)
-	l.From, l.Until = f.Between()
-	return l
 }
 
 // Thread lists the newest requests that were written as replies in a thread, at most limit. The index may be slightly

@@ -158,4 +158,22 @@ document.addEventListener("submit", (event) => {
 // A page that comes back from the browser's memory can be sent again.
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
 
+// On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
+// button that approves and r to the reason for rejecting: neither decides anything yet.
+const steps = { j: 1, k: -1 };
+const places = { a: 'input[name="act"][value="approve"]', r: 'input[name="act"][value="reject"]' };
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, select, textarea, [contenteditable]");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const rows = [...document.querySelectorAll("[data-row]")], step = steps[event.key];
+  let to = document.querySelector(places[event.key])?.form?.querySelector("textarea, button");
+  if (step && rows.length) {
+    const at = rows.findIndex((row) => row.contains(document.activeElement));
+    to = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + step))].querySelector("a");
+  }
+  if (!to) return;
+  event.preventDefault();
+  to.focus();
+});
+
 watch();

@@ -48,7 +48,7 @@ function entry(w) {
     sig: JSON.stringify([headline(m), root?.text, language()]),
     render: () =>
       h("li", {},
-        h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => show(w.channel, w.ts, w.root) },
+        h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
           h("strong", {}, headline(m) || t("waits")),
           root && h("span.wait-said", {}, said(root.text)),
           h("span.wait-meta", {}, root && [avatar(root.user, "tiny"), nameOf(root.user), " · "], c && (c.im ? channelName(c) : "#" + c.name), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
@@ -56,6 +56,35 @@ function entry(w) {
 }
 
 const list = h("ul.waits");
+
+// j and k go from one that waits to the next, and Enter opens it. On a card, a goes to the button that approves and r to
+// the one that rejects: neither presses it.
+const steps = { j: 1, k: -1 };
+const begins = { a: ["approve_", "review_"], r: ["reject_"] };
+
+function buttonOf(card, key) {
+  const all = [...(card?.querySelectorAll("button[data-action]") || [])];
+  return all.find((b) => begins[key].some((p) => b.dataset.action.startsWith(p)));
+}
+
+let opened = null; // the message that was opened from the list
+
+function onKey(e) {
+  const typing = e.target.closest("input, select, textarea, [contenteditable], dialog");
+  if (typing || e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  let to = null;
+  if (steps[e.key] && list.isConnected) {
+    const rows = [...list.querySelectorAll("button.wait")], at = rows.indexOf(document.activeElement);
+    to = rows[at < 0 ? 0 : Math.min(rows.length - 1, Math.max(0, at + steps[e.key]))];
+  } else if (begins[e.key]) {
+    const ts = document.activeElement?.dataset.wait || opened;
+    to = buttonOf(document.activeElement?.closest("[data-ts]") || (ts && document.querySelector(`[data-ts="${ts}"]`)), e.key);
+  }
+  if (!to) return;
+  e.preventDefault();
+  to.focus();
+}
+document.addEventListener("keydown", onKey);
 
 /** drawWaits renders the list, the oldest first. */
 export function drawWaits(body) {

@@ -1,0 +1,143 @@
+package task
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+)
+
+// approvalFilter is which of what waits the address asks for, and in which order.
+type approvalFilter struct {
+	For    string // "me": only what the viewer may decide
+	Kind   string // of decision
+	Person string // who asked
+	Sort   string // empty: the oldest first
+	Group  string // "person": by requester
+}
+
+// The orders in which a page's rows may stand, besides the oldest first.
+const (
+	byDue      = "due"
+	byPriority = "priority"
+	byRequest  = "title"
+)
+
+// gateKinds are the kinds of decision that wait for people.
+var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask, conversation.CardAction}
+
+// readApprovalFilter reads an address. Invalid values are reported and not used.
+func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
+	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group")}
+	if q.Get("for") == web.Myself {
+		f.For = web.Myself
+	}
+	bad := web.BadFilter{}
+	refuse := func(field string, value *string, good bool) {
+		if *value != "" && !good {
+			bad[field], *value = true, ""
+		}
+	}
+	refuse("kind", &f.Kind, slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
+	refuse("person", &f.Person, web.PersonForm.MatchString(f.Person))
+	refuse("sort", &f.Sort, slices.Contains([]string{byDue, byPriority, byRequest}, f.Sort))
+	refuse("group", &f.Group, f.Group == "person")
+	return f, bad
+}
+
+// Narrows reports whether the filter leaves something out that waits for the viewer.
+func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" }
+
+// address returns the address of the list's first page.
+func (f approvalFilter) address() string { return f.at("") }
+
+func (f approvalFilter) at(cursor string) string {
+	return web.At("/console/approvals", map[string]string{
+		"for": f.For, "kind": f.Kind, "person": f.Person, "sort": f.Sort, "group": f.Group, "cursor": cursor,
+	})
+}
+
+// keeps reports whether an item is of the kind and the requester that are asked for.
+func (f approvalFilter) keeps(x askedItem, viewer string) bool {
+	person := f.Person
+	if person == web.Myself {
+		person = viewer
+	}
+	return (f.Kind == "" || x.Kind == aggregate.CardType(f.Kind)) && (person == "" || x.origin.User == person)
+}
+
+// offer fills in the rows in their order, and where the list leads.
+func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
+	f := l.Filter
+	all, mine := f, f
+	all.For, mine.For = "", web.Myself
+	l.All, l.Mine = all.address(), mine.address()
+	l.Sorts = map[string]string{}
+	for _, by := range []string{"", byDue, byPriority, byRequest} {
+		sorted := f
+		sorted.Sort = by
+		l.Sorts[by] = sorted.address()
+		l.Orders = append(l.Orders, web.Choice{Value: by, Text: words.In("orders", by), Chosen: by == f.Sort})
+	}
+	for _, k := range gateKinds {
+		l.Kinds = append(l.Kinds, web.Choice{Value: string(k), Text: words.In("kinds", string(k)), Chosen: string(k) == f.Kind})
+	}
+	names := map[string]string{}
+	for _, r := range rows {
+		names[r.Person] = r.Name
+	}
+	if f.Person != "" && f.Person != web.Myself && names[f.Person] == "" {
+		names[f.Person] = f.Person
+	}
+	chosen := f.Person
+	if chosen == web.Myself {
+		chosen = v.User
+	}
+	l.People = web.PeopleToChoose(v, words, names, chosen)
+	slices.SortStableFunc(rows, f.order)
+	l.Rows = len(rows)
+	if f.Group == "" {
+		l.Groups = append(l.Groups, waitingGroup{Rows: rows})
+		return
+	}
+	at := map[string]int{}
+	for _, r := range rows {
+		i, known := at[r.Person]
+		if !known {
+			i, at[r.Person] = len(l.Groups), len(l.Groups)
+			l.Groups = append(l.Groups, waitingGroup{Name: r.Name})
+		}
+		l.Groups[i].Rows = append(l.Groups[i].Rows, r)
+	}
+}
+
+// order compares two rows; 0 keeps the oldest first.
+func (f approvalFilter) order(a, b waitingRow) int {
+	switch f.Sort {
+	case byDue:
+		if a.Until.IsZero() || b.Until.IsZero() { // what has no end comes last
+			return cmp.Compare(endless(a), endless(b))
+		}
+		return a.Until.Compare(b.Until)
+	case byPriority:
+		return cmp.Compare(priorities[a.rank], priorities[b.rank])
+	case byRequest:
+		return strings.Compare(a.Title, b.Title)
+	}
+	return 0
+}
+
+func endless(r waitingRow) int {
+	if r.Until.IsZero() {
+		return 1
+	}
+	return 0
+}
+
+// priorities are ranks of urgency; what is not of a task is as urgent as most tasks.
+var priorities = map[task.Priority]int{task.Urgent: -2, task.High: -1, task.Medium: 0, "": 0, task.Low: 1}

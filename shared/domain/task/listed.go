@@ -1,0 +1,252 @@
+package task
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Status is how a request stands, for people: the list, its filter, the request's page and the numbers say the same.
+// The data model's statuses say less: a task is "extracted" from its first draft to its last stamp.
+type Status string
+
+const (
+	StatusDrafting   Status = "drafting"    // or waits for a vendor or for free capacity
+	StatusWaits      Status = "waits"       // for a person's decision
+	StatusNotDrafted Status = "not_drafted" // a generation failed; see Parked
+	StatusRunning    Status = "running"
+	StatusToRetry    Status = "to_retry" // the execution failed, and people may try again
+	StatusFailed     Status = "failed"   // another attempt can't succeed
+	StatusDone       Status = "done"
+	StatusCancelled  Status = "cancelled"
+	StatusExpired    Status = "expired"  // nobody decided in time
+	StatusRefused    Status = "refused"  // Ringi replied that it can't or may not be done
+	StatusAnswered   Status = "answered" // a plain reply was all that it needed
+)
+
+// Statuses lists all statuses in the order in which a request may have them.
+var Statuses = []Status{
+	StatusDrafting, StatusWaits, StatusNotDrafted, StatusRunning, StatusToRetry, StatusFailed, StatusDone, StatusCancelled,
+	StatusExpired, StatusRefused, StatusAnswered,
+}
+
+// Open reports whether the request moves on without anybody trying again.
+func (s Status) Open() bool { return s == StatusDrafting || s == StatusWaits || s == StatusRunning }
+
+// Status returns how the request stands.
+func (a *Aggregate) Status() Status {
+	switch h := a.Head; {
+	case h.Ended != nil && h.Ended.As == TaskFailed && len(a.retryExecution()) > 0:
+		return StatusToRetry
+	case h.Ended != nil:
+		return h.Ended.status()
+	case h.Parked != nil:
+		return StatusNotDrafted
+	case a.Asked() != nil:
+		return StatusWaits
+	case a.Execution() != nil:
+		return StatusRunning
+	}
+	return StatusDrafting
+}
+
+// status returns the status of an ended task, not regarding that a failed one may be tried again.
+func (e *Ended) status() Status {
+	switch {
+	case e.As == TaskCompleted:
+		return StatusDone
+	case e.As == TaskFailed:
+		return StatusFailed
+	case e.As == TaskRefused, e.Reason == ReasonUnsupported:
+		return StatusRefused
+	case e.As == TaskAnswered:
+		return StatusAnswered
+	case e.Reason == ReasonExpired:
+		return StatusExpired
+	}
+	return StatusCancelled
+}
+
+// WaitsFor says which decision a request waits for; empty: none.
+func (a *Aggregate) WaitsFor() aggregate.CardType {
+	if a.Status() != StatusWaits {
+		return ""
+	}
+	if a.Choosing() != nil {
+		return CardTask
+	}
+	open, _ := a.OpenGate()
+	return open.Kind
+}
+
+// Standing returns the status that the head has noted; known is false if a release that doesn't note it made the newest
+// commit. What such a head tells of a task that ended is returned even then.
+func (h Head) Standing() (s Status, waitsFor aggregate.CardType, known bool) {
+	switch {
+	case h.Noted != "" && h.NotedRev == h.Rev:
+		return h.Noted, h.WaitsFor, true
+	case h.Ended != nil && h.Ended.As == TaskFailed && h.Ended.Reason != ReasonToolValue:
+		return StatusToRetry, "", true
+	case h.Ended != nil:
+		return h.Ended.status(), "", true
+	case h.Parked != nil:
+		return StatusNotDrafted, "", true
+	}
+	return "", "", false
+}
+
+// Listing is what lists show of a request that rests without a task: it waits for a choice, could not be drafted, or
+// ended. Its columns are a task's. It is dropped once there is a task.
+type Listing struct {
+	aggregate.Meta
+	ID           string    `json:"id"`
+	TenantID     string    `json:"tenant_id"`
+	Text         string    `json:"text"` // how the message begins
+	Source       Source    `json:"source"`
+	SlackChannel string    `json:"slack_channel"`
+	ListedAs     Status    `json:"listed_as"`
+	CreatedAt    time.Time `json:"created_at"`
+	UpdatedAt    time.Time `json:"updated_at"`
+}
+
+// maxListed is how much of a message lists keep, in bytes.
+const maxListed = 300
+
+func (l *Listing) Key() string             { return "LISTING" }
+func (l *Listing) Type() string            { return "listing" }
+func (l Listing) At(rev int) aggregate.Row { l.Rev = rev; return &l }
+
+// note records the request's new status in the head that c writes, and in the row by which lists find the request.
+func (c *change) note(out *aggregate.Change) {
+	if c.of == nil {
+		return
+	}
+	head := out.Head.(*Head)
+	head.Noted, head.WaitsFor = c.became(out)
+	head.NotedRev = c.was.Rev + 1
+	if head.Listed && c.of.Listing == nil { // it was not read
+		out.RelyOn(&Listing{})
+	}
+	t, written := out.Written((&Task{}).Key()).(*Task)
+	switch {
+	case written:
+		t.ListedAs = t.listedAs(head.Noted)
+	case c.of.Task != nil:
+		t = c.of.Task
+		switch was, _, known := c.was.Standing(); {
+		case head.Noted.Open() && known && was.Open(): // the row stays as it is
+		case t.ListedAs == t.listedAs(head.Noted):
+			out.RelyOn(t)
+		default:
+			n := *t
+			n.ListedAs, n.UpdatedAt = t.listedAs(head.Noted), c.Now
+			out.Put(&n)
+		}
+	default:
+		c.noteListing(out)
+		return
+	}
+	if head.Listed && c.of.Listing != nil {
+		out.Remove(c.of.Listing)
+		head.Listed = false
+	}
+}
+
+// became returns the request's status after c. It looks at what c writes and at the head alone, since the other rows may
+// be older than the head: Status says the same of rows of one commit.
+func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.CardType) {
+	head := out.Head.(*Head)
+	s, waitsFor, known := c.was.Standing()
+	if !known {
+		s, waitsFor = c.of.Status(), c.of.WaitsFor()
+	}
+	if c.was.Ended != nil && head.Ended != nil {
+		return s, ""
+	}
+	if s == StatusNotDrafted {
+		s = StatusDrafting
+	}
+	retriable := false
+	for _, r := range out.Rows {
+		switch r := r.(type) {
+		case *Execution:
+			retriable = r.Status == ExecutionFailed && r.retriable()
+			if !r.over() && waitsFor == "" {
+				s = StatusRunning
+			}
+		case Gated:
+			if s, waitsFor = StatusDrafting, ""; r.Asks().Kind == CardStep {
+				s = StatusRunning
+			}
+			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {
+				s, waitsFor = StatusWaits, r.Asks().Kind
+			}
+		case *Choice:
+			if s, waitsFor = StatusDrafting, ""; r.As == "" && !r.Over {
+				s, waitsFor = StatusWaits, CardTask
+			}
+		}
+	}
+	switch {
+	case head.Ended != nil && head.Ended.As == TaskFailed && retriable:
+		return StatusToRetry, ""
+	case head.Ended != nil:
+		return head.Ended.status(), ""
+	case head.Parked != nil:
+		return StatusNotDrafted, ""
+	}
+	return s, waitsFor
+}
+
+// listedAs returns the status by which lists find the task. While it is open its row is not written whenever it begins
+// or ceases to wait: the head says that.
+func (t *Task) listedAs(s Status) Status {
+	switch {
+	case !s.Open():
+		return s
+	case t.Status == TaskExtracted:
+		return StatusDrafting
+	}
+	return StatusRunning
+}
+
+// noteListing writes the listing of a request without a task. What is only just received, or waits for free capacity,
+// has none: it soon becomes a task.
+func (c *change) noteListing(out *aggregate.Change) {
+	r, was, head := c.of.Request, c.of.Listing, out.Head.(*Head)
+	if s, _, known := c.was.Standing(); known && !s.Open() {
+		out.RelyOn(&Task{}) // which would have to be written
+	}
+	delayed := head.PausedUntil != nil && head.PausedFor == ""
+	switch {
+	case r == nil || !slices.ContainsFunc(out.Rely, func(x aggregate.Row) bool { return x.Key() == (&Task{}).Key() }):
+		return // the task may only not have been read
+	case was == nil && head.Noted == StatusDrafting && !delayed:
+		return
+	case was != nil && was.ListedAs == head.Noted:
+		out.RelyOn(was)
+		return
+	}
+	n := Listing{
+		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Text, maxListed), Source: r.Source, SlackChannel: r.Channel,
+		ListedAs: head.Noted, CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
+	}
+	if was != nil {
+		n.Rev = was.Rev
+	}
+	head.Listed = true
+	out.Put(&n)
+}
+
+// beginning returns at most n bytes of s, and no part of a character.
+func beginning(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

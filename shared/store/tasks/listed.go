@@ -1,0 +1,126 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/store"
+	"ringi/shared/store/table"
+)
+
+// Listed is a request in a list, with who asked for it and how it stands. One that rests without a task has no title,
+// but the beginning of its message.
+type Listed struct {
+	task.Task
+	Type     string             `json:"type"`
+	Text     string             `json:"text"`
+	By       string             `json:"GSI3PK"` // the row does not say it but by its place in an index
+	Stands   task.Status        `json:"-"`      // set by Search alone
+	WaitsFor aggregate.CardType `json:"-"`      // the kind of decision, if it waits
+}
+
+// Requester returns the Slack user id of the requester.
+func (l Listed) Requester() string { return strings.TrimPrefix(l.By, task.By(l.TenantID, "")) }
+
+// loadedAtOnce is how many requests of an earlier release are loaded in parallel.
+const loadedAtOnce = 8
+
+// Search lists the requests that keep accepts, newest first; nil accepts all. A request is listed once the first layer
+// has made a task of it, or it rests without one. A page reads at most most rows, 0 for no bound, so it may be short or
+// empty and still have a next one. Indexes may be slightly stale.
+//
+// It returns aggregate.ErrField for a limit outside 1 to store.MaxPage, an unknown status, a From after the Until, or a
+// cursor of another list.
+func (s *Store) Search(ctx context.Context, tenant string, f task.Filter, cursor string, limit, most int, keep func(Listed) bool) (store.Page[Listed], error) {
+	l := listOf(tenant, f)
+	if l.Most = most; keep != nil {
+		l.Sparse = true
+	}
+	page, err := s.rows(ctx, l, f, cursor, limit, func(x Listed) bool {
+		return (x.Type == taskType || x.Type == listingType) && (keep == nil || keep(x))
+	})
+	if err == nil {
+		err = s.standing(ctx, tenant, f, &page)
+	}
+	return page, err
+}
+
+// The types of rows that lists show. Others are a later release's.
+var taskType, listingType = (&task.Task{}).Type(), (&task.Listing{}).Type()
+
+func (s *Store) rows(ctx context.Context, l table.List, f task.Filter, cursor string, limit int, keep func(Listed) bool) (store.Page[Listed], error) {
+	if err := f.Check(); err != nil {
+		return store.Page[Listed]{}, err
+	}
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x Listed) bool { return f.MayKeep(x.ListedAs, x.Status) && keep(x) })
+}
+
+// standing sets how the page's requests stand, and leaves out those that the filter doesn't want.
+func (s *Store) standing(ctx context.Context, tenant string, f task.Filter, page *store.Page[Listed]) error {
+	if err := s.stand(ctx, tenant, page.Items); err != nil {
+		return err
+	}
+	page.Items = slices.DeleteFunc(page.Items, func(x Listed) bool { return f.Status != "" && x.Stands != f.Status })
+	slices.SortStableFunc(page.Items, func(a, b Listed) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	return nil
+}
+
+// stand sets how requests stand. A row of one that has ended says it. The head says whether an open one waits; one that
+// an earlier release wrote last is loaded.
+func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error {
+	var open []store.Place
+	for i, x := range items {
+		switch {
+		case x.ListedAs != "" && !x.ListedAs.Open():
+			items[i].Stands = x.ListedAs
+		case x.ListedAs == "" && x.Status == task.TaskCompleted:
+			items[i].Stands = task.StatusDone
+		default:
+			open = append(open, store.Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey})
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	heads, err := store.RowsAt[task.Head](ctx, s.Of.Store, open)
+	if err != nil {
+		return err
+	}
+	load, ctx := errgroup.WithContext(ctx)
+	load.SetLimit(loadedAtOnce)
+	for i := range items {
+		x := &items[i]
+		if x.Stands != "" {
+			continue
+		}
+		known := false
+		head, read := heads[store.Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey}]
+		if x.Stands, x.WaitsFor, known = head.Standing(); known {
+			continue
+		}
+		if !read { // it was not answered
+			x.Stands = x.ListedAs
+			continue
+		}
+		load.Go(func() error {
+			a, err := s.Load(ctx, task.RefOf(tenant, x.ID))
+			if err == nil {
+				x.Stands, x.WaitsFor = a.Status(), a.WaitsFor()
+			}
+			return err
+		})
+	}
+	return load.Wait()
+}
+
+func listOf(tenant string, f task.Filter) table.List {
+	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
+	l.Index, l.Partitions, l.Sparse = f.In(tenant)
+	l.From, l.Until = f.Between()
+	return l
+}
