@@ -97,7 +97,7 @@ var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
-	"when": when, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
+	"when": when, "exactly": exactly, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spent": Spent,
@@ -108,6 +108,9 @@ type pair struct{ A, B any }
 
 // when formats a time in the tenant's zone, which the page names at its end.
 func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
+
+// exactly formats a time with its seconds.
+func exactly(t time.Time) template.HTML { return written(t, time.DateTime) }
 
 // apart formats a time, with seconds if the other time is in the same minute.
 func apart(t, other time.Time) template.HTML {
