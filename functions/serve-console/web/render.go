@@ -52,23 +52,23 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 var warnings = map[string]bool{"not-revoked": true}
 
 type entry struct {
-	Key, Path, Text, About string
-	admins                 bool
+	Key, Path, Text string
+	admins          bool
 }
 
 // menu returns the pages that a viewer may open.
 func menu(v *Viewer) []entry {
 	l := v.Texts("layout")
 	all := []entry{
-		{"tasks", "/console/tasks", l.Say("tasks"), l.Say("tasks_about"), false},
-		{"approvals", "/console/approvals", l.Say("approvals"), l.Say("approvals_about"), false},
-		{"agents", "/console/agents", l.Say("agents"), l.Say("agents_about"), false},
-		{"contests", "/console/contests", l.Say("contests"), l.Say("contests_about"), true},
-		{"audit", "/console/audit", l.Say("audit"), l.Say("audit_about"), true},
-		{"insights", "/console/insights", l.Say("insights"), l.Say("insights_about"), true},
-		{"settings", "/console/settings", l.Say("settings"), l.Say("settings_about"), true},
-		{"integrations", "/console/integrations", l.Say("integrations"), l.Say("integrations_about"), true},
-		{"tools", "/console/tools", l.Say("tools"), l.Say("tools_about"), true},
+		{"tasks", "/console/tasks", l.Say("tasks"), false},
+		{"approvals", "/console/approvals", l.Say("approvals"), false},
+		{"agents", "/console/agents", l.Say("agents"), false},
+		{"contests", "/console/contests", l.Say("contests"), true},
+		{"audit", "/console/audit", l.Say("audit"), true},
+		{"insights", "/console/insights", l.Say("insights"), true},
+		{"settings", "/console/settings", l.Say("settings"), true},
+		{"integrations", "/console/integrations", l.Say("integrations"), true},
+		{"tools", "/console/tools", l.Say("tools"), true},
 	}
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
