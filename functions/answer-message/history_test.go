@@ -30,7 +30,7 @@ func testTried(t *testing.T, w *world) {
 	}
 	w.wake()
 	before, calls := w.load().Conversation.Usage.Cost, len(w.vendor.requests)
-	paid := model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
+	paid := model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Output: 100, Calls: 1}
 	w.vendor.says.Usage = paid
 	w.vendor.asked = func() {
 		if len(w.vendor.requests) == calls+2 {
@@ -41,7 +41,7 @@ func testTried(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	s := w.load().Conversation
-	if s.Usage.Cost != before+2*3000 || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != conversation.Open || len(w.load().Inbox) != 3 {
+	if s.Usage.Cost != before+2*(3000+1500) || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != conversation.Open || len(w.load().Inbox) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	w.vendor.err, w.vendor.asked = nil, nil

@@ -154,7 +154,8 @@ func (h *Handler) teams(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 
 // rejected returns the rejected version that the version takes the place of, the configuration of the contest that
 // drafted it, and the index of the team whose draft it was. The index is -1 if that team doesn't make it anew, or could
-// not because its models can't be called any more or its contest's file is no longer shared with the tenant.
+// not because its models can't be called any more, its contest's file is no longer shared with the tenant, or its
+// configuration can't be read.
 func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
 	was *task.Prompt, c teamconfig.Contest, i int, err error) {
 	if s.DraftContest.Rejected == tenancy.RejectedToAll || len(a.Prompts) < 2 {
@@ -178,8 +179,10 @@ func (h *Handler) rejected(ctx context.Context, a *task.Aggregate, s tenancy.Set
 	case err != nil:
 		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
 	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, c, -1, fmt.Errorf("read the teams of an earlier contest: %w", err)
+	if err := json.Unmarshal(text, &c); err != nil { // an earlier release saved them
+		slog.ErrorContext(ctx, "the teams of an earlier contest can't be read", "tenant", a.Head.TenantID,
+			"task_id", a.Head.TaskID, "err", err)
+		return nil, c, -1, nil
 	}
 	i = slices.IndexFunc(c.Teams, func(t teamconfig.Team) bool { return t.TeamID == was.Entry.TeamID })
 	if i < 0 {

@@ -146,8 +146,9 @@ func (t *team) judge(ctx context.Context, called bool) (aggregate.Next, error) {
 	if t.work, err = t.Store.JudgeRound(ctx, t.work.Ref(), play.Number, out.ScoredRound); err != nil {
 		return aggregate.Next{}, fmt.Errorf("save the judgment of round %d: %w", play.Number, err)
 	}
-	if out.Exit != "" {
-		return t.end(ctx, out.Exit, "", "")
+	// What the row says counts, since another invocation may have been faster.
+	if exit := t.work.Next(t.Now()); exit != "" {
+		return t.end(ctx, exit, contest.ReasonOf(exit), "")
 	}
 	return aggregate.Next{State: StateRound}, nil
 }

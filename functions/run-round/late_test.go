@@ -200,3 +200,62 @@ func TestAScoredRoundIsThereBeforeItsJudgeAnswers(t *testing.T) {
 	expect.Is(t, w.once(a, m).State, StateRound)
 	expect.Is(t, load().Team.Rounds, 3)
 }
+
+// A run that another one has superseded leaves the judgment to that run, which would otherwise play and pay for another
+// round that the judge may advise against.
+func TestASupersededRunLeavesTheJudgmentToTheNext(t *testing.T) {
+	w := newWorld(t)
+	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
+	second := func() *contest.Round {
+		ref := contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")
+		rounds := expect.Value(w.store.Teams.Load(t.Context(), ref))(t).Rounds
+		expect.Is(t, len(rounds), 2)
+		return rounds[1]
+	}
+	m := &meanwhile{do: func(ctx context.Context, call int32) error {
+		if call == 8 { // the last one before the judge's
+			expect.Value(w.store.Decide(ctx, a.Ref(),
+				func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) }))(t)
+		}
+		return nil
+	}}
+	w.once(a, m) // round 1, which has no judge
+	next := w.once(a, m)
+	expect.That(t, next.State == aggregate.StateFinish && m.calls.Load() == 8 && second().ToJudge,
+		"%+v, %+v", next, second().ToJudge)
+	a = expect.Value(w.store.Of.Load(t.Context(), a.Ref()))(t)
+	expect.Is(t, w.once(a, m).State, StateRound)
+	expect.That(t, m.calls.Load() == 9 && second().Judgment != nil,
+		"%d calls, judgment %+v", m.calls.Load(), second().Judgment)
+}
+
+// advises is the demo model with a judge that is against another round, and a hook before its answers.
+type advises struct{ asked func(ctx context.Context) }
+
+func (m advises) Open(string) (model.Wire, error) { return m, nil }
+
+func (m advises) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	if r.Purpose != "judge" {
+		return round.Demo{}.Say(ctx, r, onText)
+	}
+	m.asked(ctx)
+	return model.Response{Stop: model.StopEnd,
+		Text: `{"should_continue": false, "reasoning": "it is good", "confidence_score": 0.9}`}, nil
+}
+
+// Two invocations ask the judge about one round. The team goes on from what the first one recorded: the second one's
+// answer stops no round that is being played and paid for.
+func TestAJudgmentThatComesLateStopsNoTeamThatWentOn(t *testing.T) {
+	w := newWorld(t)
+	a := w.begin("経費精算の手順", aggregate.USD(5), "a")
+	ref := contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")
+	m := advises{func(ctx context.Context) {
+		expect.Value(w.store.JudgeRound(ctx, ref, 2, contest.ScoredRound{JudgeFailed: "the judge did not answer"}))(t)
+	}}
+	w.once(a, m) // round 1, which has no judge
+	next, got := w.once(a, m), w.team(a, "a")
+	expect.That(t, next.State == StateRound && got.Status == contest.TeamRunning && got.Rounds == 2, "%+v, %+v", next, got)
+	next, got = w.once(a, advises{func(context.Context) {}}), w.team(a, "a")
+	expect.That(t, next.State == aggregate.StateFinish && got.ExitReason == contest.NoImprovementExpected &&
+		got.Reason == "" && got.Rounds == 3, "%+v, %+v", next, got)
+}

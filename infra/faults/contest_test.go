@@ -184,7 +184,7 @@ func (b *harness) drafts(t *testing.T) {
 	driver.Leave(t, b.Stack)
 	driver.Settings(t, b.Stack, func(s *tenancy.Settings) {
 		if s.DraftContest.Enabled = true; !*long {
-			s.DraftContest.MaxRounds = 2 // no judge is asked then
+			s.DraftContest.MaxRounds = 3 // one judge is asked
 		}
 	})
 }

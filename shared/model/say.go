@@ -14,9 +14,9 @@ import (
 // Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
 // version. Unless the request has Once, the error is an *Error.
 func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
-	began := time.Now()
+	began, begun := time.Now(), ctx.Err() == nil
 	got, err := w.Say(ctx, r, onText)
-	u := r.counted(got, err)
+	u := r.counted(got, err, begun && ctx.Err() != nil)
 	if !r.Once { // a turn counts as a call even if nothing could be sent
 		u.Calls = max(1, u.Calls)
 	}
@@ -58,11 +58,13 @@ func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func
 }
 
 // counted returns what a call used. Where the server of an answer reports no tokens, as some endpoints do, both counts
-// are estimated from the texts: a budget holds for them, too.
-func (r Request) counted(got Response, err error) Usage {
+// are estimated from the texts: a budget holds for them, too. Of a call that was given up before its answer began, that
+// is the request, for which vendors charge; the thoughts that the model had by then nobody knows.
+func (r Request) counted(got Response, err error, givenUp bool) Usage {
 	u := got.Usage.Counted()
 	said := got.Text != "" || len(got.Calls) > 0
-	if u.Provider == "" || !said && (err != nil || got.Stop == StopRefused) {
+	nothing := err != nil && (!givenUp || u.Calls == 0) || got.Stop == StopRefused
+	if u.Provider == "" || !said && nothing {
 		return u
 	}
 	input, output := r.tokens(), estimate(got.Text)

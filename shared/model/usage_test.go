@@ -163,6 +163,42 @@ func TestWhereNoTokensAreReportedTheyAreEstimated(t *testing.T) {
 	expect.Is(t, model.Usage{Estimated: 1}.Plus(model.Usage{Estimated: 2}).Estimated, 3)
 }
 
+// hung never answers.
+type hung struct{}
+
+func (hung) Say(ctx context.Context, _ model.Request, _ func(string)) (model.Response, error) {
+	<-ctx.Done()
+	return model.Response{Usage: model.Usage{Provider: "compatible.box", Model: "llama3.2", Calls: 1}}, ctx.Err()
+}
+
+// Who ends contests again and again has them paid for: a vendor charges for what it was sent, whether or not anybody
+// waits for the answer.
+func TestACallThatWasGivenUpIsPaidFor(t *testing.T) {
+	own := []tenancy.ModelPrice{{Model: "compatible:box/llama3.2", Input: "1", Output: "100", Date: "2026-11-20"}}
+	asked := model.Request{System: strings.Repeat("s", 300), Messages: []model.Message{model.Words(model.User, "案")}}
+	for name, end := range map[string]func(context.Context) (context.Context, context.CancelFunc){
+		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Second, cancel)
+			return ctx, cancel
+		},
+		"too slow": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Second)
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := end(t.Context())
+			defer cancel()
+			got, err := model.Say(ctx, model.Priced(hung{}, own), asked, "p", nil)
+			u := got.Usage
+			expect.That(t, err != nil && u.Input == 101 && u.Output == 0 && u.Estimated == 1 && u.Cost == 101, "%s: %+v, %v", name, u, err)
+			if got, _ = model.Say(ctx, model.Priced(hung{}, own), asked, "p", nil); got.Usage.Cost != 0 {
+				t.Errorf("%s: a call that nobody made costs %+v", name, got.Usage)
+			}
+		})
+	}
+}
+
 // aliased answers under a name that differs from the requested one, as snapshots, fallbacks and gateways do.
 type aliased string
 

@@ -208,3 +208,15 @@ func TestWhatChangedIsReadFromTheLog(t *testing.T) {
 		t.Errorf("an entry of an earlier release: %v, %v", old, fields)
 	}
 }
+
+// A page can ask the member that reads it to search for what the member read elsewhere: administrators know that before
+// they let members do both.
+func TestTheSettingSaysWhatASearchMayCarryOut(t *testing.T) {
+	x, _ := SettingNamed("contest_search")
+	for _, want := range []string{"ツールで読んだ内容", "検索先のサイトに伝わる"} {
+		expect.Has(t, x.Says.In("ja").About, want)
+	}
+	for _, want := range []string{"listed tools", "sites that the vendor opens may learn it"} {
+		expect.Has(t, x.Says.In(language.English).About, want)
+	}
+}

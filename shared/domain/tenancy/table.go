@@ -111,8 +111,8 @@ var Sections = []Section{
 			Words{Label: "コンテストのファイル", About: "チームと採点のしかたを書いたファイルの場所です。例: configs/contest.toml"},
 			Words{Label: "The contest’s file", About: "Where the file with the teams and the scoring is, such as configs/contest.toml", Logged: "The contest's file"})},
 		{Name: "contest_search", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "Web 検索を許可する", About: "コンソールから始めるものも含め、コンテストの web-search 型のメンバーが、AI モデルの提供元の Web 検索を使えます (Anthropic と OpenAI)。検索の言葉には、依頼の内容が含まれることがあります。検索 1,000 回あたり 10 米ドルがトークンの料金に加わり、すべての予算に数えます。"},
-			Words{Label: "Let members search the web", About: "In all contests, those begun at this console too, members of type web-search may have their model’s vendor search the web (Anthropic and OpenAI). What they search for may contain parts of a request. A thousand searches cost 10 US dollars on top of the tokens, and count in all budgets.", Logged: "Members of contests may search the web"})},
+			Words{Label: "Web 検索を許可する", About: "コンソールから始めるものも含め、コンテストの web-search 型のメンバーが、AI モデルの提供元の Web 検索を使えます (Anthropic と OpenAI)。検索の言葉には、依頼の内容や、メンバーが登録済みのツールで読んだ内容が含まれることがあり、検索先のサイトに伝わることもあります。検索 1,000 回あたり 10 米ドルがトークンの料金に加わり、すべての予算に数えます。"},
+			Words{Label: "Let members search the web", About: "In all contests, those begun at this console too, members of type web-search may have their model’s vendor search the web (Anthropic and OpenAI). What they search for may contain parts of a request and of what members read with listed tools, and sites that the vendor opens may learn it. A thousand searches cost 10 US dollars on top of the tokens, and count in all budgets.", Logged: "Members of contests may search the web"})},
 	}},
 	{Key: "agent", Title: language.InEach("エージェントとの会話", "Talking with agents"), Settings: []Setting{
 		{Name: "dm_default", Kind: KindChoice, Choices: []string{"task", "agent"}, Says: language.InEach(

@@ -41,7 +41,8 @@ func (c *Client) once(ctx context.Context, p sdk.MessageNewParams, r model.Reque
 			return c.problem(err, out.Usage.RequestID)
 		}
 		whole(out, m)
-		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
+		spent := out.Text != "" && out.Usage.Searches >= int64(r.Searches) // to go on may search once more
+		if m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses || spent {
 			return nil
 		}
 		for _, b := range m.Content {

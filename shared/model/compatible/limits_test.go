@@ -66,6 +66,25 @@ func TestAServerThatGivesFewerTokensIsAskedOnceMore(t *testing.T) {
 	expect.That(t, errors.As(err, &e) && e.Kind == model.BadRequest && len(*asked) <= 3, "%v after %d calls", err, len(*asked))
 }
 
+// Vendors charge thoughts as output. Gemini and xAI have them in the total alone, not in the tokens of the completion.
+func TestThoughtsBesideTheCompletionAreCounted(t *testing.T) {
+	for about, tt := range map[string]struct {
+		usage  string
+		output int64
+	}{
+		"xAI's": {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"prompt_tokens_details":{"cached_tokens":6},
+			"completion_tokens_details":{"reasoning_tokens":94}}`, 103},
+		"Gemini's":                    {`{"prompt_tokens":6,"completion_tokens":9,"total_tokens":735}`, 729},
+		"OpenAI's, in the completion": {`{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}`, 103},
+		"no total":                    {`{"prompt_tokens":32,"completion_tokens":9}`, 9},
+		"a total that is less":        {`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":-40}`, 9},
+	} {
+		of, _ := server(t, `{"model":"m","choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":`+tt.usage+`}`)
+		got := expect.Value(of("box", "m").Say(t.Context(), modeltest.Request(), nil))(t)
+		expect.That(t, got.Usage.Output == tt.output && got.Usage.Input+got.Usage.Cached <= 32, "%s: %+v", about, got.Usage)
+	}
+}
+
 func TestAModelsOwnLimitIsKept(t *testing.T) {
 	of, asked := server(t, good)
 	r := modeltest.Request()

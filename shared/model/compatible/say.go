@@ -44,6 +44,7 @@ type said struct {
 type usage struct {
 	PromptTokens        int64 `json:"prompt_tokens"`
 	CompletionTokens    int64 `json:"completion_tokens"`
+	TotalTokens         int64 `json:"total_tokens"`
 	PromptTokensDetails struct {
 		CachedTokens     int64 `json:"cached_tokens"`
 		CacheWriteTokens int64 `json:"cache_write_tokens"`
@@ -298,7 +299,9 @@ func (h *hearing) hear(x chunk) {
 	}
 }
 
-// use reads the token counts, which most servers send once, after the last choice.
+// use reads the token counts, which most servers send once, after the last choice. Gemini and xAI count thoughts, which
+// are charged as output, in the total but not in the completion (https://docs.x.ai/docs/key-information/
+// consumption-and-rate-limits: "counted separately from completion_tokens").
 func (h *hearing) use(raw json.RawMessage) {
 	var a usage
 	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &a) != nil {
@@ -306,6 +309,6 @@ func (h *hearing) use(raw json.RawMessage) {
 	}
 	u := &h.out.Usage
 	u.Cached = a.PromptTokensDetails.CachedTokens
-	u.Input, u.Output = max(0, a.PromptTokens-u.Cached), a.CompletionTokens
+	u.Input, u.Output = max(0, a.PromptTokens-u.Cached), max(a.CompletionTokens, a.TotalTokens-a.PromptTokens)
 	u.Written = min(a.PromptTokensDetails.CacheWriteTokens, u.Input)
 }

@@ -127,8 +127,7 @@ func objectIn(text string) string {
 }
 
 // judge asks whether another round is worthwhile. If the judge fails, judge returns no judgment but a sentence for
-// people that says why, and the team plays on. If judge returns an error, the round is not over. A contest that was
-// ended meanwhile needs no judgment, and its round counts: it is scored, and people may have taken the best so far.
+// people that says why, and the team plays on. If judge returns an error, the judge is still to be asked.
 func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, string, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {
@@ -147,9 +146,9 @@ func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*conte
 	switch {
 	case err == nil:
 		return j, "", nil
-	case stopped(ctx), errors.Is(err, ErrStopped):
-		return nil, "", nil
-	case errors.Is(err, ErrAgain), errors.Is(err, context.Canceled):
+	case stopped(ctx):
+		return nil, "", ErrStopped
+	case errors.Is(err, ErrStopped), errors.Is(err, ErrAgain), errors.Is(err, context.Canceled):
 		return nil, "", err
 	case errors.Is(err, ErrUnread):
 		return nil, words.In(p.Locale).unread, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ringi/shared/domain/contest"
@@ -201,7 +202,7 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		{"down", 4, failing(model.Unauthorized, false), true, "", nil, "AI モデルの API キーが登録されていないか、正しくありません。"},
 		{"limited", 4, func(context.Context, model.Request) (model.Response, error) {
 			return model.Response{}, &model.Error{Model: "gemini-3.5-flash", Kind: model.RateLimited, Retryable: true, RetryAfter: time.Hour}
-		}, true, "", nil, "AI モデル gemini-3.5-flash の提供元が呼び出しの回数を制限していて(レート制限)、解除までの 60 分を待つ時間がチームに残っていません。"},
+		}, true, "", nil, "AI モデル gemini-3.5-flash の提供元が呼び出しの回数を制限していて(レート制限)、解除までの 60 分を待つ時間がありません。"},
 		{"at max_rounds", 5, nil, false, contest.MaxRoundsReached, nil, ""},
 	} {
 		p := play()
@@ -221,4 +222,22 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		expect.Same(t, tt.decide, out.Judgment)
 		expect.Is(t, out.JudgeFailed, tt.failed, "%s", tt.about)
 	}
+}
+
+// A judge whose vendor limits the rate is waited for as long as its answer may take, and not until the team's time is
+// over: the team can play on without it.
+func TestAJudgesRateLimitLeavesTheTeamItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		p := play()
+		p.Until, p.MaxRounds, p.MinRounds, p.Judgment.Model = begun.Add(10*time.Minute), 3, 1, "limited"
+		p.Judgment.Call.TimeoutSeconds = new(60)
+		out, err := round.Runner{Models: models{"limited": func(context.Context, model.Request) (model.Response, error) {
+			return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true}
+		}}}.Round(t.Context(), p)
+		expect.NoError(t, err)
+		took := time.Since(begun)
+		expect.That(t, took > 30*time.Second && took <= 60*time.Second && out.Exit == "" && out.JudgeFailed != "",
+			"after %s: %q, %q", took, out.Exit, out.JudgeFailed)
+	})
 }

@@ -144,6 +144,9 @@ func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
 		if err == nil && out.ToJudge {
 			err = p.decide(ctx, &out)
 		}
+		if out.ToJudge && errors.Is(err, ErrStopped) { // the round counts: people may have taken the best so far
+			err = nil
+		}
 		return out, err
 	})
 }
@@ -160,7 +163,7 @@ func (r Runner) Score(ctx context.Context, play Play) (Outcome, error) {
 
 // Judge asks the judge about a result of Score, which is play's round. called says that this invocation has called models
 // before. The outcome has the result with the judgment, or why there is none, and whether the team has finished. Judge
-// returns ErrAgain as Round does, or an error of Kept or May.
+// returns ErrAgain and ErrStopped as Round does, or an error of Kept or May: then the judge is still to be asked.
 func (r Runner) Judge(ctx context.Context, play Play, result contest.RoundResult, called bool) (Outcome, error) {
 	p := r.of(play)
 	p.fresh = !called
@@ -191,8 +194,8 @@ func (p *playing) whileItLasts(
 
 // decide asks the judge whether the team plays on.
 func (p *playing) decide(ctx context.Context, out *Outcome) (err error) {
-	out.ToJudge = false
 	out.Judgment, out.JudgeFailed, err = p.judge(ctx, out.Result)
+	out.ToJudge = err != nil
 	if out.Judgment != nil && !out.Judgment.ShouldContinue {
 		out.Exit = contest.NoImprovementExpected
 	}

@@ -94,7 +94,7 @@ func (hungTool) Read(ctx context.Context, _ string, _ json.RawMessage) (string, 
 // limit is over.
 func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 	hung := func(ctx context.Context, _ model.Request) (model.Response, error) {
-		return model.Response{}, hangs(ctx)
+		return model.Response{Usage: model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Calls: 1}}, hangs(ctx)
 	}
 	limited := func(context.Context, model.Request) (model.Response, error) {
 		return model.Response{}, &model.Error{Kind: model.RateLimited, Retryable: true, RetryAfter: 9 * time.Minute}
@@ -152,6 +152,9 @@ func TestACallThatHangsEndsWithTheContest(t *testing.T) {
 					expect.That(t, errors.Is(err, round.ErrStopped), "%v", err)
 				}
 				expect.That(t, took > 12*time.Second && took <= 17*time.Second, "it ended after %s", took)
+				if !strings.HasSuffix(name, "limit") && !strings.HasSuffix(name, "tool") { // a model was asked
+					expect.That(t, k.spent.Cost > 0 && k.spent.Estimated > 0, "what was sent is not paid for: %+v", k.spent)
+				}
 			})
 		})
 	}
