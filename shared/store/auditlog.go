@@ -14,7 +14,18 @@ type AuditFilter struct {
 	From, To time.Time // from inclusive, to exclusive
 	Action   aggregate.Action
 	Resource string // an aggregate's id, or that of a resource outside of aggregates
-	Actor    string // Slack user id; "system" for Ringi itself
+	Actor    string // Slack user id, of the actor or of who asked for it; "system" for Ringi itself
+}
+
+// bySystem reports whether the filter selects what Ringi itself did. No index has all of these entries: those about
+// somebody's request are indexed by the requester.
+func (f AuditFilter) bySystem() bool { return f.Actor == string(aggregate.ActorSystem) }
+
+func (f AuditFilter) by(x *aggregate.AuditEntry) bool {
+	if f.bySystem() {
+		return x.ActorID == "" && x.ActorType == aggregate.ActorSystem
+	}
+	return f.Actor == "" || x.FoundBy() == f.Actor
 }
 
 // Audit lists a tenant's audit log, newest first. Without other filters it reads one monthly partition after another.
@@ -40,7 +51,7 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 	}
 	l := table.List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
-		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "",
+		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "" || f.bySystem(),
 	}
 	if !f.To.IsZero() {
 		l.Until = aggregate.TimeText(f.To)
@@ -48,7 +59,7 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 	switch {
 	case f.Resource != "":
 		l.Index, l.Partitions = "GSI2", []string{table.AuditOf(tenant, "RESOURCE", f.Resource)}
-	case f.Actor != "":
+	case f.Actor != "" && !f.bySystem():
 		l.Index, l.Partitions = "GSI3", []string{table.AuditOf(tenant, "ACTOR", f.Actor)}
 	case f.Action != "":
 		l.Index, l.Partitions = "GSI1", []string{table.AuditOf(tenant, "ACTION", string(f.Action))}
@@ -60,7 +71,7 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 		if err := table.Unpack(it, x); err != nil {
 			return nil, err
 		}
-		if f.Actor != "" && table.ActorOf(*x) != f.Actor || f.Action != "" && x.Action != f.Action {
+		if !f.by(x) || f.Action != "" && x.Action != f.Action {
 			return nil, nil
 		}
 		return of(x, it), nil

@@ -110,6 +110,7 @@ type auditRow struct {
 	ID            string
 	At            time.Time
 	Who, ByWho    string // the actor's name, and the address that filters by the actor
+	Asked         bool   // the actor asked for it, and Ringi did it
 	WhoID         string // tells apart people who chose the same name, or Ringi's
 	What, Action  string
 	On, Subject   string // the kind of resource, and its name if it has one
@@ -195,15 +196,15 @@ func (c *Pages) fillAudit(
 	texts := auditlog.WordsIn(v.Locale)
 	var ids []string
 	for _, x := range entries {
-		if x.ActorType != aggregate.ActorAgent { // Slack doesn't know agents
-			ids = append(ids, x.ActorID)
+		if id := x.FoundBy(); x.ActorType != aggregate.ActorAgent && id != string(x.ActorType) { // Slack doesn't know agents
+			ids = append(ids, id)
 		}
 	}
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, append(ids, actorID(d.Filter.Actor))...)
 	for _, x := range entries {
 		row := auditRow{
 			ID: x.ID, At: x.Timestamp, Who: texts.Ringi,
-			ByWho: d.Filter.with("actor", cmp.Or(x.ActorID, string(x.ActorType))),
+			ByWho: d.Filter.with("actor", x.FoundBy()),
 			What:  texts.Did(x), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x),
 			Task: x.AggregateID, ResourceID: x.ResourceID,
 			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)),
@@ -215,8 +216,8 @@ func (c *Pages) fillAudit(
 		if contest.ValidID(x.AggregateID) {
 			row.Task, row.Contest = "", "/console/contests/"+x.AggregateID
 		}
-		if x.ActorID != "" {
-			row.Who, row.WhoID = cmp.Or(names[x.ActorID], x.ActorID), x.ActorID
+		if id := x.FoundBy(); id != string(x.ActorType) {
+			row.Who, row.WhoID, row.Asked = cmp.Or(names[id], id), id, id != x.ActorID
 		}
 		d.Rows = append(d.Rows, row)
 	}

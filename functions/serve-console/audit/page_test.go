@@ -78,7 +78,7 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	today := w.Now().In(tenancy.Zone()).Format(time.DateOnly)
 	for query, want := range map[string]int{
-		"": 3, "action=settings.updated": 2, "actor=" + workspace.Suzuki: 2, "actor=system": 1, "resource=" + w.Ref.ID: 1,
+		"": 3, "action=settings.updated": 2, "actor=" + workspace.Suzuki: 2, "actor=system": 1, "actor=" + workspace.Sato: 1, "action=task.created&actor=" + workspace.Sato: 1, "resource=" + w.Ref.ID: 1,
 		"from=" + today + "&to=" + today: 3, "from=2024-01-01&to=2024-01-31": 0, "action=task.created&actor=" + workspace.Suzuki: 0,
 	} {
 		page := b.Get("/console/audit?" + query)
@@ -86,7 +86,8 @@ func auditFilters(t *testing.T, w *consoletest.World) {
 			t.Errorf("%s: %d entries, want %d (%d)", query, got, want, page.Status)
 		}
 	}
-	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`)
+	b.Get("/console/audit?resource="+w.Ref.ID).Holds(t, `href="/console/tasks/`+w.Ref.ID+`"`, web.TextsOf("audit", "ja").Say("asked"), ">"+workspace.Sato+"</span>",
+		w.Load().Task.CreatedAt.In(tenancy.Zone()).Format(time.DateTime))
 	for query, says := range map[string]string{
 		"from=2026-05-01&to=2026-04-01": web.TextsOf("audit", "ja").In("problems", "from"), "to=yesterday": web.TextsOf("audit", "ja").In("problems", "to"),
 		"actor=%3Cb%3E": web.TextsOf("audit", "ja").In("problems", "actor"), "action=" + strings.Repeat("x", 65): web.TextsOf("audit", "ja").In("problems", "action"), "resource=a%23b": web.TextsOf("audit", "ja").In("problems", "resource"),

@@ -80,18 +80,30 @@ func (c *Console) homeRoutes() []web.Route {
 	}
 }
 
+// home shows what waits for the viewer, their own requests in numbers and, to administrators, the workspace's week.
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	data := homeData{}
+	data := homeData{Days: insights.HomeDays}
+	numbers := &insights.Pages{Site: &c.Site}
+	var err error
+	if data.Mine, err = numbers.Mine(r.Context(), v); err != nil {
+		return err
+	}
 	if v.Admin { // the first administrator answers the open question first
 		s, err := c.Store.Settings(r.Context(), v.Tenant)
 		if err != nil {
 			return err
 		}
 		data.Unchosen = !s.SelfApprovalChosen
+		if data.Lately, err = numbers.Lately(r.Context(), v, s); err != nil {
+			return err
+		}
 	}
 	return c.Show(w, r, v, web.Document{Title: v.Texts("layout").Say("console"), Data: data}, "home.html")
 }
 
 type homeData struct {
 	Unchosen bool // nobody has decided yet whether people may approve their own requests
+	Days     int
+	Mine     []insights.Number
+	insights.Lately
 }

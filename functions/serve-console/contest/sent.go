@@ -112,5 +112,5 @@ func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	}
 	k := work.Team
 	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
-	return c.ShowKept(w, r, v, of, work.Uses, back, "contest")
+	return c.ShowKept(w, r, v, of, work.Uses, back, "contest", nil)
 }

@@ -62,5 +62,5 @@ func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation")
+	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation", nil)
 }

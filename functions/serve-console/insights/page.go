@@ -34,8 +34,7 @@ type insightsData struct {
 	Problem  string
 	Missing  int // days that were not counted in time
 	Empty    bool
-	Numbers  []number
-	Waits    chart
+	Numbers  []Number
 	WaitRows []bucketRow
 	Gates    []gateRow
 	Became   []becameRow
@@ -52,12 +51,13 @@ type dayRange struct {
 	Here       bool
 }
 
-// number is a figure at the top of the page.
-type number struct{ Name, Text, About string }
+// Number is a figure at the top of a page.
+type Number struct{ Name, Text, About string }
 
+// bucketRow is a bar: its width is in thousandths of the largest.
 type bucketRow struct {
-	UpTo string
-	N    int
+	UpTo     string
+	N, Width int
 }
 
 type gateRow struct {
@@ -149,8 +149,11 @@ func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today 
 			d.Missing++
 		}
 		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
-		read = append(read, bar{Value: float64(tokens), Title: day + " " + web.Count(tokens)})
-		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced)})
+		read = append(read, bar{Value: tokens, Label: day[len("2026-"):], Title: day + " " + web.Count(tokens)})
+		spent = append(spent, bar{
+			Value: int64(s.Spent.Cost), Label: day[len("2026-"):],
+			Title: day + " " + web.Spent(w.Locale(), s.Spent.Cost, s.Spent.Unpriced),
+		})
 		if s.Facts > 0 {
 			d.Days = append(d.Days, dayRow{
 				day, s.Tasks, s.Decided(daily.Approved) + s.Decided(daily.Rejected), s.Spent.Input, s.Spent.Output,
@@ -161,7 +164,8 @@ func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today 
 	slices.Reverse(d.Days)
 	all := daily.Total(sums)
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
-	d.Tokens, d.Cost = chartOf(w.Say("token_chart"), read), chartOf(w.Say("cost_chart"), spent)
+	d.Tokens = chartOf(w.Say("token_chart"), read, web.Count)
+	d.Cost = chartOf(w.Say("cost_chart"), spent, func(n int64) string { return web.Spent(w.Locale(), aggregate.MicroUSD(n), 0) })
 	d.numbers(w, all)
 	d.waits(w, all)
 	for _, gate := range []string{"prompt", "process", "step"} {
@@ -199,7 +203,7 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 	if all.Tasks > 0 {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
 	}
-	d.Numbers = []number{
+	d.Numbers = []Number{
 		{w.Say("tasks"), web.Count(int64(all.Tasks)), ""},
 		{w.Say("half"), within(0.5), w.Say("half_about")},
 		{w.Say("most"), within(0.9), w.Say("most_about")},
@@ -228,16 +232,19 @@ func (d *insightsData) waits(w web.Texts, all daily.Sum) {
 	if first < 0 {
 		return
 	}
-	var bars []bar
+	most := slices.Max(all.Waits[first : last+1])
 	for i := first; i <= last; i++ {
 		text := w.Say("longer")
 		if end, ok := daily.Bound(i); ok {
 			text = w.Say("up_to", "time", span(w, end))
 		}
-		d.WaitRows = append(d.WaitRows, bucketRow{text, all.Waits[i]})
-		bars = append(bars, bar{Value: float64(all.Waits[i]), Title: fmt.Sprintf("%s: %d", text, all.Waits[i])})
+		n := all.Waits[i]
+		row := bucketRow{UpTo: text, N: n, Width: 1000 * n / most}
+		if n > 0 {
+			row.Width = max(row.Width, 4)
+		}
+		d.WaitRows = append(d.WaitRows, row)
 	}
-	d.Waits = chartOf(w.Say("wait_chart"), bars)
 }
 
 // percent formats part of whole; it returns a dash if whole is 0.

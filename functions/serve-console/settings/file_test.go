@@ -11,6 +11,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/settings/settingsyaml"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -88,7 +89,9 @@ func testHomeAndBudgets(t *testing.T, w *consoletest.World) {
 	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.As(workspace.Suzuki)
 	b.Get("/console/settings").Says(t, http.StatusOK, ja.Say("spent", "day", "2.50", "month", "2.50"))
-	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"))
+	numbers := web.TextsOf("insights", "ja")
+	b.Get("/console").Says(t, http.StatusOK, ja.Say("choose"), numbers.Say("mine"), numbers.Say("spent_day"), numbers.Say("no_budget"), "$2.50")
+	w.As(workspace.Sato).Get("/console").Says(t, http.StatusOK, numbers.Say("mine_open")).Lacks(t, numbers.Say("spent_day"), "/console/insights")
 	expect.That(t, !strings.Contains(w.As(workspace.Sato).Get("/console").Text(), ja.Say("choose")), "a member is asked")
 }
 

@@ -119,6 +119,10 @@ func testAgentsAreSetOnThePage(t *testing.T, w *consoletest.World) {
 	} {
 		b.Post("/console/settings", row(change...)).Says(t, http.StatusUnprocessableEntity, says)
 	}
+	wrong := b.Post("/console/settings", row("agents.auth_ref", "|sk-proj-1|", serverName, "rooms|", serverURL, "http://x|"))
+	wrong.Says(t, http.StatusUnprocessableEntity, ja.Label("agents")+" (1): "+ja.In("columns", "agents.auth_ref"), ja.In("columns", serverURL)+": ")
+	expect.Is(t, strings.Count(wrong.Body, `aria-invalid="true"`), 2, "fields that are marked: ")
+	page.Holds(t, `<a href="#h-approval">`, `<h2 id="h-approval">`)
 }
 
 func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World) {

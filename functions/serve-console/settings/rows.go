@@ -75,6 +75,7 @@ type settingRow struct {
 type cell struct {
 	Name, Label, Value, Example string
 	Boxes                       []box
+	Wrong                       bool
 }
 
 // addRows adds the rows of settings to a form.
@@ -249,11 +250,10 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 		}
 		for _, wrong := range p.problems {
 			if field, ok := strings.CutPrefix(wrong.Field, fmt.Sprintf("%s[%d].", list, i)); ok && i < filled {
-				text := t.problem(wrong)
-				if len(columns) > 2 {
-					text = t.In("columns", list+"."+field) + ": " + text
+				r.Problems = append(r.Problems, t.In("columns", list+"."+field)+": "+t.problem(wrong))
+				for n := range r.Cells {
+					r.Cells[n].Wrong = r.Cells[n].Wrong || r.Cells[n].Name == list+"."+field
 				}
-				r.Problems = append(r.Problems, text)
 			}
 		}
 		out = append(out, r)

@@ -30,7 +30,7 @@ func (t settingsTexts) problem(p tenancy.Problem) string {
 	)
 }
 
-// label returns a field's readable name; a field in a list has its number appended.
+// label returns a field's readable name; a field in a list has its number appended, and its column if it has one.
 func (t settingsTexts) label(field string) string {
 	if provider, ok := strings.CutPrefix(field, "clients."); ok {
 		return fmt.Sprintf("%s (%s)", t.Say("client"), provider)
@@ -46,7 +46,10 @@ func (t settingsTexts) label(field string) string {
 	label := x.Says.In(t.Locale()).Label
 	var n int
 	if _, err := fmt.Sscanf(at, "%d]", &n); err == nil {
-		return fmt.Sprintf("%s (%d)", label, n+1)
+		label = fmt.Sprintf("%s (%d)", label, n+1)
+		if _, column, ok := strings.Cut(at, "]."); ok {
+			label += ": " + cmp.Or(t.In("columns", base+"."+column), column)
+		}
 	}
 	return label
 }

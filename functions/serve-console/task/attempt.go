@@ -33,8 +33,7 @@ type Attempt struct {
 	StoppedBy, Retried string
 	Summary            string
 	Steps              []Run
-	Bars               []Bar
-	Height             int
+	Timeline           *Timeline // nil: no step has begun
 }
 
 type Run struct {
@@ -79,13 +78,6 @@ type Result struct {
 	Bytes   int
 }
 
-// Bar is a step on the timeline, in thousandths of its length.
-type Bar struct {
-	Order, X, Width, Y int
-	Status             string
-	Name, Took         string
-}
-
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{
@@ -111,8 +103,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 			t.Steps = append(t.Steps, r.run(s, e, planned, steps[i]))
 		}
 	}
-	t.Bars = r.bars(t)
-	t.Height = 14 * len(t.Bars)
+	t.Timeline = r.timeline(t)
 	return t
 }
 
@@ -227,46 +218,6 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 			}
 		}
 		out = append(out, s)
-	}
-	return out
-}
-
-// bars places an attempt's steps on its timeline.
-func (r Reader) bars(t Attempt) []Bar {
-	from, until := t.Started, t.Completed
-	for _, s := range t.Steps {
-		if s.Started.IsZero() || s.Reused {
-			continue
-		}
-		if from.IsZero() || s.Started.Before(from) {
-			from = s.Started
-		}
-		if end := s.Started.Add(s.lasted); end.After(until) {
-			until = end
-		}
-	}
-	if t.Completed.IsZero() && r.Now.After(until) {
-		until = r.Now
-	}
-	span := until.Sub(from)
-	if from.IsZero() || span <= 0 {
-		return nil
-	}
-	var out []Bar
-	for _, s := range t.Steps {
-		if s.Started.IsZero() || s.Reused {
-			continue
-		}
-		lasted := s.lasted
-		if s.Status == string(task.StepRunning) {
-			lasted = until.Sub(s.Started)
-		}
-		x := min(int(1000*s.Started.Sub(from)/span), 994)
-		width := min(max(6, int(1000*lasted/span)), 1000-x)
-		out = append(out, Bar{
-			Order: s.Step.Order, X: x, Width: width, Y: 14 * len(out), Status: s.Status, Name: s.Step.Name,
-			Took: r.length(lasted),
-		})
 	}
 	return out
 }

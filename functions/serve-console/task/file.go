@@ -11,6 +11,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
 )
@@ -99,5 +100,50 @@ func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if !mayReadPrompts(v, a) {
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
 	}
-	return c.ShowKept(w, r, v, a.Ref(), a.Uses, "/console/tasks/"+a.Head.TaskID, "task")
+	back := "/console/tasks/" + a.Head.TaskID
+	return c.ShowKept(w, r, v, a.Ref(), a.Uses, back, "task", func(u *aggregate.Use) string { return answered(a, u.Made) })
+}
+
+// answered returns what model calls made, as Ringi took it in; "" if they made nothing that people read.
+func answered(a *task.Aggregate, made string) string {
+	if made == "" {
+		return ""
+	}
+	if a.Task != nil && a.Task.Key() == made {
+		return a.Task.Title + "\n\n" + a.Task.Description
+	}
+	if a.Answer != nil && a.Answer.Key() == made {
+		return a.Answer.Sentence
+	}
+	for _, p := range a.Prompts {
+		if p.Key() == made {
+			return p.Content
+		}
+	}
+	for _, p := range a.Processes {
+		if p.Key() == made {
+			return plan(p)
+		}
+	}
+	for _, e := range a.Executions {
+		if e.Key() == made {
+			return e.Summary
+		}
+	}
+	return ""
+}
+
+// plan writes steps as a list.
+func plan(p *task.Process) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "%d. %s — %s\n", s.Order, s.Name(), s.Tool)
+		if s.Description != "" {
+			fmt.Fprintf(&b, "   %s\n", s.Description)
+		}
+	}
+	if p.Remarks != "" {
+		fmt.Fprintf(&b, "\n%s\n", p.Remarks)
+	}
+	return b.String()
 }

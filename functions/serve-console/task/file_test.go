@@ -31,6 +31,9 @@ func promptsAreForFew(t *testing.T, w *consoletest.World) {
 		expect.That(t, sent.Status == status && strings.Contains(page.Body, "/sent/01USE") == (status == 200) &&
 			strings.Contains(sent.Body, "総務の担当") == (status == 200), "%s gets %d", user, sent.Status)
 		sent.Lacks(t, "tanaka@example.com", "<b>")
+		if status == http.StatusOK {
+			sent.Says(t, status, "システム", "ユーザー", "回答", "勤怠集計")
+		}
 	}
 	delete(w.Results, "prompts/x")
 	w.As(workspace.Sato).Get(w.TaskPage()+"/sent/01USE").Holds(t, "保存期間を過ぎたため")

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"fmt"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -42,6 +43,7 @@ type History struct {
 	Created, Ended         time.Time
 	Message                Message
 	Answer                 string // a plain reply instead of a task
+	Outcome                *Outcome
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Parked                 string // why a generation failed, in a sentence
 	Waits                  time.Time
@@ -55,6 +57,34 @@ type History struct {
 	Actions                []aggregate.Offer
 	Gate                   *Gate // what waits for a decision
 	Run                    int
+}
+
+// Outcome is what came of the latest execution: the page begins with it.
+type Outcome struct {
+	Text, Error string
+	Made        []Made
+	Run         string // names the execution on the page
+}
+
+// Made is something that a step made, and its address.
+type Made struct{ Name, Address string }
+
+// outcome returns what came of the latest execution; nil while it goes on.
+func outcome(attempts []Attempt) *Outcome {
+	if len(attempts) == 0 {
+		return nil
+	}
+	t := attempts[0]
+	out := &Outcome{Text: t.Summary, Error: t.Error, Run: fmt.Sprintf("run-%d-%d", t.Version, t.Number)}
+	for _, s := range t.Steps {
+		if s.Address != "" {
+			out.Made = append(out.Made, Made{s.Step.Name, s.Address})
+		}
+	}
+	if out.Text == "" && out.Error == "" && len(out.Made) == 0 {
+		return nil
+	}
+	return out
 }
 
 // Message is the original request.
@@ -90,6 +120,7 @@ func (r Reader) History(s Source) History {
 	for i := len(a.Executions) - 1; i >= 0; i-- {
 		t.Attempts = append(t.Attempts, r.attempt(s, a.Executions[i]))
 	}
+	t.Outcome = outcome(t.Attempts)
 	t.Gate = r.waiting(a, t)
 	t.Uses = uses(a)
 	t.Log = subject.EntriesOf(s.Audit, r.Locale, r.Person, func(string) string { return "" })

@@ -45,10 +45,36 @@ func TestBarsStayWithinTheLine(t *testing.T) {
 			steps = append(steps, Run{Step: Step{Order: i + 1}, Status: "completed", Started: at, lasted: time.Duration(rapid.Int64Range(0, 1_000_000).Draw(t, "ms")) * time.Millisecond})
 		}
 		r := Reader{Now: start.Add(time.Minute)}
-		for _, b := range r.bars(Attempt{Started: start, Steps: steps}) {
+		line := r.timeline(Attempt{Started: start, Steps: steps})
+		expect.Must(t, len(line.Bars) == len(steps) && len(line.Ticks) == 5, "%+v", line)
+		for _, b := range line.Bars {
 			expect.Must(t, b.X >= 0 && b.Width >= 1 && b.X+b.Width <= 1000, "%+v", b)
 		}
 	})
+}
+
+// The axis ends at the first even time behind the last step, and says how long each of its quarters is.
+func TestTheTimelineHasAnAxis(t *testing.T) {
+	start := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	for ms, want := range map[int]string{
+		310: "0|0.10 秒|0.20 秒|0.30 秒|0.40 秒", 7500: "0|2.0 秒|4.0 秒|6.0 秒|8.0 秒", 150_000: "0|1 分 0 秒|2 分 0 秒|3 分 0 秒|4 分 0 秒",
+		90 * 24 * 3600 * 1000: "0|540 時間 0 分|1080 時間 0 分|1620 時間 0 分|2160 時間 0 分",
+	} {
+		end := start.Add(time.Duration(ms) * time.Millisecond)
+		step := Run{Key: "1-1-1", Step: Step{Order: 1, Name: "x"}, Status: "completed", Started: start, lasted: end.Sub(start)}
+		line := reader().timeline(Attempt{Started: start, Completed: end, Steps: []Run{step, {Status: "completed", Reused: true, Started: start}, {}}})
+		got := strings.Join(line.Ticks, "|")
+		expect.That(t, got == want && len(line.Bars) == 1 && line.Bars[0].Key == "1-1-1" && line.Bars[0].Took != "", "%s %+v", got, line.Bars)
+	}
+	expect.That(t, reader().timeline(Attempt{Started: start, Completed: start.Add(time.Hour), Steps: []Run{{}}}) == nil, "there is a line without steps")
+}
+
+// A person reads first what came of the newest attempt, and only that.
+func TestTheOutcomeIsThatOfTheNewestAttempt(t *testing.T) {
+	made := []Run{{Step: Step{Name: "シート"}, Address: "https://example.com/1"}, {Step: Step{Name: "DM"}}}
+	got := outcome([]Attempt{{Version: 2, Number: 3, Summary: "まとめ", Steps: made}, {Version: 2, Number: 2, Error: "失敗"}})
+	expect.That(t, got.Text == "まとめ" && got.Error == "" && got.Run == "run-2-3" && len(got.Made) == 1 && got.Made[0].Name == "シート", "%+v", got)
+	expect.That(t, outcome(nil) == nil && outcome([]Attempt{{Version: 1, Number: 1}, {Summary: "前回"}}) == nil, "nothing has come of it yet")
 }
 
 // reader returns a Reader in Japanese on 1 April 2026 that names people by their ids.

@@ -53,23 +53,23 @@ func (s sheet) Texts(catalog string) Texts { return s.Viewer.Texts(catalog) }
 var warnings = map[string]bool{"not-revoked": true}
 
 type entry struct {
-	Key, Path, Text, About string
-	admins                 bool
+	Key, Path, Text string
+	admins          bool
 }
 
 // menu returns the pages that a viewer may open.
 func menu(v *Viewer) []entry {
 	l := v.Texts("layout")
 	all := []entry{
-		{"tasks", "/console/tasks", l.Say("tasks"), l.Say("tasks_about"), false},
-		{"approvals", "/console/approvals", l.Say("approvals"), l.Say("approvals_about"), false},
-		{"agents", "/console/agents", l.Say("agents"), l.Say("agents_about"), false},
-		{"contests", "/console/contests", l.Say("contests"), l.Say("contests_about"), true},
-		{"audit", "/console/audit", l.Say("audit"), l.Say("audit_about"), true},
-		{"insights", "/console/insights", l.Say("insights"), l.Say("insights_about"), true},
-		{"settings", "/console/settings", l.Say("settings"), l.Say("settings_about"), true},
-		{"integrations", "/console/integrations", l.Say("integrations"), l.Say("integrations_about"), true},
-		{"tools", "/console/tools", l.Say("tools"), l.Say("tools_about"), true},
+		{"tasks", "/console/tasks", l.Say("tasks"), false},
+		{"approvals", "/console/approvals", l.Say("approvals"), false},
+		{"agents", "/console/agents", l.Say("agents"), false},
+		{"contests", "/console/contests", l.Say("contests"), true},
+		{"audit", "/console/audit", l.Say("audit"), true},
+		{"insights", "/console/insights", l.Say("insights"), true},
+		{"settings", "/console/settings", l.Say("settings"), true},
+		{"integrations", "/console/integrations", l.Say("integrations"), true},
+		{"tools", "/console/tools", l.Say("tools"), true},
 	}
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
@@ -98,7 +98,7 @@ var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
-	"when": when, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
+	"when": when, "exactly": exactly, "apart": apart, "count": Count, "count64": func(n int) string { return Count(int64(n)) },
 	"pair":    func(a, b any) pair { return pair{a, b} },
 	"badge":   func(status any) string { return statusBadge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled, "spent": Spent,
@@ -109,6 +109,9 @@ type pair struct{ A, B any }
 
 // when formats a time in the tenant's zone, which the page names at its end.
 func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
+
+// exactly formats a time with its seconds.
+func exactly(t time.Time) template.HTML { return written(t, time.DateTime) }
 
 // apart formats a time, with seconds if the other time is in the same minute.
 func apart(t, other time.Time) template.HTML {

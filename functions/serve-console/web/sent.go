@@ -82,15 +82,16 @@ func WasKept(u *aggregate.Use) bool {
 type sentPage struct {
 	Of                  string // purpose of the calls, in words
 	Back, Model, Prompt string
-	Parts               []Part
-	Left                int // parts that are not shown
-	Expired             bool
+	Sent
+	Answer  string // what the calls made of it; "" if the page has none
+	Expired bool
 }
 
 // ShowKept shows the stored prompts of the calls that an address names, if the aggregate made those calls; back is the
-// address of the list of calls.
+// address of the list of calls, and answer what the calls made.
 func (c *Site) ShowKept(
 	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use, back, what string,
+	answer func(*aggregate.Use) string,
 ) error {
 	i := slices.IndexFunc(made, func(u *aggregate.Use) bool { return u.ID == r.PathValue("use") })
 	if i < 0 || !made[i].Kept() {
@@ -105,7 +106,10 @@ func (c *Site) ShowKept(
 	case err != nil:
 		return err
 	default:
-		p.Parts, p.Left = Parts(text)
+		p.Sent = SentOf(text)
+	}
+	if answer != nil {
+		p.Answer = legible.Spelled(mask.Text(answer(use)))
 	}
 	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
 	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: here, Data: p}, "sent.html")

@@ -1,6 +1,9 @@
 package aggregate
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Action is what an audit entry records.
 type Action string
@@ -17,4 +20,20 @@ type AuditEntry struct {
 	ResourceID   string    `json:"resource_id"`
 	AggregateID  string    `json:"task_id,omitempty"` // id of an aggregate of any kind, or empty
 	Details      JSON      `json:"details"`
+}
+
+// FoundBy returns the user id that a search of the log finds the entry by: the actor's or, of what Ringi itself did with
+// somebody's request, the requester's. Without either it is the actor's type. The search finds entries of earlier
+// releases, which Ringi itself wrote, by the type alone.
+func (x AuditEntry) FoundBy() string {
+	if x.ActorID != "" {
+		return x.ActorID
+	}
+	var about struct {
+		Requester string `json:"requester"`
+	}
+	if x.ActorType == ActorSystem && json.Unmarshal([]byte(x.Details), &about) == nil && about.Requester != "" {
+		return about.Requester
+	}
+	return string(x.ActorType)
 }

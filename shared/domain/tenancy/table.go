@@ -14,19 +14,19 @@ var Sections = []Section{
 			Words{Label: "方針に承認を求める", About: "「いいえ」にすると、方針は承認なしでステップ作りに進みます。"},
 			Words{Label: "Ask for approval of policies", About: "With No, steps are made from a policy that nobody approved."})},
 		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップは承認なしで実行に進みます。書き込みを止めて確かめる設定は、下の項目です。"},
-			Words{Label: "Ask for approval of steps", About: "With No, steps are executed that nobody approved. Whether to stop before writes is the next setting."})},
+			Words{Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップは承認なしで実行に進みます。書き込みを止めて確かめる設定は、「承認済みの書き込みをそのまま実行する」です。"},
+			Words{Label: "Ask for approval of steps", About: "With No, steps are executed that nobody approved. Whether to stop before writes is decided by “Execute approved writes without asking again”."})},
 		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
 			Words{Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
 			Words{Label: "Execute approved writes without asking again", About: "With No, somebody is asked just before each write to a sheet and each direct message."})},
 		{Name: "approvers.mode", Kind: KindChoice, Choices: []string{string(aggregate.ApproversChannel), string(aggregate.ApproversList)}, OnCards: true,
 			Says: language.InEach(
-				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "下で選んだ人とグループ"}},
-				Words{Label: "Who may approve", About: "In no case may guests or people of other companies.", Choices: []string{"Members of the channel of the request", "The people and groups chosen below"}})},
+				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
+				Words{Label: "Who may approve", About: "In no case may guests or people of other companies.", Choices: []string{"Members of the channel of the request", "Chosen people and groups"}})},
 		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(userForm), OnCards: true,
 			Says: language.InEach(
-				Words{Label: "承認者", About: "「下で選んだ人とグループ」のときに使われます。ゲスト、ボット、退職した人、社外の人は選べません。"},
-				Words{Label: "Approvers", About: "Used with “the people and groups chosen below”. Guests, bots, people who left and outsiders can't be chosen."})},
+				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使われます。ゲスト、ボット、退職した人、社外の人は選べません。"},
+				Words{Label: "Approvers", About: "Used with “Chosen people and groups”. Guests, bots, people who left and outsiders can't be chosen."})},
 		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(groupForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
@@ -93,8 +93,8 @@ var Sections = []Section{
 	}},
 	{Key: "contest", Title: language.InEach("方針のコンテスト", "Contests of drafts"), Settings: []Setting{
 		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、採点で最もよかった案が承認に回ります。ほかの案もカードから選べます。1 回につき、おおむね下の予算までかかります。差し戻した版は、下の項目のとおりに作り直し、その分の予算がもう一度かかります。全体の費用は、上の「予算」で 1 日と 1 か月の上限を決めて抑えます。Ringi を設置した人がコンテストのファイルを置いている場合に使えます。"},
-			Words{Label: "Draft policies by a contest", About: "Several teams of AI agents draft at the same time, and the draft with the best score goes to the approvers, who can take another one instead. Each contest costs up to about the budget below. A version that is sent back is made anew as the setting below says, which costs on top. What all of them may cost is bounded by the budgets of a day and a month, above. It works where whoever set Ringi up has put the contest’s files in place."})},
+			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、採点で最もよかった案が承認に回ります。ほかの案もカードから選べます。1 回につき、おおむね「コンテスト 1 回の予算」までかかります。差し戻した版は「差し戻された案を作り直すもの」のとおりに作り直し、その分の予算がもう一度かかります。全体の費用は、「予算」で 1 日と 1 か月の上限を決めて抑えます。Ringi を設置した人がコンテストのファイルを置いている場合に使えます。"},
+			Words{Label: "Draft policies by a contest", About: "Several teams of AI agents draft at the same time, and the draft with the best score goes to the approvers, who can take another one instead. Each contest costs up to about “Budget of one contest”. A version that is sent back is made anew as “A rejected draft is made anew by” says, which costs on top. What all of them may cost is bounded by the budgets of a day and a month. It works where whoever set Ringi up has put the contest’s files in place."})},
 		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
 			Words{Label: "コンテスト 1 回の予算", About: "チームの数で等分します。使い切ったチームは、それまでの最もよい案で終わります。そのとき始まっていた呼び出しの分は超えます。依頼 1 件の予算の残りも上限になります。", Unit: "米ドル"},
 			Words{Label: "Budget of one contest", About: "Shared equally by the teams. A team that has spent its part ends with its best draft so far. Calls that are under way then come on top. What is left of a request’s own budget is a limit too.", Unit: "US dollars"})},

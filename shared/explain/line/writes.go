@@ -35,7 +35,7 @@ func Writes(locale string, steps []task.Step) string {
 			name += " ×" + strconv.Itoa(n)
 		}
 		if out != "" {
-			out += w.between
+			out += between
 		}
 		out += name
 	}

@@ -24,7 +24,7 @@ func PackAudit(x aggregate.AuditEntry) (Item, error) {
 		resource = x.ResourceID
 	}
 	Index(it, 2, AuditOf(x.TenantID, "RESOURCE", resource), sk)
-	Index(it, 3, AuditOf(x.TenantID, "ACTOR", ActorOf(x)), sk)
+	Index(it, 3, AuditOf(x.TenantID, "ACTOR", x.FoundBy()), sk)
 	return it, nil
 }
 
@@ -34,14 +34,6 @@ func AuditMonth(tenant string, at time.Time) string {
 
 func AuditOf(tenant, by, value string) string {
 	return "AUDIT#" + tenant + "#" + by + "#" + value
-}
-
-// ActorOf returns the actor's user id, or its type ("system") if it has none.
-func ActorOf(x aggregate.AuditEntry) string {
-	if x.ActorID != "" {
-		return x.ActorID
-	}
-	return string(x.ActorType)
 }
 
 // AuditBegins returns the first month of audit logs. A list without From ends there.
