@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html/template"
 	"time"
+
+	"ringi/shared/domain/tenancy"
 )
 
 // longAgo is the distance from which on a time is written as a date.
@@ -24,7 +26,7 @@ func ago(words Texts, t, now time.Time) template.HTML {
 	shown := ""
 	switch {
 	case d >= longAgo:
-		shown = t.In(Zone).Format(time.DateOnly)
+		shown = t.In(tenancy.Zone()).Format(time.DateOnly)
 	case d < time.Minute:
 		shown = in("now", 0)
 	case d < time.Hour:
@@ -36,7 +38,7 @@ func ago(words Texts, t, now time.Time) template.HTML {
 	default:
 		shown = in("days", int(d/(24*time.Hour)))
 	}
-	exact := t.In(Zone).Format("2006-01-02 15:04")
+	exact := t.In(tenancy.Zone()).Format("2006-01-02 15:04")
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		t.UTC().Format(time.RFC3339), exact, template.HTMLEscapeString(shown)))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -30,7 +31,7 @@ func TestTimesAreToldByTheirDistance(t *testing.T) {
 	} {
 		for locale, want := range want {
 			got := string(web.Ago(web.TextsOf("layout", locale), now.Add(d), now))
-			exact := now.Add(d).In(web.Zone).Format("2006-01-02 15:04")
+			exact := now.Add(d).In(tenancy.Zone()).Format("2006-01-02 15:04")
 			expect.That(t, strings.Contains(got, ">"+want+"<") && strings.Contains(got, `title="`+exact+`"`), "%v: %s, want %s and %s", d, got, want, exact)
 		}
 	}
