@@ -22,14 +22,15 @@ build) test -e compiled && echo build >>log ;;
 esac
 `
 
-// SAM makes several functions at once. Those that begin together compile what they share once, before any links.
-func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
+// underMake returns the path of make and a folder with the project's Makefile and fakeGo, in which write writes a file.
+func underMake(t *testing.T) (tool, dir string, write func(name, text string)) {
+	t.Helper()
 	tool, err := exec.LookPath("make")
 	if err != nil {
 		t.Skip("there is no make: .ci/run goes without, too")
 	}
-	dir := t.TempDir()
-	write := func(name, text string) {
+	dir = t.TempDir()
+	write = func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
 		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -37,6 +38,12 @@ func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
 	}
 	write("Makefile", textOf(t, "../Makefile"))
 	write("bin/go", fakeGo)
+	return tool, dir, write
+}
+
+// SAM makes several functions at once. Those that begin together compile what they share once, before any links.
+func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
+	tool, dir, write := underMake(t)
 	for _, name := range []string{"go.mod", "go.sum", "shared/one/one.go", "functions/close-task/main.go"} {
 		write(name, "")
 	}
@@ -80,19 +87,7 @@ mkdir -p node_modules/pyodide node_modules/@types && touch node_modules/pyodide/
 
 // A function's Python is installed beside its binary, by its lock; without npm nothing is built that lacks it unseen.
 func TestThePythonOfAFunctionIsBuilt(t *testing.T) {
-	tool, err := exec.LookPath("make")
-	if err != nil {
-		t.Skip("there is no make: .ci/run goes without, too")
-	}
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		expect.NoError(t, os.WriteFile(path, []byte(text), 0o755))
-	}
-	write("Makefile", textOf(t, "../Makefile"))
-	write("bin/go", fakeGo)
+	tool, dir, write := underMake(t)
 	for _, name := range []string{"go.mod", "go.sum", "shared/one/one.go", "functions/run-sandbox/main.go",
 		"functions/run-sandbox/index.mjs", "functions/run-sandbox/python/python3", "functions/run-sandbox/python/package-lock.json"} {
 		write(name, "")

@@ -119,12 +119,14 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 		c = c.Within(most)
 	}
 	c.Prices = s.OwnPrices()
-	unopened, err := h.Models.Check(ctx, c, c.Prices)
+	unopened, err := h.Models.Check(ctx, c)
 	if err != nil {
 		return contests.Described{}, c, err
 	}
 	found = append(append(found, unopened...), h.Models.Readers(c, s.ContestSearch, s.unlisted)...)
-	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
+	d := contests.Described{
+		File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds,
+	}
 	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong)
 	if err != nil || len(d.Wrong) > 0 {
 		return d, c, err // mistakes include names that are too long

@@ -79,8 +79,9 @@ func TestARejectedDraftIsMadeAnewByTheTeamThatWroteIt(t *testing.T) {
 	}
 }
 
-// A further workspace from which a contest's file was taken back gets nothing more from that file's teams.
-func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
+// scored begins a version whose contest has ended with the drafts of three teams, of which the best is on the card.
+func scored(t *testing.T) (*pipelinetest.World, *Handler) {
+	t.Helper()
 	w := pipelinetest.Start(t).World(t)
 	w.Extracted()
 	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
@@ -88,9 +89,13 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	played(t, w, all, "慎重な案", "早い案", "一人の案")
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Reject(a.Prompt().ID, "9月を対象に", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
-	})
+	return w, h
+}
+
+// A further workspace from which a contest's file was taken back gets nothing more from that file's teams.
+func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
+	w, h := scored(t)
+	reject(w)
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Workspace{}, errorclass.ErrUnavailable
 	}
@@ -107,13 +112,7 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 
 // Before a team makes its draft anew, its models are opened, as before any contest: a key or a price may be gone.
 func TestATeamWhoseModelsAreGoneMakesNoDraftAnew(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	w.Extracted()
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
-	h, all := contested(w)
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	played(t, w, all, "慎重な案", "早い案", "一人の案")
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	w, h := scored(t)
 	reject(w)
 	h.Models = opening.Models{Instead: "bedrock:nobody.knows-its-price"}
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
@@ -131,13 +130,7 @@ func (unread) Config(context.Context, *contest.Aggregate) (json.RawMessage, erro
 
 // A release may no longer read how an earlier one saved a contest's teams. Then all teams draft, and nothing waits.
 func TestATeamThatCantBeReadMakesNoDraftAnew(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	w.Extracted()
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
-	h, all := contested(w)
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	played(t, w, all, "慎重な案", "早い案", "一人の案")
-	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	w, h := scored(t)
 	reject(w)
 	h.Contests = unread{h.Contests}
 	next, err := h.Handle(t.Context(), w.In())

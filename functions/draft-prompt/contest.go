@@ -212,7 +212,7 @@ func (h *Handler) opened(ctx context.Context, c teamconfig.Contest, s tenancy.Se
 	teamconfig.Contest, []teamconfig.Finding, error) {
 	c = c.Within(s.DraftContest.MaxRounds)
 	c.Prices = s.OwnPrices()
-	found, err := h.Models.Check(ctx, c, c.Prices)
+	found, err := h.Models.Check(ctx, c)
 	return c, found, err
 }
 

@@ -58,9 +58,8 @@ func whole(out *model.Response, m *sdk.Message) {
 	out.Answered, out.Stop = m.Model, stop(m.StopReason)
 	var u model.Usage
 	use(&u, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens)
-	sum := &out.Usage
-	sum.Input, sum.Output, sum.Cached, sum.Written = sum.Input+u.Input, sum.Output+u.Output, sum.Cached+u.Cached, sum.Written+u.Written
-	sum.Searches += m.Usage.ServerToolUse.WebSearchRequests
+	u.Searches = m.Usage.ServerToolUse.WebSearchRequests
+	out.Usage = u.Plus(out.Usage)
 	for _, block := range m.Content {
 		out.Text += block.Text
 		if block.Type == "web_search_tool_result" {

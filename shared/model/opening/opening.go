@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"ringi/shared/domain/modelname"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model/price"
 	"ringi/shared/model/teamconfig"
@@ -25,10 +24,10 @@ type Models struct {
 }
 
 // Check returns a finding for each place that names a model which can't be called: of leaders, members, evaluator and
-// judge. Contests have a budget, so a model needs a known price, from the table or from own, the workspace's prices.
+// judge. Contests have a budget, so a model needs a known price, from the table or from the contest's own.
 // Bedrock's models need no key; whether the account may call them, only a call says. Check returns
 // errorclass.ErrUnavailable if the model secret can't be read now.
-func (m Models) Check(ctx context.Context, c teamconfig.Contest, own []tenancy.ModelPrice) ([]teamconfig.Finding, error) {
+func (m Models) Check(ctx context.Context, c teamconfig.Contest) ([]teamconfig.Finding, error) {
 	places := c.Named
 	if m.Instead != "" {
 		places = []teamconfig.Named{{File: "MODEL", Model: m.Instead, Set: true}}
@@ -58,7 +57,7 @@ func (m Models) Check(ctx context.Context, c teamconfig.Contest, own []tenancy.M
 		if why != "" {
 			found = append(found, p.Refused("can't be called: "+why))
 		}
-		if !price.Known(n.String(), own) {
+		if !price.Known(n.String(), c.Prices) {
 			found = append(found, p.Refused("has no known price, which the budget of a contest needs: "+
 				"give its price in the settings, or name another model"))
 		}

@@ -27,7 +27,7 @@ func TestAKeyThatWasJustAddedIsSeen(t *testing.T) {
 		c.Named = append(c.Named, teamconfig.Named{File: "t.toml", Model: name, Set: true})
 	}
 	k := &kept{is: secret.ModelSecret{Anthropic: "sk-ant"}}
-	found := expect.Value(opening.Models{Keys: k}.Check(t.Context(), c, nil))(t)
+	found := expect.Value(opening.Models{Keys: k}.Check(t.Context(), c))(t)
 	expect.That(t, len(found) == 1 && k.forgot == 1, "read anew %d times, %+v", k.forgot, found)
 }
 
@@ -49,8 +49,8 @@ func TestWhatTheModelSecretLacksIsSaid(t *testing.T) {
 			Named: []teamconfig.Named{{File: "t.toml", Model: name, Set: true}}}
 		k := &kept{is: secret.ModelSecret{Compatible: map[string]secret.ModelEndpoint{"grok": tt.at, "gemini": tt.at, "box": tt.at}}}
 		k.was = k.is
-		own := []tenancy.ModelPrice{{Model: name, Input: "1", Output: "1", Date: "2026-11-20"}}
-		found := expect.Value(opening.Models{Keys: k}.Check(t.Context(), c, own))(t)
+		c.Prices = []tenancy.ModelPrice{{Model: name, Input: "1", Output: "1", Date: "2026-11-20"}}
+		found := expect.Value(opening.Models{Keys: k}.Check(t.Context(), c))(t)
 		if tt.says == "" {
 			expect.That(t, found == nil, "%s: %+v", name, found)
 			continue

@@ -16,34 +16,37 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+// searchCases are what a member may meet that searches the web.
+var searchCases = map[string]struct {
+	model  string
+	search bool
+	reads  round.Reads
+	input  string
+	finds  model.Response
+	want   string // in what the member reads, or in its error
+	paid   int64
+}{
+	"found": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"overtime"}`, model.Response{Text: "45 hours",
+		Found: []model.Source{{Title: "A\nB", URL: "https://example.com/a"}, {URL: "https://example.com/a"}}},
+		"45 hours\n\nPages found:\n- A ⏎ B https://example.com/a", 2},
+	"beside listed tools": {"openai:gpt-4o", true, reads{}, `{"query":"overtime"}`, model.Response{Text: "45 hours"},
+		"Pages found: none are named.", 2},
+	"no query": {"openai:gpt-4o", true, nil, `{"query":" "}`, model.Response{}, "query must be a text", 0},
+	"declined": {"openai:gpt-4o", true, nil, `{"query":"x"}`, model.Response{Stop: model.StopRefused},
+		"declined to search", 2},
+	"failed": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`, model.Response{SearchFailed: "unavailable"},
+		"the vendor's search failed: unavailable", 2},
+	"failed after it found something": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`,
+		model.Response{Text: "45 hours", SearchFailed: "max_uses_exceeded", Found: []model.Source{{URL: "https://example.com/a"}}},
+		"45 hours\n\nPages found:\n- ", 2},
+	"not listed":              {"openai:gpt-4o", false, nil, "", model.Response{}, "読み取りツールが登録されていません", 0},
+	"a wire without a search": {"bedrock:x", true, nil, "", model.Response{}, "bedrock:x の提供元の Web 検索は使えず", 0},
+}
+
 // A member's search is a request of its own to the member's model. What it found is a read like any other, it is paid
 // once, and a resumed round reads what was saved.
 func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
-	for about, tt := range map[string]struct {
-		model  string
-		search bool
-		reads  round.Reads
-		input  string
-		finds  model.Response
-		want   string // in what the member reads, or in its error
-		paid   int64
-	}{
-		"found": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"overtime"}`, model.Response{Text: "45 hours",
-			Found: []model.Source{{Title: "A\nB", URL: "https://example.com/a"}, {URL: "https://example.com/a"}}},
-			"45 hours\n\nPages found:\n- A ⏎ B https://example.com/a", 2},
-		"beside listed tools": {"openai:gpt-4o", true, reads{}, `{"query":"overtime"}`, model.Response{Text: "45 hours"},
-			"Pages found: none are named.", 2},
-		"no query": {"openai:gpt-4o", true, nil, `{"query":" "}`, model.Response{}, "query must be a text", 0},
-		"declined": {"openai:gpt-4o", true, nil, `{"query":"x"}`, model.Response{Stop: model.StopRefused},
-			"declined to search", 2},
-		"failed": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`, model.Response{SearchFailed: "unavailable"},
-			"the vendor's search failed: unavailable", 2},
-		"failed after it found something": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`,
-			model.Response{Text: "45 hours", SearchFailed: "max_uses_exceeded", Found: []model.Source{{URL: "https://example.com/a"}}},
-			"45 hours\n\nPages found:\n- ", 2},
-		"not listed":              {"openai:gpt-4o", false, nil, "", model.Response{}, "読み取りツールが登録されていません", 0},
-		"a wire without a search": {"bedrock:x", true, nil, "", model.Response{}, "bedrock:x の提供元の Web 検索は使えず", 0},
-	} {
+	for about, tt := range searchCases {
 		t.Run(about, func(t *testing.T) {
 			told, tools := "", 0
 			says := func(_ context.Context, r model.Request) (model.Response, error) {
@@ -68,7 +71,9 @@ func TestAMemberSearchesTheWebByItsVendor(t *testing.T) {
 				return calls("delegate_to_search")
 			}
 			var events, searches []string
-			runner := round.Runner{Models: models{"leader": leader, tt.model: says}, Reads: tt.reads, Search: round.Search{Allowed: func(context.Context) (bool, error) { return tt.search, nil }}, Kept: k,
+			allowed := func(context.Context) (bool, error) { return tt.search, nil }
+			runner := round.Runner{Models: models{"leader": leader, tt.model: says}, Reads: tt.reads,
+				Search: round.Search{Allowed: allowed}, Kept: k,
 				Watch: func(e round.Event) {
 					if e.Kind == round.ToolUsed {
 						events = append(events, e.Tool)
