@@ -103,11 +103,6 @@ func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
 	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
-	for _, r := range c.Drop {
-		if _, ok := r.(*Listing); ok {
-			n.Listing = nil
-		}
-	}
 	return aggregate.Committed(&n, c)
 }
 

@@ -69,6 +69,9 @@ func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
 
 // Indexes lists the request where tasks are.
 func (l *Listing) Indexes(head aggregate.Root) []aggregate.Index {
+	if l.ListedAs == "" {
+		return nil
+	}
 	return listedAt(head.Common(), l.ListedAs, l.CreatedAt, l.ID)
 }
 

@@ -98,7 +98,7 @@ func (h Head) Standing() (s Status, waitsFor aggregate.CardType, known bool) {
 }
 
 // Listing is what lists show of a request that rests without a task: it waits for a choice, could not be drafted, or
-// ended. Its columns are a task's. It is dropped once there is a task.
+// ended. Its columns are a task's. Lists no longer find it once there is a task.
 type Listing struct {
 	aggregate.Meta
 	ID           string    `json:"id"`
@@ -106,7 +106,7 @@ type Listing struct {
 	Text         string    `json:"text"` // how the message begins
 	Source       Source    `json:"source"`
 	SlackChannel string    `json:"slack_channel"`
-	ListedAs     Status    `json:"listed_as"`
+	ListedAs     Status    `json:"listed_as"` // empty: there is a task
 	CreatedAt    time.Time `json:"created_at"`
 	UpdatedAt    time.Time `json:"updated_at"`
 }
@@ -148,9 +148,10 @@ func (c *change) note(out *aggregate.Change) {
 		c.noteListing(out)
 		return
 	}
-	if head.Listed && c.of.Listing != nil {
-		out.Remove(c.of.Listing)
-		head.Listed = false
+	if l := c.of.Listing; l != nil && l.ListedAs != "" {
+		n := *l
+		n.ListedAs = "" // not dropped: the roles of those who make tasks delete nothing
+		out.Put(&n)
 	}
 }
 

@@ -102,7 +102,7 @@ func (tb *table) listed() {
 	expect.Must(tb.t, known && is == a.Status() && waitsFor == a.WaitsFor(), "the head says %s %s, it is %s %s: %+v", is, waitsFor, a.Status(), a.WaitsFor(), a.Head)
 	var as Status
 	switch {
-	case a.Task != nil && a.Listing != nil:
+	case a.Task != nil && a.Listing != nil && a.Listing.ListedAs != "":
 		expect.Must(tb.t, false, "it is listed twice: %+v", a.Head)
 	case a.Task != nil:
 		as = a.Task.ListedAs

@@ -147,7 +147,7 @@ var (
 	failForm = &lazy.Regexp{Text: `(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`}
 	badForm  = &lazy.Regexp{Text: `(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`}
 	costForm = &lazy.Regexp{Text: `(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize|contest)\b)?`}
-	anyForm  = &lazy.Regexp{Text: `(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`}
+	anyForm  = &lazy.Regexp{Text: `(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|mark\s+\w+|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`}
 )
 
 func faultIn(message string) fault {
