@@ -352,6 +352,8 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 				p.Fits()
 				p.Accessible(t)
 				if window.Phone {
+					top := browser.Read[float64](p, `document.querySelector("#scroll").getBoundingClientRect().top / innerHeight`)
+					expect.That(t, top <= 0.2, "messages begin at %.2f of the screen", top)
 					p.Press(".menu-btn")
 				}
 				p.Press(`[data-focus="` + workspace.DirectMessage(workspace.Sato) + `"]`)
