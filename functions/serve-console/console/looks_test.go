@@ -2,11 +2,13 @@ package console_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -36,7 +38,7 @@ func TestLooksOfThePagesThatAdministratorsRead(t *testing.T) {
 	for _, w := range []*consoletest.World{empty, full} {
 		w.Console.Begin = &consoletest.Beginner{W: w, More: 2}
 	}
-	looks := map[*consoletest.World][]look{empty: emptyLooks(), full: fullLooks(full)}
+	looks := map[*consoletest.World][]look{empty: emptyLooks(empty), full: fullLooks(full)}
 	for _, locale := range []string{"ja", "en"} {
 		for w, all := range looks {
 			t.Run(fmt.Sprintf("%s, %d pages", locale, len(all)), func(t *testing.T) { looked(t, w, b, locale, all) })
@@ -102,11 +104,16 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 }
 
 // emptyLooks are pages of a workspace in which nothing happened.
-func emptyLooks() (all []look) {
+func emptyLooks(w *consoletest.World) (all []look) {
 	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "contests", "agents", "tasks", "approvals"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
-	refused := url.Values{"act": {"save"}, "max_versions": {"0"}, "task_budget": {"x"}, "agents.id": {"B A D"}}
+	page := w.As(workspace.Suzuki).Get("/console/settings")
+	base := html.UnescapeString(regexp.MustCompile(`name="base" value="([^"]*)"`).FindStringSubmatch(page.Body)[1])
+	refused := expect.Value(url.ParseQuery(base))(w.T)
+	for name, value := range map[string]string{"base": base, "rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save", "max_versions": "0", "hour_requests": "x"} {
+		refused.Set(name, value)
+	}
 	return append(all, look{name: "home-empty", path: "/console"}, look{name: "board-empty", path: "/console/contests/board"},
 		look{name: "audit-refused", path: "/console/audit?from=yesterday"}, look{name: "insights-refused", path: "/console/insights?from=2025-01-01&to=2025-12-31"},
 		look{name: "settings-refused", path: "/console/settings", form: refused}, look{name: "settings-saved", path: "/console/settings?done=saved"},

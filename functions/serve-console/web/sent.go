@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/large"
@@ -17,6 +18,11 @@ import (
 
 // Part is a value in a prompt and the names of the members that lead to it.
 type Part struct{ Path, Text string }
+
+// Short reports whether the value stands on a line with its names.
+func (p Part) Short() bool {
+	return p.Path != "" && len(p.Text) <= 80 && !strings.ContainsAny(p.Text, "\r\n")
+}
 
 // maxParts and maxSent bound what a page shows of a prompt: the number of values, and their total bytes.
 const (
