@@ -17,6 +17,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // chrome is the part of a phone's screen above what a page is about.
@@ -39,7 +40,7 @@ func TestLooksOfThePagesThatAdministratorsRead(t *testing.T) {
 		w.Console.Begin = &consoletest.Beginner{W: w, More: 2}
 	}
 	looks := map[*consoletest.World][]look{empty: emptyLooks(empty), full: fullLooks(full)}
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		for w, all := range looks {
 			t.Run(fmt.Sprintf("%s, %d pages", locale, len(all)), func(t *testing.T) { looked(t, w, b, locale, all) })
 		}
@@ -77,7 +78,7 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale strin
 		tab.Until(`document.querySelector("h1") && !document.querySelector("[data-now]")`)
 		for _, width := range []int64{1440, 390} {
 			for _, dark := range []bool{false, true} {
-				if pictures == "" && ((width == 390) != (locale == "en") || dark != (locale == "en")) {
+				if pictures == "" && ((width == 390) != (locale == language.English) || dark != (locale == language.English)) {
 					continue
 				}
 				tab.Resize(browser.Window{Width: width, Height: map[bool]int64{true: 844, false: 900}[width == 390], Phone: width == 390, Dark: dark, Language: locale, Calm: true})
