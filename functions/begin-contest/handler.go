@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/store/contests"
+	"ringi/shared/words/language"
 )
 
 const checkAtOnce = 8
@@ -60,12 +62,13 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		return contests.Answered{}, fmt.Errorf("open the files of contests: %w", err)
 	}
 	if in.Begin != nil {
-		return h.begin(ctx, w, *in.Begin)
+		return h.begin(ctx, w, *in.Begin, in.Locale)
 	}
 	s, err := h.read(ctx, tenant)
 	if err != nil {
 		return contests.Answered{}, err
 	}
+	s.reader = cmp.Or(in.Locale, language.English)
 	if in.Check != "" {
 		if in.Prices != nil {
 			s.Prices = in.Prices
@@ -96,6 +99,7 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 type workspace struct {
 	tenancy.Settings
 	unlisted string // why members find no tool for reading; empty: they do
+	reader   string // the language of whoever reads what is wrong
 }
 
 func (h *Handler) read(ctx context.Context, tenant string) (x workspace, err error) {
@@ -127,7 +131,7 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 	d := contests.Described{
 		File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds,
 	}
-	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong)
+	d.Wrong, d.Warnings, err = teamconfig.Texts(found, mostWrong, s.reader)
 	if err != nil || len(d.Wrong) > 0 {
 		return d, c, err // mistakes include names that are too long
 	}
@@ -138,11 +142,12 @@ func (h *Handler) described(ctx context.Context, w teamconfig.Workspace, file st
 }
 
 // begin begins the contest that a file describes. For an invalid file it returns the mistakes.
-func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
+func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone, reader string) (contests.Answered, error) {
 	s, err := h.read(ctx, x.Tenant)
 	if err != nil {
 		return contests.Answered{}, err
 	}
+	s.reader = cmp.Or(reader, language.English)
 	d, config, err := h.described(ctx, w, x.File, s, x.MaxRounds)
 	if err != nil || len(d.Wrong) > 0 {
 		return contests.Answered{Contests: []contests.Described{d}}, err

@@ -107,7 +107,7 @@ func TestATeamWhoseFileIsNoLongerSharedMakesNoDraftAnew(t *testing.T) {
 	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval)
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.Over() && x.As == task.ContestFiles && x.Team == "", "%+v", x)
-	expect.Has(t, x.Detail, "there is no such file")
+	expect.Has(t, x.Detail, "このファイルはありません")
 }
 
 // Before a team makes its draft anew, its models are opened, as before any contest: a key or a price may be gone.

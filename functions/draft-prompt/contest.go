@@ -286,7 +286,7 @@ func (h *Handler) config(ctx context.Context, tenant string, s tenancy.Settings)
 	if err != nil {
 		return c, err
 	}
-	wrong, _, err := teamconfig.Texts(append(found, unopened...), mostWrong)
+	wrong, _, err := teamconfig.Texts(append(found, unopened...), mostWrong, s.Locale)
 	if err == nil && len(wrong) > 0 {
 		err = errors.New(strings.Join(wrong, "\n"))
 	}

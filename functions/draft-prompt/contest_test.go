@@ -252,8 +252,8 @@ func TestAContestsFileThatCantBeUsedParksNothing(t *testing.T) {
 		open  func() (teamconfig.Workspace, error)
 		names string
 	}{
-		"that isn't there":          {of(fstest.MapFS{}), sample.File + ": there is no such file"},
-		"that is no TOML":           {of(fstest.MapFS{sample.File: {Data: []byte("[[")}}), sample.File + ": is not TOML: line 1"},
+		"that isn't there":          {of(fstest.MapFS{}), sample.File + ": このファイルはありません"},
+		"that is no TOML":           {of(fstest.MapFS{sample.File: {Data: []byte("[[")}}), sample.File + ": TOML として読み取れません (1 行目"},
 		"with a field beyond bound": {of(wrong), "timeout_per_team_seconds"},
 		"of no workspace":           {func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }, "MIXSEEK_WORKSPACE"},
 	} {

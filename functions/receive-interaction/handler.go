@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -84,6 +85,8 @@ type Handler struct {
 	Contests      Contests
 	Edge          inbound.Edge
 	Now           func() time.Time
+
+	early atomic.Pointer[early] // the last that this instance noted
 }
 
 // click is one act of one person: what they clicked, and where.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -112,5 +113,22 @@ func (h *Handler) takeBest(ctx context.Context, c click) {
 	if err == nil || errors.Is(err, aggregate.ErrNotFound) {
 		v = h.decide(ctx, c, decide.TakeBest(scored))
 	}
-	h.tell(ctx, c, v)
+	early := early{c.User, c.ID, h.Now()}
+	if !errors.Is(v.Err, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored}) {
+		h.tell(ctx, c, v)
+	} else if last := h.early.Load(); last == nil || !last.repeats(early) {
+		h.early.Store(&early)
+		h.tell(ctx, c, v)
+	}
+}
+
+// early is a press of the button that ends a contest, before a draft is scored.
+type early struct {
+	user, version string
+	at            time.Time
+}
+
+// repeats reports whether the same person, who still has the note, pressed again within a minute.
+func (e *early) repeats(next early) bool {
+	return e.user == next.user && e.version == next.version && next.at.Sub(e.at) < time.Minute
 }

@@ -89,8 +89,44 @@ func testAudit(t *testing.T, st *taskStore) {
 	}
 
 	t.Run("entries outside of tasks are found by their own resource", func(t *testing.T) { testAuditOutsideTasks(t, st) })
+	t.Run("what Ringi did is found by who asked for it", func(t *testing.T) { testAuditAskedFor(t, st, all) })
 	t.Run("an entry is never written over", func(t *testing.T) { testAuditNotWrittenOver(t, st, all) })
 	t.Run("bounds are named", func(t *testing.T) { testAuditBounds(t, st) })
+}
+
+// testAuditAskedFor writes an entry as this release does, and one as earlier releases did, which indexed what Ringi
+// itself did by its type alone.
+func testAuditAskedFor(t *testing.T, st *taskStore, others []aggregate.AuditEntry) {
+	entry := func(n int) aggregate.AuditEntry {
+		return aggregate.AuditEntry{
+			ID: fmt.Sprintf("%026d", 9000+n), TenantID: tenant, Timestamp: may2.Add(time.Duration(n) * time.Second), ActorType: aggregate.ActorSystem,
+			Action: task.AuditTaskCreated, ResourceType: "task", ResourceID: "asked", AggregateID: "asked", Details: `{"requester":"U9"}`,
+		}
+	}
+	earlier, now := entry(1), entry(2)
+	row := expect.Value(table.PackAudit(earlier))(t)
+	table.Index(row, 3, table.AuditOf(tenant, "ACTOR", "system"), aggregate.TimeText(earlier.Timestamp)+"#"+earlier.ID)
+	write(t, st, row, expect.Value(table.PackAudit(now))(t))
+	system := 2
+	for _, x := range others {
+		if x.ActorType == aggregate.ActorSystem {
+			system++
+		}
+	}
+	ids := func(f AuditFilter) (out []string) {
+		for _, x := range walk(t, 30, func(cursor string) (table.Page[aggregate.AuditEntry], error) {
+			return st.Audit(t.Context(), tenant, f, cursor, 30)
+		}) {
+			out = append(out, x.ID)
+		}
+		return out
+	}
+	expect.Same(t, []string{now.ID}, ids(AuditFilter{Actor: "U9"}))
+	expect.Same(t, []string{now.ID}, ids(AuditFilter{Actor: "U9", Action: task.AuditTaskCreated}))
+	expect.Same(t, []string{now.ID, earlier.ID}, ids(AuditFilter{Actor: "U9", Resource: "asked"}))
+	expect.Same(t, []string{now.ID, earlier.ID}, ids(AuditFilter{Actor: "system", Resource: "asked"}))
+	expect.Same(t, []string{now.ID, earlier.ID}, ids(AuditFilter{Actor: "system", Action: task.AuditTaskCreated}))
+	expect.Is(t, len(ids(AuditFilter{Actor: "system"})), system, "entries by Ringi itself")
 }
 
 func testAuditOutsideTasks(t *testing.T, st *taskStore) {

@@ -120,7 +120,7 @@ func (c *Pages) showBeginForm(
 	if err == nil && most < aggregate.USD(mostContestUSD) {
 		p.Most = most.String()
 	}
-	found, err := c.Begin.Ask(r.Context(), contests.Asked{Tenant: v.Tenant})
+	found, err := c.Begin.Ask(r.Context(), contests.Asked{Tenant: v.Tenant, Locale: v.Locale})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""], status = words.Say("not_now"), http.StatusServiceUnavailable
@@ -184,7 +184,7 @@ func (c *Pages) beginAlone(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
 	}
-	answer, err := c.Begin.Ask(r.Context(), contests.Asked{Begin: &asked})
+	answer, err := c.Begin.Ask(r.Context(), contests.Asked{Begin: &asked, Locale: v.Locale})
 	switch {
 	case err != nil:
 		slog.ErrorContext(

@@ -254,6 +254,10 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
 		return id
 	}
+	w.Results["prompts/x"] = `{"system":"規則","messages":[{"role":"user","content":"依頼"}]}`
+	answered := aggregate.NewID()
+	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/9", []byte(`{"text":"<b>案</b> tanaka@example.com","calls":[{"name":"ask","input":{"q":"勤怠"},"opaque":{"data":"c2VjcmV0"}}]}`),
+		aggregate.Usage{ID: answered, Model: "claude-x", Calls: 1, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}))
 	gone := spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.Tenant.ID + "/" + k.ID + "/gone.json", Bytes: 9})
 	unsent := spend("01/leader/1/2/1", nil)
 	spend("01/evaluator/1/1/failed-1", nil)
@@ -261,6 +265,9 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
 	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "長すぎて切れたため、長くして呼び直し", "記録なし", "見る", "$0.0056")
+	page := b.Get(list + "/" + answered)
+	page.Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答", "&lt;b&gt;案&lt;/b&gt; t*****@example.com", `ask {&#34;q&#34;:&#34;勤怠&#34;}`)
+	page.Lacks(t, "tanaka@example.com", "<b>案", "c2VjcmV0")
 	b.Get(list+"/"+gone).Says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
 	b.Get(list+"/"+unsent).Says(t, http.StatusNotFound)
 	b.Get(k.Page()+"/sent/"+contest.TeamHash("nobody")).Says(t, http.StatusNotFound)

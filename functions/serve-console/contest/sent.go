@@ -2,6 +2,7 @@ package contest
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/slack/card"
+	"ringi/shared/store/contests"
 	"ringi/shared/words/legible"
 )
 
@@ -112,5 +114,28 @@ func (c *Pages) showContestSent(w http.ResponseWriter, r *http.Request, v *web.V
 	}
 	k := work.Team
 	of, back := contest.Ref(v.Tenant, k.ExecutionID), sentPath(k.ExecutionID, k.TeamID)
-	return c.ShowKept(w, r, v, of, work.Uses, back, "contest", nil)
+	kept := contests.Kept{Store: c.Contests, Team: work.Ref(), Execution: k.ExecutionID}
+	return c.ShowKept(w, r, v, of, work.Uses, back, "contest", func(u *aggregate.Use) (string, error) {
+		text, _, err := kept.Turn(r.Context(), strings.TrimPrefix(u.Made, contest.TurnsList))
+		return answered(text), err
+	})
+}
+
+// answered returns what a model answered, as its turn was kept: its text, and what it called.
+func answered(turn []byte) string {
+	var t struct {
+		Text  string
+		Calls []struct {
+			Name  string
+			Input json.RawMessage
+		}
+	}
+	if json.Unmarshal(turn, &t) != nil {
+		return ""
+	}
+	parts := []string{t.Text}
+	for _, call := range t.Calls {
+		parts = append(parts, call.Name+" "+string(call.Input))
+	}
+	return strings.TrimSpace(strings.Join(parts, "\n"))
 }

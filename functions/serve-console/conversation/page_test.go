@@ -163,7 +163,7 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	k.Run()
 	use, other := aggregate.NewID(), aggregate.NewID()
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "いいえ、<b>できません</b> tanaka@example.com", HandOver: "別の依頼", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
 	})
 	k.Says(workspace.Sato, "続き")
 	k.Run()
@@ -177,6 +177,8 @@ func sentIsForAdministrators(t *testing.T, w *consoletest.World) {
 	expect.That(t, list.Status == http.StatusOK && strings.Contains(list.Body, k.Page()+"/sent/"+use) &&
 		!strings.Contains(list.Body, other) && strings.Contains(list.Text(), "記録なし"), "%v", list)
 	shown := admin.Get(k.Page() + "/sent/" + use)
+	shown.Says(t, http.StatusOK, "ユーザー", "集計の相談", "回答", "いいえ、&lt;b&gt;できません&lt;/b&gt; t*****@example.com", "別の依頼")
+	shown.Lacks(t, "tanaka@example.com", "<b>できません")
 	expect.That(t, shown.Status == http.StatusOK && strings.Contains(shown.Text(), "集計の相談") &&
 		!strings.Contains(shown.Body, "<script>alert"), "%v", shown)
 	opener.Get(k.Page()).Lacks(t, "AI モデルに送った内容")

@@ -1,8 +1,10 @@
 package conversation
 
 import (
+	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/functions/serve-console/web"
@@ -62,5 +64,39 @@ func (c *Pages) showSent(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	if err != nil {
 		return err
 	}
-	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation", nil)
+	return c.ShowKept(w, r, v, of, uses, "/console/sessions/"+of.ID+"/sent", "conversation", func(u *aggregate.Use) (string, error) {
+		return c.answered(r.Context(), of, u)
+	})
+}
+
+// answered returns what the agent said after these calls, what it proposed and the request that it wrote.
+func (c *Pages) answered(ctx context.Context, of aggregate.Ref, u *aggregate.Use) (string, error) {
+	if u.Made == "" {
+		return "", nil
+	}
+	m, err := c.Conversations.Message(ctx, of.Tenant, of.ID, u.Made)
+	if err != nil {
+		return "", err
+	}
+	parts := []string{m.Content}
+	if m.ActionID != "" {
+		a, err := c.Conversations.Load(ctx, of)
+		if err != nil {
+			return "", err
+		}
+		for _, x := range a.Actions {
+			if x.ActionID != m.ActionID {
+				continue
+			}
+			proposed, err := c.Results.Open(ctx, of, x.Payload)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, string(x.ActionType)+" "+string(proposed))
+		}
+	}
+	if m.HandOver != nil {
+		parts = append(parts, m.HandOver.Text)
+	}
+	return strings.TrimSpace(strings.Join(parts, "\n\n")), nil
 }

@@ -25,7 +25,7 @@ var errNoFiles = errors.New("the files of contests can't be checked")
 func (c *Pages) described(ctx context.Context, v *web.Viewer, d tenancy.DraftContest, prices []tenancy.ModelPrice) (
 	*contests.Described, error) {
 	answer, err := c.Contests.Ask(ctx, contests.Asked{
-		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices,
+		Tenant: v.Tenant, Check: d.File, MaxRounds: d.MaxRounds, Prices: prices, Locale: v.Locale,
 	})
 	if err != nil {
 		slog.ErrorContext(ctx, "the files of a contest are not checked", "tenant", v.Tenant, "err", err)

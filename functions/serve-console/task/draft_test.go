@@ -20,6 +20,7 @@ func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
 		"whose it is, and the others": showsWhoseDraft, "another is taken after it was read": takesAnother, "a stamp was faster": stampWasFaster,
 		"who may not": strangersTakeNothing, "what a card could not show": longDraftIsRead, "a contest that goes on": contestGoesOn,
 		"teams that people stopped": stoppedTeamsDidNotFail,
+		"teams that failed before":  failedTeamsWereNotStopped,
 	})
 }
 
@@ -72,6 +73,19 @@ func contestGoesOn(t *testing.T, w *consoletest.World) {
 }
 
 func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
+	page := bestTaken(t, w, contest.ReasonCancelled)
+	page.Holds(t, "90.00 点", "コンテストが中止されたため、それまでの最良の案で終えました。")
+	page.Lacks(t, "途中で失敗した")
+}
+
+func failedTeamsWereNotStopped(t *testing.T, w *consoletest.World) {
+	page := bestTaken(t, w, contest.ReasonLeader)
+	page.Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終えました。 リーダーの AI が答えませんでした。")
+	page.Lacks(t, "コンテストが中止された")
+}
+
+// bestTaken returns the page of a task whose contest a person ended with its best draft, of a team that ended for why.
+func bestTaken(t *testing.T, w *consoletest.World, why aggregate.Reason) consoletest.Answer {
 	k := contested(w)
 	k.Plays(1, 1, 0.9, "案")
 	suzuki := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: w.Tenant.TeamID, Member: true}
@@ -79,7 +93,7 @@ func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.TakeBest(a.Prompt().ID, true, suzuki, policy, w.Now())
 	})
-	k.Ends(1, contest.PartialFailure, contest.ReasonCancelled)
+	k.Ends(1, contest.PartialFailure, why)
 	k.Ends(2, contest.PartialFailure, contest.ReasonCancelled)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	outcome, _ := expect.Value(w.Console.Contests.Load(t.Context(), contest.Ref(w.Tenant.ID, k.ID)))(t).Outcome()
@@ -90,9 +104,7 @@ func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishContest(a.Head.Run, "team-a", "案", s, w.Now())
 	})
-	page := w.As(workspace.Suzuki).Get(w.TaskPage())
-	page.Holds(t, "90.00 点", "コンテストが中止されたため、それまでの最良の案で終えました。")
-	page.Lacks(t, "途中で失敗した")
+	return w.As(workspace.Suzuki).Get(w.TaskPage())
 }
 
 func showsWhoseDraft(t *testing.T, w *consoletest.World) {

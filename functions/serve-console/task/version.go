@@ -53,9 +53,9 @@ type Draft struct {
 }
 
 func (r Reader) draft(x *task.Contest, e task.Entry) Draft {
-	why := card.TeamEnd{Exit: e.Exit}
-	if x.TakenAt != nil && e.Exit == contest.PartialFailure {
-		why.Reason = contest.ReasonCancelled // by whoever took the best draft
+	why := card.TeamEnd{Exit: e.Exit, Reason: e.Reason}
+	if x.Stopped(e) {
+		why.Reason = contest.ReasonCancelled
 	}
 	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, why.In(r.Locale)}
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/large"
@@ -17,6 +18,11 @@ import (
 
 // Part is a value in a prompt and the names of the members that lead to it.
 type Part struct{ Path, Text string }
+
+// Short reports whether the value stands on a line with its names.
+func (p Part) Short() bool {
+	return p.Path != "" && len(p.Text) <= 80 && !strings.ContainsAny(p.Text, "\r\n")
+}
 
 // maxParts and maxSent bound what a page shows of a prompt: the number of values, and their total bytes.
 const (
@@ -88,10 +94,10 @@ type sentPage struct {
 }
 
 // ShowKept shows the stored prompts of the calls that an address names, if the aggregate made those calls; back is the
-// address of the list of calls, and answer what the calls made.
+// address of the list of calls, and answer returns what the calls made.
 func (c *Site) ShowKept(
 	w http.ResponseWriter, r *http.Request, v *Viewer, of aggregate.Ref, made []*aggregate.Use, back, what string,
-	answer func(*aggregate.Use) string,
+	answer func(*aggregate.Use) (string, error),
 ) error {
 	i := slices.IndexFunc(made, func(u *aggregate.Use) bool { return u.ID == r.PathValue("use") })
 	if i < 0 || !made[i].Kept() {
@@ -108,9 +114,11 @@ func (c *Site) ShowKept(
 	default:
 		p.Sent = SentOf(text)
 	}
-	if answer != nil {
-		p.Answer = legible.Spelled(mask.Text(answer(use)))
+	said, err := answer(use)
+	if err != nil && !errors.Is(err, large.ErrExpired) && !errors.Is(err, aggregate.ErrNotFound) {
+		return err
 	}
+	p.Answer = indented(legible.Spelled(mask.Text(legible.Beginning(said, maxSent))))
 	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
 	return c.Show(w, r, v, Document{Title: v.Texts("sent").Say("title"), Here: here, Data: p}, "sent.html")
 }

@@ -55,6 +55,10 @@ func SentOf(text []byte) (s Sent) {
 			delete(rest, name)
 		}
 	}
+	if said, is := whole["input"].(string); is { // a conversation's only message
+		s.Turns = append(s.Turns, Turn{"user", room.said(said)})
+		delete(rest, "input")
+	}
 	s.Rest = room.rest(rest)
 	s.Left = room.left
 	return s

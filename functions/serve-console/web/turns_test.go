@@ -20,6 +20,7 @@ func TestAPromptIsReadAsItsTurns(t *testing.T) {
 			"system[=規則] user[=x] other[name=f type=function_call] rest[]"},
 		"bedrock":             {`{"system":[{"text":"規則"}],"messages":[{"role":"user","content":[{"text":"x"}]}]}`, "system[=規則] user[=x] rest[]"},
 		"the demo":            {`{"purpose":"plan","system":"規則","messages":[{"role":"user","parts":[{"text":"x","passing":true}]}]}`, "system[=規則] user[=x] rest[purpose=plan]"},
+		"one message":         {`{"input":"x"}`, "user[=x] rest[]"},
 		"a text":              {`no JSON`, "rest[=no JSON]"},
 		"a list":              {`["x"]`, "rest[1=x]"},
 		"odd members":         {`{"system":7,"messages":"x","input":["y",{"role":3}]}`, "system[=7] other[=y] other[role=3] rest[messages=x]"},

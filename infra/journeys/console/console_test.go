@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 )
 
 // running is the only stack of this package's tests. Tests that don't change the workspace for others are parallel, and
@@ -100,6 +101,9 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 					tab.Fits()
 					tab.Accessible(t)
 					tab.Clean()
+					if chrome := browser.Read[float64](tab, `document.querySelector("main").getBoundingClientRect().top / innerHeight`); w.Phone {
+						expect.That(t, chrome <= 0.2, "the page begins at %.2f of the screen", chrome)
+					}
 					if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"), "session", played.ID, "contest").Replace(strings.TrimPrefix(path, "/"))
 						tab.Whole(filepath.Join(dir, w.name+"-"+name+".png"))

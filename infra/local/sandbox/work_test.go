@@ -176,9 +176,13 @@ func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(41) + `"`)
 	p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) + `"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
 	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `"`)
+	talk := "01972f3e-0b6c-8a11-9c2d-3e4f5a6b7c8d" // a conversation with an agent has no run
+	w.post(t, workspace.HR, slack.MsgOptionText("会話の回答", false), slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": talk}}))
+	p.Until(`document.querySelector(".log").innerText.includes("会話の回答")`)
 	last := w.request(t, 42, true)
 	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]')`)
 	p.Until(`document.querySelector("#which-task").value === "` + taskID(3) + `" && document.querySelector("#which-task").innerText.includes("依頼 042")`)
+	p.Until(`![...document.querySelectorAll("#which-task option")].some((o) => o.value === "` + talk + `")`)
 	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `" && document.querySelector(".usage")?.innerText.includes("800 トークン · $0.012")`)
 	p.Press(".row summary")
 	p.Press(`.row [data-more="whole"]`)
@@ -348,6 +352,8 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 				p.Fits()
 				p.Accessible(t)
 				if window.Phone {
+					top := browser.Read[float64](p, `document.querySelector("#scroll").getBoundingClientRect().top / innerHeight`)
+					expect.That(t, top <= 0.2, "messages begin at %.2f of the screen", top)
 					p.Press(".menu-btn")
 				}
 				p.Press(`[data-focus="` + workspace.DirectMessage(workspace.Sato) + `"]`)

@@ -117,7 +117,7 @@ func (c *change) summary(teams []Standing, results aggregate.Blob, now time.Time
 	}
 	s.Status = StatusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))
 	for _, t := range Ranked(teams) {
-		s.Places = append(s.Places, Place{t.Best.TeamID, t.Best.TeamName, t.Best.RoundNumber, t.Best.EvaluationScore, t.Best.SubmissionHash, t.Team.ExitReason})
+		s.Places = append(s.Places, Place{t.Best.TeamID, t.Best.TeamName, t.Best.RoundNumber, t.Best.EvaluationScore, t.Best.SubmissionHash, t.Team.ExitReason, t.Team.Reason})
 	}
 	if len(s.Places) > 0 {
 		first := s.Places[0]

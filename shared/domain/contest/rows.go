@@ -76,12 +76,13 @@ type FailedTeam struct {
 
 // Place is a team's entry in the ranking, with its best round.
 type Place struct {
-	TeamID      string     `json:"team_id"`
-	TeamName    string     `json:"team_name"`
-	RoundNumber int        `json:"round_number"`
-	Score       float64    `json:"evaluation_score"` // 0.0 to 1.0
-	Hash        string     `json:"hash"`             // aggregate.HashOf the submission
-	ExitReason  ExitReason `json:"exit_reason"`
+	TeamID      string           `json:"team_id"`
+	TeamName    string           `json:"team_name"`
+	RoundNumber int              `json:"round_number"`
+	Score       float64          `json:"evaluation_score"` // 0.0 to 1.0
+	Hash        string           `json:"hash"`             // aggregate.HashOf the submission
+	ExitReason  ExitReason       `json:"exit_reason"`
+	Reason      aggregate.Reason `json:"reason,omitempty"`
 }
 
 // Unjudged is a team whose judge gave no judgment of some rounds, so that the team played on.

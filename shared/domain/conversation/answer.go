@@ -95,7 +95,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if c.Conversation.Unnamed {
 		c.Conversation.AgentID = cmp.Or(x.AgentID, c.Conversation.AgentID)
 	}
-	c.charge(x.Usage)
+	use := c.charge(x.Usage)
 	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
 		c.Conversation.Unasked = 0
@@ -116,6 +116,9 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			answer.Read, answer.ReadKept = x.Files.Read, &x.Files.Kept
 		}
 		m := c.say(answer)
+		if use != nil {
+			use.Made = m.Key()
+		}
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
 				c.card(CardMessage, MessageSubject(m.Key(), part))
@@ -276,14 +279,17 @@ func (c *change) tidy() {
 }
 
 // charge adds the usage of model calls to the conversation's total and to the tenant's day.
-func (c *change) charge(u aggregate.Usage) {
+// charge adds what model calls cost. It returns their row, or nil if there were none.
+func (c *change) charge(u aggregate.Usage) *aggregate.Use {
 	if u.ID == "" {
-		return
+		return nil
 	}
+	use := &aggregate.Use{Usage: u, CreatedAt: c.Now}
 	c.Conversation.Usage, c.Conversation.Provider = c.Conversation.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Conversation.Provider)
-	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
+	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Conversation.ID, Row: use})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 	c.Counts = append(c.Counts, tenancy.SpentByAgents(u, c.Now)...)
+	return use
 }
 
 // Refusal says why messages get a fixed sentence instead of a model's answer.

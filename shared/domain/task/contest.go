@@ -46,7 +46,8 @@ type Entry struct {
 	Score    float64 `json:"score"` // 0 to 100, with two decimals
 	Hash     string  `json:"hash"`  // HashOf its text
 
-	Exit contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
+	Exit   contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
+	Reason aggregate.Reason   `json:"reason,omitempty"`      // of a failure; earlier releases kept none
 }
 
 // Values of Contest.As for a contest that stopped reporting, and for versions without a contest.
@@ -68,6 +69,11 @@ const contestLateBy = time.Hour
 
 // Over reports whether the contest has ended. It is false while the contest has not been created.
 func (c *Contest) Over() bool { return c != nil && c.EndedAt != nil }
+
+// Stopped reports whether the entry's team stopped because a person took the best draft so far.
+func (c *Contest) Stopped(e Entry) bool {
+	return c.TakenAt != nil && e.Exit == contest.PartialFailure && (e.Reason == "" || e.Reason == contest.ReasonCancelled)
+}
 
 // Contesting returns the version that a contest is drafting, or nil.
 func (a *Aggregate) Contesting() *Prompt {
@@ -236,7 +242,7 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) (aggrega
 		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
 		x.Unjudged = o.Summary.Unjudged[:min(len(o.Summary.Unjudged), MaxFailures)]
 		for _, e := range o.Summary.Places {
-			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash, e.ExitReason})
+			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash, e.ExitReason, e.Reason})
 		}
 	})
 	c.Put(n)

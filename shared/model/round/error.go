@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"ringi/shared/domain/contest"
@@ -113,6 +114,7 @@ type texts struct {
 	leader, evaluator           string
 	kinds                       map[model.Kind]string
 	unreachable, unusable       string
+	answered                    string // with an error; its number
 	limitWaited, limitAsked     string // model, how long
 	seconds, minutes            string
 	noReads, noSandbox, noWords string // about a member
@@ -125,11 +127,15 @@ type texts struct {
 // because is why, with the model, and with the time of a rate limit.
 func (w texts) because(e *model.Error) string {
 	name := legible.OneLine(legible.Clip(e.Model, maxNamed))
+	why := w.why(e.Kind)
+	if _, named := w.kinds[e.Kind]; !named && e.Status >= http.StatusBadRequest {
+		why = fmt.Sprintf(w.answered, e.Status)
+	}
 	switch {
 	case e.Kind != model.RateLimited && name != "":
-		return w.why(e.Kind) + " (" + name + ")"
+		return why + " (" + name + ")"
 	case e.Kind != model.RateLimited:
-		return w.why(e.Kind)
+		return why
 	case e.Waited >= time.Second:
 		return fmt.Sprintf(w.limitWaited, name, w.span(e.Waited))
 	}
@@ -176,6 +182,7 @@ var words = language.InEach(
 		seconds: "%d 秒", minutes: "%d 分",
 		limitWaited: "AI モデル %s の提供元が呼び出しの回数を制限しています(レート制限)。%s待っても解除されませんでした。",
 		limitAsked:  "AI モデル %s の提供元が呼び出しの回数を制限していて(レート制限)、解除までの %sを待つ時間がありません。",
+		answered:    "AI モデルの提供元がエラー (HTTP %d) を返しました。",
 		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答を使える形で受け取れませんでした。",
 		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。",
 		noSearch:     "AI モデル %s の提供元の Web 検索は使えず、ほかの読み取りツールも登録されていません。",
@@ -201,6 +208,7 @@ var words = language.InEach(
 		seconds: "%d s", minutes: "%d min",
 		limitWaited: "the vendor of the AI model %s limits how often it may be called (rate limit), and still did after %s of waiting.",
 		limitAsked:  "the vendor of the AI model %s limits how often it may be called (rate limit), and there is no time to wait for the %s that it asks for.",
+		answered:    "the AI model's vendor answered with an error (HTTP %d).",
 		unreachable: "the AI model could not be reached.", unusable: "the AI model's answers could not be used.",
 		noReads: "No tool for reading is listed for contests.", noSandbox: "Code can't be executed in this deployment.",
 		noSearch:     "The vendor of the AI model %s has no web search that can be used, and no other tool for reading is listed.",

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -24,15 +25,18 @@ type Finding struct {
 // maxSaid bounds a finding's text, in characters, because rows and answers hold findings and a name may be very long.
 const maxSaid = 1000
 
-// String returns the file, the field, the mistake and the value.
-func (f Finding) String() string {
+// String returns In English.
+func (f Finding) String() string { return f.In(language.English) }
+
+// In returns the file, the field, the mistake and the value as one text.
+func (f Finding) In(locale string) string {
 	s := f.File
 	if f.Field != "" {
 		s += ": " + f.Field
 	}
-	s += ": " + f.Message
+	s += ": " + in(locale, f.Message)
 	if f.Value != "" {
-		s += ", got " + f.Value
+		s += words.In(locale).got + in(locale, f.Value)
 	}
 	return legible.Beginning(s, maxSaid)
 }
@@ -42,22 +46,22 @@ func Valid(found []Finding) bool {
 	return !slices.ContainsFunc(found, func(f Finding) bool { return !f.Warning })
 }
 
-// Texts returns the texts of mistakes and of warnings: of each the first most, and then how many more there are. It
+// Texts returns the texts of mistakes and of warnings in a language: of each the first most, and then how many more. It
 // returns errorclass.ErrUnavailable if a file can't be read now, which is no mistake in it.
-func Texts(found []Finding, most int) (mistakes, warnings []string, err error) {
+func Texts(found []Finding, most int, locale string) (mistakes, warnings []string, err error) {
 	for _, f := range found {
 		switch {
 		case errors.Is(f.Err, errorclass.ErrUnavailable):
 			return nil, nil, fmt.Errorf("read %.200s: %w", f.File, f.Err)
 		case f.Warning:
-			warnings = append(warnings, f.String())
+			warnings = append(warnings, f.In(locale))
 		default:
-			mistakes = append(mistakes, f.String())
+			mistakes = append(mistakes, f.In(locale))
 		}
 	}
 	bounded := func(all []string) []string {
 		if n := len(all) - most; n > 0 {
-			return append(all[:most], fmt.Sprintf("and %d more", n))
+			return append(all[:most], fmt.Sprintf(words.In(locale).more, n))
 		}
 		return all
 	}

@@ -183,8 +183,7 @@ func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
 		lines = append(lines, d.filled(w.taken, x))
 	}
 	if winner != nil {
-		stopped := x.TakenAt != nil && winner.Exit == contest.PartialFailure // by the person who took the draft
-		if e := (TeamEnd{Exit: winner.Exit}); e.short() && !stopped {
+		if e := (TeamEnd{Exit: winner.Exit, Reason: winner.Reason}); e.short() && !x.Stopped(*winner) {
 			line(winner.TeamName, e)
 		}
 	}

@@ -174,10 +174,12 @@ function apply(c) {
 
 const ulid = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** taskOf is the task that a card belongs to, or "". */
+const conversation = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** taskOf is the task that a card belongs to, or "": a conversation with an agent has no run. */
 export function taskOf(m) {
   const named = m.metadata?.event_payload?.task;
-  if (typeof named === "string" && named) return named;
+  if (typeof named === "string" && named) return conversation.test(named) ? "" : named;
   const blocks = [...(m.blocks || []), ...(m.attachments || []).flatMap((a) => a.blocks || [])];
   return blocks.find((b) => b.type === "actions" && ulid.test(b.block_id))?.block_id || "";
 }

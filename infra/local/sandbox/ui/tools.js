@@ -52,6 +52,7 @@ export function drawTools(top, threads) {
   const label = JSON.stringify([waits, language()]);
   if (parts.waits.dataset.sig !== label) {
     parts.waits.dataset.sig = label;
+    parts.waits.ariaLabel = `${t("waits")} ${waits}`; // a phone shows the number alone
     parts.waits.replaceChildren(icon("stamp"), h("span", {}, t("waits")), h(`b.count${waits ? ".some" : ""}`, {}, String(waits)));
   }
 }

@@ -1,0 +1,134 @@
+package console_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/daily"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/sums"
+)
+
+// fullLooks gives a workspace something to show, and returns its pages.
+func fullLooks(w *consoletest.World) []look {
+	worked(w)
+	request := finished(w)
+	k := w.Compete("経費精算の手順を決めて", nil)
+	k.Plays(1, 1, 0.81, "1. 領収書を集める\n2. 上長が確かめる")
+	k.Plays(1, 2, 0.88, "1. 領収書を月末までに集める\n2. 上長が確かめる")
+	k.Plays(2, 1, 0.64, "1. 各自が申請する")
+	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
+	w.Results["prompts/contest"] = prompt
+	use := aggregate.NewID()
+	kept := contests.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
+	expect.NoError(w.T, kept.Keep(w.T.Context(), "01/leader/1", []byte(`{"text":"1. 領収書を集める"}`), usage(use, "prompts/contest")))
+	talk := talked(w)
+	sent := k.Page() + "/sent/" + contest.TeamHash("team-a")
+	return []look{
+		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit", path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
+		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request", path: request}, {name: "request-sent", path: request + "/sent/01USE"},
+		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "compare", path: k.Page() + "/compare"}, {name: "board", path: "/console/contests/board"},
+		{name: "contest-calls", path: sent}, {name: "contest-sent", path: sent + "/" + use}, {name: "agents", path: "/console/agents"},
+		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent", path: talk + "/sent/01TALK"},
+	}
+}
+
+// prompt is a request to a model, with a tool's call in between.
+const prompt = `{"model":"claude-x","max_tokens":4096,"system":[{"type":"text","text":"あなたは総務の担当です。\n依頼を読み取り、題名と内容にまとめてください。"}],` +
+	`"messages":[{"role":"user","content":[{"type":"text","text":"{\"message\":\"今月の勤怠をまとめて\",\"requester\":\"U0SANDSATO\"}"}]},` +
+	`{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"lookup","input":{"q":"勤怠"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"42 rows"}]}]}`
+
+func usage(id, key string) aggregate.Usage {
+	return aggregate.Usage{ID: id, Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1, Input: 1200, Output: 34, Cost: 5600,
+		Sent: &aggregate.Blob{S3Key: key, Bytes: 9}}
+}
+
+// worked counts twenty days of a workspace's work.
+func worked(w *consoletest.World) {
+	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
+	var all []daily.Fact
+	for n := range 20 {
+		for k := range 1 + n*7%5 {
+			day := []daily.Fact{
+				{Created: true}, {Gate: "prompt", Verdict: daily.Rejected, Waited: took(time.Duration(4*n+1) * time.Minute)},
+				{Gate: "prompt", Verdict: daily.Approved, Waited: took(time.Duration(3+n*n*k) * time.Second)},
+				{Gate: "process", Verdict: daily.Approved, Waited: took(time.Duration(90+n) * time.Second)},
+				{Ended: []string{"failed", "completed", "completed"}[(n+k)%3], Tools: map[string]daily.Calls{"sheets_append": {Completed: 1, Failed: n % 2}, "list_employees": {Completed: 3}}},
+				{Spent: &daily.Spent{Calls: 3, Input: int64(12345 * (k + 1)), Output: 678, Cost: aggregate.MicroUSD(1_230_000 * (n%4 + 1))}},
+			}
+			for i := range day {
+				day[i].Tenant, day[i].Task, day[i].Source, day[i].At = w.Tenant.ID, fmt.Sprintf("t%d-%d", n, k), fmt.Sprintf("01E%d", i), w.Now().AddDate(0, 0, -n)
+			}
+			all = append(all, day...)
+		}
+	}
+	expect.NoError(w.T, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(w.T.Context(), all))
+}
+
+// finished brings a request, sent back once, to its end, and leaves another one waiting. It returns the first one's page.
+func finished(w *consoletest.World) (page string) {
+	w.Ask()
+	w.Results["prompts/x"] = prompt
+	w.Decide(task.Charge(usage("01USE", "prompts/x"), w.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月の勤怠を部署ごとにまとめ、スプレッドシートに書き出す。", Priority: task.High, TaskType: task.TypeStandard}, w.Now())
+	}))
+	w.Draft(tenancy.DefaultSettings())
+	w.As(workspace.Suzuki).Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください"))
+	w.Draft(tenancy.DefaultSettings())
+	w.Later(4 * time.Minute)
+	w.Approve()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.Later(20 * time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(a.Head.Run, steps(), "部署ごとに分けました。", w.SettingsNow(), w.Now())
+	})
+	w.Later(9 * time.Minute)
+	w.Approve()
+	w.Begin()
+	var rows []string
+	for i := range 60 {
+		rows = append(rows, fmt.Sprintf(`{"num":"%d","name":"従業員 %d","email":"a%d@example.com","department":"営業部","hours":%d}`, 100+i, i, i, i*3))
+	}
+	w.Later(700 * time.Millisecond)
+	w.Ran(consoletest.Inline(`{"department":"営業部","status":"active"}`), consoletest.Inline(`{"employees":[`+strings.Join(rows, ",")+`],"total":60}`))
+	w.Ran(consoletest.Inline(`{"spreadsheet_id":"1aB"}`), consoletest.Inline(`{"url":"https://docs.google.com/spreadsheets/d/1aBcDeFgHiJkLmNoPqRsTuVwXyZ/edit","rows":42}`))
+	w.Ran(consoletest.Inline(`{"recipient":"x","text":"完了"}`), consoletest.Inline(`{"url":"https://example.slack.com/archives/C1/p1"}`))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(a.Head.Run, "42 名分の勤怠を部署ごとにまとめ、シート「2026-10」に書き出しました。残業が 45 時間を超えた人はいません。", w.Now())
+	})
+	page = w.TaskPage()
+	w.Ask()
+	w.Prompted(tenancy.DefaultSettings())
+	return page
+}
+
+func steps() []task.Step {
+	return []task.Step{
+		pipelinetest.Step(1, "list_employees", aggregate.Read, `{"department":"営業部","status":"active"}`),
+		pipelinetest.Step(2, "write_rows_to_google_sheet", aggregate.Write, `{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"}],"rows":[{"h":25.5}]}`),
+		pipelinetest.Step(3, "send_slack_dm", aggregate.Write, `{"recipient":"`+workspace.Sato+`","text":"完了"}`),
+	}
+}
+
+// talked returns the page of a conversation in which a command waits for approval.
+func talked(w *consoletest.World) string {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストを走らせて")
+	k.Run()
+	w.Results["prompts/talk"] = prompt
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "承認されたら走らせます。", Usage: usage("01TALK", "prompts/talk")}, w.Now())
+	})
+	k.Says(workspace.Sato, "お願いします")
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	return k.Page()
+}

@@ -1,0 +1,143 @@
+package teamconfig
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"ringi/shared/words/language"
+)
+
+// texts are a language's words of findings. messages are a message's format and its translation, whose verbs are in the
+// same order; English has none, since messages are written in it.
+type texts struct {
+	got, more string // after a mistake, the value; after the last finding, how many more there are
+	messages  [][2]string
+}
+
+var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件", messages: [][2]string{
+	{"min_rounds (%d) must be <= max_rounds (%d)", "min_rounds (%s) は max_rounds (%s) 以下にしてください"},
+	{"says another thing than %s: leave one of them out", "%s と内容が食い違っています。どちらか一方だけにしてください"},
+	{"a contest needs a team: [[orchestrator.teams]] with config", "チームが要ります。[[orchestrator.teams]] に config を書いてください"},
+	{"must be at most %d teams", "チームは %s 個までです"},
+	{"Duplicate %s detected: %s", "%s が重複しています: %s"},
+	{"an evaluator needs a metric: [[metrics]] with name", "評価の指標が要ります。[[metrics]] に name を書いてください"},
+	{"must be at most %d metrics", "指標は %s 個までです"},
+	{"can't be used: write a metric of your own as [[metrics]] with system_instruction", "使えません。独自の指標は [[metrics]] に system_instruction を付けて書いてください"},
+	{"is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction",
+		"Ringi が知らない指標です。ClarityCoherence、Coverage、Relevance のいずれか、または system_instruction を付けた独自の指標にしてください"},
+	{"must have a weight each, or none: %d of %d have one", "重みは、すべての指標に付けるか、どれにも付けないでください (いまは %s/%s)"},
+	{"must have weights that sum to 1 within %v, these sum to %.7g", "重みの合計は 1 (誤差 %s 以内) にしてください。いまは %s です"},
+	{"has no effect beside %s", "%s があるため効果がありません"},
+	{"is not a field of a member's own file", "メンバー自身のファイルには書けない項目です"},
+	{"must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set",
+		"AI モデルの提供元に合わせて、英数字、_、- の 1〜64 文字にしてください。いまは %s です (tool_name がなければ agent_name から決まります)"},
+	{"can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec", "使えません。Ringi は置かれたコードを読み込みません。type は plain、web-search、code-exec のいずれかにしてください"},
+	{"can't be used: Ringi has no such agents. Use plain, web-search or code-exec", "使えません。plain、web-search、code-exec のいずれかにしてください"},
+	{"must be plain, web-search or code-exec", "plain、web-search、code-exec のいずれかにしてください"},
+	{"tool_description cannot be empty", "空にできません"},
+	{"is required: %s's file has a table [%s]", "必須です。%sのファイルには表 [%s] が要ります"},
+	{"is required: the server asks for a token (401)", "必須です。サーバーがトークンを求めています (401)"},
+	{"is required", "必須です"},
+	{"must not be empty", "空にできません"},
+	{"must be a number", "数値にしてください"},
+	{"must be a whole number", "整数にしてください"},
+	{"must be %d or more", "%s 以上にしてください"},
+	{"must be %d to %d", "%s〜%s にしてください"},
+	{"is called as %s: the model answers, but without xAI's own tools", "%s として呼び出します。xAI 独自のツールは使えません"},
+	{"has the prefix %q, which Ringi has not; it has %s, %s and %s", "接頭辞 %s は使えません。使えるのは %s、%s、%s です"},
+	{"is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-",
+		"モデルの名前ではありません。<提供元>:<モデル>、または claude-、gpt-、o1、o3 など、gemini- で始まる名前にしてください"},
+	{"is no model's name", "モデルの名前ではありません"},
+	{"has no effect: %s", "効果がありません (%s)"},
+	{"is not a field that is known here", "ここでは使えない項目です"},
+	{"must be at most %d servers, these are %d", "サーバーは %s 個までです。いまは %s 個です"},
+	{"must list at most %d tools together, these are %d", "ツールは合わせて %s 個までです。いまは %s 個です"},
+	{"must be %s, the variable of the environment that belongs to this server's name", "このサーバー名に対応する環境変数 %s にしてください"},
+	{"must not have an empty name: tools[%d]", "名前を空にできません: tools[%s]"},
+	{"Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.", "メンバーが多すぎます (%s > %s)。max_concurrent_members を変えるか、メンバーを減らしてください"},
+	{"must be at most %d characters", "%s 文字までです"},
+	{"system_prompt cannot be empty string. Use None for default prompt or provide valid text.", "空にできません。標準のものを使うときは項目ごと消してください"},
+	{"is no configuration: a file begins with [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model",
+		"設定ファイルではありません。[team]、[orchestrator]、[agent]、[prompt_builder]、[servers.<名前>] のいずれかで始めるか、評価者なら [[metrics]]、判定者なら model を書いてください"},
+	{"there is no such file in the workspace: file does not exist", "このファイルはありません"},
+	{"must be a path inside of the workspace, relative to it", "置き場所の中の相対パスにしてください"},
+	{"can't be opened: %s", "開けません: %s"},
+	{"can't be read: %s", "読み取れません: %s"},
+	{"must be at most %d bytes", "%s バイトまでです"},
+	{"is one too many: all files of a contest must be at most %d bytes, each counted as often as it is named",
+		"コンテスト全体のファイルが %s バイトを超えます (何度も名前が挙がるファイルは、その回数だけ数えます)"},
+	{"is not TOML: line %d, column %d: %s", "TOML として読み取れません (%s 行目、%s 文字目: %s)"},
+	{"is not TOML: %s", "TOML として読み取れません: %s"},
+	{"is not set, and the default, %s, %s", "設定がなく、標準の %s は%s"},
+	{"can't be called: %s", "呼び出せません (%s)"},
+	{"has no known price, which the budget of a contest needs: give its price in the settings, or name another model",
+		"料金が分からないため、コンテストの予算を守れません。設定で料金を入力するか、別のモデルにしてください"},
+	{"the model secret can't be read", "モデルの鍵のシークレットを読み取れません"},
+	{"the model secret has no address for %s", "モデルの鍵のシークレットに %s の接続先がありません"},
+	{"the model secret has no key for %s", "モデルの鍵のシークレットに %s の鍵がありません"},
+	{"%s has the listed tools alone: %s.", "%s が使えるのは登録されたツールだけです: %s"},
+	{"%s can't read anything: %s, and %s. Its team is told so.", "%s は何も読み取れません: %s、%s。チームにもそう伝えます"},
+	{"%s can't read anything: %s. Its team is told so.", "%s は何も読み取れません: %s。チームにもそう伝えます"},
+	{"no tool for reading is listed for contests, and the settings don't let them search the web", "コンテストで使える読み取りツールがなく、Web 検索も設定で許可されていません"},
+	{"no tool for reading is listed for contests", "コンテストで使える読み取りツールがありません"},
+	{"%s has no web search of its vendor's that can be used", "%s の提供元の Web 検索は使えません"},
+	{"must be %s to %s", "%s〜%s にしてください"},
+	{"must be %s", "%sにしてください"},
+	{"a list of tables: %s", "表の並び (%s)"},
+	{"a list of texts", "文字列の並び"}, {"a table", "表"}, {"a text", "文字列"}, {"a list of %d", "%s 個の並び"}, {"what looks like a key", "鍵らしい文字列"},
+	{"a contest", "コンテスト"}, {"a team", "チーム"}, {"a member", "メンバー"},
+	{"Ringi words the prompts itself", "プロンプトは Ringi が組み立てます"}, {"the name %s", "名前が使えません: %s"},
+	{"all teams work at once", "全チームが同時に進みます"}, {"a call has its own retries", "再試行は呼び出しごとに決まります"},
+	{"a call has its own timeout, and a team timeout_per_team_seconds", "制限時間は呼び出しごとと、チームの timeout_per_team_seconds で決まります"},
+	{"the environment says where the workspace is", "置き場所は環境変数で決まります"},
+	{"after the last round there is nothing to decide", "最後のラウンドのあとに決めることはありません"},
+	{"it is kept for other programs", "ほかのプログラムのために残しています"},
+	{"max_retries and timeout_seconds say how a call is repeated", "再試行は max_retries と timeout_seconds で決まります"},
+	{"write system_instruction", "system_instruction に書いてください"},
+	{"tools have the settings of the workspace's administrator", "ツールの設定はワークスペースの管理者が決めます"},
+}}, texts{got: ", got ", more: "and %d more"})
+
+// pattern is a message's format as an expression, and its translation.
+type pattern struct {
+	said *regexp.Regexp
+	in   string
+}
+
+var verbs = regexp.MustCompile(`%[.0-9]*[a-z]`)
+
+// patterns compiles a language's messages once.
+var patterns = sync.OnceValue(func() map[string][]pattern {
+	all := map[string][]pattern{}
+	for _, locale := range language.All {
+		for _, m := range words.In(locale).messages {
+			said := "^(?s:" + strings.Join(quoted(verbs.Split(m[0], -1)), "(.+)") + ")$"
+			all[locale] = append(all[locale], pattern{regexp.MustCompile(said), m[1]})
+		}
+	}
+	return all
+})
+
+func quoted(parts []string) []string {
+	for i, p := range parts {
+		parts[i] = regexp.QuoteMeta(p)
+	}
+	return parts
+}
+
+// in returns a message, and what it quotes of others, in a language. What has no translation stays English.
+func in(locale, message string) string {
+	for _, p := range patterns()[locale] {
+		found := p.said.FindStringSubmatch(message)
+		if found == nil {
+			continue
+		}
+		var parts []any
+		for _, part := range found[1:] {
+			parts = append(parts, in(locale, part))
+		}
+		return fmt.Sprintf(p.in, parts...)
+	}
+	return message
+}
