@@ -51,7 +51,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Tanaka,
 		"text": "make test を流したい"}
-	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認を待っているか、実行中です")
+	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認待ちか実行中です")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
 			AllowSelf: true}, k.Now())
@@ -77,7 +77,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` &&
 		x.Gate.Terms.DecideBy != nil, "%+v", x)
 	out = k.sendView(workspace.Suzuki, form, typedProposal("shell_command", "ls", "", "", "見る"))
-	expect.Has(t, out.Body, "ほかの操作が承認を待っているか、実行中です")
+	expect.Has(t, out.Body, "ほかの操作が承認待ちか実行中です")
 
 	// Who proposed it counts as who asked.
 	k.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
@@ -91,7 +91,7 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
 	k.proposeFromMenu(workspace.Sato, map[string]any{"ts": "1776679999.000100", "text": "x"})
 	told := k.slack.Ephemerals(workspace.Sato)
-	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドで提案します"), "told %+v", told)
+	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドでだけ提案できます"), "told %+v", told)
 	k.heard[workspace.Sato]++
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,

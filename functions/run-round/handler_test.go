@@ -253,7 +253,7 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 		tells    string // why the member could not
 	}{
 		"allowed":                      {true, "", 1, 30_000, contest.BudgetExhausted, ""},
-		"not allowed":                  {false, "", 0, 0, "", "コンテストで使える読み取りツールが登録されていません。"},
+		"not allowed":                  {false, "", 0, 0, "", "コンテストに許可された読み取りツールがありません。"},
 		"a deployment's model without": {true, "bedrock:x", 0, 0, "", "AI モデル bedrock:x の提供元の Web 検索は使えず"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,13 +39,13 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		"a large file": {with(file, func(o *Own) { o.Content = strings.Repeat("x", 33_000) }),
 			"content 32768 bytes"},
 		"no text":               {with(script, func(o *Own) { o.Content = "a\x00b" }), "content can’t be read"},
-		"a path that leads out": {with(file, func(o *Own) { o.Path = "../x" }), "path within the work folder"},
+		"a path that leads out": {with(file, func(o *Own) { o.Path = "../x" }), "path inside the work folder"},
 		"no path":               {with(file, func(o *Own) { o.Path = " " }), "path required"},
 		"no seconds":            {with(test, func(o *Own) { o.Seconds = "soon" }), "seconds from 1 to 600"},
 		"too many seconds":      {with(test, func(o *Own) { o.Seconds = "601" }), "seconds from 1 to 600"},
 		"an option":             {with(test, func(o *Own) { o.Content = "-c x" }), "content name of a program"},
 		"many words": {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }),
-			"content 64 words; it has 65"},
+			"content 64 words (now 65)"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			p, faults := tt.own.Read(all, On{}, true)

@@ -73,16 +73,16 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 			"2. Attendance 2026-4 · the employees from step 1\n3. Calculate overtime · attendance: the attendance from step 2\n4. Calculate overtime · attendance: the attendance from step 2 · earlier months: [the result of step 1 (records)]"},
 		"numbers": {[]string{"rooms.find", `{"floor":4,"seats":6}`, "rooms.find", `{"floor":5,"seats":6}`, "rooms.find", `{"floor":6,"seats":6}`, "rooms.find", `{"floor":6.0,"seats":7}`},
 			"1, 2, 3. rooms の find · floor: 4〜6 · seats: 6\n4. rooms の find · floor: 6.0 · seats: 7",
-			"1, 2, 3. find of rooms · floor: 4 to 6 · seats: 6\n4. find of rooms · floor: 6.0 · seats: 7"},
+			"1, 2, 3. find on rooms · floor: 4 to 6 · seats: 6\n4. find on rooms · floor: 6.0 · seats: 7"},
 		"numbers with a gap": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":5}`, "rooms.find", `{"floor":7}`},
-			"1, 2, 3. rooms の find · floor: 4 / 5 / 7", "1, 2, 3. find of rooms · floor: 4 / 5 / 7"},
+			"1, 2, 3. rooms の find · floor: 4 / 5 / 7", "1, 2, 3. find on rooms · floor: 4 / 5 / 7"},
 		"parts of results": {append(first, "rooms.find", `{"a":{"$ref":"step-1.result.employees"}}`, "rooms.find", `{"a":{"$ref":"step-1.result.count"}}`),
-			"2, 3. rooms の find · a: ステップ1の従業員 / ステップ1の人数", "2, 3. find of rooms · a: the employees from step 1 / the number of people from step 1"},
-		"the same": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":4}`}, "1, 2. rooms の find · floor: 4", "1, 2. find of rooms · floor: 4"},
+			"2, 3. rooms の find · a: ステップ1の従業員 / ステップ1の人数", "2, 3. find on rooms · a: the employees from step 1 / the number of people from step 1"},
+		"the same": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{"floor":4}`}, "1, 2. rooms の find · floor: 4", "1, 2. find on rooms · floor: 4"},
 		"more than one": {[]string{"rooms.find", `{"floor":4,"seats":6}`, "rooms.find", `{"floor":5,"seats":7}`},
 			"1. rooms の find · floor: 4 · seats: 6\n2. rooms の find · floor: 5 · seats: 7",
-			"1. find of rooms · floor: 4 · seats: 6\n2. find of rooms · floor: 5 · seats: 7"},
-		"what one lacks": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{}`}, "1. rooms の find · floor: 4\n2. rooms の find", "1. find of rooms · floor: 4\n2. find of rooms"},
+			"1. find on rooms · floor: 4 · seats: 6\n2. find on rooms · floor: 5 · seats: 7"},
+		"what one lacks": {[]string{"rooms.find", `{"floor":4}`, "rooms.find", `{}`}, "1. rooms の find · floor: 4\n2. rooms の find", "1. find on rooms · floor: 4\n2. find on rooms"},
 	} {
 		for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 			writes, reads := written(locale, plan(tc.plan...))

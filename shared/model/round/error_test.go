@@ -20,5 +20,5 @@ func TestASentenceNamesTheModelThatFailed(t *testing.T) {
 		}
 	}
 	e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded}
-	expect.Is(t, e.Sentence(language.English), "The leader could not go on: the AI model could not be reached.")
+	expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: the AI model didn’t respond.")
 }
