@@ -119,8 +119,8 @@ var ownSaid = language.InEach(
 			ownTwin:   "A file with a confusingly similar name exists. It differs only in case, width or letter composition.",
 			ownWide: "A changed line, or one next to it, has %[1]d characters. So that approvers can read it, use up to %[2]d " +
 				"a line.",
-			ownLines: "The changes and the lines around them come to %[1]d lines. So that approvers can read them, keep to %[2]d.",
-			ownBytes: "The changes and the lines around them come to %[1]d bytes. So that approvers can read them, keep to %[2]d.",
+			ownLines:   "The changes and the lines around them come to %[1]d lines. So that approvers can read them, keep to %[2]d.",
+			ownBytes:   "The changes and the lines around them come to %[1]d bytes. So that approvers can read them, keep to %[2]d.",
 			ownElse:    "Can’t be written. Reason: %[3]s",
 			ownNumber:  "Enter a whole number of seconds from %[1]d to %[2]d.",
 			ownProgram: "The first word must be the name of a program.",

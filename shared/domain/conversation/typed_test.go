@@ -138,13 +138,13 @@ func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
 	files := expect.Value((&Tree{}).Apply([]File{{"src/a.py", "x\n"}, {"Read.me", ""}, {"photo", "\xff"}}))(t)
 	def := agent.Definition{Capabilities: agent.Capabilities}
 	for want, o := range map[string]Own{
-		"already has this content":      typedFile,
-		"a folder or link":              {Path: "src", Content: "x"},
-		"isn’t text":                    {Path: "photo", Content: "x"},
-		"only in case":                  {Path: "READ.me", Content: "x"},
-		"2001 characters. So that":      {Path: "b", Content: strings.Repeat("x", 2001)},
-		"3001 lines. So that":           {Path: "b", Content: strings.Repeat("\n", 3001)},
-		"Can’t be written":              {Path: "src/a.py/b", Content: "x"},
+		"already has this content": typedFile,
+		"a folder or link":         {Path: "src", Content: "x"},
+		"isn’t text":               {Path: "photo", Content: "x"},
+		"only in case":             {Path: "READ.me", Content: "x"},
+		"2001 characters. So that": {Path: "b", Content: strings.Repeat("x", 2001)},
+		"3001 lines. So that":      {Path: "b", Content: strings.Repeat("\n", 3001)},
+		"Can’t be written":         {Path: "src/a.py/b", Content: "x"},
 	} {
 		o.Type, o.Summary = CodeGenerate, "writes"
 		_, faults := o.ReadBeside(def, On{Base: "v1"}, files)

@@ -86,11 +86,11 @@ var lines = []struct{ tool, input, ja, en string }{
 	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "Couldn't read the arguments: “not JSON”"},
 	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」", "DM to (not given): 5 · {label: “a”} · “b”"},
 	{
-		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "下書きのプルリクエスト 「Round down」 を開く · 本文: 「a ⏎ b」",
-		"Draft pull request “Round down” · it says: “a ⏎ b”",
+		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
+		"Draft pull request “Round down” · text: “a ⏎ b”",
 	},
-	{"list_positions", `{}`, "会社のすべての役職", "All positions of the company"},
-	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments of the company"},
+	{"list_positions", `{}`, "会社のすべての役職", "All positions in the company"},
+	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments in the company"},
 	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” and those below it"},
 }
 
