@@ -323,7 +323,7 @@ var aboutSource = language.InEach(
 				"continues without files. Ask an administrator to add the source again in the settings.",
 			ReasonSourceTooLarge: "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
 				"fetched. The conversation continues without files.",
-			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Fetches of sources in a day” in the " +
+			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in the " +
 				"settings), so no files were fetched. The conversation continues without files. Try again after midnight UTC, " +
 				"in a new conversation.",
 			ReasonSourceUnfetched: "The repository’s files couldn’t be fetched. The conversation continues without files. " +
