@@ -28,7 +28,7 @@ func TestAgentsHaveABudgetOfTheDay(t *testing.T) {
 	expect.Value(w.handle())(t)
 	m := w.said()
 	expect.That(t, m.Reason == reasonAgentsDay && len(w.vendor.requests) == 1, "%d calls, %+v", len(w.vendor.requests), m)
-	expect.Has(t, m.Content, "budget of the day ($20.00)")
+	expect.Has(t, m.Content, "budget for agents ($20.00)")
 	expect.That(t, w.load().Conversation.Status == conversation.Open,
 		"the conversation is %s", w.load().Conversation.Status)
 	now = now.AddDate(0, 0, 1)

@@ -209,7 +209,7 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 	}
 	expect.Is(t, results, mostReturned)
 	expect.Has(t, text, "of the 900 entries of its longest list only the first 1 are shown")
-	expect.Has(t, text, "is not shown any more")
+	expect.Has(t, text, "is old and no longer shown")
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
 }
 
@@ -231,6 +231,6 @@ func TestTheAgentIsNotAskedToWriteAgain(t *testing.T) {
 		}
 	}
 	expect.Is(t, results, 1+mostReturned, "what was looked up is kept beside the newest writes")
-	expect.Has(t, text, "This call writes: don’t propose it again to see that.")
+	expect.Has(t, text, "This call writes, so don’t propose it again just to see the result.")
 	expect.That(t, !strings.Contains(text, "Propose the call again"), "the agent is asked to write again")
 }

@@ -389,7 +389,7 @@ func testUnreached(t *testing.T, w *world) {
 	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
 	}))(t)
-	if m, s := w.said(), w.load().Conversation; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "could not be reached") || s.Status != conversation.Failing || s.TriedError != "" {
+	if m, s := w.said(), w.load().Conversation; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "didn't respond") || s.Status != conversation.Failing || s.TriedError != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }

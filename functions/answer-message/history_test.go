@@ -118,7 +118,7 @@ func testQuoted(t *testing.T, w *world) {
 	said := w.vendor.requests[1].Messages
 	result := said[len(said)-1].Parts[0].Result
 	expect.Must(t, result != nil, "%+v", said)
-	expect.Has(t, result.Text, `[{"system":"Action #1 was rejected. The reason: ","at":"`)
+	expect.Has(t, result.Text, `[{"system":"Action #1 was rejected. Reason: ","at":"`)
 	expect.Has(t, result.Text, `"},{"from":"name of U1","id":"U1","quoted":"`+reason+`"}]`)
 }
 

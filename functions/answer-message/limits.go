@@ -32,35 +32,34 @@ type words struct {
 
 var inEach = language.InEach(
 	words{
-		cost:      "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
-		day:       "今日はエージェントの予算（1日 $%s）を使い切ったため、答えられません。書いた内容は残っています。明日（日本時間の午前9時以降）もう一度書くか、管理者に設定の「エージェントの 1 日の予算」の変更を依頼してください。",
-		hourly:    "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
-		busy:      "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
+		cost:      "この会話の費用が上限（$%s）に達したため、エージェントは回答できません。新しい会話を始めてください。",
+		day:       "今日のエージェントの予算（$%s）を使い切ったため、回答できません。メッセージは保存されています。日本時間の午前9時以降にもう一度送信するか、設定の「エージェントの 1 日の予算」の引き上げを管理者に依頼してください。",
+		hourly:    "1 時間に送れるメッセージの上限（%d 件）に達しました。メッセージは保存されています。しばらくしてから、もう一度送信してください。",
+		busy:      "ほかの操作が承認待ちのため、この操作は提案できませんでした。",
 		moved:     "会話のファイルが変わったため、この操作は提案できませんでした。今のファイルをもとに、もう一度提案してください。",
-		lost:      "作業フォルダーのファイルが見つからないため、この操作は提案できませんでした。空のフォルダーで続けるかどうかを、人が選ぶ必要があります。",
+		lost:      "作業フォルダーのファイルが見つからないため、この操作は提案できませんでした。空のフォルダーで続けるかどうか、人による選択が必要です。",
 		sent:      "操作 #%d が書いたファイルです。",
-		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度書いてください。",
-		blank:     "メッセージに言葉がないため、エージェントには送りませんでした。してほしいことを書いてください。例: 「添付した CSV を部署ごとに集計して」",
-		withdrawn: "お答えする前にメッセージが削除されたため、お答えしません。",
-		changed:   "書き換える前のメッセージに、すでにお答えしています。エージェントは新しい内容を知っていますが、答え直してはいません。答えが必要なら、もう一度書いてください。",
-		deleted:   "削除されたメッセージには、すでにお答えしています。今後はエージェントに見せませんが、この会話の記録には残ります。",
+		long:      "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度送信してください。",
+		blank:     "メッセージに本文がないため、エージェントには送っていません。依頼したい内容を書いてください。例: 「添付した CSV を部署ごとに集計して」",
+		withdrawn: "回答の前にメッセージが削除されたため、回答しません。",
+		changed:   "編集前のメッセージに、すでに回答しています。新しい内容はエージェントに伝わっていますが、回答はしていません。回答が必要な場合は、もう一度送信してください。",
+		deleted:   "削除されたメッセージには、すでに回答しています。今後はエージェントに渡しませんが、この会話の記録には残ります。",
 	},
 	words{
-		cost: "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
-		day: "The agents' budget of the day ($%s) is used up, so there is no answer today. What you wrote is kept. " +
-			"Please write again tomorrow (after midnight UTC), or ask an administrator to change the “Budget of a day for " +
-			"agents” in the settings.",
-		hourly: "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
-		busy:   "Another action waits for approval, so this one could not be proposed.",
-		moved:  "The conversation's files have changed, so this action could not be proposed. Propose it again for the files as they are now.",
-		lost: "The folder's files can't be found, so this could not be proposed: a person has to choose whether to go " +
-			"on with an empty folder.",
-		sent:      "The files that action #%d wrote.",
-		long:      "The agent's answer was too long to be kept. Please ask for less at once.",
-		blank:     "There are no words in that message, so the agent was not asked. Please write what you want done, for example: “Sum up the attached CSV by department”.",
-		withdrawn: "The message was deleted before it was answered, so there is no answer.",
-		changed:   "That message was answered as it stood before you changed it. The agent knows the new text now, but has not answered it. Write again if you need an answer.",
-		deleted:   "The message that you deleted had been answered already. The agent isn't shown it any more, but this conversation's record keeps it.",
+		cost: "This conversation has reached its budget ($%s), so the agent can't answer. Please start a new conversation.",
+		day: "Today's budget for agents ($%s) is used up, so there's no answer today. Your message is saved. Write again after " +
+			"midnight UTC, or ask an administrator to raise “Daily budget for agents” in the settings.",
+		hourly: "You've reached %d messages this hour. Your message is saved; please write again later.",
+		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",
+		moved:  "The conversation's files have changed, so this action couldn't be proposed. Propose it again for the current files.",
+		lost: "The folder's files can't be found, so this action couldn't be proposed. A person has to choose whether to " +
+			"continue with an empty folder.",
+		sent:      "Files written by action #%d.",
+		long:      "The agent's answer was too long to save. Please ask for less at a time.",
+		blank:     "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the attached CSV by department”.",
+		withdrawn: "The message was deleted before the agent answered, so there's no answer.",
+		changed:   "The agent had already answered your message before you edited it. It has the new text now but hasn't answered it. If you need an answer, write again.",
+		deleted:   "The agent had already answered the message you deleted. It no longer sees the message, but the conversation's record keeps it.",
 	})
 
 func wordsIn(locale string) words { return inEach.In(locale) }

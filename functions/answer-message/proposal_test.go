@@ -220,7 +220,7 @@ func TestFilesThatAreLostAreSaid(t *testing.T) {
 	told := false
 	for _, m := range all {
 		told = told || m.Sender == conversation.FromSystem &&
-			strings.Contains(m.Content, "whether to go on with an empty folder")
+			strings.Contains(m.Content, "continue with an empty folder")
 	}
 	expect.That(t, told, "people are not told: %+v", all)
 }

@@ -175,7 +175,7 @@ func TestReadingStopsWithTheTurn(t *testing.T) {
 	}{
 		"a person stops it": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Stop(by, p, time.Now())
-		}), calls: 1, said: "The answer was stopped. Write again to go on."},
+		}), calls: 1, said: "The answer was stopped. To continue, write again."},
 		"another run took over": {during: end(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.RestartRun(a.Head.Run, time.Now())
 		}), calls: 1},

@@ -90,12 +90,12 @@ func TestWhatCantBeMadeOfWhatAPersonTypedIsSaidToThem(t *testing.T) {
 		till func(w *world, files *trees)
 		says string
 	}{
-		"wide": {conversation.Own{Path: "b", Content: strings.Repeat("x", 2001)}, nil, "at most 2000"},
+		"wide": {conversation.Own{Path: "b", Content: strings.Repeat("x", 2001)}, nil, "up to 2000"},
 		"twin": {conversation.Own{Path: "A.txt", Content: "x"}, nil, "only in case"},
 		"lost": {conversation.Own{Path: "b", Content: "x"}, func(_ *world, files *trees) { files.all = nil },
 			"can't be found"},
 		"another": {conversation.Own{Path: "b", Content: "x"}, func(w *world, _ *trees) { w.proposesOtherwise() },
-			"Another action came"},
+			"another action started"},
 	} {
 		w, files, _ := working(t, server, "one\n")
 		expect.Value(w.handle())(t)

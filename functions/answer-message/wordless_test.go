@@ -121,7 +121,7 @@ func TestAChangeOfAnAnsweredMessageIsSaidPlainly(t *testing.T) {
 	w.gets(change(second, root, "good morning"))
 	expect.Same(t, []string{string(reasonChanged)}, w.all())
 	m := w.said()
-	expect.That(t, strings.Contains(m.Content, "before you changed it") && len(w.vendor.requests) == 1,
+	expect.That(t, strings.Contains(m.Content, "before you edited it") && len(w.vendor.requests) == 1,
 		"said %q after %d calls", m.Content, len(w.vendor.requests))
 	w.gets(change(third, root, ""))
 	expect.Same(t, []string{string(reasonChanged), string(reasonDeleted)}, w.all())

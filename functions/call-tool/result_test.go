@@ -53,7 +53,7 @@ func TestAResultIsMaskedAndLosesNoMember(t *testing.T) {
 // What the agent is told of masking is what is masked, and no more.
 func TestTheAgentIsToldWhatIsMasked(t *testing.T) {
 	r := expect.Value(given(json.RawMessage(`{"name":"佐藤花子","mail":"hanako@example.com","tel":"090-1234-5678"}`)))(t)
-	for locale, words := range map[string]string{"ja": "メールアドレス、電話番号、マイナンバー", "en": "E-mail addresses, phone numbers and My Numbers"} {
+	for locale, words := range map[string]string{"ja": "メールアドレス、電話番号、マイナンバー", "en": "Email addresses, phone numbers and My Numbers"} {
 		all := r.Pieces(locale)
 		expect.That(t, !all[0].Quoted && strings.Contains(all[0].Text, words), "%s", all[0].Text)
 		value := all[1].Text

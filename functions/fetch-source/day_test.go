@@ -44,8 +44,8 @@ func testDay(t *testing.T, db *storetest.Server) {
 	w.failed(tenancy.ReasonSourcesDay)
 	expect.Same(t, before, w.called("token"))
 	said := w.says()[0]
-	expect.Has(t, said.Content, "may fetch sources 100 times a day")
-	expect.Has(t, said.Content, "from midnight UTC")
+	expect.Has(t, said.Content, "can fetch sources 100 times a day")
+	expect.Has(t, said.Content, "after midnight UTC")
 	for _, p := range said.Pieces() {
 		expect.That(t, p.Quoted != strings.Contains(p.Text, "100 times"), "%+v is said as another's words", p)
 	}

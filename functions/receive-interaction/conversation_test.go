@@ -225,7 +225,7 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 func testActionCancelled(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
-	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "取り消しています")
+	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "すでに取り消しました")
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonWithdrawn {
 		t.Errorf("%+v", x)
 	}

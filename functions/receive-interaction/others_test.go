@@ -211,7 +211,7 @@ func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 	v := w.view(workspace.Suzuki)
 	list(workspace.Suzuki, workspace.Sato)
 	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	if seen := w.view(workspace.Suzuki); v.Submit == nil || seen.Submit != nil || !strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "それを承認できる人がほかにいない") {
+	if seen := w.view(workspace.Suzuki); v.Submit == nil || seen.Submit != nil || !strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "ほかに承認できる人がいない") {
 		t.Errorf("offered while another could approve it: %v, where nobody could: %v; %s", v.Submit != nil, seen.Submit != nil, text(seen))
 	}
 	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki,

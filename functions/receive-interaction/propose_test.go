@@ -51,7 +51,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
 	inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Tanaka,
 		"text": "make test を流したい"}
-	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認を待っているか、実行中です")
+	k.told(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka, "ほかの操作が承認待ちか実行中です")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
 			AllowSelf: true}, k.Now())
@@ -62,7 +62,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 
 	out := k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "", "", "900", "テスト"))
 	expect.Has(t, out.Body, `"content":"内容: 入力してください。"`)
-	expect.Has(t, out.Body, `"seconds":"制限時間: 1 から 600 までの整数（秒）を入れてください。"`)
+	expect.Has(t, out.Body, `"seconds":"制限時間: 1 から 600 までの整数（秒）を入力してください。"`)
 	out = k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "/etc/passwd", "", "書く"))
 	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
 	expect.That(t, k.current() == nil, "proposed all the same: %+v", k.current())
@@ -77,7 +77,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 		string(x.Payload.JSON) == `{"script":"make test\n","timeout_seconds":60,"base":""}` &&
 		x.Gate.Terms.DecideBy != nil, "%+v", x)
 	out = k.sendView(workspace.Suzuki, form, typedProposal("shell_command", "ls", "", "", "見る"))
-	expect.Has(t, out.Body, "ほかの操作が承認を待っているか、実行中です")
+	expect.Has(t, out.Body, "ほかの操作が承認待ちか実行中です")
 
 	// Who proposed it counts as who asked.
 	k.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
@@ -91,7 +91,7 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 	k := newConversation(t, storetest.Start(t), "make")
 	k.proposeFromMenu(workspace.Sato, map[string]any{"ts": "1776679999.000100", "text": "x"})
 	told := k.slack.Ephemerals(workspace.Sato)
-	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドで提案します"), "told %+v", told)
+	expect.Must(t, len(told) == 1 && strings.Contains(told[0].Text, "会話のスレッドでだけ提案できます"), "told %+v", told)
 	k.heard[workspace.Sato]++
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,

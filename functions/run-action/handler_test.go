@@ -364,7 +364,7 @@ func testCancelled(t *testing.T, w *world) {
 		t.Errorf("%+v, told to stop %v", x, w.archives.stopped())
 	}
 	expect.Is(t, x.Late.ErrorDetail, "", "nothing of it stays in the folder")
-	expect.Has(t, w.told(), "which was withdrawn, has stopped. The folder is as it was before it.")
+	expect.Has(t, w.told(), "has stopped. The folder is unchanged.")
 	expect.That(t, a.Conversation.WorkspaceVersion == "" && a.Conversation.Status == conversation.Open,
 		"the workspace is %q, the session %s", a.Conversation.WorkspaceVersion, a.Conversation.Status)
 }

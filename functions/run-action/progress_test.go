@@ -112,10 +112,10 @@ func TestTheRowSaysWhichCommandsRan(t *testing.T) {
 			[]conversation.Ran{done}, conversation.ReasonUnfinished, "Command 2: not run"},
 		"the box is gone": {map[int]int{0: 1, 1: 2}, isolated.End{}, errors.New("the stream broke off"),
 			[]conversation.Ran{done, {From: 2}}, conversation.ReasonUnknown,
-			"Command 2: it began, and nobody knows how it ended"},
+			"Command 2: started, outcome unknown"},
 		"the box was gone at once": {nil, isolated.End{}, errors.New("the stream broke off"), nil,
-			conversation.ReasonUnknown, "not known"},
-		"the third begins first": {map[int]int{0: 3}, isolated.End{Ran: []isolated.Ran{{}, {}, {}}}, nil, nil, conversation.ReasonUnknown, "not known"},
+			conversation.ReasonUnknown, "is unknown"},
+		"the third begins first": {map[int]int{0: 3}, isolated.End{Ran: []isolated.Ran{{}, {}, {}}}, nil, nil, conversation.ReasonUnknown, "is unknown"},
 	} {
 		w := approved(t, server, conversation.ShellCommand, several)
 		w.box.lines, w.box.begins, w.box.end, w.box.err = []string{"a", "b"}, tt.begins, tt.end, tt.err

@@ -14,20 +14,20 @@ type words struct{ refused, gone, seconds, early, memory, disk, notKept, kept, l
 
 var inEach = language.InEach(
 	words{
-		refused: "書き込めるのは、作業フォルダーの中を相対パスで指すファイルだけです。フォルダーやリンクを上書きするもの、作業フォルダーの件数や大きさの上限を超えるものは書き込めません。",
+		refused: "書き込めるのは、相対パスで指定した作業フォルダー内のファイルだけです。フォルダーやリンクの上書き、件数や容量の上限を超える書き込みはできません。",
 		gone:    "作業フォルダーのファイルが見つかりません。誰かが「空のフォルダーで続ける」を選ぶまで、操作は実行されません。",
-		seconds: "制限時間: %d 秒", early: "実行環境が途中で終わりました。", memory: "メモリーの上限を超えたため、止めました。", disk: "ディスクの上限を超えたため、止めました。",
-		notKept: "作業フォルダーの変更は保存できませんでした。作業フォルダーは実行前のままです。", kept: "終わるまでに変わったファイルは、作業フォルダーに残っています。",
-		left: "作業フォルダーに残せないもの: ",
+		seconds: "制限時間: %d 秒", early: "実行環境が途中で停止しました。", memory: "メモリーの上限を超えたため、中止しました。", disk: "ディスクの上限を超えたため、中止しました。",
+		notKept: "変更を保存できませんでした。作業フォルダーは実行前のままです。", kept: "終了までの変更は、作業フォルダーに残っています。",
+		left: "作業フォルダーに保存できないもの: ",
 	},
 	words{
-		refused: "Only files inside of the folder, by relative paths, can be written: none in place of a folder or a link, and none beyond what the folder may hold.",
-		gone:    "The folder's files can't be found. Nothing is run until somebody chooses to go on with an empty folder.",
-		seconds: "Time limit: %d s", early: "The place where it ran ended on the way.",
-		memory:  "It used more memory than it may and was stopped.",
-		disk:    "It wrote more to the disk than it may and was stopped.",
-		notKept: "The changes in the folder could not be kept. The folder is as it was before.",
-		kept:    "What it had changed in the folder until then stays.", left: "What the folder can't keep: ",
+		refused: "Files must be inside the folder, with relative paths. They can't replace folders or links, or exceed the folder's limits.",
+		gone:    "The folder's files can't be found. Nothing runs until someone chooses to continue with an empty folder.",
+		seconds: "Time limit: %d s", early: "Its environment shut down before it finished.",
+		memory:  "It was stopped for using too much memory.",
+		disk:    "It was stopped for using too much disk space.",
+		notKept: "The changes couldn't be saved. The folder is unchanged.",
+		kept:    "Changes made until then are kept.", left: "Couldn't be saved in the folder: ",
 	})
 
 func (j *job) words() words { return inEach.In(j.session.Locale) }

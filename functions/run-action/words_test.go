@@ -52,7 +52,7 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 		"memory":                    {isolated.End{ExitCode: -1, Signal: "SIGKILL", Limit: isolated.EndedByMemory}, "SIGKILL\n" + w.memory},
 		"ended early":               {isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}, w.early},
 		"an upload that is gone":    {isolated.End{Version: "x"}, w.notKept},
-		"what can't be kept":        {isolated.End{Left: []string{"a", "b"}}, "What the folder can't keep: a, b"},
+		"what can't be kept":        {isolated.End{Left: []string{"a", "b"}}, "Couldn't be saved in the folder: a, b"},
 		"too long":                  {isolated.End{TimedOut: true}, "Time limit: 60 s"},
 	} {
 		k := approved(t, server, conversation.ShellCommand, command)

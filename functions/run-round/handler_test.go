@@ -253,8 +253,8 @@ func TestMembersSearchTheWebAsTheSettingsSay(t *testing.T) {
 		tells    string // why the member could not
 	}{
 		"allowed":                      {true, "", 1, 30_000, contest.BudgetExhausted, ""},
-		"not allowed":                  {false, "", 0, 0, "", "コンテストで使える読み取りツールが登録されていません。"},
-		"a deployment's model without": {true, "bedrock:x", 0, 0, "", "AI モデル bedrock:x の提供元の Web 検索は使えず"},
+		"not allowed":                  {false, "", 0, 0, "", "コンテストに許可された読み取りツールがありません。"},
+		"a deployment's model without": {true, "bedrock:x", 0, 0, "", "AI モデル bedrock:x では Web 検索を使えず"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := conteststest.Order("a")
@@ -307,7 +307,7 @@ func TestATeamThatEndsForARateLimitSaysSo(t *testing.T) {
 	got := w.team(a, "a")
 	said := card.TeamEnd{Failed: true, Exit: got.ExitReason, Reason: got.Reason, Detail: got.Detail}.In("ja")
 	expect.That(t, got.Status == contest.TeamFailed && strings.Contains(said, "gemini-3.5-flash") && strings.Contains(said, "レート制限") &&
-		strings.Contains(said, "10 分を待つ"), "%+v: %s", got, said)
+		strings.Contains(said, "10 分かかり、待つ"), "%+v: %s", got, said)
 }
 
 // hung is a model that answers only when nobody waits any more.

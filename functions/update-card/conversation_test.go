@@ -95,7 +95,7 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	k := conversationThatIs(t, storetest.Start(t), false)
 	k.says("はい", nil)
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
-	k.drawn("closed", "はい", "新しく始める")
+	k.drawn("closed", "はい", "会話を再開")
 	k.Later(25 * time.Hour)
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		expect.Must(t, !a.Effects(k.Now()).Cards, "cards are drawn before anything changed")
@@ -103,10 +103,10 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 	})
 	a := expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
 	expect.Must(t, a.Head.ForgettingAt != nil && a.Effects(k.Now()).Cards, "nobody asks for the cards: %+v", a.Head)
-	k.drawn("closed", "はい", "もう再開できません")
+	k.drawn("closed", "はい", "再開できなくなりました")
 	for _, m := range k.slack.Thread(t, k.channel, k.thread) {
 		text := string(expect.Value(json.Marshal(m))(t))
-		expect.That(t, !strings.Contains(text, "新しく始める"), "the button is there: %s", text)
+		expect.That(t, !strings.Contains(text, "会話を再開"), "the button is there: %s", text)
 	}
 	a = expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t)
 	expect.That(t, !a.Effects(k.Now()).Cards, "they are drawn again and again: %+v", a.Head)
@@ -115,7 +115,7 @@ func TestTheCardOfAForgottenConversationOffersNothing(t *testing.T) {
 		return table.TextOf(it, "SK") == aggregate.HeadKey, nil
 	})
 	expect.That(t, err == nil && n > 0, "%d rows are deleted: %v", n, err)
-	k.drawn("closed", "はい", "もう再開できません") // a late message of the queue asks for nothing
+	k.drawn("closed", "はい", "再開できなくなりました") // a late message of the queue asks for nothing
 }
 
 // A conversation from its first message to its end: an answer comes before its action's card, and nothing is shown

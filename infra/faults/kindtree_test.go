@@ -50,7 +50,7 @@ func edits(t *testing.T) map[string][][2]string {
 		},
 		"infra/local/sandbox/ui/i18n.js": {
 			after(" rowHead: \"いまの状態\",", " rowNote: \"メモ\","),
-			after(" rowHead: \"How it stands\",", " rowNote: \"Note\","),
+			after(" rowHead: \"Current state\",", " rowNote: \"Note\","),
 		},
 		"functions/README.md": {
 			before("| `OPENAI_BASE_URL` |", "variables.md"),

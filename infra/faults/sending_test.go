@@ -166,7 +166,7 @@ func TestFilesOfWhichNobodyKnowsAreLookedForFirst(t *testing.T) {
 	expect.Must(t, s.State == conversation.SendingFailed && s.Error == conversation.ReasonNotShared &&
 		len(s.Files) == 2, "%+v", s)
 	expect.Is(t, len(k.inThread()), 1)
-	k.dialogue(t).Shows("Action #1 done", "It could not be found out whether Slack has the files")
+	k.dialogue(t).Shows("Action #1 done", "We couldn't confirm that Slack received the files")
 	s = k.pressesSend(t)
 	expect.Is(t, s.State, conversation.SendingDone)
 	expect.Is(t, len(k.inThread()), 1)

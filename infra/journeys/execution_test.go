@@ -166,7 +166,7 @@ func TestAFinishedCardSaysWhatStandsBelowItsTable(t *testing.T) {
 	expect.NoError(t, s.Vendors.Add(tab, 1000, 26))
 	expect.NoError(t, s.Vendors.Put("'"+tab+"'!A60:B62", [][]any{{"鈴木", 1}, {"", ""}, {"確認済み"}}))
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
-	d.Card("CARD#execution", "書き込んだ表の下に、以前からある 2 行が残っています")
+	d.Card("CARD#execution", "書き込んだ表の下に、以前の行が 2 行残っています")
 	if rows := s.Vendors.Rows(vendors.Sheet, tab); len(rows) != 62 || rows[61][0] != "確認済み" {
 		t.Errorf("%d rows are left", len(rows))
 	}

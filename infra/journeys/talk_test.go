@@ -59,7 +59,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	waits.Card("CARD#prompt#0002", "approve_prompt")
 	b := reason.Until("the message is done with", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev })
-	if said := reason.Cards("CARD#task"); len(said) != 1 || !strings.Contains(said[0].Text, "実行方針 v1 の却下理由になりました · <@"+workspace.Suzuki+">") || b.Task != nil {
+	if said := reason.Cards("CARD#task"); len(said) != 1 || !strings.Contains(said[0].Text, "実行方針 v1 の却下理由にしました · <@"+workspace.Suzuki+">") || b.Task != nil {
 		t.Errorf("%+v", said)
 	}
 	// The policy was rejected meanwhile: the message comes too late as a reason, but not as a request.

@@ -36,12 +36,12 @@ import (
 var errUsage = errors.New("wrong usage")
 
 // usage is printed by -h before the list of flags.
-const usage = `usage: go run ./infra/local [flags]            the Slack sandbox and everything behind it
-       go run ./infra/local invoke <function>  one function, with the running stack behind it if there is one
+const usage = `usage: go run ./infra/local [flags]            run the Slack sandbox and everything behind it
+       go run ./infra/local invoke <function>  run one function, on the running stack if there is one
        go run ./infra/local event <file>       a sample event, signed as of now
-       go run ./infra/local container          a template for functions in containers
+       go run ./infra/local container          print a template for functions in containers
        go run ./infra/local rights <folder>    what roles grant, against what tests used
-       each of them with -h lists its own flags
+       add -h to a command to list its flags
 
 flags:
 `
@@ -100,13 +100,13 @@ func serve(ctx context.Context, args []string, s streams) error {
 		fmt.Fprintf(s.out, "Slack is %s; it calls %s/slack/events and %s/slack/interactions\n", o.SlackAPIURL, running.URL, running.URL)
 	}
 	if running.ContainerURL != "" {
-		fmt.Fprintf(s.out, "containers reach %s, which is %s here\n", running.ContainerURL, running.ContainerAddr)
+		fmt.Fprintf(s.out, "containers use %s, which is %s on this machine\n", running.ContainerURL, running.ContainerAddr)
 	}
-	fmt.Fprintf(s.out, "%s=%s\nmembers of contests read by %s, until an administrator takes it off their list\n", teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
+	fmt.Fprintf(s.out, "%s=%s\ncontest members can read with %s until an administrator removes it from the list\n", teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
 	for _, own := range running.Vendors.Own {
 		fmt.Fprint(s.out, served(own, running.VendorsURL))
 	}
-	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunctions print to %s\nthe console is at %s/console\n%s\n",
+	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunction logs: %s\nconsole: %s/console\n%s\n",
 		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL, ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)
@@ -124,7 +124,7 @@ func served(own vendors.Own, url string) string {
 	text := fmt.Sprintf("%s is %s at %.7s of %s; write claude@%s: … in a direct message\n", own.Source.Repository, own.Path,
 		own.Commit, own.Branch, own.Source.Name)
 	if own.Changed > 0 {
-		text += fmt.Sprintf("  without %d changed or new files there, which are not committed\n", own.Changed)
+		text += fmt.Sprintf("  uncommitted files left out: %d\n", own.Changed)
 	}
 	return text + "  its pull requests: " + url + vendors.GitHubPages + own.Source.Repository + "/pull/<number>\n  their branches: " +
 		vendors.FetchCommand(own.Clone, "+refs/heads/ringi/*:refs/remotes/ringi/*") + "\n"
@@ -167,34 +167,34 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	o = options()
 	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
 	f := flags(usage, s)
-	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "where the sandbox and Slack's calls are `served`")
-	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "where AWS calls are `served`, for the AWS CLI")
-	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN are its")
-	name := f.String("model", "demo", "the `model` that reads and plans: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
-	f.StringVar(&o.ContainerHost, "container-host", "", "a `name` that containers know this machine by, such as host.docker.internal; they are served under it by one more listener")
-	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "where containers are `served`")
-	locale := f.String("locale", "", "the `language` of cards, ja or en; otherwise the first page that is opened decides it")
-	iam := f.String("iam", "on", "`off` lets functions do what their roles don't allow")
-	database := f.String("dynamodb", "moto", "`local` has tables and streams in Amazon's DynamoDB Local, fetched by Maven, which needs a JDK of Java 17")
+	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "the `address` of the sandbox and Slack's calls")
+	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "the `address` of AWS calls, for the AWS CLI")
+	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; needs SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN")
+	name := f.String("model", "demo", "the `model` to use: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
+	f.StringVar(&o.ContainerHost, "container-host", "", "the `name` containers use for this machine, such as host.docker.internal; adds a listener for it")
+	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "the `address` of the listener for containers")
+	locale := f.String("locale", "", "the `language` of cards, ja or en; by default, that of the first page opened")
+	iam := f.String("iam", "on", "`off` skips the check of functions' roles")
+	database := f.String("dynamodb", "moto", "`local` uses Amazon's DynamoDB Local for tables and streams; Maven fetches it, and it needs a Java 17 JDK")
 	f.Func("repository", "a `folder` with a git repository of yours that agents may work on; may be given several times. What is committed there is cloned below .ringi-local, and pull requests come into the clone: nothing is written to yours", func(path string) error {
 		o.Repositories = append(o.Repositories, path)
 		return nil
 	})
-	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
+	f.StringVar(&o.Artifacts, "artifacts", "", "use the `folder` that sam build made, .aws-sam/build, instead of compiling")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("%q is no flag and no command; the commands are invoke, event, container and rights, -h lists the flags", f.Arg(0))
+		return o, "", fmt.Errorf("unknown flag or command %q; commands: invoke, event, container, rights; -h lists the flags", f.Arg(0))
 	}
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
-		return o, "", fmt.Errorf("-iam %s: it is on or off", *iam)
+		return o, "", fmt.Errorf("-iam %s: must be on or off", *iam)
 	}
 	if err := populate(&o, *locale); err != nil {
 		return o, "", err
 	}
 	if o.DynamoDBLocal = *database == "local"; !o.DynamoDBLocal && *database != "moto" {
-		return o, "", fmt.Errorf("-dynamodb %s: it is moto or local", *database)
+		return o, "", fmt.Errorf("-dynamodb %s: must be moto or local", *database)
 	}
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {
@@ -210,7 +210,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 // populate gives the sandbox's people their rights, and cards their language.
 func populate(o *stack.Options, locale string) error {
 	if locale != "" && !slices.Contains(language.All, locale) {
-		return fmt.Errorf("-locale %s: it is %s", locale, strings.Join(language.All, " or "))
+		return fmt.Errorf("-locale %s: must be %s", locale, strings.Join(language.All, " or "))
 	}
 	o.Sandbox.FirstPage = locale == ""
 	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error {
@@ -222,8 +222,8 @@ func populate(o *stack.Options, locale string) error {
 // options returns the options of the stack that a person starts.
 func options() stack.Options {
 	o := stack.Options{Sandbox: sandbox.Options{
-		Banner:   "デモモデルで動いています。外部のサービスには接続しません。",
-		BannerEN: "This runs on a demo model and talks to no outside service.",
+		Banner:   "デモモデルで動作中です。外部のサービスには接続しません。",
+		BannerEN: "Running on a demo model, with no connection to outside services.",
 	}}
 	admin.Configure(&o)
 	o.PrepareTeam = admin.Readable

@@ -64,16 +64,16 @@ func (e *LackError) sentence() string {
 
 var lacksJA = map[string]string{
 	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
-	lackConstraint: "「{what}」は、管理者が決めたツール {tool} の制約 {constraints} の外です。",
+	lackConstraint: "「{what}」は、管理者が定めたツール {tool} の制約 {constraints} の範囲外です。",
 	lackTool:       "「{what}」を行うツールがありません。",
-	lackValue:      "「{what}」に必要な値が、依頼にも方針にも書かれていません。",
+	lackValue:      "「{what}」に必要な値が、依頼にも方針にもありません。",
 }
 
 var lacksEN = map[string]string{
-	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator does not allow.",
-	lackConstraint: "“{what}” is outside of what an administrator allows the tool {tool}: {constraints}.",
+	lackForbidden:  "“{what}” needs the tool {tool}, which an administrator hasn't allowed.",
+	lackConstraint: "“{what}” is outside an administrator's limits for the tool {tool}: {constraints}.",
 	lackTool:       "There is no tool for “{what}”.",
-	lackValue:      "A value that “{what}” needs stands neither in the request nor in the policy.",
+	lackValue:      "“{what}” needs a value that is in neither the request nor the policy.",
 }
 
 // allowed returns, for each tool whose constraints are in the way, the constraints and their allowed values, so that

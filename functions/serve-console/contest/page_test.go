@@ -289,7 +289,7 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	expect.Same(t, k.Page()+"?done=contest_cancelled", suzuki.Post(k.Page()+"/cancel", nil).To) // a second click
 	suzuki.Get(k.Page()).Says(t, http.StatusOK, "中止", "数秒で止まります")
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
-	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終えました。")
+	suzuki.Get(k.Page()).Says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終了しました。")
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: k.ID}, "", 10))(t)
 	if len(log.Items) != 3 || !strings.Contains(string(log.Items[1].Details)+string(log.Items[0].Details), `"surface":"console"`) {
 		t.Errorf("recorded: %+v", log.Items)

@@ -112,7 +112,7 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	path, _ := other(w)
 	sato := w.As(workspace.Sato)
 	page := sato.Get(w.TaskPage())
-	page.Holds(t, "堅実", "90.00 点", "決められた回数のラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "持ち時間が終わったため", `href="`+path+`"`, k.Page())
+	page.Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "持ち時間が終わったため", `href="`+path+`"`, k.Page())
 	draft := sato.Get(path)
 	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
 	draft.Lacks(t, "<i>速い案", "<b>速攻")

@@ -65,7 +65,7 @@ func TestAnAgentIsCalledWithinAThread(t *testing.T) {
 	expect.Value(running.Sandbox.Reply(workspace.Suzuki, workspace.HR, root, "10 時からです"))(t)
 	expect.Value(running.Sandbox.Reply(workspace.Tanaka, workspace.HR, root, sandbox.Mention("claude: こんにちは")))(t)
 	d := &driver.Dialogue{T: t, S: running, User: workspace.Tanaka, Channel: workspace.HR, Root: root, Timeout: time.Minute}
-	d.Shows("このスレッドのこれまでのメッセージ 2 件を、エージェントに見せました")
+	d.Shows("このスレッドのこれまでのメッセージ 2 件をエージェントに渡しました")
 	d.Shows("デモのエージェントです")
 	d.Rests()
 	_, page := driver.SitDown(t, running, workspace.Tanaka).Get(d.Page())

@@ -129,7 +129,7 @@ func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
 	d.Shows("操作 #1 を実行中", "tick")
 	d.Reply("まだですか")
-	d.Shows("操作 #1 を実行しています", "終わったあとにお答えします")
+	d.Shows("操作 #1 を実行中です", "完了後に回答します")
 	d.Reply("聞こえていますか")
 	d.Shows("操作 #1 完了", "tick 40")
 	d.Shows("デモのエージェントです")

@@ -55,7 +55,7 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "他の案 (2)")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "other_drafts")
-	expect.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に替える") })
+	expect.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に変更") })
 	view := s.Sandbox.Views(workspace.Suzuki)[0]
 	driver.UntilTaken(t, "the page is turned", func() { _ = s.Sandbox.ClickView(workspace.Suzuki, view.ID, "turn_on", "1") }, func() bool {
 		return shows(s, "2 / 2 件目")

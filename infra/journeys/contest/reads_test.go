@@ -55,7 +55,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 
 	decide(t, desk, "no-contests", nil)
 	id, found = searched(t, s)
-	const why = "コンテストで使える読み取りツールが登録されていません。"
+	const why = "コンテストに許可された読み取りツールがありません。"
 	if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
 		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 	}
@@ -64,7 +64,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.ContestSearch = true })
 	id, found = searched(t, s)
-	const unsearched = "AI モデル demo の提供元の Web 検索は使えず、ほかの読み取りツールも登録されていません。"
+	const unsearched = "AI モデル demo では Web 検索を使えず、ほかの読み取りツールも許可されていません。"
 	if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != unsearched {
 		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 	}

@@ -35,28 +35,28 @@ func troubles() []trouble {
 		{
 			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 30, status: contest.SummaryPartialFailure, scored: 1,
 			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure, "careful": contest.MaxRoundsReached},
-			card:  []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に持ち時間が終わりました。", "即決チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"},
-			page:  []string{"一部のチームが失敗", "最初の採点の前に持ち時間が終わりました。", "AI モデルが回答を断りました。"},
+			card:  []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に制限時間に達しました。", "即決チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。"},
+			page:  []string{"一部のチームが失敗", "最初の採点の前に制限時間に達しました。", "AI モデルが回答を断りました。"},
 		},
 		{
 			name: "time, model and evaluator fail in the second round", text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 30, status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.TeamTimeout, "swift": contest.PartialFailure, "solo": contest.PartialFailure},
-			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 持ち時間が終わったため、それまでの最良の案で終えました。", "他の案 (2)"},
+			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "他の案 (2)"},
 			page: []string{
-				"持ち時間が終わったため、それまでの最良の案で終えました。", "途中で失敗したため、それまでの最良の案で終えました。 リーダーが最後まで進めませんでした: AI モデルが回答を断りました。",
-				"途中で失敗したため、それまでの最良の案で終えました。 評価者が最後まで進めませんでした: デモ用のモデルが、頼まれたとおりに失敗しました。",
+				"制限時間に達したため、それまでの最良の案で終了しました。", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーが続行できませんでした: AI モデルが回答を断りました。",
+				"途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした: デモ用のモデルを、設定どおりに失敗させました。",
 			},
 		},
 		{
 			name: "the budget is spent", text: "demo: cost 0.03 contest demo: play on", rounds: 3, status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted, "solo": contest.BudgetExhausted},
-			card:  []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終えました。", "他の案 (2)"},
-			page:  []string{"予算を使い切ったため、それまでの最良の案で終えました。"},
+			card:  []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "他の案 (2)"},
+			page:  []string{"予算を使い切ったため、それまでの最良の案で終了しました。"},
 		},
 		{
 			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: unscored solo", status: contest.SummaryFailed,
 			exits: map[string]contest.ExitReason{"careful": contest.PartialFailure, "swift": contest.PartialFailure, "solo": contest.PartialFailure},
-			card:  []string{"コンテストでは使える案がなかったため、Ringi が下書きしました", "慎重チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が最後まで進めませんでした"},
+			card:  []string{"コンテストでは使える案がなかったため、Ringi が下書きしました", "慎重チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が続行できませんでした"},
 			page:  []string{"すべてのチームが失敗", "点数のついた案は 1 つもありませんでした。"},
 		},
 	}

@@ -135,8 +135,8 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			shows   string
 			calls   int
 		}{
-			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には答えられません", calls: 1},
-			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, 2), shows: "長い話の\n\n(答えが長すぎたため、ここで切れています。", calls: 2},
+			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
+			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, 2), shows: "長い話の\n\n(長すぎるため、ここで切れています。", calls: 2},
 			"whole with room":    {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}, {Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
 			"cut off in a call":  {scripts: []llm.Script{{Calls: []llm.ScriptedCall{long}, Stop: "length"}, {Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
 			"an unknown tool":    {scripts: []llm.Script{{Calls: []llm.ScriptedCall{call("x", "launch", "{}")}}, {Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
@@ -174,7 +174,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	vendors.Fail(slices.Repeat([]llm.Failure{{Status: 503}}, 5)...)
 	d := begin(t, "codex", "最初のお願いです")
 	d.Timeout *= 3 // whose tries take longer than one timeout
-	d.Shows("AI モデルから応答がないため、答えられませんでした。書いた内容は残っています。")
+	d.Shows("AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。")
 	if a := d.Rests(); a.Conversation.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
 		t.Errorf("%+v", a.Conversation)
 	}

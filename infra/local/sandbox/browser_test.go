@@ -82,7 +82,7 @@ func TestInTheBrowser(t *testing.T) {
 	p.Until(`document.querySelector(".task-id code")?.textContent === "01JSGX7Q3M5V8ZK2R9T4W6Y1AB"`)
 	p.Click(`[lang="en"]`)
 	p.Until(`document.querySelector("#skip").textContent === "Skip to the message box" && document.documentElement.lang === "en"`)
-	p.Until(rowsSay("Model usage: Policy v1 · 789 tokens · $0.01", "Lease: Execution, attempt 1"))
+	p.Until(rowsSay("Model usage: Policy v1 · 789 tokens · $0.01", "Lease: Run, attempt 1"))
 
 	for _, width := range []int64{390, 320} {
 		p.Do(chromedp.EmulateViewport(width, 844))

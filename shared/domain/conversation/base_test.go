@@ -59,7 +59,7 @@ func TestAnActionOfAnEarlierReleaseExpires(t *testing.T) {
 			t.Errorf("%s %s, gate %s", x.Status, x.CancelReason, x.Gate.Status)
 		}
 		for _, r := range tb.lists {
-			if m, ok := r.(*Message); ok && m.ActionID == x.ActionID && strings.Contains(m.Content, "proposed before Ringi was updated") {
+			if m, ok := r.(*Message); ok && m.ActionID == x.ActionID && strings.Contains(m.Content, "Ringi has been updated since") {
 				return
 			}
 		}
@@ -96,7 +96,7 @@ func TestALateResultsFilesStayTheActions(t *testing.T) {
 		t.Errorf("%+v, the conversation's files are %q", x, a.Conversation.WorkspaceVersion)
 	}
 	told := x.told("en").Content
-	expect.That(t, strings.Contains(told, "did not become the conversation's") && strings.Contains(told, "Files changed: 1"), "%q", told)
+	expect.That(t, strings.Contains(told, "The conversation’s files are unchanged") && strings.Contains(told, "Files changed: 1"), "%q", told)
 }
 
 // A late result keeps when its work ended, unless nobody said so, or it would be later than now.

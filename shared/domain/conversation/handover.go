@@ -178,26 +178,25 @@ type wordsOfTasks struct {
 
 var saidOfTasks = language.InEach(
 	wordsOfTasks{
-		made:    "依頼をタスク %s として渡しました。",
-		already: "この依頼は渡していません。最後のメッセージからは、すでにタスク %s を作成しています。もう 1 件必要なら、そう書いてください。",
-		done:    "渡したタスク %s は完了しました。", failed: "渡したタスク %s は失敗しました。理由はタスクのカードにあります。",
-		unknown:  "渡したタスク %s は、書き込みの結果が不明のまま終わりました。実行されたかどうかを人が確かめる必要があります。",
-		rejected: "渡したタスク %s は却下されました。", expired: "渡したタスク %s は、期限までに承認されなかったため終わりました。",
-		cancelled: "渡したタスク %s は取り消されました。", answered: "渡したタスク %s は、承認の必要な依頼ではないとして、返信だけで終わりました。",
-		refused: "渡したタスク %s は受け付けられませんでした。理由はタスクのカードにあります。",
+		made:    "依頼をタスク %s として受け付けました。",
+		already: "依頼はしていません。最後のメッセージは、すでにタスク %s になっています。もう 1 件必要な場合は、その旨を書いてください。",
+		done:    "タスク %s は完了しました。", failed: "タスク %s は失敗しました。理由はカードに表示されています。",
+		unknown:  "タスク %s は、書き込みの結果が不明のまま終了しました。実行されたか、人による確認が必要です。",
+		rejected: "タスク %s は却下されました。", expired: "タスク %s は、期限までに承認されず終了しました。",
+		cancelled: "タスク %s は取り消されました。", answered: "タスク %s は、承認が不要なため、返信だけで終了しました。",
+		refused: "タスク %s は受け付けられませんでした。理由はカードに表示されています。",
 	},
 	wordsOfTasks{
-		made: "The request was handed over as task %s.",
-		already: "This request was not handed over: the last message became task %s already. " +
-			"If another is needed, write so.",
-		done: "Task %s, which was handed over, is done.", failed: "Task %s, which was handed over, failed. Its " +
-			"card says why.",
-		unknown:   "Task %s, which was handed over, ended without anybody knowing what a write did: a person has to look.",
-		rejected:  "Task %s, which was handed over, was rejected.",
-		expired:   "Task %s, which was handed over, ended because nobody approved it in time.",
-		cancelled: "Task %s, which was handed over, was cancelled.",
-		answered:  "Task %s, which was handed over, ended with a reply: there was nothing to approve.",
-		refused:   "Task %s, which was handed over, was not accepted. Its card says why.",
+		made: "The request became task %s.",
+		already: "No new request was made: the last message already became task %s. " +
+			"If you need another one, say so.",
+		done: "Task %s is done.", failed: "Task %s failed. See its card for the reason.",
+		unknown:   "Task %s ended with a write whose outcome is unknown. A person needs to check.",
+		rejected:  "Task %s was rejected.",
+		expired:   "Task %s expired: nobody approved it in time.",
+		cancelled: "Task %s was cancelled.",
+		answered:  "Task %s ended with a reply; there was nothing to approve.",
+		refused:   "Task %s was not accepted. See its card for the reason.",
 	},
 )
 

@@ -81,7 +81,7 @@ func TestEachEndOfAHandedOverTaskHasItsSentence(t *testing.T) {
 	}{
 		"done":      {task.Ended{As: task.TaskCompleted, Reason: task.ReasonDone}, "is done"},
 		"failed":    {task.Ended{As: task.TaskFailed, Reason: task.ReasonToolFailed}, "failed"},
-		"unknown":   {task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown}, "a person has to look"},
+		"unknown":   {task.Ended{As: task.TaskFailed, Reason: task.ReasonToolUnknown}, "A person needs to check"},
 		"rejected":  {task.Ended{As: task.TaskCancelled, Reason: task.ReasonStepRejected}, "was rejected"},
 		"too often": {task.Ended{As: task.TaskCancelled, Reason: task.ReasonMaxVersions}, "was rejected"},
 		"expired":   {task.Ended{As: task.TaskCancelled, Reason: task.ReasonExpired}, "approved it in time"},
@@ -130,5 +130,5 @@ func TestARequestThatAPersonMakesIsInTheHistory(t *testing.T) {
 	for _, l := range c.Beside {
 		said, _ = l.Row.(*Message)
 	}
-	expect.Must(t, said != nil && said.TaskID != "" && strings.Contains(said.Content, "as task "+said.TaskID), "%+v", said)
+	expect.Must(t, said != nil && said.TaskID != "" && strings.Contains(said.Content, "became task "+said.TaskID), "%+v", said)
 }

@@ -98,7 +98,7 @@ func TestNothingIsSaidAboutMessagesThatAreAnsweredAtOnce(t *testing.T) {
 }
 
 func TestWhatIsSaidDuringACommandIsInTheConversationsLanguage(t *testing.T) {
-	for locale, want := range map[string]string{"en": "answered after", "ja": "終わったあと"} {
+	for locale, want := range map[string]string{"en": "after it’s done", "ja": "完了後に"} {
 		tb, x := executing(t, ShellCommand)
 		a := tb.load()
 		a.Conversation.Locale = locale

@@ -33,19 +33,19 @@ func TestWhatAPersonTypesIsChecked(t *testing.T) {
 		"no script, no purpose": {Own{Type: ShellCommand}, "content required, summary required"},
 		"a blank purpose":       {with(script, func(o *Own) { o.Summary = "\u200b " }), "summary required"},
 		"a long purpose": {with(script, func(o *Own) { o.Summary = strings.Repeat("目", 301) }),
-			"summary 300 characters; it has 301"},
+			"summary 300 characters (now 301)"},
 		"a long script": {with(script, func(o *Own) { o.Content = strings.Repeat("字", 16_001) }),
-			"content 16000 characters; it has 16001"},
+			"content 16000 characters (now 16001)"},
 		"a large file": {with(file, func(o *Own) { o.Content = strings.Repeat("x", 33_000) }),
 			"content 32768 bytes"},
 		"no text":               {with(script, func(o *Own) { o.Content = "a\x00b" }), "content can’t be read"},
-		"a path that leads out": {with(file, func(o *Own) { o.Path = "../x" }), "path within the work folder"},
+		"a path that leads out": {with(file, func(o *Own) { o.Path = "../x" }), "path inside the work folder"},
 		"no path":               {with(file, func(o *Own) { o.Path = " " }), "path required"},
 		"no seconds":            {with(test, func(o *Own) { o.Seconds = "soon" }), "seconds from 1 to 600"},
 		"too many seconds":      {with(test, func(o *Own) { o.Seconds = "601" }), "seconds from 1 to 600"},
 		"an option":             {with(test, func(o *Own) { o.Content = "-c x" }), "content name of a program"},
 		"many words": {with(test, func(o *Own) { o.Content = strings.Repeat("a ", 65) }),
-			"content 64 words; it has 65"},
+			"content 64 words (now 65)"},
 	} {
 		t.Run(about, func(t *testing.T) {
 			p, faults := tt.own.Read(all, On{}, true)

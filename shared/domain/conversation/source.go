@@ -289,44 +289,44 @@ func (s Source) LeftWords(locale string, most int) string {
 
 var aboutSource = language.InEach(
 	sourceWords{
-		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除かれています。", files: "ファイル (%d 件):", more: "ほか %d 件",
+		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):", more: "ほか %d 件",
 		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
 		why: map[LeftOutReason]string{
-			LeftLink: "外を指すリンク", LeftKind: "ファイルでもフォルダーでもない", LeftPath: "扱えない名前", LeftSize: "大きすぎる", LeftLFS: "Git LFS",
-			LeftModule: "サブモジュール", LeftMissing: "アーカイブにない", LeftChanged: "アーカイブの内容がコミットと違う",
+			LeftLink: "フォルダー外へのリンク", LeftKind: "ファイルでもフォルダーでもない", LeftPath: "使えない名前", LeftSize: "大きすぎる", LeftLFS: "Git LFS",
+			LeftModule: "サブモジュール", LeftMissing: "アーカイブにない", LeftChanged: "アーカイブがコミットと不一致",
 		},
 		failed: map[aggregate.Reason]string{
 			ReasonSourceGone:     "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。",
-			ReasonSourceRefused:  "GitHub がリポジトリのファイルを渡しませんでした。会話はファイルなしで続きます。管理者は、連携のページの接続と、設定のソースを確かめてください。",
-			ReasonSourceOther:    "リポジトリの名前が今は別のリポジトリのものになっているため、ファイルを取得していません。会話はファイルなしで続きます。管理者は、設定のソースを登録し直してください。",
+			ReasonSourceRefused:  "GitHub からファイルの取得を拒否されました。会話はファイルなしで続きます。連携のページの接続と、設定のソースの確認を管理者に依頼してください。",
+			ReasonSourceOther:    "同じ名前の別のリポジトリになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。",
 			ReasonSourceTooLarge: "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。",
-			tenancy.ReasonSourcesDay: "その日のソースの取得 (設定の「1 日のソースの取得」) を使い切ったため、ファイルを取得していません。会話はファイルなしで続きます。" +
-				"協定世界時の翌日 (日本では朝 9 時) からまた取得できます。そのあとに、新しい会話でお試しください。",
-			ReasonSourceUnfetched: "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。少し待ってから、新しい会話でもう一度お試しください。",
+			tenancy.ReasonSourcesDay: "ソースの取得が 1 日の上限 (設定の「1 日のソースの取得」) に達したため、ファイルを取得していません。会話はファイルなしで続きます。" +
+				"日本時間の午前 9 時以降に、新しい会話でお試しください。",
+			ReasonSourceUnfetched: "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。しばらくしてから、新しい会話でお試しください。",
 		},
 	},
 	sourceWords{
-		there: "This conversation begins with these files:", left: "Left out of them (%d):", files: "Files (%d):",
+		there: "This conversation starts with these files:", left: "Left out (%d):", files: "Files (%d):",
 		more: "and %d more",
-		day:  "This workspace may fetch sources %d times a day.",
+		day:  "This workspace can fetch sources %d times a day.",
 		why: map[LeftOutReason]string{
-			LeftLink: "a link that leads out", LeftKind: "neither file nor folder", LeftPath: "a name that can't be used",
+			LeftLink: "a link outside the folder", LeftKind: "neither file nor folder", LeftPath: "an unusable name",
 			LeftSize: "too large",
 			LeftLFS:  "Git LFS", LeftModule: "submodule", LeftMissing: "not in the archive", LeftChanged: "the archive differs from the commit",
 		},
 		failed: map[aggregate.Reason]string{
-			ReasonSourceGone: "The source was taken from the settings, so its files were not fetched. The conversation " +
-				"goes on without files.",
-			ReasonSourceRefused: "GitHub did not give the repository’s files. The conversation goes on without files. An " +
-				"administrator can check the connection on the integrations page, and the sources in the settings.",
-			ReasonSourceOther: "The repository’s name belongs to another repository now, so no files were fetched. The " +
-				"conversation goes on without files. An administrator can list the source anew in the settings.",
-			ReasonSourceTooLarge: "The repository is too large or its archive can’t be read, so its files could not be " +
-				"fetched. The conversation goes on without files.",
-			tenancy.ReasonSourcesDay: "The day’s fetches of sources are used up (“Fetches of sources in a day” in the " +
-				"settings), so no files were fetched. The conversation goes on without files. Fetches are possible again from " +
-				"midnight UTC: please try in a new conversation then.",
-			ReasonSourceUnfetched: "The repository’s files could not be fetched. The conversation goes on without files. " +
-				"Please wait a little, then try again in a new conversation.",
+			ReasonSourceGone: "The source was removed from the settings, so its files weren’t fetched. The conversation " +
+				"continues without files.",
+			ReasonSourceRefused: "GitHub refused to provide the repository’s files. The conversation continues without files. Ask an " +
+				"administrator to check the connection on the Integrations page and the sources in the settings.",
+			ReasonSourceOther: "This name now belongs to a different repository, so no files were fetched. The conversation " +
+				"continues without files. Ask an administrator to add the source again in the settings.",
+			ReasonSourceTooLarge: "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
+				"fetched. The conversation continues without files.",
+			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in the " +
+				"settings), so no files were fetched. The conversation continues without files. Try again after midnight UTC, " +
+				"in a new conversation.",
+			ReasonSourceUnfetched: "The repository’s files couldn’t be fetched. The conversation continues without files. " +
+				"Wait a moment, then try again in a new conversation.",
 		},
 	})

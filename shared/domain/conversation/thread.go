@@ -44,11 +44,11 @@ type wordsOfThread struct{ given, unread string }
 
 var saidOfThread = language.InEach(
 	wordsOfThread{
-		given:  "このスレッドのこれまでのメッセージ %d 件を、エージェントに見せました。内容は会話のページで確かめられます。",
-		unread: "このスレッドのこれまでのメッセージを読めなかったため、エージェントには見せていません。",
+		given:  "このスレッドのこれまでのメッセージ %d 件をエージェントに渡しました。内容は会話のページで確認できます。",
+		unread: "このスレッドのこれまでのメッセージを読み取れなかったため、エージェントには渡していません。",
 	},
 	wordsOfThread{
-		given:  "The agent was shown %d earlier messages of this thread. The conversation’s page has them.",
-		unread: "The earlier messages of this thread could not be read, so the agent was not shown them.",
+		given:  "The agent was shown earlier messages from this thread (%d). They are on the conversation’s page.",
+		unread: "The earlier messages in this thread couldn’t be read, so the agent hasn’t seen them.",
 	},
 )

@@ -27,8 +27,8 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 		read bool
 		says string
 	}{
-		"something": {before, true, "shown 1 earlier messages"}, "nothing": {nil, true, ""},
-		"unread": {nil, false, "could not be read"},
+		"something": {before, true, "shown earlier messages from this thread (1)"}, "nothing": {nil, true, ""},
+		"unread": {nil, false, "couldn’t be read"},
 	} {
 		tb := inThread(t)
 		expect.Is(t, tb.load().Conversation.ThreadBefore, "1775034005.000100")

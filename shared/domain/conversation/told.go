@@ -29,104 +29,104 @@ type words struct {
 var said = language.InEach(
 	words{
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。",
-		unknown:  "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
+		unknown:  "操作 #%d の結果は不明です。実行されたか、人による確認が必要です。",
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。",
 		cancelled:   "操作 #%d は取り消されました。",
-		notBegun:    "始まる前だったため、何も実行していません。",
-		putBack:     "途中まで実行していましたが、変更は残しません。作業フォルダーは、この操作の前のままです。",
-		outputLater: "出力があれば、止まったあとに続けて示します。",
-		callLater:   "呼び出しを始めたあとの取り消しです。済んでいたかどうかは、分かりしだい続けて示します。",
-		lateStopped: "取り消された操作 #%d は止まりました。作業フォルダーは、この操作の前のままです。",
-		lateDone: "取り消された操作 #%d は、止まる前に終わっていました。" +
-			"変更は残していません。作業フォルダーは、この操作の前のままです。",
-		lateCall:     "取り消された操作 #%d の呼び出しは、取り消しの前に済んでいました。結果は見せていません。",
-		lateUncalled: "取り消された操作 #%d の呼び出しは、行われていないか、失敗しています。",
+		notBegun:    "開始前だったため、何も実行していません。",
+		putBack:     "途中まで実行しましたが、変更は破棄しました。作業フォルダーは、この操作の前のままです。",
+		outputLater: "出力があれば、停止後に表示します。",
+		callLater:   "呼び出しの開始後に取り消されました。結果は、分かり次第表示します。",
+		lateStopped: "取り消された操作 #%d は停止しました。作業フォルダーは、この操作の前のままです。",
+		lateDone: "取り消された操作 #%d は、停止前に完了していました。" +
+			"変更は破棄しました。作業フォルダーは、この操作の前のままです。",
+		lateCall:     "取り消された操作 #%d の呼び出しは、取り消しの前に完了していました。結果は表示しません。",
+		lateUncalled: "取り消された操作 #%d の呼び出しは、実行されなかったか、失敗しました。",
 		exit:         "終了コード: %d", output: "出力は全部で %s 行です。",
 		all: "すべてを、行番号に続けて示します:", some: "%s 行目を、行番号に続けて示します:",
 		notKept: "%s 行目は残っていません。", notShown: "%s 行目は見せていません。", others: "ほかの行は見せていません。",
-		ownProposal: "操作 #%d は、人が自分で提案しました。種類: %s。目的と内容:",
-		stopped:     "回答を止めました。続けるには、もう一度書いてください。",
-		later:       "操作 #%d を実行しています。いただいたメッセージには、それが終わったあとにお答えします。",
+		ownProposal: "操作 #%d は、人が提案しました。種類: %s。目的と内容:",
+		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
+		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
 		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。" +
 			"必要なら、もう一度提案してください。",
-		changed: "変わったファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
+		changed: "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
 		wrote: "変更・追加されたファイル: %d 件", deleted: "削除されたファイル: %d 件",
-		lost: "この会話のファイルは保存期間を過ぎて削除されています。空のフォルダーで続けるかどうかを、" +
+		lost: "この会話のファイルは、保存期間を過ぎたため削除されました。空のフォルダーで続けるかどうかを、" +
 			"会話のページで選んでください。それまで、ファイルの操作はできません。",
-		notTaken: "この操作が残したファイルは、会話のファイルになっていません。" +
+		notTaken: "この操作によるファイルの変更は保存していません。" +
 			"会話のファイルは、この操作の前のままです。",
-		taken:      "操作 #%d が遅れて残したファイルを、人の選択により、会話のファイルにしました。",
+		taken:      "操作 #%d が後から残したファイルを、会話のファイルにすることが選択されました。",
 		fetchAgain: "作業フォルダーの前のファイルは失われています。ソースのファイルをもう一度取得します。",
 		emptied:    "作業フォルダーの前のファイルは失われています。空の作業フォルダーで続けることになりました。",
 		unread:     "添付ファイルについてのお知らせです。",
 		ran: ranWords{
-			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "時間切れで停止",
-			began: "始まったことまでは確認済み、結果は不明", runs: "実行中",
+			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "制限時間により停止",
+			began: "開始済み、結果は不明", runs: "実行中",
 			notRun: "実行していません", took: "%s 秒", lines: "出力 %s 行目",
 		},
 		pulled:   "プルリクエストの下書き: %s",
 		branched: "ブランチはありますが、プルリクエストはありません: %s",
-		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せてあります。" +
+		returned: "ツールの結果です。メールアドレス、電話番号、マイナンバーは * で伏せています。" +
 			"氏名などはそのままです。",
 		entries: "長いため、最も長い一覧の %s 件のうち、はじめの %s 件だけです。" +
 			"残りは見せていません。",
 		bytes:      "長いため、%s バイトのうち、はじめの %s バイトだけです。残りは見せていません。",
-		resultGone: "ツールの結果は、もう残っていません。",
-		resultOld: "ツールの結果は古いため、もう見せていません。" +
-			"必要なら、もう一度呼び出しを提案してください。",
-		resultOldWrite: "ツールの結果は古いため、もう見せていません。" +
-			"書き込みの呼び出しのため、結果を見るためにもう一度提案しないでください。",
+		resultGone: "ツールの結果は保存されていません。",
+		resultOld: "ツールの結果は古いため、表示していません。" +
+			"必要な場合は、もう一度呼び出しを提案してください。",
+		resultOldWrite: "ツールの結果は古いため、表示していません。" +
+			"書き込みの呼び出しです。結果を見るために、もう一度提案しないでください。",
 	},
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
-		unknown:  "What action #%d did is not known: a person has to look.",
-		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.",
+		unknown:  "The outcome of action #%d is unknown. A person needs to check.",
+		rejected: "Action #%d was rejected. Reason: ", expired: "Action #%d wasn’t approved in time.",
 		cancelled:   "Action #%d was withdrawn.",
-		notBegun:    "It had not begun: nothing of it was done.",
-		putBack:     "It had begun, but no change of it is kept: the folder is as it was before it.",
-		outputLater: "What it printed, if anything, follows once it has stopped.",
-		callLater:   "The call had begun: whether it was made follows once that is known.",
-		lateStopped: "Action #%d, which was withdrawn, has stopped. The folder is as it was before it.",
-		lateDone: "Action #%d, which was withdrawn, had come to its end before it could be stopped. " +
-			"No change of it is kept: the folder is as it was before it.",
-		lateCall: "The call of action #%d, which was withdrawn, had been made before. " +
-			"You are not shown what it returned.",
-		lateUncalled: "The call of action #%d, which was withdrawn, was not made, or failed.",
+		notBegun:    "It hadn’t started, so nothing was done.",
+		putBack:     "It had started, but its changes were discarded. The folder is unchanged.",
+		outputLater: "Its output, if any, follows once it has stopped.",
+		callLater:   "The call had started. Its outcome follows once it’s known.",
+		lateStopped: "Withdrawn action #%d has stopped. The folder is unchanged.",
+		lateDone: "Withdrawn action #%d finished before it could be stopped. " +
+			"Its changes were discarded. The folder is unchanged.",
+		lateCall: "The call of withdrawn action #%d had already been made. " +
+			"Its result isn’t shown.",
+		lateUncalled: "The call of withdrawn action #%d wasn’t made, or failed.",
 		exit:         "Exit code: %d", output: "Its output has %s lines.",
 		all: " All of them, each after its number:", some: " Lines %s, each after its number:",
 		notKept: " Lines %s are not kept.", notShown: " You are not shown lines %s.",
 		others:      " You are not shown the others.",
-		ownProposal: "Action #%d was proposed by a person themself. Its kind: %s. What it is for, and what it does:",
-		stopped:     "The answer was stopped. Write again to go on.",
-		later:       "Action #%d is running. What you write meanwhile is answered after it.",
-		outdated: "Action #%d was withdrawn, since it was proposed before Ringi was updated. " +
-			"Propose it again if it is still needed.",
+		ownProposal: "A person proposed action #%d. Kind: %s. Purpose and content:",
+		stopped:     "The answer was stopped. To continue, write again.",
+		later:       "Action #%d is running. The agent answers your message after it’s done.",
+		outdated: "Action #%d was withdrawn because Ringi has been updated since it was proposed. " +
+			"Propose it again if it’s still needed.",
 		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
-		lost: "The files of this conversation were deleted when their time was over. Choose on the " +
-			"conversation’s page whether to go on with an empty folder; until then no action can be proposed.",
-		notTaken:   "The files that it left did not become the conversation's, which are as they were before it.",
-		taken:      "A person chose the files that action #%d left late. They are the conversation's now.",
-		fetchAgain: "The files that were in the folder are lost. A person chose to fetch the source's files again.",
-		emptied:    "The files that were in the folder are lost. A person chose to go on with an empty folder.",
+		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
+			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
+		notTaken:   "The files this action left weren’t saved. The conversation’s files are unchanged.",
+		taken:      "A person chose to use the files that action #%d left late. They’re now the conversation’s files.",
+		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
+		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
 		unread:     "About the attachments:",
 		ran: ranWords{
 			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
-			began: "it began, and nobody knows how it ended", runs: "running", notRun: "not run", took: "%s s",
+			began: "started, outcome unknown", runs: "running", notRun: "not run", took: "%s s",
 			lines: "lines %s of the output",
 		},
 		pulled:   "Draft pull request: %s",
-		branched: "The branch is there, without a pull request: %s",
-		returned: "What the tool returned. E-mail addresses, phone numbers and My Numbers are masked with *, " +
-			"names and the rest are as they are:",
+		branched: "The branch exists, without a pull request: %s",
+		returned: "The tool’s result. Email addresses, phone numbers and My Numbers are masked with *; " +
+			"names and everything else are unmasked:",
 		entries: "It is long: of the %s entries of its longest list only the first %s " +
 			"are shown.",
 		bytes:      "It is long: of its %s bytes only the first %s are shown.",
-		resultGone: "What the tool returned is not kept any more.",
-		resultOld: "What the tool returned is older, and is not shown any more. " +
-			"Propose the call again if you need it.",
-		resultOldWrite: "What the tool returned is older, and is not shown any more. " +
-			"This call writes: don’t propose it again to see that.",
+		resultGone: "The tool’s result is no longer kept.",
+		resultOld: "The tool’s result is old and no longer shown. " +
+			"If you need it, propose the call again.",
+		resultOldWrite: "The tool’s result is old and no longer shown. " +
+			"This call writes, so don’t propose it again just to see the result.",
 	},
 )
 

@@ -19,7 +19,7 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	rejected := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonRejected, ErrorDetail: others}
 	withdrawn := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonWithdrawn}
 	quoted := Piece{others, true}
-	const unbegun = "Action #2 was withdrawn.\nIt had not begun: nothing of it was done."
+	const unbegun = "Action #2 was withdrawn.\nIt hadn’t started, so nothing was done."
 	for name, tt := range map[string]struct {
 		message Message
 		text    string
@@ -65,7 +65,7 @@ func TestDeletedFilesAreSaid(t *testing.T) {
 		{"Deleted: 2", false}, {"a\nb", true}}, done.told("en").Pieces())
 	done.Changed = SumOf(Difference(was, &Tree{}), &Tree{})
 	expect.Is(t, done.told("ja").Content,
-		"操作 #1 が完了しました。\n変わったファイル: 2 件、+0 行 −2 行\n削除されたファイル: 2 件\na\nb", "of deletions alone")
+		"操作 #1 が完了しました。\n変更されたファイル: 2 件、+0 行 −2 行\n削除されたファイル: 2 件\na\nb", "of deletions alone")
 	done.Changed = &FilesChanged{Files: 9, Names: []string{"n"}, Deleted: 7, DeletedNames: []string{"d"}}
 	expect.Has(t, done.told("en").Content, "Changed or new: 2\nn\nand 1 more\nDeleted: 7\nd\nand 6 more")
 }
@@ -84,8 +84,8 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 		}
 		return m
 	}
-	expect.Is(t, last().Content, "Action #1 was withdrawn.\nIt had begun, but no change of it is kept: the folder is as it "+
-		"was before it.\nWhat it printed, if anything, follows once it has stopped.", "at the withdrawal")
+	expect.Is(t, last().Content, "Action #1 was withdrawn.\nIt had started, but its changes were discarded. The folder "+
+		"is unchanged.\nIts output, if any, follows once it has stopped.", "at the withdrawal")
 	waiting := len(tb.load().Inbox)
 	code := 143
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
@@ -93,7 +93,7 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 			Tail: "1: a\n2: b", TailLines: []Lines{{1, 2}}, Version: "other"}, tb.now.Add(time.Second))
 	})
 	m := last()
-	expect.Is(t, m.Content, "Action #1, which was withdrawn, has stopped. The folder is as it was before it.\nExit code: 143\n"+
+	expect.Is(t, m.Content, "Withdrawn action #1 has stopped. The folder is unchanged.\nExit code: 143\n"+
 		"Its output has 2 lines. All of them, each after its number:\n1: a\n2: b", "once it has stopped")
 	expect.That(t, m.ActionID == x.ActionID && m.Pieces()[1] == Piece{"1: a\n2: b", true}, "%+v", m.Pieces())
 	a := tb.load()
@@ -101,18 +101,18 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 		"it asks for an answer: %d wait, %d before", len(a.Inbox), waiting)
 
 	files := Action{Number: 3, ActionType: CodeGenerate, Status: ActionCancelled, CancelReason: ReasonWithdrawn, StartedAt: &tb.now}
-	expect.That(t, strings.HasSuffix(files.told("en").Content, "as it was before it."), "%s", files.told("en").Content)
+	expect.That(t, strings.HasSuffix(files.told("en").Content, "The folder is unchanged."), "%s", files.told("en").Content)
 	call := Action{Number: 4, ActionType: ToolCall, Status: ActionCancelled, CancelReason: ReasonWithdrawn, StartedAt: &tb.now}
-	expect.Has(t, call.told("en").Content, "whether it was made follows")
-	for status, want := range map[ActionStatus]string{ActionSucceeded: "had been made before", ActionFailed: "was not made, or failed"} {
+	expect.Has(t, call.told("en").Content, "Its outcome follows")
+	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already been made", ActionFailed: "wasn’t made, or failed"} {
 		expect.Has(t, call.toldLate(Result{Status: status}, "en").Content, want)
 	}
 	for _, one := range []*Action{&call, x} { // its invocation died
 		text := one.toldLate(Result{Status: ActionFailed, Error: ReasonUnknown}, "en").Content
-		expect.Has(t, text, "is not known: a person has to look")
+		expect.Has(t, text, "is unknown. A person needs to check")
 		expect.That(t, !strings.Contains(text, "not made") && !strings.Contains(text, "stopped"), "%s", text)
 	}
-	expect.Has(t, x.toldLate(Result{Status: ActionSucceeded}, "en").Content, "No change of it is kept")
+	expect.Has(t, x.toldLate(Result{Status: ActionSucceeded}, "en").Content, "Its changes were discarded")
 }
 
 // A person's own proposal is called what people call it.

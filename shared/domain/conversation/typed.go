@@ -157,19 +157,19 @@ type wordsOfTyped struct{ refused, kept, busy, changed, failed, closed string }
 var saidOfTyped = language.InEach(
 	wordsOfTyped{
 		refused: "この人の提案は、操作にできませんでした。",
-		kept:    "入力した内容は、会話のページの、このメッセージのところに残っています。",
-		busy:    "その間に、ほかの操作が承認待ちになりました。それが終わってから、もう一度提案してください。",
-		changed: "その間に、会話のファイルが変わりました。もう一度提案してください。",
-		failed:  "Ringi の側で処理に失敗しました。時間をおいて、もう一度提案してください。",
-		closed:  "その前に、会話が終了しました。会話を再開してから、もう一度提案してください。",
+		kept:    "入力した内容は、会話のページのこのメッセージに保存されています。",
+		busy:    "ほかの操作が承認待ちになりました。終了してから、もう一度提案してください。",
+		changed: "会話のファイルが変更されました。もう一度提案してください。",
+		failed:  "Ringi の内部で問題が起きました。しばらくしてから、もう一度提案してください。",
+		closed:  "会話が終了しています。会話を再開してから、もう一度提案してください。",
 	},
 	wordsOfTyped{
-		refused: "This person’s own proposal could not be made an action.",
-		kept:    "What was typed is kept beside this message on the conversation’s page.",
-		busy:    "Another action came to wait for approval meanwhile. Propose this again when it is over.",
-		changed: "The conversation’s files changed meanwhile. Please propose this again.",
-		failed:  "Something failed on Ringi’s side. Please propose this again in a while.",
-		closed:  "The conversation was closed before. Begin anew, then propose this again.",
+		refused: "This person’s proposal couldn’t become an action.",
+		kept:    "The text they entered is saved with this message on the conversation’s page.",
+		busy:    "Meanwhile, another action started waiting for approval. Propose this again once that one is done.",
+		changed: "The conversation’s files have changed since. Please propose this again.",
+		failed:  "Something went wrong inside Ringi. Please propose this again later.",
+		closed:  "The conversation had already ended. Start it again, then propose this again.",
 	},
 )
 

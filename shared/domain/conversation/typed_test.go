@@ -64,7 +64,7 @@ func TestAPersonIsToldWhyNothingBecameOfWhatTheyTyped(t *testing.T) {
 	tb := typing(t)
 	of := tb.load().WaitingTyped()
 	expect.NoError(t, tb.begin())
-	for err, name := range map[error]string{ErrPending: "Another action", ErrBase: "changed meanwhile",
+	for err, name := range map[error]string{ErrPending: "another action", ErrBase: "have changed since",
 		ErrFilesLost: "were deleted"} {
 		expect.Has(t, WhyNotProposed(err, "en"), name)
 	}
@@ -138,13 +138,13 @@ func TestWhatCantBeProposedAPersonIsToldAsWhatItIs(t *testing.T) {
 	files := expect.Value((&Tree{}).Apply([]File{{"src/a.py", "x\n"}, {"Read.me", ""}, {"photo", "\xff"}}))(t)
 	def := agent.Definition{Capabilities: agent.Capabilities}
 	for want, o := range map[string]Own{
-		"like that already":             typedFile,
-		"a folder or a link":            {Path: "src", Content: "x"},
-		"is no text":                    {Path: "photo", Content: "x"},
-		"only in case":                  {Path: "READ.me", Content: "x"},
-		"2001 characters; at most 2000": {Path: "b", Content: strings.Repeat("x", 2001)},
-		"3001; at most 3000":            {Path: "b", Content: strings.Repeat("\n", 3001)},
-		"can’t be written":              {Path: "src/a.py/b", Content: "x"},
+		"already has this content": typedFile,
+		"a folder or link":         {Path: "src", Content: "x"},
+		"isn’t text":               {Path: "photo", Content: "x"},
+		"only in case":             {Path: "READ.me", Content: "x"},
+		"2001 characters. So that": {Path: "b", Content: strings.Repeat("x", 2001)},
+		"3001 lines. So that":      {Path: "b", Content: strings.Repeat("\n", 3001)},
+		"Can’t be written":         {Path: "src/a.py/b", Content: "x"},
 	} {
 		o.Type, o.Summary = CodeGenerate, "writes"
 		_, faults := o.ReadBeside(def, On{Base: "v1"}, files)

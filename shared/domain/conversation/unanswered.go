@@ -18,12 +18,12 @@ func Unanswered(locale string, why aggregate.Reason) (sentence string, known boo
 
 var unanswered = language.InEach(
 	map[aggregate.Reason]string{
-		ReasonNoAgent:               "このエージェントは、今の設定にありません。管理者が設定に戻すと、この会話を続けられます。",
-		task.ReasonModelUnavailable: "AI モデルから応答がないため、答えられませんでした。書いた内容は残っています。少し待ってから、「続けて」などともう一度書いてください。",
-		ReasonRunFailed:             "Ringi の内部で問題が起き、答えられませんでした。書いた内容は残っています。少し待ってから、もう一度話しかけてください。続く場合は管理者に連絡してください。",
+		ReasonNoAgent:               "このエージェントは設定から削除されています。管理者が設定に戻すと、この会話を続けられます。",
+		task.ReasonModelUnavailable: "AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。しばらくしてから、「続けて」などともう一度書いてください。",
+		ReasonRunFailed:             "Ringi の内部で問題が起き、回答できませんでした。メッセージは保存されています。しばらくしてから、もう一度送信してください。続く場合は管理者に連絡してください。",
 	},
 	map[aggregate.Reason]string{
-		ReasonNoAgent:               "The settings don't have this agent now. When an administrator puts it back, this conversation goes on.",
-		task.ReasonModelUnavailable: "There is no answer because the AI model could not be reached. What you wrote is kept. Please wait a little, then write again, for example “go on”.",
-		ReasonRunFailed:             "Something went wrong inside Ringi, so there is no answer. What you wrote is kept. Please write again in a little while; if it persists, tell an administrator.",
+		ReasonNoAgent:               "This agent was removed from the settings. To continue this conversation, ask an administrator to restore it.",
+		task.ReasonModelUnavailable: "The AI model didn't respond, so there's no answer. Your message is saved. Wait a moment, then write again, e.g. “go on”.",
+		ReasonRunFailed:             "Something went wrong inside Ringi, so there's no answer. Your message is saved. Wait a moment, then write again. If it keeps happening, tell an administrator.",
 	})

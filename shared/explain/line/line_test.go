@@ -75,7 +75,7 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"rooms.book_room", `{"room_id":{"$ref":"step-9.result.rooms.0.id"},"title":"定例","notify":true,"cc":["U1",2,null],"acl":{"mallory@evil.example":{"public":false}}}`,
 		"rooms の book_room · acl: {「mallory@evil.example」: {public: false}} · cc: [「U1」, 2, (なし)] · notify: true · room_id: ステップ9の結果 (rooms.0.id) · title: 「定例」",
-		"book_room of rooms · acl: {“mallory@evil.example”: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
+		"book_room on rooms · acl: {“mallory@evil.example”: {public: false}} · cc: [“U1”, 2, (none)] · notify: true · room_id: the result of step 9 (rooms.0.id) · title: “定例”",
 	},
 	{"gone_tool", `{}`, "gone_tool", "gone_tool"},
 	{
@@ -83,14 +83,14 @@ var lines = []struct{ tool, input, ja, en string }{
 		"部署: ステップ4の結果 (x) · 下位の部署を含む · 「odd」 · 引数 more: 1",
 		"Department: the result of step 4 (x) and those below it · “odd” · argument more: 1",
 	},
-	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "The arguments can't be read: “not JSON”"},
+	{"send_slack_dm", `not JSON`, "引数を読み取れません: 「not JSON」", "Couldn't read the arguments: “not JSON”"},
 	{"send_slack_dm", `{"text":5,"details":[{"label":"a"},"b"]}`, "(指定なし) へ DM: 5 · {label: 「a」} · 「b」", "DM to (not given): 5 · {label: “a”} · “b”"},
 	{
-		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "下書きのプルリクエスト 「Round down」 を開く · 本文: 「a ⏎ b」",
-		"Draft pull request “Round down” · it says: “a ⏎ b”",
+		"open_pull_request", `{"title":"Round down","body":"a\nb"}`, "プルリクエスト 「Round down」 を下書きで開く · 本文: 「a ⏎ b」",
+		"Draft pull request “Round down” · text: “a ⏎ b”",
 	},
-	{"list_positions", `{}`, "会社のすべての役職", "All positions of the company"},
-	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments of the company"},
+	{"list_positions", `{}`, "会社のすべての役職", "All positions in the company"},
+	{"list_departments", `{"department":null}`, "会社のすべての部署", "All departments in the company"},
 	{"list_departments", `{"department":"営業部"}`, "部署: 「営業部」 · 下位の部署を含む", "Department: “営業部” and those below it"},
 }
 

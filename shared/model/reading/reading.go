@@ -227,8 +227,8 @@ func textOf(result any) (string, error) {
 type texts struct{ closed string }
 
 var words = language.InEach(
-	texts{closed: "ツール %s は、コンテストで使えなくなりました。使う場合は、管理者がツールのページで許可してください。"},
-	texts{closed: "Contests may no longer use the tool %s. An administrator can allow it on the page of tools."},
+	texts{closed: "ツール %s は、コンテストで使えなくなりました。使うには、「ツール」のページでの許可を管理者に依頼してください。"},
+	texts{closed: "Contests can no longer use the tool %s. An administrator can allow it on the Tools page."},
 )
 
 // changed says that the tool is no longer the one that was allowed.

@@ -198,11 +198,11 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		}, true, contest.NoImprovementExpected, &contest.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}, ""},
 		{"no confidence", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1.1}`)
-		}, true, "", nil, "AI モデルの回答を使える形で受け取れませんでした。"},
+		}, true, "", nil, "AI モデルの回答が正しい形式ではありませんでした。"},
 		{"down", 4, failing(model.Unauthorized, false), true, "", nil, "AI モデルの API キーが登録されていないか、正しくありません。"},
 		{"limited", 4, func(context.Context, model.Request) (model.Response, error) {
 			return model.Response{}, &model.Error{Model: "gemini-3.5-flash", Kind: model.RateLimited, Retryable: true, RetryAfter: time.Hour}
-		}, true, "", nil, "AI モデル gemini-3.5-flash の提供元が呼び出しの回数を制限していて(レート制限)、解除までの 60 分を待つ時間がありません。"},
+		}, true, "", nil, "AI モデル gemini-3.5-flash のレート制限の解除まで 60 分かかり、待つ時間がありません。"},
 		{"at max_rounds", 5, nil, false, contest.MaxRoundsReached, nil, ""},
 	} {
 		p := play()

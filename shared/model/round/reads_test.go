@@ -57,7 +57,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		uses  []string
 		want  string // expected error; empty: an answer
 	}{
-		"nothing is listed":            {nil, nil, "コンテストで使える読み取りツールが登録されていません。"},
+		"nothing is listed":            {nil, nil, "コンテストに許可された読み取りツールがありません。"},
 		"what was listed is off":       {none{}, nil, "許可が取り消されました。"},
 		"its only tool is refused":     {shut{}, []string{"shut", "shut"}, "このツールは変わりました。"},
 		"another tool gives something": {shut{}, []string{"shut", "list_rules"}, ""},

@@ -39,8 +39,8 @@ var searchCases = map[string]struct {
 	"failed after it found something": {"anthropic:claude-sonnet-4-6", true, nil, `{"query":"x"}`,
 		model.Response{Text: "45 hours", SearchFailed: "max_uses_exceeded", Found: []model.Source{{URL: "https://example.com/a"}}},
 		"45 hours\n\nPages found:\n- ", 2},
-	"not listed":              {"openai:gpt-4o", false, nil, "", model.Response{}, "読み取りツールが登録されていません", 0},
-	"a wire without a search": {"bedrock:x", true, nil, "", model.Response{}, "bedrock:x の提供元の Web 検索は使えず", 0},
+	"not listed":              {"openai:gpt-4o", false, nil, "", model.Response{}, "読み取りツールがありません", 0},
+	"a wire without a search": {"bedrock:x", true, nil, "", model.Response{}, "bedrock:x では Web 検索を使えず", 0},
 }
 
 // A member's search is a request of its own to the member's model. What it found is a read like any other, it is paid
@@ -179,7 +179,7 @@ func TestASearchIsAskedForEachTime(t *testing.T) {
 		want string // of the member's failure
 		err  error
 	}{
-		"taken away":              {func(call int) (bool, error) { return call == 1, nil }, "Web 検索は、コンテストで使えなくなりました。", nil},
+		"taken away":              {func(call int) (bool, error) { return call == 1, nil }, "コンテストで Web 検索を使えなくなりました。", nil},
 		"down before it begins":   {func(int) (bool, error) { return false, down }, "", down},
 		"down before it searches": {func(call int) (bool, error) { return true, map[bool]error{true: down}[call > 1] }, "", nil},
 	} {

@@ -54,7 +54,7 @@ func TestARateLimitWithoutATimeIsWaitedFor(t *testing.T) {
 		if took := time.Since(begun); took < 295*time.Second || took >= 5*time.Minute {
 			t.Errorf("the team waited %s of its 5 minutes", took)
 		}
-		expect.That(t, e.Kind == model.RateLimited && strings.Contains(e.Sentence("ja"), "gemini-3.5-flash の提供元が呼び出しの回数を制限しています(レート制限)。4 分 5") &&
+		expect.That(t, e.Kind == model.RateLimited && strings.Contains(e.Sentence("ja"), "gemini-3.5-flash のレート制限が、4 分 5") &&
 			strings.Contains(e.Sentence("en"), "4 min 5"), "%s %s", e.Sentence("ja"), e.Sentence("en"))
 	})
 }

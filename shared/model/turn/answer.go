@@ -21,17 +21,17 @@ type texts struct{ declined, cutOff, invalid, unsupported, empty, handing, offer
 
 var words = language.InEach(
 	texts{
-		declined: "この内容には答えられません。言い方を変えるか、別のことを頼んでください。", cutOff: "(答えが長すぎたため、ここで切れています。続きが必要なら、そう伝えてください。)",
-		invalid: "操作を提案しようとしましたが、正しい形にできませんでした。何をするかを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
-		empty: "うまく答えられませんでした。もう一度、言い方を変えて試してください。", handing: "この内容を依頼として起票します。",
-		offering: "この内容の依頼を作れます。確かめて、ボタンを押してください。",
+		declined: "この内容には回答できません。言い方を変えるか、別の内容を依頼してください。", cutOff: "(長すぎるため、ここで切れています。続きが必要な場合はお知らせください。)",
+		invalid: "操作を提案しようとしましたが、正しい形式になりませんでした。行いたいことを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
+		empty: "うまく回答できませんでした。言い方を変えて、もう一度お試しください。", handing: "この内容を依頼として起票します。",
+		offering: "この内容で依頼できます。確認して、ボタンを押してください。",
 	},
 	texts{
-		declined: "I can't answer this. Please put it differently or ask for something else.",
-		cutOff:   "(The answer was too long and ends here. Tell me if you need the rest.)",
-		invalid:  "I wanted to propose an action but could not put it in a form that works. Please tell me a little more exactly what should be done.", unsupported: "This agent can't do that.",
-		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
-		offering: "This can become a request. Please read it, then press the button.",
+		declined: "I can't answer this. Please rephrase it or ask for something else.",
+		cutOff:   "(My answer was too long and is cut off here. Tell me if you need the rest.)",
+		invalid:  "I tried to propose an action, but it wasn't valid. Please tell me more precisely what to do.", unsupported: "This agent can't do that.",
+		empty: "I couldn't find an answer. Please try rephrasing it.", handing: "I'm making this a request.",
+		offering: "I can make this a request. Please check it, then press the button.",
 	})
 
 // Answer makes one turn and returns the usable parts of the model's answer. If a proposal can't be used, the model is

@@ -52,7 +52,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
 		{"command: a", "Action #1 failed.\nCommand 1: exit code 0 · 0.1 s\nCommand 2: exit code 3 · 0.1 s\nCommand 3: not run", "Failed: 3 commands (exit codes 0, 3, –)."},
-		{"ファイルを作って", "操作 #1 が完了しました。\n変わったファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
+		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
 		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: 1 file changed (+9 −0)."},
 		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
 	} {

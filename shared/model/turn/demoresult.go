@@ -13,7 +13,7 @@ var (
 	demoEnded   = lazy.Regexp{Text: `^(?:Action #\d+ (?:(is done)|failed)|操作 #\d+ (?:が(完了)|は失敗)しました)`}
 	demoExit    = lazy.Regexp{Text: `(?m)^(?:Exit code|終了コード): (-?\d+)$`}
 	demoRan     = lazy.Regexp{Text: `(?m)^(?:Command|コマンド) \d+: (?:(?:exit code|終了コード) (\d+))?`}
-	demoChanged = lazy.Regexp{Text: `(?:Files changed|変わったファイル): (\d+)(?: 件、|, )\+(\d+)(?: 行)? −(\d+)`}
+	demoChanged = lazy.Regexp{Text: `(?:Files changed|変更されたファイル|変わったファイル): (\d+)(?: 件、|, )\+(\d+)(?: 行)? −(\d+)`}
 	demoPulled  = lazy.Regexp{Text: `(?m)^(?:Draft pull request|プルリクエストの下書き): (\S+)$`}
 	demoOutput  = lazy.Regexp{Text: `(?s)(?:each after its number:|行番号に続けて示します:)\n?(.*)$`}
 	demoNumber  = lazy.Regexp{Text: `(?m)^ *\d+: ?`}

@@ -31,7 +31,7 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 	s.drafting()
 	never("the next version is being drafted")
 	s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
-	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "Policy v2 says the newest"} {
+	for locale, want := range map[string]string{"ja": "最新の内容は実行方針 v2 にあります", "en": "For the latest, see policy v2"} {
 		text := said(locale)
 		expect.That(t, strings.Contains(text, want), "%s: %s", locale, text)
 	}
@@ -61,7 +61,7 @@ func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	s.Gates[0].Status = aggregate.Cancelled
 	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted,
 		Reused: true})
-	for locale, want := range map[string]string{"ja": "完了していたことが分かった", "en": "turned out to have completed"} {
+	for locale, want := range map[string]string{"ja": "すでに完了していた", "en": "had already completed"} {
 		b := expect.Value(json.Marshal(render(s.Aggregate, s.card(stepCard), locale, s.now)))(t)
 		expect.That(t, strings.Contains(string(b), want) && !strings.Contains(string(b), "approve_step"),
 			"%s: the card says %s", locale, b)
@@ -116,7 +116,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 			s := received(t)
 			s.Request.Text = tc.text
 			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
-			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be a reason"} {
+			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be used as a reason"} {
 				m := render(s.Aggregate, s.card(taskCard), locale, s.now)
 				expect.NoError(t, cardtest.Check(m))
 				text := drawn(m.Attachments[0].Blocks.BlockSet)
@@ -201,11 +201,11 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 	}{
 		{"a listed approver, and whoever wrote it", "もっと短く", list, map[string][]string{
 			"ja": {"👥 却下理由にできる人: <@U1>", "👥 新しい依頼にできる人: <@U0REQUESTER> / <@U1>"},
-			"en": {"👥 Can make it the reason: <@U1>", "👥 Can make it a request: <@U0REQUESTER> / <@U1>"},
+			"en": {"👥 Can use it as the reason: <@U1>", "👥 Can make it a request: <@U0REQUESTER> / <@U1>"},
 		}},
 		{"the channel", "もっと短く", tenancy.Approvers{Mode: aggregate.ApproversChannel}, map[string][]string{
 			"ja": {"👥 却下理由にできる人: <#C0HR> のメンバー", "👥 新しい依頼にできる人: <@U0REQUESTER> / <#C0HR> のメンバー"},
-			"en": {"👥 Can make it the reason: members of <#C0HR>", "👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
+			"en": {"👥 Can use it as the reason: members of <#C0HR>", "👥 Can make it a request: <@U0REQUESTER> / members of <#C0HR>"},
 		}},
 		{"nobody is listed", strings.Repeat("長", aggregate.MaxReason+1), tenancy.Approvers{Mode: aggregate.ApproversList}, map[string][]string{
 			"ja": {"👥 新しい依頼にできる人: <@U0REQUESTER>"}, "en": {"👥 Can make it a request: <@U0REQUESTER>"},
@@ -224,7 +224,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			for _, says := range append(says, fmt.Sprintf("<!date^%d^", s.Choice.Terms.DecideBy.Unix())) {
 				expect.That(t, strings.Contains(shown, says), "%s: %q lacks %q", tt.name, shown, says)
 			}
-			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 && strings.Contains(shown, "Can make it the reason") {
+			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 && strings.Contains(shown, "Can use it as the reason") {
 				t.Errorf("%s: it says who may approve, or make a reason of what can be none: %s", tt.name, shown)
 			}
 		}
@@ -233,7 +233,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 
 // Before there is a task, nobody knows what becomes of a message: the notes promise no card.
 func TestANoteBeforeThereIsATaskPromisesNoCard(t *testing.T) {
-	for locale, says := range map[string][2]string{"ja": {"確認しています", "カード"}, "en": {"Looking at it", "card"}} {
+	for locale, says := range map[string][2]string{"ja": {"確認しています", "カード"}, "en": {"Working on it", "card"}} {
 		for _, n := range []card.AskNote{card.NoteAccepted, card.NoteElsewhere} {
 			told := n.Told(locale, "")
 			expect.That(t, strings.Contains(told, says[0]) && !strings.Contains(told, says[1]), "%s, %s: %q", locale, n, told)

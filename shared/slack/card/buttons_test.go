@@ -189,7 +189,7 @@ func TestAnEndedTaskSaysSo(t *testing.T) {
 func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 	w := card.Waits{Of: received(t).extracted().Aggregate, Question: aggregate.Question{Kind: task.CardPrompt, Version: 1}}
 	many := slices.Repeat([]card.Waits{w}, 50)
-	flat := map[string][]string{"ja": {"(0 件", "(50 件)", "承認を待っているものはありません。"}, "en": {"(0", "(50)", "Nothing waits"}}
+	flat := map[string][]string{"ja": {"(0 件", "(50 件)", "承認待ちのものはありません。"}, "en": {"(0", "(50)", "Nothing is waiting"}}
 	for _, x := range []struct {
 		name  string
 		in    card.Summary
@@ -197,9 +197,9 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 		en    []string
 		whole bool
 	}{
-		{"none among a thousand", card.Summary{Looked: 1000}, []string{"1000 件だけを調べました。その中に"}, []string{"only the 1000 oldest", "none of them"}, false},
-		{"fifty, and there may be more", card.Summary{Looked: 60, Waiting: many}, []string{"(50 件以上)", "件以上", "60 件だけ"}, []string{"(50 or more)", "or more besides", "the 60 oldest"}, false},
-		{"none", card.Summary{}, []string{"(0 件)", "承認を待っているものはありません。"}, []string{"(0)", "Nothing waits"}, true},
+		{"none among a thousand", card.Summary{Looked: 1000}, []string{"1000 件だけを確認しました。あなたの承認待ちは"}, []string{"Only the 1000 oldest", "none is waiting for you"}, false},
+		{"fifty, and there may be more", card.Summary{Looked: 60, Waiting: many}, []string{"(50 件以上)", "件以上", "60 件だけ"}, []string{"(50+)", "+ more", "the 60 oldest"}, false},
+		{"none", card.Summary{}, []string{"(0 件)", "承認待ちのものはありません。"}, []string{"(0)", "Nothing is waiting"}, true},
 		{"all of fifty", card.Summary{Waiting: many}, []string{"(50 件)", "ほか "}, []string{"(50)", " more"}, true},
 	} {
 		for locale, says := range map[string][]string{"ja": x.ja, "en": x.en} {
@@ -209,7 +209,7 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 					expect.That(t, strings.Contains(said, want), "%s, %s, %s lacks %q: %.400s", x.name, locale, where, want, said)
 				}
 				for _, no := range flat[locale] {
-					expect.That(t, x.whole || !strings.Contains(strings.ReplaceAll(said, "その中に、あなたの承認を待っているものはありません。", ""), no),
+					expect.That(t, x.whole || !strings.Contains(said, no),
 						"%s, %s, %s says %q: %.400s", x.name, locale, where, no, said)
 				}
 			}

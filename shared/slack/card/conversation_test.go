@@ -481,7 +481,7 @@ func TestWhoeverEndsAConversationUnderARunningActionIsToldWhatToDoFirst(t *testi
 	c := begunConversation(t).says("", shell("make")).executing()
 	_, err := c.End(member("U_SATO"), anyMember, c.now)
 	said := card.DialogsOf(c.Aggregate).Refused(err, tenancy.Settings{Locale: "ja"})
-	expect.Has(t, said, "先に操作をキャンセルしてください")
+	expect.Has(t, said, "先に操作を取り消してください")
 }
 
 func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
@@ -499,7 +499,7 @@ func TestTheDialogThatEndsAConversationSaysWhoReadsIt(t *testing.T) {
 		c.Aggregate.Conversation.Locale, c.Aggregate.Conversation.IsCached = "en", kept
 		view := card.DialogsOf(c.Aggregate).Ending(card.Cancellation{TaskID: c.Head.SessionID}, "", tenancy.Settings{})
 		text := string(expect.Value(json.Marshal(view))(t))
-		expect.Has(t, text, "What models were sent: administrators alone")
+		expect.Has(t, text, "Only administrators can see what was sent to AI models")
 		expect.Is(t, strings.Contains(text, "gone 35 days later"), !kept, "kept: %t", kept)
 	}
 }

@@ -89,12 +89,12 @@ func TestEachKindOfChangeIsDrawnInItsWords(t *testing.T) {
 		"link: (none) → b":                   {Is: side("120000", "b")},
 		"link: a → b":                        {Was: side("120000", "a"), Is: side("120000", "b")},
 		"link: a → (none)":                   {Was: side("120000", "a")},
-		"can be run as a program · new file": {Is: side("100755", "")},
-		"can't be run as a program any more": {Was: &conversation.Side{Mode: "100755"}, Is: &conversation.Side{Mode: "100644"}},
+		"executable · new file":              {Is: side("100755", "")},
+		"no longer executable":               {Was: &conversation.Side{Mode: "100755"}, Is: &conversation.Side{Mode: "100644"}},
 		"new empty folder":                   {Is: side("040000", "")},
 		"folder deleted":                     {Was: side("040000", "")},
 		"a folder becomes a file":            {Was: side("040000", ""), Is: side("100644", "")},
-		"deleted · no text, so its content":  {Was: side("100644", ""), Unshown: conversation.UnshownBinary},
+		"deleted · not text, so its content": {Was: side("100644", ""), Unshown: conversation.UnshownBinary},
 		"changed · +3 −1 lines · too large":  {Was: side("100644", "1"), Is: side("100644", "2"), Unshown: conversation.UnshownLarge, Added: 3, Removed: 1},
 	} {
 		got := card.Became(c, "en")

@@ -118,7 +118,7 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
 	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
 	got := drawn(blocks)
-	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "🔒 *明細* のうち、前のステップの結果から入った個人情報は * で伏せて"} {
+	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "🔒 *明細* に含まれる、前のステップで取得した個人情報は * で伏せて"} {
 		expect.That(t, strings.Contains(got, want), "the card lacks %s: %s", want, got)
 	}
 	expect.That(t, !strings.Contains(got, "080-8765"), "the card shows what a result held: %s", got)

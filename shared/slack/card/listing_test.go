@@ -43,7 +43,7 @@ func sections(blocks []slack.Block) (out []string) {
 // they are drawn in.
 func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
 	for locale, says := range map[string]string{
-		"ja": "…続きあり (全部は表示していないファイル: 2 件)", "en": "… goes on (files not shown whole: 2)",
+		"ja": "…続きあり (全文を表示していないファイル: 2 件)", "en": "… continues (files not shown in full: 2)",
 	} {
 		c := begunConversation(t).says("", writing(t, 1, 900, 1))
 		_, m := c.drawn(locale)
@@ -56,18 +56,18 @@ func TestACutListCountsWhatItsHeadingCounts(t *testing.T) {
 	}
 	c := begunConversation(t).says("", proposed(conversation.ShellCommand, many))
 	text, _ := c.drawn("en")
-	left := regexp.MustCompile(`goes on \(commands not shown whole: ([0-9]+)\)`).FindStringSubmatch(text)
+	left := regexp.MustCompile(`continues \(commands not shown in full: ([0-9]+)\)`).FindStringSubmatch(text)
 	expect.Must(t, left != nil, "%s", text)
 	shown := strings.Count(text, "(time limit 60 s)")
 	expect.That(t, fmt.Sprint(8-shown) == left[1] || fmt.Sprint(9-shown) == left[1], "%d of 8 begin, but %s are not whole", shown, left[1])
 
 	text, _ = begunConversation(t).says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))).drawn("en")
-	expect.That(t, strings.Contains(text, "… goes on") && !strings.Contains(text, "more"), "a single script is counted: %s", text)
+	expect.That(t, strings.Contains(text, "… continues") && !strings.Contains(text, "more"), "a single script is counted: %s", text)
 }
 
 var (
 	name    = regexp.MustCompile("(?m)^\\*`src/([0-9])\\.txt`\\* ")
-	heading = regexp.MustCompile("^\\*(ファイルの変更|Changes of files|`src/[0-9]\\.txt`\\* )")
+	heading = regexp.MustCompile("^\\*(ファイルの変更|File changes|`src/[0-9]\\.txt`\\* )")
 )
 
 // Each section that begins within a file's lines names the file.
@@ -117,7 +117,7 @@ func TestTheEffectOfAnApprovalIsTrue(t *testing.T) {
 		"commands": proposed(conversation.ShellCommand, commands),
 		"call":     tooled("send_slack_dm", long, aggregate.Write, conversation.Called{}),
 	} {
-		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read all of it"} {
+		for locale, label := range map[string]string{"ja": "全文を確認", "en": "Read in full"} {
 			_, m := begunConversation(t).says("", p).drawn(locale)
 			line := last(m)
 			expect.That(t, strings.Contains(line, label) && !strings.Contains(line, "上の") && !strings.Contains(line, "above") && !strings.Contains(line, "{whole}") && !strings.Contains(line, "{n}"),
@@ -168,7 +168,7 @@ func TestACancelledActionSaysWhenItEnded(t *testing.T) {
 	}{
 		{-5 * time.Second, "取り消す前に", "before it was cancelled"},
 		{0, "取り消す前に", "before it was cancelled"},
-		{3 * time.Second, "取り消したあと", "after it was cancelled"},
+		{3 * time.Second, "取り消した後", "after it was cancelled"},
 	} {
 		for locale, says := range map[string]string{"ja": test.ja, "en": test.en} {
 			c := begunConversation(t).says("", shell("make")).executing()
@@ -190,7 +190,7 @@ func TestACancelledActionSaysWhenItEnded(t *testing.T) {
 
 // The card of what was approved and then withdrawn says who approved it, and whether it had begun.
 func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
-	for locale, notBegun := range map[string]string{"ja": "始まる前だったため、何も実行していません", "en": "It had not begun"} {
+	for locale, notBegun := range map[string]string{"ja": "開始前だったため、何も実行していません", "en": "It hadn't started"} {
 		c := begunConversation(t).says("", shell("make")).approved()
 		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 		text, _ := c.drawn(locale)
@@ -211,8 +211,8 @@ func TestAWithdrawnActionSaysWhoApprovedItAndWhetherItBegan(t *testing.T) {
 
 // An argument that may be left out is not shown as a program's null, and people read which data leaves for the vendor.
 func TestACardOfAReadSaysWhatLeaves(t *testing.T) {
-	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "ほかはすべてそのまま送られます"},
-		"en": {": (not given)", "names, employee numbers", "go there as they are"}} {
+	for locale, wants := range map[string][]string{"ja": {"*部署*: (指定なし)", "氏名、社員番号、メールアドレス、入社日、退職日", "日付などは、そのまま送信されます"},
+		"en": {": (not given)", "names, employee numbers", "is sent unmasked"}} {
 		text, _ := begunConversation(t).says("", tooled("list_employees", `{"department":null,"status":"active"}`, aggregate.Read,
 			conversation.Called{})).drawn(locale)
 		for _, want := range wants {

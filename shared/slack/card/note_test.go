@@ -133,12 +133,12 @@ func TestEveryEndOfATeamHasASentence(t *testing.T) {
 }
 
 func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
-	late := card.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの持ち時間が終わりました。"}
-	expect.Same(t, "持ち時間が終わったため、それまでの最良の案で終えました。", late.In("ja"))
+	late := card.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの制限時間に達しました。"}
+	expect.Same(t, "制限時間に達したため、それまでの最良の案で終了しました。", late.In("ja"))
 	late.Failed = true
-	expect.Same(t, "最初の採点の前に持ち時間が終わりました。", late.In("ja"))
-	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader could not go on:\nthe AI model declined to answer."}
+	expect.Same(t, "最初の採点の前に制限時間に達しました。", late.In("ja"))
+	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader couldn’t continue:\nthe AI model declined to answer."}
 	s := refused.In("en")
-	expect.That(t, strings.HasSuffix(s, "best draft so far. The leader could not go on: the AI model declined to answer."),
+	expect.That(t, strings.HasSuffix(s, "best draft so far was kept. The leader couldn’t continue: the AI model declined to answer."),
 		"%v", s)
 }

@@ -47,8 +47,8 @@ func (c *onThread) drawn(locale string) (text string, m card.Message) {
 // What pushing sets going comes first, then where it goes, then all that changes: what a list hides before the rest.
 func TestAPullRequestBeginsWithWhatPushingSetsGoing(t *testing.T) {
 	for ci, says := range map[agent.CI]map[string]string{
-		agent.CIRun:  {"ja": "CI がその秘密を使って動きます", "en": "Pushing runs this repository’s CI with its secrets"},
-		agent.CISkip: {"ja": "Actions には動かさないよう頼みます", "en": "asks GitHub’s Actions to skip; other CI may run"},
+		agent.CIRun:  {"ja": "CI がシークレットを使って動きます", "en": "Pushing runs this repository’s CI with its secrets"},
+		agent.CISkip: {"ja": "Actions はスキップするよう", "en": "asks GitHub Actions to skip this push. Other CI may run"},
 	} {
 		for locale, first := range says {
 			c := pulling(t, ci)
@@ -89,7 +89,7 @@ func TestAPullRequestSaysWhatIsThere(t *testing.T) {
 	})
 	text, _ = c.drawn("en")
 	expect.Has(t, text, "https://github.com/acme/shop/tree/ringi/")
-	expect.Has(t, text, "GitHub opened no pull request")
+	expect.Has(t, text, "GitHub didn't open the pull request")
 	expect.That(t, !strings.Contains(text, card.CheckAction), "a known result has a button to check")
 }
 
@@ -99,16 +99,16 @@ func TestALostPullRequestHasAButtonToCheck(t *testing.T) {
 		x.Status, x.Outcome, x.Error, x.CompletedAt = conversation.ActionFailed, conversation.OutcomeUnknown, conversation.ReasonUnknown, &at
 		x.Pushed.Commit = strings.Repeat("d", 40)
 	}
-	for locale, says := range map[string]string{"ja": "🔎 確かめる", "en": "🔎 Check"} {
+	for locale, says := range map[string]string{"ja": "🔎 確認する", "en": "🔎 Check"} {
 		text, _ := pulling(t, agent.CISkip).ends(lost).drawn(locale)
 		expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, says), "%s", text)
 	}
 	c := pulling(t, agent.CISkip).ends(lost).ends(func(x *conversation.Action) { x.Pushed.Look = &conversation.Look{By: "U_SATO", At: at} })
 	text, _ := c.drawn("en")
-	expect.That(t, !strings.Contains(text, card.CheckAction) && strings.Contains(text, "had it checked"), "%s", text)
+	expect.That(t, !strings.Contains(text, card.CheckAction) && strings.Contains(text, "is checking"), "%s", text)
 	c = pulling(t, agent.CISkip).ends(lost).ends(func(x *conversation.Action) { x.Pushed.Unseen = conversation.ReasonPushUnseen })
 	text, _ = c.drawn("en")
-	expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, "It could not be checked"), "%s", text)
+	expect.That(t, strings.Contains(text, card.CheckAction) && strings.Contains(text, "we couldn't check"), "%s", text)
 }
 
 // A push that is withdrawn may have made its branch, and so have set CI going. Its card doesn't say that nothing was done.
@@ -119,5 +119,5 @@ func TestAWithdrawnPullRequestSaysWhatIsThere(t *testing.T) {
 	x.StartedAt, x.CompletedAt, x.Pushed.There = &at, &at, true
 	x.Late = &conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonBranchAlone}
 	text, _ := c.drawn("en")
-	expect.That(t, strings.Contains(text, "The branch is there") && !strings.Contains(text, "had no effect"), "%s", text)
+	expect.That(t, strings.Contains(text, "The branch exists") && !strings.Contains(text, "had no effect"), "%s", text)
 }

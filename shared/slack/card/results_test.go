@@ -59,12 +59,12 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 		"cancelled": func(s *scenario) *scenario { return s.cancelTask() },
 	}
 	for result, want := range map[string][2]string{
-		`{"updated_rows":21,"rows_below":21}`:                     {"ステップ 4: 書き込んだ表の下に、以前からある 21 行が残っています", "Step 4: rows from before still stand below the table that was written: 21."},
+		`{"updated_rows":21,"rows_below":21}`:                     {"ステップ 4: 書き込んだ表の下に、以前の行が 21 行残っています", "Step 4: older rows below the new table: 21."},
 		`{"updated_rows":21,"rows_below":9000,"more_below":true}`: {"9000 行以上残っています", "9000 or more."},
-		`{"updated_rows":21,"rows_below":null}`:                   {"確認できませんでした", "could not be read"},
+		`{"updated_rows":21,"rows_below":null}`:                   {"確認できませんでした", "couldn't check"},
 		`{"updated_rows":21,"rows_below":0}`:                      {},
 		`{"updated_rows":21,"url":"https://docs.google.com/x"}`:   {},
-		`{"updated_rows":21,"rows_below":"<!channel>"}`:           {"確認できませんでした", "could not be read"},
+		`{"updated_rows":21,"rows_below":"<!channel>"}`:           {"確認できませんでした", "couldn't check"},
 		`["rows_below"]`: {},
 	} {
 		for name, end := range ends {

@@ -49,24 +49,24 @@ type endTexts struct {
 
 var endWords = language.InEach(endTexts{
 	exits: map[contest.ExitReason]string{
-		contest.MaxRoundsReached: "決められた回数のラウンドを終えました。", contest.NoImprovementExpected: "続けても良くならないと判定されました。", contest.TeamTimeout: "持ち時間が終わったため、それまでの最良の案で終えました。",
-		contest.BudgetExhausted: "予算を使い切ったため、それまでの最良の案で終えました。", contest.PartialFailure: "途中で失敗したため、それまでの最良の案で終えました。",
+		contest.MaxRoundsReached: "すべてのラウンドを終えました。", contest.NoImprovementExpected: "続けても改善は見込めないと判定されました。", contest.TeamTimeout: "制限時間に達したため、それまでの最良の案で終了しました。",
+		contest.BudgetExhausted: "予算を使い切ったため、それまでの最良の案で終了しました。", contest.PartialFailure: "途中で失敗したため、それまでの最良の案で終了しました。",
 	},
 	reasons: map[aggregate.Reason]string{
-		contest.ReasonCancelled: "コンテストが中止されました。", contest.ReasonUnfinished: "実行が途中で終わりました。", contest.ReasonNeverBegan: "始める前にコンテストが終わりました。",
-		contest.ReasonLeader: "リーダーの AI が答えませんでした。", contest.ReasonEvaluator: "採点する AI が答えませんでした。", contest.ReasonTimeout: "最初の採点の前に持ち時間が終わりました。",
+		contest.ReasonCancelled: "コンテストが中止されました。", contest.ReasonUnfinished: "実行が中断しました。", contest.ReasonNeverBegan: "開始前にコンテストが終了しました。",
+		contest.ReasonLeader: "リーダーの AI が応答しませんでした。", contest.ReasonEvaluator: "採点する AI が応答しませんでした。", contest.ReasonTimeout: "最初の採点の前に制限時間に達しました。",
 		contest.ReasonBudget: "最初の採点の前に予算を使い切りました。", contest.ReasonWrite: "結果を保存できませんでした。", contest.ReasonRunFailed: "システムの不具合で中断しました。",
 	},
-	cancelled: "コンテストが中止されたため、それまでの最良の案で終えました。",
+	cancelled: "コンテストが中止されたため、それまでの最良の案で終了しました。",
 }, endTexts{
 	exits: map[contest.ExitReason]string{
-		contest.MaxRoundsReached: "It played all of its rounds.", contest.NoImprovementExpected: "No improvement was expected.", contest.TeamTimeout: "Its time was over, so it ended with its best draft so far.",
-		contest.BudgetExhausted: "Its budget was spent, so it ended with its best draft so far.", contest.PartialFailure: "It failed later on, and ended with its best draft so far.",
+		contest.MaxRoundsReached: "All rounds were played.", contest.NoImprovementExpected: "Further rounds weren’t expected to help.", contest.TeamTimeout: "Time ran out, so the best draft so far was kept.",
+		contest.BudgetExhausted: "The budget ran out, so the best draft so far was kept.", contest.PartialFailure: "A later round failed, so the best draft so far was kept.",
 	},
 	reasons: map[aggregate.Reason]string{
-		contest.ReasonCancelled: "The contest was cancelled.", contest.ReasonUnfinished: "Its run broke off.", contest.ReasonNeverBegan: "The contest ended before it began.",
-		contest.ReasonLeader: "Its leader’s AI did not answer.", contest.ReasonEvaluator: "The AI that scores did not answer.", contest.ReasonTimeout: "Its time was over before its first score.",
-		contest.ReasonBudget: "Its budget was spent before its first score.", contest.ReasonWrite: "What it came to could not be saved.", contest.ReasonRunFailed: "It was broken off by a fault of the system.",
+		contest.ReasonCancelled: "The contest was cancelled.", contest.ReasonUnfinished: "The run was interrupted.", contest.ReasonNeverBegan: "The contest ended before this team started.",
+		contest.ReasonLeader: "The leader’s AI didn’t answer.", contest.ReasonEvaluator: "The scoring AI didn’t answer.", contest.ReasonTimeout: "Time ran out before the first score.",
+		contest.ReasonBudget: "The budget ran out before the first score.", contest.ReasonWrite: "The result couldn’t be saved.", contest.ReasonRunFailed: "A system fault interrupted it.",
 	},
-	cancelled: "The contest was cancelled, so it ended with its best draft so far.",
+	cancelled: "The contest was cancelled, so the best draft so far was kept.",
 })

@@ -178,7 +178,7 @@ func TestDefaultsOfWhatACallLeavesOutAreSaid(t *testing.T) {
 	all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	_, blocks := s.gate(t)
 	for where, text := range map[string]string{"gate": drawn(blocks), "dialog": all} {
-		want := "*`to`*: `人事部`\n指定のない引数には、次の既定値が使われます:\n*`public`*: `true`"
+		want := "*`to`*: `人事部`\n指定のない引数には、次の既定値を使います:\n*`public`*: `true`"
 		expect.That(t, strings.Contains(text, want), "the %s lacks %s: %s", where, want, text)
 	}
 }

@@ -79,13 +79,13 @@ func note(locale string, months int) string {
 	texts := language.InEach(
 		[]string{
 			"1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
-			"%d か月分で判定。年 360 時間は、この期間だけで超えた人を数えています。",
+			"%d か月分で判定。年 360 時間は、この期間だけの合計で判定しています。",
 			"%d か月分で判定。年 360 時間は直近 12 か月の合計です(36 協定の起算日とは異なることがあります)。",
 		},
 		[]string{
-			"With one month only, the limits of 80 h on average and 360 h a year can't be judged.",
-			"Judged by %d months. Above 360 h a year are those who are above it in these months alone.",
-			"Judged by %d months. The year is the last 12 months; an agreement's may begin elsewhere.",
+			"The multi-month limits (80 h on average, 360 h a year) need more than one month.",
+			"Checked across %d months. The 360 h limit counts these months only.",
+			"Checked across %d months. The 360 h limit counts the last 12 months, which may differ from your labor agreement's year.",
 		},
 	).In(locale)
 	one, some, all := texts[0], texts[1], texts[2]
