@@ -16,8 +16,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The tour of README.md by somebody whose browser is in English: everything is in English, people may do what their
-// titles say, and the gear changes the language of cards at once.
+// The tour of README.md by somebody whose browser is in English: everything is in English, and people may do what their
+// titles say. What the gear's language is for changes at once, while a card keeps its request's language.
 func TestANewcomersTour(t *testing.T) {
 	o := driver.Options()
 	o.Sandbox.FirstPage = true
@@ -54,10 +54,12 @@ func TestANewcomersTour(t *testing.T) {
 
 	v.Press("#open-settings")
 	v.Press(`#cards-language [lang="ja"]`)
-	v.sees(japanese.policy)
 	v.Press(`dialog.settings [aria-label="Close"]`)
 	v.cantStamp(workspace.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
+	v.sees(english.policy)
 	v.looks("switched")
+	v.d = driver.AskIn(t, s, workspace.Alex, v.channel, "従業員一覧を取得して")
+	v.sees(japanese.policy)
 	v.Clean()
 }
 

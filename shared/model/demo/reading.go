@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -60,10 +61,8 @@ func read(in input) (reading, error) {
 	}
 	bare := anyForm().ReplaceAllString(in.Message, " ")
 	text := strings.TrimSpace(spaceForm().ReplaceAllString(bare, " "))
-	r := reading{now: now, text: text, words: *spoken("ja"), priority: priorityOf(strings.ToLower(text))}
-	if English(text, in.Locale) {
-		r.words = *spoken("en")
-	}
+	r := reading{now: now, text: text, words: *spoken(language.Of(in.Message, in.Locale)),
+		priority: priorityOf(strings.ToLower(text))}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	rest, said, closed := quotations(bare)
 	rest, said = dictated(rest, said)

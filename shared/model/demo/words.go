@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ringi/shared/words/language"
-	"ringi/shared/words/lazy"
 )
 
 //go:embed words/*.json
@@ -75,40 +74,4 @@ var spoken = language.Read[words](files, "words")
 func (t words) month(m month) string {
 	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}",
 		m.name().String()).Replace(t.Month)
-}
-
-var (
-	hiraganaForm = lazy.Regexp(`\p{Hiragana}`)
-	kanjiForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+`)
-	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`)         // to a name
-	placeForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+(?:部|課|室)|\d+\s*[年月日]`) // names of departments, and dates
-	latinForm    = lazy.Regexp(`\p{Latin}+`)
-	angleForm    = lazy.Regexp(`<[^>]*>`)
-	// glueForm matches a word that occurs only in English sentences.
-	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`)
-)
-
-// English reports whether a text is English and should be answered in English. Names and quotations in Japanese don't
-// count. If the text is in neither language, the locale decides.
-func English(text, locale string) bool {
-	text = politeForm().ReplaceAllString(angleForm().ReplaceAllString(Plain(text), " "), "$1")
-	if rest, _, closed := quotations(text); closed &&
-		(latinForm().MatchString(rest) || kanjiForm().MatchString(rest) || hiraganaForm().MatchString(rest)) {
-		text = rest
-	}
-	latin, kanji := len(latinForm().FindAllString(text, -1)), len(kanjiForm().FindAllString(text, -1))
-	names := 0
-	if latin > 0 {
-		names = len(placeForm().FindAllString(text, -1))
-		kanji = len(kanjiForm().FindAllString(placeForm().ReplaceAllString(text, " "), -1))
-	}
-	switch {
-	case hiraganaForm().MatchString(text):
-		return false
-	case kanji > 0:
-		return latin >= 2*kanji && glueForm().MatchString(text)
-	case names > 0:
-		return latin > 1 || glueForm().MatchString(text)
-	}
-	return latin > 0 || locale == "en"
 }
