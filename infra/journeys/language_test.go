@@ -138,18 +138,10 @@ func talkIn(t *testing.T, s *stack.Stack, w spoken) {
 func offeredIn(t *testing.T, s *stack.Stack, w spoken, foreign func(string) []string) {
 	t.Helper()
 	d := driver.Talk(t, s, workspace.Tanaka, w.byAgent)
-	d.Eventually("an offer", func() bool {
-		all, faces := d.Faces()
-		for i, m := range all {
-			if strings.Contains(faces[i], card.MakeRequest) {
-				d.Press(workspace.Tanaka, m, card.MakeRequest)
-				return true
-			}
-		}
-		return false
-	})
+	d.Eventually("an answer", func() bool { all, _ := d.Faces(); return len(all) > 0 })
 	d.Eventually("a task", func() bool { a := d.Load(); return len(a.Handed) == 1 && a.Handed[0].Done })
 	r := driver.At(t, s, d.Channel, d.Root)
+	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
 	r.Approve(workspace.Suzuki)
 	r.Until("it is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
 	cards := r.AllCards()
