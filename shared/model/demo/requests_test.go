@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,17 @@ func planFor(t *testing.T, text string) (reply, policy string, steps []planned) 
 	data["policy"] = drafted.Policy
 	ask("plan", &plan)
 	return "", drafted.Policy, plan.Steps
+}
+
+// The requests that README offers first are understood.
+func TestRequestsOfTheReadme(t *testing.T) {
+	text := string(expect.Value(os.ReadFile("../../../README.md"))(t))
+	found := regexp.MustCompile("(?m)^@Ringi (.+)$").FindAllStringSubmatch(text, -1)
+	expect.Is(t, len(found), 3, "requests")
+	for _, m := range found {
+		reply, _, steps := planFor(t, strings.ReplaceAll(m[1], "@Megumi Tanaka", "<@U0TANAKA>"))
+		expect.That(t, len(steps) > 0, "%s: %s", m[1], reply)
+	}
 }
 
 // scopeOf says what steps are about: what is read of which months and departments, what is written, and who gets what.
