@@ -69,7 +69,7 @@ func (s step) of(about string) step {
 	return s
 }
 
-var spoken = language.Read[words](files, "words")
+var spoken = language.Catalog[words]{Files: &files, Folder: "words"}
 
 func (t words) month(m month) string {
 	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}",

@@ -11,20 +11,20 @@ const letter = `\p{Han}\p{Katakana}ー々`
 
 var (
 	// silentForm matches what has letters but tells no language: links, addresses and emoji.
-	silentForm = lazy.Regexp(`<[^<>]*>|https?://[!-~]+|[\w.+-]{1,64}@[\w.-]+|:[\p{L}\p{N}_+'-]+:`)
+	silentForm = &lazy.Regexp{Text: `<[^<>]*>|https?://[!-~]+|[\w.+-]{1,64}@[\w.-]+|:[\p{L}\p{N}_+'-]+:`}
 	// quotedForm matches others' words: quotations, quoted lines and code.
-	quotedForm = lazy.Regexp("(?s)```.*?```|`[^`\n]*`|「[^「」]*」|『[^『』]*』|“[^“”]*”|\"[^\"]*\"|＂[^＂]*＂|(?m:^>.*$)")
+	quotedForm = &lazy.Regexp{Text: "(?s)```.*?```|`[^`\n]*`|「[^「」]*」|『[^『』]*』|“[^“”]*”|\"[^\"]*\"|＂[^＂]*＂|(?m:^>.*$)"}
 	// nameForm matches people, departments and dates, which English texts have in Japanese, too.
-	nameForm     = lazy.Regexp(`[` + letter + `]+(?:さん|さま|くん|部|課|室)|\d+\s*[年月日]`)
-	hiraganaForm = lazy.Regexp(`\p{Hiragana}`)
-	kanjiForm    = lazy.Regexp(`[` + letter + `]+`)
-	latinForm    = lazy.Regexp(`\p{Latin}+`)
-	otherForm    = lazy.Regexp(`[^\P{L}\p{Latin}\p{Hiragana}` + letter + `]+`)
+	nameForm     = &lazy.Regexp{Text: `[` + letter + `]+(?:さん|さま|くん|部|課|室)|\d+\s*[年月日]`}
+	hiraganaForm = &lazy.Regexp{Text: `\p{Hiragana}`}
+	kanjiForm    = &lazy.Regexp{Text: `[` + letter + `]+`}
+	latinForm    = &lazy.Regexp{Text: `\p{Latin}+`}
+	otherForm    = &lazy.Regexp{Text: `[^\P{L}\p{Latin}\p{Hiragana}` + letter + `]+`}
 	// chineseForm matches frequent characters that Japanese doesn't have.
-	chineseForm = lazy.Regexp(`[你们这请没吗么给为对时说过还让无]`)
+	chineseForm = &lazy.Regexp{Text: `[你们这请吗么给为对时说过还让无]`}
 	// glueForm matches a word that occurs only in English sentences.
-	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|` +
-		`last|next|who|what|how)\b`)
+	glueForm = &lazy.Regexp{Text: `(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|` +
+		`this|last|next|who|what|how)\b`}
 )
 
 // maxNested is how deep quotations within quotations are understood.
@@ -35,27 +35,27 @@ const maxNested = 3
 // English sentence; quotations and code count only if there is nothing else. If the letters don't tell, it returns
 // otherwise.
 func Of(text, otherwise string) string {
-	text = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(silentForm().ReplaceAllString(text, " "))
+	text = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(silentForm.Get().ReplaceAllString(text, " "))
 	rest := text
 	for range maxNested {
-		rest = quotedForm().ReplaceAllString(rest, " ")
+		rest = quotedForm.Get().ReplaceAllString(rest, " ")
 	}
 	if strings.ContainsFunc(rest, unicode.IsLetter) {
 		text = rest
 	}
-	plain := nameForm().ReplaceAllString(text, " ")
-	latin, kanji := len(latinForm().FindAllString(plain, -1)), len(kanjiForm().FindAllString(plain, -1))
+	plain := nameForm.Get().ReplaceAllString(text, " ")
+	latin, kanji := len(latinForm.Get().FindAllString(plain, -1)), len(kanjiForm.Get().FindAllString(plain, -1))
 	english := false
 	switch {
-	case hiraganaForm().MatchString(plain):
-	case chineseForm().MatchString(plain):
+	case hiraganaForm.Get().MatchString(plain):
+	case chineseForm.Get().MatchString(plain):
 		return otherwise
 	case kanji > 0:
 		first := strings.TrimLeftFunc(plain, func(r rune) bool { return !unicode.IsLetter(r) })
-		english = latin >= 2*kanji && glueForm().MatchString(plain) && latinForm().FindStringIndex(first)[0] == 0
-	case nameForm().MatchString(text):
-		english = latin > 1 || glueForm().MatchString(plain)
-	case latin == 0, len(otherForm().FindAllString(plain, -1)) > latin:
+		english = latin >= 2*kanji && glueForm.Get().MatchString(plain) && latinForm.Get().FindStringIndex(first)[0] == 0
+	case nameForm.Get().MatchString(text):
+		english = latin > 1 || glueForm.Get().MatchString(plain)
+	case latin == 0, len(otherForm.Get().FindAllString(plain, -1)) > latin:
 		return otherwise
 	default:
 		english = true
