@@ -18,7 +18,7 @@ import (
 // byLetters are the files that may name languages: those that recognize them by their letters, and the demo model,
 // which understands two.
 var byLetters = []string{
-	"shared/words/language/language.go", "shared/slack/card/reply.go", "infra/contest/exec.go",
+	"shared/words/language/language.go", "shared/words/language/of.go", "infra/contest/exec.go",
 	"shared/model/demo/", "shared/model/turn/demo.go", "shared/model/round/demo.go",
 }
 

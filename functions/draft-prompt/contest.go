@@ -241,7 +241,8 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	}
 	ref := a.Ref()
 	o = contest.Order{
-		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Title: a.Task.Title, Locale: s.Locale,
+		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Title: a.Task.Title,
+		Locale:    a.Language(s.Locale),
 		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
 		TimeoutSeconds: s.DraftContest.Seconds,
 		Budget:         budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),

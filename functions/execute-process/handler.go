@@ -116,6 +116,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
+	settings.Locale = a.Language(settings.Locale)
 	j := &job{Handler: h, in: in, settings: settings}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {

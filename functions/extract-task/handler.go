@@ -91,7 +91,7 @@ func (h *Handler) extract(
 		return task.Extract{}, model.Usage{}, err
 	}
 	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Tools: tools,
-		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
+		Locale: a.Language(s.Locale), Now: a.Request.CreatedAt, Try: a.Head.Run})
 }
 
 const (

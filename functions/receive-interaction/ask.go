@@ -118,7 +118,7 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 // say posts the request's first message. note is for the person, even if nothing was posted.
 func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, note card.AskNote, err error) {
 	post := func(channel string) error {
-		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(locale, w.user, w.text), slackapi.Metadata{})
+		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(language.Of(w.text, locale), w.user, w.text), slackapi.Metadata{})
 		at = place{channel, ts}
 		return err
 	}

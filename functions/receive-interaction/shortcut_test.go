@@ -213,6 +213,11 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			expect.Same(t, 1, w.messages(workspace.HR, "有給の一覧がほしい"))
 			w.asks(workspace.HR, "有給の一覧がほしい")
 		},
+		"said in its own language, not in the workspace's": func(t *testing.T, w *world) {
+			w.quiet(w.post(w.global(workspace.Sato, "Get the list of employees", workspace.HR)), workspace.Sato)
+			said := card.Asked("en", workspace.Sato, "Get the list of employees").Text
+			expect.Is(t, w.messages(workspace.HR, said), 1, "messages that say %q", said)
+		},
 		"in direct messages, without a channel": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.global(workspace.Sato, "有給の一覧がほしい", nil)), workspace.Sato)
 			w.asks(workspace.DirectMessage(workspace.Sato), "有給の一覧がほしい")

@@ -177,14 +177,14 @@ func testOutcome(t *testing.T, w *world) {
 	expect.That(t, len(got) == 1 && strings.Contains(got[0], "キャンセル"), "%v", got)
 }
 
-// Cards are in the workspace's language, and what only one person sees is in theirs.
+// Cards, and the message about a task's end, are in the request's language; a note for one person is in theirs.
 func testOwnLanguage(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.Speak(workspace.Sato, "en-US"))
 	w.Prompted(tenancy.DefaultSettings())
 	w.done()
 	w.Cancel()
 	w.drawn()
-	expect.That(t, strings.Contains(strings.Join(w.direct(workspace.Sato), ""), "Cancelled by"), "%v",
+	expect.That(t, strings.Contains(strings.Join(w.direct(workspace.Sato), ""), "取り消し"), "%v",
 		w.direct(workspace.Sato))
 	w.shows("", "キャンセル")
 	before := len(w.direct(workspace.Sato))

@@ -32,7 +32,7 @@ func TestUpdateCard(t *testing.T) {
 		{"a card is posted once and follows its rows", testFollows},
 		{"cards are posted in the order of the work", testOrder},
 		{"repeated, late and parallel messages are harmless", testRepeated},
-		{"the language of the settings", testLocale},
+		{"the language of the request, or else of the settings", testLocale},
 		{"a rate limit is waited out, with no claim left behind", testRateLimit},
 		{"an answer that was lost: the message is adopted", testLostAnswer},
 		{"a lost post that never arrived is left, then posted", testNeverArrived},
@@ -124,9 +124,16 @@ func testLocale(t *testing.T, w *world) {
 	saved.Locale = "en"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, saved,
 		aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
-	w.done()
-	m := w.shows("")[0]
-	expect.That(t, !strings.Contains(fmt.Sprint(m.Attachments), "受け付けました"), "the card is Japanese")
+	w.shows()
+	for text, said := range map[string]string{
+		"今月の勤怠をまとめて": "受け付けました", "Overtime of 営業部 for last month": "Got it.", "2026-10 :tada:": "Got it.",
+	} {
+		w.root = w.slack.Say(t, workspace.Sato, workspace.HR, text)
+		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root,
+			ThreadTS: w.root, Text: text})
+		w.done()
+		w.shows(said)
+	}
 }
 
 func testDeleted(t *testing.T, w *world) {

@@ -32,7 +32,11 @@ func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 }
 
 func (k taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
-	return card.RenderLinked(a.(*task.Aggregate), c, s, k.console, now)
+	t := a.(*task.Aggregate)
+	if k.Reader(t) == "" {
+		s.Locale = t.Language(s.Locale)
+	}
+	return card.RenderLinked(t, c, s, k.console, now)
 }
 
 // Opened reads the large arguments of a waiting step. They never change.
@@ -92,6 +96,7 @@ func (taskCards) Copy(
 	if c.CardType == task.CardOutcome && t.Head.Ended == nil {
 		return card.Message{}, false
 	}
+	s.Locale = t.Language(s.Locale)
 	return card.Copy(t, c, s, link, now), true
 }
 

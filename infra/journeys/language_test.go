@@ -19,47 +19,59 @@ import (
 )
 
 // spoken is who asks in one language, where, and what people write. What Slack told of somebody is cached for a minute.
-type spoken struct{ user, channel, month, staff, overtime, reason, question, unknown, toAgent, stop string }
+type spoken struct {
+	user, channel, month, staff, overtime, reason, question, unknown, toAgent, stop, byAgent string
+}
 
 var spokenIn = language.InEach(
-	spoken{workspace.Sato, workspace.HR, "今月の勤怠をまとめて", "従業員一覧を取得して", "先月の残業時間を確認して", "もっと簡潔にしてください", "使い方は?", "来期の予算を組んで", "claude: ファイルを作って", "DM は不要"},
+	spoken{workspace.Sato, workspace.HR, "今月の勤怠をまとめて", "従業員一覧を取得して", "先月の残業時間を確認して", "もっと簡潔にしてください", "使い方は?", "来期の予算を組んで", "claude: ファイルを作って", "DM は不要",
+		"claude: 今月の勤怠をまとめて。これは稟議にします"},
 	spoken{workspace.Alex, workspace.General, "Summarize this month's attendance", "Get the list of employees", "Check last month's overtime hours", "Please make it shorter", "What can you do?",
-		"Plan the budget of next year", "claude: make a file", "no DM"})
+		"Plan the budget of next year", "claude: make a file", "no DM",
+		"claude: Get the list of employees. Please make it a request"})
 
-// In one language, people ask, reject, stop, cancel, see failures, talk with an agent and open their Home tab. Whatever
-// Ringi writes meanwhile is in that language.
+// In one language, people ask, reject, stop, cancel, see failures and open their Home tab, and talk with an agent in the
+// workspace's. Whatever Ringi writes meanwhile is in that language, also in a workspace of another.
 func TestOneLanguageFromTheRequestToTheEnd(t *testing.T) {
-	ours := languagetest.SentencesBelow(t, "../../shared", "../../functions")
-	for _, locale := range language.All {
-		t.Run(locale, func(t *testing.T) {
-			s, w := start(t), spokenIn.In(locale)
-			people := []string{w.user, workspace.Suzuki}
-			driver.Settings(t, s, func(x *tenancy.Settings) { admin.Titles(x); x.Locale = locale })
-			for _, user := range people {
-				was := expect.Value(s.Sandbox.Workspace().User(user))(t).Locale
-				expect.NoError(t, s.Sandbox.Workspace().Speak(user, locale+"-XX"))
-				t.Cleanup(func() { expect.NoError(t, s.Sandbox.Workspace().Speak(user, was)) })
-			}
-			before := written(s, people)
-			tasksIn(t, s, w)
-			talkIn(t, s, w)
-			for _, user := range people {
-				expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi help"))
-				expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi list"))
-				expect.NoError(t, s.Sandbox.OpenHome(user))
-				expect.Eventually(t, "the tab of "+user, func() bool { _, ok := s.Sandbox.Home(user); return ok })
-			}
-			n := 0
-			for key, said := range written(s, people) {
-				if _, was := before[key]; !was {
-					n++
-					found := ours.Foreign(locale, said, fmt.Sprint(w))
-					expect.That(t, len(found) == 0, "%s in\n%s", strings.Join(found, "\n"), said)
-				}
-			}
-			expect.That(t, n >= 40, "only %d messages", n)
-		})
+	for _, workspaces := range language.All {
+		for _, locale := range language.All {
+			t.Run(locale+" in a workspace of "+workspaces, func(t *testing.T) { testOneLanguage(t, locale, workspaces) })
+		}
 	}
+}
+
+func testOneLanguage(t *testing.T, locale, workspaces string) {
+	ours := languagetest.SentencesBelow(t, "../../shared", "../../functions")
+	s, w := start(t), spokenIn.In(locale)
+	people := []string{w.user, workspace.Suzuki}
+	driver.Settings(t, s, func(x *tenancy.Settings) { admin.Titles(x); x.Locale = workspaces })
+	for _, user := range people {
+		was := expect.Value(s.Sandbox.Workspace().User(user))(t).Locale
+		expect.NoError(t, s.Sandbox.Workspace().Speak(user, locale+"-XX"))
+		t.Cleanup(func() { expect.NoError(t, s.Sandbox.Workspace().Speak(user, was)) })
+	}
+	before := written(s, people)
+	tasksIn(t, s, w)
+	if locale == workspaces {
+		talkIn(t, s, w)
+	} else {
+		offeredIn(t, s, w, func(said string) []string { return ours.Foreign(locale, said, fmt.Sprint(w)) })
+	}
+	for _, user := range people {
+		expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi help"))
+		expect.NoError(t, s.Sandbox.Command(user, w.channel, "/ringi list"))
+		expect.NoError(t, s.Sandbox.OpenHome(user))
+		expect.Eventually(t, "the tab of "+user, func() bool { _, ok := s.Sandbox.Home(user); return ok })
+	}
+	n := 0
+	for key, said := range written(s, people) {
+		if _, was := before[key]; !was {
+			n++
+			found := ours.Foreign(locale, said, fmt.Sprint(w))
+			expect.That(t, len(found) == 0, "%s in\n%s", strings.Join(found, "\n"), said)
+		}
+	}
+	expect.That(t, n >= 30, "only %d messages", n)
 }
 
 func (w spoken) ask(t *testing.T, s *stack.Stack, text string) *driver.Request {
@@ -120,6 +132,27 @@ func talkIn(t *testing.T, s *stack.Stack, w spoken) {
 		}
 	}
 	d.Rests()
+}
+
+// offeredIn has an agent make a request: its cards are in the language of its text, unlike the conversation.
+func offeredIn(t *testing.T, s *stack.Stack, w spoken, foreign func(string) []string) {
+	t.Helper()
+	d := driver.Talk(t, s, workspace.Tanaka, w.byAgent)
+	d.Eventually("an answer", func() bool { all, _ := d.Faces(); return len(all) > 0 })
+	d.Eventually("a task", func() bool { a := d.Load(); return len(a.Handed) == 1 && a.Handed[0].Done })
+	r := driver.At(t, s, d.Channel, d.Root)
+	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
+	r.Approve(workspace.Suzuki)
+	r.Until("it is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+	cards := r.AllCards()
+	expect.That(t, len(cards) >= 4, "only %d cards", len(cards))
+	for key, all := range cards {
+		for _, m := range all {
+			said := string(expect.Value(json.Marshal([]any{m.Text, m.Attachments}))(t))
+			found := foreign(said)
+			expect.That(t, len(found) == 0, "%s: %s in\n%s", key, strings.Join(found, "\n"), said)
+		}
+	}
 }
 
 // written is everything that Ringi has written and these people see, by its place.

@@ -151,7 +151,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 			}
 		}
 		v.Of = a
-		if err := m.unread(ctx, c, a, v.Settings.Locale); err != nil {
+		if err := m.unread(ctx, c, a, v.Settings); err != nil {
 			return aggregate.Change{}, err
 		}
 		change, err := act(a, c.ID, by, policy, m.Now())
@@ -166,7 +166,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 
 // unread returns ErrUnread when a click on a task's card approves content that the card shows only in part. Buttons
 // with the content's hash need no check because only cards that show all of the content have them.
-func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) error {
+func (m Maker) unread(ctx context.Context, c Click, a Subject, s tenancy.Settings) error {
 	t, is := a.(*task.Aggregate)
 	if c.Card == "" || !is || !a.IsOpen(c.ID) {
 		return nil
@@ -175,7 +175,7 @@ func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) er
 	if err != nil {
 		return err
 	}
-	if !card.Whole(drawn, c.Card, c.ID, locale) {
+	if !card.Whole(drawn, c.Card, c.ID, t.Language(s.Locale)) {
 		return ErrUnread
 	}
 	return nil

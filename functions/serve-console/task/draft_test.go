@@ -74,13 +74,13 @@ func contestGoesOn(t *testing.T, w *consoletest.World) {
 
 func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
 	page := bestTaken(t, w, contest.ReasonCancelled)
-	page.Holds(t, "90.00 点", "コンテストが中止されたため、それまでの最良の案で終えました。")
+	page.Holds(t, "90.00 点", "コンテストが中止されたため、それまでの最良の案で終了しました。")
 	page.Lacks(t, "途中で失敗した")
 }
 
 func failedTeamsWereNotStopped(t *testing.T, w *consoletest.World) {
 	page := bestTaken(t, w, contest.ReasonLeader)
-	page.Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終えました。 リーダーの AI が答えませんでした。")
+	page.Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーの AI が回答しませんでした。")
 	page.Lacks(t, "コンテストが中止された")
 }
 

@@ -16,22 +16,14 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The tour of README.md by somebody whose browser is in English: everything is in English, people may do what their
-// titles say, and the gear changes the language of cards at once.
+// The tour of README.md by somebody whose browser is in English: everything is in English, and people may do what their
+// titles say. What the gear's language is for changes at once, while a card keeps its request's language.
 func TestANewcomersTour(t *testing.T) {
-	o := driver.Options()
-	o.Sandbox.FirstPage = true
-	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error { return admin.Usual(ctx, s, team, "") }
-	s := expect.Value(stack.Start(t.Context(), o))(t)
-	t.Cleanup(s.Close)
-	window := browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale}
-	v := &visitor{t: t, s: s, words: english, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki,
-		Tab: browser.Start(t).Open(t, s.URL, window)}
+	v := newcomer(t, browser.Window{Width: 1440, Height: 900, Calm: true, Language: english.locale})
+	s := v.s
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
 		v.shots = filepath.Join(dir, "tour-")
 	}
-	v.Until(`document.querySelector("#composer-main") && document.documentElement.lang === "en"`)
-
 	v.asks("Get the list of employees")
 	card := v.d.Card(driver.PromptCard, "approve_prompt")
 	v.sees(english.policy)
@@ -54,11 +46,27 @@ func TestANewcomersTour(t *testing.T) {
 
 	v.Press("#open-settings")
 	v.Press(`#cards-language [lang="ja"]`)
-	v.sees(japanese.policy)
 	v.Press(`dialog.settings [aria-label="Close"]`)
 	v.cantStamp(workspace.Alex, v.d.Card(driver.PromptCard, "approve_prompt")) // what only they see is as their page is
+	v.sees(english.policy)
 	v.looks("switched")
+	v.d = driver.AskIn(t, s, workspace.Alex, v.channel, "従業員一覧を取得して")
+	v.sees(japanese.policy)
 	v.Clean()
+}
+
+// newcomer opens the first page of a stack that was just started.
+func newcomer(t *testing.T, window browser.Window) *visitor {
+	t.Helper()
+	o := driver.Options()
+	o.Sandbox.FirstPage = true
+	o.PrepareTeam = func(ctx context.Context, s *stack.Stack, team string) error { return admin.Usual(ctx, s, team, "") }
+	s := expect.Value(stack.Start(t.Context(), o))(t)
+	t.Cleanup(s.Close)
+	v := &visitor{t: t, s: s, words: english, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki,
+		Tab: browser.Start(t).Open(t, s.URL, window)}
+	v.Until(`document.querySelector("#composer-main") && document.documentElement.lang === "en"`)
+	return v
 }
 
 // cantStamp presses approve as somebody who may not, and waits for the note in English.

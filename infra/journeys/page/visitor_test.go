@@ -36,13 +36,25 @@ type visitor struct {
 // asks writes a request as people do, picking the mention from the list.
 func (v *visitor) asks(text string) {
 	v.t.Helper()
-	before := len(v.s.Sandbox.Messages(v.channel, ""))
 	v.becomes(v.requester)
 	v.Press("#composer-main")
+	v.mentions()
+	v.Keys(text)
+	v.sends()
+}
+
+// mentions picks Ringi from the list.
+func (v *visitor) mentions() {
+	v.t.Helper()
 	v.Keys("@Ri")
 	v.Until(`document.querySelector(".mentions li[aria-selected=true]")?.innerText.includes("Ringi")`)
 	v.Keys(kb.Enter)
-	v.Keys(text)
+}
+
+// sends sends what is typed, which is the request at hand from now on.
+func (v *visitor) sends() {
+	v.t.Helper()
+	before := len(v.s.Sandbox.Messages(v.channel, ""))
 	v.Keys(kb.Enter)
 	expect.Eventually(v.t, "the message is said", func() bool { return len(v.s.Sandbox.Messages(v.channel, "")) > before })
 	v.Until(`document.querySelector("#composer-main").value === ""`)

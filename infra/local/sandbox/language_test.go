@@ -101,7 +101,7 @@ func TestTheLanguageOfCardsInTheBrowser(t *testing.T) {
 	p.Until(`document.documentElement.lang === "ja" && document.querySelector("#composer-main")`)
 	expect.Eventually(t, "the browser decides", func() bool { return s.saved == 1 && s.language == "ja" })
 	p.Press(`[data-focus="lang-en"]`)
-	p.Until(`document.querySelector(".toast")?.innerText.includes("Cards keep their language")`)
+	p.Until(`document.querySelector(".toast")?.innerText.includes("Cards stay in")`)
 	p.Press("#open-settings")
 	p.Until(`document.querySelector('#cards-language [lang="ja"]').getAttribute("aria-pressed") === "true"`)
 	p.Accessible(t)

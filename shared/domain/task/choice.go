@@ -90,7 +90,7 @@ func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (a
 	}
 	c := a.begin(now)
 	c.progress()
-	row := &Choice{Beside: b, Terms: s.Terms(true, c.Now), CreatedAt: c.Now}
+	row := &Choice{Beside: b, Terms: a.terms(true, s, c.Now), CreatedAt: c.Now}
 	row.ID = a.rowID(row.Key(), c.Now)
 	c.Put(row)
 	c.RelyOn(&Task{})

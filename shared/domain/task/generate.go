@@ -82,7 +82,7 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	c.progress()
 	c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
 		fill(n)
-		n.gate().Terms = s.Terms(required, c.Now)
+		n.gate().Terms = a.terms(required, s, c.Now)
 		c.Made = n
 	})
 	c.under(s.Rev)

@@ -194,8 +194,8 @@ var Sections = []Section{
 				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 				Words{Label: "Short name", About: "Used in addresses. No two workspaces can have the same."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
-			Words{Label: "Slack での言語", About: "カードやメッセージの言語です。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
-			Words{Label: "Language in Slack", About: "Of cards and messages. This console's language is apart from it.", Choices: []string{"日本語", "English"}})},
+			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。依頼の文から分からないカードと、会話がこの言語になります。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
+			Words{Label: "Language in Slack", About: "A card is in its request's language. This is for conversations, and for requests that don't tell, such as a link alone. The console's language is apart from it.", Choices: []string{"日本語", "English"}})},
 	}},
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -59,10 +60,8 @@ func read(in input) (reading, error) {
 	}
 	bare := anyForm.Get().ReplaceAllString(in.Message, " ")
 	text := strings.TrimSpace(spaceForm.Get().ReplaceAllString(bare, " "))
-	r := reading{now: now, text: text, words: *spoken.In("ja"), priority: priorityOf(strings.ToLower(text))}
-	if English(text, in.Locale) {
-		r.words = *spoken.In("en")
-	}
+	r := reading{now: now, text: text, words: *spoken.In(language.Of(in.Message, in.Locale)),
+		priority: priorityOf(strings.ToLower(text))}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	rest, said, closed := quotations(bare)
 	rest, said = dictated(rest, said)

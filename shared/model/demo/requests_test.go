@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 // requests are the lines of testdata/requests.*.txt: a request, and behind “=>” what the demo plans for it, or “refused:”
@@ -51,6 +53,17 @@ func planFor(t *testing.T, text string) (reply, policy string, steps []planned) 
 	data["policy"] = drafted.Policy
 	ask("plan", &plan)
 	return "", drafted.Policy, plan.Steps
+}
+
+// The requests that README offers first are understood.
+func TestRequestsOfTheReadme(t *testing.T) {
+	text := string(expect.Value(os.ReadFile("../../../README.md"))(t))
+	found := regexp.MustCompile("(?m)^@Ringi (.+)$").FindAllStringSubmatch(text, -1)
+	expect.Is(t, len(found), 3, "requests")
+	for _, m := range found {
+		reply, _, steps := planFor(t, strings.ReplaceAll(m[1], "@Megumi Tanaka", "<@U0TANAKA>"))
+		expect.That(t, len(steps) > 0, "%s: %s", m[1], reply)
+	}
 }
 
 // scopeOf says what steps are about: what is read of which months and departments, what is written, and who gets what.
@@ -110,7 +123,7 @@ func TestRequestsOfAnOffice(t *testing.T) {
 				for _, quoted := range []string{"営業部", "人事部", "開発部", "第一営業課"} {
 					said = strings.ReplaceAll(said, quoted, "")
 				}
-				expect.That(t, English(reply+policy, "ja") == (name == "en"), "in the other language: %s", reply+policy)
+				expect.Is(t, language.Of(reply+policy, ""), name, "in the other language: %s", reply+policy)
 				if word, refused := strings.CutPrefix(x[1], "refused:"); refused {
 					first, _, _ := strings.Cut(reply, spoken.In(name).examples())
 					expect.That(t, len(steps) == 0 && strings.Contains(first, strings.TrimSpace(word)),
@@ -165,12 +178,12 @@ func TestEachPartOfAScopeIsRead(t *testing.T) {
 				for _, m := range names {
 					for _, d := range called {
 						for _, w := range words {
-							english := English(m, "ja")
-							if English(d, "ja") != english || English(w, "ja") != english {
+							spoken := language.Of(m, "ja")
+							if language.Of(d, "ja") != spoken || language.Of(w, "ja") != spoken {
 								continue
 							}
 							forms, tab := []string{"%[2]sの%[1]sの%[3]sをまとめて", "%[1]s、%[2]sの%[3]s", "%[1]sの%[2]s%[3]sを教えてください"}, topic
-							if english {
+							if spoken == "en" {
 								forms = []string{"%[3]s for %[2]s for %[1]s", "Check %[3]s in %[2]s, %[1]s", "%[3]s of %[2]s %[1]s please"}
 								tab = map[string]string{"残業": "Overtime", "勤怠": "Attendance"}[topic]
 							}

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -104,7 +105,7 @@ const trimmed = ".,'’&-:/"
 
 // strange returns where words stand that were not understood.
 func (s *scanner) strange() (out [][]int) {
-	english := English(s.text, "en")
+	english := language.Of(s.text, language.English) == language.English
 	for _, at := range wordForm.Get().FindAllStringIndex(s.text, -1) {
 		word := strings.Trim(s.text[at[0]:at[1]], trimmed)
 		if strings.HasSuffix(s.text[:at[0]], string(taken)) && endingForm.Get().MatchString(word) {

@@ -98,12 +98,7 @@ func encoded(v any) json.RawMessage {
 	return b
 }
 
-func (s shown) locale() string {
-	if demo.English(s.subject()+s.Task, "en") {
-		return "en"
-	}
-	return language.All[0]
-}
+func (s shown) locale() string { return language.Of(s.subject()+s.Task, language.English) }
 
 // material is the last fenced data in the request, with its fence. Text before it may contain the fence's words, too.
 func (s shown) material() string {

@@ -32,5 +32,5 @@ func TestASentenceNamesTheModelThatFailed(t *testing.T) {
 		expect.That(t, status < 400 || strings.Contains(e.Sentence("ja"), fmt.Sprintf("(HTTP %d)", status)), "%s", e.Sentence("ja"))
 	}
 	e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded}
-	expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: the AI model didn’t respond.")
+	expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: couldn’t connect to the AI model.")
 }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/model/demo"
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -51,7 +51,7 @@ func demoAnswer(r model.Request) model.Response {
 	if m := demoRun.Get().FindStringSubmatch(spoken); m != nil {
 		spoken = strings.TrimSuffix(spoken, m[1]) // a command is in no language
 	}
-	ja := !demo.English(spoken, "ja")
+	ja := language.Of(spoken, "ja") == "ja"
 	in := func(jaText, enText string) string {
 		if ja {
 			return jaText
@@ -128,7 +128,7 @@ func demoGot(said []model.Message, result string, ja bool, in func(ja, en string
 		return model.Response{Text: did}
 	}
 	// in the other language the person reads the result only on the card
-	if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja {
+	if first, _, _ := strings.Cut(result, "\n"); (language.Of(first, "ja") == "ja") == ja {
 		return model.Response{Text: in("結果を受け取りました。", "The result is in.") + "\n" + first}
 	}
 	return model.Response{Text: in("結果を受け取りました。操作のカードをご覧ください。", "The result is in: see the action's card.")}

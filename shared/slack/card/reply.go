@@ -1,10 +1,8 @@
 package card
 
 import (
-	"strings"
-	"unicode"
-
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 )
 
 // reply answers a message that became no task: first the model's sentence, if there is one, then Ringi's in the same
@@ -16,25 +14,10 @@ func (d drawing) reply() string {
 	why := d.a.Head.Ended.Reason
 	if r := d.a.Answer; r != nil {
 		if said := people(inline(r.Sentence, 2*task.MaxSentence)); said != "" {
-			return said + "\n\n" + Sentence(languageOf(said, d.w.Locale), why, "")
+			return said + "\n\n" + Sentence(language.Of(said, d.w.Locale), why, "")
 		}
 	}
 	return d.w.sentence(why, d.a.Head.Ended.Detail)
-}
-
-// languageOf guesses the language of a sentence by its letters, and falls back to the workspace's. A model answers in
-// the language of the request.
-func languageOf(said, workspace string) string {
-	has := func(scripts ...*unicode.RangeTable) bool {
-		return strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, scripts...) })
-	}
-	switch {
-	case has(unicode.Hiragana, unicode.Katakana):
-		return "ja"
-	case has(unicode.Latin) && !has(unicode.Han):
-		return "en"
-	}
-	return workspace
 }
 
 // Suggestions are examples of requests; Slack shows at most four.
