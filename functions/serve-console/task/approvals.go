@@ -38,7 +38,7 @@ type waitingList struct {
 	ForMe, Few        bool // only the viewer's; as shown above the list of requests
 	More              bool // more wait than are shown
 	Groups            []waitingGroup
-	Rows              int // in all groups
+	Rows              int    // in all groups
 	Next, Prev, First string // addresses; empty if there is no such page
 	Live              string
 	All, Mine         string
@@ -47,6 +47,7 @@ type waitingList struct {
 	Filter            approvalFilter
 	Kinds             []web.Choice
 	People, Orders    []web.Choice
+	Written           []web.Choice
 	Sorts             map[string]string // addresses of the same list in another order
 }
 
@@ -69,7 +70,7 @@ type waitingRow struct {
 	Who           string // may decide
 	Effects       []string
 	Hidden        int    // further effects
-	Writes        string // what it writes to; empty if that is not planned yet, or it is not of steps
+	Writes        string // what it writes to; empty if that is not planned yet
 	Said, SaidBy  string // of an action: what it is for, in the words of the agent or of the person who proposed it
 	Mine          bool   // the viewer may decide
 	OneStep       int    // the number of the step that a gate precedes
@@ -271,7 +272,7 @@ func (c *Pages) read(
 				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
 			}
 		case *conversation.Action:
-			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
+			is.Path, is.Version, is.Writes = "/console/sessions/"+x.Ref.ID, 0, words.In("acts", row.ActionType)
 			is.Effects, is.Said = []string{c.doing(r.Context(), v, x.Ref, row, reader)}, card.OneLine(row.Summary)
 			if is.SaidBy = card.OneLine(x.agent); row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
 				is.SaidBy = person(row.Askers[0])
@@ -298,15 +299,35 @@ func (w *waitingRow) shorten() {
 
 // writes names what the item's steps write to.
 func (x askedItem) writes(locale string) string {
-	switch row := x.Row.(type) {
-	case *task.Process:
-		return line.Writes(locale, row.Steps)
-	case *task.StepGate:
-		for _, p := range x.before {
-			return line.Writes(locale, stepOf(p.Steps, row))
-		}
+	if steps := x.steps(); steps != nil {
+		return line.Writes(locale, steps)
 	}
 	return ""
+}
+
+// writesTo reports whether the item's steps write to this, or that there are none yet.
+func (x askedItem) writesTo(to string) bool {
+	steps := x.steps()
+	switch {
+	case x.Kind == conversation.CardAction:
+		return to == string(line.WritesOther)
+	case steps == nil:
+		return to == unplanned
+	}
+	return line.WritesTo(steps, line.Written(to))
+}
+
+// steps returns the steps that the item asks about; nil if it doesn't ask about steps.
+func (x askedItem) steps() []task.Step {
+	switch row := x.Row.(type) {
+	case *task.Process:
+		return row.Steps
+	case *task.StepGate:
+		for _, p := range x.before {
+			return stepOf(p.Steps, row)
+		}
+	}
+	return nil
 }
 
 // stepOf returns the gate's step.

@@ -152,6 +152,11 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		"?kind=prompt":                           {"依頼 00", 29},
 		"?person=" + workspace.Tanaka:            {"依頼 01", 10},
 		"?person=me":                             {"", 0},
+		"?writes=message":                        {"依頼 07", 1},
+		"?writes=sheet":                          {"", 0},
+		"?writes=other":                          {"", 0},
+		"?writes=none":                           {"", 0},
+		"?writes=unplanned":                      {"依頼 00", 29},
 		"?kind=process&person=" + workspace.Sato: {"", 0},
 		"?group=person&sort=due":                 {"依頼 25", 30},
 		"?for=me":                                {"依頼 00", 30},
@@ -167,7 +172,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 	}
 	grouped := b.Get("/console/approvals?group=person")
 	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups", strings.Count(grouped.Body, `<tr class="group">`))
-	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:", "group=x": "まとめ方:"} {
+	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:", "writes=x": "書き込み:", "group=x": "まとめ方:"} {
 		got := b.Get("/console/approvals?" + query)
 		got.Says(t, 400, field)
 		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
