@@ -1,6 +1,9 @@
 package consoletest
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -72,4 +75,45 @@ func (w *World) comes(to task.Status) {
 			return a.FailExecution(a.Head.Run, why, "", w.Now())
 		})
 	}
+}
+
+// Sixty makes a request with as many steps as there may be, after three versions of the policy and two of the steps, and
+// executes them. Each returns a table.
+func (w *World) Sixty() {
+	w.T.Helper()
+	settings := tenancy.DefaultSettings()
+	w.Made(Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "全員に今月の勤怠を送って"})
+	for n := range 3 {
+		if w.Draft(settings); n < 2 {
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Reject(a.Prompt().ID, "宛先をもう一度確かめてください。", w.By, w.AnyMember(), w.Now())
+			})
+		}
+	}
+	var steps []task.Step
+	for n := range task.MaxSteps {
+		steps = append(steps, Message(n+1, "今月の勤怠をお送りします。内容に誤りがあれば、金曜日までに人事へお知らせください。"))
+	}
+	w.AskForSteps(steps...)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Reject(a.Process().ID, "送る順に並べてください。", w.By, w.AnyMember(), w.Now())
+	})
+	slices.Reverse(steps)
+	for i := range steps {
+		steps[i].Order = i + 1
+	}
+	w.plan(steps)
+	w.Approve()
+	w.Begin()
+	var sent []string
+	for n := range 20 {
+		sent = append(sent, fmt.Sprintf(`{"employee_id":"E%03d","name":"佐藤 花子","department":"営業部","worked_hours":%d}`, n, 140+n))
+	}
+	result := Inline(`{"rows":[` + strings.Join(sent, ",") + `]}`)
+	for _, s := range steps {
+		w.Ran(Inline(string(s.ToolInput)), result)
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.CompleteExecution(a.Head.Run, "全員に今月の勤怠を送りました。", w.Now())
+	})
 }
