@@ -43,7 +43,7 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error) {
 		about = w.Say("mine_open_about", "n", mostMine)
 	}
 	of := func(name, about string, all ...task.Status) Number {
-		n := Number{Name: w.Say(name, "n", HomeDays), About: about}
+		n := Number{Name: name, About: about}
 		sum := 0
 		for _, s := range all {
 			sum += stand[s]
@@ -54,10 +54,10 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error) {
 		return n
 	}
 	return []Number{
-		of("mine_waits", about, task.StatusWaits),
-		of("mine_open", about, task.StatusDrafting, task.StatusRunning),
-		of("mine_completed", "", task.StatusDone),
-		of("mine_failed", w.Say("mine_failed_about"), task.StatusFailed, task.StatusToRetry, task.StatusNotDrafted),
+		of(w.Say("mine_waits"), about, task.StatusWaits),
+		of(w.Say("mine_open"), about, task.StatusDrafting, task.StatusRunning),
+		of(w.Say("mine_completed", "n", HomeDays), "", task.StatusDone),
+		of(w.Say("mine_failed", "n", HomeDays), w.Say("mine_failed_about"), task.StatusFailed, task.StatusToRetry, task.StatusNotDrafted),
 	}, nil
 }
 

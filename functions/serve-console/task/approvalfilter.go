@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -136,10 +137,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 func (f approvalFilter) order(a, b waitingRow) int {
 	switch f.Sort {
 	case byDue:
-		if a.Until.IsZero() || b.Until.IsZero() { // what has no end comes last
-			return cmp.Compare(endless(a), endless(b))
-		}
-		return a.Until.Compare(b.Until)
+		return due(a.Until, b.Until)
 	case byPriority:
 		return cmp.Compare(priorities[a.rank], priorities[b.rank])
 	case byRequest:
@@ -148,11 +146,12 @@ func (f approvalFilter) order(a, b waitingRow) int {
 	return 0
 }
 
-func endless(r waitingRow) int {
-	if r.Until.IsZero() {
-		return 1
+// due compares two ends; what has none comes last.
+func due(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return cmp.Compare(b.Unix(), a.Unix()) // the zero time is the earliest
 	}
-	return 0
+	return a.Compare(b)
 }
 
 // priorities are ranks of urgency; what is not of a task is as urgent as most tasks.

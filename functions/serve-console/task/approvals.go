@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -25,8 +26,8 @@ const (
 	waitingOfPage = 50
 	// mostPages bounds the pages that are searched for one with an item for the viewer.
 	mostPages = 4
-	// fewOfMine is how many items that wait for the viewer are shown above the list of requests.
-	fewOfMine = 3
+	// fewOfMine is how many items that wait for the viewer the home shows, and the list of requests above its rows.
+	fewOfMine = 5
 	// mostText is how many characters of a message are shown with the question what it is meant to be.
 	mostText = 200
 	// mostSaid and mostEffects are how many characters of a message and of an effect a row shows, and mostLines how many
@@ -118,8 +119,9 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Prev = f.at(page.Prev)
 	}
 	if list.Few {
-		list.Live = fewApprovals
+		list.Live, list.Filter.Sort = fewApprovals, byDue
 		list.More = len(found) > fewOfMine || page.Next != ""
+		slices.SortStableFunc(found, func(a, b askedItem) int { return due(web.TimeOf(a.DecideBy), web.TimeOf(b.DecideBy)) })
 		found = found[:min(fewOfMine, len(found))]
 	}
 	list.offer(words, v, c.read(r, v, found, reach, settings))
@@ -127,7 +129,8 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Show(w, r, v, d, "approvals.html")
 }
 
-// fewApprovals is where the list of requests loads the items that wait for the viewer.
+// fewApprovals is where the home and the list of requests load the items that wait for the viewer: those that are due
+// first, in a line each.
 const fewApprovals = "/console/approvals?few=1&for=me"
 
 // askedItem is a waiting item with its task, conversation or message.
@@ -260,8 +263,11 @@ func (c *Pages) read(
 			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
 			Until: web.TimeOf(x.DecideBy),
 			Mine:  reach.Decides(x.origin),
-			Who:   surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
+			Who:   surface.Approvers(s, x.origin), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
 			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
+		}
+		if !s.AllowSelfApproval { // it says whether somebody else is left
+			is.Who = surface.WhoDecides(s, x.origin, x.askers()...)
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:
@@ -280,7 +286,10 @@ func (c *Pages) read(
 		case *task.Choice:
 			is.Title, is.Words, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), "", 0
 			is.Mine = is.Mine || x.origin.User == v.User
-			is.Who = words.Say("sorts", "who", surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
+			is.Who = surface.Either(x.origin.User, surface.Approvers(s, x.origin))
+		}
+		if is.Words == is.Title {
+			is.Words = ""
 		}
 		is.shorten()
 		out = append(out, is)
