@@ -23,11 +23,11 @@ var Sections = []Section{
 			Says: language.InEach(
 				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
 				Words{Label: "Who may approve", About: "In no case may guests or people of other companies.", Choices: []string{"Members of the channel of the request", "Chosen people and groups"}})},
-		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(userForm), OnCards: true,
+		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(&userForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使われます。ゲスト、ボット、退職した人、社外の人は選べません。"},
 				Words{Label: "Approvers", About: "Used with “Chosen people and groups”. Guests, bots, people who left and outsiders can't be chosen."})},
-		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(groupForm), OnCards: true,
+		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(&groupForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
 				Words{Label: "Groups of approvers", About: "User groups of Slack. Slack is asked who is in them whenever somebody approves."})},
@@ -189,7 +189,7 @@ var Sections = []Section{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
 			Words{Label: "名前", About: "カードなどに出るエージェントの名前です。"},
 			Words{Label: "Name", About: "The agent's name on cards and elsewhere."})},
-		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(slugForm), Default: "default",
+		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(&slugForm), Default: "default",
 			Says: language.InEach(
 				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 				Words{Label: "Short name", About: "Used in addresses. No two workspaces can have the same."})},
