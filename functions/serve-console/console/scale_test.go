@@ -21,6 +21,7 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // The most that a page may weigh, in bytes, and that this process may compute for it. The emulator is another process,
@@ -127,7 +128,7 @@ func kindOf(path, id string) string {
 func TestARequestOfSixtyStepsIsLight(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Sixty()
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		b, words := w.As(workspace.Suzuki), web.TextsOf("task", locale)
 		b.Locale = locale
 		m := measure(t, b, &heard{}, w.TaskPage(), "60 steps, "+locale)
