@@ -1,10 +1,11 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,25 +21,52 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
-// The most that a page may weigh, in bytes, and take, without the emulator's share.
+// The most that a page may weigh, in bytes, and that this process may compute for it. The emulator is another process,
+// and how busy the machine is decides how long an answer takes, but not how long it computes.
 const (
 	heaviest = 150 << 10
 	slowest  = 300 * time.Millisecond
+	tries    = 3 // the best one counts: now and then a collection of garbage falls into one
 )
 
-// timed adds up how long the emulator takes to answer.
-type timed struct {
-	heard
-	took atomic.Int64
+// computed returns the time that this process has computed so far.
+func computed(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	expect.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func (h *timed) RoundTrip(r *http.Request) (*http.Response, error) {
-	began := time.Now()
-	res, err := h.heard.RoundTrip(r)
-	h.took.Add(int64(time.Since(began)))
-	return res, err
+// measured is what a page needs.
+type measured struct {
+	page consoletest.Answer
+	took time.Duration // computed here
+	call []string      // of the database
+}
+
+// measure opens a page and prints what it needs.
+func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string) measured {
+	t.Helper()
+	var m measured
+	for n := range tries {
+		h.take()
+		began := computed(t)
+		page := b.Get(path)
+		took := computed(t) - began
+		calls, _ := h.take()
+		if n == 0 || took < m.took {
+			m.took = took
+		}
+		m.page, m.call = page, calls
+	}
+	expect.That(t, m.page.Status == http.StatusOK, "%s: %d", path, m.page.Status)
+	t.Logf("%s, %-48s %d calls %v, %3d ms, %3d KB", label, path, len(m.call), slices.Compact(slices.Clone(m.call)), m.took.Milliseconds(), len(m.page.Body)>>10)
+	expect.That(t, len(m.page.Body) <= heaviest, "%s weighs %d bytes", path, len(m.page.Body))
+	expect.That(t, m.took <= slowest, "%s computes %v", path, m.took)
+	return m
 }
 
 // TestPagesNeedNoMoreCallsForTenThousandRequests prints the calls, the time and the weight of the pages of requests at a
@@ -51,7 +79,7 @@ func TestPagesNeedNoMoreCallsForTenThousandRequests(t *testing.T) {
 	db := storetest.Start(t)
 	most := map[string]int{}
 	for _, n := range sizes {
-		w, h := consoletest.New(t, db), &timed{}
+		w, h := consoletest.New(t, db), &heard{}
 		w.Filled(n, func(i int) (user, channel, title string) {
 			return []string{workspace.Sato, workspace.Tanaka}[i%2], workspace.HR, "今月の勤怠をまとめて"
 		})
@@ -66,7 +94,7 @@ func TestPagesNeedNoMoreCallsForTenThousandRequests(t *testing.T) {
 		w.Console.Store, w.Console.Conversations = web.RowsOf(all), conversations.Of(all)
 		paths := []string{
 			"/console/tasks", "/console/tasks?person=" + workspace.Sato, "/console/tasks?person=me&status=waits",
-			"/console/tasks?person=" + workspace.Sato + "&status=done", "/console/approvals", "/console/approvals?for=me&sort=due",
+			"/console/tasks?person=" + workspace.Sato + "&status=done", "/console/tasks?person=me&status=failed", "/console/approvals", "/console/approvals?for=me&sort=due",
 			"/console/approvals?group=person", "/console/tasks/" + w.Ref.ID,
 		}
 		for _, s := range task.Statuses {
@@ -76,21 +104,9 @@ func TestPagesNeedNoMoreCallsForTenThousandRequests(t *testing.T) {
 			b := w.As(user)
 			b.Get("/console/tasks") // names and channels are kept for a minute
 			for _, path := range paths {
-				h.take()
-				h.took.Store(0)
-				began := time.Now()
-				page := b.Get(path)
-				took := time.Since(began) - time.Duration(h.took.Load())
-				calls, _ := h.take()
-				expect.That(t, page.Status == http.StatusOK, "%s: %d", path, page.Status)
-				t.Logf("%5d requests, %s, %-48s %d calls %v, %3d ms, %3d KB", n, user, path, len(calls), slices.Compact(calls), took.Milliseconds(), len(page.Body)>>10)
-				expect.That(t, len(page.Body) <= heaviest, "%s weighs %d bytes", path, len(page.Body))
-				expect.That(t, took <= slowest, "%s takes %v", path, took)
+				calls := measure(t, b, h, path, fmt.Sprintf("%5d requests, %s", n, user)).call
 				key := user + kindOf(path, w.Ref.ID)
 				if before, known := most[key]; known {
-					if strings.Contains(path, "person=me&status=waits") { // one person's by status: the rest is read at once
-						before++
-					}
 					expect.That(t, len(calls) <= before, "%s needs %d calls at %d requests, and %d at fewer", path, len(calls), n, before)
 				}
 				most[key] = len(calls)
@@ -105,4 +121,25 @@ func kindOf(path, id string) string {
 		return "/console/tasks/{id}"
 	}
 	return path
+}
+
+// TestARequestOfSixtyStepsIsLight: the page of a request with as many steps as there may be, all of them executed, weighs
+// no more than other pages. What it leaves out is a link away.
+func TestARequestOfSixtyStepsIsLight(t *testing.T) {
+	w := consoletest.Start(t)
+	w.Sixty()
+	for _, locale := range language.All {
+		b, words := w.As(workspace.Suzuki), web.TextsOf("task", locale)
+		b.Locale = locale
+		m := measure(t, b, &heard{}, w.TaskPage(), "60 steps, "+locale)
+		m.page.Says(t, http.StatusOK, "60.", "E019", words.Say("show_values"), words.Say("show_steps"))
+		n := strings.Count(m.page.Body, ">E019<")
+		expect.That(t, n > 3 && n < task.MaxSteps, "%d results are shown", n)
+		last := measure(t, b, &heard{}, w.TaskPage()+"?show=step-2-1-60", "60 steps, "+locale)
+		expect.That(t, strings.Contains(last.page.Body, `<details id="step-2-1-60" open>`), "the step is not unfolded")
+		expect.Same(t, n+1, strings.Count(last.page.Body, ">E019<"))
+		before := measure(t, b, &heard{}, w.TaskPage()+"?show=plan-1", "60 steps, "+locale)
+		links := func(a consoletest.Answer) int { return strings.Count(a.Body, words.Say("show_steps")) }
+		expect.That(t, links(m.page) == 2 && links(before.page) == 1, "%d and %d plans are folded", links(m.page), links(before.page))
+	}
 }

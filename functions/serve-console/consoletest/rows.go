@@ -30,11 +30,26 @@ type Requested struct {
 // Made makes a task from a request. Later steps of the world continue with that task.
 func (w *World) Made(r Requested) string {
 	w.T.Helper()
+	by, now := w.asked(r)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: r.Title, Description: r.Title, Priority: cmp.Or(r.Priority, task.Medium), TaskType: task.TypeStandard}, now)
+	})
+	if r.Cancelled {
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.End(by, aggregate.Policy{Team: by.Team, AllowSelf: true}, now)
+		})
+	}
+	return w.Ref.ID
+}
+
+// asked receives a request and accepts it. It returns who asked when.
+func (w *World) asked(r Requested) (by aggregate.Actor, now time.Time) {
+	w.T.Helper()
 	w.Said++
 	if r.Team == "" {
 		r.Team = w.Tenant.TeamID
 	}
-	now := w.Now().Add(r.After + time.Duration(w.Said)*time.Millisecond)
+	now = w.Now().Add(r.After + time.Duration(w.Said)*time.Millisecond)
 	m := task.Request{TeamID: r.Team, User: r.User, Channel: r.Channel, ChannelType: r.Kind, Text: r.Title, Source: task.SourceChannel, MessageTS: fmt.Sprintf("%d.%06d", now.Unix(), w.Said)}
 	if m.ThreadTS = m.MessageTS; r.Kind == "im" {
 		m.Source = task.SourceAgentContainer
@@ -43,19 +58,11 @@ func (w *World) Made(r Requested) string {
 	expect.NoError(w.T, err)
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))
 	w.Ref = ref
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.Team, Member: true}
+	by = aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.Team, Member: true}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), now)
 	})
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: r.Title, Description: r.Title, Priority: cmp.Or(r.Priority, task.Medium), TaskType: task.TypeStandard}, now)
-	})
-	if r.Cancelled {
-		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.End(by, aggregate.Policy{Team: r.Team, AllowSelf: true}, now)
-		})
-	}
-	return ref.ID
+	return by, now
 }
 
 // Filled writes the rows of n tasks as the store does, one second apart; the last is the newest.

@@ -23,8 +23,14 @@ func Message(order int, text string) task.Step {
 // AskForSteps approves the policy and brings these steps to their approval.
 func (w *World) AskForSteps(steps ...task.Step) {
 	w.T.Helper()
-	s := expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
 	w.Approve()
+	w.plan(steps)
+}
+
+// plan brings these steps to their approval.
+func (w *World) plan(steps []task.Step) {
+	w.T.Helper()
+	s := expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.FinishProcess(a.Head.Run, steps, "", s, w.Now())

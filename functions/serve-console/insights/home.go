@@ -30,14 +30,11 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error) {
 	if err != nil {
 		return nil, err
 	}
-	open, ended := 0, map[task.TaskStatus]int{}
+	stand := map[task.Status]int{} // those that ended: within the days
 	since := c.Now().Add(-HomeDays * 24 * time.Hour)
 	for _, x := range page.Items {
-		switch {
-		case x.Status == task.TaskExtracted || x.Status == task.TaskRunning:
-			open++
-		case x.UpdatedAt.After(since):
-			ended[x.Status]++
+		if x.Stands.Open() || x.UpdatedAt.After(since) {
+			stand[x.Stands]++
 		}
 	}
 	w := v.Texts("insights")
@@ -45,10 +42,22 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error) {
 	if page.Next != "" {
 		about = w.Say("mine_open_about", "n", mostMine)
 	}
+	of := func(name, about string, all ...task.Status) Number {
+		n := Number{Name: name, About: about}
+		sum := 0
+		for _, s := range all {
+			sum += stand[s]
+		}
+		if n.Text = web.Count(int64(sum)); len(all) == 1 {
+			n.Path = web.At("/console/tasks", map[string]string{"person": web.Myself, "status": string(all[0])})
+		}
+		return n
+	}
 	return []Number{
-		{w.Say("mine_open"), web.Count(int64(open)), about},
-		{w.Say("mine_completed", "n", HomeDays), web.Count(int64(ended[task.TaskCompleted])), ""},
-		{w.Say("mine_failed", "n", HomeDays), web.Count(int64(ended[task.TaskFailed])), ""},
+		of(w.Say("mine_waits"), about, task.StatusWaits),
+		of(w.Say("mine_open"), about, task.StatusDrafting, task.StatusRunning),
+		of(w.Say("mine_completed", "n", HomeDays), "", task.StatusDone),
+		of(w.Say("mine_failed", "n", HomeDays), w.Say("mine_failed_about"), task.StatusFailed, task.StatusToRetry, task.StatusNotDrafted),
 	}, nil
 }
 
@@ -70,14 +79,20 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 	}
 	w := v.Texts("insights")
 	var d insightsData
-	d.numbers(w, daily.Total(counted))
-	l.All = append(d.Numbers[:2:2], d.Numbers[3], d.Numbers[5]) // requests, half, rate, executions
+	all := daily.Total(counted)
+	d.numbers(w, all)
+	became := func(s task.Status) int { return all.Became[string(s)] }
+	l.All = append(d.Numbers[:2:2], d.Numbers[3], Number{ // requests, half, rate
+		Name: w.Say("done"), Text: web.Count(int64(became(task.StatusDone))), About: w.Say(
+			"runs_about", "failed", became(task.StatusFailed)+became(task.StatusToRetry), "cancelled", became(task.StatusCancelled),
+		),
+	})
 	of := func(label string, n aggregate.MicroUSD, budget float64) Number {
 		about := w.Say("no_budget")
 		if budget > 0 {
 			about = w.Say("of_budget", "usd", budget)
 		}
-		return Number{label, web.Spent(w.Locale(), n, 0), about}
+		return Number{Name: label, Text: web.Spent(w.Locale(), n, 0), About: about}
 	}
 	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD), of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
 	return l, nil

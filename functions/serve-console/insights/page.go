@@ -51,8 +51,8 @@ type dayRange struct {
 	Here       bool
 }
 
-// Number is a figure at the top of a page.
-type Number struct{ Name, Text, About string }
+// Number is a figure at the top of a page. Path is of the list of what it counts, and may be empty.
+type Number struct{ Name, Text, About, Path string }
 
 // bucketRow is a bar: its width is in thousandths of the largest.
 type bucketRow struct {
@@ -204,18 +204,18 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
 	}
 	d.Numbers = []Number{
-		{w.Say("tasks"), web.Count(int64(all.Tasks)), ""},
-		{w.Say("half"), within(0.5), w.Say("half_about")},
-		{w.Say("most"), within(0.9), w.Say("most_about")},
-		{w.Say("rate"), percent(approved, approved+rejected), w.Say(
+		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks))},
+		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
+		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},
+		{Name: w.Say("rate"), Text: percent(approved, approved+rejected), About: w.Say(
 			"rate_about", "approved", approved, "rejected", rejected,
 		)},
-		{w.Say("again"), again, w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
-		{w.Say("runs"), web.Count(int64(all.Ended["completed"])), w.Say(
+		{Name: w.Say("again"), Text: again, About: w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
+		{Name: w.Say("runs"), Text: web.Count(int64(all.Ended["completed"])), About: w.Say(
 			"runs_about", "failed", all.Ended["failed"], "cancelled", all.Ended["cancelled"],
 		)},
-		{w.Say("tokens"), web.Count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
-		{w.Say("cost"), web.Spent(w.Locale(), all.Spent.Cost, all.Spent.Unpriced), ""},
+		{Name: w.Say("tokens"), Text: web.Count(all.Spent.Input + all.Spent.Output + all.Spent.Cached)},
+		{Name: w.Say("cost"), Text: web.Spent(w.Locale(), all.Spent.Cost, all.Spent.Unpriced)},
 	}
 }
 

@@ -213,8 +213,8 @@ func pointsAtAContest(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Clean()
 }
 
-// pointsAtALink: content above the link disappears, and the link stays under the pointer; it isn't removed while the
-// pointer is on it.
+// pointsAtALink: relative times change in place; content above the link disappears, and the link stays under the pointer;
+// it isn't removed while the pointer is on it.
 func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	var ids []string
 	for _, title := range []string{"先の依頼", "後の依頼"} {
@@ -223,9 +223,13 @@ func pointsAtALink(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 		w.Later(time.Minute)
 	}
 	p := sees(w.As(workspace.Suzuki), c, "/console/approvals")
-	link := func(id string) string { return fmt.Sprintf(`a.button[href="/console/tasks/%s"]`, id) }
+	link := func(id string) string { return fmt.Sprintf(`#waiting a[href="/console/tasks/%s"]`, id) }
 	at := p.Point(link(ids[1]))
-	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches(%q)`, at[0], at[1], link(ids[1]))
+	here := fmt.Sprintf(`document.elementFromPoint(%f, %f)?.closest("a")?.matches(%q)`, at[0], at[1], link(ids[1]))
+	ago := fmt.Sprintf(`document.querySelector(%q).closest("tr").querySelector("td .said time").innerText`, link(ids[1]))
+	p.Eval(fmt.Sprintf(`window.row = document.querySelector(%q).closest("tr"); window.before = %s`, link(ids[1]), ago))
+	w.Later(11 * time.Minute)
+	p.Until(fmt.Sprintf(`window.before !== %s && window.row.isConnected && %s`, ago, here))
 	second := w.Ref
 	w.Ref.ID = ids[0]
 	w.Cancel()

@@ -5,11 +5,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/line"
 )
 
 // approvalFilter is which of what waits the address asks for, and in which order.
@@ -17,6 +19,7 @@ type approvalFilter struct {
 	For    string // "me": only what the viewer may decide
 	Kind   string // of decision
 	Person string // who asked
+	Writes string // what the steps write to, or unplanned
 	Sort   string // empty: the oldest first
 	Group  string // "person": by requester
 }
@@ -28,12 +31,20 @@ const (
 	byRequest  = "title"
 )
 
+// unplanned is asked for in place of a line.Written: there are no steps yet.
+const unplanned = "unplanned"
+
+// written are the values of the filter by what is written to.
+var written = []string{
+	string(line.WritesSheet), string(line.WritesMessage), string(line.WritesOther), string(line.WritesNothing), unplanned,
+}
+
 // gateKinds are the kinds of decision that wait for people.
 var gateKinds = []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep, task.CardTask, conversation.CardAction}
 
 // readApprovalFilter reads an address. Invalid values are reported and not used.
 func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
-	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group")}
+	f := approvalFilter{Kind: q.Get("kind"), Person: q.Get("person"), Sort: q.Get("sort"), Group: q.Get("group"), Writes: q.Get("writes")}
 	if q.Get("for") == web.Myself {
 		f.For = web.Myself
 	}
@@ -45,30 +56,33 @@ func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 	}
 	refuse("kind", &f.Kind, slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
 	refuse("person", &f.Person, web.PersonForm.MatchString(f.Person))
+	refuse("writes", &f.Writes, slices.Contains(written, f.Writes))
 	refuse("sort", &f.Sort, slices.Contains([]string{byDue, byPriority, byRequest}, f.Sort))
 	refuse("group", &f.Group, f.Group == "person")
 	return f, bad
 }
 
 // Narrows reports whether the filter leaves something out that waits for the viewer.
-func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" }
+func (f approvalFilter) Narrows() bool { return f.Kind != "" || f.Person != "" || f.Writes != "" }
 
 // address returns the address of the list's first page.
 func (f approvalFilter) address() string { return f.at("") }
 
 func (f approvalFilter) at(cursor string) string {
 	return web.At("/console/approvals", map[string]string{
-		"for": f.For, "kind": f.Kind, "person": f.Person, "sort": f.Sort, "group": f.Group, "cursor": cursor,
+		"for": f.For, "kind": f.Kind, "person": f.Person, "writes": f.Writes, "sort": f.Sort, "group": f.Group,
+		"cursor": cursor,
 	})
 }
 
-// keeps reports whether an item is of the kind and the requester that are asked for.
+// keeps reports whether an item is of the kind, the requester and the writes that are asked for.
 func (f approvalFilter) keeps(x askedItem, viewer string) bool {
 	person := f.Person
 	if person == web.Myself {
 		person = viewer
 	}
-	return (f.Kind == "" || x.Kind == aggregate.CardType(f.Kind)) && (person == "" || x.origin.User == person)
+	return (f.Kind == "" || x.Kind == aggregate.CardType(f.Kind)) && (person == "" || x.origin.User == person) &&
+		(f.Writes == "" || x.writesTo(f.Writes))
 }
 
 // offer fills in the rows in their order, and where the list leads.
@@ -86,6 +100,9 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 	}
 	for _, k := range gateKinds {
 		l.Kinds = append(l.Kinds, web.Choice{Value: string(k), Text: words.In("kinds", string(k)), Chosen: string(k) == f.Kind})
+	}
+	for _, to := range written {
+		l.Written = append(l.Written, web.Choice{Value: to, Text: words.In("written", to), Chosen: to == f.Writes})
 	}
 	names := map[string]string{}
 	for _, r := range rows {
@@ -120,10 +137,7 @@ func (l *waitingList) offer(words web.Texts, v *web.Viewer, rows []waitingRow) {
 func (f approvalFilter) order(a, b waitingRow) int {
 	switch f.Sort {
 	case byDue:
-		if a.Until.IsZero() || b.Until.IsZero() { // what has no end comes last
-			return cmp.Compare(endless(a), endless(b))
-		}
-		return a.Until.Compare(b.Until)
+		return due(a.Until, b.Until)
 	case byPriority:
 		return cmp.Compare(priorities[a.rank], priorities[b.rank])
 	case byRequest:
@@ -132,11 +146,12 @@ func (f approvalFilter) order(a, b waitingRow) int {
 	return 0
 }
 
-func endless(r waitingRow) int {
-	if r.Until.IsZero() {
-		return 1
+// due compares two ends; what has none comes last.
+func due(a, b time.Time) int {
+	if a.IsZero() || b.IsZero() {
+		return cmp.Compare(b.Unix(), a.Unix()) // the zero time is the earliest
 	}
-	return 0
+	return a.Compare(b)
 }
 
 // priorities are ranks of urgency; what is not of a task is as urgent as most tasks.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"ringi/functions/serve-console/subject"
@@ -25,8 +26,8 @@ const (
 	waitingOfPage = 50
 	// mostPages bounds the pages that are searched for one with an item for the viewer.
 	mostPages = 4
-	// fewOfMine is how many items that wait for the viewer are shown above the list of requests.
-	fewOfMine = 3
+	// fewOfMine is how many items that wait for the viewer the home shows, and the list of requests above its rows.
+	fewOfMine = 5
 	// mostText is how many characters of a message are shown with the question what it is meant to be.
 	mostText = 200
 	// mostSaid and mostEffects are how many characters of a message and of an effect a row shows, and mostLines how many
@@ -47,6 +48,7 @@ type waitingList struct {
 	Filter            approvalFilter
 	Kinds             []web.Choice
 	People, Orders    []web.Choice
+	Written           []web.Choice
 	Sorts             map[string]string // addresses of the same list in another order
 }
 
@@ -69,7 +71,7 @@ type waitingRow struct {
 	Who           string // may decide
 	Effects       []string
 	Hidden        int    // further effects
-	Writes        string // what it writes to; empty if that is not planned yet, or it is not of steps
+	Writes        string // what it writes to; empty if that is not planned yet
 	Said, SaidBy  string // of an action: what it is for, in the words of the agent or of the person who proposed it
 	Mine          bool   // the viewer may decide
 	OneStep       int    // the number of the step that a gate precedes
@@ -117,8 +119,9 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 		list.Prev = f.at(page.Prev)
 	}
 	if list.Few {
-		list.Live = fewApprovals
+		list.Live, list.Filter.Sort = fewApprovals, byDue
 		list.More = len(found) > fewOfMine || page.Next != ""
+		slices.SortStableFunc(found, func(a, b askedItem) int { return due(web.TimeOf(a.DecideBy), web.TimeOf(b.DecideBy)) })
 		found = found[:min(fewOfMine, len(found))]
 	}
 	list.offer(words, v, c.read(r, v, found, reach, settings))
@@ -126,7 +129,8 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	return c.Show(w, r, v, d, "approvals.html")
 }
 
-// fewApprovals is where the list of requests loads the items that wait for the viewer.
+// fewApprovals is where the home and the list of requests load the items that wait for the viewer: those that are due
+// first, in a line each.
 const fewApprovals = "/console/approvals?few=1&for=me"
 
 // askedItem is a waiting item with its task, conversation or message.
@@ -259,8 +263,11 @@ func (c *Pages) read(
 			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
 			Until: web.TimeOf(x.DecideBy),
 			Mine:  reach.Decides(x.origin),
-			Who:   surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
+			Who:   surface.Approvers(s, x.origin), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
 			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
+		}
+		if !s.AllowSelfApproval { // it says whether somebody else is left
+			is.Who = surface.WhoDecides(s, x.origin, x.askers()...)
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:
@@ -271,7 +278,7 @@ func (c *Pages) read(
 				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
 			}
 		case *conversation.Action:
-			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
+			is.Path, is.Version, is.Writes = "/console/sessions/"+x.Ref.ID, 0, words.In("acts", row.ActionType)
 			is.Effects, is.Said = []string{c.doing(r.Context(), v, x.Ref, row, reader)}, card.OneLine(row.Summary)
 			if is.SaidBy = card.OneLine(x.agent); row.RequestedBy == conversation.RequestedByUser && len(row.Askers) > 0 {
 				is.SaidBy = person(row.Askers[0])
@@ -279,7 +286,10 @@ func (c *Pages) read(
 		case *task.Choice:
 			is.Title, is.Words, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), "", 0
 			is.Mine = is.Mine || x.origin.User == v.User
-			is.Who = words.Say("sorts", "who", surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
+			is.Who = surface.Either(x.origin.User, surface.Approvers(s, x.origin))
+		}
+		if is.Words == is.Title {
+			is.Words = ""
 		}
 		is.shorten()
 		out = append(out, is)
@@ -298,15 +308,35 @@ func (w *waitingRow) shorten() {
 
 // writes names what the item's steps write to.
 func (x askedItem) writes(locale string) string {
-	switch row := x.Row.(type) {
-	case *task.Process:
-		return line.Writes(locale, row.Steps)
-	case *task.StepGate:
-		for _, p := range x.before {
-			return line.Writes(locale, stepOf(p.Steps, row))
-		}
+	if steps := x.steps(); steps != nil {
+		return line.Writes(locale, steps)
 	}
 	return ""
+}
+
+// writesTo reports whether the item's steps write to this, or that there are none yet.
+func (x askedItem) writesTo(to string) bool {
+	steps := x.steps()
+	switch {
+	case x.Kind == conversation.CardAction:
+		return to == string(line.WritesOther)
+	case steps == nil:
+		return to == unplanned
+	}
+	return line.WritesTo(steps, line.Written(to))
+}
+
+// steps returns the steps that the item asks about; nil if it doesn't ask about steps.
+func (x askedItem) steps() []task.Step {
+	switch row := x.Row.(type) {
+	case *task.Process:
+		return row.Steps
+	case *task.StepGate:
+		for _, p := range x.before {
+			return stepOf(p.Steps, row)
+		}
+	}
+	return nil
 }
 
 // stepOf returns the gate's step.

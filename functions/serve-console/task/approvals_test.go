@@ -113,7 +113,7 @@ func testSorting(t *testing.T, w *consoletest.World) {
 		return a.Ask(a.Head.Run, task.Beside{TaskID: "01OTHER", ID: "01PROMPT", Kind: task.CardPrompt}, tenancy.DefaultSettings(), now)
 	})
 	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
-		w.As(workspace.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "あなたの判断待ち", "新しい依頼にできる人: Alex Kim")
+		w.As(workspace.Alex).Get(path).Says(t, 200, "今月の勤怠をまとめて", "依頼か却下理由かの確認", "判断する人", "Alex Kim")
 		w.As(workspace.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
 	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
@@ -152,6 +152,11 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 		"?kind=prompt":                           {"依頼 00", 29},
 		"?person=" + workspace.Tanaka:            {"依頼 01", 10},
 		"?person=me":                             {"", 0},
+		"?writes=message":                        {"依頼 07", 1},
+		"?writes=sheet":                          {"", 0},
+		"?writes=other":                          {"", 0},
+		"?writes=none":                           {"", 0},
+		"?writes=unplanned":                      {"依頼 00", 29},
 		"?kind=process&person=" + workspace.Sato: {"", 0},
 		"?group=person&sort=due":                 {"依頼 25", 30},
 		"?for=me":                                {"依頼 00", 30},
@@ -167,7 +172,7 @@ func testThirtyApprovals(t *testing.T, w *consoletest.World) {
 	}
 	grouped := b.Get("/console/approvals?group=person")
 	expect.That(t, strings.Count(grouped.Body, `<tr class="group">`) == 3, "%d groups", strings.Count(grouped.Body, `<tr class="group">`))
-	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:", "group=x": "まとめ方:"} {
+	for query, field := range map[string]string{"kind=x": "判断すること:", "person=sato": "依頼した人:", "sort=x": "並び順:", "writes=x": "書き込み:", "group=x": "まとめ方:"} {
 		got := b.Get("/console/approvals?" + query)
 		got.Says(t, 400, field)
 		expect.That(t, len(got.Titles()) == 0, "%s: what waits is listed all the same", query)
@@ -197,7 +202,7 @@ func testForMe(t *testing.T, w *consoletest.World) {
 			}
 		}
 	}
-	w.As(workspace.Alex).Get("/console/approvals").Says(t, 200, "Alex Kim", "👥")
+	w.As(workspace.Alex).Get("/console/approvals").Says(t, 200, "Alex Kim")
 }
 
 func testManyApprovals(t *testing.T, w *consoletest.World) {

@@ -34,6 +34,7 @@ type Attempt struct {
 	Summary            string
 	Steps              []Run
 	Timeline           *Timeline // nil: no step has begun
+	Folded             bool      // steps and timeline are left out
 }
 
 type Run struct {
@@ -44,6 +45,7 @@ type Run struct {
 	Reused bool
 	Call
 	Result  *Result
+	Folded  bool   // arguments and result are left out
 	Address string // of what it made
 	Error   string
 	Started time.Time

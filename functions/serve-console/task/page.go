@@ -176,6 +176,7 @@ type taskPage struct {
 	History
 	Live    string // address that refreshes the page; empty: the page doesn't refresh itself
 	Path    string
+	Show    string // names a part that is shown though the page has no room for it
 	Who     string // who may decide
 	Buttons []subject.Button
 	Prompts bool   // the viewer may read what models were sent
@@ -204,9 +205,10 @@ func (c *Pages) showPage(
 	w http.ResponseWriter, r *http.Request, v *web.Viewer, t loaded, p taskPage, status int,
 ) error {
 	words := v.Texts("task")
-	p.History, p.Path = t.history, "/console/tasks/"+t.history.ID
+	p.History, p.Path, p.Show = t.history, "/console/tasks/"+t.history.ID, r.URL.Query().Get("show")
+	p.lighten(p.Show)
 	if p.Moves {
-		p.Live = p.Path
+		p.Live = web.At(p.Path, map[string]string{"show": p.Show})
 	}
 	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
 	p.Buttons = subject.ButtonsFor(

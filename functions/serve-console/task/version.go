@@ -21,6 +21,7 @@ type Version struct {
 	Text     string // of a policy
 	Remarks  string // of steps: how they answer the reasons for earlier rejections
 	Steps    []Step
+	Folded   bool       // the steps and the difference are left out
 	Diff     []web.Line // from the version before; the first has none
 	Because  string     // why the version before was rejected
 	Replaced bool       // by the next version, another team's draft that a person picked

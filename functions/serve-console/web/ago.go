@@ -11,6 +11,9 @@ import (
 // longAgo is the distance from which on a time is written as a date.
 const longAgo = 30 * 24 * time.Hour
 
+// skew is how far machines' clocks may differ: what lies ahead by less is now.
+const skew = 5 * time.Second
+
 // Ago writes a time by its distance from now; hovering over it shows the exact one.
 func (s sheet) Ago(t time.Time) template.HTML { return ago(s.Texts("layout"), t, s.Now) }
 
@@ -20,6 +23,9 @@ func ago(words Texts, t, now time.Time) template.HTML {
 	}
 	d := now.Sub(t)
 	in := func(name string, n int) string { return words.In("ago", name, "n", n) }
+	if d < 0 && d > -skew {
+		d = 0
+	}
 	if d < 0 {
 		d, in = -d, func(name string, n int) string { return words.In("ahead", name, "n", n) }
 	}

@@ -44,7 +44,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
 	looks(t, tab, "lists-live")
 	asked.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
-	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') && li.querySelectorAll(".effects li").length > 0)`, row))
+	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting [data-row]")].some((li) => li.querySelector('%s') && li.innerText.includes("実行ステップ"))`, row))
 	looks(t, tab, "lists-steps")
 	tab.Visit(running.URL + "/console/approvals?person=" + workspace.Tanaka)
 	tab.Until(`document.readyState === "complete"`) // its script listens
@@ -105,7 +105,7 @@ func thousand(t *testing.T, tab *browser.Tab) {
 	tab.Visit(running.URL + "/console/tasks?q=778&to=2020-12-31&status=failed")
 	tab.Until(`document.querySelector(".empty")`)
 	looks(t, tab, "lists-nothing-found")
-	tab.Visit(running.URL + "/console/tasks?status=done&from=x")
+	tab.Visit(running.URL + "/console/tasks?status=x&from=x")
 	tab.Until(`document.querySelectorAll("[role=alert]").length === 2`)
 	looks(t, tab, "lists-bad-filter")
 	tab.Clean()

@@ -9,14 +9,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/line"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/kinds"
+	"ringi/shared/words/language"
 )
 
 // approvals tells the sandbox who may stamp, by the same rule that applies to a click.
@@ -27,18 +31,9 @@ func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.T
 // May reports whether a person may stamp the task or conversation with this id. It returns false for an id that does
 // not exist.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
-	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
-	x, err := rows.Load(ctx, kinds.RefOf(p.tenant(), id))
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return false, nil
-	}
-	a, asks := x.(decide.Subject)
-	if err != nil || !asks {
+	a, q, rows, err := p.asks(ctx, id)
+	if a == nil || err != nil {
 		return false, err
-	}
-	q, waits := a.Asks()
-	if !waits {
-		return false, nil
 	}
 	from := a.Origin()
 	s, err := rows.Settings(ctx, p.tenant())
@@ -52,6 +47,46 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 		return false, err
 	}
 	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
+}
+
+// Asked returns until when the task or conversation waits, and what its steps write to.
+func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) {
+	a, q, _, err := p.asks(ctx, id)
+	if a == nil || err != nil {
+		return sandbox.Asked{}, err
+	}
+	out := sandbox.Asked{Until: q.DecideBy}
+	t, is := a.(*task.Aggregate)
+	if !is || t.Process() == nil || q.Kind != task.CardProcess && q.Kind != task.CardStep {
+		return out, nil
+	}
+	steps := t.Process().Steps
+	if q.Kind == task.CardStep {
+		steps = slices.DeleteFunc(slices.Clone(steps), func(s task.Step) bool { return s.StepID != q.StepID })
+	}
+	out.Writes = map[string]string{}
+	for _, locale := range language.All {
+		out.Writes[locale] = line.Writes(locale, steps)
+	}
+	return out, nil
+}
+
+// asks returns the task or conversation with this id and what it asks; nil if it doesn't exist or asks nothing.
+func (p approvals) asks(ctx context.Context, id string) (decide.Subject, aggregate.Question, *store.Store, error) {
+	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
+	x, err := rows.Load(ctx, kinds.RefOf(p.tenant(), id))
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, aggregate.Question{}, rows, nil
+	}
+	a, is := x.(decide.Subject)
+	if err != nil || !is {
+		return nil, aggregate.Question{}, rows, err
+	}
+	q, waits := a.Asks()
+	if !waits {
+		a = nil
+	}
+	return a, q, rows, nil
 }
 
 // directory answers questions about the sandbox's people as Slack would, without a call to its Web API.

@@ -17,6 +17,7 @@ type Wait struct {
 	Root    string `json:"root"`
 	Task    string `json:"task"`
 	Action  string `json:"action"` // the button's action: approve_prompt, review_step, retry_execution, …
+	Asked
 }
 
 // stamps are prefixes of the approvers' buttons; answers are prefixes of the requester's.
@@ -53,6 +54,11 @@ func (s *Sandbox) waits(ctx context.Context, user string) ([]Wait, error) {
 			may := askers[wait.Root] == user
 			if stamp && s.opts.Approvals != nil {
 				if may, err = s.opts.Approvals.May(ctx, user, wait.Task); err != nil {
+					return nil, err
+				}
+			}
+			if may && stamp && s.opts.Approvals != nil {
+				if wait.Asked, err = s.opts.Approvals.Asked(ctx, wait.Task); err != nil {
 					return nil, err
 				}
 			}

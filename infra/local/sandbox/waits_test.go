@@ -22,6 +22,12 @@ func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {
 	return m[task] == user, nil
 }
 
+var asked = sandbox.Asked{
+	Writes: map[string]string{"ja": "メッセージ ×2", "en": "Message ×2"}, Until: new(time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)),
+}
+
+func (m mayStamp) Asked(context.Context, string) (sandbox.Asked, error) { return asked, nil }
+
 func (w *world) waits(t *testing.T, user string) (found []sandbox.Wait) {
 	t.Helper()
 	resp := expect.Value(http.Get(w.url + "/sandbox/waits?user=" + user))(t)
@@ -53,7 +59,7 @@ func TestWhatWaitsForAPerson(t *testing.T) {
 	failed := post(workspace.HR, root, first, "cancel_execution", "retry_execution")
 	post(workspace.DirectMessage(workspace.Suzuki), "", first, "approve_prompt") // a copy of the card
 	for user, want := range map[string][]sandbox.Wait{
-		workspace.Suzuki: {{Channel: workspace.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt"}},
+		workspace.Suzuki: {{Channel: workspace.HR, TS: policy, Root: root, Task: first, Action: "approve_prompt", Asked: asked}},
 		workspace.Sato:   {{Channel: workspace.HR, TS: failed, Root: root, Task: first, Action: "retry_execution"}},
 		workspace.Alex:   {}, // is not in the channel
 		workspace.Guest:  {},

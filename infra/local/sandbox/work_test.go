@@ -58,6 +58,8 @@ func (e everything) May(_ context.Context, user, _ string) (bool, error) {
 	return user == string(e), nil
 }
 
+func (everything) Asked(context.Context, string) (sandbox.Asked, error) { return asked, nil }
+
 // request posts a request and a card, which either is done or waits for a stamp.
 func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	t.Helper()
@@ -153,6 +155,7 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
 	p.Press("#open-waits")
 	p.Until(`document.querySelectorAll(".wait").length === 5`)
+	p.Until(`document.querySelector(".wait-facts").innerText.includes("書き込み: メッセージ ×2") && document.querySelector(".wait-facts time").innerText.startsWith("期限: ")`)
 	picture(p, "waits")
 	p.Fits()
 	p.Accessible(t)

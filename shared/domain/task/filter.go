@@ -33,13 +33,13 @@ func (f Filter) Check() error {
 // In returns the index and its partitions to read. sparse says that many requests there may not match.
 func (f Filter) In(tenant string) (index string, partitions []string, sparse bool) {
 	switch {
-	case f.Requester != "":
+	case f.Requester != "" && (f.Status == "" || f.Status == StatusDone): // most of a person's requests are done
 		return "GSI3", []string{By(tenant, f.Requester)}, f.Status != ""
 	case f.Status != "":
 		for _, s := range taskStatuses(f.Status) {
 			partitions = append(partitions, WithStatus(tenant, s))
 		}
-		return "GSI2", partitions, len(partitions) > 1
+		return "GSI2", partitions, len(partitions) > 1 || f.Requester != ""
 	}
 	return "GSI1", []string{AllOf(tenant)}, false
 }

@@ -45,6 +45,38 @@ func Writes(locale string, steps []task.Step) string {
 	return out
 }
 
+// Written says what steps would write to.
+type Written string
+
+const (
+	WritesSheet   Written = "sheet"
+	WritesMessage Written = "message"
+	WritesOther   Written = "other" // by any other tool
+	WritesNothing Written = "none"
+)
+
+// WritesTo reports whether steps would write to it.
+func WritesTo(steps []task.Step, to Written) bool {
+	nothing := true
+	for _, s := range steps {
+		if s.Access != aggregate.Write {
+			continue
+		}
+		nothing = false
+		by := WritesOther
+		switch s.Tool {
+		case toolSheet:
+			by = WritesSheet
+		case toolMessage:
+			by = WritesMessage
+		}
+		if by == to {
+			return true
+		}
+	}
+	return nothing && to == WritesNothing
+}
+
 const (
 	toolSheet   = "write_rows_to_google_sheet"
 	toolMessage = "send_slack_dm"

@@ -57,7 +57,9 @@ func (s *Store) rows(ctx context.Context, l table.List, f task.Filter, cursor st
 	if err := f.Check(); err != nil {
 		return store.Page[Listed]{}, err
 	}
-	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x Listed) bool { return f.MayKeep(x.ListedAs, x.Status) && keep(x) })
+	return table.Rows(ctx, s.Table(), l, cursor, limit, func(x Listed) bool {
+		return (f.Requester == "" || x.Requester() == f.Requester) && f.MayKeep(x.ListedAs, x.Status) && keep(x)
+	})
 }
 
 // standing sets how the page's requests stand, and leaves out those that the filter doesn't want.

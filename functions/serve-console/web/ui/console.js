@@ -78,6 +78,13 @@ function settle(el, next) {
   if (stood) line.querySelector("a")?.focus({ preventScroll: true });
 }
 
+// untimed is an element's content without its times, whose distance from now changes though nothing else does.
+function untimed(el) {
+  const copy = el.cloneNode(true);
+  for (const time of copy.querySelectorAll("time")) time.textContent = "";
+  return copy.innerHTML;
+}
+
 // An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the page
 // is seen. What was unfolded stays so, and a link that somebody points at stays under the pointer.
 function refresh(el, page) {
@@ -93,6 +100,11 @@ function refresh(el, page) {
   }
   if (next.innerHTML === el.innerHTML && next.dataset.live === el.dataset.live) return;
   still(() => {
+    if (untimed(next) === untimed(el) && next.dataset.live === el.dataset.live) { // what somebody points at stays itself
+      const times = next.querySelectorAll("time");
+      el.querySelectorAll("time").forEach((time, i) => { time.textContent = times[i].textContent; });
+      return null;
+    }
     el.replaceWith(document.adoptNode(next));
     stand?.focus({ preventScroll: true });
     return same;

@@ -38,6 +38,21 @@ addEventListener("focus", () => soon(0)); // meanwhile the console may have chan
 
 const said = (text) => mrkdwn((text || "").split("\n")[0].slice(0, 120));
 
+// when says how far away a time is, in the page's language.
+function when(time) {
+  const minutes = (new Date(time) - Date.now()) / 60000, far = Math.abs(minutes);
+  const [n, unit] = far < 60 ? [minutes, "minute"] : far < 1440 ? [minutes / 60, "hour"] : [minutes / 1440, "day"];
+  return new Intl.RelativeTimeFormat(language(), { numeric: "auto" }).format(Math.trunc(n), unit);
+}
+
+// facts are what an approver picks by: what is written to, and until when it waits.
+function facts(w) {
+  if (!w.until && !w.writes) return null;
+  return h("span.wait-facts", {},
+    h("span", {}, t("writes", { what: w.writes?.[language()] || t("unplanned") })),
+    w.until && h("time", { dateTime: w.until, title: new Date(w.until).toLocaleString(language()) }, t("due", { when: when(w.until) })));
+}
+
 function entry(w) {
   const m = state.messages.get(w.channel)?.get(w.ts);
   const root = state.messages.get(w.channel)?.get(w.root);
@@ -45,12 +60,13 @@ function entry(w) {
   const c = state.channels.find((x) => x.id === w.channel);
   return {
     key: w.channel + w.ts,
-    sig: JSON.stringify([headline(m), root?.text, language()]),
+    sig: JSON.stringify([headline(m), root?.text, language(), w.writes, w.until && when(w.until)]),
     render: () =>
       h("li", {},
         h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
           h("strong", {}, headline(m) || t("waits")),
           root && h("span.wait-said", {}, said(root.text)),
+          facts(w),
           h("span.wait-meta", {}, root && [avatar(root.user, "tiny"), nameOf(root.user), " · "], c && (c.im ? channelName(c) : "#" + c.name), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
   };
 }

@@ -1,0 +1,99 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+// TestListsAreAccessible: axe finds nothing serious on the lists, the home and a request's page in any of their states,
+// and none is wider than its window. Each page is seen light and dark, narrow and wide, in Japanese and in English; a
+// folder in RINGI_SCREENSHOTS gets a picture of every combination.
+func TestListsAreAccessible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a browser")
+	}
+	db, c := storetest.Start(t), browser.Start(t)
+	empty, full := consoletest.New(t, db), consoletest.New(t, db)
+	ids := full.Standing()
+	for n := range 12 {
+		r := consoletest.Requested{
+			User: []string{workspace.Sato, workspace.Tanaka, workspace.Alex}[n%3], Channel: workspace.HR, Kind: "channel",
+			Title: []string{"営業部の残業を月ごとに集計して", "Book a room for Friday 15:00 and tell the team", "全員の有給の残りをシートに書き出して"}[n%3],
+		}
+		if n == 4 {
+			r.Priority = task.Urgent
+		}
+		full.Made(r)
+		if full.Draft(tenancy.DefaultSettings()); n%2 == 0 {
+			full.AskForSteps(consoletest.Message(1, "集計の結果をお送りします。"), consoletest.Message(2, "ご確認をお願いします。"))
+		}
+	}
+	pages := []struct {
+		world *consoletest.World
+		name  string
+		path  string
+	}{
+		{empty, "home-empty", "/console"}, {empty, "requests-empty", "/console/tasks"}, {empty, "approvals-empty", "/console/approvals"},
+		{full, "home", "/console"}, {full, "requests", "/console/tasks"}, {full, "requests-bad", "/console/tasks?status=x&from=x"},
+		{full, "requests-none", "/console/tasks?q=zzz"}, {full, "approvals", "/console/approvals"},
+		{full, "approvals-none", "/console/approvals?writes=sheet"},
+		{full, "approvals-grouped", "/console/approvals?group=person&sort=due"}, {full, "approvals-bad", "/console/approvals?sort=x"},
+	}
+	for _, s := range task.Statuses {
+		pages = append(pages, struct {
+			world *consoletest.World
+			name  string
+			path  string
+		}{full, "request-" + string(s), "/console/tasks/" + ids[s]})
+	}
+	pictures := os.Getenv("RINGI_SCREENSHOTS")
+	looks := []browser.Window{
+		{Width: 1440, Height: 900, Language: "ja"}, {Width: 390, Height: 844, Dark: true, Language: "ja"},
+		{Width: 1440, Height: 900, Dark: true, Language: "en"}, {Width: 390, Height: 844, Language: "en"},
+	}
+	tabs := map[*consoletest.World]*browser.Tab{}
+	for i, p := range pages {
+		b := p.world.As(workspace.Suzuki)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
+			p.world.Console.Handler().ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		for j, look := range looks {
+			if pictures == "" && j != i%4 && (j != (i+1)%4 || i >= 11) {
+				continue // each page in two of the four, which differ in all; each request in one
+			}
+			tab := tabs[p.world]
+			if tab == nil {
+				tab = c.Open(t, server.URL, look)
+				tabs[p.world] = tab
+			}
+			tab.Resize(look)
+			tab.Visit(server.URL + p.path)
+			tab.Until(`document.readyState === "complete" && !document.querySelector("[data-now]")`)
+			seen := fmt.Sprintf("%s-%s-%d-%s", p.name, look.Language, look.Width, map[bool]string{true: "dark", false: "light"}[look.Dark])
+			if pictures != "" {
+				expect.NoError(t, os.MkdirAll(pictures, 0o755))
+				tab.Whole(filepath.Join(pictures, seen+".png"))
+			}
+			t.Run(seen, func(t *testing.T) {
+				tab := tab.For(t)
+				tab.Accessible(t)
+				tab.Fits()
+			})
+		}
+	}
+}
