@@ -48,7 +48,7 @@ var inEach = language.InEach(
 	words{
 		cost: "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
 		day: "The agents' budget of the day ($%s) is used up, so there is no answer today. What you wrote is kept. " +
-			"Please write again tomorrow (after midnight UTC), or ask an administrator to change the “Budget of a day for " +
+			"Please write again tomorrow (after midnight UTC), or ask an administrator to change the “Daily budget for " +
 			"agents” in the settings.",
 		hourly: "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
 		busy:   "Another action waits for approval, so this one could not be proposed.",

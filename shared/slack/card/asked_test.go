@@ -156,7 +156,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
 		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1> <!subteam^S1>", "<@U1> <!subteam^S1>"},
 		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), " ") + " ほか 3 件", strings.Join(mentions(many[:10]), " ") + " and 3 more"},
-		{"nobody", list(nil, nil), true, false, "なし(承認者が登録されていません", "nobody (no approver is listed"},
+		{"nobody", list(nil, nil), true, false, "なし(承認者が登録されていません", "nobody (ask an administrator"},
 		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false, "U1&gt; &lt;!channel S1&gt; &lt;!here", "U1&gt; &lt;!channel S1&gt; &lt;!here"},
 	} {
 		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {

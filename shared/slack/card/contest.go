@@ -262,5 +262,5 @@ var contestWords = language.InEach(contestTexts{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
 		task.ContestFiles: "The contest's files can't be used, so Ringi drafted this one without a contest",
 	},
-	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise “Budget of one request” in the settings first. Approved or sent back without that, the request is cancelled",
+	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise “Budget per request” in the settings first. Approved or sent back without that, the request is cancelled",
 })
