@@ -110,7 +110,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 }
 
 // waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
-var waitSaid = lazy.Regexp(`(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`)
+var waitSaid = lazy.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
 
 // WaitIn returns how long the body of an error asks to wait, 0 if it does not say: in a google.rpc.RetryInfo of the
 // error's details, or in its sentence.
@@ -125,7 +125,7 @@ func WaitIn(said string, details json.RawMessage) time.Duration {
 			return seconds(wait.Seconds())
 		}
 	}
-	if found := waitSaid().FindStringSubmatch(said); found != nil {
+	if found := waitSaid.Get().FindStringSubmatch(said); found != nil {
 		if wait, err := time.ParseDuration(found[1]); err == nil {
 			return seconds(wait.Seconds())
 		}

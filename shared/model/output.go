@@ -89,28 +89,28 @@ func (r Response) Cut(of Request) bool { return r.Stop == StopLength && !r.Full 
 
 var (
 	// outputNamed finds the name of the limit of answers in a refusal.
-	outputNamed = lazy.Regexp(`(?i)max_?(?:completion_?|output_?)?tokens|maximum tokens`)
+	outputNamed = lazy.Regexp{Text: `(?i)max_?(?:completion_?|output_?)?tokens|maximum tokens`}
 	// outputMost finds the limit in refusals of OpenAI (two forms), Anthropic, Gemini, Bedrock (two), DeepSeek, Groq.
-	outputMost = lazy.Regexp("(?i)supports at most (\\d+)|value <= ?(\\d+)|> (\\d+), which is the maximum|" +
-		"to (\\d+) \\(inclusive\\)|model limit of (\\d+)|max_tokens is \\[\\d+, ?(\\d+)\\]|less than or equal to `?(\\d+)")
+	outputMost = lazy.Regexp{Text: "(?i)supports at most (\\d+)|value <= ?(\\d+)|> (\\d+), which is the maximum|" +
+		"to (\\d+) \\(inclusive\\)|model limit of (\\d+)|max_tokens is \\[\\d+, ?(\\d+)\\]|less than or equal to `?(\\d+)"}
 	// outputBelow finds the first number that is too much.
-	outputBelow = lazy.Regexp(`(?i)to (\d+) \(exclusive\)`)
+	outputBelow = lazy.Regexp{Text: `(?i)to (\d+) \(exclusive\)`}
 	// outputWithin finds vLLM's length of a request with its answer, and what the request has of it.
-	outputWithin = lazy.Regexp(`(?i)maximum context length is (\d+) tokens and your request has (\d+) input tokens`)
+	outputWithin = lazy.Regexp{Text: `(?i)maximum context length is (\d+) tokens and your request has (\d+) input tokens`}
 )
 
 // OutputNamed returns the limit of answers that a refusal names, 0 if it names none below what was asked for.
 func OutputNamed(said string, asked int) int {
-	if !outputNamed().MatchString(said) {
+	if !outputNamed.Get().MatchString(said) {
 		return 0
 	}
 	most := 0
-	if found := outputWithin().FindStringSubmatch(said); found != nil {
+	if found := outputWithin.Get().FindStringSubmatch(said); found != nil {
 		most = numberIn(found[1:2]) - numberIn(found[2:])
-	} else if found := outputBelow().FindStringSubmatch(said); found != nil {
+	} else if found := outputBelow.Get().FindStringSubmatch(said); found != nil {
 		most = numberIn(found[1:]) - 1
 	} else {
-		most = numberIn(outputMost().FindStringSubmatch(said))
+		most = numberIn(outputMost.Get().FindStringSubmatch(said))
 	}
 	if most <= 0 || most >= asked {
 		return 0

@@ -218,12 +218,12 @@ const (
 func joins(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(bullets+stops, r) }
 
 // sheetForm is the beginning of a Google spreadsheet's address.
-var sheetForm = lazy.Regexp(`https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`)
+var sheetForm = lazy.Regexp{Text: `https://docs\.google\.com/spreadsheets/(u/[0-9]+/)?d/$`}
 
 // opensSheet reports whether a text ends just before the id in a Google spreadsheet's address:
 // https://docs.google.com/spreadsheets/d/<id>/edit.
 func opensSheet(left string) bool {
-	return strings.HasSuffix(left, "/d/") && sheetForm().MatchString(left[max(0, len(left)-100):])
+	return strings.HasSuffix(left, "/d/") && sheetForm.Get().MatchString(left[max(0, len(left)-100):])
 }
 
 // closesID reports whether an id in an address ends here. A path with dots or escapes may lead elsewhere, so it is

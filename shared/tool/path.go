@@ -25,8 +25,8 @@ type Path struct {
 }
 
 var (
-	stepForm = lazy.Regexp(`^step-[1-9][0-9]{0,3}$`)
-	keyForm  = lazy.Regexp(`^[A-Za-z0-9_-]{1,100}$`)
+	stepForm = lazy.Regexp{Text: `^step-[1-9][0-9]{0,3}$`}
+	keyForm  = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,100}$`}
 )
 
 // ParsePath reads a reference: `step-<n>.result` and any number of `.<name>` ([A-Za-z0-9_-]) and `.<index>`.
@@ -35,11 +35,11 @@ func ParsePath(text string) (Path, error) {
 		return Path{}, fmt.Errorf("$ref is %d bytes long, the limit is %d", len(text), MaxPath)
 	}
 	parts := strings.Split(text, ".")
-	if len(parts) < 2 || !stepForm().MatchString(parts[0]) || parts[1] != "result" {
+	if len(parts) < 2 || !stepForm.Get().MatchString(parts[0]) || parts[1] != "result" {
 		return Path{}, fmt.Errorf("$ref %q must begin with step-<n>.result", text)
 	}
 	for _, key := range parts[2:] {
-		if !keyForm().MatchString(key) {
+		if !keyForm.Get().MatchString(key) {
 			return Path{}, fmt.Errorf("$ref %q: %q is neither a name nor an index", text, key)
 		}
 	}

@@ -47,7 +47,7 @@ func untold(v any, policy string) bool {
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // listMark is the beginning of a list item.
-var listMark = lazy.Regexp(`^(?:[-*•・●■]|[0-9]+[.)．）])\s*`)
+var listMark = lazy.Regexp{Text: `^(?:[-*•・●■]|[0-9]+[.)．）])\s*`}
 
 func tells(policy, text string) bool {
 	if text == "" {
@@ -62,7 +62,7 @@ func tells(policy, text string) bool {
 		if flat.Len() > 0 {
 			flat.WriteByte(' ')
 		}
-		starts[flat.Len()], starts[flat.Len()+len(listMark().FindString(l))] = true, true
+		starts[flat.Len()], starts[flat.Len()+len(listMark.Get().FindString(l))] = true, true
 		flat.WriteString(l)
 		ends[flat.Len()] = true
 	}

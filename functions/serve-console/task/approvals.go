@@ -38,7 +38,7 @@ type waitingList struct {
 	ForMe, Few        bool // only the viewer's; as shown above the list of requests
 	More              bool // more wait than are shown
 	Groups            []waitingGroup
-	Rows              int // in all groups
+	Rows              int    // in all groups
 	Next, Prev, First string // addresses; empty if there is no such page
 	Live              string
 	All, Mine         string

@@ -48,7 +48,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	looks(t, tab, "lists-steps")
 	tab.Visit(running.URL + "/console/approvals?person=" + workspace.Tanaka)
 	tab.Until(`document.readyState === "complete"`) // its script listens
-	for range 2 { // there is one row alone
+	for range 2 {                                   // there is one row alone
 		tab.Keys("j")
 		tab.Until(fmt.Sprintf(`document.activeElement === document.querySelector('#waiting %s')`, row))
 	}

@@ -55,7 +55,7 @@ func (r AutoRule) holds(w Where) bool {
 	return r.Source == w.Source && r.Place == w.Place && (r.Changed || !w.Changed)
 }
 
-var placeForm = lazy.Regexp(`^[CDG][A-Z0-9]{1,40}$`)
+var placeForm = lazy.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
 
 // Rules for the fields of an AutoRule.
 const (
@@ -132,8 +132,8 @@ func (r AutoRule) whereFaults() (all []Fault) {
 	named := r.Source != "" || r.Place != ""
 	add(!named && r.Workspace == "" || len(r.Workspace) > 200, "workspace", RuleAutoWorkspace)
 	add(named && r.Workspace != "", "workspace", RuleAutoWhere)
-	add(r.Source != "" && !sourceForm().MatchString(r.Source), "source", RuleAutoSource)
-	add(named && !placeForm().MatchString(r.Place), "place", RuleAutoPlace)
+	add(r.Source != "" && !sourceForm.Get().MatchString(r.Source), "source", RuleAutoSource)
+	add(named && !placeForm.Get().MatchString(r.Place), "place", RuleAutoPlace)
 	add(r.Changed && r.Source == "", "changed", RuleAutoChanged)
 	return all
 }
@@ -172,12 +172,12 @@ func (o open) rule(patterns []string) Rule {
 }
 
 // versioned matches a name with a version such as zsh-5.9, but not script1.sh.
-var versioned = lazy.Regexp(`^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`)
+var versioned = lazy.Regexp{Text: `^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`}
 
 // nameOf returns a program's name without its folder and version.
 func nameOf(program string) string {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(program)), ".exe")
-	if m := versioned().FindStringSubmatch(name); m != nil {
+	if m := versioned.Get().FindStringSubmatch(name); m != nil {
 		return m[1]
 	}
 	return name

@@ -92,14 +92,14 @@ type Fault struct {
 func (f Fault) Limit() string { return Limits[f.Rule] }
 
 var (
-	idForm    = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`)
-	modelForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
-	refForm   = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-	keyForm   = lazy.Regexp(`^(sk-|sk_|xox|xai-|AKIA|ghp_|AIza)`) // prefixes of vendors' keys
+	idForm    = lazy.Regexp{Text: `^[a-z0-9][a-z0-9_-]{0,31}$`}
+	modelForm = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`}
+	refForm   = lazy.Regexp{Text: `^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`}
+	keyForm   = lazy.Regexp{Text: `^(sk-|sk_|xox|xai-|AKIA|ghp_|AIza)`} // prefixes of vendors' keys
 )
 
 // LikeKey reports whether a text begins as vendors' keys do. Such a text is neither saved nor shown.
-func LikeKey(text string) bool { return keyForm().MatchString(text) }
+func LikeKey(text string) bool { return keyForm.Get().MatchString(text) }
 
 // Faults returns all faults that don't depend on the deployment.
 func (d Definition) Faults() (all []Fault) {
@@ -114,7 +114,7 @@ func (d Definition) Faults() (all []Fault) {
 	switch {
 	case d.ID == "":
 		add("id", RuleRequired)
-	case !idForm().MatchString(d.ID):
+	case !idForm.Get().MatchString(d.ID):
 		add("id", RuleID)
 	}
 	switch {
@@ -123,7 +123,7 @@ func (d Definition) Faults() (all []Fault) {
 	case !slices.Contains(Providers, d.Provider):
 		add("provider", RuleProvider)
 	}
-	if d.Model != "" && !modelForm().MatchString(d.Model) {
+	if d.Model != "" && !modelForm.Get().MatchString(d.Model) {
 		add("model", RuleModel)
 	}
 	if rule := d.wrongEndpoint(); rule != "" {
@@ -135,7 +135,7 @@ func (d Definition) Faults() (all []Fault) {
 	case slices.ContainsFunc(d.Capabilities, func(c Capability) bool { return !slices.Contains(Capabilities, c) }):
 		add("capabilities", RuleAbility)
 	}
-	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || LikeKey(d.AuthRef)) {
+	if d.AuthRef != "" && (!refForm.Get().MatchString(d.AuthRef) || LikeKey(d.AuthRef)) {
 		add("auth_ref", RuleAuthRef)
 	}
 	if n := d.ContextTokens; n != 0 && (n < MinContext || n > MaxContext) {

@@ -32,20 +32,20 @@ const (
 	RuleListedFree    Rule = "listed_free"
 )
 
-var versionForm = lazy.Regexp(`^[0-9a-f]{64}$`)
+var versionForm = lazy.Regexp{Text: `^[0-9a-f]{64}$`}
 
 // Faults returns everything that is wrong with the entry.
 func (r ListedRead) Faults() (all []Fault) {
-	if !idForm().MatchString(r.Agent) {
+	if !idForm.Get().MatchString(r.Agent) {
 		all = append(all, Fault{"agent", RuleID})
 	}
 	if r.Tool == "" || len(r.Tool) > maxListedTool {
 		all = append(all, Fault{"tool", RuleListedTool})
 	}
-	if !versionForm().MatchString(r.Version) {
+	if !versionForm.Get().MatchString(r.Version) {
 		all = append(all, Fault{"version", RuleListedVersion})
 	}
-	wrong := func(id string) bool { return !personForm().MatchString(id) }
+	wrong := func(id string) bool { return !personForm.Get().MatchString(id) }
 	if n := len(r.People); n == 0 || n > maxListedPeople || slices.ContainsFunc(r.People, wrong) {
 		all = append(all, Fault{"people", RuleListedPeople})
 	}

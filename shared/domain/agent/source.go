@@ -65,10 +65,10 @@ const (
 )
 
 var (
-	sourceForm     = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
-	repositoryForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
-	refNameForm    = lazy.Regexp(`^[A-Za-z0-9._/+-]{1,190}$`)
-	personForm     = lazy.Regexp(`^[UW][A-Z0-9]{1,40}$`)
+	sourceForm     = lazy.Regexp{Text: `^[a-z0-9-]{1,32}$`}
+	repositoryForm = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`}
+	refNameForm    = lazy.Regexp{Text: `^[A-Za-z0-9._/+-]{1,190}$`}
+	personForm     = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
 )
 
 // Faults returns everything that is wrong with the source, without asking GitHub.
@@ -78,18 +78,18 @@ func (s Source) Faults() (all []Fault) {
 			all = append(all, Fault{field, rule})
 		}
 	}
-	add(sourceForm().MatchString(s.Name), "name", RuleSourceName)
+	add(sourceForm.Get().MatchString(s.Name), "name", RuleSourceName)
 	add(isRepository(s.Repository), "repository", RuleSourceRepository)
 	add(isRef(s.Ref), "ref", RuleSourceRef)
 	add(s.Path == "" || len(s.Path) <= maxSourcePath && s.Path != "." && fs.ValidPath(s.Path), "path", RuleSourcePath)
 	people := len(s.People) > 0 && len(s.People) <= maxSourcePeople
 	for _, id := range s.People {
-		people = people && (personForm().MatchString(id) || id == Everybody && len(s.People) == 1)
+		people = people && (personForm.Get().MatchString(id) || id == Everybody && len(s.People) == 1)
 	}
 	add(people, "people", RuleSourcePeople)
 	agents := len(s.Agents) > 0 && len(s.Agents) <= MaxSources
 	for _, id := range s.Agents {
-		agents = agents && idForm().MatchString(id)
+		agents = agents && idForm.Get().MatchString(id)
 	}
 	add(agents, "agents", RuleSourceAgents)
 	add(slices.Contains(CIs, s.CI), "ci", RuleSourceCI)
@@ -103,7 +103,7 @@ func (s Source) Faults() (all []Fault) {
 
 // isRepository reports whether a name is owner/name, as in the address of a repository's page.
 func isRepository(name string) bool {
-	return repositoryForm().MatchString(name) && !strings.HasSuffix(name, ".git") && !strings.HasSuffix(name, "/.") &&
+	return repositoryForm.Get().MatchString(name) && !strings.HasSuffix(name, ".git") && !strings.HasSuffix(name, "/.") &&
 		!strings.HasSuffix(name, "/..")
 }
 
@@ -111,7 +111,7 @@ func isRepository(name string) bool {
 // that of a fork.
 func isRef(ref string) bool {
 	kind, name, _ := strings.Cut(ref, "/")
-	if kind != "heads" && kind != "tags" || !refNameForm().MatchString(name) {
+	if kind != "heads" && kind != "tags" || !refNameForm.Get().MatchString(name) {
 		return false
 	}
 	for _, odd := range []string{"..", "//", "/."} {

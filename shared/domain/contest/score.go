@@ -28,12 +28,12 @@ func Feedback(metrics []MetricScore) string {
 	return strings.Join(lines, "\n")
 }
 
-var scoreOfLine = lazy.Regexp(`(?m)^(.*?) \(([01])\.(\d\d)\):`)
+var scoreOfLine = lazy.Regexp{Text: `(?m)^(.*?) \(([01])\.(\d\d)\):`}
 
 // InPoints formats a Feedback for people, with scores out of 100 and translated names of metrics.
 func InPoints(feedback, locale string) string {
-	return scoreOfLine().ReplaceAllStringFunc(feedback, func(line string) string {
-		m := scoreOfLine().FindStringSubmatch(line)
+	return scoreOfLine.Get().ReplaceAllStringFunc(feedback, func(line string) string {
+		m := scoreOfLine.Get().FindStringSubmatch(line)
 		points, _ := strconv.Atoi(m[2] + m[3])
 		return fmt.Sprintf("%s (%d):", MetricName(m[1], locale), points)
 	})

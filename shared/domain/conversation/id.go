@@ -27,10 +27,10 @@ func uuid(parts ...string) string {
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+var form = lazy.Regexp{Text: `^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`}
 
 // ValidID reports whether id has the form of a conversation's id.
-func ValidID(id string) bool { return form().MatchString(id) }
+func ValidID(id string) bool { return form.Get().MatchString(id) }
 
 // RefOf returns the Ref of a conversation.
 func RefOf(tenant, id string) aggregate.Ref {

@@ -59,9 +59,9 @@ func (n Name) Vendor() string {
 }
 
 var (
-	endpointForm = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`) // an agent's id, too
-	modelForm    = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
-	oForm        = lazy.Regexp(`^o[0-9]`)
+	endpointForm = lazy.Regexp{Text: `^[a-z0-9][a-z0-9_-]{0,31}$`} // an agent's id, too
+	modelForm    = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`}
+	oForm        = lazy.Regexp{Text: `^o[0-9]`}
 )
 
 // Parse parses provider:model, compatible:endpoint/model, google-gla:model, grok:model, grok-responses:model, demo, or a
@@ -72,7 +72,7 @@ func Parse(name string) (Name, error) {
 	switch {
 	case strings.HasPrefix(name, "claude-"):
 		n = Name{Provider: Anthropic, Model: name}
-	case strings.HasPrefix(name, "gpt-"), oForm().MatchString(name):
+	case strings.HasPrefix(name, "gpt-"), oForm.Get().MatchString(name):
 		n = Name{Provider: OpenAI, Model: name}
 	case strings.HasPrefix(name, "gemini-"):
 		n = Name{Provider: Compatible, Endpoint: Gemini, Model: name}
@@ -82,15 +82,15 @@ func Parse(name string) (Name, error) {
 		n = Name{Provider: Compatible, Endpoint: Grok, Model: model}
 	case provider == Compatible:
 		n.Endpoint, n.Model, _ = strings.Cut(model, "/")
-		if !endpointForm().MatchString(n.Endpoint) {
+		if !endpointForm.Get().MatchString(n.Endpoint) {
 			return Name{}, errModel
 		}
-	case provider == Demo && (model == "" || modelForm().MatchString(model)):
+	case provider == Demo && (model == "" || modelForm.Get().MatchString(model)):
 		return n, nil
 	case provider != Anthropic && provider != OpenAI && provider != Bedrock:
 		return Name{}, errModel
 	}
-	if !modelForm().MatchString(n.Model) {
+	if !modelForm.Get().MatchString(n.Model) {
 		return Name{}, errModel
 	}
 	return n, nil

@@ -10,11 +10,11 @@ import (
 // shown before anybody has stamped it, so it must not notify dozens of people.
 const MaxMentioned = 20
 
-var mentionForm = lazy.Regexp(`<@([UW][A-Z0-9]{2,40})>`)
+var mentionForm = lazy.Regexp{Text: `<@([UW][A-Z0-9]{2,40})>`}
 
 // Mentioned returns the ids of the people whom a text mentions, without duplicates.
 func Mentioned(text string) (ids []string) {
-	for _, m := range mentionForm().FindAllStringSubmatch(text, -1) {
+	for _, m := range mentionForm.Get().FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(ids, m[1]) {
 			ids = append(ids, m[1])
 		}

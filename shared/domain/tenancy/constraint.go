@@ -72,8 +72,8 @@ var listedForms = map[Constraint]struct {
 }
 
 func matches(text string) func(string) bool {
-	f := lazy.Regexp(text)
-	return func(s string) bool { return f().MatchString(s) }
+	f := lazy.Regexp{Text: text}
+	return func(s string) bool { return f.Get().MatchString(s) }
 }
 
 // Bounds parses the permission's constraints. known are the constraints that the catalog has for the tool; an MCP

@@ -28,10 +28,10 @@ const (
 	RuleDate  Rule = "date"
 )
 
-var priceForm = lazy.Regexp(`^[0-9]{1,3}(\.[0-9]{1,6})?$`)
+var priceForm = lazy.Regexp{Text: `^[0-9]{1,3}(\.[0-9]{1,6})?$`}
 
 // IsPrice reports whether a text is a price: a decimal from 0 to 999.999999.
-func IsPrice(text string) bool { return priceForm().MatchString(text) }
+func IsPrice(text string) bool { return priceForm.Get().MatchString(text) }
 
 // OwnPrices returns the workspace's own prices. Where the deployment bounds what a further workspace costs, there are
 // none: its administrators could lift the bound by a price of 0.

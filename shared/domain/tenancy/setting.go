@@ -3,7 +3,7 @@ package tenancy
 import (
 	"fmt"
 	"reflect"
-	"regexp"
+	"ringi/shared/words/lazy"
 	"slices"
 	"strings"
 	"sync"
@@ -190,6 +190,6 @@ func (f Field) contentProblems() []Problem {
 }
 
 // like returns a function that reports whether a text matches the form.
-func like(form func() *regexp.Regexp) func(string) bool {
-	return func(text string) bool { return form().MatchString(text) }
+func like(form *lazy.Regexp) func(string) bool {
+	return func(text string) bool { return form.Get().MatchString(text) }
 }

@@ -23,11 +23,11 @@ var Sections = []Section{
 			Says: language.InEach(
 				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
 				Words{Label: "Who may approve", About: "Guests and external people can never approve.", Choices: []string{"Members of the request's channel", "Selected people and groups"}})},
-		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(userForm), OnCards: true,
+		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(&userForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。ゲスト、ボット、無効なアカウント、社外の人は選べません。"},
 				Words{Label: "Approvers", About: "Used with “Selected people and groups”. Can't include guests, bots, deactivated accounts or external people."})},
-		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(groupForm), OnCards: true,
+		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(&groupForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
 				Words{Label: "Approver groups", About: "Slack user groups. Ringi checks their members in Slack at each approval."})},
@@ -189,7 +189,7 @@ var Sections = []Section{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
 			Words{Label: "名前", About: "カードなどに出るエージェントの名前です。"},
 			Words{Label: "Name", About: "The agent's name, for example on cards."})},
-		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(slugForm), Default: "default",
+		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(&slugForm), Default: "default",
 			Says: language.InEach(
 				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},

@@ -42,7 +42,7 @@ func (t Tenant) Validate() error {
 	if len(t.Admins) > maxAdmins {
 		return aggregate.ErrField{Field: "admins", Limit: fmt.Sprintf("must be between 0 and %d", maxAdmins)}
 	}
-	for _, p := range idProblems("admins", t.Admins, like(userForm), RuleUserID) {
+	for _, p := range idProblems("admins", t.Admins, like(&userForm), RuleUserID) {
 		return p.Err()
 	}
 	return nil

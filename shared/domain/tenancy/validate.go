@@ -11,10 +11,10 @@ import (
 )
 
 var (
-	slugForm   = lazy.Regexp(`^[a-z0-9][a-z0-9-]{0,62}$`)
-	userForm   = lazy.Regexp(`^[UW][A-Z0-9]{1,40}$`)
-	groupForm  = lazy.Regexp(`^S[A-Z0-9]{1,40}$`)
-	serverForm = lazy.Regexp(`^[a-z0-9-]{1,32}$`)
+	slugForm   = lazy.Regexp{Text: `^[a-z0-9][a-z0-9-]{0,62}$`}
+	userForm   = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+	groupForm  = lazy.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
+	serverForm = lazy.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 )
 
 // isModel reports whether the name is valid.
@@ -66,7 +66,7 @@ func idProblems(field string, ids []string, fits func(string) bool, rule Rule) (
 func serverProblems(list []MCPServer) (all []Problem) {
 	for i, s := range list {
 		own := s.Problems()
-		if slices.ContainsFunc(list[:i], func(x MCPServer) bool { return x.Name == s.Name }) && serverForm().MatchString(s.Name) {
+		if slices.ContainsFunc(list[:i], func(x MCPServer) bool { return x.Name == s.Name }) && serverForm.Get().MatchString(s.Name) {
 			own = append([]Problem{{Field: "name", Rule: RuleTaken}}, own...)
 		}
 		for _, p := range own {
@@ -79,7 +79,7 @@ func serverProblems(list []MCPServer) (all []Problem) {
 
 // Problems returns the problems of one server, those of its name before those of its URL.
 func (s MCPServer) Problems() (all []Problem) {
-	if !serverForm().MatchString(s.Name) {
+	if !serverForm.Get().MatchString(s.Name) {
 		all = append(all, Problem{Field: "name", Rule: RuleServerName})
 	}
 	if rule := wrongAddress(s.URL); rule != "" {

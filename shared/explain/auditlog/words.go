@@ -39,11 +39,11 @@ type texts struct {
 //go:embed texts
 var files embed.FS
 
-var textsIn = language.Read[texts](files, "texts")
+var textsIn = language.Catalog[texts]{Files: &files, Folder: "texts"}
 
 // WordsIn returns the texts of a locale.
 func WordsIn(locale string) Words {
-	w := Words{texts: textsIn(locale), settings: map[string]string{}}
+	w := Words{texts: textsIn.In(locale), settings: map[string]string{}}
 	for _, f := range new(tenancy.Settings).Fields() {
 		w.settings[f.Name] = f.LogName(w.Locale)
 	}

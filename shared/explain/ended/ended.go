@@ -41,19 +41,19 @@ type words struct {
 //go:embed texts
 var files embed.FS
 
-var wordsOf = language.Read[words](files, "texts")
+var wordsOf = language.Catalog[words]{Files: &files, Folder: "texts"}
 
 // Sentence describes a reason. A detail (a tool, a step, seconds for a timeout) follows in brackets, or stands on a
 // line before if it has sentences itself. An unknown reason is described as our own fault, and an unknown locale is
 // treated as Japanese.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	return w.sentence(w.Task, r, detail)
 }
 
 // InTalk is Sentence for conversations with an agent.
 func InTalk(locale string, r aggregate.Reason, detail string) string {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	if text, own := conversation.Unanswered(locale, r); own {
 		return text + w.inBrackets(r, detail)
 	}
@@ -76,22 +76,22 @@ func (how goOn) put(text, detail string) string {
 }
 
 // Unread says why an agent could not read an attachment.
-func Unread(locale, why string) string { return wordsOf(locale).Unread[conversation.CauseOf(why)] }
+func Unread(locale, why string) string { return wordsOf.In(locale).Unread[conversation.CauseOf(why)] }
 
 // Remark says what the text of an attachment doesn't show.
-func Remark(locale string, r filetext.Remark) string { return wordsOf(locale).Remarks[r] }
+func Remark(locale string, r filetext.Remark) string { return wordsOf.In(locale).Remarks[r] }
 
 // Known returns the sentence of a code for places without buttons, without a detail. It returns false for any other
 // text, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	text, known := w.Sentences[aggregate.Reason(code)]
 	return w.Log.put(text, ""), known
 }
 
 // Detail returns a reason's detail in brackets: seconds for a timeout, the amount and the limit for costs and people.
 func Detail(locale string, r aggregate.Reason, detail string) string {
-	return wordsOf(locale).inBrackets(r, detail)
+	return wordsOf.In(locale).inBrackets(r, detail)
 }
 
 func (w words) inBrackets(r aggregate.Reason, detail string) string {

@@ -14,7 +14,7 @@ import (
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 	for _, locale := range language.All {
-		w, seen := wordsOf(locale), map[string]aggregate.Reason{}
+		w, seen := wordsOf.In(locale), map[string]aggregate.Reason{}
 		for _, r := range task.Reasons {
 			text := Sentence(locale, r, "")
 			if w.Sentences[r] == "" || text == "" || strings.Contains(text, "{") {
@@ -26,7 +26,7 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 		}
 		expect.Is(t, len(w.Sentences), len(task.Reasons), "%s: sentences, the domain has reasons", locale)
 	}
-	ja, en := wordsOf("ja"), wordsOf("en")
+	ja, en := wordsOf.In("ja"), wordsOf.In("en")
 	for r, text := range ja.Sentences {
 		if strings.Contains(text, "{detail}") != strings.Contains(en.Sentences[r], "{detail}") {
 			t.Errorf("%s has a detail in one language only", r)
@@ -98,11 +98,11 @@ func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, fi
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for _, locale := range language.All {
-		expect.Is(t, len(wordsOf(locale).Unread), len(conversation.Causes), "causes in %s", locale)
+		expect.Is(t, len(wordsOf.In(locale).Unread), len(conversation.Causes), "causes in %s", locale)
 		for _, cause := range conversation.Causes {
-			expect.That(t, wordsOf(locale).Unread[cause] != "", "%s has no words for %s", locale, cause)
+			expect.That(t, wordsOf.In(locale).Unread[cause] != "", "%s has no words for %s", locale, cause)
 		}
 		got := Unread(locale, "files.info: file_deleted: the file can't be read")
-		expect.That(t, got == wordsOf(locale).Unread[conversation.Unreadable], "%s shows %q", locale, got)
+		expect.That(t, got == wordsOf.In(locale).Unread[conversation.Unreadable], "%s shows %q", locale, got)
 	}
 }

@@ -19,11 +19,11 @@ type words struct {
 	Problems  map[Problem]string
 }
 
-var wordsOf = language.Read[words](files, "texts")
+var wordsOf = language.Catalog[words]{Files: &files, Folder: "texts"}
 
 // Sentence tells people in their language what went wrong and what they can do.
 func Sentence(locale string, p Problem, args ...any) string {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	text, ok := w.Problems[p]
 	if !ok {
 		return string(p)

@@ -165,10 +165,10 @@ func (l *writer) message() {
 	}
 }
 
-var userForm = lazy.Regexp(`^[UW][A-Z0-9]{2,40}$`)
+var userForm = lazy.Regexp{Text: `^[UW][A-Z0-9]{2,40}$`}
 
 func (l *writer) recipient(v any) {
-	if id, ok := v.(string); ok && userForm().MatchString(id) {
+	if id, ok := v.(string); ok && userForm.Get().MatchString(id) {
 		l.add(Person, id)
 		return
 	}

@@ -14,7 +14,7 @@ const maxNamed = 10
 // WhoDecides returns a line that names who may approve or reject a request by these askers under the current settings.
 // Without askers, only the requester of o has asked.
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	w, who, own := wordsOf(s.Locale), s.Approvers(set, o), s.own(o, askers)
+	w, who, own := wordsOf.In(s.Locale), s.Approvers(set, o), s.own(o, askers)
 	switch {
 	case who == w.Nobody || own == "":
 	case set.AllowSelfApproval:
@@ -49,7 +49,7 @@ func (s Surface) own(o aggregate.Origin, askers []string) string {
 // few joins names, and counts those beyond maxNamed.
 func (s Surface) few(names []string) string {
 	if rest := len(names) - maxNamed; rest > 0 {
-		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf(s.Locale).AndOthers, "n", rest)
+		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf.In(s.Locale).AndOthers, "n", rest)
 	}
 	return strings.Join(names, " ")
 }
@@ -77,7 +77,7 @@ func nobodyElse(set tenancy.Settings, o aggregate.Origin, askers []string) bool 
 
 // Approvers names those who may decide on a request from there by the settings.
 func (s Surface) Approvers(set tenancy.Settings, o aggregate.Origin) string {
-	w := wordsOf(s.Locale)
+	w := wordsOf.In(s.Locale)
 	switch {
 	case set.Approvers.Mode == aggregate.ApproversList:
 		if who := s.listed(set.Approvers); who != "" {
@@ -98,7 +98,7 @@ func (s Surface) Either(user, who string) string {
 	switch {
 	case user == "" || who == s.Marks.Person(user):
 		return who
-	case who == wordsOf(s.Locale).Nobody:
+	case who == wordsOf.In(s.Locale).Nobody:
 		return s.Marks.Person(user)
 	}
 	return s.Marks.Person(user) + " / " + who

@@ -128,7 +128,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 		}
 		return texts
 	}
-	ja, en := all(wordsOf("ja")), all(wordsOf("en"))
+	ja, en := all(wordsOf.In("ja")), all(wordsOf.In("en"))
 	diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en)))
 	expect.That(t, diff == "", "texts differ (-ja +en): %s", diff)
 	for name, text := range ja {
@@ -140,7 +140,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 	for _, r := range aggregate.Rules {
 		expect.That(t, ja["rule "+string(r)] != "", "no sentence for %s", r)
 	}
-	expect.Is(t, len(wordsOf("ja").Rules), len(aggregate.Rules), "rules, the domain")
+	expect.Is(t, len(wordsOf.In("ja").Rules), len(aggregate.Rules), "rules, the domain")
 }
 
 func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, files, "texts") }

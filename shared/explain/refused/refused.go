@@ -74,12 +74,12 @@ const (
 //go:embed texts
 var files embed.FS
 
-var wordsOf = language.Read[words](files, "texts")
+var wordsOf = language.Catalog[words]{Files: &files, Folder: "texts"}
 
 // Note returns the text for one person: who decided and when, or why it was refused, and what to do. It follows from
 // the error's class. Unknown errors are shown as "could not be saved".
 func (s Surface) Note(err error) string {
-	w, class := wordsOf(s.Locale), errorclass.Of(err)
+	w, class := wordsOf.In(s.Locale), errorclass.Of(err)
 	text, ok := w.Notes[class]
 	switch class {
 	case errorclass.Decided:
@@ -125,7 +125,7 @@ func (s Surface) decided(e aggregate.ErrDecided) string {
 	if e.Reason != "" {
 		why = s.sentence(e.Reason, "")
 	}
-	return fill(wordsOf(s.Locale).Decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At), "why", why)
+	return fill(wordsOf.In(s.Locale).Decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At), "why", why)
 }
 
 func stateOf(e aggregate.ErrDecided) state {
@@ -164,15 +164,15 @@ func (s Surface) CancelledBefore(by string, at time.Time) string {
 }
 
 // CancelAccepted is the note after a task was cancelled if its card is not visible.
-func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).CancelAccepted }
+func (s Surface) CancelAccepted() string { return wordsOf.In(s.Locale).CancelAccepted }
 
 // ReasonNotTaken tells a person that their reason for rejecting was not used; the cause is told separately.
-func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).ReasonNotTaken }
+func (s Surface) ReasonNotTaken() string { return wordsOf.In(s.Locale).ReasonNotTaken }
 
 // Why is Note, but does not refer to another approver if the settings leave none.
 func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
-		return wordsOf(s.Locale).OwnRequest
+		return wordsOf.In(s.Locale).OwnRequest
 	}
 	return s.Note(err)
 }
@@ -181,14 +181,14 @@ func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers
 func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	text := s.Why(err, set, o, askers...)
 	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
-		return wordsOf(s.Locale).Direct
+		return wordsOf.In(s.Locale).Direct
 	}
 	switch ruleOf(err) {
 	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
 		return text + "\n" + s.WhoDecides(set, o, askers...)
 	case aggregate.RuleNotParty:
 		who := s.Either(o.User, s.Approvers(set, o))
-		return text + "\n" + fill(wordsOf(s.Locale).May, "who", who)
+		return text + "\n" + fill(wordsOf.In(s.Locale).May, "who", who)
 	}
 	return text
 }

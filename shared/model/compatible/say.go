@@ -118,14 +118,14 @@ func (c *Client) whole(body io.Reader, out model.Response) (model.Response, erro
 // the length of the request and its answer without such a number.
 func fewer(why refusal, r model.Request, out *model.Response) bool {
 	otherwise := 0
-	if model.LengthRefused(why.said) && withAnswer().MatchString(why.said) {
+	if model.LengthRefused(why.said) && withAnswer.Get().MatchString(why.said) {
 		otherwise = r.MaxTokens
 	}
 	return out.Lower(why.said, otherwise)
 }
 
 // withAnswer finds a refusal of the length of a request together with its answer, such as vLLM's.
-var withAnswer = lazy.Regexp(`(?i)you requested|completion|max_tokens`)
+var withAnswer = lazy.Regexp{Text: `(?i)you requested|completion|max_tokens`}
 
 // refused reports whether the server rejected the request itself.
 func refused(res *http.Response) bool {

@@ -23,14 +23,14 @@ type Trouble struct {
 // call of a contest take 3 seconds, "demo: cost 0.10 contest" makes it cost 0.10 dollars, and "demo: play on" lets
 // teams play all rounds.
 var (
-	troubleForm = lazy.Regexp(`(?i)demo:\s*(hang|refuse|unscored)\s+([\w.-]*\w)(?:\s+round\s+(\d{1,2}))?`)
-	slowForm    = lazy.Regexp(`(?i)demo:\s*slow\s+(\d{1,3}(?:\.\d{1,3})?)`)
-	playOnForm  = lazy.Regexp(`(?i)demo:\s*play on`)
+	troubleForm = &lazy.Regexp{Text: `(?i)demo:\s*(hang|refuse|unscored)\s+([\w.-]*\w)(?:\s+round\s+(\d{1,2}))?`}
+	slowForm    = &lazy.Regexp{Text: `(?i)demo:\s*slow\s+(\d{1,3}(?:\.\d{1,3})?)`}
+	playOnForm  = &lazy.Regexp{Text: `(?i)demo:\s*play on`}
 )
 
 // TroubleOf reads the troubles that a request asks for in one team and round.
 func TroubleOf(request, team string, round int) (t Trouble) {
-	for _, m := range troubleForm().FindAllStringSubmatch(request, -1) {
+	for _, m := range troubleForm.Get().FindAllStringSubmatch(request, -1) {
 		if m[2] != team || m[3] != "" && m[3] != strconv.Itoa(round) {
 			continue
 		}
@@ -43,16 +43,16 @@ func TroubleOf(request, team string, round int) (t Trouble) {
 			t.Unscored = true
 		}
 	}
-	if m := slowForm().FindStringSubmatch(request); m != nil {
+	if m := slowForm.Get().FindStringSubmatch(request); m != nil {
 		s, _ := strconv.ParseFloat(m[1], 64) // of digits and a point
 		t.Slow = time.Duration(s * float64(time.Second))
 	}
-	if m := costForm().FindStringSubmatch(request); m != nil && (m[2] == "" || strings.ToLower(m[2]) == "contest") {
+	if m := costForm.Get().FindStringSubmatch(request); m != nil && (m[2] == "" || strings.ToLower(m[2]) == "contest") {
 		t.Cost, _ = strconv.ParseFloat(m[1], 64) // likewise
 	}
-	t.NeverStops = playOnForm().MatchString(request)
+	t.NeverStops = playOnForm.Get().MatchString(request)
 	return t
 }
 
 // Plain removes the markers ("demo: …") from a text.
-func Plain(text string) string { return strings.TrimSpace(anyForm().ReplaceAllString(text, "")) }
+func Plain(text string) string { return strings.TrimSpace(anyForm.Get().ReplaceAllString(text, "")) }

@@ -115,7 +115,7 @@ func Cost(q Question) float64 {
 	if err != nil {
 		return 0
 	}
-	m := costForm().FindStringSubmatch(in.Message)
+	m := costForm.Get().FindStringSubmatch(in.Message)
 	if m == nil || m[2] != "" && strings.ToLower(m[2]) != q.Purpose {
 		return 0
 	}
@@ -144,18 +144,18 @@ type fault struct {
 }
 
 var (
-	failForm = lazy.Regexp(`(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`)
-	badForm  = lazy.Regexp(`(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`)
-	costForm = lazy.Regexp(`(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize|contest)\b)?`)
-	anyForm  = lazy.Regexp(`(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`)
+	failForm = &lazy.Regexp{Text: `(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`}
+	badForm  = &lazy.Regexp{Text: `(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`}
+	costForm = &lazy.Regexp{Text: `(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize|contest)\b)?`}
+	anyForm  = &lazy.Regexp{Text: `(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`}
 )
 
 func faultIn(message string) fault {
 	var t fault
-	if m := failForm().FindStringSubmatch(message); m != nil {
+	if m := failForm.Get().FindStringSubmatch(message); m != nil {
 		t.fail = strings.ToLower(m[1])
 	}
-	if m := badForm().FindStringSubmatch(message); m != nil {
+	if m := badForm.Get().FindStringSubmatch(message); m != nil {
 		t.bad, t.twice, t.badLayer = true, m[1] != "", strings.ToLower(m[2])
 	}
 	return t

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,24 +8,24 @@ import (
 )
 
 var (
-	departmentForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)s?(?:['’]s)?\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`)
+	departmentForm = &lazy.Regexp{Text: `(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]{1,20}?(?:事業部|本部|部門|部署|部|課|室))|\b(?:the\s+)?([A-Za-z&]+)\s+(?:department|dept\.?|division|team)s?(?:['’]s)?\b|\b(?:department|dept\.?|division)\s+(?:of\s+)?([A-Za-z&]+)\b`}
 	// noDepartmentForm matches what departmentForm finds beside the name of a department: 自部署, the team.
-	noDepartmentForm = lazy.Regexp(`(?i)^(?:自|他|当|弊|同|別|何|某|全|各|両|うち)(?:部署|部門|部|課|室)$|^(?:the|a|an|this|that|these|those|its|same|other|another|in|of|for|and|or|to|from|by|per|with|all|both|on|at)$`)
+	noDepartmentForm = &lazy.Regexp{Text: `(?i)^(?:自|他|当|弊|同|別|何|某|全|各|両|うち)(?:部署|部門|部|課|室)$|^(?:the|a|an|this|that|these|those|its|same|other|another|in|of|for|and|or|to|from|by|per|with|all|both|on|at)$`}
 	// freeeForm matches the name of freee. Its part 人事労務 looks like a department.
-	freeeForm = lazy.Regexp(`(?i)\bfreee\s*(?:hr|人事労務)?|人事労務`)
+	freeeForm = &lazy.Regexp{Text: `(?i)\bfreee\s*(?:hr|人事労務)?|人事労務`}
 	// humanForm is a department's name of two words. figuresForm is about a department's business, not about its people.
-	humanForm   = lazy.Regexp(`(?i)\bhuman\s+resources?\b`)
-	figuresForm = lazy.Regexp(`(?i)\b(?:sales|hr|development|dev|engineering)\s+(?:figures?|numbers?|data|results?|revenues?|targets?|reports?|costs?|tickets?)\b`)
+	humanForm   = &lazy.Regexp{Text: `(?i)\bhuman\s+resources?\b`}
+	figuresForm = &lazy.Regexp{Text: `(?i)\b(?:sales|hr|development|dev|engineering)\s+(?:figures?|numbers?|data|results?|revenues?|targets?|reports?|costs?|tickets?)\b`}
 	// membersForm is the people of a department that was taken out.
-	membersForm = lazy.Regexp(`(?i)\x1f\s*(?:の\s*)?(?:メンバー|スタッフ|チーム|担当者?|部員|員|さん|(?:人|方|皆さん|みなさん)(?:たち|達|々)?|staff|people|members?|folks|group|side)(?:\b|全員)?`)
+	membersForm = &lazy.Regexp{Text: `(?i)\x1f\s*(?:の\s*)?(?:メンバー|スタッフ|チーム|担当者?|部員|員|さん|(?:人|方|皆さん|みなさん)(?:たち|達|々)?|staff|people|members?|folks|group|side)(?:\b|全員)?`}
 	// belongForm matches what stands behind a short name: 営業分, HR's.
-	belongForm = lazy.Regexp(`(?:分|側|内|所属|担当|['’]s)?[.,:'’]*$`)
+	belongForm = &lazy.Regexp{Text: `(?:分|側|内|所属|担当|['’]s)?[.,:'’]*$`}
 	// groupedForm asks for one line per person, which results have anyway.
-	groupedForm = lazy.Regexp(`(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`)
+	groupedForm = &lazy.Regexp{Text: `(?i)(?:従業員|社員|個人|人)\s*(?:ごと|毎|別)(?:に|の)?|\b(?:per|by|for\s+each|of\s+each)\s+(?:person|employee)\b`}
 	// byForm asks for an order of rows or for groups of rows that the demo does not make.
-	byForm = lazy.Regexp(`(?i)(?:部署?|部門|課|月)\s*(?:ごと|毎|別)(?:に|の|で)?|\b(?:per|by|for\s+each)\s+(?:department|team|division|month)\b`)
+	byForm = &lazy.Regexp{Text: `(?i)(?:部署?|部門|課|月)\s*(?:ごと|毎|別)(?:に|の|で)?|\b(?:per|by|for\s+each)\s+(?:department|team|division|month)\b`}
 	// whileForm matches a word that looks like the name of a department but is not one.
-	whileForm = lazy.Regexp(`(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`)
+	whileForm = &lazy.Regexp{Text: `(?i)全部|一部|外部|内部|部分|各部署|全部署|全部門|会議室|\b(?:my|our|your|each|every|any|which|what|whole|by|per)\s+(?:department|team|division)\b`}
 )
 
 // known maps what people call the departments of the local stack's company to their names.
@@ -36,13 +35,13 @@ var known = map[string]string{"hr": "人事部", "sales": "営業部", "engineer
 // named takes departments out of a text. told are those that a message is to be sent to.
 func (s *scanner) named() (departments, told []string) {
 	s.take(freeeForm)
-	s.text = humanForm().ReplaceAllString(s.text, "HR")
+	s.text = humanForm.Get().ReplaceAllString(s.text, "HR")
 	keep := []string{}
-	s.text = whileForm().ReplaceAllStringFunc(s.text, func(word string) string {
+	s.text = whileForm.Get().ReplaceAllStringFunc(s.text, func(word string) string {
 		keep = append(keep, word)
 		return "\x1e"
 	})
-	sends := sendForm().MatchString(s.text)
+	sends := sendForm.Get().MatchString(s.text)
 	is := func(name, after string) {
 		if full, ok := known[strings.ToLower(name)]; ok {
 			name = full
@@ -55,16 +54,16 @@ func (s *scanner) named() (departments, told []string) {
 	}
 	s.takeAs(taken, departmentForm, func(m []string, after string) bool {
 		name := m[1] + m[2] + m[3]
-		if ok := !noDepartmentForm().MatchString(name); !ok {
+		if ok := !noDepartmentForm.Get().MatchString(name); !ok {
 			return false
 		}
 		is(name, after)
 		return true
 	})
 	s.takeAs(taken, wordForm, func(m []string, after string) bool {
-		name := belongForm().ReplaceAllString(m[0], "")
-		if _, ok := known[strings.ToLower(name)]; !ok || figuresForm().MatchString(m[0]+after) &&
-			figuresForm().FindStringIndex(m[0] + after)[0] == 0 {
+		name := belongForm.Get().ReplaceAllString(m[0], "")
+		if _, ok := known[strings.ToLower(name)]; !ok || figuresForm.Get().MatchString(m[0]+after) &&
+			figuresForm.Get().FindStringIndex(m[0] + after)[0] == 0 {
 			return false
 		}
 		is(name, after)
@@ -80,11 +79,11 @@ func (s *scanner) named() (departments, told []string) {
 // pairForms match what a request may name several of. Letters stand for them in the order of a text.
 var pairForms = []struct {
 	letter string
-	form   func() *regexp.Regexp
+	form   *lazy.Regexp
 }{{"D", departmentForm}, {"D", wordForm}, {"M", monthForm}, {"O", overtimeForm}, {"A", attendanceForm}}
 
 // pairedForm matches departments, months or topics that each have another of their own.
-var pairedForm = lazy.Regexp(`DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM`)
+var pairedForm = &lazy.Regexp{Text: `DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM`}
 
 // pairs returns where a text begins to name a second department, month or topic with one of its own, as in “HR in
 // September and Sales in October”. A plan would cover each at all times. It is empty if there is none.
@@ -96,10 +95,10 @@ func pairs(text string) string {
 	}
 	var all []found
 	for _, f := range pairForms {
-		for _, at := range f.form().FindAllStringIndex(text, -1) {
+		for _, at := range f.form.Get().FindAllStringIndex(text, -1) {
 			said := text[at[0]:at[1]]
-			_, short := known[strings.ToLower(belongForm().ReplaceAllString(said, ""))]
-			if f.letter != "D" || short || f.form().String() == departmentForm().String() {
+			_, short := known[strings.ToLower(belongForm.Get().ReplaceAllString(said, ""))]
+			if f.letter != "D" || short || f.form.Get().String() == departmentForm.Get().String() {
 				all = append(all, found{at[0], f.letter, strings.TrimSpace(said)})
 			}
 		}
@@ -113,7 +112,7 @@ func pairs(text string) string {
 				order, said = order+f.letter, append(said, f.said)
 			}
 		}
-		if at := pairedForm().FindStringIndex(order); at != nil {
+		if at := pairedForm.Get().FindStringIndex(order); at != nil {
 			return said[at[0]+2]
 		}
 	}

@@ -29,9 +29,9 @@ type Draft struct {
 	Found            string
 }
 
-var allDrafts = language.Read[Drafts](draftFiles, "drafts")
+var allDrafts = language.Catalog[Drafts]{Files: &draftFiles, Folder: "drafts"}
 
-func DraftsIn(locale string) Drafts { return *allDrafts(locale) }
+func DraftsIn(locale string) Drafts { return *allDrafts.In(locale) }
 
 // Knows returns the draft on the topic that a text names.
 func (d Drafts) Knows(text string) (Draft, bool) {

@@ -15,7 +15,7 @@ func (r *reading) follow(policy string) {
 		return
 	}
 	for _, locale := range language.All {
-		t := *spoken(locale)
+		t := *spoken.In(locale)
 		for line := range strings.SplitSeq(policy, "\n") {
 			r.line(t, line)
 		}
@@ -24,12 +24,12 @@ func (r *reading) follow(policy string) {
 		r.noSheet = r.noSheet || strings.Contains(policy, strings.TrimRight(t.NoSheetLine, "。."))
 		r.humanCheck = r.humanCheck || strings.Contains(policy, strings.TrimRight(t.HumanLine, "。."))
 	}
-	if m := toldForm().FindStringSubmatch(policy); m != nil {
+	if m := toldForm.Get().FindStringSubmatch(policy); m != nil {
 		r.recipients, r.copied = nil, false
 		for _, locale := range language.All {
-			r.copied = r.copied || has(m[0], spoken(locale).Requester)
+			r.copied = r.copied || has(m[0], spoken.In(locale).Requester)
 		}
-		for _, id := range idForm().FindAllStringSubmatch(m[0], -1) {
+		for _, id := range idForm.Get().FindAllStringSubmatch(m[0], -1) {
 			r.tell(id[1] + id[2])
 		}
 	}
@@ -53,7 +53,7 @@ func (r *reading) followMessage(policy string) {
 	for line := range strings.SplitSeq(head, "\n") {
 		if said, ok := within(line, t.PurposeMessage); ok {
 			r.recipients = nil
-			for _, id := range idForm().FindAllStringSubmatch(said, -1) {
+			for _, id := range idForm.Get().FindAllStringSubmatch(said, -1) {
 				r.tell(id[1] + id[2])
 			}
 		}
@@ -62,8 +62,8 @@ func (r *reading) followMessage(policy string) {
 
 // toldForm matches the part of a policy that says who is notified.
 var (
-	toldForm = lazy.Regexp(`(?:完了したら、|When done, (?:tell|send) )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, | and )?)+`)
-	idForm   = lazy.Regexp(`<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`)
+	toldForm = &lazy.Regexp{Text: `(?:完了したら、|When done, (?:tell|send) )(?:(?:依頼者|the requester|<@[UW][A-Z0-9]+>|[\w.+-]+@[\w.-]+\w)(?:、|, | and )?)+`}
+	idForm   = &lazy.Regexp{Text: `<@([UW][A-Z0-9]+)>|([\w.+-]+@[\w.-]+\w)`}
 )
 
 func (r *reading) line(t words, line string) {

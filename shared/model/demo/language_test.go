@@ -49,7 +49,7 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 			}
 		}
 	}
-	walk(reflect.ValueOf(*spoken("en")))
+	walk(reflect.ValueOf(*spoken.In("en")))
 	expect.That(t, said >= 100, "only %d texts", said)
 }
 
@@ -104,7 +104,7 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 	for _, locale := range language.All {
 		for _, l := range allLists() {
 			for form := range l.Demo.Words[locale].Forms {
-				expect.That(t, spoken(locale).List[form] != "",
+				expect.That(t, spoken.In(locale).List[form] != "",
 					"%s has a form %q in %s, and the demo has none of that name", l.Name, form, locale)
 			}
 		}

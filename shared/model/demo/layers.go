@@ -30,7 +30,7 @@ func extract(r reading) map[string]string {
 	return out
 }
 
-func (r reading) asksForHelp() bool { return r.text == "" || helpForm().MatchString(r.text) }
+func (r reading) asksForHelp() bool { return r.text == "" || helpForm.Get().MatchString(r.text) }
 
 func (r reading) title() string {
 	t := r.words
@@ -193,7 +193,7 @@ const maxParts = task.MaxSteps / 5
 // full.
 const maxTables = 9
 
-var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
+var helpForm = &lazy.Regexp{Text: `(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`}
 
 // doubts are the first lines of a policy: what of the newest reasons it does not follow, which words make no difference
 // to it, and what it does differently from the request.

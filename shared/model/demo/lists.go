@@ -4,19 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"ringi/shared/domain/catalog"
+	"ringi/shared/words/lazy"
 )
 
 // list is a tool that the demo plans from its catalog file. Its rows go to the sheet, and the notice tells their
 // number.
 type list struct {
 	catalog.File
-	asks        *regexp.Regexp
+	asks        *lazy.Regexp
 	departments bool
 }
 
@@ -36,7 +36,7 @@ var allLists = sync.OnceValue(func() (all []*list) {
 		if f.Name == people {
 			at = 0
 		}
-		all = slices.Insert(all, at, &list{File: f, asks: regexp.MustCompile(`(?i)` + f.Demo.Asks),
+		all = slices.Insert(all, at, &list{File: f, asks: &lazy.Regexp{Text: `(?i)` + f.Demo.Asks},
 			departments: input.Properties["department"] != nil})
 	}
 	return all

@@ -260,10 +260,10 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 }
 
 func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
-	told := fact{Title: spoken("ja").TellTitle.Title, Tool: "send_slack_dm"}
+	told := fact{Title: spoken.In("ja").TellTitle.Title, Tool: "send_slack_dm"}
 	for want, steps := range map[string][]fact{
 		"指定された 2 名に DM を送りました。":                   {told, told},
-		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken("ja").NoticeTitle.Title, Tool: "send_slack_dm"}, told},
+		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken.In("ja").NoticeTitle.Title, Tool: "send_slack_dm"}, told},
 	} {
 		expect.Is(t, summary(input{Steps: steps}, understood(t, "10月の勤怠")), want)
 	}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -37,44 +36,44 @@ type slot struct {
 func clock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
 
 var (
-	inDaysForm      = lazy.Regexp(`(?i)(\d{1,2})\s*日後|\bin\s+(\d{1,2})\s+days?\b`)
-	dayWordForm     = lazy.Regexp(`(?i)明々後日|しあさって|一昨日|おととい|昨日|きのう|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b|\byesterday\b`)
-	weekdayForm     = lazy.Regexp(`(?i)(今週|来週|再来週)?の?\s*([月火水木金土日])曜日?|\b(?:(this|next)\s+|on\s+)?(mon|tues|wednes|thurs|fri|satur|sun)day\b`)
-	onDayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/-]\s*([0-3]?\d)日?|\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b|\b([0-3]?\d)日`)
-	lengthForm      = lazy.Regexp(`(?i)(\d{1,2})\s*時間\s*(半)?|(\d{1,3})\s*分間?|\b(?:for\s+)?(\d{1,2}|an|one|two|half\s+an)\s*(?:-\s*)?(?:hours?|hrs?|h)\b|\b(?:for\s+)?(\d{1,3})\s*(?:minutes?|mins?)\b`)
+	inDaysForm      = &lazy.Regexp{Text: `(?i)(\d{1,2})\s*日後|\bin\s+(\d{1,2})\s+days?\b`}
+	dayWordForm     = &lazy.Regexp{Text: `(?i)明々後日|しあさって|一昨日|おととい|昨日|きのう|明後日|あさって|明日|あした|あす|本日|今日|きょう|\b(?:the\s+)?day\s+after\s+tomorrow\b|\btomorrow\b|\btoday\b|\byesterday\b`}
+	weekdayForm     = &lazy.Regexp{Text: `(?i)(今週|来週|再来週)?の?\s*([月火水木金土日])曜日?|\b(?:(this|next)\s+|on\s+)?(mon|tues|wednes|thurs|fri|satur|sun)day\b`}
+	onDayForm       = &lazy.Regexp{Text: `(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/-]\s*([0-3]?\d)日?|\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b|\b([0-3]?\d)日`}
+	lengthForm      = &lazy.Regexp{Text: `(?i)(\d{1,2})\s*時間\s*(半)?|(\d{1,3})\s*分間?|\b(?:for\s+)?(\d{1,2}|an|one|two|half\s+an)\s*(?:-\s*)?(?:hours?|hrs?|h)\b|\b(?:for\s+)?(\d{1,3})\s*(?:minutes?|mins?)\b`}
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
-	betweenTimeForm = lazy.Regexp(`(?i)` + at + until + at + `(?:まで)?(?:の?間)?`)
-	timeForm        = lazy.Regexp(`(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`)
+	betweenTimeForm = &lazy.Regexp{Text: `(?i)` + at + until + at + `(?:まで)?(?:の?間)?`}
+	timeForm        = &lazy.Regexp{Text: `(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`}
 	// roomForm matches the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
-	roomForm = lazy.Regexp(`\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`)
+	roomForm = &lazy.Regexp{Text: `\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`}
 	// likeForm matches what a room is to be like or to have, in either language.
-	likeForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]+)(?:[のがに]?(?:ある|使える|できる|ない|近い|付き|つき)|\p{Hiragana}{0,3}い|\p{Hiragana}{0,3}な|の)\x1f|\b(?:with|in|on|at|near)\s+(?:(?:a|an|the|our)\s+)?([A-Za-z][\w-]*|\d+(?:st|nd|rd|th)\s+floor)`)
+	likeForm = &lazy.Regexp{Text: `(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]+)(?:[のがに]?(?:ある|使える|できる|ない|近い|付き|つき)|\p{Hiragana}{0,3}い|\p{Hiragana}{0,3}な|の)\x1f|\b(?:with|in|on|at|near)\s+(?:(?:a|an|the|our)\s+)?([A-Za-z][\w-]*|\d+(?:st|nd|rd|th)\s+floor)`}
 	// roomLikeForm matches the word before a room.
-	roomLikeForm = lazy.Regexp(`(?i)\b([a-z][\w-]*)\s+(?:(?:meeting|conference)\s+)?rooms?\b`)
+	roomLikeForm = &lazy.Regexp{Text: `(?i)\b([a-z][\w-]*)\s+(?:(?:meeting|conference)\s+)?rooms?\b`}
 	// freeForm asks which rooms are free, bookForm for a booking.
-	freeForm = lazy.Regexp(`(?i)空き(?:状況)?|空いて(?:い)?(?:る|ます)|あいて(?:い)?(?:る|ます)|(?:利用|予約)(?:状況|一覧)|\bavailab(?:le|ility)\b|\bfree\b`)
-	bookForm = lazy.Regexp(`(?i)予約(?:し|を|お願い|したい|でき)|確保|押さえ|おさえ|取って|とって|取りたい|\bbook\b|\breserve\b`)
+	freeForm = &lazy.Regexp{Text: `(?i)空き(?:状況)?|空いて(?:い)?(?:る|ます)|あいて(?:い)?(?:る|ます)|(?:利用|予約)(?:状況|一覧)|\bavailab(?:le|ility)\b|\bfree\b`}
+	bookForm = &lazy.Regexp{Text: `(?i)予約(?:し|を|お願い|したい|でき)|確保|押さえ|おさえ|取って|とって|取りたい|\bbook\b|\breserve\b`}
 	// vagueForm matches a time that is too wide for a meeting. severalForm asks for more than one room.
-	vagueForm   = lazy.Regexp(`(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`)
-	severalForm = lazy.Regexp(`(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`)
-	peopleForm  = lazy.Regexp(`(?i)^\s*(?:人|名|people|persons)`)
+	vagueForm   = &lazy.Regexp{Text: `(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`}
+	severalForm = &lazy.Regexp{Text: `(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`}
+	peopleForm  = &lazy.Regexp{Text: `(?i)^\s*(?:人|名|people|persons)`}
 	// hourForm matches a bare hour that can only be in the morning or at noon.
-	hourForm = lazy.Regexp(`(?i)\bat\s+(8|9|10|11|12)\b`)
-	noonForm = lazy.Regexp(`(?i)\bnoon\b|正午`)
+	hourForm = &lazy.Regexp{Text: `(?i)\bat\s+(8|9|10|11|12)\b`}
+	noonForm = &lazy.Regexp{Text: `(?i)\bnoon\b|正午`}
 )
 
 // roomSaid is what the whole text says of the room that is to be booked, empty if it says nothing.
 func (s *scanner) roomSaid(text string) string {
-	if said := strings.Trim(roomForm().FindString(s.text), " \x1f"); said != "" {
+	if said := strings.Trim(roomForm.Get().FindString(s.text), " \x1f"); said != "" {
 		return said
 	}
 	strange := s.unread()
-	for _, m := range likeForm().FindAllStringSubmatch(s.text, -1) {
+	for _, m := range likeForm.Get().FindAllStringSubmatch(s.text, -1) {
 		if slices.ContainsFunc(strange, func(w string) bool { return strings.Contains(m[0], w) }) {
 			return strings.Trim(m[0], " \x1f")
 		}
 	}
-	if m := roomLikeForm().FindStringSubmatch(text); m != nil && slices.Contains(strange, m[1]) {
+	if m := roomLikeForm.Get().FindStringSubmatch(text); m != nil && slices.Contains(strange, m[1]) {
 		return m[1]
 	}
 	return ""
@@ -106,7 +105,7 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 	}
 	var ranges [][]string
 	s.takeAs(taken, betweenTimeForm, func(m []string, after string) bool { // hours, not people
-		ok := !peopleForm().MatchString(after) &&
+		ok := !peopleForm.Get().MatchString(after) &&
 			(strings.Contains(m[0], "時") || m[1]+m[3]+m[5]+m[6]+m[8]+m[10] != "")
 		if ok {
 			ranges = append(ranges, m)
@@ -173,7 +172,7 @@ func minutes(half, hour, minute, japanese, meridiem string) int {
 // day takes the day out of a text. It returns nil if the text has none, and as second a word that names another day.
 func (s *scanner) day(now time.Time) (day *time.Time, second string) {
 	for _, f := range []struct {
-		form func() *regexp.Regexp
+		form *lazy.Regexp
 		day  func(now time.Time, m []string) time.Time
 	}{{inDaysForm, func(now time.Time, m []string) time.Time { return now.AddDate(0, 0, number(m[1]+m[2])) }},
 		{dayWordForm, dayWord}, {onDayForm, onDay}, {weekdayForm, weekday}} {
@@ -290,11 +289,11 @@ func (r reading) meetingPolicy() []string {
 }
 
 // slotForm matches the line of a policy that has the meeting's time.
-var slotForm = lazy.Regexp(`(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`)
+var slotForm = &lazy.Regexp{Text: `(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`}
 
 // follow takes the meeting's time from an approved policy.
 func (s *slot) follow(policy string, now time.Time) {
-	m := slotForm().FindStringSubmatch(policy)
+	m := slotForm.Get().FindStringSubmatch(policy)
 	if m == nil {
 		return
 	}

@@ -21,29 +21,29 @@ const (
 
 var (
 	// toForm matches a person to notify, named by a mention or an e-mail address. Slack finds people by their address.
-	toForm = lazy.Regexp(`(?i)` + somebody + `\s*(?:の\s*(?:両方|[二2]人|両名))?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc|send|give|let|ping|e-?mail|mail|forward)\s+(?:only\s+|both\s+)?` + somebody)
+	toForm = &lazy.Regexp{Text: `(?i)` + somebody + `\s*(?:の\s*(?:両方|[二2]人|両名))?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)|\b(?:to|tell|notify|inform|dm|message|cc|send|give|let|ping|e-?mail|mail|forward)\s+(?:only\s+|both\s+)?` + somebody}
 	// withForm matches one to share with.
-	withForm = lazy.Regexp(`(?i)\bwith\s+(?:only\s+|both\s+)?` + somebody)
+	withForm = &lazy.Regexp{Text: `(?i)\bwith\s+(?:only\s+|both\s+)?` + somebody}
 	// nextToForm matches a person who is joined to one already taken out: <@U1> と <@U2> に, to <@U1> and <@U2>.
-	nextToForm  = lazy.Regexp(`(?i)` + somebody + `\s*(?:と|や|、|,|・|＆|&|および|及び)?\s*\x1d|\x1d\s*(?:,?\s*and\b|,|、|&)?\s*` + somebody)
-	shareForm   = lazy.Regexp(`(?i)\bshare\b`)
-	mentionForm = lazy.Regexp(`<[@!#][^>]*>`)
+	nextToForm  = &lazy.Regexp{Text: `(?i)` + somebody + `\s*(?:と|や|、|,|・|＆|&|および|及び)?\s*\x1d|\x1d\s*(?:,?\s*and\b|,|、|&)?\s*` + somebody}
+	shareForm   = &lazy.Regexp{Text: `(?i)\bshare\b`}
+	mentionForm = &lazy.Regexp{Text: `<[@!#][^>]*>`}
 	// channelForm matches a channel's name as typed in a dialog.
-	channelForm = lazy.Regexp(`(?:^|[\s、。,])([#＃][\p{L}\p{N}_-]{1,80})`)
+	channelForm = &lazy.Regexp{Text: `(?:^|[\s、。,])([#＃][\p{L}\p{N}_-]{1,80})`}
 	// aboutForm matches a mention of a person whose records are meant.
-	aboutForm = lazy.Regexp(`(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`)
+	aboutForm = &lazy.Regexp{Text: `(?i)<@([UW][A-Z0-9]+)(?:\|[^>]*)?>\s*(?:さん|様|くん|氏)?\s*(?:の|だけ|のみ|以外|は|が)|\b(?:of|for|about|except)\s+<@([UW][A-Z0-9]+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>['’]s\b`}
 	// groupForm matches people to notify who are named by a group, an office or a condition. The demo does not know them.
-	groupForm = lazy.Regexp(`(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー|上司|上長|役員|部長|課長|社長|本人))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*` + toThem + `|` + sentTo + `(?:the\s+|our\s+|my\s+|all\s+of\s+|all\s+)?(everyone|everybody|all|them|him|her|` + offices + `)\b|` + told + `(?:the\s+|our\s+|my\s+|all\s+of\s+|all\s+)?(everyone|everybody|all|them|him|her|` + offices + `)\b|\b(?:send|mail|email|give)\s+(?:the\s+)?(` + offices + `)\s+(?:the|a|an|our|all|this|last)\b`)
+	groupForm = &lazy.Regexp{Text: `(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]*(?:部|課|室|全員|皆|みんな|全社|チーム|メンバー|上司|上長|役員|部長|課長|社長|本人))(?:さん|様)?(?:全員|のみんな|の皆さん)?(?:に|へ)も?\s*` + toThem + `|` + sentTo + `(?:the\s+|our\s+|my\s+|all\s+of\s+|all\s+)?(everyone|everybody|all|them|him|her|` + offices + `)\b|` + told + `(?:the\s+|our\s+|my\s+|all\s+of\s+|all\s+)?(everyone|everybody|all|them|him|her|` + offices + `)\b|\b(?:send|mail|email|give)\s+(?:the\s+)?(` + offices + `)\s+(?:the|a|an|our|all|this|last)\b`}
 	// conditionForm matches people to notify who are named by a condition, as those above a limit.
-	conditionForm = lazy.Regexp(`(?i)([^\s、。,.\x1f]{0,20}(?:人|者|方|社員|従業員|ひとり))(?:たち|達|全員|各位)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)(?:は|も|だけ|のみ)*\s*` + toThem + `|(?:` + sentTo + `|` + told + `)(?:all\s+|the\s+|any\s+|each\s+|every\s+|only\s+)*((?:those|whoever|anyone|anybody|people|employees|staff|persons?|members)\b[^.!?;,\n]*)`)
-	linkForm      = lazy.Regexp(`<https?:[^>]*>`)
-	addressForm   = lazy.Regexp(`<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	conditionForm = &lazy.Regexp{Text: `(?i)([^\s、。,.\x1f]{0,20}(?:人|者|方|社員|従業員|ひとり))(?:たち|達|全員|各位)?\s*(?:だけ|のみ)?\s*(?:に|へ|宛(?:て)?に?)(?:は|も|だけ|のみ)*\s*` + toThem + `|(?:` + sentTo + `|` + told + `)(?:all\s+|the\s+|any\s+|each\s+|every\s+|only\s+)*((?:those|whoever|anyone|anybody|people|employees|staff|persons?|members)\b[^.!?;,\n]*)`}
+	linkForm      = &lazy.Regexp{Text: `<https?:[^>]*>`}
+	addressForm   = &lazy.Regexp{Text: `<mailto:[^>]*>|[\w.+-]+@[\w-]+(?:\.[\w-]+)+`}
 	// personForm matches the name of a person without a mention.
-	personForm = lazy.Regexp(`([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`)
-	sendForm   = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:お?(?:知らせ|しらせ)(?:て|る)(?:おいて)?|(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`)
+	personForm = &lazy.Regexp{Text: `([\p{Han}\p{Katakana}ー々]{1,8}|[A-Za-z]{2,20})\s*(?:さん|様|くん|氏)|\b([A-Z][a-z]{1,19})['’]s\b|\b(?:Mr|Mrs|Ms|Dr)\.?\s+([A-Z][a-z]{1,19})\b`}
+	sendForm   = &lazy.Regexp{Text: `(?i)(?:結果を?\s*)?(?:(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|メッセージ)\s*(?:で|を|も)?\s*)?(?:お?(?:知らせ|しらせ)(?:て|る)(?:おいて)?|(?:お?知らせ|通知|連絡|送信|報告|共有|転送)(?:して|する|しといて|しておいて|いただけ|願います|お願い)?|送って|送る|伝えて|渡して|DM\s*して)(?:ください|下さい)?|\b(?:send|post|forward|deliver|share)\b(?:\s+(?:it|the\s+results?|them|a|the|this|that|us|me))*|\b(?:dm|direct\s+messages?|message|notify|tell|inform)\b(?:\s+(?:me|us|about|when|once|with|that|it))*`}
 
 	// selfForm says that the requester wants to be notified.
-	selfForm = lazy.Regexp(`(?:(?:完了の?)?(?:DM|通知|お?知らせ|連絡|結果)\s*(?:は|を)\s*)?(?:自分|わたし|私|僕|依頼者)\s*(だけ|のみ)?\s*(?:宛て?)?\s*(?:に|へ)(?:は|も)?\s*(だけ|のみ)?`)
+	selfForm = &lazy.Regexp{Text: `(?:(?:完了の?)?(?:DM|通知|お?知らせ|連絡|結果)\s*(?:は|を)\s*)?(?:自分|わたし|私|僕|依頼者)\s*(だけ|のみ)?\s*(?:宛て?)?\s*(?:に|へ)(?:は|も)?\s*(だけ|のみ)?`}
 )
 
 // toldMark stands for people to notify, until those beside them were found.
@@ -59,7 +59,7 @@ func (s *scanner) people(r *reading) {
 		return true
 	}
 	text := s.text
-	if shareForm().MatchString(text) {
+	if shareForm.Get().MatchString(text) {
 		s.takeAs(toldMark, withForm, notify)
 	}
 	for form := toForm; s.takeAs(toldMark, form, notify) > 0; {

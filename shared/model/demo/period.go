@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,25 +46,25 @@ const (
 )
 
 var (
-	daysForm = lazy.Regexp(`(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`)
+	daysForm = &lazy.Regexp{Text: `(?i)(?:\b(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*[月/]\s*([0-3]?\d)日?` + until + `(?:(?:(20\d\d)\s*[年/-]\s*)?(1[0-2]|0?[1-9])\s*[月/]\s*)?([0-3]?\d)(?:日|\b)(?:まで)?(?:の?間)?`}
 	// namedDaysForm matches October 1 to 15 or October 1 to October 15.
-	namedDaysForm = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`)
-	dayForm       = lazy.Regexp(`(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`)
-	namedDayForm  = lazy.Regexp(`(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`)
-	weekForm      = lazy.Regexp(`(?i)今週|先週|前週|昨日|本日|今日|一昨日|おととい|きのう|きょう|\b(?:(?:this|last|previous)\s+week|yesterday|today)\b(?:['’]s\b)?`)
-	fiscalForm    = lazy.Regexp(`(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`)
-	yearForm      = lazy.Regexp(`(?i)(一昨年|今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`)
-	quarterForm   = lazy.Regexp(`(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`)
-	lastFewForm   = lazy.Regexp(`(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`)
-	monthForm     = lazy.Regexp(`(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`)
-	betweenForm   = lazy.Regexp(`(?i)^` + until + `$`)
-	andForm       = lazy.Regexp(`(?i)^\s*(?:and|&)\s*$`)
-	bothForm      = lazy.Regexp(`(?i)\bbetween\s+$`)
-	upToForm      = lazy.Regexp(`(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`)
-	endForm       = lazy.Regexp(`^\s*末?\s*(?:まで|以前)`)
-	sinceForm     = lazy.Regexp(`^\s*(?:から|以降|以来)`)
-	fromForm      = lazy.Regexp(`(?i)\b(?:from|since)\s+$`)
-	mayForm       = lazy.Regexp(`(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`)
+	namedDaysForm = &lazy.Regexp{Text: `(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?` + until + `(?:(` + names + `)\.?\s+)?([0-3]?\d)(?:st|nd|rd|th)?\b`}
+	dayForm       = &lazy.Regexp{Text: `(?i)(?:(20\d\d)\s*[年/-]\s*)?\b(1[0-2]|0?[1-9])\s*(?:月\s*([0-3]?\d)日|/([0-3]?\d)\b)`}
+	namedDayForm  = &lazy.Regexp{Text: `(?i)\b(` + names + `)\.?\s+([0-3]?\d)(?:st|nd|rd|th)?\b`}
+	weekForm      = &lazy.Regexp{Text: `(?i)今週|先週|前週|昨日|本日|今日|一昨日|おととい|きのう|きょう|\b(?:(?:this|last|previous)\s+week|yesterday|today)\b(?:['’]s\b)?`}
+	fiscalForm    = &lazy.Regexp{Text: `(?i)(今|本|当|昨|前|去|来|20\d\d)\s*年度|\b(this|last|previous|next|current)\s+(?:fiscal|financial)\s+year\b|\bfy\s*(20\d\d)\b`}
+	yearForm      = &lazy.Regexp{Text: `(?i)(一昨年|今年|本年|昨年|去年|前年)|\b(this|last|previous)\s+year(?:'s)?|(20\d\d)年(?:の?(?:1年間|一年間)|分|中)`}
+	quarterForm   = &lazy.Regexp{Text: `(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`}
+	lastFewForm   = &lazy.Regexp{Text: `(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`}
+	monthForm     = &lazy.Regexp{Text: `(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`}
+	betweenForm   = &lazy.Regexp{Text: `(?i)^` + until + `$`}
+	andForm       = &lazy.Regexp{Text: `(?i)^\s*(?:and|&)\s*$`}
+	bothForm      = &lazy.Regexp{Text: `(?i)\bbetween\s+$`}
+	upToForm      = &lazy.Regexp{Text: `(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`}
+	endForm       = &lazy.Regexp{Text: `^\s*末?\s*(?:まで|以前)`}
+	sinceForm     = &lazy.Regexp{Text: `^\s*(?:から|以降|以来)`}
+	fromForm      = &lazy.Regexp{Text: `(?i)\b(?:from|since)\s+$`}
+	mayForm       = &lazy.Regexp{Text: `(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`}
 )
 
 // when takes the months out of a text.
@@ -90,18 +89,18 @@ func (s *scanner) when(now time.Time) period {
 }
 
 var (
-	yearOfForm   = lazy.Regexp(`(一昨年|今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
-	fiscalOfForm = lazy.Regexp(`(今|本|当|昨|前|去|来)\s*年度\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`)
-	eraForm      = lazy.Regexp(`令和\s*(\d{1,2}|元)\s*年`)
-	shortForm    = lazy.Regexp(`(^|[^月/\d-])(1[0-2]|0?[1-9])(\s*(?:〜|~|～|-|–|—|から)\s*(?:1[0-2]|0?[1-9])\s*月)`)
-	ofYearForm   = lazy.Regexp(`(?i)\b(` + names + `|q[1-4])\.?,?\s+(?:of\s+)?(this|last|next)\s+year\b`)
-	yearsForm    = lazy.Regexp(`(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`)
+	yearOfForm   = &lazy.Regexp{Text: `(一昨年|今年|本年|昨年|去年|前年|来年)(度)?\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`}
+	fiscalOfForm = &lazy.Regexp{Text: `(今|本|当|昨|前|去|来)\s*年度\s*の?\s*(?:(1[0-2]|0?[1-9])\s*月|(第\s*[1-4]\s*四半期))`}
+	eraForm      = &lazy.Regexp{Text: `令和\s*(\d{1,2}|元)\s*年`}
+	shortForm    = &lazy.Regexp{Text: `(^|[^月/\d-])(1[0-2]|0?[1-9])(\s*(?:〜|~|～|-|–|—|から)\s*(?:1[0-2]|0?[1-9])\s*月)`}
+	ofYearForm   = &lazy.Regexp{Text: `(?i)\b(` + names + `|q[1-4])\.?,?\s+(?:of\s+)?(this|last|next)\s+year\b`}
+	yearsForm    = &lazy.Regexp{Text: `(?i)\b(this|last|next)\s+year['’]?s?\s+(` + names + `|q[1-4])\b`}
 )
 
 // yearWords replaces a word such as 今年度 before a month or quarter by the year in figures.
 func (s *scanner) yearWords(now time.Time) {
-	replace := func(f func() *regexp.Regexp, with func(m []string) string) {
-		s.text = f().ReplaceAllStringFunc(s.text, func(said string) string { return with(f().FindStringSubmatch(said)) })
+	replace := func(f *lazy.Regexp, with func(m []string) string) {
+		s.text = f.Get().ReplaceAllStringFunc(s.text, func(said string) string { return with(f.Get().FindStringSubmatch(said)) })
 	}
 	replace(eraForm, func(m []string) string { return fmt.Sprintf("%d年", 2018+max(1, number(m[1]))) })
 	replace(shortForm, func(m []string) string { return m[1] + m[2] + "月" + m[3] }) // 7〜9月
@@ -262,14 +261,14 @@ func (s *scanner) months(now time.Time, p *period) {
 		year    bool
 	}
 	var found []named
-	for _, at := range monthForm().FindAllStringSubmatchIndex(s.text, -1) {
+	for _, at := range monthForm.Get().FindAllStringSubmatchIndex(s.text, -1) {
 		group := func(n int) string {
 			if at[2*n] < 0 {
 				return ""
 			}
 			return s.text[at[2*n]:at[2*n+1]]
 		}
-		if strings.EqualFold(group(7), "may") && !mayForm().MatchString(s.text[:at[0]]) {
+		if strings.EqualFold(group(7), "may") && !mayForm.Get().MatchString(s.text[:at[0]]) {
 			continue // may is the verb here
 		}
 		m, year := monthSaid(now, group)
@@ -282,7 +281,7 @@ func (s *scanner) months(now time.Time, p *period) {
 		if i+1 < len(found) {
 			next := found[i+1]
 			between, after := s.text[first.end:next.at], s.text[next.end:]
-			if betweenForm().MatchString(between) || andForm().MatchString(between) && bothForm().MatchString(before) ||
+			if betweenForm.Get().MatchString(between) || andForm.Get().MatchString(between) && bothForm.Get().MatchString(before) ||
 				bothEnds(between, after) {
 				last, i = next, i+1
 			}
@@ -290,10 +289,10 @@ func (s *scanner) months(now time.Time, p *period) {
 		from, to := ordered(first.m, last.m, first.year, last.year)
 		switch after := s.text[last.end:]; {
 		case first != last:
-		case from < thisMonth(now) && (sinceForm().MatchString(after) || fromForm().MatchString(before)):
+		case from < thisMonth(now) && (sinceForm.Get().MatchString(after) || fromForm.Get().MatchString(before)):
 			to = thisMonth(now)
-		case upToForm().MatchString(before) || endForm().MatchString(after):
-			p.open = s.text[first.at:first.end] + endForm().FindString(after)
+		case upToForm.Get().MatchString(before) || endForm.Get().MatchString(after):
+			p.open = s.text[first.at:first.end] + endForm.Get().FindString(after)
 		}
 		p.with(from, to)
 	}

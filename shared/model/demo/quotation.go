@@ -54,35 +54,35 @@ func closed(runes []rune, begin, end rune) int {
 }
 
 var (
-	quoteForm = lazy.Regexp(`[\x{e000}-\x{e063}]`)
+	quoteForm = &lazy.Regexp{Text: `[\x{e000}-\x{e063}]`}
 	// tabForm matches a quotation that names a tab.
-	tabForm = lazy.Regexp(`(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`)
+	tabForm = &lazy.Regexp{Text: `(?i)(?:シート|タブ|tab|sheet)\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という)?(?:の)?(?:シート|タブ|tab|sheet)(?:(?:に|へ)(?:書い|書き込ん|出し|まとめ|保存し|入れ)?(?:て|で)?)?`}
 )
 
 var (
 	// dictatedForm matches the text of a message that stands without quotation marks behind a word such as “saying”, and
 	// toldThatForm one behind “tell … that”.
-	dictatedForm = lazy.Regexp(`(?is)^(.*(?:<@[UW]|[\w.+-]+@[\w-]+\.).*?)\b(?:saying(?:\s+that)?|(?:that|which)\s+says|with\s+the\s+(?:text|message|words)|know\s+that)\b\s*:?\s*(\S.*)$`)
-	toldThatForm = lazy.Regexp(`(?is)^(.*\b(?:tell|inform|notify)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`)
+	dictatedForm = &lazy.Regexp{Text: `(?is)^(.*(?:<@[UW]|[\w.+-]+@[\w-]+\.).*?)\b(?:saying(?:\s+that)?|(?:that|which)\s+says|with\s+the\s+(?:text|message|words)|know\s+that)\b\s*:?\s*(\S.*)$`}
+	toldThatForm = &lazy.Regexp{Text: `(?is)^(.*\b(?:tell|inform|notify)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`}
 )
 
 // dictated takes the text of a message out of a text that quotes nothing. The message goes on to the text's end.
 func dictated(text string, said []string) (string, []string) {
-	m := dictatedForm().FindStringSubmatch(text)
+	m := dictatedForm.Get().FindStringSubmatch(text)
 	if m == nil {
-		m = toldThatForm().FindStringSubmatch(text)
+		m = toldThatForm.Get().FindStringSubmatch(text)
 	}
 	if len(said) > 0 || m == nil {
-		return sayingForm().ReplaceAllString(text, "$1"), said
+		return sayingForm.Get().ReplaceAllString(text, "$1"), said
 	}
 	return m[1] + string(firstQuotation), []string{strings.TrimSpace(m[2])}
 }
 
 // sayingForm matches a word that announces a quotation.
-var sayingForm = lazy.Regexp(`(?i)\b(?:saying|that\s+says|which\s+says|with\s+the\s+(?:text|message|words))\s*[:,]?\s*([\x{e000}-\x{e063}])`)
+var sayingForm = &lazy.Regexp{Text: `(?i)\b(?:saying|that\s+says|which\s+says|with\s+the\s+(?:text|message|words))\s*[:,]?\s*([\x{e000}-\x{e063}])`}
 
 // roomNameForm matches a quotation that names a room.
-var roomNameForm = lazy.Regexp(`(?i)会議室\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という|の)?\s*会議室|\broom\s+([\x{e000}-\x{e063}])`)
+var roomNameForm = &lazy.Regexp{Text: `(?i)会議室\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:という|の)?\s*会議室|\broom\s+([\x{e000}-\x{e063}])`}
 
 // maxTab is the length limit of a tab's name, in characters.
 const maxTab = 100

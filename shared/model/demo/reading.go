@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -58,11 +57,11 @@ func read(in input) (reading, error) {
 	if err != nil {
 		return reading{}, fmt.Errorf("read the data: now: %w", err)
 	}
-	bare := anyForm().ReplaceAllString(in.Message, " ")
-	text := strings.TrimSpace(spaceForm().ReplaceAllString(bare, " "))
-	r := reading{now: now, text: text, words: *spoken("ja"), priority: priorityOf(strings.ToLower(text))}
+	bare := anyForm.Get().ReplaceAllString(in.Message, " ")
+	text := strings.TrimSpace(spaceForm.Get().ReplaceAllString(bare, " "))
+	r := reading{now: now, text: text, words: *spoken.In("ja"), priority: priorityOf(strings.ToLower(text))}
 	if English(text, in.Locale) {
-		r.words = *spoken("en")
+		r.words = *spoken.In("en")
 	}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	rest, said, closed := quotations(bare)
@@ -73,7 +72,7 @@ func read(in input) (reading, error) {
 	for _, m := range s.take(becauseForm) {
 		r.aside = append(r.aside, strings.Trim(m[0], " \x1f、。,\n"))
 	}
-	r.copied = alsoForm().MatchString(s.text)
+	r.copied = alsoForm.Get().MatchString(s.text)
 	s.people(&r)
 	r.copied = r.copied && len(r.recipients) > 0
 	r.flags(s)
@@ -96,7 +95,7 @@ func (r *reading) extent(s *scanner) {
 	if r.topic == other && len(r.recipients) > 0 && len(r.quotes) > 0 {
 		r.topic = message
 	}
-	if r.topic == meeting && bookForm().MatchString(r.text) {
+	if r.topic == meeting && bookForm.Get().MatchString(r.text) {
 		s.take(freeForm)
 	}
 	later, unknown := r.time(s)
@@ -118,8 +117,8 @@ func (r *reading) extent(s *scanner) {
 	}
 	r.stop(t.NoSecond, second)
 	if r.topic == meeting {
-		if !bookForm().MatchString(r.text) {
-			r.stop(t.NoAction, freeForm().FindString(r.text))
+		if !bookForm.Get().MatchString(r.text) {
+			r.stop(t.NoAction, freeForm.Get().FindString(r.text))
 		}
 		r.stop(t.NoRoom, s.roomSaid(scan(r.text).text))
 	}
@@ -152,10 +151,10 @@ func (r *reading) untold(s *scanner) {
 // stopAlways refuses requests for things that the demo never does.
 func (r *reading) stopAlways(s *scanner) {
 	t := r.words
-	r.stop(t.NoCancel, cancelForm().FindString(s.text))
+	r.stop(t.NoCancel, cancelForm.Get().FindString(s.text))
 	r.stop(t.NoPay, strings.Join(s.first(payForm), ""))
 	r.stop(t.NoEvery, strings.Join(s.first(everyForm), ""))
-	r.stop(t.NoDenied, strings.TrimSpace(deniedForm().FindString(s.text)))
+	r.stop(t.NoDenied, strings.TrimSpace(deniedForm.Get().FindString(s.text)))
 	r.stop(t.NoNarrow, narrowed(s.text))
 }
 
@@ -184,24 +183,24 @@ func (r *reading) stop(form, word string) {
 func (r *reading) time(s *scanner) (later, unknown string) {
 	switch r.topic {
 	case message:
-		for _, f := range []func() *regexp.Regexp{laterForm, onDayForm, weekdayForm, monthForm} {
-			later = or(later, f().FindString(s.text))
+		for _, f := range []*lazy.Regexp{laterForm, onDayForm, weekdayForm, monthForm} {
+			later = or(later, f.Get().FindString(s.text))
 		}
 		return later, ""
 	case meeting:
 		var second string
 		r.slot, second = s.slot(r.now)
-		r.stop(r.words.NoSecond, or(second, severalForm().FindString(s.text)))
-		unknown = vagueForm().FindString(s.text)
+		r.stop(r.words.NoSecond, or(second, severalForm.Get().FindString(s.text)))
+		unknown = vagueForm.Get().FindString(s.text)
 	default:
-		later = laterForm().FindString(s.text)
+		later = laterForm.Get().FindString(s.text)
 		r.period = s.when(r.now)
 		unknown = r.period.open
 	}
 	if r.assumed = len(r.period.months) == 0; r.assumed {
 		r.period.with(thisMonth(r.now), thisMonth(r.now))
 	}
-	return later, or(unknown, unknownYearForm().FindString(s.text))
+	return later, or(unknown, unknownYearForm.Get().FindString(s.text))
 }
 
 // judge refuses contradictory combinations. A message to somebody has exactly one quotation, a booking may have one as
@@ -244,32 +243,32 @@ const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|�
 const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\s+not|not|never|nothing|except|exclude)\s+(?:(?:sending|send|writing|write|to|in|into|on|any|a|an|the|me|us|that|it|anything|put|need|want|slack|google|post|final|completion|at|end|of|for|notify|step)\s+){0,6}`
 
 var (
-	noNoticeForm = lazy.Regexp(`(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`)
-	noSheetForm  = lazy.Regexp(`(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`)
+	noNoticeForm = &lazy.Regexp{Text: `(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`}
+	noSheetForm  = &lazy.Regexp{Text: `(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`}
 	// neitherForm excludes both the notice and the sheet with one negation.
-	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
-	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
-	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で(?:いい|よい|良い|よろしい|結構)(?:です)?|で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
-	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート)で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?|(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書き出し|書きだし|書い|出し|だし|吐き出し|落とし|載せ|残し|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
-	validateForm  = lazy.Regexp(`(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`)
-	checkForm     = lazy.Regexp(`(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|(?:\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:checks?|reviews?|confirmation|confirms|approval)\b|\b(?:let|have)\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b)(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`)
-	briefForm     = lazy.Regexp(`(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`)
-	priorityForm  = lazy.Regexp(`(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|as\s+soon\s+as\s+(?:possible|you\s+can)|high\s+priority|low\s+priority|no\s+hurry)\b`)
-	afterForm     = lazy.Regexp(`(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`)
-	markForm      = lazy.Regexp(`(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`)
-	payForm       = lazy.Regexp(`(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`)
+	neitherForm   = &lazy.Regexp{Text: `(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`}
+	onlyDMForm    = &lazy.Regexp{Text: `(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`}
+	onlySheetForm = &lazy.Regexp{Text: `(?i)` + writing + `\s*(?:だけ|のみ)(?:で(?:いい|よい|良い|よろしい|結構)(?:です)?|で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`}
+	sheetForm     = &lazy.Regexp{Text: `(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート)で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?|(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書き出し|書きだし|書い|出し|だし|吐き出し|落とし|載せ|残し|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`}
+	validateForm  = &lazy.Regexp{Text: `(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`}
+	checkForm     = &lazy.Regexp{Text: `(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|(?:\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:checks?|reviews?|confirmation|confirms|approval)\b|\b(?:let|have)\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b)(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`}
+	briefForm     = &lazy.Regexp{Text: `(?i)(?:もっと|もう少し|より)?\s*(?:簡潔|短く|簡単|シンプル|手短|コンパクト)(?:に|な)?(?:して|書いて|まとめて|お願い)?|\b(?:(?:make|keep)\s+it\s+)?(?:much\s+|more\s+|a\s+bit\s+)?(?:shorter|briefer|concise|brief|simpler|short)\b`}
+	priorityForm  = &lazy.Regexp{Text: `(?i)至急|緊急|大?急ぎで?|早めに|急がない(?:ので)?|時間のあるときに|\b(?:urgent|urgently|asap|as\s+soon\s+as\s+(?:possible|you\s+can)|high\s+priority|low\s+priority|no\s+hurry)\b`}
+	afterForm     = &lazy.Regexp{Text: `(?i)改めて|あらためて|もう\s*一度|再度|もういちど|(?:終わっ|終了し|完了し|でき|出来)たら|終わり次第|でき次第|\bwhen\s+(?:it\s+is\s+|you\s+are\s+)?(?:done|finished|ready)\b`}
+	markForm      = &lazy.Regexp{Text: `(?i)(?:月\s*)?(?:45|80|100)\s*時間\s*(?:を|より)?\s*(?:超え?(?:て|る|た)?|こえ(?:て|る|た)?|以上)(?:い?る)?の?(?:人|従業員|社員|者)?|\b(?:who|that)?\s*(?:is|are|has|have|had|with|worked)?\s*(?:more\s+than|over|above|exceed(?:s|ed|ing)?)\s+(?:45|80|100)\s*(?:hours|h)\b`}
+	payForm       = &lazy.Regexp{Text: `(?i)残業代|割増賃金|給与|給料|賞与|ボーナス|年収|\bovertime\s+pay\b|\bsalar(?:y|ies)\b|\bpayroll\b|\bwages?\b|\bbonus(?:es)?\b|\bpay\b`}
 	// sameForm matches 同じ in the sense of the same as before, as opposed to the same as something else.
-	sameForm = lazy.Regexp(`(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`)
+	sameForm = &lazy.Regexp{Text: `(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`}
 	// fineForm says that something is acceptable. It excludes nothing.
-	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
+	fineForm = &lazy.Regexp{Text: `で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`}
 	// writtenForm matches a verb of writing, as it follows a tab's name or things that a person has checked.
-	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
-	spaceForm   = lazy.Regexp(`\s+`)
+	writtenForm = &lazy.Regexp{Text: `(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`}
+	spaceForm   = &lazy.Regexp{Text: `\s+`}
 	// storeForm matches an English verb of writing that stands apart from its sheet.
-	storeForm = lazy.Regexp(`(?i)\b(?:write|put|save|export|enter|record|store)\b`)
+	storeForm = &lazy.Regexp{Text: `(?i)\b(?:write|put|save|export|enter|record|store)\b`}
 	// greetForm matches courtesies. becauseForm matches why somebody asks, which changes nothing.
-	greetForm   = lazy.Regexp(`(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとうございます|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bfor\s+me\b`)
-	becauseForm = lazy.Regexp(`(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they|it)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`)
+	greetForm   = &lazy.Regexp{Text: `(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとうございます|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bfor\s+me\b`}
+	becauseForm = &lazy.Regexp{Text: `(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they|it)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`}
 )
 
 // flags takes out words for things that the request leaves out or adds. It reports whether there were any.
@@ -277,7 +276,7 @@ func (r *reading) flags(s *scanner) bool {
 	any := s.took(neitherForm)
 	r.noNotice, r.noSheet = r.noNotice || any, r.noSheet || any
 	for _, f := range []struct {
-		form func() *regexp.Regexp
+		form *lazy.Regexp
 		flag *bool
 	}{
 		{noNoticeForm, &r.noNotice},
@@ -299,33 +298,33 @@ func (r *reading) flags(s *scanner) bool {
 }
 
 var (
-	overtimeForm   = lazy.Regexp(`(?i)(?:残業|ざんぎょう)(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
-	attendanceForm = lazy.Regexp(`(?i)(?:勤怠|きんたい)(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battend(?:[ae]nce|ace)(?:\s+(?:data|records?|summary|sheets?|reports?))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
-	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b|\brooms?\b`)
-	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
-	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
+	overtimeForm   = &lazy.Regexp{Text: `(?i)(?:残業|ざんぎょう)(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`}
+	attendanceForm = &lazy.Regexp{Text: `(?i)(?:勤怠|きんたい)(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battend(?:[ae]nce|ace)(?:\s+(?:data|records?|summary|sheets?|reports?))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`}
+	meetingForm    = &lazy.Regexp{Text: `(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b|\brooms?\b`}
+	bookedForm     = &lazy.Regexp{Text: `(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`}
+	bothTopicsForm = &lazy.Regexp{Text: `(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`}
 	// ownListForm asks for the list of employees itself.
-	ownListForm = lazy.Regexp(`(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`)
-	madeForm    = lazy.Regexp(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
-	makingForm  = lazy.Regexp(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|put\s+together|pull\s+together|compile|build|need|want|pull|run)\s+(?:(?:me|us)\s+)?(?:a|an|the|up)?\s*(?:(?:short|brief|full|complete|simple|detailed|whole)\s+)?(?:list|summary|table|report|overview)\b|\b(?:pull\s+up|pull|run|put\s+together)\b|\blook\s+(?:up|into|at)\b`)
+	ownListForm = &lazy.Regexp{Text: `(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`}
+	madeForm    = &lazy.Regexp{Text: `\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`}
+	makingForm  = &lazy.Regexp{Text: `(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|put\s+together|pull\s+together|compile|build|need|want|pull|run)\s+(?:(?:me|us)\s+)?(?:a|an|the|up)?\s*(?:(?:short|brief|full|complete|simple|detailed|whole)\s+)?(?:list|summary|table|report|overview)\b|\b(?:pull\s+up|pull|run|put\s+together)\b|\blook\s+(?:up|into|at)\b`}
 )
 
 type topicForm struct {
 	topic topic
-	form  func() *regexp.Regexp
+	form  *lazy.Regexp
 }
 
 // about takes out the words of a topic. If a text names several, the topic that covers the others counts: overtime
 // covers attendance, and attendance covers the employees. second is a word of a topic that is not covered, such as a
 // room, or the list of employees in a request for records of months.
 func (s *scanner) about() (found topic, second string) {
-	list := ownListForm().FindString(s.text)
-	if bothTopicsForm().MatchString(s.text) { // attendance shows all columns of overtime
+	list := ownListForm.Get().FindString(s.text)
+	if bothTopicsForm.Get().MatchString(s.text) { // attendance shows all columns of overtime
 		found = attendance
 	}
 	forms := []topicForm{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}}
 	for i, l := range allLists() {
-		forms = append(forms, topicForm{lists + topic(i), func() *regexp.Regexp { return l.asks }})
+		forms = append(forms, topicForm{lists + topic(i), l.asks})
 	}
 	for _, t := range forms {
 		m := s.first(t.form)
@@ -371,7 +370,7 @@ func has(text string, any ...string) bool {
 
 // oneLine joins a text into one line, short enough for a title.
 func oneLine(s string) string {
-	r := []rune(strings.TrimSpace(spaceForm().ReplaceAllString(s, " ")))
+	r := []rune(strings.TrimSpace(spaceForm.Get().ReplaceAllString(s, " ")))
 	if len(r) > 60 {
 		r = append(r[:59], '…')
 	}

@@ -108,26 +108,26 @@ const (
 )
 
 var (
-	digitsForm  = lazy.Regexp(`\d{1,2}`)
-	insteadForm = lazy.Regexp(`(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`)
-	ratherForm  = lazy.Regexp(`(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`)
+	digitsForm  = &lazy.Regexp{Text: `\d{1,2}`}
+	insteadForm = &lazy.Regexp{Text: `(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`}
+	ratherForm  = &lazy.Regexp{Text: `(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`}
 	// addForm asks for something more, onlyForm for something in place of the rest.
-	addForm  = lazy.Regexp(`(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`)
-	onlyForm = lazy.Regexp(`(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`)
+	addForm  = &lazy.Regexp{Text: `(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`}
+	onlyForm = &lazy.Regexp{Text: `(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`}
 
-	stepsOutForm = lazy.Regexp(`(?i)(?:ステップ|手順)\s*` + numbers + `(?:番目?)?` + none + `|` + numbers + `\s*番目?(?:の?(?:ステップ|手順))?` + none + `|` + leaveOut + `steps?\s*#?` + numbers + `\b|` + leaveOut + numbers + `(?:st|nd|rd|th)\s+step\b|\b(?:leave|take)\s+steps?\s*#?` + numbers + `\s+out\b|\bsteps?\s*#?` + numbers + `\s+(?:is|are|isn['’]?t|aren['’]?t|can\s+be|should\s+be)\s+(?:not\s+)?(?:needed|necessary|unnecessary|removed|dropped|left\s+out|skipped|omitted)\b`)
-	onlyStepForm = lazy.Regexp(`(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`)
+	stepsOutForm = &lazy.Regexp{Text: `(?i)(?:ステップ|手順)\s*` + numbers + `(?:番目?)?` + none + `|` + numbers + `\s*番目?(?:の?(?:ステップ|手順))?` + none + `|` + leaveOut + `steps?\s*#?` + numbers + `\b|` + leaveOut + numbers + `(?:st|nd|rd|th)\s+step\b|\b(?:leave|take)\s+steps?\s*#?` + numbers + `\s+out\b|\bsteps?\s*#?` + numbers + `\s+(?:is|are|isn['’]?t|aren['’]?t|can\s+be|should\s+be)\s+(?:not\s+)?(?:needed|necessary|unnecessary|removed|dropped|left\s+out|skipped|omitted)\b`}
+	onlyStepForm = &lazy.Regexp{Text: `(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`}
 	// besideStepForm says before or behind which step something is to be done.
-	besideStepForm = lazy.Regexp(`(?i)(?:ステップ|手順)\s*(\d{1,2})\s*の?(?:直|すぐ)?(?:(?:前|まえ)|(後|あと))に?|\b(?:right\s+)?(?:before|(after))\s+(?:the\s+)?step\s*#?(\d{1,2})\b`)
-	changeForm     = lazy.Regexp(`(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`)
+	besideStepForm = &lazy.Regexp{Text: `(?i)(?:ステップ|手順)\s*(\d{1,2})\s*の?(?:直|すぐ)?(?:(?:前|まえ)|(後|あと))に?|\b(?:right\s+)?(?:before|(after))\s+(?:the\s+)?step\s*#?(\d{1,2})\b`}
+	changeForm     = &lazy.Regexp{Text: `(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`}
 )
 
 // rather splits a reason such as "September instead of October" into the wanted and the unwanted.
 func rather(reason string) (wanted, unwanted string) {
-	if m := insteadForm().FindStringSubmatch(reason); m != nil {
+	if m := insteadForm.Get().FindStringSubmatch(reason); m != nil {
 		return m[1], m[2]
 	}
-	if m := ratherForm().FindStringSubmatch(reason); m != nil {
+	if m := ratherForm.Get().FindStringSubmatch(reason); m != nil {
 		return m[2], m[1]
 	}
 	return reason, ""
@@ -158,7 +158,7 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	understood = understood || out
 	stops := len(r.stops)
 	s.groups(&n)
-	delayed := laterForm().MatchString(s.text)
+	delayed := laterForm.Get().MatchString(s.text)
 	p := s.when(r.now)
 	departments, told := s.named()
 	s.take(priorityForm)
@@ -172,8 +172,8 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 	strange := len(departments) > 0 && !r.topic.takesDepartments() ||
 		len(s.unread())+len(n.people)+len(n.unread)+len(said)+len(told)+len(n.stops)-stops > 0 || n.validate && !r.withMonth() || r.topic == message &&
 		(n.noNotice || n.noSheet)
-	turned := deniedForm().MatchString(s.text) || everyForm().MatchString(s.text) || delayed || p.open != "" ||
-		unknownYearForm().MatchString(s.text)
+	turned := deniedForm.Get().MatchString(s.text) || everyForm.Get().MatchString(s.text) || delayed || p.open != "" ||
+		unknownYearForm.Get().MatchString(s.text)
 	now := scope{p.months, departments, n.recipients}
 	if strange || turned || !matched || steps && !now.empty() || !understood && now.empty() || unwanted != "" &&
 		now.empty() {
@@ -193,7 +193,7 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 // change extends a request's scope or replaces a part of it. It reports false if the reason does neither or both, or is
 // about something that the scope does not have.
 func (r *reading) change(now scope, reason, unwanted string) bool {
-	adds, only := addForm().MatchString(reason), onlyForm().MatchString(reason) || unwanted != ""
+	adds, only := addForm.Get().MatchString(reason), onlyForm.Get().MatchString(reason) || unwanted != ""
 	if adds == only || r.noNotice && len(now.recipients) > 0 {
 		return false
 	}
@@ -267,7 +267,7 @@ func (r *reading) without(s *scanner, v version, was reading, steps bool) (out, 
 	}
 	var gone, kept []int
 	for _, m := range s.take(stepsOutForm) {
-		for _, n := range digitsForm().FindAllString(strings.Join(m[1:], ""), -1) {
+		for _, n := range digitsForm.Get().FindAllString(strings.Join(m[1:], ""), -1) {
 			gone = append(gone, number(n))
 		}
 	}

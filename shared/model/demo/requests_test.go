@@ -112,13 +112,13 @@ func TestRequestsOfAnOffice(t *testing.T) {
 				}
 				expect.That(t, English(reply+policy, "ja") == (name == "en"), "in the other language: %s", reply+policy)
 				if word, refused := strings.CutPrefix(x[1], "refused:"); refused {
-					first, _, _ := strings.Cut(reply, spoken(name).examples())
+					first, _, _ := strings.Cut(reply, spoken.In(name).examples())
 					expect.That(t, len(steps) == 0 && strings.Contains(first, strings.TrimSpace(word)),
 						"plans %s, replies %q, policy\n%s", scopeOf(steps), reply, policy)
 					return
 				}
 				got := scopeOf(steps)
-				if note, _, _ := strings.Cut(policy, "\n"); len(steps) > 0 && strings.HasPrefix(note, spoken(name).Aside[:12]) {
+				if note, _, _ := strings.Cut(policy, "\n"); len(steps) > 0 && strings.HasPrefix(note, spoken.In(name).Aside[:12]) {
 					got += " | " + note
 				}
 				expect.That(t, got == x[1], "plans\n%s, want\n%s\nreply %q, policy\n%s", got, x[1], reply, policy)

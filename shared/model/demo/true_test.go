@@ -48,7 +48,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 // The title of a column depends on the list. Another list may have another title for the same member, or none.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	for _, locale := range language.All {
-		w := spoken(locale)
+		w := spoken.In(locale)
 		for of := attendance; of < lists+topic(len(allLists())); of++ {
 			for _, key := range columnsOf(of) {
 				expect.That(t, w.title(of, key) != key, "topic %d has no title for %s", of, key)

@@ -70,7 +70,7 @@ func (s step) of(about string) step {
 	return s
 }
 
-var spoken = language.Read[words](files, "words")
+var spoken = language.Catalog[words]{Files: &files, Folder: "words"}
 
 func (t words) month(m month) string {
 	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}",
@@ -78,37 +78,37 @@ func (t words) month(m month) string {
 }
 
 var (
-	hiraganaForm = lazy.Regexp(`\p{Hiragana}`)
-	kanjiForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+`)
-	politeForm   = lazy.Regexp(`([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`)         // to a name
-	placeForm    = lazy.Regexp(`[\p{Han}\p{Katakana}ー々]+(?:部|課|室)|\d+\s*[年月日]`) // names of departments, and dates
-	latinForm    = lazy.Regexp(`\p{Latin}+`)
-	angleForm    = lazy.Regexp(`<[^>]*>`)
+	hiraganaForm = &lazy.Regexp{Text: `\p{Hiragana}`}
+	kanjiForm    = &lazy.Regexp{Text: `[\p{Han}\p{Katakana}ー々]+`}
+	politeForm   = &lazy.Regexp{Text: `([\p{Han}\p{Katakana}ー々])(?:さん|さま|くん)`}         // to a name
+	placeForm    = &lazy.Regexp{Text: `[\p{Han}\p{Katakana}ー々]+(?:部|課|室)|\d+\s*[年月日]`} // names of departments, and dates
+	latinForm    = &lazy.Regexp{Text: `\p{Latin}+`}
+	angleForm    = &lazy.Regexp{Text: `<[^>]*>`}
 	// glueForm matches a word that occurs only in English sentences.
-	glueForm = lazy.Regexp(`(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`)
+	glueForm = &lazy.Regexp{Text: `(?i)\b(?:a|an|the|of|for|in|on|to|from|and|at|by|with|please|is|are|me|my|our|your|this|last|next|who|what|how)\b`}
 )
 
 // English reports whether a text is English and should be answered in English. Names and quotations in Japanese don't
 // count. If the text is in neither language, the locale decides.
 func English(text, locale string) bool {
-	text = politeForm().ReplaceAllString(angleForm().ReplaceAllString(Plain(text), " "), "$1")
+	text = politeForm.Get().ReplaceAllString(angleForm.Get().ReplaceAllString(Plain(text), " "), "$1")
 	if rest, _, closed := quotations(text); closed &&
-		(latinForm().MatchString(rest) || kanjiForm().MatchString(rest) || hiraganaForm().MatchString(rest)) {
+		(latinForm.Get().MatchString(rest) || kanjiForm.Get().MatchString(rest) || hiraganaForm.Get().MatchString(rest)) {
 		text = rest
 	}
-	latin, kanji := len(latinForm().FindAllString(text, -1)), len(kanjiForm().FindAllString(text, -1))
+	latin, kanji := len(latinForm.Get().FindAllString(text, -1)), len(kanjiForm.Get().FindAllString(text, -1))
 	names := 0
 	if latin > 0 {
-		names = len(placeForm().FindAllString(text, -1))
-		kanji = len(kanjiForm().FindAllString(placeForm().ReplaceAllString(text, " "), -1))
+		names = len(placeForm.Get().FindAllString(text, -1))
+		kanji = len(kanjiForm.Get().FindAllString(placeForm.Get().ReplaceAllString(text, " "), -1))
 	}
 	switch {
-	case hiraganaForm().MatchString(text):
+	case hiraganaForm.Get().MatchString(text):
 		return false
 	case kanji > 0:
-		return latin >= 2*kanji && glueForm().MatchString(text)
+		return latin >= 2*kanji && glueForm.Get().MatchString(text)
 	case names > 0:
-		return latin > 1 || glueForm().MatchString(text)
+		return latin > 1 || glueForm.Get().MatchString(text)
 	}
 	return latin > 0 || locale == "en"
 }

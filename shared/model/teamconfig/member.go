@@ -19,7 +19,7 @@ var agentTypes = map[string]string{
 var aliases = [][2]string{{"name", "agent_name"}, {"type", "agent_type"}, {"description", "tool_description"}}
 
 // toolForm is the form of a tool's name that all vendors accept.
-var toolForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
+var toolForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
 
 // member reads one of [[team.members]]. Its keys take precedence over those of the file that it names.
 func (r *reading) member(file, path string, keys map[string]any) Member {
@@ -109,7 +109,7 @@ func (s *section) agent() Member {
 	if m.ToolName != nil && blank(*m.ToolName) {
 		m.ToolName = nil
 	}
-	if tool := m.Tool(); !blank(m.AgentName) && !toolForm().MatchString(tool) {
+	if tool := m.Tool(); !blank(m.AgentName) && !toolForm.Get().MatchString(tool) {
 		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
 	}
 	if !blank(m.AgentName) {

@@ -53,7 +53,7 @@ func (t Turn) callables() (shown []callable, left int) {
 }
 
 // planned matches how the descriptions of Ringi's own tools name earlier results, which only plans of steps have.
-var planned = lazy.Regexp(`\[?(?:\{\\"\$ref\\": \\"step-[^"]*\\"\}(?:, )?)+\]?`)
+var planned = lazy.Regexp{Text: `\[?(?:\{\\"\$ref\\": \\"step-[^"]*\\"\}(?:, )?)+\]?`}
 
 // shownInput returns a tool's schema as the model reads it: nothing in it refers to something else, since no argument
 // may.
@@ -63,7 +63,7 @@ func shownInput(s tool.Spec) json.RawMessage {
 		return json.RawMessage(s.InputSchema)
 	}
 	if s.Pin == nil {
-		text = planned().ReplaceAll(text, []byte("the values themselves"))
+		text = planned.Get().ReplaceAll(text, []byte("the values themselves"))
 	}
 	return text
 }

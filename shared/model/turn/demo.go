@@ -18,10 +18,10 @@ import (
 type Demo struct{}
 
 var (
-	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
-	demoNext  = lazy.Regexp(`(?i)\n\s*(?:コマンド|command)\s*[:：]`) // between the commands of a plan
-	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
-	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
+	demoRun   = lazy.Regexp{Text: `(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`}
+	demoNext  = lazy.Regexp{Text: `(?i)\n\s*(?:コマンド|command)\s*[:：]`} // between the commands of a plan
+	demoTest  = lazy.Regexp{Text: `(?i)テスト(?:を|して|実行)|run the tests?`}
+	demoRingi = lazy.Regexp{Text: `(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`}
 )
 
 // demoFiles are a program and its test, so that the tests can be run next. Where they were proposed before, %AGAIN% is a
@@ -48,7 +48,7 @@ func demoAnswer(r model.Request) model.Response {
 	}
 	last, result := lastSaid(r.Messages[len(r.Messages)-1])
 	spoken := lastSpoken(r.Messages) // Ringi's messages are in the workspace's language, which may not be the person's
-	if m := demoRun().FindStringSubmatch(spoken); m != nil {
+	if m := demoRun.Get().FindStringSubmatch(spoken); m != nil {
 		spoken = strings.TrimSuffix(spoken, m[1]) // a command is in no language
 	}
 	ja := !demo.English(spoken, "ja")
@@ -79,33 +79,33 @@ func demoAnswer(r model.Request) model.Response {
 	name, input, reads := demoRead(last.Text)
 	wanted, calls := demoCall(last.Text, in("入社した人を調べます", "Looks up who joined"))
 	file, content, named := demoNamed(last.Text, ja)
-	switch m := demoRun().FindStringSubmatch(last.Text); {
+	switch m := demoRun.Get().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
 		return demoGot(r.Messages, result, ja, in)
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。",
 			"Demo agent: I propose this command, as you wrote it."),
 			demoCommands(m[1], in("頼まれたコマンドを実行します", "Runs the requested command")))
-	case demoTest().MatchString(last.Text):
+	case demoTest.Get().MatchString(last.Text):
 		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "Demo agent: I propose running the tests."),
 			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します",
 				"Runs the tests in the working folder"))+`}`)
 	case named:
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。"+file+" を提案します。",
 			"Demo agent: I propose "+file+"."), demoWrites(file, content, in(file+" を書きます", "Writes "+file), r.Messages))
-	case demoFile().MatchString(last.Text):
+	case demoFile.Get().MatchString(last.Text):
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。",
 			"Demo agent: I propose two sample files."),
 			strings.NewReplacer("%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")),
 				"%AGAIN%", demoAgain(r.Messages)).Replace(demoFiles))
-	case demoPull().MatchString(last.Text):
+	case demoPull.Get().MatchString(last.Text):
 		return demoPulls(r.Tools, in)
 	case calls:
 		return call(string(agent.ToolCall), in("デモのエージェントです。従業員の一覧の読み取りを提案します。",
 			"Demo agent: I propose reading the list of employees."), wanted)
 	case reads:
 		return call(name, "", input)
-	case demoRingi().MatchString(last.Text):
+	case demoRingi.Get().MatchString(last.Text):
 		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "Demo agent: I'm making this a request."),
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
@@ -144,7 +144,7 @@ func demoWaits(m model.Message) bool {
 // demoCommands proposes a script, or several that were each written after a line's “command:”.
 func demoCommands(text, summary string) string {
 	var all []string
-	for _, script := range demoNext().Split(text, -1) {
+	for _, script := range demoNext.Get().Split(text, -1) {
 		all = append(all, `{"script":`+quoted(strings.TrimSpace(script))+`,"timeout_seconds":60`)
 	}
 	if len(all) == 1 {
@@ -181,7 +181,7 @@ func demoRequest(said []model.Message) string {
 			continue
 		}
 		last, _ := lastSaid(said[i])
-		if text := strings.TrimSpace(demoRingi().ReplaceAllString(last.Text, "")); text != "" {
+		if text := strings.TrimSpace(demoRingi.Get().ReplaceAllString(last.Text, "")); text != "" {
 			return text
 		}
 		if first == "" {

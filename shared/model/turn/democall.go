@@ -12,18 +12,18 @@ import (
 )
 
 var (
-	demoJoined = lazy.Regexp(`(?i)入社|入った人|\b(?:joiners?|joined|new hires?)\b`)
-	demoMonth  = lazy.Regexp(`(?i)(\d{1,2})\s*月|\b(january|february|march|april|may|june|july|august|september|october|november|december)\b`)
-	demoOf     = lazy.Regexp(`「([^」]{1,100})」|“([^”]{1,100})”`)
+	demoJoined = lazy.Regexp{Text: `(?i)入社|入った人|\b(?:joiners?|joined|new hires?)\b`}
+	demoMonth  = lazy.Regexp{Text: `(?i)(\d{1,2})\s*月|\b(january|february|march|april|may|june|july|august|september|october|november|december)\b`}
+	demoOf     = lazy.Regexp{Text: `「([^」]{1,100})」|“([^”]{1,100})”`}
 )
 
 // demoCall returns the call of a tool that answers who joined, if a person asks that in plain words.
 func demoCall(text, summary string) (input string, ok bool) {
-	if !demoJoined().MatchString(text) {
+	if !demoJoined.Get().MatchString(text) {
 		return "", false
 	}
 	arguments := map[string]any{"department": nil, "status": "all"}
-	if m := demoOf().FindStringSubmatch(text); m != nil {
+	if m := demoOf.Get().FindStringSubmatch(text); m != nil {
 		arguments["department"] = m[1] + m[2]
 	}
 	inner, err := json.Marshal(arguments)
@@ -35,7 +35,7 @@ func demoCall(text, summary string) (input string, ok bool) {
 
 // demoMonthOf returns the month that a text names; 0: none.
 func demoMonthOf(text string) time.Month {
-	m := demoMonth().FindStringSubmatch(text)
+	m := demoMonth.Get().FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}

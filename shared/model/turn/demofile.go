@@ -11,18 +11,18 @@ import (
 )
 
 var (
-	demoFile = lazy.Regexp(`(?i)ファイルを(?:作|書)|(?:make|write|create)\s+(?:me\s+)?a\s+(?:new\s+)?file`)
+	demoFile = lazy.Regexp{Text: `(?i)ファイルを(?:作|書)|(?:make|write|create)\s+(?:me\s+)?a\s+(?:new\s+)?file`}
 	// demoName matches the name of a file that is to be made.
-	demoName = lazy.Regexp(`(?i)(?:make|write|create)\s+(?:me\s+)?(?:(?:a|the)\s+)?(?:new\s+)?(?:file\s+)?(?:(?:called|named)\s+)?[“"'` + "`" + `]?` + fileName + `|[「“"'` + "`" + `]?` + fileName + `[」”"'` + "`" + `]?\s*(?:という(?:名前の)?(?:ファイル)?|のファイル)?\s*を\s*(?:作|書|新規)`)
+	demoName = lazy.Regexp{Text: `(?i)(?:make|write|create)\s+(?:me\s+)?(?:(?:a|the)\s+)?(?:new\s+)?(?:file\s+)?(?:(?:called|named)\s+)?[“"'` + "`" + `]?` + fileName + `|[「“"'` + "`" + `]?` + fileName + `[」”"'` + "`" + `]?\s*(?:という(?:名前の)?(?:ファイル)?|のファイル)?\s*を\s*(?:作|書|新規)`}
 	// demoBody matches the text of a file that a person wrote: in a fence, or behind a colon or in quotation marks.
-	demoBody = lazy.Regexp("(?s)```(?:[a-z]+\n)?(.*?)```|[:：][ \t]*\n?(.*)$|「([^」]+)」を(?:書|入れ)|\\bwith\\s+[“\"]([^”\"]+)[”\"]")
+	demoBody = lazy.Regexp{Text: "(?s)```(?:[a-z]+\n)?(.*?)```|[:：][ \t]*\n?(.*)$|「([^」]+)」を(?:書|入れ)|\\bwith\\s+[“\"]([^”\"]+)[”\"]"}
 )
 
 const fileName = `([\p{L}\p{N}_][\p{L}\p{N}_./-]*\.[A-Za-z][A-Za-z0-9]{0,9})`
 
 // demoNamed returns the file that a message names and what is to stand in it; false: it asks for no file by name.
 func demoNamed(text string, ja bool) (name, content string, ok bool) {
-	at := demoName().FindStringSubmatchIndex(text)
+	at := demoName.Get().FindStringSubmatchIndex(text)
 	if at == nil {
 		return "", "", false
 	}
@@ -34,7 +34,7 @@ func demoNamed(text string, ja bool) (name, content string, ok bool) {
 	if strings.Contains(name, "..") || strings.Contains(name, "//") {
 		return "", "", false
 	}
-	if m := demoBody().FindStringSubmatch(text[at[1]:]); m != nil {
+	if m := demoBody.Get().FindStringSubmatch(text[at[1]:]); m != nil {
 		if body := strings.Trim(strings.Join(m[1:], ""), "\n "); body != "" {
 			return name, body + "\n", true
 		}

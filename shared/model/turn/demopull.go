@@ -10,7 +10,7 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-var demoPull = lazy.Regexp(`(?i)プルリク|pull request`)
+var demoPull = lazy.Regexp{Text: `(?i)プルリク|pull request`}
 
 // demoPulls proposes a pull request of all that has changed, or says what that needs.
 func demoPulls(tools []model.Tool, in func(ja, en string) string) model.Response {

@@ -11,21 +11,21 @@ import (
 )
 
 var (
-	demoList = lazy.Regexp(`(?i)ファイル(?:の?一覧)?を?(?:見せて|見たい|一覧|リスト)|ファイルの?一覧|(?:list|show)(?: me)?(?: all| the)*(?: of)?(?: the)? files`)
-	demoFind = lazy.Regexp(`(?i)search (?:the files )?for\s+[“"'「]?([^”"'」\n]{1,200})|[「“"']?([^」”"'\s、。]{1,200})[」”"']?\s*を(?:検索|探して)`)
-	demoOpen = lazy.Regexp(`(?i)(?:read|open|show(?: me)?)\s+[「“"']?([^\s」”"'、。]*\.[^\s」”"'、。]+)|[「“"']?([^\s」”"'、。]*\.[^\s」”"'、。]+?)[」”"']?\s*を(?:読|開|見せ)`)
+	demoList = lazy.Regexp{Text: `(?i)ファイル(?:の?一覧)?を?(?:見せて|見たい|一覧|リスト)|ファイルの?一覧|(?:list|show)(?: me)?(?: all| the)*(?: of)?(?: the)? files`}
+	demoFind = lazy.Regexp{Text: `(?i)search (?:the files )?for\s+[“"'「]?([^”"'」\n]{1,200})|[「“"']?([^」”"'\s、。]{1,200})[」”"']?\s*を(?:検索|探して)`}
+	demoOpen = lazy.Regexp{Text: `(?i)(?:read|open|show(?: me)?)\s+[「“"']?([^\s」”"'、。]*\.[^\s」”"'、。]+)|[「“"']?([^\s」”"'、。]*\.[^\s」”"'、。]+?)[」”"']?\s*を(?:読|開|見せ)`}
 )
 
 // demoRead returns the read that a person asks for in plain words.
 func demoRead(text string) (name, input string, ok bool) {
 	first := func(m []string) string { return strings.TrimRight(strings.TrimSpace(m[1]+m[2]), ".?!") }
-	if demoList().MatchString(text) {
+	if demoList.Get().MatchString(text) {
 		return listFiles, `{"path":""}`, true
 	}
-	if m := demoFind().FindStringSubmatch(text); m != nil && first(m) != "" {
+	if m := demoFind.Get().FindStringSubmatch(text); m != nil && first(m) != "" {
 		return search, `{"path":"","text":` + quoted(first(m)) + `}`, true
 	}
-	if m := demoOpen().FindStringSubmatch(text); m != nil && first(m) != "" {
+	if m := demoOpen.Get().FindStringSubmatch(text); m != nil && first(m) != "" {
 		return readFile, `{"path":` + quoted(first(m)) + `,"from":1,"to":0}`, true
 	}
 	return "", "", false

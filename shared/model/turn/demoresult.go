@@ -10,37 +10,37 @@ import (
 
 // What Ringi tells an agent of an action's end, in either language of the workspace.
 var (
-	demoEnded   = lazy.Regexp(`^(?:Action #\d+ (?:(is done)|failed)|操作 #\d+ (?:が(完了)|は失敗)しました)`)
-	demoExit    = lazy.Regexp(`(?m)^(?:Exit code|終了コード): (-?\d+)$`)
-	demoRan     = lazy.Regexp(`(?m)^(?:Command|コマンド) \d+: (?:(?:exit code|終了コード) (\d+))?`)
-	demoChanged = lazy.Regexp(`(?:Files changed|変わったファイル): (\d+)(?: 件、|, )\+(\d+)(?: 行)? −(\d+)`)
-	demoPulled  = lazy.Regexp(`(?m)^(?:Draft pull request|プルリクエストの下書き): (\S+)$`)
-	demoOutput  = lazy.Regexp(`(?s)(?:each after its number:|行番号に続けて示します:)\n?(.*)$`)
-	demoNumber  = lazy.Regexp(`(?m)^ *\d+: ?`)
+	demoEnded   = lazy.Regexp{Text: `^(?:Action #\d+ (?:(is done)|failed)|操作 #\d+ (?:が(完了)|は失敗)しました)`}
+	demoExit    = lazy.Regexp{Text: `(?m)^(?:Exit code|終了コード): (-?\d+)$`}
+	demoRan     = lazy.Regexp{Text: `(?m)^(?:Command|コマンド) \d+: (?:(?:exit code|終了コード) (\d+))?`}
+	demoChanged = lazy.Regexp{Text: `(?:Files changed|変わったファイル): (\d+)(?: 件、|, )\+(\d+)(?: 行)? −(\d+)`}
+	demoPulled  = lazy.Regexp{Text: `(?m)^(?:Draft pull request|プルリクエストの下書き): (\S+)$`}
+	demoOutput  = lazy.Regexp{Text: `(?s)(?:each after its number:|行番号に続けて示します:)\n?(.*)$`}
+	demoNumber  = lazy.Regexp{Text: `(?m)^ *\d+: ?`}
 )
 
 // What the programs that run tests print last.
 var (
-	demoNode     = lazy.Regexp(`(?m)^(?:#|ℹ) (pass|fail) (\d+)$`)
-	demoUnittest = lazy.Regexp(`(?m)^Ran (\d+) tests? in`)
-	demoBroken   = lazy.Regexp(`(?m)^FAILED \((?:failures=(\d+))?(?:, )?(?:errors=(\d+))?`)
-	demoPytest   = lazy.Regexp(`(?m)\b(\d+) (passed|failed)\b.* in [\d.]+s`)
-	demoGo       = lazy.Regexp(`(?m)^\s*--- (PASS|FAIL): `)
+	demoNode     = lazy.Regexp{Text: `(?m)^(?:#|ℹ) (pass|fail) (\d+)$`}
+	demoUnittest = lazy.Regexp{Text: `(?m)^Ran (\d+) tests? in`}
+	demoBroken   = lazy.Regexp{Text: `(?m)^FAILED \((?:failures=(\d+))?(?:, )?(?:errors=(\d+))?`}
+	demoPytest   = lazy.Regexp{Text: `(?m)\b(\d+) (passed|failed)\b.* in [\d.]+s`}
+	demoGo       = lazy.Regexp{Text: `(?m)^\s*--- (PASS|FAIL): `}
 )
 
 // demoDid says how an action ended: the exit code, tests, changed files, or the last lines of the output. ok is false if
 // it was not carried out.
 func demoDid(result string, in func(ja, en string) string) (text string, ok bool) {
-	m := demoEnded().FindStringSubmatch(result)
+	m := demoEnded.Get().FindStringSubmatch(result)
 	if m == nil {
 		return "", false
 	}
 	told, output := result, ""
-	if at := demoOutput().FindStringSubmatchIndex(result); at != nil {
-		told, output = result[:at[0]], demoNumber().ReplaceAllString(result[at[2]:at[3]], "")
+	if at := demoOutput.Get().FindStringSubmatchIndex(result); at != nil {
+		told, output = result[:at[0]], demoNumber.Get().ReplaceAllString(result[at[2]:at[3]], "")
 	}
 	var facts []string
-	if x := demoExit().FindStringSubmatch(told); x != nil {
+	if x := demoExit.Get().FindStringSubmatch(told); x != nil {
 		facts = append(facts, in("終了コード ", "exit code ")+x[1])
 	}
 	if codes, n := demoCodes(told); n > 0 {
@@ -50,7 +50,7 @@ func demoDid(result string, in func(ja, en string) string) (text string, ok bool
 	if tests != "" {
 		facts = append(facts, tests)
 	}
-	if x := demoChanged().FindStringSubmatch(told); x != nil {
+	if x := demoChanged.Get().FindStringSubmatch(told); x != nil {
 		many := ""
 		if x[1] != "1" {
 			many = "s"
@@ -58,7 +58,7 @@ func demoDid(result string, in func(ja, en string) string) (text string, ok bool
 		form := in("ファイル %[1]s 件を変更 (+%[3]s 行 −%[4]s 行)", "%s file%s changed (+%s −%s)")
 		facts = append(facts, fmt.Sprintf(form, x[1], many, x[2], x[3]))
 	}
-	if x := demoPulled().FindStringSubmatch(told); x != nil {
+	if x := demoPulled.Get().FindStringSubmatch(told); x != nil {
 		facts = append(facts, in("プルリクエストの下書き ", "draft pull request ")+x[1])
 	}
 	text = in("失敗しました", "Failed")
@@ -78,7 +78,7 @@ func demoDid(result string, in func(ja, en string) string) (text string, ok bool
 // demoCodes lists the exit codes of several commands, a dash for one that has none.
 func demoCodes(told string) (codes string, n int) {
 	var all []string
-	for _, m := range demoRan().FindAllStringSubmatch(told, -1) {
+	for _, m := range demoRan.Get().FindAllStringSubmatch(told, -1) {
 		if m[1] == "" {
 			m[1] = "–"
 		}
@@ -94,24 +94,24 @@ func demoTests(output string, in func(ja, en string) string) string {
 		v, _ := strconv.Atoi(n) // of digits
 		count[what] += v
 	}
-	found := demoNode().FindAllStringSubmatch(output, -1)
+	found := demoNode.Get().FindAllStringSubmatch(output, -1)
 	for _, m := range found {
 		add(m[1], m[2])
 	}
-	if m := demoUnittest().FindStringSubmatch(output); m != nil {
+	if m := demoUnittest.Get().FindStringSubmatch(output); m != nil {
 		found = append(found, m)
 		add("pass", m[1])
-		if b := demoBroken().FindStringSubmatch(output); b != nil {
+		if b := demoBroken.Get().FindStringSubmatch(output); b != nil {
 			add("fail", b[1])
 			add("fail", b[2])
 			count["pass"] -= count["fail"]
 		}
 	}
-	for _, m := range demoPytest().FindAllStringSubmatch(output, -1) {
+	for _, m := range demoPytest.Get().FindAllStringSubmatch(output, -1) {
 		found = append(found, m)
 		add(m[2][:4], m[1])
 	}
-	for _, m := range demoGo().FindAllStringSubmatch(output, -1) {
+	for _, m := range demoGo.Get().FindAllStringSubmatch(output, -1) {
 		found = append(found, m)
 		add(strings.ToLower(m[1]), "1")
 	}

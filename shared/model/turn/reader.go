@@ -133,7 +133,7 @@ type listed struct {
 const noText = "no text in UTF-8"
 
 // fence is what could end or open the fence of messages.
-var fence = lazy.Regexp(`(?i)<(/?\s*messages)`)
+var fence = lazy.Regexp{Text: `(?i)<(/?\s*messages)`}
 
 // Read answers a call of a read tool. It also returns the lines that the result of read_file has.
 func (f *Files) Read(ctx context.Context, c model.Call) (model.Result, conversation.Lines) {
@@ -182,7 +182,7 @@ func written(x shown) (string, error) {
 	if err := e.Encode(x); err != nil {
 		return "", fmt.Errorf("write a result: %w", err)
 	}
-	return fence().ReplaceAllString(strings.TrimSpace(b.String()), `\u003c$1`), nil
+	return fence.Get().ReplaceAllString(strings.TrimSpace(b.String()), `\u003c$1`), nil
 }
 
 func (f *Files) read(ctx context.Context, c model.Call) (out shown, lines conversation.Lines, err error) {

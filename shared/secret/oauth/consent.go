@@ -73,7 +73,7 @@ func Code(returned url.Values) (string, error) {
 	if returned.Get("error") == "" && returned.Get("code") != "" {
 		return returned.Get("code"), nil
 	}
-	if why := returned.Get("error"); code().MatchString(why) {
+	if why := returned.Get("error"); code.Get().MatchString(why) {
 		return "", fmt.Errorf("%w: %s", ErrDenied, why)
 	}
 	return "", ErrDenied

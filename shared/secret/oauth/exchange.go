@@ -76,7 +76,7 @@ func company(id any) string {
 		id = strconv.FormatFloat(n, 'f', 0, 64)
 	}
 	text, _ := id.(string)
-	return digits().FindString(text)
+	return digits.Get().FindString(text)
 }
 
 // answer records the response's status, so that it is known even if the body is incomplete.
@@ -95,8 +95,8 @@ func (a *answer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 var (
-	digits = lazy.Regexp(`^[0-9]{1,20}$`)
-	code   = lazy.Regexp(`^[a-z_]{1,40}$`)
+	digits = lazy.Regexp{Text: `^[0-9]{1,20}$`}
+	code   = lazy.Regexp{Text: `^[a-z_]{1,40}$`}
 )
 
 // failed classifies a failed exchange. It keeps only the answer's error code because its text may repeat the token.
@@ -104,7 +104,7 @@ func (p Provider) failed(err error, a *answer) *Error {
 	name := failedcall.Provider(p.Name)
 	said := &oauth2.RetrieveError{}
 	errors.As(err, &said)
-	if !code().MatchString(said.ErrorCode) {
+	if !code.Get().MatchString(said.ErrorCode) {
 		said.ErrorCode = ""
 	}
 	switch {
@@ -160,7 +160,7 @@ func (p Provider) Revoke(ctx context.Context, c Client, token string) error {
 	switch {
 	case res.StatusCode == http.StatusOK, res.StatusCode == http.StatusNoContent, said.Error == "invalid_token":
 		return nil
-	case !code().MatchString(said.Error):
+	case !code.Get().MatchString(said.Error):
 		said.Error = ""
 	}
 	return fmt.Errorf("revoke a token of %s: HTTP %d %s", p.Name, res.StatusCode, said.Error)

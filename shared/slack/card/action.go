@@ -103,7 +103,7 @@ func (d conversationDrawing) unapprovable(x *conversation.Action) string {
 
 // Unapprovable says on any surface why nobody can approve an action with this payload; empty: people can.
 func Unapprovable(x *conversation.Action, p conversation.Payload, locale string) string {
-	w := conversationWordsOf(locale)
+	w := conversationWordsOf.In(locale)
 	if x.Base == nil {
 		return w.Outdated
 	}
@@ -126,7 +126,7 @@ func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
 // ActionCalled returns what people call an action on any surface, or "" for a type that this release doesn't know.
 func ActionCalled(x *conversation.Action, locale string) string {
 	if x.Pushed != nil {
-		return conversationWordsOf(locale).PushType
+		return conversationWordsOf.In(locale).PushType
 	}
 	return agent.Called(locale)[x.ActionType]
 }
@@ -374,11 +374,11 @@ func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
 }
 
-var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")
+var terminalCode = lazy.Regexp{Text: "\x1b\\[[0-9;?]*[A-Za-z]"}
 
 // Output is a line of a command's output as people see it: as it is, without a terminal's colours, and with nothing
 // hidden.
-func Output(line string) string { return legible.Code(terminalCode().ReplaceAllString(line, "")) }
+func Output(line string) string { return legible.Code(terminalCode.Get().ReplaceAllString(line, "")) }
 
 // tail shows the last lines of the action's output and says how many lines there were, and which are missing.
 func (d conversationDrawing) tail(x *conversation.Action, title string) []slack.Block {

@@ -145,9 +145,11 @@ func coded(spelled string) string {
 }
 
 // tickedApart spells out backticks that would end a block of code. Fewer than three don't.
-func tickedApart(spelled string) string { return fenceForm().ReplaceAllStringFunc(spelled, unticked) }
+func tickedApart(spelled string) string {
+	return fenceForm.Get().ReplaceAllStringFunc(spelled, unticked)
+}
 
-var fenceForm = lazy.Regexp("`{3,}")
+var fenceForm = lazy.Regexp{Text: "`{3,}"}
 
 func unticked(spelled string) string { return strings.ReplaceAll(spelled, "`", "⟨U+0060⟩") }
 
@@ -166,7 +168,7 @@ func (d drawing) destinationLines(a argument) []string {
 	var out []string
 	for _, v := range a.values {
 		line := d.label(strings.Join(a.path, pathSign)) + ": "
-		if a.name == "recipient" && idForm().MatchString(v) {
+		if a.name == "recipient" && idForm.Get().MatchString(v) {
 			line += d.w.mention(v) + " "
 		}
 		out = append(out, line+inlineCode(v))

@@ -26,7 +26,7 @@ const MaxTyped = 3000
 
 // RequestModal asks for the request and for the place of its cards, by default the conversation that the person is in.
 func RequestModal(locale string) slack.ModalViewRequest {
-	w := askWordsOf(locale)
+	w := askWordsOf.In(locale)
 	text := &slack.PlainTextInputBlockElement{
 		Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped,
 		Placeholder: label(w.TextPlaceholder),
@@ -54,7 +54,7 @@ type RequestOf struct {
 // MessageRequestModal shows the text of a message that somebody turns into a request. The person may edit it before
 // sending. A text that is too long for one field continues in the next.
 func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {
-	w := askWordsOf(locale)
+	w := askWordsOf.In(locale)
 	view := RequestModal(locale)
 	view.Blocks.BlockSet = nil
 	all := text
@@ -116,7 +116,7 @@ const maxAsked = 2500
 func Asked(locale, user, text string) Message {
 	said := paragraph(text, maxAsked)
 	said = "> " + strings.ReplaceAll(said, "\n", "\n> ")
-	return outgoing.Message{Text: fill(askWordsOf(locale).Asked, "who", wordsOf(locale).mention(user), "text", said),
+	return outgoing.Message{Text: fill(askWordsOf.In(locale).Asked, "who", wordsOf.In(locale).mention(user), "text", said),
 		Attachments: []slack.Attachment{}}
 }
 
@@ -145,7 +145,7 @@ const (
 
 // Told returns the note's sentence, followed by link unless that is empty.
 func (n AskNote) Told(locale, link string) string {
-	w := askWordsOf(locale)
+	w := askWordsOf.In(locale)
 	text := fill(w.Notes[n], "max", MaxTyped)
 	if link != "" && addressed(link) {
 		text += " <" + escape(link) + "|" + w.Open + ">"

@@ -25,4 +25,4 @@ type askWords struct {
 	StateWaits, StateRunning, StatePrepared                             string
 }
 
-var askWordsOf = language.Read[askWords](files, "texts/asks")
+var askWordsOf = language.Catalog[askWords]{Files: &files, Folder: "texts/asks"}

@@ -44,7 +44,7 @@ func (d conversationDrawing) callNotes(x *conversation.Action) []string {
 
 // CallNotes says on any surface of a call that waits what nobody wrote, where its result goes, and who can read it.
 func CallNotes(s *conversation.Conversation, p conversation.Payload, locale string) (lines []string) {
-	w := conversationWordsOf(locale)
+	w := conversationWordsOf.In(locale)
 	if p.Unseen {
 		lines = append(lines, w.CallUnseen)
 	}
@@ -64,7 +64,7 @@ func CallNotes(s *conversation.Conversation, p conversation.Payload, locale stri
 // CallKind says on any surface whether a call only reads.
 func CallKind(access aggregate.Access, locale string) string {
 	if access == aggregate.Write {
-		return conversationWordsOf(locale).CallWrites
+		return conversationWordsOf.In(locale).CallWrites
 	}
-	return conversationWordsOf(locale).CallReads
+	return conversationWordsOf.In(locale).CallReads
 }

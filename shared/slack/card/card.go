@@ -36,7 +36,7 @@ func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now t
 
 // RenderLinked is RenderUnder with links to the pages of the console at this address.
 func RenderLinked(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, console string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now, console: console}
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now, console: console}
 	m := d.render(c)
 	if hasTable(m) {
 		d.plain = true

@@ -51,7 +51,7 @@ func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page 
 func OthersModal(
 	a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string,
 ) (view slack.ModalViewRequest, ok bool) {
-	d := drawing{a: a, w: wordsOf(locale)}
+	d := drawing{a: a, w: wordsOf.In(locale)}
 	w := contestWords.In(locale)
 	p, e, page, ok := Other(a, o)
 	if !ok {

@@ -75,8 +75,8 @@ type conversationDrawing struct {
 }
 
 func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) conversationDrawing {
-	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}
-	return conversationDrawing{drawing: of, t: t, texts: conversationWordsOf(locale)}
+	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf.In(locale), now: now}
+	return conversationDrawing{drawing: of, t: t, texts: conversationWordsOf.In(locale)}
 }
 
 func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block {

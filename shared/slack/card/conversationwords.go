@@ -73,7 +73,7 @@ type conversationWords struct {
 	Otherwise                               string // for a reason without a sentence of its own
 }
 
-var conversationWordsOf = language.Read[conversationWords](files, "texts/conversations")
+var conversationWordsOf = language.Catalog[conversationWords]{Files: &files, Folder: "texts/conversations"}
 
 // reason says why something was not done and what people can do next.
 func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
@@ -86,5 +86,5 @@ func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
 
 // ActionReason says on any surface why an action was not done.
 func ActionReason(locale string, r aggregate.Reason, detail string) string {
-	return conversationWordsOf(locale).reason(r, detail)
+	return conversationWordsOf.In(locale).reason(r, detail)
 }

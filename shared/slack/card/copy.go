@@ -15,8 +15,8 @@ import (
 // Copy draws a copy of a card for a person's direct messages: the same card with the same buttons, below a line that
 // names the task and links to the original card. For task.CardOutcome it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	w := askWordsOf(s.Locale)
-	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) +
+	w := askWordsOf.In(s.Locale)
+	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf.In(s.Locale).mention(a.Head.Requester)) +
 		opens(link, w))
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
@@ -26,14 +26,14 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 
 // ConversationCopy is Copy for an action of a conversation.
 func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
-	w := askWordsOf(t.locale(s))
+	w := askWordsOf.In(t.locale(s))
 	return under(contextLine(conversationFrom(t.Aggregate, w)+opens(link, w)), RenderConversation(t, c, s, now))
 }
 
 // conversationFrom names a conversation, the person who began it, and its agent.
 func conversationFrom(a *conversation.Aggregate, w *askWords) string {
 	return fill(w.ConversationFrom, "title", conversationTitle(a.Conversation, w),
-		"who", wordsOf(w.Locale).mention(a.Conversation.Opener), "agent", inline(a.Conversation.AgentID, maxTool))
+		"who", wordsOf.In(w.Locale).mention(a.Conversation.Opener), "agent", inline(a.Conversation.AgentID, maxTool))
 }
 
 func conversationTitle(s *conversation.Conversation, w *askWords) string {
@@ -61,8 +61,8 @@ func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
 
 // outcomeOf tells the requester briefly how their task ended.
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
-	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
-	w := askWordsOf(s.Locale)
+	d := drawing{a: a, settings: s, w: wordsOf.In(s.Locale), now: now}
+	w := askWordsOf.In(s.Locale)
 	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w))
 	colour := grey
 	blocks := []slack.Block{section("*" + text + "*" + opens(link, w))}

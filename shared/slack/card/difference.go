@@ -32,7 +32,7 @@ func (d conversationDrawing) again(path string) string {
 
 // Earlier says on any surface which actions changed a path before, and whether people saw what they wrote; empty: none.
 func Earlier(by []conversation.Maker, locale string) string {
-	return earlier(by, conversationWordsOf(locale))
+	return earlier(by, conversationWordsOf.In(locale))
 }
 
 func earlier(by []conversation.Maker, w *conversationWords) string {
@@ -55,7 +55,7 @@ func earlier(by []conversation.Maker, w *conversationWords) string {
 
 // Seen says on any surface whether people saw the text of what an action changed before that was made.
 func Seen(x *conversation.Action, locale string) string {
-	w := conversationWordsOf(locale)
+	w := conversationWordsOf.In(locale)
 	if x.Maker().Seen {
 		return w.Seen
 	}
@@ -64,7 +64,7 @@ func Seen(x *conversation.Action, locale string) string {
 
 // Became says on any surface what became of a path.
 func Became(c conversation.FileChange, locale string) string {
-	return became(c, conversationWordsOf(locale), legible.OneLine, wordsOf(locale).None)
+	return became(c, conversationWordsOf.In(locale), legible.OneLine, wordsOf.In(locale).None)
 }
 
 // became says in words what became of a path; named draws where a link leads, and none that it leads nowhere.

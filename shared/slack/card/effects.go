@@ -63,7 +63,7 @@ func (d drawing) sent() string {
 }
 
 // Below is the line below a message that who asked for, with Stamper in the place of whoever will approve it.
-func Below(locale, who string) string { return line.Sent(locale, who, wordsOf(locale).Stamper) }
+func Below(locale, who string) string { return line.Sent(locale, who, wordsOf.In(locale).Stamper) }
 
 // itemized fills up to most sections with items. It splits only an item that is longer than a section.
 func (d drawing) itemized(items []item, most int) body {

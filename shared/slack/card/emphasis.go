@@ -18,7 +18,7 @@ const (
 	looseMark      = "\ue004" // bold text begins or ends where Markdown takes stars for text
 )
 
-var headingForm = lazy.Regexp(`^#{1,6} +(.+)$`)
+var headingForm = lazy.Regexp{Text: `^#{1,6} +(.+)$`}
 
 // formatted marks the formatting of a line. With more the line may go on: then it ends before the words that the rest
 // may change.
@@ -31,7 +31,7 @@ func formatted(line string, more bool) string {
 		_, size := utf8.DecodeRuneInString(line[end:])
 		line = line[:end+size]
 	}
-	m := headingForm().FindStringSubmatch(line)
+	m := headingForm.Get().FindStringSubmatch(line)
 	if m == nil {
 		return emphasized(line, more)
 	}

@@ -213,7 +213,7 @@ func (d drawing) uncopied(copies []*aggregate.Card) []string {
 	if len(copies) == 0 || copies[0].Others == 0 {
 		return nil
 	}
-	return []string{fill(askWordsOf(d.w.Locale).CopiesLeft, "n", copies[0].Others)}
+	return []string{fill(askWordsOf.In(d.w.Locale).CopiesLeft, "n", copies[0].Others)}
 }
 
 // chooses says who may decide what a message is meant to be, and until when. Approvers may use the message as a reason

@@ -51,7 +51,7 @@ const (
 // HomeView draws a person's Home tab: a line for each waiting item, what is due first at the top, then those that can be
 // shown in full as cards with buttons while there is room, and the person's own requests.
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
-	w, own := askWordsOf(locale), s
+	w, own := askWordsOf.In(locale), s
 	own.Locale = locale
 	blocks := []slack.Block{header(w.waitingTitle(in))}
 	if len(in.Waiting) == 0 {
@@ -109,7 +109,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	if !is {
 		return nil, false
 	}
-	q, w := x.Question, askWordsOf(s.Locale)
+	q, w := x.Question, askWordsOf.In(s.Locale)
 	if slices.ContainsFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
 		return nil, false // its arguments are too large for the row
 	}
@@ -121,7 +121,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 		return nil, false
 	}
 	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w),
-		"who", wordsOf(s.Locale).mention(a.Head.Requester)) + opens(x.Link, w))}
+		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + opens(x.Link, w))}
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
@@ -186,7 +186,7 @@ func rows(lines []string) (out []slack.Block) {
 
 // List draws the Home tab as text, for the answer to a command.
 func List(locale string, in Summary) string {
-	w := askWordsOf(locale)
+	w := askWordsOf.In(locale)
 	lines := []string{"*" + w.waitingTitle(in) + "*"}
 	for i, x := range byDue(in.Waiting) {
 		if i == maxListLines {
@@ -246,7 +246,7 @@ func waitsLine(x Waits, w *askWords) string {
 		title = conversationTitle(a.Conversation, w)
 	}
 	out := fill(w.WaitsLine, "title", title, "what", w.what(x.Question),
-		"who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
+		"who", wordsOf.In(w.Locale).mention(x.Of.Root().Common().Requester))
 	if a, is := x.Of.(*task.Aggregate); is {
 		out += facts(a, x.Question, w)
 	}
@@ -273,7 +273,7 @@ func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 		out += fill(w.WaitsWrites, "writes", inline(line.Writes(w.Locale, steps), maxListTitle))
 	}
 	if a.Task != nil && (a.Task.Priority == task.High || a.Task.Priority == task.Urgent) {
-		out += " · " + wordsOf(w.Locale).priority(a.Task.Priority)
+		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
 	}
 	return out
 }
@@ -284,7 +284,7 @@ func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	if !is {
 		return ""
 	}
-	return fill(w.WaitsFor, "who", wordsOf(w.Locale).surface().Approvers(s, of.Origin()))
+	return fill(w.WaitsFor, "who", wordsOf.In(w.Locale).surface().Approvers(s, of.Origin()))
 }
 
 func (w *askWords) what(q aggregate.Question) string {

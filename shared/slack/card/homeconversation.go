@@ -22,7 +22,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	in.Locale = s.Locale // the tab is in its reader's language
 	a := *of
 	a.Conversation = &in
-	w := askWordsOf(s.Locale)
+	w := askWordsOf.In(s.Locale)
 	blocks := []slack.Block{divider(), contextLine(conversationFrom(&a, w) + opens(x.Link, w))}
 	waits := a.Action(x.Question.ID)
 	if waits == nil {

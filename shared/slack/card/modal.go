@@ -60,7 +60,7 @@ type Rejection struct {
 // RejectionModal asks why a person rejects a prompt, a process or a step. For a step it says that the rejection ends
 // the task.
 func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
 	if r.Type == task.CardStep {
 		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
@@ -84,7 +84,7 @@ type Cancellation struct {
 // cancelModal asks the person to confirm that the task ends. note says why an earlier submission failed. title and note
 // may be empty.
 func cancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	blocks := []slack.Block{section(w.CancelText)}
 	if title = inline(title, maxHeader); title != "" {
 		blocks = append(blocks, section(fill(w.CancelAbout, "title", title)))
@@ -106,16 +106,16 @@ type ConversationForm struct {
 
 // Rejection asks why the person rejects the action whose hash is in r.
 func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
-	w := conversationWordsOf(locale)
+	w := conversationWordsOf.In(locale)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
-	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf(locale).ModalClose, about,
+	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf.In(locale).ModalClose, about,
 		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason))
 }
 
 // Ending asks the person to confirm that the conversation ends.
 func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slack.ModalViewRequest {
 	locale := t.locale(s)
-	w := conversationWordsOf(locale)
+	w := conversationWordsOf.In(locale)
 	about := metadata(ConversationForm{Session: ident(at.TaskID)})
 	blocks := []slack.Block{section(w.EndText)}
 	if s := t.Aggregate.Conversation; s != nil {
@@ -125,5 +125,5 @@ func (t Conversation) Ending(at Cancellation, _ string, s tenancy.Settings) slac
 		}
 		blocks = append(blocks, contextLine(lines...))
 	}
-	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf(locale).CancelNo, about, blocks...)
+	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf.In(locale).CancelNo, about, blocks...)
 }

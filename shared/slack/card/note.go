@@ -22,14 +22,14 @@ func (m slackMarks) Time(t time.Time) string        { return when(t) }
 func (m slackMarks) Text(s string, most int) string { return inline(s, most) }
 
 func (m slackMarks) Group(id string) string {
-	if idForm().MatchString(id) {
+	if idForm.Get().MatchString(id) {
 		return "<!subteam^" + id + ">"
 	}
 	return or(inline(id, maxTool), m.w.None)
 }
 
 func (m slackMarks) Channel(id string) string {
-	if idForm().MatchString(id) {
+	if idForm.Get().MatchString(id) {
 		return "<#" + id + ">"
 	}
 	return ""
@@ -40,7 +40,7 @@ func (w *words) surface() refused.Surface {
 }
 
 // Surface returns the phrases of refusals and notes in Slack.
-func Surface(locale string) refused.Surface { return wordsOf(locale).surface() }
+func Surface(locale string) refused.Surface { return wordsOf.In(locale).surface() }
 
 // Note returns the sentence about an error, in mrkdwn.
 func Note(locale string, err error) string {
@@ -61,7 +61,7 @@ func told(locale string, say func(refused.Surface) string) string {
 	}
 	var lines []string
 	for _, l := range locales {
-		lines = append(lines, say(wordsOf(l).surface()))
+		lines = append(lines, say(wordsOf.In(l).surface()))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -69,7 +69,7 @@ func told(locale string, say func(refused.Surface) string) string {
 // Unreachable is the direct message to a requester whose channel permanently refuses cards. refusal is Slack's error
 // code.
 func Unreachable(locale, channel, refusal string) string {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	name := or(slackMarks{w}.Channel(channel), or(inline(channel, maxTool), w.None))
 	return fill(w.Unreachable, "channel", name, "code", or(inline(refusal, maxTool), w.None))
 }
@@ -90,7 +90,7 @@ func (w *words) detail(r aggregate.Reason, detail string) string {
 
 // Refused also says who decided about an action earlier, or how the action or the conversation ended.
 func (t Conversation) Refused(err error, s tenancy.Settings) string {
-	w, texts := wordsOf(s.Locale), conversationWordsOf(s.Locale)
+	w, texts := wordsOf.In(s.Locale), conversationWordsOf.In(s.Locale)
 	var decided aggregate.ErrDecided
 	switch {
 	case errors.Is(err, conversation.ErrPending):

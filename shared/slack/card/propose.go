@@ -15,7 +15,7 @@ const ProposalCallback = "propose_action_modal"
 
 // ProposalModal asks for an action in the conversation with this id. text fills the content in.
 func ProposalModal(session, text, locale string) slack.ModalViewRequest {
-	w := conversationWordsOf(locale)
+	w := conversationWordsOf.In(locale)
 	var options []*slack.OptionBlockObject
 	for _, t := range agent.OwnTypes {
 		options = append(options, slack.NewOptionBlockObject(string(t), label(agent.Called(locale)[t]), nil))
@@ -35,11 +35,11 @@ func ProposalModal(session, text, locale string) slack.ModalViewRequest {
 	path.Optional, path.Hint = true, label(w.ProposePath)
 	seconds := field(conversation.OwnSeconds, 4, fmt.Sprint(conversation.UsualSeconds))
 	seconds.Optional, seconds.Hint = true, label(w.ProposeSeconds)
-	return modal(ProposalCallback, w.ProposeTitle, w.ProposeSubmit, wordsOf(locale).ModalClose,
+	return modal(ProposalCallback, w.ProposeTitle, w.ProposeSubmit, wordsOf.In(locale).ModalClose,
 		metadata(ConversationForm{Session: ident(session)}), section(w.ProposeText),
 		slack.NewInputBlock(string(conversation.OwnType), label(conversation.OwnType.Called(locale)), nil, choose),
 		content, path, seconds, field(conversation.OwnSummary, conversation.MaxSummary, ""))
 }
 
 // ProposeNote says to a person why there is no dialog to propose an action: the message is in no conversation.
-func ProposeNote(locale string) string { return conversationWordsOf(locale).ProposeNowhere }
+func ProposeNote(locale string) string { return conversationWordsOf.In(locale).ProposeNowhere }

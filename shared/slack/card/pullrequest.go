@@ -21,7 +21,7 @@ func PullOf(x *conversation.Action, p conversation.Payload, locale string) (out 
 	if p.Push == nil {
 		return Pull{}, false
 	}
-	w, branch := conversationWordsOf(locale), ""
+	w, branch := conversationWordsOf.In(locale), ""
 	if x.Pushed != nil {
 		branch = x.Pushed.Branch
 	}

@@ -39,13 +39,13 @@ func languageOf(said, workspace string) string {
 
 // Suggestions are examples of requests; Slack shows at most four.
 func Suggestions(locale string) []Suggestion {
-	s := wordsOf(locale).Suggestions
+	s := wordsOf.In(locale).Suggestions
 	return s[:]
 }
 
 // AskAgent suggests a conversation with an agent: its message begins with the agent's id, which addresses it.
 func AskAgent(locale, agent string) Suggestion {
-	s := wordsOf(locale).AskAgent
+	s := wordsOf.In(locale).AskAgent
 	s.Message = agent + ": " + s.Message
 	return s
 }

@@ -43,7 +43,7 @@ const everything = 1 << 20
 // ReviewModal draws the page r.Page, or the last page if there are fewer. Only the last page can be submitted, and only
 // while the gate waits and all of its content could be shown. ok is false when there is no such gate.
 func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
-	d := drawing{a: a, w: wordsOf(locale)}
+	d := drawing{a: a, w: wordsOf.In(locale)}
 	title, whole, ok := d.asked(r.Type, r.ID, everything)
 	if !ok {
 		return view, false
@@ -94,7 +94,7 @@ func (d drawing) reviewed(title string, whole body, r Review, open bool, callbac
 
 // Told is a dialog with one text and no button but the one that closes it.
 func Told(text, locale string) *slack.ModalViewRequest {
-	w := wordsOf(locale)
+	w := wordsOf.In(locale)
 	return new(modal("", w.ReviewTitle, "", w.ReviewClose, "", section(cut(text, maxSection))))
 }
 
@@ -122,7 +122,7 @@ func (d drawing) asked(kind aggregate.CardType, id string, most int) (title stri
 // Whole reports whether a gate's card shows all of its content, so that people may approve with a click on the card. It
 // is false for a gate that doesn't exist.
 func Whole(a *task.Aggregate, kind aggregate.CardType, id, locale string) bool {
-	_, b, _ := drawing{a: a, w: wordsOf(locale)}.asked(kind, id, maxPages)
+	_, b, _ := drawing{a: a, w: wordsOf.In(locale)}.asked(kind, id, maxPages)
 	return !b.bounded().cut
 }
 

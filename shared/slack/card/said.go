@@ -77,11 +77,11 @@ func blockOf(p markdown.Piece, more bool, d dialect) string {
 	return out + "\n" + shownCode(p.Text) + "```"
 }
 
-var fences = lazy.Regexp("`{3,}")
+var fences = lazy.Regexp{Text: "`{3,}"}
 
 // shownCode escapes code for a fence. Slack knows no longer fence, so three backticks in a row are kept apart.
 func shownCode(code string) string {
-	return fences().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
+	return fences.Get().ReplaceAllStringFunc(escape(legible.Code(code)), func(ticks string) string {
 		return strings.Join(strings.Split(ticks, ""), joiner)
 	})
 }

@@ -9,27 +9,27 @@ import (
 	"ringi/shared/words/lazy"
 )
 
-var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
+var idForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,64}$`}
 
 // mention writes a person's id so that Slack shows the name. An empty id stands for the system.
 func (w *words) mention(user string) string {
 	switch {
 	case user == "":
 		return w.System
-	case idForm().MatchString(user):
+	case idForm.Get().MatchString(user):
 		return "<@" + user + ">"
 	}
 	return or(inline(user, maxTool), w.System)
 }
 
-var writtenMention = lazy.Regexp(`&lt;@([UW][A-Z0-9]{2,40})&gt;`)
+var writtenMention = lazy.Regexp{Text: `&lt;@([UW][A-Z0-9]{2,40})&gt;`}
 
 // people restores mentions of people in an escaped text and adds their ids, so that readers see who is meant. Mentions
 // beyond task.MaxMentioned, and all other markup, stay escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
-	return writtenMention().ReplaceAllStringFunc(escaped, func(written string) string {
-		id := writtenMention().FindStringSubmatch(written)[1]
+	return writtenMention.Get().ReplaceAllStringFunc(escaped, func(written string) string {
+		id := writtenMention.Get().FindStringSubmatch(written)[1]
 		if !called[id] && len(called) == task.MaxMentioned {
 			return written
 		}

@@ -25,10 +25,10 @@ var unlinked = strings.NewReplacer("](", "]"+joiner+"(", "][", "]"+joiner+"[", "
 	"://", ":"+joiner+"//", "www.", "www"+joiner+".", `\`, `\`+joiner)
 
 // lineStart is what has a meaning at the beginning of a line of Markdown.
-var lineStart = lazy.Regexp(`(?m)^([ \t]|[-+#=|:[]|[0-9]{1,9}[.)])`)
+var lineStart = lazy.Regexp{Text: `(?m)^([ \t]|[-+#=|:[]|[0-9]{1,9}[.)])`}
 
 func plainMarkdown(escaped string) string {
-	return lineStart().ReplaceAllString(unlinked.Replace(escaped), joiner+"$1")
+	return lineStart.Get().ReplaceAllString(unlinked.Replace(escaped), joiner+"$1")
 }
 
 // Streamed prepares the beginning of an agent's answer for Slack's streaming. It shows what the answer's card will show

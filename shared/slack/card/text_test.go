@@ -104,11 +104,11 @@ var hostileParts = []string{
 // Other people's texts can't show a mark that Ringi's own texts use.
 func TestNobodyElseWritesOurMarks(t *testing.T) {
 	all := map[string]string{}
-	texts(reflect.ValueOf(*wordsOf("ja")), "", all)
-	texts(reflect.ValueOf(*wordsOf("en")), "", all)
+	texts(reflect.ValueOf(*wordsOf.In("ja")), "", all)
+	texts(reflect.ValueOf(*wordsOf.In("en")), "", all)
 	for _, locale := range language.All {
 		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale),
-			"ask": *askWordsOf(locale), "talk": *conversationWordsOf(locale)} {
+			"ask": *askWordsOf.In(locale), "talk": *conversationWordsOf.In(locale)} {
 			texts(reflect.ValueOf(words), locale+"."+of, all)
 		}
 	}

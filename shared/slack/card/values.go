@@ -32,7 +32,7 @@ func Arguments(call task.Step, b aggregate.Blob, locale string) (values, leftOut
 	if !read || !isObject {
 		return nil, nil, nil, false
 	}
-	d := drawing{w: wordsOf(locale)}
+	d := drawing{w: wordsOf.In(locale)}
 	_, _, d.foreign = tenancy.ServerTool(call.Tool)
 	planned, _ := decoded(string(call.ToolInput))
 	shown, masked := literal(planned, members, call.Tool)
@@ -68,7 +68,7 @@ func ResultValues(text []byte, locale string) (values []Value, ok bool) {
 	if !read {
 		return nil, false
 	}
-	d := drawing{w: wordsOf(locale), foreign: true}
+	d := drawing{w: wordsOf.In(locale), foreign: true}
 	members, isObject := mask.All(v).(map[string]any)
 	if !isObject {
 		members = map[string]any{"result": mask.All(v)}
@@ -108,7 +108,7 @@ func Address(row *task.StepResult) string {
 	if row == nil || row.Status != task.StepCompleted || row.Result == nil {
 		return ""
 	}
-	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && (addressForm().MatchString(url) || localForm().MatchString(url)) {
+	if url, _ := resultOf(row)["url"].(string); len(url) <= maxDetail && (addressForm.Get().MatchString(url) || localForm.Get().MatchString(url)) {
 		return url
 	}
 	return ""

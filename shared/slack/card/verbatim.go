@@ -78,7 +78,7 @@ func folded(text string, limit int) []string {
 // visible writes invisible characters, and backticks that would end a block of code, as JSON escapes: the text stays the
 // same JSON.
 func visible(s string) string {
-	s = fenceForm().ReplaceAllStringFunc(strings.ToValidUTF8(s, "\ufffd"), func(ticks string) string {
+	s = fenceForm.Get().ReplaceAllStringFunc(strings.ToValidUTF8(s, "\ufffd"), func(ticks string) string {
 		return strings.Repeat(`\u0060`, len(ticks))
 	})
 	var b strings.Builder

@@ -116,7 +116,7 @@ func StepsFit(steps []task.Step, remarks string) bool {
 
 func fits(draw func(drawing) body) bool {
 	for _, locale := range language.All {
-		if draw(drawing{a: &task.Aggregate{}, w: wordsOf(locale)}).bounded().cut {
+		if draw(drawing{a: &task.Aggregate{}, w: wordsOf.In(locale)}).bounded().cut {
 			return false
 		}
 	}

@@ -106,4 +106,4 @@ type gateWords struct {
 var files embed.FS
 
 // wordsOf returns a language's texts, Japanese for an unknown language.
-var wordsOf = language.Read[words](files, "texts/cards")
+var wordsOf = language.Catalog[words]{Files: &files, Folder: "texts/cards"}

@@ -45,8 +45,8 @@ var place = regexp.MustCompile(`\{[a-z]+\}`)
 
 func TestBothLanguagesSayEverything(t *testing.T) {
 	ja, en := map[string]string{}, map[string]string{}
-	texts(reflect.ValueOf(*wordsOf("ja")), "", ja)
-	texts(reflect.ValueOf(*wordsOf("en")), "", en)
+	texts(reflect.ValueOf(*wordsOf.In("ja")), "", ja)
+	texts(reflect.ValueOf(*wordsOf.In("en")), "", en)
 	expect.Same(t, slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en)))
 	for field, text := range ja {
 		if text == "" || en[field] == "" {

@@ -90,9 +90,9 @@ func (s session) tooMany() error {
 }
 
 var (
-	whole     = lazy.Regexp(`^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`)
-	token     = lazy.Regexp(`^[\x21-\x7e]+$`)
-	ownHeader = lazy.Regexp(`(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`)
+	whole     = lazy.Regexp{Text: `^([A-Za-z0-9-]{1,100}): *([\x21-\x7e][\x20-\x7e]*)$`}
+	token     = lazy.Regexp{Text: `^[\x21-\x7e]+$`}
+	ownHeader = lazy.Regexp{Text: `(?i)^(host|accept|content-.*|connection|transfer-encoding|mcp-.*|last-event-id)$`}
 )
 
 // header returns the name and value of the header for a secret. Its errors contain no part of the secret.
@@ -101,13 +101,13 @@ func header(secret string) (name, value string, err error) {
 	if secret == "" {
 		return "", "", nil
 	}
-	if m := whole().FindStringSubmatch(secret); m != nil {
-		if ownHeader().MatchString(m[1]) {
+	if m := whole.Get().FindStringSubmatch(secret); m != nil {
+		if ownHeader.Get().MatchString(m[1]) {
 			return "", "", errors.New("the secret is a header that the protocol needs itself")
 		}
 		return http.CanonicalHeaderKey(m[1]), m[2], nil
 	}
-	if !token().MatchString(secret) {
+	if !token.Get().MatchString(secret) {
 		return "", "", errors.New("the secret is neither a token nor a header")
 	}
 	return "Authorization", "Bearer " + secret, nil

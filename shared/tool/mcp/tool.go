@@ -71,12 +71,12 @@ func (t Tool) Hash() string {
 }
 
 // toolForm is the form of names that the protocol recommends (server/tools, Tool Names), and slashes that group tools.
-var toolForm = lazy.Regexp(`^[A-Za-z0-9_./-]{1,128}$`)
+var toolForm = lazy.Regexp{Text: `^[A-Za-z0-9_./-]{1,128}$`}
 
 // Problem returns why a tool can't be allowed, or an empty text if it can.
 func (t Tool) Problem() string {
 	switch {
-	case !toolForm().MatchString(t.Name):
+	case !toolForm.Get().MatchString(t.Name):
 		return "its name is not 1 to 128 of A-Z, a-z, 0-9, _, -, . and /"
 	case utf8.RuneCountInString(t.Title) > MaxTitle:
 		return fmt.Sprintf("its title is over %d characters", MaxTitle)

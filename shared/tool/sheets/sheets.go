@@ -56,7 +56,7 @@ type Written struct {
 // Write writes the table at A1 of its tab. It makes a missing tab and enlarges a tab that is too small. If the
 // spreadsheet would exceed its limit, Write changes nothing. Values are stored raw, so that none becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
-	if !idForm().MatchString(t.SpreadsheetID) {
+	if !idForm.Get().MatchString(t.SpreadsheetID) {
 		return Written{}, failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet",
 			wire.Short(t.SpreadsheetID)+" is no spreadsheet id")
 	}
@@ -88,7 +88,7 @@ func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 
 // idForm is the form of a spreadsheet's id: letters, digits, hyphens and underscores, according to Google's guide on
 // Sheets concepts. Any other character could change the address of the call.
-var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,200}$`)
+var idForm = lazy.Regexp{Text: `^[A-Za-z0-9_-]{1,200}$`}
 
 // explain reads Google's errors: {error: {code, message, status, details: [{reason}]}}, and in older answers errors:
 // [{reason}]. A 403 may also mean that a quota is used up.

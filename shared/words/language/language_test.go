@@ -26,13 +26,13 @@ func TestWordsAreReadByLanguage(t *testing.T) {
 		More map[string]string
 	}
 	languagetest.Whole[words](t, files, "testdata/whole")
-	in := language.Read[words](files, "testdata/whole")
+	in := language.Catalog[words]{Files: &files, Folder: "testdata/whole"}
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "fr": "はい"} {
-		got := in(locale)
-		expect.That(t, got.Yes == want && got == in(locale), "%q: %+v", locale, got)
+		got := in.In(locale)
+		expect.That(t, got.Yes == want && got == in.In(locale), "%q: %+v", locale, got)
 	}
 	defer func() {
 		expect.That(t, recover() != nil, "a file that is not there is read")
 	}()
-	language.Read[words](files, "testdata/none")("en")
+	(&language.Catalog[words]{Files: &files, Folder: "testdata/none"}).In("en")
 }

@@ -4,39 +4,38 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 )
 
-// Read returns a function for the words of a package in its embedded files: <folder>/<locale>.json holds one T. A file
-// is read when its language is first needed. The result is shared and must not be changed. A file that can't be read
-// panics; languagetest.Whole reads them all in a test.
-func Read[T any](files embed.FS, folder string) func(locale string) *T {
-	var each Spoken[*catalog]
-	for _, locale := range All {
-		each = append(each, &catalog{files: files, name: folder + "/" + locale + ".json", words: new(T)})
-	}
-	return func(locale string) *T { return each.In(locale).read().(*T) }
+// Catalog has the words of a package in its embedded files: <Folder>/<locale>.json holds one T. As a variable without a
+// call in its value it leaves a binary, files and all, in which nobody asks for its words.
+type Catalog[T any] struct {
+	Files  *embed.FS
+	Folder string
+	read   sync.Map // *T by locale
 }
 
-// catalog is a file of words. Whatever their type, its code is in a binary once.
-type catalog struct {
-	files embed.FS
-	name  string
-	words any // a pointer, empty until the file is read
-	once  sync.Once
-	err   error
+// In returns the words of a locale, whose file is read when it is first needed. The result is shared and must not be
+// changed. A file that can't be read panics; languagetest.Whole reads them all in a test.
+func (c *Catalog[T]) In(locale string) *T {
+	if !slices.Contains(All, locale) {
+		locale = All[0]
+	}
+	words, ok := c.read.Load(locale)
+	if !ok {
+		words, _ = c.read.LoadOrStore(locale, read(c.Files, c.Folder+"/"+locale+".json", new(T)))
+	}
+	return words.(*T)
 }
 
-func (c *catalog) read() any {
-	c.once.Do(func() {
-		text, err := c.files.ReadFile(c.name)
-		if err == nil {
-			err = json.Unmarshal(text, c.words)
-		}
-		c.err = err
-	})
-	if c.err != nil {
-		panic(fmt.Errorf("read %s: %w", c.name, c.err))
+func read(files *embed.FS, name string, words any) any {
+	text, err := files.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, words)
 	}
-	return c.words
+	if err != nil {
+		panic(fmt.Errorf("read %s: %w", name, err))
+	}
+	return words
 }

@@ -7,17 +7,15 @@ import (
 	"sync"
 )
 
-// Regexp compiles an expression when it is first needed.
-func Regexp(text string) func() *regexp.Regexp { return (&expression{text: text}).compile }
-
-// expression does what sync.OnceValue does, which would add four functions to the binary for each expression.
-type expression struct {
-	text     string
+// Regexp compiles Text when it is first needed. As a variable it costs nothing until then.
+type Regexp struct {
+	Text     string
 	once     sync.Once
 	compiled *regexp.Regexp
 }
 
-func (e *expression) compile() *regexp.Regexp {
-	e.once.Do(func() { e.compiled = regexp.MustCompile(e.text) })
-	return e.compiled
+// Get returns the compiled expression.
+func (r *Regexp) Get() *regexp.Regexp {
+	r.once.Do(func() { r.compiled = regexp.MustCompile(r.Text) })
+	return r.compiled
 }

@@ -71,11 +71,11 @@ func Spelled(s string) string {
 	return b.String()
 }
 
-var lineEnds = lazy.Regexp(`\n+`)
+var lineEnds = lazy.Regexp{Text: `\n+`}
 
 // OneLine is Spelled in one line: a line end becomes ⏎, and more than three in a row are counted.
 func OneLine(s string) string {
-	s = lineEnds().ReplaceAllStringFunc(Spelled(s), func(ends string) string {
+	s = lineEnds.Get().ReplaceAllStringFunc(Spelled(s), func(ends string) string {
 		if n := len(ends); n > 3 {
 			return fmt.Sprintf(" ⟨⏎ ×%d⟩ ", n)
 		}

@@ -130,11 +130,11 @@ func fewBlanks(s string) string {
 	return b.String()
 }
 
-var literal = lazy.Regexp(`"(?:[^"\\]|\\.)*"`)
+var literal = lazy.Regexp{Text: `"(?:[^"\\]|\\.)*"`}
 
 // JSON applies Visible to all texts of valid JSON, including members' names.
 func JSON(text []byte) []byte {
-	return literal().ReplaceAllFunc(text, func(quoted []byte) []byte {
+	return literal.Get().ReplaceAllFunc(text, func(quoted []byte) []byte {
 		var s string
 		if json.Unmarshal(quoted, &s) != nil { // never fails for valid JSON
 			return quoted

@@ -7,11 +7,11 @@ import (
 )
 
 var (
-	opening  = lazy.Regexp("^(`{3,})([^`]*)$|^(~{3,})(.*)$")
-	marker   = lazy.Regexp(`^([-+*]|([0-9]{1,9})[.)])([ \t]+|$)`)
-	heading  = lazy.Regexp(`^#{1,6}([ \t]|$)`)
-	rule     = lazy.Regexp(`^(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,}|=+[ \t]*)$`)
-	language = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`)
+	opening  = lazy.Regexp{Text: "^(`{3,})([^`]*)$|^(~{3,})(.*)$"}
+	marker   = lazy.Regexp{Text: `^([-+*]|([0-9]{1,9})[.)])([ \t]+|$)`}
+	heading  = lazy.Regexp{Text: `^#{1,6}([ \t]|$)`}
+	rule     = lazy.Regexp{Text: `^(?:(?:-[ \t]*){3,}|(?:_[ \t]*){3,}|(?:\*[ \t]*){3,}|=+[ \t]*)$`}
+	language = lazy.Regexp{Text: `^[A-Za-z0-9][A-Za-z0-9+#._-]{0,39}$`}
 )
 
 // wide is the number of columns by which code is indented.
@@ -161,7 +161,7 @@ func (s *splitter) text(words, source string) {
 	}
 	words = strings.TrimLeft(words, " \t")
 	inside := at - base
-	switch m := opening().FindStringSubmatch(words); {
+	switch m := opening.Get().FindStringSubmatch(words); {
 	case inside >= wide && !s.para && s.quotes == 0:
 		s.endLeaf()
 		s.column = base + wide
@@ -173,7 +173,7 @@ func (s *splitter) text(words, source string) {
 		s.endLeaf()
 		s.open(m, at, base, source)
 		return
-	case inside < wide && (heading().MatchString(words) || rule().MatchString(words)):
+	case inside < wide && (heading.Get().MatchString(words) || rule.Get().MatchString(words)):
 		s.endLeaf()
 		s.leaf.WriteString(source)
 		s.endLeaf()
@@ -191,7 +191,7 @@ func (s *splitter) text(words, source string) {
 func (s *splitter) items(words string, at int) (string, int) {
 	for {
 		trimmed := strings.TrimLeft(words, " \t")
-		m := marker().FindStringSubmatch(trimmed)
+		m := marker.Get().FindStringSubmatch(trimmed)
 		base := 0
 		if len(s.lists) > 0 {
 			base = s.lists[len(s.lists)-1]
@@ -205,7 +205,7 @@ func (s *splitter) items(words string, at int) (string, int) {
 		}
 		interrupts := m != nil && m[3] != "" && (m[2] == "" || m[2] == "1")
 		switch {
-		case m == nil, at-base >= wide, rule().MatchString(trimmed), s.para && len(s.lists) == 0 && !interrupts:
+		case m == nil, at-base >= wide, rule.Get().MatchString(trimmed), s.para && len(s.lists) == 0 && !interrupts:
 			return words, at
 		}
 		s.endLeaf()
@@ -224,7 +224,7 @@ func (s *splitter) open(m []string, at, list int, source string) {
 	mark, info := m[1]+m[3], strings.TrimSpace(m[2]+m[4])
 	s.fence = &fence{mark[0], len(mark), at, list, s.quotes}
 	name, _, _ := strings.Cut(info, " ")
-	if !language().MatchString(name) {
+	if !language.Get().MatchString(name) {
 		name = ""
 	}
 	s.out = append(s.out, Piece{Kind: Block, Language: name})

@@ -92,7 +92,7 @@ func run(s string, c byte) (n int) {
 }
 
 // lineEnd is where a line of a paragraph ends and the next begins.
-var lineEnd = lazy.Regexp(`\r?\n[ \t]*`)
+var lineEnd = lazy.Regexp{Text: `\r?\n[ \t]*`}
 
 // spans splits the text of one paragraph. With more the paragraph may go on: then rest is what is not decided.
 func spans(text string, more bool) (pieces []Piece, rest string) {
@@ -122,7 +122,7 @@ func spans(text string, more bool) (pieces []Piece, rest string) {
 			continue
 		}
 		add(Piece{Kind: Prose, Text: text[prose:i], Source: text[prose:i]})
-		code := lineEnd().ReplaceAllString(text[i+n:i+n+end], " ")
+		code := lineEnd.Get().ReplaceAllString(text[i+n:i+n+end], " ")
 		if padded(code) {
 			code = code[1 : len(code)-1]
 		}

@@ -19,10 +19,10 @@ const (
 )
 
 var (
-	mailForm = lazy.Regexp(`[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`)
+	mailForm = lazy.Regexp{Text: `[A-Za-z0-9._%+'/-]+[@＠](?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,24}`}
 	// numberForm matches twelve digits, together or in groups of four.
-	numberForm = lazy.Regexp(d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`)
-	phoneForm  = lazy.Regexp(strings.Join([]string{
+	numberForm = lazy.Regexp{Text: d + `{4}` + sep + `?` + d + `{4}` + sep + `?` + d + `{4}`}
+	phoneForm  = lazy.Regexp{Text: strings.Join([]string{
 		`[+＋]` + d + `{1,3}` + sep + `?(?:` + open + d + `{1,4}` + shut + ` ?)?` + d + `{1,4}(?:` + sep + d + `{2,4}){2,4}`, // international, in groups
 		`[+＋][8８][1１]` + d + `{9,10}`,
 		open + `[0０]` + d + `{1,4}` + shut + ` ?` + d + `{1,4}` + hyphen + d + `{3,4}`, // (03)1234-5678
@@ -30,9 +30,9 @@ var (
 		`[0０]` + d + `{1,4}` + hyphen + d + `{1,4}` + hyphen + d + `{3,4}`,             // 090-1234-5678
 		`[0０]` + d + `{1,4}[ 　]` + d + `{1,4}[ 　]` + d + `{3,4}`,                       // 090 1234 5678
 		`[0０][1-9１-９]` + d + `{8,9}`,                                                   // 0312345678
-	}, `|`))
+	}, `|`)}
 	// counted matches a unit after an amount: money, times, things.
-	counted = lazy.Regexp(`^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|bytes?|rows?|%))`)
+	counted = lazy.Regexp{Text: `^[ 　]?(?:円|万|億|ドル|ユーロ|元|秒|ミリ秒|分|時間|件|個|回|行|人|名|点|バイト|(?i:yen|jpy|usd|eur|ms|sec|bytes?|rows?|%))`}
 )
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' || r >= '０' && r <= '９' }
@@ -106,7 +106,7 @@ func mail(s string) string {
 // myNumber hides twelve digits with a valid check digit, unless they are an amount, a time or an account in an address.
 func myNumber(s, before, after string) (string, bool) {
 	n := digits(s)
-	if n == strings.Repeat("0", 12) || !checks(n) || counted().MatchString(after) || strings.HasPrefix(after, ":") ||
+	if n == strings.Repeat("0", 12) || !checks(n) || counted.Get().MatchString(after) || strings.HasPrefix(after, ":") ||
 		strings.HasSuffix(before, "/") {
 		return "", false
 	}

@@ -41,10 +41,10 @@ func each(attrs []slog.Attr) []slog.Attr {
 
 // quoted matches the text that the standard library's parse errors quote: it may be a vendor's number, such as
 // somebody's pay or telephone.
-var quoted = lazy.Regexp(`(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`)
+var quoted = lazy.Regexp{Text: `(json: cannot unmarshal number )[^ ]+|((?:strconv\.\w+: parsing|parsing time|invalid number literal, trying to unmarshal) )"(?:[^"\\]|\\.)*"`}
 
 // logged returns a text as logs may contain it.
-func logged(s string) string { return Text(quoted().ReplaceAllString(s, "$1$2…")) }
+func logged(s string) string { return Text(quoted.Get().ReplaceAllString(s, "$1$2…")) }
 
 func attribute(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()

@@ -22,9 +22,9 @@ func Text(s string) string {
 	if !suspicious(s) {
 		return s
 	}
-	s = mailForm().ReplaceAllStringFunc(s, mail)
-	s = replace(s, numberForm(), myNumber)
-	return replace(s, phoneForm(), phone)
+	s = mailForm.Get().ReplaceAllStringFunc(s, mail)
+	s = replace(s, numberForm.Get(), myNumber)
+	return replace(s, phoneForm.Get(), phone)
 }
 
 // suspicious avoids searching most texts: it reports whether there is an @ or enough digits for a number.
@@ -109,10 +109,10 @@ func Destination(v any) bool {
 // whole reports whether a text is only an address or a phone number.
 func whole(s string) bool {
 	s = strings.TrimSpace(s)
-	if mailForm().FindString(s) == s {
+	if mailForm.Get().FindString(s) == s {
 		return true
 	}
-	if phoneForm().FindString(s) != s {
+	if phoneForm.Get().FindString(s) != s {
 		return false
 	}
 	_, ok := phone(s, "", "")

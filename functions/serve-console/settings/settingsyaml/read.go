@@ -242,7 +242,7 @@ func tagOf(f reflect.StructField) string {
 	return name
 }
 
-var atLine = lazy.Regexp(`line (\d+)`)
+var atLine = lazy.Regexp{Text: `line (\d+)`}
 
 // lineOf returns the line in an error of the YAML reader.
 func lineOf(err error) int {
@@ -251,7 +251,7 @@ func lineOf(err error) int {
 	if errors.As(err, &typed) && len(typed.Errors) > 0 {
 		text = typed.Errors[0]
 	}
-	m := atLine().FindStringSubmatch(text)
+	m := atLine.Get().FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}

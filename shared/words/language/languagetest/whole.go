@@ -1,4 +1,4 @@
-// Package languagetest checks the files that language.Read reads.
+// Package languagetest checks the files of a language.Catalog.
 package languagetest
 
 import (
