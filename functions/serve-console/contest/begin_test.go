@@ -72,7 +72,7 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 		"too long": {"prompt", strings.Repeat("長", 22_000), "64 KB"}, "no text": {"prompt", "\xff", "64 KB"},
 		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"}, "half a round": {"max_rounds", "1.5", "1〜10"},
 		"short": {"seconds", "9", "10〜3600"}, "long": {"seconds", "3601", "10〜3600"},
-		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN", "0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜、2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01〜"},
+		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN", "0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01〜"},
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.Post("/console/contests", consoletest.With(form, tt.field, tt.value))

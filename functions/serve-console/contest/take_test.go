@@ -48,7 +48,7 @@ func takesBest(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, k.Page()+"/take")
 	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "鈴木 一郎 が、ここまでの最良の案でコンテストを終えています")
 	suzuki.Locale = "en"
-	suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "Ended with the best draft so far by: 鈴木 一郎", "stop within seconds", "was taken")
+	suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "Ended with the best draft so far by: 鈴木 一郎", "stop within seconds", "Ended with the best draft so far.")
 }
 
 func takesNothing(t *testing.T, w *consoletest.World) {

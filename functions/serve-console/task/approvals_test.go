@@ -98,7 +98,7 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 			b.Locale = locale
 			got := b.Get("/console/approvals").Text()
 			expect.Has(t, got, want)
-			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)", "en": "'s description (not what will run)"}[locale])
+			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)", "en": "’s description (not what will run)"}[locale])
 			expect.That(t, strings.HasPrefix(strings.TrimSpace(said), ":"), "the agent's words are not called so: %s", got)
 		}
 	}
