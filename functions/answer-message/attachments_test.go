@@ -198,9 +198,9 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 	a.texts["macro.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "x", Remarks: []filetext.Remark{filetext.Macros}}
 	s := a.answered()
 	expect.Is(t, len(s.Attached), 3, "laid files")
-	want := []string{"About the attachments:", "• plan.pdf: The text of PDF files is not read.",
-		"• big.csv: It is too large: the limit is 8 MiB",
-		"• secret.xlsx: It is protected by a password.", "• lost.txt: Slack did not give it. The next answer tries again.",
+	want := []string{"About the attachments:", "• plan.pdf: PDF text can't be read.",
+		"• big.csv: Too large. The limit is 8 MiB",
+		"• secret.xlsx: It is password-protected.", "• lost.txt: Couldn't get it from Slack. The next answer will try again.",
 		"• macro.xlsx: Its macros are not read."}
 	said := a.system()
 	expect.Must(t, len(said) == 1, "%q", said)
@@ -237,7 +237,7 @@ func TestMoreThanAConversationHoldsIsSaid(t *testing.T) {
 	s := a.answered()
 	expect.Is(t, len(s.Attached), conversation.MaxAttached, "laid files")
 	said := a.system()
-	expect.That(t, len(said) == 1 && strings.Contains(said[0], "• more.txt: A conversation holds 20 attachments"),
+	expect.That(t, len(said) == 1 && strings.Contains(said[0], "• more.txt: This conversation has reached its limit of 20 attachments"),
 		"%q", said)
 	expect.Has(t, a.told(), "the 21st") // the model is shown it all the same
 	a.tell(third, "U1", "and?")

@@ -108,7 +108,7 @@ func TestARefusalForLengthIsFoldedAndTriedOnceMore(t *testing.T) {
 			expect.That(t, m.Reason == tt.reason && len(a.Inbox) == 0 && a.Conversation.Usage.Calls == tt.calls,
 				"%+v, %+v", m, a.Conversation.Usage)
 			if tt.reason != "" {
-				expect.Has(t, m.Content, "more than the AI model reads at once (small)")
+				expect.Has(t, m.Content, "too long for the AI model (small)")
 			}
 		})
 	}

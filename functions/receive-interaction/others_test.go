@@ -107,7 +107,7 @@ func testTakeBest(t *testing.T, w *world) {
 	}
 	x := w.Load().Prompt().Contest
 	expect.That(t, x.TakenAt != nil && x.TakenBy == workspace.Suzuki, "%+v", x)
-	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+"> が、ここまでの最もよい案で")
+	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+"> が、ここまでの最良の案で")
 }
 
 func testTakeNothing(t *testing.T, w *world) {

@@ -68,11 +68,11 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	form := beginForm(w, suzuki, "経費精算の方針")
 	suzuki.Get("/console/contests/new").Holds(t, "今は 1.5")
 	for name, tt := range map[string]struct{ field, value, says string }{
-		"blank": {"prompt", " \u3000\r\n", "依頼の文を入力してください"}, "only what shows nothing": {"prompt", "\u200b\u2060", "依頼の文を入力してください"},
+		"blank": {"prompt", " \u3000\r\n", "依頼の文: 入力してください"}, "only what shows nothing": {"prompt", "\u200b\u2060", "依頼の文: 入力してください"},
 		"too long": {"prompt", strings.Repeat("長", 22_000), "64 KB"}, "no text": {"prompt", "\xff", "64 KB"},
 		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"}, "half a round": {"max_rounds", "1.5", "1〜10"},
 		"short": {"seconds", "9", "10〜3600"}, "long": {"seconds", "3601", "10〜3600"},
-		"free": {"budget_usd", "0", "0.01 以上"}, "no number": {"budget_usd", "NaN", "0.01 以上"}, "beyond a request's": {"budget_usd", "2.1", "0.01 以上、2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01 以上"},
+		"free": {"budget_usd", "0", "0.01〜"}, "no number": {"budget_usd", "NaN", "0.01〜"}, "beyond a request's": {"budget_usd", "2.1", "0.01〜2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01〜"},
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.Post("/console/contests", consoletest.With(form, tt.field, tt.value))
@@ -85,7 +85,7 @@ func refusesToBegin(t *testing.T, w *consoletest.World, b *consoletest.Beginner)
 	suzuki.Post("/console/contests", consoletest.With(form, "key", "x")).Says(t, http.StatusBadRequest) // another form
 	b.NotSet = true
 	page := suzuki.Get("/console/contests/new")
-	page.Holds(t, "コンテストのファイルが置かれていない")
+	page.Holds(t, "コンテストのファイルが設定されていない")
 	page.Lacks(t, "<textarea")
 }
 
@@ -104,10 +104,10 @@ func showsMistakes(t *testing.T, w *consoletest.World, _ *consoletest.Beginner) 
 	page := suzuki.Get("/console/contests/new")
 	page.Holds(t, "使えないファイル", "configs/old.toml: max_rounds: must be 1 to 10", "configs/contest.toml (2 チーム、3 ラウンドまで)")
 	page.Lacks(t, `value="configs/old.toml"`, "<b>99")
-	page.Holds(t, "効き目のない設定", "teams[0].members[0].capabilities: has no effect")
+	page.Holds(t, "次のファイルのコンテストは始められます", "teams[0].members[0].capabilities: has no effect")
 	page.Lacks(t, "<b>x", "max_concurrent_teams") // the file that can't be used has mistakes to mend first
 	suzuki.Locale = "en"
-	suzuki.Get("/console/contests/new").Holds(t, "Files that can’t be used", "Begin the contest")
+	suzuki.Get("/console/contests/new").Holds(t, "Unusable files", "Start contest")
 }
 
 func doesNotKnow(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
@@ -116,7 +116,7 @@ func doesNotKnow(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
 	b.Down = true
 	a := suzuki.Post("/console/contests", form)
 	expect.That(t, a.Status == http.StatusServiceUnavailable && strings.Contains(a.Body, form.Get("key")), "%v", a)
-	a.Holds(t, "経費精算の方針</textarea>", "2 つ始まることはありません")
+	a.Holds(t, "経費精算の方針</textarea>", "二重に始まることはありません")
 }
 
 func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Beginner) {
@@ -131,7 +131,7 @@ func beginsWithinTheDay(t *testing.T, w *consoletest.World, b *consoletest.Begin
 	page := suzuki.Get("/console/contests/new")
 	page.Holds(t, "今は 0.25 ドルまで")
 	other := suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.5"))
-	expect.That(t, other.Status == http.StatusBadRequest && strings.Contains(other.Body, "予算の残りを超えています") &&
+	expect.That(t, other.Status == http.StatusBadRequest && strings.Contains(other.Body, "残りを超えています") &&
 		strings.Contains(other.Body, "別の方針</textarea>"), "%v", other)
 	suzuki.Get("/console/settings").Holds(t, "今日 $0.75", "終わるまで予算の全額を含みます")
 	rest := suzuki.Post("/console/contests", consoletest.With(beginForm(w, suzuki, "別の方針"), "budget_usd", "0.25"))

@@ -44,7 +44,7 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 	ids := w.Competed(1000, varied(w.Now()))
 	for locale, says := range map[string][]string{
 		"ja": {"今月の勤怠をまとめる", "稟議の方針の作成", "完了", "進行中", "中止", "中断"},
-		"en": {"今月の勤怠をまとめる", "A request’s policy", "Completed", "Running", "Cancelled", "Broken off"},
+		"en": {"今月の勤怠をまとめる", "Policy of a request", "Completed", "Running", "Cancelled", "Interrupted"},
 	} {
 		b := w.As(workspace.Suzuki)
 		b.Locale = locale

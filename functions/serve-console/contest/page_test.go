@@ -49,7 +49,7 @@ func noContests(t *testing.T, w *consoletest.World) {
 func wholeContest(t *testing.T, w *consoletest.World) {
 	k, b := w.Compete("経費精算の方針を決めて", nil), w.As(workspace.Suzuki)
 	b.Get("/console/contests").Says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
-	b.Get(k.Page()).Says(t, http.StatusOK, "チームはまだ始まっていません").Holds(t, "data-live")
+	b.Get(k.Page()).Says(t, http.StatusOK, "開始したチームはまだありません").Holds(t, "data-live")
 	k.Plays(1, 1, 0.8, "一行目\n二行目")
 	k.Plays(2, 1, 0.75, "一行目\n別の行")
 	b.Get(k.Page()).Says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "調べました", "二行目",
@@ -66,7 +66,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	b.Get(k.Page()+"/compare").Says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
 	b.Get(k.Page()+"/compare?a=x.1&b=y.2").Says(t, http.StatusNotFound)
 	b.Get("/console/contests").Says(t, http.StatusOK, "堅実", "80.00")
-	b.Get("/console/contests/board").Says(t, http.StatusOK, "高いものから 10 件まで", "80.00", "75.00", "関連性 (90): 要点がそろって")
+	b.Get("/console/contests/board").Says(t, http.StatusOK, "上位 10 件", "80.00", "75.00", "関連性 (90): 要点がそろって")
 	b.Get("/console/contests/board?team=team-a").Says(t, http.StatusOK, "80.00", "チームの成績")
 	b.Get("/console/contests/board?team=nobody").Says(t, http.StatusOK, "nobody", "まだありません")
 	log := b.Get("/console/audit")
@@ -81,7 +81,7 @@ func unjudged(t *testing.T, w *consoletest.World) {
 	k.Plays(1, 1, 0.8, "案")
 	k.PlaysUnjudged(1, 2, 0.7, "案 2", "AI モデルの回答が<b>時間内</b>に届きませんでした。")
 	page := b.Get(k.Page())
-	page.Says(t, http.StatusOK, "判定する AI が 1 回答えなかったため、そのまま続けました", "時間内", "確信度 0.75")
+	page.Says(t, http.StatusOK, "AI が判定しなかったことが 1 回あり、続行しました", "時間内", "確信度 0.75")
 	page.Lacks(t, "<b>時間内", "確信度 )")
 	k.Ends(1, contest.MaxRoundsReached, "")
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
@@ -201,7 +201,7 @@ func toolsOfMembers(t *testing.T, w *consoletest.World) {
 		n := strings.Count(page.Body, "呼び出したツール")
 		expect.That(t, n == 1, "tools of %d members, though one called any", n)
 		b.Locale = "en"
-		b.Get(k.Page()).Says(t, http.StatusOK, "Tools called: list_departments × 2, &lt;b&gt;made up × 1")
+		b.Get(k.Page()).Says(t, http.StatusOK, "Tool calls: list_departments × 2, &lt;b&gt;made up × 1")
 	}
 }
 
@@ -239,7 +239,7 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	}
 	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー", "Web 検索 3 回、$0.03", "$0.036")
 	admin.Locale = "en"
-	admin.Get(k.Page()).Says(t, http.StatusOK, "of which web searches by anthropic: 4 for $0.04, at $10.00 for a thousand, looked up 2026-11-23.")
+	admin.Get(k.Page()).Says(t, http.StatusOK, "including 4 web searches by anthropic: $0.04 ($10.00 per 1,000, as of 2026-11-23)")
 }
 
 func sentToModels(t *testing.T, w *consoletest.World) {
@@ -264,7 +264,7 @@ func sentToModels(t *testing.T, w *consoletest.World) {
 	spend("01/evaluator/1/1/cut-off", nil)
 	list := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	b.Get(k.Page()).Says(t, http.StatusOK, "AI モデルに送った内容")
-	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "長すぎて切れたため、長くして呼び直し", "記録なし", "見る", "$0.0056")
+	b.Get(list).Says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "途中で切れたため、上限を上げて再呼び出し", "記録なし", "見る", "$0.0056")
 	page := b.Get(list + "/" + answered)
 	page.Says(t, http.StatusOK, "システム", "規則", "ユーザー", "回答", "&lt;b&gt;案&lt;/b&gt; t*****@example.com", `ask {&#34;q&#34;:&#34;勤怠&#34;}`)
 	page.Lacks(t, "tanaka@example.com", "<b>案", "c2VjcmV0")
@@ -298,7 +298,7 @@ func cancelsContest(t *testing.T, w *consoletest.World) {
 	ref := w.Ref
 	of := w.Compete("勤怠の方針", &ref)
 	page := suzuki.Get(of.Page())
-	page.Says(t, http.StatusOK, "依頼を取り消すと一緒に終わります")
+	page.Says(t, http.StatusOK, "依頼を取り消すと、このコンテストも終わります")
 	page.Lacks(t, "/cancel\"")
 	suzuki.Post(of.Page()+"/cancel", nil).Says(t, http.StatusForbidden) // one that drafts a policy
 	mine := w.Compete("自分のコンテスト", nil)                                  // by Suzuki, who is no administrator any more

@@ -26,13 +26,13 @@ func TestTheBestSoFarIsTakenOnTheContestsPage(t *testing.T) {
 	})
 }
 
-const takeButton = "ここまでの最もよい案で終える"
+const takeButton = "ここまでの最良の案で終える"
 
 func takesBest(t *testing.T, w *consoletest.World) {
 	k, suzuki, tanaka := w.Contesting("勤怠の方針"), w.As(workspace.Suzuki), w.As(workspace.Tanaka)
 	suzuki.Get(k.Page()).Lacks(t, k.Page()+"/take")
 	k.Plays(1, 1, 0.8, "一つ目の案")
-	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "いちばん点数の高い案").Holds(t, `action="`+k.Page()+`/take"`, "data-confirm")
+	page := suzuki.Get(k.Page()).Says(t, http.StatusOK, takeButton, "最高点の案").Holds(t, `action="`+k.Page()+`/take"`, "data-confirm")
 	forged := w.As(workspace.Suzuki)
 	forged.Form = "of another session"
 	forged.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden)
@@ -44,11 +44,11 @@ func takesBest(t *testing.T, w *consoletest.World) {
 	expect.That(t, x.TakenAt != nil && x.TakenBy == workspace.Suzuki, "%+v", x)
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: w.Ref.ID, Action: task.AuditBestTaken}, "", 10))(t)
 	expect.That(t, len(log.Items) == 1 && strings.Contains(string(log.Items[0].Details), `"surface":"console"`), "%+v", log.Items)
-	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "ここまでの最もよい案で終えた人: 鈴木 一郎", "数秒で止まります")
+	page = suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "ここまでの最良の案で終えた人: 鈴木 一郎", "数秒で止まります")
 	page.Lacks(t, k.Page()+"/take")
-	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "鈴木 一郎 が、ここまでの最もよい案でコンテストを終えています")
+	tanaka.Post(k.Page()+"/take", nil).Says(t, http.StatusConflict, "鈴木 一郎 が、ここまでの最良の案でコンテストを終えています")
 	suzuki.Locale = "en"
-	suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "Ended with its best draft so far by: 鈴木 一郎", "stop within seconds", "was taken")
+	suzuki.Get(k.Page()+"?done=act_take_best").Says(t, http.StatusOK, "Ended with the best draft so far by: 鈴木 一郎", "stop within seconds", "Ended with the best draft so far.")
 }
 
 func takesNothing(t *testing.T, w *consoletest.World) {

@@ -25,10 +25,10 @@ func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
 	for _, lack := range agent.Lacks {
 		w.Answers = func(string) ([]agent.Answering, error) { return []agent.Answering{{ID: "codex", Lacks: lack}}, nil }
 		member.Get("/console/agents").Holds(t, "答えられません", map[agent.Lack]string{
-			agent.LacksKey: "鍵がありません", agent.LacksModel: "この環境のモデルの鍵も", agent.LacksPrice: "料金がわかりません",
-			agent.LacksSecret: "登録し直す",
+			agent.LacksKey: "鍵がありません", agent.LacksModel: "この環境のモデルの鍵も", agent.LacksPrice: "料金が分かりません",
+			agent.LacksSecret: "登録し直してください",
 		}[lack])
 	}
 	w.Answers = func(string) ([]agent.Answering, error) { return nil, errors.New("no answer") }
-	member.Get("/console/agents").Holds(t, "確かめられませんでした", "Codex").Lacks(t, "答えられません")
+	member.Get("/console/agents").Holds(t, "確認できませんでした", "Codex").Lacks(t, "答えられません")
 }

@@ -33,7 +33,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"every address":                                     everyAddressAsksWho,
 		"a late click is told what was decided":             saysWhatWasDecided,
 		"a late result's files":                             takesLateFiles,
-		"several commands":                                  severalCommands,
+		"per command":                                  severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
 		"a request that was handed over":                    pageOfHandOver,
@@ -79,7 +79,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
-	page.Holds(t, "session.closed", "誰も開けなくなり、内容が削除される日時", "35 日後まで", "読める人", "この会話をもう一度始める")
+	page.Holds(t, "session.closed", "開けなくなり、内容が削除される日時", "35 日後まで", "読める人", "この会話をもう一度始める")
 	page.Lacks(t, "data-live")
 	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)
@@ -87,7 +87,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "ここから新しい会話です", "続きをお願い")
 	en := w.As(workspace.Sato)
 	en.Locale = "en"
-	en.Get(k.Page()).Holds(t, "A new conversation begins here", "Run a shell command", "Completed an agent’s action")
+	en.Get(k.Page()).Holds(t, "A new conversation starts here", "Run a shell command", "Completed an agent’s action")
 }
 
 func saidIsText(t *testing.T, w *consoletest.World) {

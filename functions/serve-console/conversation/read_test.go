@@ -145,7 +145,7 @@ func floodedOutput(t *testing.T, w *consoletest.World) {
 
 func listsTalks(t *testing.T, w *consoletest.World) {
 	empty := w.As(workspace.Sato).Get("/console/agents")
-	empty.Holds(t, "まだ会話がありません", "例: codex: ", "あなたが参加しているチャンネルの会話です")
+	empty.Holds(t, "まだ会話がありません", "例: codex: ", "参加しているチャンネルの会話を表示します")
 	in := w.Talked(workspace.Sato, workspace.HR, "channel", "チャンネルの会話")
 	mine := w.Direct()
 	mine.Proposes(conversation.ShellCommand, consoletest.Script, "")

@@ -36,7 +36,7 @@ func pageAfterItsSummary(t *testing.T, w *consoletest.World) {
 	k.Answers(conversation.Answer{Text: "続けます"})
 	page := sato.Get(k.Page())
 	expect.Same(t, http.StatusOK, page.Status)
-	page.Holds(t, "続けます", "要約は保存期間が過ぎたため、残っていません")
+	page.Holds(t, "続けます", "要約は、保存期間を過ぎたため削除しました")
 	page.Lacks(t, "これまでの話")
 }
 

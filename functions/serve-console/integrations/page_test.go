@@ -249,7 +249,7 @@ func vendorsRefuse(t *testing.T, w *connecting) {
 		address := w.begin(b, "freee")
 		fail()
 		a := b.Get(w.consent(address))
-		expect.That(t, a.Status == http.StatusBadGateway && strings.Contains(a.Text(), "使える返事がありません"), "%s: %v", name, a)
+		expect.That(t, a.Status == http.StatusBadGateway && strings.Contains(a.Text(), "応答を読み取れませんでした"), "%s: %v", name, a)
 		w.vendors.Fail(stand.FreeeTokens, 500, false)
 	}
 	_, err := w.Store.Integration(t.Context(), w.Tenant.ID, "freee")

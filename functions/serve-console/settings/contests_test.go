@@ -51,10 +51,10 @@ func testPlayableFiles(t *testing.T, w *consoletest.World) {
 
 const (
 	warning  = "configs/agents/x.toml: teams[0].members[0].capabilities: has no effect, got &lt;b&gt;x&lt;/b&gt;"
-	shownJa  = "コンテストはファイル configs/contest.toml で行われますが、次に挙げる設定には効き目がありません。"
-	shownEn  = "Contests are played with the file configs/contest.toml, but what it says here has no effect:"
-	brokenJa = "コンテストのファイル configs/old.toml は、このままでは使えません。"
-	brokenEn = "The contest’s file configs/old.toml can’t be used as it is."
+	shownJa  = "コンテストのファイル configs/contest.toml は使えますが、次の設定は無効です。"
+	shownEn  = "The contest file configs/contest.toml works, but these settings in it have no effect:"
+	brokenJa = "コンテストのファイル configs/old.toml を修正してください。"
+	brokenEn = "Fix the contest file configs/old.toml."
 )
 
 func testWarnedFiles(t *testing.T, w *consoletest.World) {
@@ -70,9 +70,9 @@ func testWarnedFiles(t *testing.T, w *consoletest.World) {
 	suzuki.Get("/console/settings").Says(t, http.StatusOK, shownEn, warning)
 	expect.That(t, b.Checked.Prices == nil && b.Checked.MaxRounds == w.SettingsNow().DraftContest.MaxRounds, "%+v", b.Checked)
 	b.Down = true
-	suzuki.Get("/console/settings").Says(t, http.StatusOK, "can’t be checked at the moment").Lacks(t, "members[0]")
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Open this page again later.").Lacks(t, "members[0]")
 	b.Down, b.NotSet = false, true
-	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Contests need files, and this deployment has none.")
+	suzuki.Get("/console/settings").Says(t, http.StatusOK, "Ask whoever installed Ringi to configure their location.")
 	w.As(workspace.Guest).Get("/console/settings").Lacks(t, "contest.toml")
 }
 
@@ -86,7 +86,7 @@ func testUnplayableFiles(t *testing.T, w *consoletest.World) {
 func testUncheckedFiles(t *testing.T, w *consoletest.World) {
 	drafting(w).Down = true
 	a := w.As(workspace.Suzuki).Post("/console/settings", switchedOn(w, "configs/mine.toml"))
-	a.Says(t, http.StatusServiceUnavailable, "コンテストのファイルをいま確かめられませんでした")
+	a.Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした")
 	a.Holds(t, `value="configs/mine.toml"`)
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }
@@ -126,6 +126,6 @@ func testImportedContest(t *testing.T, w *consoletest.World) {
 	form := url.Values{"text": {file}}
 	b.Post("/console/settings/import", form).Says(t, http.StatusUnprocessableEntity, mistake)
 	down.Down = true
-	b.Post("/console/settings/import", form).Says(t, http.StatusServiceUnavailable, "コンテストのファイルをいま確かめられませんでした")
+	b.Post("/console/settings/import", form).Says(t, http.StatusServiceUnavailable, "コンテストのファイルを確認できませんでした")
 	expect.That(t, !w.SettingsNow().DraftContest.Enabled, "saved all the same")
 }

@@ -26,9 +26,9 @@ func TestSettingsSayWhichModelIsReallyAsked(t *testing.T) {
 		w.Decide(task.Charge(aggregate.Usage{ID: id, Provider: provider, Model: model, Calls: 1, Cost: 1}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	}
 	used("02", "demo", "demo")
-	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: demo(")
+	b.Get("/console/settings").Says(t, http.StatusOK, "最後に使われたモデル: demo (")
 	used("01", "anthropic", "claude-x")
-	b.Get("/console/settings").Says(t, http.StatusOK, "実際に使われたモデル: claude-x("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")
+	b.Get("/console/settings").Says(t, http.StatusOK, "最後に使われたモデル: claude-x ("+w.Now().In(tenancy.Zone()).Format("2006-01-02 15:04")+")")
 	other := w.Found("T0OTHER", workspace.Tanaka)
 	w.Of(other, workspace.Tanaka).Get("/console/settings").Says(t, http.StatusOK, words.Say("model_unused"))
 }

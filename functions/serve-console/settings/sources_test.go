@@ -97,10 +97,10 @@ func testANameOfAnother(t *testing.T, w *consoletest.World) {
 func testGitHubIsSilent(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	w.GitHub.Down.Store(true)
-	b.Post("/console/settings", sources(w)).Says(t, http.StatusServiceUnavailable, "GitHub から返事がなく").Holds(t, `value="acme/shop"`)
+	b.Post("/console/settings", sources(w)).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく").Holds(t, `value="acme/shop"`)
 	expect.That(t, len(w.SettingsNow().Sources) == 0, "it is saved all the same")
 	text := b.Get("/console/settings.yaml").Body + "\n"
 	text = strings.Replace(text, "sources: []", `sources: [{name: shop, repository: acme/shop, ref: heads/main, people: [everybody], `+
 		`agents: [claude], ci: run}]`, 1)
-	b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusServiceUnavailable, "GitHub から返事がなく")
+	b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusServiceUnavailable, "GitHub の応答がなく")
 }

@@ -235,7 +235,7 @@ func forms(t *testing.T, w *consoletest.World) {
 	b, other := w.As(workspace.Suzuki), w.As(workspace.Suzuki)
 	b.Over = guarded(w)
 	for _, token := range []string{"", "AAAA", other.Form} { // none, a forged one, another session's
-		b.Post("/console/guarded", url.Values{"form": {token}}).Says(t, http.StatusForbidden, "このフォームは使えません")
+		b.Post("/console/guarded", url.Values{"form": {token}}).Says(t, http.StatusForbidden, "フォームの有効期限が切れました")
 	}
 	nobody := w.Browser()
 	nobody.Over = b.Over

@@ -33,7 +33,7 @@ func TestTheListOfApprovals(t *testing.T) {
 
 func testApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
-	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "判断を待っているものはありません")
+	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "判断待ちのものはありません")
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "先の依頼"})
 	w.Draft(s)
 	w.Later(time.Minute)
@@ -52,7 +52,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	}
 	b := w.As(workspace.Suzuki)
 	b.Locale = "en"
-	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days", "Asked by", "佐藤 花子")
+	b.Get("/console/approvals").Says(t, 200, "Steps v1", "DM to", "Message ×2", "Not planned yet", "in 6 days", "Requested by", "佐藤 花子")
 	w.Cancel()
 	w.As(workspace.Suzuki).Get("/console/approvals").Lacks(t, "後の依頼")
 }
@@ -98,7 +98,7 @@ func testActionsApproval(t *testing.T, w *consoletest.World) {
 			b.Locale = locale
 			got := b.Get("/console/approvals").Text()
 			expect.Has(t, got, want)
-			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行される内容ではありません)", "en": "says, which is not what is done"}[locale])
+			_, said, _ := strings.Cut(got, map[string]string{"ja": "の説明 (実行内容ではありません)", "en": "’s description (not what will run)"}[locale])
 			expect.That(t, strings.HasPrefix(strings.TrimSpace(said), ":"), "the agent's words are not called so: %s", got)
 		}
 	}
@@ -117,7 +117,7 @@ func testSorting(t *testing.T, w *consoletest.World) {
 		w.As(workspace.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
 	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
-	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの判断を待っているものはありません")
+	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの判断待ちはありません")
 }
 
 // testThirtyApprovals is for somebody whom thirty people ask.
@@ -263,6 +263,6 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
 	got := w.Of(other, workspace.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "判断を待っているものはありません")
+	got.Says(t, 200, "判断待ちのものはありません")
 	got.Lacks(t, "うちの件")
 }

@@ -117,7 +117,7 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
 	draft.Lacks(t, "<i>速い案", "<b>速攻")
 	sato.Locale = "en"
-	sato.Get(path).Holds(t, "Take this one</button>", "Its time was over, so it ended")
+	sato.Get(path).Holds(t, "Use this draft</button>", "Its time was over, so it ended")
 }
 
 func takesAnother(t *testing.T, w *consoletest.World) {
@@ -138,7 +138,7 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	page = suzuki.Get(w.TaskPage())
 	page.Holds(t, "自分の依頼は自分で承認できません") // the version is theirs by now
 	page.Lacks(t, "✅ 承認</button>")
-	suzuki.Get(path).Holds(t, "もう承認を待っていません")
+	suzuki.Get(path).Holds(t, "もう承認待ちではありません")
 	suzuki.Get(path).Lacks(t, "この案に替える</button>")
 	suzuki.Post(path, form).Says(t, http.StatusConflict)
 	expect.That(t, len(w.Load().Prompts) == 2, "a second time")

@@ -35,7 +35,7 @@ func TestTheListOfRequests(t *testing.T) {
 
 func testEmptyTasks(t *testing.T, w *consoletest.World) {
 	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "まだ依頼がありません", "@Ringi")
-	w.As(workspace.Sato).Get("/console/tasks").Says(t, 200, "あなたが参加しているチャンネルの依頼")
+	w.As(workspace.Sato).Get("/console/tasks").Says(t, 200, "参加しているチャンネルの依頼")
 	english := w.As(workspace.Sato)
 	english.Locale = "en"
 	english.Get("/console/tasks").Says(t, 200, "No requests yet")
@@ -134,10 +134,10 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	} {
 		got := b.Get("/console/tasks?q=" + url.QueryEscape(search))
 		expect.Same(t, want, got.Titles())
-		got.Says(t, 200, "新しい 1,000 件だけを調べました")
+		got.Says(t, 200, "新しい 1,000 件から探しました")
 	}
 	got := b.Get("/console/tasks?q=" + url.QueryEscape("残業"))
-	got.Says(t, 200, "新しい 100 件だけを表示しています")
+	got.Says(t, 200, "新しい 100 件を表示しています")
 	if len(got.Titles()) != 100 || got.Link("next") != "" || strings.Contains(got.Body, `id="requests" data-live`) {
 		t.Errorf("%d are found, the next page is %q", len(got.Titles()), got.Link("next"))
 	}
@@ -235,7 +235,7 @@ func testSilentSlack(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Title: "田中の依頼"})
 	w.Console.People.Slack = silent{w.People}
 	got := w.As(workspace.Sato).Get("/console/tasks")
-	got.Says(t, 200, "今はあなた自身の依頼だけ")
+	got.Says(t, 200, "あなたの依頼だけ")
 	expect.Same(t, []string{"佐藤の依頼"}, got.Titles())
 	expect.Same(t, []string{"田中の依頼", "佐藤の依頼"}, w.As(workspace.Suzuki).Get("/console/tasks").Titles())
 }

@@ -24,7 +24,7 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
 	b := w.As(workspace.Suzuki)
 	for _, list := range []string{"/console/tasks", "/console/audit"} {
-		b.Get(list+"?from="+day+"&to="+day).Says(t, http.StatusOK, "すべて日本時間です").Holds(t, day+" 08:30")
+		b.Get(list+"?from="+day+"&to="+day).Says(t, http.StatusOK, "日本時間です").Holds(t, day+" 08:30")
 		b.Get(list+"?from="+before+"&to="+before).Lacks(t, day+" 08:30")
 	}
 	b.Get("/console/assets/console.js").Says(t, http.StatusOK).Lacks(t, "new Date(") // no times of its own

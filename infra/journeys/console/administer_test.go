@@ -76,7 +76,7 @@ func changesSettings(a administering, i int) {
 	a.tab.Until(`document.querySelectorAll("#problems li").length === 2`)
 	for field, says := range map[string][2]string{
 		"s-max-versions":        {"1 から 50 までにしてください。", "from 1 to 50"},
-		"s-retain-results-days": {"整数にしてください。", "whole number"},
+		"s-retain-results-days": {"整数を入力してください。", "whole number"},
 	} {
 		a.shows(`.setting:has(#`+field+`) .problem`, says[i])
 		a.tab.Until(fmt.Sprintf(`document.getElementById(%q).matches("[aria-invalid=true]") && document.querySelector('#problems a[href="#%s"]')`, field, field))
@@ -108,7 +108,7 @@ func changesAdministrators(a administering, i int) {
 	}
 	a.visit("/console/settings/admins")
 	a.tab.Press(button(workspace.Suzuki))
-	a.shows(".problem[role=alert]", [2]string{"管理者は 1 人以上必要です。", "at least one administrator"}[i])
+	a.shows(".problem[role=alert]", [2]string{"管理者は 1 人以上必要です。", "At least one administrator"}[i])
 	a.tab.Type(`input[name="q"]`, "ゲスト")
 	a.tab.Press(`form[role=search] button`)
 	a.tab.Until(`location.search.includes("q=")`)

@@ -76,7 +76,7 @@ func readsALongLog(a administering, i int) {
 	a.tab.Press("table.audit tbody tr:first-child summary")
 	a.shows("table.audit tbody tr:first-child", [2]string{"理由", "Reason"}[i])
 	a.visit("/console/audit?from=2024-02-01&to=2024-02-02")
-	a.shows(".empty", [2]string{"記録はありません", "No entry matches"}[i])
+	a.shows(".empty", [2]string{"記録はありません", "No matching entries"}[i])
 	a.look("empty-log")
 	a.visit("/console/audit?from=yesterday")
 	a.tab.Until(`document.querySelector("[role=alert]")`)
@@ -95,7 +95,7 @@ func readsAYear(a administering, i int) {
 	a.shows("[role=alert]", "92")
 	a.look("numbers-refused")
 	a.visit("/console/insights?from=2024-01-01&to=2024-01-31")
-	a.shows(".empty", [2]string{"数えるものはありません", "nothing to count"}[i])
+	a.shows(".empty", [2]string{"この期間のデータはありません", "No data for these days"}[i])
 	a.look("empty-numbers")
 }
 
@@ -193,9 +193,9 @@ func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
 				says        [2]string
 			}{
 				{"/console/tasks", ".empty", [2]string{"依頼", "No requests yet"}},
-				{"/console/approvals", ".empty", [2]string{"", "Nothing waits"}},
-				{"/console/audit", ".empty", [2]string{"記録はありません", "No entry matches"}},
-				{"/console/insights", ".empty", [2]string{"数えるものはありません", "nothing to count"}},
+				{"/console/approvals", ".empty", [2]string{"", "Nothing is waiting"}},
+				{"/console/audit", ".empty", [2]string{"記録はありません", "No matching entries"}},
+				{"/console/insights", ".empty", [2]string{"この期間のデータはありません", "No data for these days"}},
 				{"/console/integrations", "main", [2]string{"MCP", "MCP"}},
 				{"/console/tools", ".empty", [2]string{"サーバー", "server"}},
 				{"/console/settings", ".empty", [2]string{"まだ変更はありません", ""}},

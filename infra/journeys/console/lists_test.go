@@ -70,7 +70,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 		tab.Until(`document.querySelector(".empty")?.innerText.includes("No requests yet")`)
 		looks(t, tab, "lists-phone-empty")
 		tab.Visit(running.URL + "/console/approvals?for=me")
-		tab.Until(`document.querySelector(".empty")?.innerText.includes("Nothing waits for you")`)
+		tab.Until(`document.querySelector(".empty")?.innerText.includes("Nothing is waiting for you")`)
 		looks(t, tab, "lists-phone-nothing-waits")
 	})
 }

@@ -125,7 +125,7 @@ func TestTheBestSoFarIsTakenWhileATeamHangs(t *testing.T) {
 	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", card.TakeBest) // until something is scored
 	expect.That(t, d.Load().Prompt().Contest.TakenBy == workspace.Suzuki, "%+v", d.Load().Prompt().Contest)
 	face = driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
-	expect.Has(t, face, "ここまでの最もよい案で終えました")
+	expect.Has(t, face, "ここまでの最良の案で終えました")
 	p = d.Load().Prompt()
 	expect.That(t, p.Entry != nil && p.Entry.TeamID != "solo" && *p.Entry == p.Contest.Entries[0], "drafted by %+v of %+v", p.Entry, p.Contest)
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")

@@ -57,7 +57,7 @@ func troubles() []trouble {
 			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: unscored solo", status: contest.SummaryFailed,
 			exits: map[string]contest.ExitReason{"careful": contest.PartialFailure, "swift": contest.PartialFailure, "solo": contest.PartialFailure},
 			card:  []string{"コンテストでは使える案がなかったため、Ringi が下書きしました", "慎重チーム: リーダーが続行できませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が続行できませんでした"},
-			page:  []string{"すべてのチームが失敗", "点数のついた案は 1 つもありませんでした。"},
+			page:  []string{"すべてのチームが失敗", "採点された案はありません。"},
 		},
 	}
 }

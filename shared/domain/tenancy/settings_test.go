@@ -216,7 +216,7 @@ func TestTheSettingSaysWhatASearchMayCarryOut(t *testing.T) {
 	for _, want := range []string{"ツールで読んだ内容", "検索先のサイトに伝わる"} {
 		expect.Has(t, x.Says.In("ja").About, want)
 	}
-	for _, want := range []string{"listed tools", "sites that the vendor opens may learn it"} {
+	for _, want := range []string{"allowed tools", "can reach the sites visited"} {
 		expect.Has(t, x.Says.In(language.English).About, want)
 	}
 }

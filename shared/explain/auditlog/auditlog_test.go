@@ -63,7 +63,7 @@ func TestEveryActionHasItsWords(t *testing.T) {
 
 // If nobody may approve a draft, it is not begun. That is not called a failure, and the log mentions no button.
 func TestWhatIsPutOffHasNotFailed(t *testing.T) {
-	for locale, failed := range map[string]string{"ja": "失敗", "en": "Failed"} {
+	for locale, failed := range map[string]string{"ja": "失敗", "en": "failed"} {
 		w := auditlog.WordsIn(locale)
 		for reason, held := range map[aggregate.Reason]bool{task.ReasonNobodyApproves: true, task.ReasonModelRefused: false} {
 			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed, Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
@@ -85,11 +85,11 @@ func TestDetailsAreLines(t *testing.T) {
 		"null":      {"null", nil},
 		"members":   {`{"version":2,"reason":"もっと詳しく"}`, []auditlog.Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
 		"nested":    {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`, []auditlog.Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
-		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []auditlog.Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Most versions", "5 → 4"}, {"Changed fields", "Most versions, later"}}},
+		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []auditlog.Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
 		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
 		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
 		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
-		"codes":     {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, please ask again."}, {"Asked for by", "佐藤 花子 (U0SANDSATO)"}, {"where", "the console"}}},
+		"codes":     {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, submit a new request."}, {"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
 		"unknown":   {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
 	} {
 		diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))

@@ -59,7 +59,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 // A message to an agent begins a conversation even if the agent refuses to answer: the conversation is in lists and in
 // the audit log.
 func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
-	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was begun", "this message is not answered"}} {
+	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was started", "this message won't be answered"}} {
 		refused := 0
 		for _, r := range task.Reasons {
 			of, talk := Sentence(locale, r, ""), InTalk(locale, r, "")

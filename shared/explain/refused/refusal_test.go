@@ -41,9 +41,9 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenTenant, Most: 50}}):    "(at most 50)",
 		en.Note(task.StopError{Reason: task.ReasonToolChanged, Detail: "book"}):                        "(book)",
 		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                             "slug must be short",
-		en.Note(errors.New("boom")): "It could not be saved.",
+		en.Note(errors.New("boom")): "Couldn't save.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request):                                                        "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
-		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the person who asked",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the requester",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):                                                                     "\n👥 Can do this: [U1] / [U2] [group S1]",
 		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
 		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
@@ -75,7 +75,7 @@ func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
 		{"a channel", tenancy.Settings{}, request, nil, false},
 		{"their own are theirs", tenancy.Settings{AllowSelfApproval: true}, direct, nil, false},
 	} {
-		for locale, words := range map[string][2]string{"ja": {"承認できる人: 今の設定では、いません", "ほかの承認者に依頼"}, "en": {"Can approve: nobody under the settings of now", "ask another approver"}} {
+		for locale, words := range map[string][2]string{"ja": {"承認できる人: 今の設定では、いません", "ほかの承認者に依頼"}, "en": {"Can approve: nobody (", "Ask another approver"}} {
 			s := Surface{locale, page{}}
 			who, click := s.WhoDecides(x.set, x.o, x.askers...), s.Refused(refused, x.set, x.o, x.askers...)
 			if strings.Contains(who, words[0]) != x.nobody || !strings.Contains(click, who) || strings.Contains(click, words[1]) == x.nobody {
@@ -85,7 +85,7 @@ func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
 	}
 }
 
-// Every class has a note, so that "could not be saved" is only said of unknown errors.
+// Every class has a note, so that "Couldn't save" is only said of unknown errors.
 func TestEveryClassHasANote(t *testing.T) {
 	of := map[errorclass.Class]error{
 		errorclass.NotFound: aggregate.ErrNotFound, errorclass.NotAllowed: aggregate.ErrNotAllowed{}, errorclass.Decided: aggregate.ErrDecided{},

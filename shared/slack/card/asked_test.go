@@ -40,14 +40,14 @@ func TestATasksCardSaysWhichVersionHasTheNewest(t *testing.T) {
 // The model's sentence and Ringi's sentence below it are in one language.
 func TestAReplyIsInOneLanguage(t *testing.T) {
 	for said, ours := range map[string]string{
-		"I can't prepare invoices.": "No task was made", "請求書は作成できません。": "タスクは作成していません", "无法制作": "",
+		"I can't prepare invoices.": "No task was created", "請求書は作成できません。": "タスクは作成していません", "无法制作": "",
 	} {
 		for _, workspace := range language.All {
 			s := received(t)
 			s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: said}, s.now))
 			want := ours
 			if want == "" {
-				want = map[string]string{"ja": "タスクは作成していません", "en": "No task was made"}[workspace]
+				want = map[string]string{"ja": "タスクは作成していません", "en": "No task was created"}[workspace]
 			}
 			text := render(s.Aggregate, s.card(taskCard), workspace, s.now).Text
 			expect.That(t, strings.Contains(text, want), "%s, %s: %s", workspace, said, text)
@@ -156,7 +156,7 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
 		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1> <!subteam^S1>", "<@U1> <!subteam^S1>"},
 		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), " ") + " ほか 3 件", strings.Join(mentions(many[:10]), " ") + " and 3 more"},
-		{"nobody", list(nil, nil), true, false, "なし(承認者が登録されていません", "nobody (no approver is listed"},
+		{"nobody", list(nil, nil), true, false, "なし(承認者が登録されていません", "nobody (ask an administrator"},
 		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false, "U1&gt; &lt;!channel S1&gt; &lt;!here", "U1&gt; &lt;!channel S1&gt; &lt;!here"},
 	} {
 		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {
