@@ -33,7 +33,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"every address":                                     everyAddressAsksWho,
 		"a late click is told what was decided":             saysWhatWasDecided,
 		"a late result's files":                             takesLateFiles,
-		"per command":                                  severalCommands,
+		"per command":                                       severalCommands,
 		"a thousand messages":                               longTalk,
 		"a summary whose time is over":                      pageAfterItsSummary,
 		"a request that was handed over":                    pageOfHandOver,

@@ -22,7 +22,7 @@ func connectsApp(t *testing.T, w *connecting) {
 		"App ID: 20 桁以内の数字":  form("x", github.Installation, s.Key()),
 		"インストール ID: 20 桁以内の": form(github.AppID, "", s.Key()),
 		"秘密鍵: GitHub から":     form(github.AppID, github.Installation, "himitsu"),
-		".pem ファイルの全体を貼り付けて":  form(github.AppID, github.Installation, strings.Repeat("x", 9<<10)),
+		".pem ファイルの全体を貼り付けて": form(github.AppID, github.Installation, strings.Repeat("x", 9<<10)),
 	} {
 		b.Post("/console/integrations/app", f).Says(t, http.StatusBadRequest, said).Lacks(t, "himitsu")
 	}

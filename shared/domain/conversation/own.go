@@ -78,7 +78,7 @@ const (
 
 type ownWords struct {
 	fields map[OwnField]string
-	rules  map[ownRule]string
+	rules  [ownElse + 1]string
 	open   string
 }
 
@@ -87,7 +87,7 @@ var ownSaid = language.InEach(
 		map[OwnField]string{
 			OwnType: "種類", OwnPath: "ファイルのパス", OwnContent: "内容", OwnSeconds: "制限時間", OwnSummary: "目的",
 		},
-		map[ownRule]string{
+		[ownElse + 1]string{
 			ownUnknown: "一覧から選んでください。", ownMayNot: "この会話のエージェントには許可されていません。", ownRequired: "入力してください。",
 			ownLong: "%[2]d 文字以内にしてください（いまは %[1]d 文字）。", ownLarge: "全体で %[2]d バイト以内にしてください（いまは %[1]d バイト）。",
 			ownNoText: "テキストとして読めない文字が含まれています。", ownNoPath: "作業フォルダー内のパスを入力してください。例: src/app.py",
@@ -108,7 +108,7 @@ var ownSaid = language.InEach(
 			OwnType: "Kind", OwnPath: "File path", OwnContent: "Content", OwnSeconds: "Time limit",
 			OwnSummary: "Purpose",
 		},
-		map[ownRule]string{
+		[ownElse + 1]string{
 			ownUnknown: "Choose one from the list.", ownMayNot: "This conversation’s agent isn’t allowed to do that.",
 			ownRequired: "This is required.",
 			ownLong:     "Use up to %[2]d characters (now %[1]d).", ownLarge: "Use up to %[2]d bytes in all (now %[1]d).",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
+	"ringi/shared/words/lazy"
 )
 
 // Detail is one line of an entry's details: a name and a text.
@@ -85,7 +85,7 @@ func (w Words) change(members map[string]any) (was, is string, ok bool) {
 }
 
 // personID matches Slack's ids of people.
-var personID = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
+var personID = lazy.Regexp{Text: `^[UW][A-Z0-9]{5,20}$`}
 
 // said returns a member's value with codes as words and ids as people's names.
 func (w Words) said(member string, v any) string {
@@ -111,7 +111,7 @@ func (w Words) said(member string, v any) string {
 		if member == "provider" {
 			return cmp.Or(vendors[v], v)
 		}
-		if w.name != nil && personID.MatchString(v) {
+		if w.name != nil && personID.Get().MatchString(v) {
 			if called := w.name(v); called != "" && called != v {
 				return called + " (" + v + ")"
 			}

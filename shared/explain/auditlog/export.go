@@ -5,13 +5,13 @@ package auditlog
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/lazy"
 )
 
 // ActionExported records that somebody exported entries, which ones, and how many.
@@ -37,13 +37,13 @@ type Filter struct {
 // maxFilter is the longest text of a filter; ids and actions are shorter.
 const maxFilter = 64
 
-var filterForm = regexp.MustCompile(`^[A-Za-z0-9_.:-]*$`)
+var filterForm = lazy.Regexp{Text: `^[A-Za-z0-9_.:-]*$`}
 
 // Check returns aggregate.ErrField for a value that no entry can have.
 func (f Filter) Check() error {
 	for _, x := range []struct{ field, value string }{{"action", string(f.Action)}, {"resource", f.Resource},
 		{"actor", f.Actor}} {
-		if len(x.value) > maxFilter || !filterForm.MatchString(x.value) {
+		if len(x.value) > maxFilter || !filterForm.Get().MatchString(x.value) {
 			return aggregate.ErrField{Field: x.field, Limit: fmt.Sprintf("must be an id of at most %d letters, digits and . _ : -", maxFilter)}
 		}
 	}

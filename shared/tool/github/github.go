@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
+	"ringi/shared/words/lazy"
 )
 
 // API is the address of GitHub's API.
@@ -139,11 +139,11 @@ func (c *Client) Resolve(ctx context.Context, name string) (sha string, err erro
 	return c.hash(at.Object.SHA)
 }
 
-var hashed = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var hashed = lazy.Regexp{Text: `^[0-9a-f]{40}$`}
 
 // hash checks a hash that GitHub names.
 func (c *Client) hash(sha string) (string, error) {
-	if !hashed.MatchString(sha) {
+	if !hashed.Get().MatchString(sha) {
 		return "", c.odd("%.50q is no hash", sha)
 	}
 	return sha, nil

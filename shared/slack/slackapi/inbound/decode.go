@@ -3,10 +3,10 @@ package inbound
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/lazy"
 )
 
 // Decode reads JSON into a struct. Its Refusal names the wrong field, prefixed with name.
@@ -22,7 +22,7 @@ func Decode(b []byte, into any, name string) error {
 	return nil
 }
 
-var idForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+var idForm = lazy.Regexp{Text: `^[A-Za-z0-9._:-]{1,64}$`}
 
 // CheckIDs is CheckID for several fields, given as pairs of name and value.
 func CheckIDs(fields ...string) error {
@@ -45,7 +45,7 @@ func CheckTS(field, ts string) error {
 // CheckID refuses a value that can't be an id of Slack's. Ids become parts of mentions and keys, so they must have no
 // character with a meaning there.
 func CheckID(field, id string) error {
-	if !idForm.MatchString(id) {
+	if !idForm.Get().MatchString(id) {
 		return Bad("%s must have 1 to 64 letters, digits or ._:-", field)
 	}
 	return nil
