@@ -140,7 +140,7 @@ func renewed(t *testing.T) {
 		"認証が切れて": func() { s.Vendors.Revoke("freee") },
 		"接続が失われ": func() { s.Vendors.Expire("freee"); s.Vendors.Drop(vendors.FreeeTokens) },
 	} {
-		d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
+		d := say(t, s, workspace.Sato, "従業員一覧を取得して demo: mark "+markText)
 		fault()
 		d.Approve(workspace.Tanaka)
 		d.Card("CARD#execution", shows)

@@ -32,14 +32,14 @@ var scenarios = map[string]func(*testing.T, *stack.Stack) (*driver.Request, []st
 }
 
 func doneAtOnce(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
+	d := say(t, s, workspace.Sato, "従業員一覧を取得して demo: mark "+markText)
 	d.Approve(workspace.Tanaka)
 	return d, finish(d, "task.created by system", "prompt.approved by "+workspace.Tanaka, "process.approved by "+workspace.Tanaka,
 		"execution.started by system")
 }
 
 func rejectedFirst(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Sato, "従業員一覧を取得して "+markText)
+	d := say(t, s, workspace.Sato, "従業員一覧を取得して demo: mark "+markText)
 	a := d.Until("a run waits", func(a *task.Aggregate) bool { return len(a.Waits) == 1 })
 	planted.keep(a.Waits[0].Token)
 	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", markReason)
@@ -50,7 +50,7 @@ func rejectedFirst(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 }
 
 func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
-	d := say(t, s, workspace.Sato, "従業員一覧を確認したい "+markText)
+	d := say(t, s, workspace.Sato, "従業員一覧を確認したい demo: mark "+markText)
 	d.Click(workspace.Tanaka, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	expect.Eventually(t, "the cancel is taken", func() bool {
@@ -64,7 +64,7 @@ func withdrawn(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 // triedAgain is the only scenario that reads attendance, because reading it fails at first for everybody.
 func triedAgain(t *testing.T, s *stack.Stack) (*driver.Request, []string) {
 	s.Vendors.Fail("list_attendance", http.StatusBadRequest, true)
-	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて "+markText)
+	d := say(t, s, workspace.Sato, "今月の勤怠をまとめて demo: mark "+markText)
 	d.Approve(workspace.Tanaka)
 	d.Card("CARD#execution", "retry_execution")
 	s.Vendors.Fail("list_attendance", 0, false)

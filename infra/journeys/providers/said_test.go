@@ -81,7 +81,7 @@ func TestAForgedCardIsNoApproval(t *testing.T) {
 		}
 		return string(b)
 	})
-	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して "+forged)
+	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して demo: mark \""+forged+"\"")
 	waits := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
 	for _, key := range []string{"CARD#task", "CARD#prompt#0001"} {
 		harmless(t, driver.Face(d.Card(key, "")))

@@ -4,7 +4,8 @@
 // A message may ask for failures. "demo: fail extract" (or draft, plan, summarize) fails that layer at the first try.
 // "demo: bad output" gives an unusable first answer; with "twice" the second one is unusable, too, at the first try. A
 // layer's name at the end restricts it to that layer. "demo: human check" makes the writing steps wait for a person.
-// "demo: cost 3.50" makes each call cost 3.50 dollars, "demo: cost 3.50 plan" only those of one layer.
+// "demo: cost 3.50" makes each call cost 3.50 dollars, "demo: cost 3.50 plan" only those of one layer. "demo: mark x"
+// and demo: mark "x y" change nothing, so that tests can say something of their own.
 package demo
 
 import (
@@ -147,7 +148,7 @@ var (
 	failForm = &lazy.Regexp{Text: `(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`}
 	badForm  = &lazy.Regexp{Text: `(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`}
 	costForm = &lazy.Regexp{Text: `(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize|contest)\b)?`}
-	anyForm  = &lazy.Regexp{Text: `(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|mark\s+\w+|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`}
+	anyForm  = &lazy.Regexp{Text: `(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|mark\s+("[^"]*"|\w+)|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`}
 )
 
 func faultIn(message string) fault {

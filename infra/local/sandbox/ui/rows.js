@@ -24,6 +24,7 @@ export function subject(key) {
     case "ANSWER": return t("rowAnswer");
     case "CHOICE": return t("rowChoice");
     case "TASK": return t("rowTask");
+    case "LISTING": return t("rowListing");
     case "PROMPT": return t("rowPrompt", { n });
     case "PROCESS": return t("rowProcess", { n });
     case "GATE": return t("rowGate", { n });
