@@ -49,7 +49,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("    case \"HEAD\": return t(\"rowHead\");\n", "    case \"NOTE\": return t(\"rowNote\");\n"),
 		},
 		"infra/local/sandbox/ui/i18n.js": {
-			after(" rowHead: \"いまの状態\",", " rowNote: \"メモ\","),
+			after(" rowHead: \"現在の状態\",", " rowNote: \"メモ\","),
 			after(" rowHead: \"Current state\",", " rowNote: \"Note\","),
 		},
 		"functions/README.md": {

@@ -67,7 +67,7 @@ func testOneLanguage(t *testing.T, locale, workspaces string) {
 	for key, said := range written(s, people) {
 		if _, was := before[key]; !was {
 			n++
-			found := ours.Foreign(locale, said, fmt.Sprint(w))
+			found := ours.Foreign(locale, said, fmt.Sprint(spokenIn)) // lists quote what others said
 			expect.That(t, len(found) == 0, "%s in\n%s", strings.Join(found, "\n"), said)
 		}
 	}

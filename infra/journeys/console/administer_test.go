@@ -75,7 +75,7 @@ func changesSettings(a administering, i int) {
 	a.tab.Press(".save button")
 	a.tab.Until(`document.querySelectorAll("#problems li").length === 2`)
 	for field, says := range map[string][2]string{
-		"s-max-versions":        {"1 から 50 までにしてください。", "from 1 to 50"},
+		"s-max-versions":        {"1〜50 を入力してください。", "Enter 1–50."},
 		"s-retain-results-days": {"整数を入力してください。", "whole number"},
 	} {
 		a.shows(`.setting:has(#`+field+`) .problem`, says[i])
@@ -161,7 +161,7 @@ func carriesSettings(a administering, i int) {
 	a.tab.Press(`form[action="/console/settings/import"] button`)
 	a.tab.Until(`location.pathname === "/console/settings/import" && document.querySelectorAll("[role=alert] li").length > 0`)
 	a.shows("[role=alert] li", fmt.Sprint(1+strings.Count(text[:strings.Index(text, "favourite_color")], "\n")), "favourite_color")
-	a.shows("[role=alert] li", [2]string{"1 から 50 までにしてください。", "from 1 to 50"}[i])
+	a.shows("[role=alert] li", [2]string{"1〜50 を入力してください。", "Enter 1–50."}[i])
 	a.tab.Until(`document.querySelectorAll("[role=alert] li").length === 2 && !document.querySelector('button[value="save"]')`)
 	a.look("file-refused")
 	text = strings.Replace(strings.Replace(text, "favourite_color: red\n", "", 1), "max_versions: 99\n", fmt.Sprintf("max_versions: %d\n", 7+i), 1)
@@ -184,7 +184,7 @@ func limitsTools(a administering, i int) {
 	a.tab.Press(tool + fmt.Sprintf(`input[name="allowed"][value="%s"]`, allowed))
 	a.tab.Press(tool + "button[type=submit]")
 	a.tab.Until(`location.hash === "#list_departments" && document.querySelector(".notice[role=status]")`)
-	a.shows(tool+"summary", [2]string{"使えない", "May be used"}[i])
+	a.shows(tool+"summary", [2]string{"許可しない", "Allowed"}[i])
 
 	tool = `details[id="send_slack_dm"] `
 	bound := `[id="b-send_slack_dm-recipients"]`

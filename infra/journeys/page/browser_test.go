@@ -48,10 +48,10 @@ var english = words{
 	reason: "Make it shorter", more: "please", required: "This field is required", rejected: "Reason: Make it shorter please", next: "Version v2 is ready",
 	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
 	stop: "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
-	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack did not accept the call",
+	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack rejected the call",
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
-	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "as much as you may within this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
+	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "reached your limit of requests this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
 	newcomer: workspace.Tanaka, welcome: "This is HR AI Agent. Ask for the work that you want done.", suggested: "Sum up this month's attendance", settings: "Settings",
 }
 
