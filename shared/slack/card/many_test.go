@@ -15,8 +15,9 @@ func TestTheLineOfManyReadsFitsSections(t *testing.T) {
 	for _, long := range []int{20, 45, 80, 130} {
 		var steps []task.Step
 		for n := range task.MaxSteps {
-			steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", n+1), Order: n + 1, Title: "t", Tool: "rooms.find", Access: aggregate.Read,
-				ToolInput: aggregate.JSON(fmt.Sprintf(`{"a":"%s %d","b":"%s"}`, strings.Repeat("x", long), n, strings.Repeat("y ", 1300)))})
+			args := fmt.Sprintf(`{"a":"%s %d","b":"%s"}`, strings.Repeat("x", long), n, strings.Repeat("y ", 1300))
+			steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", n+1), Order: n + 1, Title: "t",
+				Tool: "rooms.find", Access: aggregate.Read, ToolInput: aggregate.JSON(args)})
 		}
 		text, _ := shownOf(t, steps)
 		expect.Has(t, text, "60.", "their numbers")
