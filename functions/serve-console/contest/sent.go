@@ -15,6 +15,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
 )
 
 type contestSentPage struct {
@@ -135,7 +136,7 @@ func answered(turn []byte) string {
 	}
 	parts := []string{t.Text}
 	for _, call := range t.Calls {
-		parts = append(parts, call.Name+" "+string(call.Input))
+		parts = append(parts, call.Name+" "+mask.JSON(string(call.Input)))
 	}
 	return strings.TrimSpace(strings.Join(parts, "\n"))
 }

@@ -109,8 +109,11 @@ func (p planner) like(i int) group {
 		tries = append(tries, group{differs: name})
 	}
 	for _, g := range tries {
+		if first.args == nil || !p.joins(g, first, first, &f) { // else first would have no line at all
+			continue
+		}
 		for _, c := range p.calls[i:] {
-			if c != nil && !c.told && first.args != nil && c.args != nil && p.joins(g, first, c, &f) {
+			if c != nil && !c.told && c.args != nil && p.joins(g, first, c, &f) {
 				g.calls = append(g.calls, c)
 			}
 		}

@@ -67,10 +67,10 @@ func Below(locale, who string) string { return line.Sent(locale, who, wordsOf.In
 
 // itemized fills up to most sections with items. It splits only an item that is longer than a section.
 func (d drawing) itemized(items []item, most int) body {
-	const room = maxSection - 200 // leaves room for again, and for the line that says that it goes on
 	var pages []string
 	page := ""
 	for _, it := range items {
+		room := maxSection - 50 - max(150, units(it.again)) // for again, and for the line that says that it goes on
 		for i, text := range codePages(it.text, room) {
 			before := it.before
 			if whole := page + before + text; page != "" && (i > 0 || units(whole) > room || height(whole) > maxLines) {

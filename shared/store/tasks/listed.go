@@ -67,18 +67,23 @@ func (s *Store) standing(ctx context.Context, tenant string, f task.Filter, page
 	if err := s.stand(ctx, tenant, page.Items); err != nil {
 		return err
 	}
-	page.Items = slices.DeleteFunc(page.Items, func(x Listed) bool { return f.Status != "" && x.Stands != f.Status })
+	page.Items = slices.DeleteFunc(page.Items, func(x Listed) bool {
+		return x.Stands == isTask || f.Status != "" && x.Stands != f.Status
+	})
 	slices.SortStableFunc(page.Items, func(a, b Listed) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	return nil
 }
 
-// stand sets how requests stand. A row of one that has ended says it. The head says whether an open one waits; one that
-// an earlier release wrote last is loaded.
+// isTask is how a listing stands beside a task, which an earlier release made.
+const isTask task.Status = "task"
+
+// stand sets how requests stand. A row of one that has ended says it. The head says whether an open one waits, and
+// whether a listing still counts; one that an earlier release wrote last is loaded.
 func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error {
 	var open []store.Place
 	for i, x := range items {
 		switch {
-		case x.ListedAs != "" && !x.ListedAs.Open():
+		case x.Type != listingType && x.ListedAs != "" && !x.ListedAs.Open():
 			items[i].Stands = x.ListedAs
 		case x.ListedAs == "" && x.Status == task.TaskCompleted:
 			items[i].Stands = task.StatusDone
@@ -102,17 +107,21 @@ func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error 
 		}
 		known := false
 		head, read := heads[store.Place{Ref: task.RefOf(tenant, x.ID), Key: aggregate.HeadKey}]
-		if x.Stands, x.WaitsFor, known = head.Standing(); known {
+		listing := x.Type == listingType
+		if !read || listing && head.Listed && !x.ListedAs.Open() { // not read: it was not answered
+			x.Stands = x.ListedAs
 			continue
 		}
-		if !read { // it was not answered
-			x.Stands = x.ListedAs
+		if x.Stands, x.WaitsFor, known = head.Standing(); known && (!listing || head.Listed) {
 			continue
 		}
 		load.Go(func() error {
 			a, err := s.Load(ctx, task.RefOf(tenant, x.ID))
 			if err == nil {
 				x.Stands, x.WaitsFor = a.Status(), a.WaitsFor()
+			}
+			if err == nil && listing && a.Task != nil {
+				x.Stands = isTask
 			}
 			return err
 		})

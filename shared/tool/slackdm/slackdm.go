@@ -44,8 +44,8 @@ type Detail struct {
 	Value any    `json:"value"`
 }
 
-// Message is the message to send, which is shown with the very characters that it has here, and the line below it. Recipient is a user id or
-// an e-mail address.
+// Message is the message to send, which is shown with the very characters that it has here, and the line below it.
+// Recipient is a user id or an e-mail address.
 type Message struct {
 	Recipient string   `json:"recipient"`
 	Text      string   `json:"text"`

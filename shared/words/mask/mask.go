@@ -89,6 +89,24 @@ func All(v any) any {
 	return Scalar(v)
 }
 
+// JSON is All for a value that is still encoded: a text in it may spell its characters as escapes, which Text would not
+// recognise. What is not JSON is masked as a text.
+func JSON(raw string) string {
+	d := json.NewDecoder(strings.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil || d.More() {
+		return Text(raw)
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(All(v)) != nil { // impossible for decoded JSON
+		return ""
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // Destination reports whether an argument is the recipient of a call, which a person must see unmasked: only an address
 // or a phone number, or a list of these.
 func Destination(v any) bool {

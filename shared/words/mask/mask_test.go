@@ -171,3 +171,15 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// Whoever encoded JSON chose how to spell its characters.
+func TestPersonalDataInEncodedJSONIsMaskedHoweverItIsSpelled(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"to":"sato\u0040example.com"}`: `{"to":"s***@example.com"}`, `{"to":"sato@example.com"}`: `{"to":"s***@example.com"}`,
+		`{"n":10,"<":">"}`: `{"<":">","n":10}`, `sato@example.com`: `s***@example.com`, ``: ``,
+	} {
+		if got := mask.JSON(raw); got != want {
+			t.Errorf("%s is masked as %s, want %s", raw, got, want)
+		}
+	}
+}
