@@ -132,15 +132,15 @@ func TestMonthsAreThoseThatWereMeant(t *testing.T) {
 
 // notPlanned maps requests with an unknown word that excludes, delays or adds something to the demo's answers.
 var notPlanned = map[string]string{
-	"Attendance for everyone but the sales department, October": "“but the”",
-	"October overtime for all but the HR team":                  "“but the”",
-	"Overtime for October but only the sales department":        "“but only”",
-	"October overtime apart from the HR team":                   "“apart from”",
+	"Attendance for everyone but the sales department, October": "“but the sales department”",
+	"October overtime for all but the HR team":                  "“but the HR team”",
+	"Overtime for October but only the sales department":        "“but only the sales department”",
+	"October overtime apart from the HR team":                   "“apart from the HR team”",
 	"営業部は不要、10月の勤怠をまとめて":                                        "「不要」",
 	"営業部抜きの10月の勤怠":                                              "「抜きの」",
-	"10月の勤怠、開発部は含めないで":                                          "「含めない」",
+	"10月の勤怠、開発部は含めないで":                                          "「含めないで」",
 	"10月の勤怠。営業部は結構です":                                           "「結構」",
-	"従業員一覧を<@U0SANDSUZU> に送って、<@U0SANDTANA> には送らないで":            "「送らない」",
+	"従業員一覧を<@U0SANDSUZU> に送って、<@U0SANDTANA> には送らないで":            "「送らないで」",
 	"明日 <@U0SANDSUZU> に「会議は15時からです」とDMして":                       "「明日」のような先の日時",
 	"12/1に<@U0SANDSUZU>さんへ「締切は本日です」とDMを送って":                     "「12/1」のような先の日時",
 	"Tomorrow, tell <@U0SANDSUZU> “the office is closed”":       "“Tomorrow”",

@@ -82,10 +82,6 @@ func (s *scanner) roomSaid(text string) string {
 // slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
 	out = slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
-	day, second := s.day(now)
-	if day != nil {
-		out.day, out.noDay = *day, false
-	}
 	length, lengths := 60, s.take(lengthForm)
 	for _, m := range lengths {
 		switch {
@@ -112,6 +108,10 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 		}
 		return ok
 	})
+	day, second := s.day(now) // behind the hours: 2-3 pm is no date
+	if day != nil {
+		out.day, out.noDay = *day, false
+	}
 	times := slices.Concat(s.take(timeForm), s.take(noonForm), hours(s.take(hourForm)))
 	if said := slices.Concat(ranges, times); len(said) > 1 {
 		second = or(second, said[1][0])

@@ -42,6 +42,7 @@ type reading struct {
 	slot        slot   // of a meeting
 
 	validate, humanCheck, noNotice, noSheet, brief bool
+	courtesy                                       bool     // the message only greets or thanks
 	noRooms                                        bool     // no tool for meeting rooms is allowed
 	marked                                         bool     // the request asks for people above a limit; the result marks them
 	left                                           []string // kinds of steps that are left out
@@ -67,8 +68,9 @@ func read(in input) (reading, error) {
 	rest, said = dictated(rest, said)
 	s := scan(rest)
 	r.quoted(s, said)
-	s.take(greetForm)
-	for _, m := range s.take(becauseForm) {
+	greeted := s.took(greetForm)
+	r.courtesy = greeted && len(said) == 0 && len(s.unread()) == 0
+	for _, m := range s.takeIf(becauseForm, func(m []string) bool { return !limits(m[0]) }) {
 		r.aside = append(r.aside, strings.Trim(m[0], " \x1f、。,\n"))
 	}
 	r.copied = alsoForm.Get().MatchString(s.text)
@@ -121,6 +123,9 @@ func (r *reading) extent(s *scanner) {
 		}
 		r.stop(t.NoRoom, s.roomSaid(scan(r.text).text))
 	}
+	if r.topic != other {
+		r.stop(t.NoLater, later)
+	}
 	r.untold(s)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
@@ -153,7 +158,7 @@ func (r *reading) stopAlways(s *scanner) {
 	r.stop(t.NoCancel, cancelForm.Get().FindString(s.text))
 	r.stop(t.NoPay, strings.Join(s.first(payForm), ""))
 	r.stop(t.NoEvery, strings.Join(s.first(everyForm), ""))
-	r.stop(t.NoDenied, strings.TrimSpace(deniedForm.Get().FindString(s.text)))
+	r.stop(t.NoDenied, negated(s.text))
 	r.stop(t.NoNarrow, narrowed(s.text))
 }
 
@@ -242,7 +247,7 @@ const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|�
 const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\s+not|not|never|nothing|except|exclude)\s+(?:(?:sending|send|writing|write|to|in|into|on|any|a|an|the|me|us|that|it|anything|put|need|want|slack|google|post|final|completion|at|end|of|for|notify|step)\s+){0,6}`
 
 var (
-	noNoticeForm = &lazy.Regexp{Text: `(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`}
+	noNoticeForm = &lazy.Regexp{Text: `(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|anyone|anybody|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`}
 	noSheetForm  = &lazy.Regexp{Text: `(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`}
 	// neitherForm excludes both the notice and the sheet with one negation.
 	neitherForm   = &lazy.Regexp{Text: `(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`}
@@ -266,9 +271,26 @@ var (
 	// storeForm matches an English verb of writing that stands apart from its sheet.
 	storeForm = &lazy.Regexp{Text: `(?i)\b(?:write|put|save|export|enter|record|store)\b`}
 	// greetForm matches courtesies. becauseForm matches why somebody asks, which changes nothing.
-	greetForm   = &lazy.Regexp{Text: `(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとうございます|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bfor\s+me\b`}
-	becauseForm = &lazy.Regexp{Text: `(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they|it)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`}
+	greetForm   = &lazy.Regexp{Text: `(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとう(?:ございま(?:す|した))?|助かりました|(?:了解|承知)(?:です|(?:いた)?しました)|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bthat(?:['’]s|\s+is)\s+(?:perfect|great|all)\b|\bhow(?:['’]s|\s+is)\s+it\s+going\b|\bhow\s+are\s+you\b|\bfor\s+me\b|\b(?:can|could|would)\s+(?:some|any)(?:one|body)\b`}
+	becauseForm = &lazy.Regexp{Text: `(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they)\s+(?:need|want|must|am|are)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`}
 )
+
+// limitForm matches what makes a reason more than a reason: “as I only need HR”, 「来週でいいので」.
+var limitForm = &lazy.Regexp{Text: `(?i)だけ|のみ|でいい|で(?:よ|良|十分|充分|結構)|限(?:る|って|定)|\b(?:only|just|nobody|excluded|enough)\b`}
+
+// limits reports whether a reason says what the work is to cover, leave out or wait for. Such a reason is read like the
+// rest of the request.
+func limits(reason string) bool {
+	s := scan(reason)
+	departments, told := s.named()
+	for _, f := range []*lazy.Regexp{limitForm, deniedForm, noNoticeForm, noSheetForm} {
+		if f.Get().MatchString(reason) {
+			return true
+		}
+	}
+	selects := narrowed(reason)
+	return len(departments)+len(told) > 0 || selects != "" && !strings.ContainsAny(selects, "期半旬") // a time was busy
+}
 
 // flags takes out words for things that the request leaves out or adds. It reports whether there were any.
 func (r *reading) flags(s *scanner) bool {
