@@ -154,7 +154,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 		"<@U0SUZUKI> の先月の残業時間を調べて":                                           "「<@U0SUZUKI>」が誰のこと",
 		"Overtime of <@U0ALEX> for October only, no sheet":                   "don't know who “<@U0ALEX>” is",
 		"Don't tell <@U0SUZUKI> about the employee list":                     "can't apply exceptions (“Don't”)",
-		"営業部以外の10月の勤怠":                                                       "「以外」のような除外や否定を読み取れません",
+		"営業部以外の10月の勤怠":                                                       "「営業部以外」のような除外や否定を読み取れません",
 		"10月ではなく9月の勤怠":                                                       "除外や否定を読み取れません",
 		"Attendance from April, without validation":                          "can't apply exceptions (“without”)",
 		"Do not list the employees":                                          "can't apply exceptions (“not list the employees”)",

@@ -14,11 +14,14 @@ import (
 const taken = '\x1f'
 
 // scanner holds the part of a text that is not understood yet.
-type scanner struct{ text string }
+type scanner struct {
+	text  string
+	twice string // a department that the text names again
+}
 
 // scan normalizes full-width letters, digits and marks to ASCII.
 func scan(text string) *scanner {
-	return &scanner{strings.Map(func(r rune) rune {
+	return &scanner{text: strings.Map(func(r rune) rune {
 		switch {
 		case r >= '!'+0xfee0 && r <= '~'+0xfee0:
 			return r - 0xfee0
@@ -198,13 +201,15 @@ func narrowed(text string) string {
 	return toEnd(text, narrowForm)
 }
 
-// negated returns the first negation, empty if there is none. An English one includes the rest of its clause.
+// negated returns the first negation, empty if there is none: an English one with the rest of its clause, a Japanese
+// one with the word before it.
 func negated(text string) string {
 	said := toEnd(text, deniedForm)
 	if last, _ := utf8.DecodeLastRuneInString(said); unicode.Is(unicode.Latin, last) {
 		said += clauseForm.Get().FindString(text[strings.Index(text, said)+len(said):])
+		return strings.TrimSpace(said)
 	}
-	return strings.TrimSpace(said)
+	return whole(or(particleForm.Get().ReplaceAllString(said, ""), said), text)
 }
 
 // clauseForm matches the rest of an English clause.
