@@ -133,7 +133,9 @@ var (
 	// besideForm matches what may stand between two words of one phrase.
 	besideForm = &lazy.Regexp{Text: `^(?:[ ]?|[\p{Han}々\p{Katakana}ー\p{Hiragana}]*)$`}
 	// tailForm matches the end of a Japanese word, and particleForm the particles behind it.
-	tailForm     = &lazy.Regexp{Text: `^\p{Hiragana}+`}
+	tailForm = &lazy.Regexp{Text: `^\p{Hiragana}+`}
+	// stemForm matches the beginning of a Japanese word that goes on behind it.
+	stemForm     = &lazy.Regexp{Text: `[\p{Han}々]+[^\P{Hiragana}をはがにへでとのも]*$`}
 	particleForm = &lazy.Regexp{Text: `(?:を|は|が|に|へ|で|と|の|も|や|か|から|まで|だけ|のみ|など|ください|下さい)+$`}
 )
 
@@ -161,8 +163,11 @@ func whole(part, text string) string {
 	}
 	end := begin + len(part)
 	compound := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Katakana) || r == 'ー' || r == '々' }
-	if first, _ := utf8.DecodeRuneInString(part); compound(first) {
-		begin = len(strings.TrimRightFunc(text[:begin], compound))
+	switch first, _ := utf8.DecodeRuneInString(part); {
+	case compound(first):
+		begin = len(strings.TrimRightFunc(text[:begin], func(r rune) bool { return compound(r) || unicode.IsDigit(r) }))
+	case unicode.Is(unicode.Hiragana, first) && stemForm.Get().MatchString(text[:begin]): // せず of 知らせず
+		begin = stemForm.Get().FindStringIndex(text[:begin])[0]
 	}
 	if last, _ := utf8.DecodeLastRuneInString(part); compound(last) {
 		end = len(text) - len(strings.TrimLeftFunc(text[end:], compound))
