@@ -50,6 +50,9 @@ func (s *scanner) named() (departments, told []string) {
 			told = add(told, name)
 			return
 		}
+		if slices.Contains(departments, name) {
+			s.twice = name
+		}
 		departments = add(departments, name)
 	}
 	s.takeAs(taken, departmentForm, func(m []string, after string) bool {
@@ -123,6 +126,9 @@ func pairs(text string) string {
 func (r *reading) narrow(s *scanner) {
 	departments, told := s.named()
 	r.departments, r.people = departments, append(r.people, told...)
+	if len(departments) > 1 { // “Sales and HR, only HR for September”
+		r.stop(r.words.NoSecond, s.twice)
+	}
 	if len(departments) > 0 && !r.topic.takesDepartments() {
 		r.stop(r.words.NoNarrow, departments[0])
 	}

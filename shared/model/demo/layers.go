@@ -30,7 +30,9 @@ func extract(r reading) map[string]string {
 	return out
 }
 
-func (r reading) asksForHelp() bool { return r.text == "" || helpForm.Get().MatchString(r.text) }
+func (r reading) asksForHelp() bool {
+	return r.text == "" || r.courtesy || helpForm.Get().MatchString(r.text)
+}
 
 func (r reading) title() string {
 	t := r.words

@@ -132,12 +132,12 @@ func TestMonthsAreThoseThatWereMeant(t *testing.T) {
 
 // notPlanned maps requests with an unknown word that excludes, delays or adds something to the demo's answers.
 var notPlanned = map[string]string{
-	"Attendance for everyone but the sales department, October": "“but the”",
-	"October overtime for all but the HR team":                  "“but the”",
-	"Overtime for October but only the sales department":        "“but only”",
-	"October overtime apart from the HR team":                   "“apart from”",
+	"Attendance for everyone but the sales department, October": "“but the sales department”",
+	"October overtime for all but the HR team":                  "“but the HR team”",
+	"Overtime for October but only the sales department":        "“but only the sales department”",
+	"October overtime apart from the HR team":                   "“apart from the HR team”",
 	"営業部は不要、10月の勤怠をまとめて":                                        "「不要」",
-	"営業部抜きの10月の勤怠":                                              "「抜きの」",
+	"営業部抜きの10月の勤怠":                                              "「営業部抜き」",
 	"10月の勤怠、開発部は含めないで":                                          "「含めない」",
 	"10月の勤怠。営業部は結構です":                                           "「結構」",
 	"従業員一覧を<@U0SANDSUZU> に送って、<@U0SANDTANA> には送らないで":            "「送らない」",

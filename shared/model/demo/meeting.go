@@ -44,15 +44,16 @@ var (
 	at              = `(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?)?\s*(a\.?m\.?|p\.?m\.?)?`
 	betweenTimeForm = &lazy.Regexp{Text: `(?i)` + at + until + at + `(?:まで)?(?:の?間)?`}
 	timeForm        = &lazy.Regexp{Text: `(?i)(?:(午前|午後|朝|夜)\s*)?\b(\d{1,2})(?:\s*:\s*([0-5]\d)|\s*時\s*(半|[0-5]?\d\s*分)?|\s*(am|pm|a\.m\.|p\.m\.))\s*(am|pm)?(?:\b|から|より)?`}
-	// roomForm matches the name of a room: a capital letter next to a word for meeting rooms, which was taken out before.
-	roomForm = &lazy.Regexp{Text: `\x1f ?[A-Z]\b|\b[A-Z] ?\x1f`}
+	// roomForm matches the name of a room: a capital letter or a number next to a word for meeting rooms, which was taken
+	// out before.
+	roomForm = &lazy.Regexp{Text: `\x1f ?(?:[A-Z]|\d{1,4})\b|\b[A-Z] ?\x1f|第\s*\d+ ?\x1f`}
 	// likeForm matches what a room is to be like or to have, in either language.
 	likeForm = &lazy.Regexp{Text: `(?i)([\p{Han}\p{Katakana}ー々A-Za-z0-9]+)(?:[のがに]?(?:ある|使える|できる|ない|近い|付き|つき)|\p{Hiragana}{0,3}い|\p{Hiragana}{0,3}な|の)\x1f|\b(?:with|in|on|at|near)\s+(?:(?:a|an|the|our)\s+)?([A-Za-z][\w-]*|\d+(?:st|nd|rd|th)\s+floor)`}
 	// roomLikeForm matches the word before a room.
 	roomLikeForm = &lazy.Regexp{Text: `(?i)\b([a-z][\w-]*)\s+(?:(?:meeting|conference)\s+)?rooms?\b`}
 	// freeForm asks which rooms are free, bookForm for a booking.
 	freeForm = &lazy.Regexp{Text: `(?i)空き(?:状況)?|空いて(?:い)?(?:る|ます)|あいて(?:い)?(?:る|ます)|(?:利用|予約)(?:状況|一覧)|\bavailab(?:le|ility)\b|\bfree\b`}
-	bookForm = &lazy.Regexp{Text: `(?i)予約(?:し|を|お願い|したい|でき)|確保|押さえ|おさえ|取って|とって|取りたい|\bbook\b|\breserve\b`}
+	bookForm = &lazy.Regexp{Text: `(?i)予約(?:し|を|お願い|したい|でき)|確保|押さえ|おさえ|取って|とって|取りたい|[取と]れ(?:る|ます)|\bbook\b|\breserve\b`}
 	// vagueForm matches a time that is too wide for a meeting. severalForm asks for more than one room.
 	vagueForm   = &lazy.Regexp{Text: `(?i)今週|来週|再来週|今月|来月|再来月|来年|午前|午後|朝|昼|夕方|夜|\b(?:this|next)\s+(?:week|month)\b|\b(?:morning|afternoon|evening)\b`}
 	severalForm = &lazy.Regexp{Text: `(?i)[2-9]\s*(?:つ|部屋|室)|\b(?:two|three|several)\b`}
@@ -82,10 +83,6 @@ func (s *scanner) roomSaid(text string) string {
 // slot takes the day and time of a meeting out of a text. second is a further day, time or length that the text names.
 func (s *scanner) slot(now time.Time) (out slot, second string) {
 	out = slot{day: now.AddDate(0, 0, 1), start: 10 * 60, noDay: true, noTime: true, noEnd: true}
-	day, second := s.day(now)
-	if day != nil {
-		out.day, out.noDay = *day, false
-	}
 	length, lengths := 60, s.take(lengthForm)
 	for _, m := range lengths {
 		switch {
@@ -112,6 +109,10 @@ func (s *scanner) slot(now time.Time) (out slot, second string) {
 		}
 		return ok
 	})
+	day, second := s.day(now) // behind the hours: 2-3 pm is no date
+	if day != nil {
+		out.day, out.noDay = *day, false
+	}
 	times := slices.Concat(s.take(timeForm), s.take(noonForm), hours(s.take(hourForm)))
 	if said := slices.Concat(ranges, times); len(said) > 1 {
 		second = or(second, said[1][0])

@@ -63,7 +63,7 @@ var (
 	// dictatedForm matches the text of a message that stands without quotation marks behind a word such as “saying”, and
 	// toldThatForm one behind “tell … that”.
 	dictatedForm = &lazy.Regexp{Text: `(?is)^(.*(?:<@[UW]|[\w.+-]+@[\w-]+\.).*?)\b(?:saying(?:\s+that)?|(?:that|which)\s+says|with\s+the\s+(?:text|message|words)|know\s+that)\b\s*:?\s*(\S.*)$`}
-	toldThatForm = &lazy.Regexp{Text: `(?is)^(.*\b(?:tell|inform|notify)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`}
+	toldThatForm = &lazy.Regexp{Text: `(?is)^(.*\b(?:tell|inform|notify|dm|message)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`}
 )
 
 // dictated takes the text of a message out of a text that quotes nothing. The message goes on to the text's end.

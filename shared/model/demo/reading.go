@@ -42,6 +42,7 @@ type reading struct {
 	slot        slot   // of a meeting
 
 	validate, humanCheck, noNotice, noSheet, brief bool
+	courtesy                                       bool     // the message only greets or thanks
 	noRooms                                        bool     // no tool for meeting rooms is allowed
 	marked                                         bool     // the request asks for people above a limit; the result marks them
 	left                                           []string // kinds of steps that are left out
@@ -67,8 +68,9 @@ func read(in input) (reading, error) {
 	rest, said = dictated(rest, said)
 	s := scan(rest)
 	r.quoted(s, said)
-	s.take(greetForm)
-	for _, m := range s.take(becauseForm) {
+	greeted := s.took(greetForm)
+	r.courtesy = greeted && len(said) == 0 && len(s.unread()) == 0
+	for _, m := range s.takeIf(becauseForm, func(m []string) bool { return !limits(m[0]) }) {
 		r.aside = append(r.aside, strings.Trim(m[0], " \x1f、。,\n"))
 	}
 	r.copied = alsoForm.Get().MatchString(s.text)
@@ -121,6 +123,9 @@ func (r *reading) extent(s *scanner) {
 		}
 		r.stop(t.NoRoom, s.roomSaid(scan(r.text).text))
 	}
+	if r.topic != other {
+		r.stop(t.NoLater, later)
+	}
 	r.untold(s)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
@@ -153,7 +158,7 @@ func (r *reading) stopAlways(s *scanner) {
 	r.stop(t.NoCancel, cancelForm.Get().FindString(s.text))
 	r.stop(t.NoPay, strings.Join(s.first(payForm), ""))
 	r.stop(t.NoEvery, strings.Join(s.first(everyForm), ""))
-	r.stop(t.NoDenied, strings.TrimSpace(deniedForm.Get().FindString(s.text)))
+	r.stop(t.NoDenied, negated(s.text))
 	r.stop(t.NoNarrow, narrowed(s.text))
 }
 
@@ -242,7 +247,7 @@ const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|�
 const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\s+not|not|never|nothing|except|exclude)\s+(?:(?:sending|send|writing|write|to|in|into|on|any|a|an|the|me|us|that|it|anything|put|need|want|slack|google|post|final|completion|at|end|of|for|notify|step)\s+){0,6}`
 
 var (
-	noNoticeForm = &lazy.Regexp{Text: `(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`}
+	noNoticeForm = &lazy.Regexp{Text: `(?i)` + notice + none + `|` + denied + `(?:dms?|direct\s+messages?|messages?|notifications?|notices?|notifying|notify|inform|tell)\b(?:\s+(?:me|us|anyone|anybody|at\s+the\s+end|is\s+needed|needed|please))*|\b(?:dms?|direct\s+messages?|notifications?|notices?)\s+(?:is|are)\s+not\s+(?:needed|necessary|required)`}
 	noSheetForm  = &lazy.Regexp{Text: `(?i)` + writing + none + `|` + denied + `(?:google\s+)?(?:sheets?|spreadsheets?|writing|written|write)\b(?:\s+(?:anything|is\s+needed|please))*|\b(?:sheet|spreadsheet)\s+is\s+not\s+(?:needed|necessary|required)|読む?だけ|閲覧のみ|\bread[\s-]?only\b`}
 	// neitherForm excludes both the notice and the sheet with one negation.
 	neitherForm   = &lazy.Regexp{Text: `(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`}
@@ -266,9 +271,26 @@ var (
 	// storeForm matches an English verb of writing that stands apart from its sheet.
 	storeForm = &lazy.Regexp{Text: `(?i)\b(?:write|put|save|export|enter|record|store)\b`}
 	// greetForm matches courtesies. becauseForm matches why somebody asks, which changes nothing.
-	greetForm   = &lazy.Regexp{Text: `(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとうございます|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bfor\s+me\b`}
-	becauseForm = &lazy.Regexp{Text: `(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they|it)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`}
+	greetForm   = &lazy.Regexp{Text: `(?i)(?:いつも(?:大変)?\s*)?(?:お世話になって(?:い|お)り?ます|お疲れ(?:様|さま)(?:です|でございます)?|お忙しいところ|お手数(?:を?(?:お掛け|おかけ)し?(?:ます|しますが|いたしますが|致しますが|ますが)|ですが)?|恐れ入りますが?|恐縮ですが?|すみませんが?|すいませんが?|申し訳(?:ありません|ございません|ない)(?:のですが|ですが|が)?)|(?:宜|よろ)しく(?:お?願い)?(?:いたします|致します|します|申し上げます)?|(?:どうも)?ありがとう(?:ございま(?:す|した))?|助かりました|(?:了解|承知)(?:です|(?:いた)?しました)|(?:いただける|頂ける|もらえる)と(?:助かり|幸い|嬉し|うれし)[\p{Hiragana}]*|助かります|念のため|取り急ぎ|とりあえず|(?:もし)?(?:可能であれば|可能なら|差し支えなければ|よければ|お時間があれば)|(?:いただけ|頂け)ますでしょうか|(?:お願いでき|願え)ま(?:す|せん)(?:でしょう)?か|でしょうか|\bgood\s+(?:morning|afternoon|evening)\b|\b(?:hi|hello|hey)(?:\s+(?:there|team|all|ringi))?\b|\b(?:would|do)\s+you\s+mind\b|\bwhen(?:ever)?\s+you\s+(?:get|have|find)\s+(?:a\s+|the\s+)?(?:chance|time|moment|minute|second)\b|\bif\s+(?:you\s+(?:can|could|have\s+(?:a\s+)?(?:time|minute))|possible)\b|\bi(?:['’]d|\s+would)\s+(?:appreciate|love)(?:\s+it)?\b|\bthank(?:s|\s+you)\s+for\s+(?:the|your|that|this)\b[^,.!?;\n]*|\bthanks(?:\s+(?:in\s+advance|a\s+lot|so\s+much))?\b|\bthank\s+you(?:\s+(?:in\s+advance|so\s+much|very\s+much))?\b|\b(?:best|kind)\s+regards\b|\bcheers\b|\bsorry\s+to\s+(?:bother|trouble)\s+you\b|\bquick(?:ly)?\b|\bi\s+was\s+wondering\s+if\b|\bthat(?:['’]s|\s+is)\s+(?:perfect|great|all)\b|\bhow(?:['’]s|\s+is)\s+it\s+going\b|\bhow\s+are\s+you\b|\bfor\s+me\b|\b(?:can|could|would)\s+(?:some|any)(?:one|body)\b`}
+	becauseForm = &lazy.Regexp{Text: `(?i)(?:^|[、。!?\n])[^、。!?\n]*(?:ので|[のるたい]ため)[、。]|\b(?:because|since\s+(?:i|we|they)\s+(?:need|want|must|am|are)|so\s+(?:that\s+)?(?:i|we|they)\s+can|as\s+(?:i|we)\s+(?:need|have|want))\b[^.!?;,\n]*`}
 )
+
+// limitForm matches what makes a reason more than a reason: “as I only need HR”, 「来週でいいので」.
+var limitForm = &lazy.Regexp{Text: `(?i)だけ|のみ|でいい|で(?:よ|良|十分|充分|結構)|限(?:る|って|定)|\b(?:only|just|nobody|excluded|enough)\b`}
+
+// limits reports whether a reason says what the work is to cover, leave out or wait for. Such a reason is read like the
+// rest of the request.
+func limits(reason string) bool {
+	s := scan(reason)
+	departments, told := s.named()
+	for _, f := range []*lazy.Regexp{limitForm, deniedForm, noNoticeForm, noSheetForm} {
+		if f.Get().MatchString(reason) {
+			return true
+		}
+	}
+	selects := narrowed(reason)
+	return len(departments)+len(told) > 0 || selects != "" && !strings.ContainsAny(selects, "期半旬") // a time was busy
+}
 
 // flags takes out words for things that the request leaves out or adds. It reports whether there were any.
 func (r *reading) flags(s *scanner) bool {
@@ -300,7 +322,7 @@ var (
 	overtimeForm   = &lazy.Regexp{Text: `(?i)(?:残業|ざんぎょう)(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`}
 	attendanceForm = &lazy.Regexp{Text: `(?i)(?:勤怠|きんたい)(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battend(?:[ae]nce|ace)(?:\s+(?:data|records?|summary|sheets?|reports?))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`}
 	meetingForm    = &lazy.Regexp{Text: `(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b|\brooms?\b`}
-	bookedForm     = &lazy.Regexp{Text: `(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`}
+	bookedForm     = &lazy.Regexp{Text: `(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|[取と]れ(?:る|ます)|\b(?:book|reserve)\b`}
 	bothTopicsForm = &lazy.Regexp{Text: `(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`}
 	// ownListForm asks for the list of employees itself.
 	ownListForm = &lazy.Regexp{Text: `(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`}

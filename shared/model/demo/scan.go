@@ -14,11 +14,14 @@ import (
 const taken = '\x1f'
 
 // scanner holds the part of a text that is not understood yet.
-type scanner struct{ text string }
+type scanner struct {
+	text  string
+	twice string // a department that the text names again
+}
 
 // scan normalizes full-width letters, digits and marks to ASCII.
 func scan(text string) *scanner {
-	return &scanner{strings.Map(func(r rune) rune {
+	return &scanner{text: strings.Map(func(r rune) rune {
 		switch {
 		case r >= '!'+0xfee0 && r <= '~'+0xfee0:
 			return r - 0xfee0
@@ -85,7 +88,7 @@ var (
 	// wordForm matches pieces of text that may have a meaning: Latin words, numbers, and runs of one Japanese script.
 	wordForm = &lazy.Regexp{Text: `[\p{Latin}\p{M}][\p{Latin}\p{M}\p{N}'’&_.@-]*|[\p{N}][\p{N}.,:/-]*|[\p{Han}々]+|[\p{Katakana}ー]+|\p{Hiragana}+|[^\s\p{P}\p{S}\x1f]+`}
 	// joiningForm matches a run of hiragana that only joins words or is polite.
-	joiningForm = &lazy.Regexp{Text: `^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|やっぱり|やはり|できれば|ちょっと|なるべく|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|い(?:る|ます|ました|て)|だった|でした|どんな|くらい|ぐらい|ほど|どの|どれ|どう|なに|いくつ|だれ|なって|みたい|くださる|くれる|くれます|いただく|ほしく|ちゃんと|きちんと|ざっと|ざっくり|さっと|とか|では|でも|それで|なお|ちなみに|でしょう|じゃ|って|しい|しく|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして)+$`}
+	joiningForm = &lazy.Regexp{Text: `^(?:を|は|が|に|へ|と|で|の|も|や|か|な|ね|よ|ください|下さい|ほしい|たい|です|ます|ました|ましょう|やっぱり|やはり|できれば|ちょっと|なるべく|します|しました|したい|いします|いいたします|いします|もう|した|して|する|しておいて|といて|おいて|いただけ|いただき|もらえ|くれ|ますか|ませんか|できますか|でき|たら|から|まで|より|について|に関する|による|における|として|ため|こと|もの|よう|お|ご|ん|という|っていう|いる|ある|あった|せて|よろしく|すぐ|ぜひ|まず|そして|それから|あと|また|この|その|すべて|みんな|だけ|のみ|なら|い(?:る|ます|ました|て)|だった|でした|どんな|くらい|ぐらい|ほど|どの|どれ|どう|なに|いくつ|だれ|なって|みたい|くださる|くれる|くれます|いただく|ほしく|ちゃんと|きちんと|ざっと|ざっくり|さっと|とか|では|でも|それで|なお|ちなみに|でしょう|じゃ|って|しい|しく|まとめ|とりまとめ|しらべ|みせ|おしえ|しりたい|だして|ちょうだい|もらえる)+$`}
 	// endingForm matches the ending of a verb whose stem was understood.
 	endingForm = &lazy.Regexp{Text: `^(?:て|で|た|だ|る|し|り|い|せ|れ|なさい|おい|ほし|くださ|ます|ました|よ|ね)+$`}
 	beginForm  = &lazy.Regexp{Text: `(?:^|[.!?:;\n])\s*$`}
@@ -130,7 +133,9 @@ var (
 	// besideForm matches what may stand between two words of one phrase.
 	besideForm = &lazy.Regexp{Text: `^(?:[ ]?|[\p{Han}々\p{Katakana}ー\p{Hiragana}]*)$`}
 	// tailForm matches the end of a Japanese word, and particleForm the particles behind it.
-	tailForm     = &lazy.Regexp{Text: `^\p{Hiragana}+`}
+	tailForm = &lazy.Regexp{Text: `^\p{Hiragana}+`}
+	// stemForm matches the beginning of a Japanese word that goes on behind it.
+	stemForm     = &lazy.Regexp{Text: `[\p{Han}々]+[^\P{Hiragana}をはがにへでとのも]*$`}
 	particleForm = &lazy.Regexp{Text: `(?:を|は|が|に|へ|で|と|の|も|や|か|から|まで|だけ|のみ|など|ください|下さい)+$`}
 )
 
@@ -158,8 +163,11 @@ func whole(part, text string) string {
 	}
 	end := begin + len(part)
 	compound := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Katakana) || r == 'ー' || r == '々' }
-	if first, _ := utf8.DecodeRuneInString(part); compound(first) {
-		begin = len(strings.TrimRightFunc(text[:begin], compound))
+	switch first, _ := utf8.DecodeRuneInString(part); {
+	case compound(first):
+		begin = len(strings.TrimRightFunc(text[:begin], func(r rune) bool { return compound(r) || unicode.IsDigit(r) }))
+	case unicode.Is(unicode.Hiragana, first) && stemForm.Get().MatchString(text[:begin]): // せず of 知らせず
+		begin = stemForm.Get().FindStringIndex(text[:begin])[0]
 	}
 	if last, _ := utf8.DecodeLastRuneInString(part); compound(last) {
 		end = len(text) - len(strings.TrimLeftFunc(text[end:], compound))
@@ -171,7 +179,7 @@ var (
 	// didForm matches a Japanese verb whose word was not understood: 削除して, 払って, PDF にして.
 	didForm = &lazy.Regexp{Text: `([\p{Latin}\p{Han}\p{Katakana}ー々]+)[ \x1f]*[にをと]?[ \x1f]*(?:し(?:て|た|ます|といて|ておいて|ろ)|する|せよ|って|んで|いで|いて|いで|えて|けて|げて|めて|べて|れて|せて|ねて|やして|りたい|きたい|したい|いたい|みたい|ってほしい|ってください)`}
 	// deniedForm matches a negation. The demo can't interpret negated text, so it refuses it.
-	deniedForm = &lazy.Regexp{Text: `(?i)以外|除[くいき]|ではな[くい]|じゃな[くい]|でなく|ないで|ないよう|せずに?|なしで|抜き(?:[のにで、。,\s\x1f]|$)|抜いて|外し|省[いくき]|不要|無用|[要い]ら(?:ない|ず)|[要い]りません|(?:し|送ら|書か|含ま|含め|入れ|出さ|見せ|使わ)(?:ない|ません|ず)|結構|禁止|\bbut\b\s*[^\s\x1f]+|\b(?:not|don['’]?t|doesn['’]?t|never|except|exclud(?:e|ing)|without|instead|no|nor|neither|unless|minus|omit(?:ting)?|skip(?:ping)?|leav(?:e|ing)\s+out|(?:apart|aside)\s+from|save\s+for|other\s+than|rather\s+than)\b`}
+	deniedForm = &lazy.Regexp{Text: `(?i)以外|除[くいき]|ではな[くい]|じゃな[くい]|でなく|ないで|ないよう|せずに?|なしで|抜き(?:[のにで、。,\s\x1f]|$)|抜いて|外し|省[いくき]|不要|無用|[要い]ら(?:ない|ず)|[要い]りません|(?:し|送ら|書か|含ま|含め|入れ|出さ|見せ|使わ)(?:ない|ません|ず)|結構|禁止|\bbut\b\s*[^\s\x1f]+|\b(?:not|don['’]?t|doesn['’]?t|never|except|exclud(?:e[ds]?|ing)|without|instead|no|nor|neither|unless|minus|omit(?:ting)?|skip(?:ping)?|leav(?:e|ing)\s+out|(?:apart|aside)\s+from|save\s+for|other\s+than|rather\s+than)\b`}
 	// narrowForm selects, ranks or compares: a person who asks for the first five doesn't want all.
 	narrowForm = &lazy.Regexp{Text: `(?i)[\d〇一二三四五六七八九十百千半][^\s、。\x1f]{0,6}?(?:以下|以上|以内|未満|超)|(?:平均|基準|上限|規定)\s*(?:以下|以上|未満)|(?:上位|下位|トップ|ワースト|ベスト)\s*の?\s*(?:[\d一二三四五六七八九十数]+\s*(?:人|名|位|件)?|者|層)|上期|下期|上半期|下半期|[前後]半|[上中下]旬|本人|当人|該当者|各自|ランキング|順位|[多少高低長短早遅]い(?:順|人|者|方|社員|従業員)|の?順に|最も|もっとも|一番(?:[多少高低長短]|目)|より(?:も)?\s*(?:[多少高低長短]|増|減)|比較|比べ|対比|前[年月]比|増減|\b(?:top|bottom|first|last)[\s-]+(?:\d+|two|three|four|five|ten|few)\b(?:\s+(?:people|employees?|persons?))?|\b(?:at\s+(?:least|most)|(?:more|less|fewer|greater|higher|lower)\s+than|under|below|above|over|exceed(?:s|ed|ing)?)\s+\d+|\b\d+\s*(?:\w+\s+)?or\s+(?:more|less|fewer|over|under)\b|\b(?:highest|lowest|fewest|largest|smallest|(?:the|with)\s+(?:most|least))\b|\b(?:rank|sort|order)(?:ed|ing)?\s+by\b|\branking\b|\bcompar(?:e|ed|es|ing|ison)\b|\bversus\b|\bvs\b|\b(?:first|second)\s+half\b|\b(?:tell|notify|inform|remind)\s+(?:them|him|her)\b`}
 	// laterForm matches a time in the future. Only a meeting can have one, because everything else is done at once.
@@ -195,15 +203,42 @@ var (
 // marks anyway, and phrases for the last few months.
 func narrowed(text string) string {
 	text = lastFewForm.Get().ReplaceAllString(markForm.Get().ReplaceAllString(text, string(taken)), string(taken))
-	return strings.TrimSpace(narrowForm.Get().FindString(text))
+	return toEnd(text, narrowForm)
+}
+
+// negated returns the first negation, empty if there is none: an English one with the rest of its clause, a Japanese
+// one with the word before it.
+func negated(text string) string {
+	said := toEnd(text, deniedForm)
+	if last, _ := utf8.DecodeLastRuneInString(said); unicode.Is(unicode.Latin, last) {
+		said += clauseForm.Get().FindString(text[strings.Index(text, said)+len(said):])
+		return strings.TrimSpace(said)
+	}
+	return whole(or(particleForm.Get().ReplaceAllString(said, ""), said), text)
+}
+
+// clauseForm matches the rest of an English clause.
+var clauseForm = &lazy.Regexp{Text: `^[^.!?;,\n\x1f]*`}
+
+// toEnd returns the first match of a form, with the rest of its last word if that is Japanese: 超えている, not 超.
+func toEnd(text string, f *lazy.Regexp) string {
+	at := f.Get().FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	said := text[at[0]:at[1]]
+	if last, _ := utf8.DecodeLastRuneInString(said); unicode.Is(unicode.Hiragana, last) || last == '超' {
+		said += tailForm.Get().FindString(text[at[1]:])
+	}
+	return strings.TrimSpace(said)
 }
 
 // action returns a verb that the demo does not understand, empty if there is none.
 func (s *scanner) action() string {
 	left := s.unread()
-	for _, m := range didForm.Get().FindAllStringSubmatch(s.text, -1) {
-		if slices.Contains(left, m[1]) {
-			return strings.Trim(m[0], " \x1f")
+	for _, at := range didForm.Get().FindAllStringSubmatchIndex(s.text, -1) {
+		if slices.Contains(left, s.text[at[2]:at[3]]) {
+			return strings.Trim(s.text[at[0]:at[1]]+tailForm.Get().FindString(s.text[at[1]:]), " \x1f")
 		}
 	}
 	for _, m := range doForm.Get().FindAllStringSubmatch(s.text, -1) {

@@ -37,7 +37,7 @@ function foldRow(root, replies, folded) {
           if (folded) leaveEnd(); // what opens is read from its beginning
           fold([root.ts], !folded);
         } },
-          icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")), h("strong", {}, t("replies", { n: replies.length })), how && h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))] : h("span", {}, t("hide")))),
+          icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")), h("strong", {}, t(replies.length === 1 ? "reply" : "replies", { n: replies.length })), how && h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))] : h("span", {}, t("hide")))),
   };
 }
 

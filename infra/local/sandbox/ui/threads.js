@@ -30,14 +30,15 @@ const asks = (m) => blocksOf(m).some((b) => b.type === "actions" && b.elements.s
 /** standing is the newest headline of a thread. */
 export const standing = (replies) => replies.map(headline).filter(Boolean).at(-1) || "";
 
-// Folded of themselves are, once for each channel and person, older threads in which nothing is left to press.
+// Folded of themselves are, once for each channel and person, older threads in which nothing is left to press, but not
+// the one that a link leads to.
 const settled = new Map();
 
 function byItself(root, top, threads) {
   const place = state.me + ui.channel;
   if (!settled.has(place)) {
     const long = top.filter((m) => threads.has(m.ts));
-    settled.set(place, new Set(long.slice(0, -openAtFirst).filter((m) => !threads.get(m.ts).some(asks)).map((m) => m.ts)));
+    settled.set(place, new Set(long.slice(0, -openAtFirst).filter((m) => !threads.get(m.ts).some((r) => asks(r) || r.ts === ui.flash)).map((m) => m.ts)));
   }
   return settled.get(place).has(root);
 }
