@@ -263,11 +263,8 @@ func (c *Pages) read(
 			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
 			Until: web.TimeOf(x.DecideBy),
 			Mine:  reach.Decides(x.origin),
-			Who:   surface.Approvers(s, x.origin), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
+			Who:   surface.Deciders(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
 			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
-		}
-		if !s.AllowSelfApproval { // it says whether somebody else is left
-			is.Who = surface.WhoDecides(s, x.origin, x.askers()...)
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:

@@ -80,7 +80,7 @@ func stoppedTeamsDidNotFail(t *testing.T, w *consoletest.World) {
 
 func failedTeamsWereNotStopped(t *testing.T, w *consoletest.World) {
 	page := bestTaken(t, w, contest.ReasonLeader)
-	page.Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーの AI が回答しませんでした。")
+	page.Holds(t, "90.00 点", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーの AI が応答しませんでした。")
 	page.Lacks(t, "コンテストが中止された")
 }
 
@@ -112,12 +112,12 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	path, _ := other(w)
 	sato := w.As(workspace.Sato)
 	page := sato.Get(w.TaskPage())
-	page.Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "持ち時間が終わったため", `href="`+path+`"`, k.Page())
+	page.Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
 	draft := sato.Get(path)
 	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
 	draft.Lacks(t, "<i>速い案", "<b>速攻")
 	sato.Locale = "en"
-	sato.Get(path).Holds(t, "Use this draft</button>", "Its time was over, so it ended")
+	sato.Get(path).Holds(t, "Use this draft</button>", "Time ran out, so the best draft")
 }
 
 func takesAnother(t *testing.T, w *consoletest.World) {

@@ -75,6 +75,20 @@ func nobodyElse(set tenancy.Settings, o aggregate.Origin, askers []string) bool 
 	return !others && len(set.Approvers.Usergroups) == 0
 }
 
+// Deciders names who may approve or reject a request by these askers, in a few words: without listed askers if they may
+// not approve their own request, or in a sentence if nobody else is left.
+func (s Surface) Deciders(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	if nobodyElse(set, o, askers) {
+		return s.WhoDecides(set, o, askers...)
+	}
+	if !set.AllowSelfApproval {
+		set.Approvers.Users = slices.DeleteFunc(slices.Clone(set.Approvers.Users), func(id string) bool {
+			return slices.Contains(askersOf(o, askers), id)
+		})
+	}
+	return s.Approvers(set, o)
+}
+
 // Approvers names those who may decide on a request from there by the settings.
 func (s Surface) Approvers(set tenancy.Settings, o aggregate.Origin) string {
 	w := wordsOf.In(s.Locale)

@@ -85,6 +85,20 @@ func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
 	}
 }
 
+// A list has room for names only: those of others than the askers, if they may not approve their own request.
+func TestDecidersAreNamedInAFewWords(t *testing.T) {
+	request := aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}
+	list := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1", "U2"}}}
+	own := list
+	own.AllowSelfApproval = true
+	s := Surface{"en", page{}}
+	expect.Is(t, s.Deciders(list, request), "[U2]")
+	expect.Is(t, s.Deciders(own, request), "[U1] [U2]")
+	expect.Is(t, s.Deciders(list, request, "U3"), "[U1] [U2]")
+	expect.Is(t, s.Deciders(list, request, "U1", "U2"), s.WhoDecides(list, request, "U1", "U2"))
+	expect.Same(t, list.Approvers.Users, []string{"U1", "U2"})
+}
+
 // Every class has a note, so that "Couldn't save" is only said of unknown errors.
 func TestEveryClassHasANote(t *testing.T) {
 	of := map[errorclass.Class]error{

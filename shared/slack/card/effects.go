@@ -21,12 +21,16 @@ func (d drawing) effects(steps []task.Step, most int) body {
 		entries []line.Entry
 		sign    string // before each item of an entry but the first
 	}{{d.w.Writes, writes, "\n• "}, {d.w.Reads, reads, " · "}} {
+		of := 0 // items of the entry before
 		for n, e := range part.entries {
 			own := d.items(e, part.sign)
 			if n == 0 {
 				own[0].text = part.heading + "\n" + own[0].text
 				own[0].before = strings.Repeat("\n", min(i, len(items))) + "\n"
+			} else if i == 0 && max(len(own), of) > 1 {
+				own[0].before = "\n\n" // a write of several lines stands by itself
 			}
+			of = len(own)
 			items = append(items, own...)
 		}
 	}

@@ -195,7 +195,7 @@ function homeTab() {
   const busy = [...ui.pending].filter((k) => k.startsWith("home/"));
   return {
     key: "home", sig: JSON.stringify([state.home, busy, language(), state.me]),
-    render: () => h("section.msg", { "aria-label": t("homeTab") }, h("div.content", {}, state.home ? blocks(state.home.blocks, on) : h("p", {}, t("homeEmpty")))),
+    render: () => h("section.msg", { "aria-label": t("homeTab") }, h("div.content.blocks.home", {}, state.home ? blocks(state.home.blocks, on) : h("p", {}, t("homeEmpty")))),
   };
 }
 
