@@ -47,7 +47,7 @@ var inEach = language.InEach(
 	},
 	words{
 		cost: "This conversation has reached its budget ($%s), so the agent can't answer. Please start a new conversation.",
-		day: "Today's budget for agents ($%s) is used up, so there's no answer today. Your message is saved. Write again after " +
+		day: "Today's budget for agents ($%s) is used up, so the agent can't answer. Your message is saved. Write again after " +
 			"midnight UTC, or ask an administrator to raise “Daily budget for agents” in the settings.",
 		hourly: "You've reached %d messages this hour. Your message is saved; please write again later.",
 		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",

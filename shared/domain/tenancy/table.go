@@ -42,7 +42,7 @@ var Sections = []Section{
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "作り直しの上限", About: "差し戻しなどで作り直せる版の数です。超えると依頼は終わります。", Unit: "版", Logged: "バージョンの上限"},
-			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after being sent back. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
+			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
@@ -158,10 +158,10 @@ var Sections = []Section{
 			Words{Label: "Proposal time limit", About: "An agent's proposal expires after this time.", Unit: "hours", Logged: "Proposal time limit (hours)"})},
 		{Name: "session_idle_days", Kind: KindWhole, Min: 1, Max: 365, Default: 14, Says: language.InEach(
 			Words{Label: "会話を閉じるまで", About: "メッセージがないまま、この日数が過ぎた会話を閉じます。続けるには、新しい会話を始めます。", Unit: "日"},
-			Words{Label: "Close conversations after", About: "Conversations close after this time without messages. To continue, start a new one.", Unit: "days"})},
+			Words{Label: "End conversations after", About: "Conversations end after this time without messages. To continue, start a new one.", Unit: "days"})},
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "閉じた会話を残す", About: "「いいえ」にすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
-			Words{Label: "Keep closed conversations", About: "If off, conversations are deleted soon after they close. The audit log remains. Applies to conversations started from now on."})},
+			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. The audit log remains. Applies to conversations started from now on."})},
 		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "会話 1 つの予算", About: "AI の利用料がこの額に達すると、エージェントはその会話で答えなくなります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation's AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},

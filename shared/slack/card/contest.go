@@ -251,8 +251,8 @@ var contestWords = language.InEach(contestTexts{
 	won:    "🏆 Contest winner: {team} ({score} points, {teams} teams)", picked: "🔁 {who} switched to another draft: {team} ({score} points)",
 	alone:  "The contest had no usable draft, so Ringi wrote this one",
 	others: "Other drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
-	pick: "Use this draft", picks: "Replaces the current draft; this one then needs approval", reads: "Read only: you can't switch to this draft",
-	author: "Read only: whoever switches to a draft counts as its author, and nobody else can approve this one",
+	pick: "Use this draft", picks: "Replaces the current draft; this one then needs approval", reads: "Read-only: you can't switch to this draft",
+	author: "Read-only: whoever switches to a draft counts as its author, and nobody else can approve this one",
 	reason: "Switched to another draft ({team})", replaced: " (another draft)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "The scoring AI’s comments (out of 100)",
 	unjudged: "⚠️ {team}: the AI that decides whether to continue didn’t answer {n} times, so the team continued. Reason: {why}",
@@ -261,5 +261,5 @@ var contestWords = language.InEach(contestTexts{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi wrote this draft", task.ContestNoBudget: "Too little budget was left for a contest, so Ringi wrote this draft",
 		task.ContestFiles: "The contest’s files can’t be used, so Ringi wrote this draft",
 	},
-	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in the settings; otherwise approving or sending back cancels the request",
+	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in the settings; otherwise approving or rejecting cancels the request",
 })
