@@ -75,7 +75,7 @@ func TestWhatCantBeEvaluatedIsSaid(t *testing.T) {
 	defer vendor.Close()
 	env := map[string]string{"MIXSEEK_WORKSPACE": folder, "BOX_BASE_URL": vendor.URL, "BOX_API_KEY": "himitsu"}
 	r := runIn(t, env, "evaluate", "-model", "compatible:box/x", "Write a policy", "y")
-	expect.That(t, r.code == 1 && r.out == "" && strings.Contains(r.problem, "API key is missing or not valid"),
+	expect.That(t, r.code == 1 && r.out == "" && strings.Contains(r.problem, "API key is missing or invalid"),
 		"an evaluator that fails: %+v", r)
 }
 

@@ -104,7 +104,7 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	expect.That(t, strings.HasSuffix(files.told("en").Content, "The folder is unchanged."), "%s", files.told("en").Content)
 	call := Action{Number: 4, ActionType: ToolCall, Status: ActionCancelled, CancelReason: ReasonWithdrawn, StartedAt: &tb.now}
 	expect.Has(t, call.told("en").Content, "Its outcome follows")
-	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already been made", ActionFailed: "wasn’t made, or failed"} {
+	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already made its call", ActionFailed: "didn’t make its call, or the call failed"} {
 		expect.Has(t, call.toldLate(Result{Status: status}, "en").Content, want)
 	}
 	for _, one := range []*Action{&call, x} { // its invocation died

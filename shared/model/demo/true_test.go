@@ -65,7 +65,7 @@ func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 		"2026年2月から2026年10月の残業":                        "ほか %d か月分: シートをご覧ください",
 		"営業部と開発部の7月から10月の残業":                          "ほか %d 件の表: シートをご覧ください",
 		"2025年11月から2026年10月の残業。シートは不要":                "ほか %d か月分: ここには載せきれません",
-		"overtime from February 2026 to October 2026": "+%d month(s): see the spreadsheet",
+		"overtime from February 2026 to October 2026": "More months (%d): see the spreadsheet",
 	} {
 		t.Run(text, func(t *testing.T) {
 			r := understood(t, text)

@@ -254,12 +254,12 @@ var contestWords = language.InEach(contestTexts{
 	pick: "Use this draft", picks: "Replaces the current draft; this one then needs approval", reads: "Read-only: you can't switch to this draft",
 	author: "Read-only: whoever switches to a draft counts as its author, and nobody else can approve this one",
 	reason: "Switched to another draft ({team})", replaced: " (another draft)",
-	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "The scoring AI’s comments (out of 100)",
-	unjudged: "⚠️ {team}: the AI that decides whether to continue didn’t answer {n} times, so the team continued. Reason: {why}",
+	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ Other failed teams: {n}", feedback: "The scoring AI's comments (out of 100)",
+	unjudged: "⚠️ {team}: the AI judge gave no decision ({n}×), so the team continued. Reason: {why}",
 	unscored: "{team} had no scored draft yet",
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi wrote this draft", task.ContestNoBudget: "Too little budget was left for a contest, so Ringi wrote this draft",
-		task.ContestFiles: "The contest’s files can’t be used, so Ringi wrote this draft",
+		task.ContestFiles: "The contest's files can't be used, so Ringi wrote this draft",
 	},
 	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in the settings; otherwise approving or rejecting cancels the request",
 })

@@ -240,7 +240,7 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		w.url = s.URL
 		w.equip(t, w.tokens)
 		e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
-		if e.Problem != failedcall.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on 1 April") {
+		if e.Problem != failedcall.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on April 1") {
 			t.Errorf("%s: %v: %s", name, e, e.Detail)
 		}
 		s.Close()
