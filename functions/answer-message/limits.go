@@ -57,7 +57,7 @@ var inEach = language.InEach(
 		sent:      "Files written by action #%d.",
 		long:      "The agent's answer was too long to save. Please ask for less at a time.",
 		blank:     "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the attached CSV by department”.",
-		withdrawn: "The message was deleted before the agent answered, so there's no answer.",
+		withdrawn: "The message was deleted before the agent answered, so it won't be answered.",
 		changed:   "The agent had already answered your message before you edited it. It has the new text now but hasn't answered it. If you need an answer, write again.",
 		deleted:   "The agent had already answered the message you deleted. It no longer sees the message, but the conversation's record keeps it.",
 	})

@@ -117,7 +117,7 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
 	draft.Lacks(t, "<i>速い案", "<b>速攻")
 	sato.Locale = "en"
-	sato.Get(path).Holds(t, "Use this draft</button>", "Its time was over, so it ended")
+	sato.Get(path).Holds(t, "Use this draft</button>", "Time ran out")
 }
 
 func takesAnother(t *testing.T, w *consoletest.World) {

@@ -127,7 +127,7 @@ func testEndings(t *testing.T, o *office) {
 		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failedcall.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
 			expect.NoError(t, o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()))
-		}, "list_employees", listArgs, failedcall.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
+		}, "list_employees", listArgs, failedcall.ProblemNotConnected, "freee HR isn't connected. Ask an administrator"},
 	} {
 		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != tenancy.Connected {
 			o.connect(t, "freee", time.Hour)

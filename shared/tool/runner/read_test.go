@@ -116,7 +116,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),
 	} {
 		var e *failedcall.Error
-		if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotListed || !strings.Contains(e.Detail, "departments of list_attendance does not allow") {
+		if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotListed || !strings.Contains(e.Detail, "departments on list_attendance doesn't allow") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
