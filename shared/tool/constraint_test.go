@@ -53,7 +53,7 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 		"the whole company":           {"list_employees", `{"departments":["人事部"]}`, `{"department":null}`, "departments on list_employees doesn't allow null, only 人事部"},
 		"another department's":        {"list_departments", `{"departments":["人事部"]}`, `{"department":"営業部"}`, "departments on list_departments doesn't allow 営業部, only 人事部"},
 		"the vendor knows where":      {"list_attendance", `{"departments":["人事部"]}`, `{"employees":[{"id":1}]}`, ""},
-		"people too many":             {"list_attendance", `{"max_rows":1}`, `{"employees":[{"id":1},{"id":2}]}`, "max_rows of list_attendance allows 1 rows"},
+		"people too many":             {"list_attendance", `{"max_rows":1}`, `{"employees":[{"id":1},{"id":2}]}`, "max_rows on list_attendance allows 1 rows"},
 	} {
 		maps.DeleteFunc(untried, func(of string, _ bool) bool {
 			constraint, tool, _ := strings.Cut(of, " of ")

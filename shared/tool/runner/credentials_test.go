@@ -121,8 +121,8 @@ func testEndings(t *testing.T, o *office) {
 		problem    failedcall.Problem
 		says       string
 	}{
-		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failedcall.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
-		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failedcall.ProblemTokenLost, "connection is lost. Ask an administrator"},
+		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failedcall.ProblemUnauthorized, "no longer accepts Ringi's credentials. Ask an administrator"},
+		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failedcall.ProblemTokenLost, "was lost while renewing its credentials. Ask an administrator"},
 		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failedcall.ProblemRevoked, "The token for Slack was revoked"},
 		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failedcall.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {

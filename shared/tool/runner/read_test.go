@@ -160,7 +160,7 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	}
 	twice := strings.Replace(string(records), "[", "["+string(firstOf(t, records))+",", 1)
 	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice)); e.Outcome != failedcall.Failed ||
-		e.Problem != failedcall.ProblemBadData || !strings.Contains(e.Detail, "1 problems") {
+		e.Problem != failedcall.ProblemBadData || !strings.Contains(e.Detail, "attendance data: 1.") {
 		t.Error(e, e.Detail)
 	}
 }
