@@ -195,7 +195,7 @@ var Sections = []Section{
 				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
 			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。依頼の文から判断できないカードと、会話に使われます。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
-			Words{Label: "Language in Slack", About: "Cards use their request’s language. This one is for conversations, and for requests that don’t show one, such as a link. The console’s language is separate.", Choices: []string{"日本語", "English"}})},
+			Words{Label: "Language in Slack", About: "Cards use their request’s language. This setting is for conversations, and for requests that don’t show one, such as a link. The console’s language is separate.", Choices: []string{"日本語", "English"}})},
 	}},
 }
 
