@@ -208,7 +208,7 @@ func TestTheAgentGetsAResultAsTheCallsResult(t *testing.T) {
 		}
 	}
 	expect.Is(t, results, mostReturned)
-	expect.Has(t, text, "of the 900 entries of its longest list only the first 1 are shown")
+	expect.Has(t, text, "of the 900 entries of its longest list, only the first 1 are shown")
 	expect.Has(t, text, "is old and no longer shown")
 	expect.That(t, !strings.Contains(r.System, "entry_date"), "a result stands in the system's words")
 }

@@ -47,7 +47,7 @@ var inEach = language.InEach(
 	},
 	words{
 		cost: "This conversation has reached its budget ($%s), so the agent can't answer. Please start a new conversation.",
-		day: "Today's budget for agents ($%s) is used up, so there's no answer today. Your message is saved. Write again after " +
+		day: "Today's budget for agents ($%s) is used up, so the agent can't answer. Your message is saved. Write again after " +
 			"midnight UTC, or ask an administrator to raise “Daily budget for agents” in the settings.",
 		hourly: "You've reached %d messages this hour. Your message is saved; please write again later.",
 		busy:   "Another action is waiting for approval, so this one couldn't be proposed.",
@@ -57,7 +57,7 @@ var inEach = language.InEach(
 		sent:      "Files written by action #%d.",
 		long:      "The agent's answer was too long to save. Please ask for less at a time.",
 		blank:     "Your message has no text, so it wasn't sent to the agent. Write what you want done, e.g. “Sum up the attached CSV by department”.",
-		withdrawn: "The message was deleted before the agent answered, so there's no answer.",
+		withdrawn: "The message was deleted before the agent answered, so it won't be answered.",
 		changed:   "The agent had already answered your message before you edited it. It has the new text now but hasn't answered it. If you need an answer, write again.",
 		deleted:   "The agent had already answered the message you deleted. It no longer sees the message, but the conversation's record keeps it.",
 	})

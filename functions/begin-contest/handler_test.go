@@ -254,19 +254,19 @@ func TestMembersThatCantReadAreNamedBeforeAContestBegins(t *testing.T) {
 	read := tenancy.ToolPermission{ToolName: "mcp.rooms.list", Allowed: true, Contests: true, Pin: &tenancy.Pin{Access: aggregate.Read}}
 	changed := read
 	changed.ChangedAt = new(time.Time)
-	const gone = "researcher can't read anything: no tool for reading is listed for contests"
+	const gone = "researcher can't read anything: contests have no reading tools"
 	for name, tt := range map[string]struct {
 		search  bool
 		tools   []tenancy.ToolPermission
 		instead string
 		want    string // in the warning; empty: none
 	}{
-		"nothing":                          {false, nil, "", gone + ", and the settings don't let them search the web. Its team is told so."},
+		"nothing":                          {false, nil, "", gone + ", and the settings don't allow web search. Its team is told."},
 		"a search":                         {true, nil, "", ""},
 		"a listed tool":                    {false, []tenancy.ToolPermission{read}, "", ""},
 		"a tool that changed":              {false, []tenancy.ToolPermission{changed}, "", gone},
-		"a wire without a search":          {true, nil, "compatible:gemini/gemini-3", "compatible:gemini/gemini-3 has no web search of its vendor's"},
-		"such a wire, and a listed tool":   {true, []tenancy.ToolPermission{read}, "bedrock:x", "researcher has the listed tools alone: bedrock:x has no web search"},
+		"a wire without a search":          {true, nil, "compatible:gemini/gemini-3", "compatible:gemini/gemini-3 has no vendor web search"},
+		"such a wire, and a listed tool":   {true, []tenancy.ToolPermission{read}, "bedrock:x", "researcher can use only the listed tools: bedrock:x has no vendor web search"},
 		"such a wire, nobody is to search": {false, []tenancy.ToolPermission{read}, "bedrock:x", ""},
 	} {
 		h, k := handler(sample(t, nil))
@@ -338,12 +338,12 @@ func TestAContestWhoseModelsCantBeCalledDoesNotBegin(t *testing.T) {
 	expect.Same(t, []string{
 		`e.toml: evaluator.default_model: can't be called: the model secret has no key for compatible.gemini, got "gemini-2.5-flash"`,
 		`e.toml: evaluator.metrics[1].model: can't be called: the model secret has no key for openai, got "o9"`,
-		`e.toml: evaluator.metrics[1].model: has no known price, which the budget of a contest needs: give its price in the settings, or name another model, got "o9"`,
+		`e.toml: evaluator.metrics[1].model: has no known price, which a contest's budget needs: enter its price in the settings or choose another model, got "o9"`,
 		`configs/judgment.toml: judgment.model: is not set, and the default, google-gla:gemini-2.5-flash, can't be called: the model secret has no key for compatible.gemini`,
 		`t.toml: teams[0].leader.model: can't be called: the model secret has no key for openai, got "gpt-5.4"`,
-		`m.toml: teams[0].members[0].model: has no known price, which the budget of a contest needs: give its price in the settings, or name another model, got "claude-sonnet-99"`,
+		`m.toml: teams[0].members[0].model: has no known price, which a contest's budget needs: enter its price in the settings or choose another model, got "claude-sonnet-99"`,
 		`t.toml: teams[0].members[1].model: can't be called: the model secret has no address for compatible.box, got "compatible:box/llama"`,
-		`t.toml: teams[0].members[1].model: has no known price, which the budget of a contest needs: give its price in the settings, or name another model, got "compatible:box/llama"`,
+		`t.toml: teams[0].members[1].model: has no known price, which a contest's budget needs: enter its price in the settings or choose another model, got "compatible:box/llama"`,
 	}, wrong(`{"anthropic":"sk-ant"}`))
 	x.MaxRounds = 1 // no round needs a judge
 	for _, w := range wrong(`{"anthropic":"sk-ant"}`) {

@@ -27,7 +27,7 @@ var inEach = language.InEach(
 		memory:  "It was stopped for using too much memory.",
 		disk:    "It was stopped for using too much disk space.",
 		notKept: "The changes couldn't be saved. The folder is unchanged.",
-		kept:    "Changes made until then are kept.", left: "Couldn't be saved in the folder: ",
+		kept:    "Changes made before that are kept.", left: "Couldn't be saved in the folder: ",
 	})
 
 func (j *job) words() words { return inEach.In(j.session.Locale) }

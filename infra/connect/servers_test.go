@@ -24,7 +24,7 @@ func TestServers(t *testing.T) {
 	w.refused(t, "none that the settings name", "mcp", "tools", "rooms")
 	w.refused(t, "first `mcp add rooms", "mcp:rooms")
 	w.must(t, "mcp", "add", "rooms", s.URL+vendors.RoomsPath)
-	w.refused(t, "rooms (MCP) is not connected", "mcp", "tools", "rooms")
+	w.refused(t, "rooms (MCP) isn't connected", "mcp", "tools", "rooms")
 	expect.Value(w.given(t, v.RoomsToken()+"\n", "mcp:rooms"))(t)
 	shown := w.must(t, "mcp", "tools", "rooms")
 	expect.That(t, strings.Contains(shown, "rooms.book_room (off)") && !strings.Contains(shown, v.RoomsToken()),
@@ -32,7 +32,7 @@ func TestServers(t *testing.T) {
 	testPinned(t, w, v, shown)
 	testAddress(t, w, s)
 	w.must(t, "-disconnect", "mcp:rooms")
-	w.refused(t, "rooms (MCP) is not connected", "mcp", "tools", "rooms")
+	w.refused(t, "rooms (MCP) isn't connected", "mcp", "tools", "rooms")
 	w.must(t, "mcp", "remove", "rooms")
 	x, err := w.rows.Settings(t.Context(), w.tenant)
 	expect.That(t, err == nil && len(x.MCPServers) == 0 && x.UpdatedBy == "U0ADMIN", "%+v, %v", x, err)

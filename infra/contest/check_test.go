@@ -103,7 +103,7 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 		"a flag nobody knows":   {folder, []string{"check", "--yaml", "a.toml"}, 2, "not defined"},
 		"a file that is not":    {folder, []string{"check", "a.toml"}, 1, "there is no such file in the workspace"},
 		"a file outside":        {folder, []string{"check", "/etc/hostname"}, 1, "is outside of MIXSEEK_WORKSPACE"},
-		"a file above":          {folder, []string{"check", "../a.toml"}, 1, "must be a path inside of the workspace"},
+		"a file above":          {folder, []string{"check", "../a.toml"}, 1, "must be a relative path inside the workspace"},
 		"init into two folders": {folder, []string{"init", "a", "b"}, 2, "usage"},
 		"init without a folder": {"", []string{"init"}, 2, "Please set it"},
 	} {
@@ -147,7 +147,7 @@ func TestEachModelOfTheFilesIsCalledWithItsOwnKey(t *testing.T) {
 		"GOOGLE_API_KEY": "key-g", "GEMINI_BASE_URL": vendor.URL + "/gemini", "MY_BOX_BASE_URL": vendor.URL + "/box", "MY_BOX_API_KEY": "key-b",
 	}
 	r := runIn(t, env, "exec", "-c", "contest.toml", "Write a policy")
-	if r.code != 2 || strings.Count(r.out, "API key is missing or not valid") != 4 || strings.Contains(r.out+r.problem, "key-") {
+	if r.code != 2 || strings.Count(r.out, "API key is missing or invalid") != 4 || strings.Contains(r.out+r.problem, "key-") {
 		t.Errorf("%+v", r)
 	}
 	want := []string{"/box/chat/completions llama3 key-b", "/gemini/chat/completions gemini-2.5-flash key-g", "/v1/messages claude-haiku-4-5 key-a", "/v1/responses gpt-4o key-o"}

@@ -57,9 +57,9 @@ func TestWhatCantBeEvaluatedIsSaid(t *testing.T) {
 			strings.Repeat("x", 131073)}},
 		"a blank prompt": {2, "the prompt must not be empty", []string{"-model", "demo", " ", "x"}},
 		"a long prompt":  {2, "at most 65536 bytes", []string{"-model", "demo", strings.Repeat("x", 65537), "x"}},
-		"a wrong file": {2, "bad.toml: metrics[0].name: is no metric that Ringi knows", []string{"-model", "demo", "-c",
+		"a wrong file": {2, "bad.toml: metrics[0].name: isn't a metric Ringi knows", []string{"-model", "demo", "-c",
 			"bad.toml", "x", "y"}},
-		"a team's file": {2, "team: is not a field that is known here", []string{"-model", "demo", "-c",
+		"a team's file": {2, "team: isn't a known field here", []string{"-model", "demo", "-c",
 			"configs/agents/team-solo.toml", "x", "y"}},
 		"no file":          {2, "there is no such file", []string{"-model", "demo", "-c", "none.toml", "x", "y"}},
 		"no key":           {2, "ANTHROPIC_API_KEY", []string{"x", "y"}},
@@ -75,7 +75,7 @@ func TestWhatCantBeEvaluatedIsSaid(t *testing.T) {
 	defer vendor.Close()
 	env := map[string]string{"MIXSEEK_WORKSPACE": folder, "BOX_BASE_URL": vendor.URL, "BOX_API_KEY": "himitsu"}
 	r := runIn(t, env, "evaluate", "-model", "compatible:box/x", "Write a policy", "y")
-	expect.That(t, r.code == 1 && r.out == "" && strings.Contains(r.problem, "API key is missing or not valid"),
+	expect.That(t, r.code == 1 && r.out == "" && strings.Contains(r.problem, "API key is missing or invalid"),
 		"an evaluator that fails: %+v", r)
 }
 

@@ -179,7 +179,7 @@ func (p program) equip(ctx context.Context, g *game, file, instead string) (rele
 	for _, t := range g.config.Teams {
 		for _, m := range t.Members {
 			if why := lacks[contest.AgentType(m.AgentType)]; why != "" {
-				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName),
+				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told.\n", still(t.TeamID), still(m.AgentName),
 					still(why))
 			}
 		}

@@ -105,8 +105,8 @@ func TestMembersSearchTheWebIfTheCommandSaysSo(t *testing.T) {
 	r = exec("-model", haiku, "--search", "--dry-run")
 	expect.That(t, r.code == 0 && strings.Contains(r.out, "tools: web_search of "+haiku), "%+v", r)
 	for name, tt := range map[string]struct{ args, warns, tells string }{
-		"not asked for":           {"-model " + haiku, "search can't read anything: configs/servers.toml lists no tool of an MCP server.", "読み取りツールが登録されていません"},
-		"a wire without a search": {"-model " + demo + " --search", "and demo has no web search of its vendor's", "AI モデル demo の提供元の Web 検索は使えず"},
+		"not asked for":           {"-model " + haiku, "search can't read anything: configs/servers.toml lists no tool of an MCP server.", "読み取りツールがありません"},
+		"a wire without a search": {"-model " + demo + " --search", "and demo has no vendor web search", "AI モデル demo では Web 検索を使えず"},
 	} {
 		r := exec(append(strings.Fields(tt.args), "-locale", "ja", "Write about overtime")...)
 		expect.That(t, r.code == 0 && strings.Contains(r.problem, "warning: a: ") && strings.Contains(r.problem, tt.warns) &&

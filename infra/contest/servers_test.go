@@ -143,7 +143,7 @@ func TestAMemberReadsByTheToolsOfAListedServer(t *testing.T) {
 	write(t, folder, "elsewhere.toml", w.lists(""))
 	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "-servers", "elsewhere.toml", "出張のルール"); r.code != 0 || w.times() != 2 ||
 		!strings.Contains(r.problem, "warning: elsewhere.toml: servers.wiki.tools: lists none: those that only read are search") ||
-		!strings.Contains(r.problem, "warning: a: helper can't read anything: elsewhere.toml lists no tool of an MCP server. Its team is told so.") || !strings.Contains(r.out, "failed: ") {
+		!strings.Contains(r.problem, "warning: a: helper can't read anything: elsewhere.toml lists no tool of an MCP server. Its team is told.") || !strings.Contains(r.out, "failed: ") {
 		t.Errorf("a file that lists no tool: %+v", r)
 	}
 }
@@ -166,10 +166,10 @@ func TestAServerThatCantBeReadByEndsAContestBeforeItBegins(t *testing.T) {
 		"no token":         {w.lists("'search'"), map[string]string{"MCP_WIKI_TOKEN": ""}, nil, []string{`servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
 		"another's token":  {w.lists("'search'"), map[string]string{"MCP_WIKI_TOKEN": "wrong-himitsu"}, nil, []string{"servers.wiki.token_env: has no token, or no header as Name: value, that the server takes (401)"}},
 		"no variable":      {strings.Replace(w.lists("'search'"), "token_env = 'MCP_WIKI_TOKEN'\n", "", 1), nil, nil, []string{"servers.wiki.token_env: is required: the server asks for a token (401)"}},
-		"down, and a key":  {"[servers.gone]\nurl = '" + address + "/mcp'\ntools = ['x']\n" + w.lists("'x'"), map[string]string{"MCP_WIKI_TOKEN": "", "OUTBOUND_ALLOW": strings.TrimPrefix(address, "http://")}, nil, []string{"servers.gone.url: gone (MCP) could not be reached, got", `servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
+		"down, and a key":  {"[servers.gone]\nurl = '" + address + "/mcp'\ntools = ['x']\n" + w.lists("'x'"), map[string]string{"MCP_WIKI_TOKEN": "", "OUTBOUND_ALLOW": strings.TrimPrefix(address, "http://")}, nil, []string{"servers.gone.url: Couldn't reach gone (MCP), got", `servers.wiki.token_env: is not set in the environment, got "MCP_WIKI_TOKEN"`}},
 		"not public":       {w.lists("'search'"), map[string]string{"OUTBOUND_ALLOW": ""}, nil, []string{"servers.wiki.url: may not be called: only public addresses with https may, and what OUTBOUND_ALLOW names"}},
-		"no MCP server":    {w.lists("'search'"), nil, http.NotFound, []string{"servers.wiki.url: wiki (MCP) does not know what was asked for (404)"}},
-		"a file's mistake": {w.lists("'search'") + "key = 'x'\n", nil, nil, []string{"servers.wiki.key: is not a field that is known here"}},
+		"no MCP server":    {w.lists("'search'"), nil, http.NotFound, []string{"servers.wiki.url: wiki (MCP) couldn't find it (404)"}},
+		"a file's mistake": {w.lists("'search'") + "key = 'x'\n", nil, nil, []string{"servers.wiki.key: isn't a known field here"}},
 	} {
 		folder := team(t, "web-search", "")
 		write(t, folder, "configs/servers.toml", c.file)

@@ -239,7 +239,7 @@ func searchesOfMembers(t *testing.T, w *consoletest.World) {
 	}
 	admin.Get(k.Page()+"/sent/"+contest.TeamHash("team-a")).Says(t, http.StatusOK, "メンバー", "Web 検索 3 回、$0.03", "$0.036")
 	admin.Locale = "en"
-	admin.Get(k.Page()).Says(t, http.StatusOK, "including 4 web searches by anthropic: $0.04 ($10.00 per 1,000, as of 2026-11-23)")
+	admin.Get(k.Page()).Says(t, http.StatusOK, "including web searches by anthropic: 4, $0.04 ($10.00 per 1,000, as of 2026-11-23)")
 }
 
 func sentToModels(t *testing.T, w *consoletest.World) {

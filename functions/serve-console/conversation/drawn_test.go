@@ -69,7 +69,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 		"acme/shop を GitHub で読める人は、だれでも", plus("+2")).
 		Lacks(t, `{&#34;title`)
 	b.Locale = "en"
-	b.Get(k.Page()).Holds(t, "nobody wrote in this conversation", "Everybody who can read acme/shop on GitHub", "its vendor")
+	b.Get(k.Page()).Holds(t, "nobody wrote in this conversation", "Anyone who can read acme/shop on GitHub", "its vendor")
 	b.Locale = "ja"
 
 	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "いりません"))

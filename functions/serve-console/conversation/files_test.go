@@ -35,9 +35,9 @@ func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
 	all := []conversation.Attached{{Path: "a.csv", Bytes: 9, Text: "a.csv.txt", Form: filetext.Plain, Encoding: "Shift_JIS"},
 		{Path: "b.xlsx", Text: "b.xlsx.txt", Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros}},
 		{Path: "c.pdf", Why: string(filetext.PDF)}, {Path: "d.png", Type: "image/png"}}
-	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read it (Shift_JIS).", ""},
-		{".ringi/in/b.xlsx", 0, "The agent can read it (xlsx).", "Its macros are not read."},
-		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.", "The text of PDF files is not read."},
+	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read this (Shift_JIS).", ""},
+		{".ringi/in/b.xlsx", 0, "The agent can read this (xlsx).", "Its macros are not read."},
+		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.", "PDF text can't be read."},
 		{".ringi/in/d.png", 0, "The agent sees this as an image.", ""}}, attachedOf(web.TextsOf("conversation", "en"), all))
-	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Read, "エージェントが読めます（Shift_JIS）。", "in Japanese")
+	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Read, "エージェントが読み取れます (Shift_JIS)。", "in Japanese")
 }

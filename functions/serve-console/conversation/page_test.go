@@ -87,7 +87,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "ここから新しい会話です", "続きをお願い")
 	en := w.As(workspace.Sato)
 	en.Locale = "en"
-	en.Get(k.Page()).Holds(t, "A new conversation starts here", "Run a shell command", "Completed an agent’s action")
+	en.Get(k.Page()).Holds(t, "A new conversation starts here", "Run a shell command", "Completed an agent")
 }
 
 func saidIsText(t *testing.T, w *consoletest.World) {

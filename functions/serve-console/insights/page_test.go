@@ -46,7 +46,7 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	for locale, want := range map[string][]string{
 		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、取り消し 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
-		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "besides, 1 failed and 0 cancelled"},
+		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "plus 1 failed and 0 cancelled"},
 	} {
 		b.Locale = locale
 		page := b.Get("/console/insights")

@@ -52,7 +52,7 @@ var english = words{
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not applied",
 	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "reached your limit of requests this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
-	newcomer: workspace.Tanaka, welcome: "This is HR AI Agent. Ask for the work that you want done.", suggested: "Sum up this month's attendance", settings: "Settings",
+	newcomer: workspace.Tanaka, welcome: "I'm the HR AI Agent. Tell me what you need done.", suggested: "Summarize this month's attendance", settings: "Settings",
 }
 
 // stories are what people do with the sandbox, and what they see.

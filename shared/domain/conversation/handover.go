@@ -196,7 +196,7 @@ var saidOfTasks = language.InEach(
 		expired:   "Task %s expired: nobody approved it in time.",
 		cancelled: "Task %s was cancelled.",
 		answered:  "Task %s ended with a reply; there was nothing to approve.",
-		refused:   "Task %s was not accepted. See its card for the reason.",
+		refused:   "Task %s was declined. See its card for the reason.",
 	},
 )
 

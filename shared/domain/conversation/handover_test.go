@@ -87,7 +87,7 @@ func TestEachEndOfAHandedOverTaskHasItsSentence(t *testing.T) {
 		"expired":   {task.Ended{As: task.TaskCancelled, Reason: task.ReasonExpired}, "approved it in time"},
 		"cancelled": {task.Ended{As: task.TaskCancelled, Reason: task.ReasonByPerson}, "was cancelled"},
 		"answered":  {task.Ended{As: task.TaskAnswered, Reason: task.ReasonHelp}, "nothing to approve"},
-		"refused":   {task.Ended{As: task.TaskRefused, Reason: task.ReasonGuest}, "not accepted"},
+		"refused":   {task.Ended{As: task.TaskRefused, Reason: task.ReasonGuest}, "was declined"},
 	} {
 		tb, made := handedOver(t)
 		x.e.At = at

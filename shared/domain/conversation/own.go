@@ -116,7 +116,7 @@ var ownSaid = language.InEach(
 			ownNoPath: "Enter a path inside the work folder, e.g. src/app.py.",
 			ownSame:   "The file already has this content.", ownTaken: "There is a folder or link at that path.",
 			ownBinary: "The existing file isn’t text, so it can’t be replaced.",
-			ownTwin:   "A file with a confusingly similar name exists. It differs only in case, width or letter composition.",
+			ownTwin:   "A file with a confusingly similar name exists. It differs only in case, width or Unicode form.",
 			ownWide: "A changed line, or one next to it, has %[1]d characters. So that approvers can read it, use up to %[2]d " +
 				"a line.",
 			ownLines:   "The changes and the lines around them come to %[1]d lines. So that approvers can read them, keep to %[2]d.",

@@ -81,17 +81,17 @@ var said = language.InEach(
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
 		unknown:  "The outcome of action #%d is unknown. A person needs to check.",
 		rejected: "Action #%d was rejected. Reason: ", expired: "Action #%d wasn’t approved in time.",
-		cancelled:   "Action #%d was withdrawn.",
+		cancelled:   "Action #%d was cancelled.",
 		notBegun:    "It hadn’t started, so nothing was done.",
 		putBack:     "It had started, but its changes were discarded. The folder is unchanged.",
 		outputLater: "Its output, if any, follows once it has stopped.",
 		callLater:   "The call had started. Its outcome follows once it’s known.",
-		lateStopped: "Withdrawn action #%d has stopped. The folder is unchanged.",
-		lateDone: "Withdrawn action #%d finished before it could be stopped. " +
+		lateStopped: "Cancelled action #%d has stopped. The folder is unchanged.",
+		lateDone: "Cancelled action #%d finished before it could be stopped. " +
 			"Its changes were discarded. The folder is unchanged.",
-		lateCall: "The call of withdrawn action #%d had already been made. " +
+		lateCall: "Cancelled action #%d had already made its call. " +
 			"Its result isn’t shown.",
-		lateUncalled: "The call of withdrawn action #%d wasn’t made, or failed.",
+		lateUncalled: "Cancelled action #%d didn’t make its call, or the call failed.",
 		exit:         "Exit code: %d", output: "Its output has %s lines.",
 		all: " All of them, each after its number:", some: " Lines %s, each after its number:",
 		notKept: " Lines %s are not kept.", notShown: " You are not shown lines %s.",
@@ -99,14 +99,14 @@ var said = language.InEach(
 		ownProposal: "A person proposed action #%d. Kind: %s. Purpose and content:",
 		stopped:     "The answer was stopped. To continue, write again.",
 		later:       "Action #%d is running. The agent answers your message after it’s done.",
-		outdated: "Action #%d was withdrawn because Ringi has been updated since it was proposed. " +
+		outdated: "Action #%d was cancelled because Ringi has been updated since it was proposed. " +
 			"Propose it again if it’s still needed.",
 		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
 		wrote: "Changed or new: %d", deleted: "Deleted: %d",
 		lost: "This conversation’s files were deleted after their retention period. On the conversation’s page, " +
 			"choose whether to continue with an empty folder. Until then, no action can be proposed.",
 		notTaken:   "The files this action left weren’t saved. The conversation’s files are unchanged.",
-		taken:      "A person chose to use the files that action #%d left late. They’re now the conversation’s files.",
+		taken:      "A person chose to use the files from action #%d’s late result. They’re now the conversation’s files.",
 		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
 		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
 		unread:     "About the attachments:",
@@ -119,9 +119,9 @@ var said = language.InEach(
 		branched: "The branch exists, without a pull request: %s",
 		returned: "The tool’s result. Email addresses, phone numbers and My Numbers are masked with *; " +
 			"names and everything else are unmasked:",
-		entries: "It is long: of the %s entries of its longest list only the first %s " +
+		entries: "It is long: of the %s entries of its longest list, only the first %s " +
 			"are shown.",
-		bytes:      "It is long: of its %s bytes only the first %s are shown.",
+		bytes:      "It is long: of its %s bytes, only the first %s are shown.",
 		resultGone: "The tool’s result is no longer kept.",
 		resultOld: "The tool’s result is old and no longer shown. " +
 			"If you need it, propose the call again.",

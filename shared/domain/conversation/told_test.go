@@ -19,7 +19,7 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	rejected := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonRejected, ErrorDetail: others}
 	withdrawn := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonWithdrawn}
 	quoted := Piece{others, true}
-	const unbegun = "Action #2 was withdrawn.\nIt hadn’t started, so nothing was done."
+	const unbegun = "Action #2 was cancelled.\nIt hadn’t started, so nothing was done."
 	for name, tt := range map[string]struct {
 		message Message
 		text    string
@@ -84,7 +84,7 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 		}
 		return m
 	}
-	expect.Is(t, last().Content, "Action #1 was withdrawn.\nIt had started, but its changes were discarded. The folder "+
+	expect.Is(t, last().Content, "Action #1 was cancelled.\nIt had started, but its changes were discarded. The folder "+
 		"is unchanged.\nIts output, if any, follows once it has stopped.", "at the withdrawal")
 	waiting := len(tb.load().Inbox)
 	code := 143
@@ -93,7 +93,7 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 			Tail: "1: a\n2: b", TailLines: []Lines{{1, 2}}, Version: "other"}, tb.now.Add(time.Second))
 	})
 	m := last()
-	expect.Is(t, m.Content, "Withdrawn action #1 has stopped. The folder is unchanged.\nExit code: 143\n"+
+	expect.Is(t, m.Content, "Cancelled action #1 has stopped. The folder is unchanged.\nExit code: 143\n"+
 		"Its output has 2 lines. All of them, each after its number:\n1: a\n2: b", "once it has stopped")
 	expect.That(t, m.ActionID == x.ActionID && m.Pieces()[1] == Piece{"1: a\n2: b", true}, "%+v", m.Pieces())
 	a := tb.load()
@@ -104,7 +104,7 @@ func TestAWithdrawnActionTellsWhatIsLeftOfIt(t *testing.T) {
 	expect.That(t, strings.HasSuffix(files.told("en").Content, "The folder is unchanged."), "%s", files.told("en").Content)
 	call := Action{Number: 4, ActionType: ToolCall, Status: ActionCancelled, CancelReason: ReasonWithdrawn, StartedAt: &tb.now}
 	expect.Has(t, call.told("en").Content, "Its outcome follows")
-	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already been made", ActionFailed: "wasn’t made, or failed"} {
+	for status, want := range map[ActionStatus]string{ActionSucceeded: "had already made its call", ActionFailed: "didn’t make its call, or the call failed"} {
 		expect.Has(t, call.toldLate(Result{Status: status}, "en").Content, want)
 	}
 	for _, one := range []*Action{&call, x} { // its invocation died

@@ -22,18 +22,18 @@ var Sections = []Section{
 		{Name: "approvers.mode", Kind: KindChoice, Choices: []string{string(aggregate.ApproversChannel), string(aggregate.ApproversList)}, OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "選んだ人とグループ"}},
-				Words{Label: "Who may approve", About: "Guests and external people can never approve.", Choices: []string{"Members of the request's channel", "Selected people and groups"}})},
+				Words{Label: "Who may approve", About: "Guests and external people can never approve.", Choices: []string{"Members of the request’s channel", "Selected people and groups"}})},
 		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(&userForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者", About: "「選んだ人とグループ」のときに使います。ゲスト、ボット、無効なアカウント、社外の人は選べません。"},
-				Words{Label: "Approvers", About: "Used with “Selected people and groups”. Can't include guests, bots, deactivated accounts or external people."})},
+				Words{Label: "Approvers", About: "Used with “Selected people and groups”. Can’t include guests, bots, deactivated accounts or external people."})},
 		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(&groupForm), OnCards: true,
 			Says: language.InEach(
 				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
 				Words{Label: "Approver groups", About: "Slack user groups. Ringi checks their members in Slack at each approval."})},
 		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
 			Words{Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Choices: []string{"送る", "送らない"}},
-			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don't send"}})},
+			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
 			Words{Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、本人以外の承認が必要になります。承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
 			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines requests by direct message and conversations with agents, because nobody else could approve them."})},
@@ -42,7 +42,7 @@ var Sections = []Section{
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "作り直しの上限", About: "差し戻しなどで作り直せる版の数です。超えると依頼は終わります。", Unit: "版", Logged: "バージョンの上限"},
-			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after being sent back. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
+			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
 		{Name: "max_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
@@ -77,7 +77,7 @@ var Sections = []Section{
 	{Key: "work", Title: language.InEach("実行", "Execution"), Settings: []Setting{
 		{Name: "model", Kind: KindText, Rule: RuleModel, fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
 			Words{Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。使うには、モデルの鍵の登録が必要です。設置のときにモデルが決められている場合は、そのモデルを使います。"},
-			Words{Label: "AI model", About: "For example, claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. The model's key must be registered. If a model was set when Ringi was installed, that one is used instead."})},
+			Words{Label: "AI model", About: "For example, claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. The model’s key must be registered. If a model was set when Ringi was installed, that one is used instead."})},
 		{Name: "executor", Kind: KindChoice, Choices: []string{ExecutorSteps, ExecutorManaged}, Says: language.InEach(
 			Words{Label: "実行のしかた", About: "承認されたステップの実行方法です。次に始まる承認から適用されます。", Choices: []string{"ステップを順に実行 (標準)", "Claude のセッションで実行"}},
 			Words{Label: "Execution method", About: "What runs approved steps. Applies to approvals that start later.", Choices: []string{"Step by step (standard)", "In a Claude session"}})},
@@ -137,7 +137,7 @@ var Sections = []Section{
 				Hint: "読み取り専用のツールを、エージェントと人ごとに登録します。承認なしで呼び出すのは、値が選択肢・数・日付か、人が会話に書いた言葉そのもののときだけです。バージョンは「ツール」のページで確認できます。ツールが変わると、この行は無効になります。"},
 			Words{Label: "Tools that read without approval",
 				About: "If empty, every tool call an agent proposes needs approval. Results go to the " +
-					"agent's vendor.", Hint: "List read-only tools for one agent and specific people. A call skips approval " +
+					"agent’s vendor.", Hint: "List read-only tools for one agent and specific people. A call skips approval " +
 					"only if its values are choices, numbers or dates, or were written word for word by a person in the " +
 					"conversation. Find versions on the Tools page. A row stops working when its tool changes.",
 				Logged: "Tools that read without approval"})},
@@ -155,16 +155,16 @@ var Sections = []Section{
 					"it."})},
 		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
 			Words{Label: "提案への返事の期限", About: "過ぎると、エージェントの提案は期限切れになります。", Unit: "時間"},
-			Words{Label: "Proposal time limit", About: "An agent's proposal expires after this time.", Unit: "hours", Logged: "Proposal time limit (hours)"})},
+			Words{Label: "Proposal time limit", About: "An agent’s proposal expires after this time.", Unit: "hours", Logged: "Proposal time limit (hours)"})},
 		{Name: "session_idle_days", Kind: KindWhole, Min: 1, Max: 365, Default: 14, Says: language.InEach(
 			Words{Label: "会話を閉じるまで", About: "メッセージがないまま、この日数が過ぎた会話を閉じます。続けるには、新しい会話を始めます。", Unit: "日"},
-			Words{Label: "Close conversations after", About: "Conversations close after this time without messages. To continue, start a new one.", Unit: "days"})},
+			Words{Label: "End conversations after", About: "Conversations end after this time without messages. To continue, start a new one.", Unit: "days"})},
 		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
 			Words{Label: "閉じた会話を残す", About: "「いいえ」にすると、会話は終了後まもなく削除されます。監査ログは残ります。これから始まる会話に適用されます。"},
-			Words{Label: "Keep closed conversations", About: "If off, conversations are deleted soon after they close. The audit log remains. Applies to conversations started from now on."})},
+			Words{Label: "Keep ended conversations", About: "If off, conversations are deleted soon after they end. The audit log remains. Applies to conversations started from now on."})},
 		{Name: "max_session_cost_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "会話 1 つの予算", About: "AI の利用料がこの額に達すると、エージェントはその会話で答えなくなります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
-			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation's AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
+			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
 			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
 				About: "協定世界時の 1 日 (日本では朝 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確認し、達するとその日は答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算(米ドル)"},
@@ -188,14 +188,14 @@ var Sections = []Section{
 	{Key: "general", Title: language.InEach("全般", "General"), Settings: []Setting{
 		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
 			Words{Label: "名前", About: "カードなどに出るエージェントの名前です。"},
-			Words{Label: "Name", About: "The agent's name, for example on cards."})},
+			Words{Label: "Name", About: "The agent’s name, for example on cards."})},
 		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(&slugForm), Default: "default",
 			Says: language.InEach(
 				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
 			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。依頼の文から判断できないカードと、会話に使われます。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
-			Words{Label: "Language in Slack", About: "Cards use their request's language. This one is for conversations, and for requests that don't show one, such as a link. The console's language is separate.", Choices: []string{"日本語", "English"}})},
+			Words{Label: "Language in Slack", About: "Cards use their request’s language. This setting is for conversations, and for requests that don’t show one, such as a link. The console’s language is separate.", Choices: []string{"日本語", "English"}})},
 	}},
 }
 

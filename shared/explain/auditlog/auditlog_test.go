@@ -206,7 +206,7 @@ func FuzzACellIsNoFormula(f *testing.F) {
 // All times on a page are in one zone, including those in details.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
-	want := []auditlog.Detail{{Name: "Asked at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
+	want := []auditlog.Detail{{Name: "Requested at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
 }
 

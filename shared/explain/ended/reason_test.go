@@ -48,7 +48,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"ja", task.ReasonHourPerson, "10", "上限に達しています(上限 10 件)。"},
 		{"en", task.ReasonOpenTenant, "50", " (at most 50)"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
-		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, the limit is 20)"},
+		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, limit 20)"},
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {

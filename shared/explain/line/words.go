@@ -50,7 +50,7 @@ var english = words{
 	open: "“", shut: "”", nothing: "(none)", unread: "Couldn't read the arguments: ",
 	result: "the result of {step}", resultAt: "the result of {step} ({path})",
 	resultCalled: "the {heading} from {step}",
-	sheet:        "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, starting at A1, overwriting; cells below and to the right are kept", atMost: "up to {n} rows", exactly: "{n} rows",
+	sheet:        "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, overwriting from A1; cells below and to the right are kept", atMost: "up to {n} rows", exactly: "{n} rows",
 	rows: " · rows: {rows}", columns: " · columns: {columns}",
 	message: "DM to {recipient}: {text}", server: "{tool} on {server}", byDefault: " (default)",
 	step: "step {n}", steps: "steps {n}", months: "{from} to {to} ({n} months)", range_: "{from} to {to}", and: ", ",

@@ -24,7 +24,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
 		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。今月分は実行時点までの記録です。集計期間の欄は月末までの表示になります)"}, nil},
 		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet", "Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
-		"Overtime for October, no sheet":   {[]string{"count who is over the limits"}, []string{"close to the limits", "mark who"}},
+		"Overtime for October, no sheet":   {[]string{"count how many are over the limits"}, []string{"close to the limits", "mark anyone"}},
 		"List all employees":               {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"}, []string{"attendance"}},
 		"attendance for this month":        {[]string{"this month covers records so far"}, nil},
 		"List employees, no sheet":         {[]string{"count the employees"}, []string{"list the"}},
@@ -65,7 +65,7 @@ func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 		"2026年2月から2026年10月の残業":                        "ほか %d か月分: シートをご覧ください",
 		"営業部と開発部の7月から10月の残業":                          "ほか %d 件の表: シートをご覧ください",
 		"2025年11月から2026年10月の残業。シートは不要":                "ほか %d か月分: ここには載せきれません",
-		"overtime from February 2026 to October 2026": "+%d month(s): see the spreadsheet",
+		"overtime from February 2026 to October 2026": "More months (%d): see the spreadsheet",
 	} {
 		t.Run(text, func(t *testing.T) {
 			r := understood(t, text)

@@ -40,7 +40,7 @@ func (m Models) Check(ctx context.Context, c teamconfig.Contest) ([]teamconfig.F
 		case m.Instead == "" && !slices.Contains(called, p.Model):
 			continue
 		case err != nil:
-			found = append(found, p.Refused("is no model's name"))
+			found = append(found, p.Refused("isn't a model name"))
 			continue
 		case n.Provider == modelname.Demo:
 			continue
@@ -58,8 +58,8 @@ func (m Models) Check(ctx context.Context, c teamconfig.Contest) ([]teamconfig.F
 			found = append(found, p.Refused("can't be called: "+why))
 		}
 		if !price.Known(n.String(), c.Prices) {
-			found = append(found, p.Refused("has no known price, which the budget of a contest needs: "+
-				"give its price in the settings, or name another model"))
+			found = append(found, p.Refused("has no known price, which a contest's budget needs: "+
+				"enter its price in the settings or choose another model"))
 		}
 	}
 	return found, nil

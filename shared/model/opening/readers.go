@@ -18,9 +18,9 @@ func Unlisted(s tenancy.Settings, tools []tenancy.ToolPermission) string {
 		}
 	}
 	if s.ContestSearch {
-		return "no tool for reading is listed for contests"
+		return "contests have no reading tools"
 	}
-	return "no tool for reading is listed for contests, and the settings don't let them search the web"
+	return "contests have no reading tools, and the settings don't allow web search"
 }
 
 // Readers returns a warning for each member of type web-search that can read nothing, and, where search says that
@@ -34,15 +34,15 @@ func (m Models) Readers(c teamconfig.Contest, search bool, unlisted string) (fou
 				continue
 			}
 			var why string
-			switch none := fmt.Sprintf("%.100s has no web search of its vendor's that can be used", called); {
+			switch none := fmt.Sprintf("%.100s has no vendor web search that can be used", called); {
 			case search && unlisted == "":
-				why = fmt.Sprintf("%.100s has the listed tools alone: %s", x.AgentName, none)
+				why = fmt.Sprintf("%.100s can use only the listed tools: %s", x.AgentName, none)
 			case unlisted == "":
 				continue
 			case search:
-				why = fmt.Sprintf("%.100s can't read anything: %s, and %s. Its team is told so", x.AgentName, unlisted, none)
+				why = fmt.Sprintf("%.100s can't read anything: %s, and %s. Its team is told", x.AgentName, unlisted, none)
 			default:
-				why = fmt.Sprintf("%.100s can't read anything: %s. Its team is told so", x.AgentName, unlisted)
+				why = fmt.Sprintf("%.100s can't read anything: %s. Its team is told", x.AgentName, unlisted)
 			}
 			found = append(found, teamconfig.Finding{File: t.TeamID, Message: why + ".", Warning: true})
 		}

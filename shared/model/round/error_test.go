@@ -22,13 +22,13 @@ func TestASentenceNamesTheModelThatFailed(t *testing.T) {
 		}
 	}
 	for status, want := range map[int]string{
-		500: "the AI model's vendor answered with an error (HTTP 500). (gpt-5)", 503: "the AI model's vendor answered with an error (HTTP 503). (gpt-5)",
-		529: "the AI model's vendor answered with an error (HTTP 529). (gpt-5)", 0: "the AI model could not be reached. (gpt-5)",
-		200: "the AI model could not be reached. (gpt-5)", // the connection broke inside an answer
+		500: "the AI model’s vendor returned an error (HTTP 500). (gpt-5)", 503: "the AI model’s vendor returned an error (HTTP 503). (gpt-5)",
+		529: "the AI model’s vendor returned an error (HTTP 529). (gpt-5)", 0: "couldn’t connect to the AI model. (gpt-5)",
+		200: "couldn’t connect to the AI model. (gpt-5)", // the connection broke inside an answer
 	} {
 		m := &model.Error{Model: "gpt-5", Kind: model.Overloaded, Status: status}
 		e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded, Err: m}
-		expect.Is(t, e.Sentence(language.English), "The leader could not go on: "+want)
+		expect.Is(t, e.Sentence(language.English), "The leader couldn’t continue: "+want)
 		expect.That(t, status < 400 || strings.Contains(e.Sentence("ja"), fmt.Sprintf("(HTTP %d)", status)), "%s", e.Sentence("ja"))
 	}
 	e := &round.Error{Exit: contest.PartialFailure, Agent: round.Leader, Kind: model.Overloaded}

@@ -50,7 +50,7 @@ func Check(w Workspace, file string) Report {
 	return report
 }
 
-var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model")
+var errKind = errors.New("isn't a configuration file: it must have [team], [orchestrator], [agent], [prompt_builder] or [servers.<name>], [[metrics]] for an evaluator, or model for a judge")
 
 func (r *reading) any(file string) (config any) {
 	tables := r.file(file, "")
@@ -85,7 +85,7 @@ func (r *reading) any(file string) (config any) {
 // Unused is a file of mixseek that has no effect in Ringi.
 type Unused struct{}
 
-const ownPrompts = "Ringi words the prompts itself"
+const ownPrompts = "Ringi writes the prompts itself"
 
 // orNone returns the member, or nil for a file without the table.
 func (s *section) orNone() any {

@@ -67,9 +67,9 @@ func (r *reading) contest(file string, tables map[string]any) (c Contest) {
 	c.Teams = r.teams(s)
 	s.ignored("all teams work at once", "max_concurrent_teams")
 	s.ignored("a call has its own retries", "max_retries_per_team")
-	s.ignored("a call has its own timeout, and a team timeout_per_team_seconds", "submission_timeout_seconds",
+	s.ignored("each call has its own timeout, and each team has timeout_per_team_seconds", "submission_timeout_seconds",
 		"judgment_timeout_seconds")
-	s.ignored("the environment says where the workspace is", "workspace", "workspace_path")
+	s.ignored("an environment variable says where the workspace is", "workspace", "workspace_path")
 	s.ignored(ownPrompts, "prompt_builder_config")
 	s.end()
 	return c
@@ -85,7 +85,7 @@ func (s *section) teamTimeout() int {
 	other := s.wholeOr(seconds, MinTeamTimeout, MaxTeamTimeout, before)
 	s.r.assign(s.path+now, s.file)
 	if _, both := s.keys[now]; both && other != seconds {
-		s.refuse(before, "says another thing than %s: leave one of them out", now)
+		s.refuse(before, "disagrees with %s: keep only one of them", now)
 	}
 	return other
 }

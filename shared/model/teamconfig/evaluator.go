@@ -169,7 +169,7 @@ func (s *section) metric(model string) Metric {
 		m.SystemInstruction = *t
 	}
 	if m.Name != "" && !m.BuiltIn() && m.SystemInstruction == "" {
-		s.refuse("name", "is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction")
+		s.refuse("name", "isn't a metric Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own with system_instruction")
 	}
 	s.end()
 	return m
@@ -184,14 +184,14 @@ func (s *section) weigh(metrics []Metric, weighed int) {
 			metrics[i].Weight = 1 / float64(len(metrics))
 		}
 	case weighed < len(metrics):
-		s.refuse("metrics", "must have a weight each, or none: %d of %d have one", weighed, len(metrics))
+		s.refuse("metrics", "must all have a weight, or none: %d of %d have one", weighed, len(metrics))
 	default:
 		sum := 0.0
 		for _, m := range metrics {
 			sum += m.Weight
 		}
 		if math.Abs(sum-1) > weightSlack+1e-9 {
-			s.refuse("metrics", "must have weights that sum to 1 within %v, these sum to %.7g", weightSlack, sum)
+			s.refuse("metrics", "must have weights that sum to 1 within %v, but these sum to %.7g", weightSlack, sum)
 		}
 	}
 }

@@ -48,13 +48,13 @@ var (
 	timeout     = field{"null", []string{"0", "45"}, map[string]string{"-1": "must be 0 or more", "99999999999": "must be 0 to 2147483647"}}
 	maxRetries  = field{"3", []string{"0", "7"}, map[string]string{"-1": "must be 0 or more"}}
 	orRetries   = field{"null", maxRetries.taken, maxRetries.refused}
-	stops       = field{"null", []string{"[]", "['END']"}, map[string]string{"'END'": "must be a list of texts", "[1]": "must be a list of texts"}}
+	stops       = field{"null", []string{"[]", "['END']"}, map[string]string{"'END'": "must be a list of strings", "[1]": "must be a list of strings"}}
 	topP        = field{"null", []string{"0.0", "1.0"}, map[string]string{"1.01": "must be 0.0 to 1.0, got 1.01", "-0.01": "must be 0.0 to 1.0"}}
 	seed        = field{"null", []string{"-3", "0", "9007199254740993"}, map[string]string{"0.5": "must be a whole number"}}
-	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"}, map[string]string{"1": "must be a text", "{txt = 'x'}": "text: is required"}}
-	free        = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a text, got 1"}}
-	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "'\u200b'": "must not be empty", "1": "must be a text"}}
-	model       = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the prefix "xai:", which Ringi has not`, "'grok'": "is no model's name", "1": "must be a text"}
+	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"}, map[string]string{"1": "must be a string", "{txt = 'x'}": "text: is required"}}
+	free        = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a string, got 1"}}
+	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "'\u200b'": "must not be empty", "1": "must be a string"}}
+	model       = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the unknown prefix "xai:"`, "'grok'": "isn't a model name", "1": "must be a string"}
 	models      = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
 )
 
@@ -86,11 +86,11 @@ var kinds = []struct {
 	{Member{}, "a.toml", smallTeam + "[[team.members]]\n%s\n", "members.0", map[string]field{
 		"agent_name":       named,
 		"agent_type":       {"", []string{"'plain'", "'web-search'", "'code-exec'", "'web_search'", "'code_execution'"}, map[string]string{"'system'": "must be plain, web-search or code-exec", "'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
-		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to "two words"`}},
+		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two words"`}},
 		"tool_description": {`"Delegate task to x"`, []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
 		"model":            {"", models, model}, "system_instruction": instruction, "system_prompt": free,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
-		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a path inside of the workspace", "'/x.toml'": "must be a path inside of the workspace", "''": "must be a path inside of the workspace"}},
+		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a relative path inside the workspace", "'/x.toml'": "must be a relative path inside the workspace", "''": "must be a relative path inside the workspace"}},
 	}},
 	{Contest{}, "run.toml", "[orchestrator]\n%s\n[[orchestrator.teams]]\nconfig = 'a.toml'\n", "", map[string]field{
 		"timeout_per_team_seconds": {"300", []string{"10", "3600"}, map[string]string{"9": "must be 10 to 3600, got 9", "3601": "must be 10 to 3600, got 3601"}},
@@ -104,8 +104,8 @@ var kinds = []struct {
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": {"300", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Metric{}, "judge.toml", "[[metrics]]\n%s\n", "metrics.0", map[string]field{
-		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "is no metric that Ringi knows", "''": "must not be empty", "'" + strings.Repeat("a", 201) + "'": "must be at most 200 characters"}},
-		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0", "-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, these sum to 0.5"}},
+		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "isn't a metric Ringi knows", "''": "must not be empty", "'" + strings.Repeat("a", 201) + "'": "must be at most 200 characters"}},
+		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0", "-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, but these sum to 0.5"}},
 		"model":  {`"google-gla:gemini-2.5-flash"`, models, model}, "system_instruction": instruction,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
@@ -116,10 +116,10 @@ var kinds = []struct {
 	{Server{}, "servers.toml", "[servers.wiki]\n%s\n", "", map[string]field{
 		"name": {}, // the table's
 		"url": {"", []string{"'https://a.example/mcp'", "'http://127.0.0.1:3000/mcp'"}, map[string]string{
-			"''": "must not be empty", "1": "must be a text", "'http://a.example/mcp'": "must begin with https://", "'a.example'": "must be an address of at most 500 bytes", "'https://a.example/mcp?key=1'": "must have no name, password, query",
+			"''": "must not be empty", "1": "must be a string", "'http://a.example/mcp'": "must begin with https://", "'a.example'": "must be an address of at most 500 bytes", "'https://a.example/mcp?key=1'": "must have no name, password, query",
 		}},
-		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN", "'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a text"}},
-		"tools":     {"[]", []string{"[]", "['search', 'pages/read']"}, map[string]string{"'search'": "must be a list of texts", "['']": "must not have an empty name: tools[0]", "['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
+		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN", "'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a string"}},
+		"tools":     {"[]", []string{"[]", "['search', 'pages/read']"}, map[string]string{"'search'": "must be a list of strings", "['']": "must not have an empty name: tools[0]", "['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
 	}},
 }
 

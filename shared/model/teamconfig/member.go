@@ -48,10 +48,10 @@ func (r *reading) named(s *section) *section {
 		delete(keys, short)
 		switch {
 		case differ && short == "description":
-			s.warn(short, "has no effect beside %s", long)
+			s.warn(short, "has no effect when %s is set", long)
 			continue
 		case differ:
-			s.refuse(short, "says another thing than %s: leave one of them out", long)
+			s.refuse(short, "disagrees with %s: keep only one of them", long)
 		}
 		keys[long] = v
 	}
@@ -110,7 +110,7 @@ func (s *section) agent() Member {
 		m.ToolName = nil
 	}
 	if tool := m.Tool(); !blank(m.AgentName) && !toolForm.Get().MatchString(tool) {
-		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
+		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
 	}
 	if !blank(m.AgentName) {
 		m.ToolName = new(m.Tool())
@@ -119,9 +119,9 @@ func (s *section) agent() Member {
 		s.refuse("plugin", "can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec")
 	}
 	s.ignored("it is kept for other programs", "metadata", "capabilities")
-	s.ignored("max_retries and timeout_seconds say how a call is repeated", "retry_config")
+	s.ignored("max_retries and timeout_seconds control retries", "retry_config")
 	s.ignored("write system_instruction", "instructions")
-	s.ignored("tools have the settings of the workspace's administrator", "tool_settings")
+	s.ignored("the workspace's administrator sets up tools", "tool_settings")
 	s.end()
 	return m
 }

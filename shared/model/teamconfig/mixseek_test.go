@@ -20,7 +20,7 @@ func TestAMemberIsDescribedByItsNameUnlessItsFileDoes(t *testing.T) {
 	team, _ := r.Config.(Team)
 	expect.That(t, r.Valid && team.Members[0].ToolDescription == "d", "%+v", r)
 	expect.That(t, len(r.Warnings) == 1 && r.Warnings[0] == Said{"members[0].description",
-		`has no effect beside tool_description, got "shorter"`}, "%+v", r.Warnings)
+		`has no effect when tool_description is set, got "shorter"`}, "%+v", r.Warnings)
 	r = Check(workspace(map[string]string{"a.toml": begins + "description = ' '\n"}), "a.toml")
 	expect.That(t, !r.Valid && r.Errors[0].Field == "members[0].tool_description", "a blank one: %+v", r)
 	r = Check(workspace(map[string]string{
@@ -36,14 +36,14 @@ func TestWhatHasNoEffectHereIsAWarning(t *testing.T) {
 		"capabilities": {smallMember + "capabilities = ['web_search']\n", "members[0].capabilities",
 			"has no effect: it is kept for other programs"},
 		"retry_config": {smallMember + "[team.members.retry_config]\nmax_retries = 5\n", "members[0].retry_config",
-			"has no effect: max_retries and timeout_seconds say how a call is repeated, got a table"},
+			"has no effect: max_retries and timeout_seconds control retries, got a table"},
 		"instructions": {smallMember + "[team.members.instructions]\ntext = 'Do it.'\n", "members[0].instructions",
 			"has no effect: write system_instruction, got a table"},
 		"instructions of a member's own file": {"[agent]\nname = 'x'\ntype = 'plain'\nmodel = " +
 			"'demo'\n[agent.instructions]\ntext = 'Do it.'\n", "instructions",
 			"has no effect: write system_instruction, got a table"},
 		"a file of prompts": {"[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", "prompt_builder",
-			"has no effect: Ringi words the prompts itself, got a table"},
+			"has no effect: Ringi writes the prompts itself, got a table"},
 		"a judge's only wish": {"judge_on_final_round = false\n", "judge_on_final_round",
 			"has no effect: after the last round there is nothing to decide, got false"},
 		"xAI's own interface": {smallTeam + "[team.leader]\nmodel = 'grok-responses:grok-4-fast'\n", "leader.model",

@@ -135,7 +135,7 @@ func listed[T any](s *section, key, what string) []T {
 
 // text returns a key's text, or nil if the key is not set. A value of another type is recorded.
 func (s *section) text(key string) *string {
-	if t, ok := typed[string](s, key, "a text"); ok {
+	if t, ok := typed[string](s, key, "a string"); ok {
 		return &t
 	}
 	return nil
@@ -241,7 +241,7 @@ func (s *section) wholeOr(unset, least, most int, key string) int {
 }
 
 // texts returns a key's list of texts.
-func (s *section) texts(key string) []string { return listed[string](s, key, "a list of texts") }
+func (s *section) texts(key string) []string { return listed[string](s, key, "a list of strings") }
 
 // table returns a key's table, or nil if it is not set or no table.
 func (s *section) table(key string) map[string]any {
@@ -272,11 +272,11 @@ func (s *section) model(key, unset string) string {
 	}
 	if err != nil {
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s, %s and %s", legible.Beginning(provider, maxShown)+":",
+			s.refuse(key, "has the unknown prefix %q; Ringi knows %s, %s and %s", legible.Beginning(provider, maxShown)+":",
 				strings.Join(modelname.Providers, ", "), modelname.GoogleGLA, modelname.Grok)
 			return name
 		}
-		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
+		s.refuse(key, "isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on")
 		return name
 	}
 	s.names(key, name)
@@ -323,7 +323,7 @@ func (s *section) end() {
 		switch {
 		case s.taken[key]:
 		default:
-			s.refuse(key, "is not a field that is known here")
+			s.refuse(key, "isn't a known field here")
 		}
 	}
 }

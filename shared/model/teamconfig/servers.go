@@ -43,7 +43,7 @@ func (r *reading) servers(file string, tables map[string]any) []Server {
 	top.path = "servers."
 	names := slices.Sorted(maps.Keys(top.keys))
 	if len(names) > tenancy.MaxMCPServers {
-		top.refuse("", "must be at most %d servers, these are %d", tenancy.MaxMCPServers, len(names))
+		top.refuse("", "must be at most %d servers, but there are %d", tenancy.MaxMCPServers, len(names))
 		names = names[:tenancy.MaxMCPServers]
 	}
 	all, listed := []Server{}, 0
@@ -57,7 +57,7 @@ func (r *reading) servers(file string, tables map[string]any) []Server {
 		all, listed = append(all, s), listed+len(s.Tools)
 	}
 	if listed > tenancy.MaxContestTools {
-		top.refuse("", "must list at most %d tools together, these are %d", tenancy.MaxContestTools, listed)
+		top.refuse("", "must list at most %d tools in total, but there are %d", tenancy.MaxContestTools, listed)
 	}
 	return all
 }
@@ -80,7 +80,7 @@ func (s *section) server(name string) Server {
 	}
 	if own := TokenVariable(name); x.TokenEnv != nil && *x.TokenEnv != own {
 		s.keys["token_env"] = nil // it may be the token itself
-		s.refuse("token_env", "must be %s, the variable of the environment that belongs to this server's name", own)
+		s.refuse("token_env", "must be %s, the environment variable for this server's name", own)
 	}
 	for i, tool := range x.Tools {
 		if blank(tool) {

@@ -76,17 +76,17 @@ func TestAllThatIsWrongWithAFileOfServersIsSaidAtOnce(t *testing.T) {
 		want []string
 	}{
 		"none":          {"[servers]\n", nil},
-		"another table": {"servers = 1\n[server]\n", []string{"servers: must be a table, got 1", "server: is not a field that is known here"}},
+		"another table": {"servers = 1\n[server]\n", []string{"servers: must be a table, got 1", "server: isn't a known field here"}},
 		"no table":      {"[servers]\nwiki = 'https://a.example'\n", []string{"servers.wiki: must be a table, got"}},
-		"too many":      {many, []string{"servers: must be at most 10 servers, these are 11"}},
+		"too many":      {many, []string{"servers: must be at most 10 servers, but there are 11"}},
 		"too many tools": {fmt.Sprintf(server, 1) + "tools = ['" + strings.Join(strings.Split("abcdefghijklmnopqrstu", ""), "','") + "']\n",
-			[]string{"servers: must list at most 20 tools together, these are 21"}},
+			[]string{"servers: must list at most 20 tools in total, but there are 21"}},
 		"what is secret": {"[servers.b]\nurl = 'https://u:himitsu@a.example/mcp'\ntoken_env = 'himitsu'\nauth = 'himitsu'\n", []string{
-			"servers.b.url: must have no name, password, query", "servers.b.token_env: must be MCP_B_TOKEN, the variable of the environment", "servers.b.auth: is not a field that is known here",
+			"servers.b.url: must have no name, password, query", "servers.b.token_env: must be MCP_B_TOKEN, the environment variable for", "servers.b.auth: isn't a known field here",
 		}},
 		"several mistakes": {"[servers.Wiki_1]\nurl = 'ftp://x'\ntoken_env = 'HOME'\nbearer = 'x'\n[servers.b]\ntools = [1]\n", []string{
 			"servers.Wiki_1: the name must be 1 to 32 of a-z, 0-9 and -", `servers.Wiki_1.url: must begin with https://, got "ftp://x"`, `servers.Wiki_1.token_env: must be MCP_WIKI_1_TOKEN`,
-			"servers.Wiki_1.bearer: is not a field that is known here", "servers.b.url: is required", "servers.b.tools: must be a list of texts",
+			"servers.Wiki_1.bearer: isn't a known field here", "servers.b.url: is required", "servers.b.tools: must be a list of strings",
 		}},
 	} {
 		_, found := workspace(map[string]string{"servers.toml": c.text}).Servers("servers.toml")

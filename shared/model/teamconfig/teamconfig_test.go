@@ -37,19 +37,19 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"every field of every table": {"a.toml", "[team]\nteam_id = ''\nmax_concurrent_members = 0\n[team.leader]\ntemperature = 3\ntop_p = 2.0\n[[team.members]]\nmodel = 'xai:grok'\n",
 			"team_id: must not be empty, got \"\"\nteam_name: is required\nmax_concurrent_members: must be 1 to 50, got 0\nleader.temperature: must be 0.0 to 2.0, got 3\nleader.top_p: must be 0.0 to 1.0, got 2\n" +
-				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].model: has the prefix \"xai:\", which Ringi has not; it has " + strings.Join(modelname.Providers, ", ") + ", google-gla and grok, got \"xai:grok\""},
+				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].model: has the unknown prefix \"xai:\"; Ringi knows " + strings.Join(modelname.Providers, ", ") + ", google-gla and grok, got \"xai:grok\""},
 		"too many members":            {"a.toml", members(16, ""), "members: Too many members: 16 > 15. Adjust max_concurrent_members or reduce member count."},
 		"more members than a bound":   {"a.toml", members(3, "max_concurrent_members = 2\n"), "members: Too many members: 3 > 2. Adjust max_concurrent_members or reduce member count."},
 		"a thousand members":          {"a.toml", members(1000, "max_concurrent_members = 50\n"), "members: Too many members: 1000 > 50. Adjust max_concurrent_members or reduce member count."},
 		"two members of one name":     {"a.toml", smallMember + two, "members: Duplicate agent_name detected: ['x', 'x']\nmembers: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
 		"a tool of another's name":    {"a.toml", smallMember + strings.Replace(two, "'x'", "'y'\ntool_name = 'delegate_to_x'", 1), "members: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
-		"keys that nobody knows":      {"a.toml", smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n", "extra: is not a field that is known here, got a table\nleader.name: is not a field that is known here, got \"x\""},
+		"keys that nobody knows":      {"a.toml", smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n", "extra: isn't a known field here, got a table\nleader.name: isn't a known field here, got \"x\""},
 		"code of a plugin":            {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n", "members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
-		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: says another thing than agent_name: leave one of them out, got \"other\""},
-		"two names that are lists":    {"a.toml", strings.Replace(smallMember, "agent_name = 'x'", "agent_name = []\nname = [[]]", 1), "members[0].name: says another thing than agent_name: leave one of them out\nmembers[0].agent_name: must be a text"},
-		"a key in place of a model":   {"a.toml", strings.Replace(smallMember, "'gpt-5'", "' sk-ant-api03-secret'", 1), "members[0].model: is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-, got what looks like a key"},
-		"a key that few may read":     {"a.toml", smallMember + "API_Key = 'sk-1'\nmax_tokens = 0\n", "members[0].max_tokens: must be 1 or more, got 0\nmembers[0].API_Key: is not a field that is known here"},
-		"what defaults can't be":      {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n", "llm_default.model: is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: is not a field that is known here, got 1"},
+		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: disagrees with agent_name: keep only one of them, got \"other\""},
+		"two names that are lists":    {"a.toml", strings.Replace(smallMember, "agent_name = 'x'", "agent_name = []\nname = [[]]", 1), "members[0].name: disagrees with agent_name: keep only one of them\nmembers[0].agent_name: must be a string"},
+		"a key in place of a model":   {"a.toml", strings.Replace(smallMember, "'gpt-5'", "' sk-ant-api03-secret'", 1), "members[0].model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on, got what looks like a key"},
+		"a key that few may read":     {"a.toml", smallMember + "API_Key = 'sk-1'\nmax_tokens = 0\n", "members[0].max_tokens: must be 1 or more, got 0\nmembers[0].API_Key: isn't a known field here"},
+		"what defaults can't be":      {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n", "llm_default.model: isn't a model name: use <provider>:<model>, or a name that starts with claude-, gpt-, gemini-, or o1, o3 and so on, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: isn't a known field here, got 1"},
 		"a member's file that is not": {"a.toml", smallTeam + "[[team.members]]\nconfig = 'none.toml'\ntop_p = 2.0\n", "members[0].config: none.toml: there is no such file in the workspace: file does not exist\nmembers[0].top_p: must be 0.0 to 1.0, got 2"},
 		"a name of a page":            {"a.toml", "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("長", 201) + "'\n", "team_name: must be at most 200 characters, got \"" + strings.Repeat("長", 80) + "…\""},
 		"no TOML":                     {"a.toml", "[team]\nteam_id = \n", ": is not TOML: line 2, column 11: "},
@@ -59,18 +59,18 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"a team twice":                {"run.toml", smallRun + "[[orchestrator.teams]]\nconfig = './a.toml'\n", "teams: Duplicate team_id detected: ['a', 'a']"},
 		"a team's fault in a contest": {"run.toml", strings.Replace(smallRun, "a.toml", "bad.toml", 1), "teams[0].leader.max_tokens: bad.toml: must be 1 or more, got -1"},
 		"a team that is not there":    {"run.toml", strings.Replace(smallRun, "a.toml", "no.toml", 1), "teams[0].config: no.toml: there is no such file in the workspace: file does not exist"},
-		"a team outside":              {"run.toml", strings.Replace(smallRun, "a.toml", "b/../../a.toml", 1), "teams[0].config: must be a path inside of the workspace, relative to it, got \"b/../../a.toml\""},
+		"a team outside":              {"run.toml", strings.Replace(smallRun, "a.toml", "b/../../a.toml", 1), "teams[0].config: must be a relative path inside the workspace, got \"b/../../a.toml\""},
 		"too many teams":              {"run.toml", "[orchestrator]\n" + strings.Repeat("[[orchestrator.teams]]\nconfig = 'a.toml'\n", 21), "teams: must be at most 20 teams, got a list of 21\nteams: Duplicate team_id detected: ['a', "},
-		"two timeouts":                {"run.toml", strings.Replace(smallRun, "]\n", "]\nteam_timeout_seconds = 60\ntimeout_per_team_seconds = 90\n", 1), "team_timeout_seconds: says another thing than timeout_per_team_seconds: leave one of them out, got 60"},
+		"two timeouts":                {"run.toml", strings.Replace(smallRun, "]\n", "]\nteam_timeout_seconds = 60\ntimeout_per_team_seconds = 90\n", 1), "team_timeout_seconds: disagrees with timeout_per_team_seconds: keep only one of them, got 60"},
 		"a timeout's older name":      {"run.toml", strings.Replace(smallRun, "]\n", "]\nteam_timeout_seconds = 9\n", 1), "team_timeout_seconds: must be 10 to 3600, got 9"},
 		"fewer rounds than the least": {"run.toml", strings.Replace(smallRun, "]\n", "]\nmax_rounds = 2\nmin_rounds = 3\n", 1), "min_rounds: min_rounds (3) must be <= max_rounds (2), got 3"},
-		"an evaluator outside":        {"run.toml", strings.Replace(smallRun, "]\n", "]\nevaluator_config = '/e.toml'\njudgment_config = '../j.toml'\n", 1), "evaluator_config: must be a path inside of the workspace, relative to it, got \"/e.toml\"\njudgment_config: must be a path inside of the workspace, relative to it, got \"../j.toml\""},
+		"an evaluator outside":        {"run.toml", strings.Replace(smallRun, "]\n", "]\nevaluator_config = '/e.toml'\njudgment_config = '../j.toml'\n", 1), "evaluator_config: must be a relative path inside the workspace, got \"/e.toml\"\njudgment_config: must be a relative path inside the workspace, got \"../j.toml\""},
 		"a fault of its evaluator":    {"run.toml", strings.Replace(smallRun, "]\n", "]\nevaluator_config = 'bad_judge.toml'\n", 1), "evaluator.metrics: bad_judge.toml: an evaluator needs a metric: [[metrics]] with name"},
 		"no metric":                   {"judge.toml", "default_model = 'demo'\n", "metrics: an evaluator needs a metric: [[metrics]] with name"},
 		"a metric twice":              {"judge.toml", smallMetric + smallMetric, "metrics: Duplicate metric name detected: ['Coverage', 'Coverage']"},
-		"a metric that nobody knows":  {"judge.toml", "[[metrics]]\nname = 'Wit'\n", "metrics[0].name: is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction, got \"Wit\""},
-		"weights of some":             {"judge.toml", smallMetric + "weight = 1.0\n[[metrics]]\nname = 'Relevance'\n", "metrics: must have a weight each, or none: 1 of 2 have one"},
-		"weights that are too light":  {"judge.toml", smallMetric + "weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n", "metrics: must have weights that sum to 1 within 0.001, these sum to 0.9985"},
+		"a metric that nobody knows":  {"judge.toml", "[[metrics]]\nname = 'Wit'\n", "metrics[0].name: isn't a metric Ringi knows: use ClarityCoherence, Coverage or Relevance, or define your own with system_instruction, got \"Wit\""},
+		"weights of some":             {"judge.toml", smallMetric + "weight = 1.0\n[[metrics]]\nname = 'Relevance'\n", "metrics: must all have a weight, or none: 1 of 2 have one"},
+		"weights that are too light":  {"judge.toml", smallMetric + "weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n", "metrics: must have weights that sum to 1 within 0.001, but these sum to 0.9985"},
 		"more metrics than a bound":   {"judge.toml", strings.Repeat(smallMetric, MaxMetrics) + "[[metrics]]\nname = 'Relevance'\n", "metrics: must be at most 20 metrics, got a list of 21\nmetrics: Duplicate metric name"},
 		"a metric's own program":      {"judge.toml", smallMetric + "[custom_metrics]\nx = 1\n", "custom_metrics: can't be used: write a metric of your own as [[metrics]] with system_instruction, got a table"},
 	} {
@@ -128,7 +128,7 @@ func TestAFaultInAMembersFileNamesThatFile(t *testing.T) {
 	})
 	got := said(Check(w, "team.toml"))
 	want := "members[0].config: x.toml: is not a field of a member's own file, got \"y.toml\"\nmembers[0].max_tokens: x.toml: must be 1 or more, got 0\nmembers[0].top_p: must be 0.0 to 1.0, got 2\n" +
-		"members[0].system_instruction.text: x.toml: is required\nmembers[0].system_instruction.txt: x.toml: is not a field that is known here, got \"x\"\nmembers[0].what: x.toml: is not a field that is known here, got 1"
+		"members[0].system_instruction.text: x.toml: is required\nmembers[0].system_instruction.txt: x.toml: isn't a known field here, got \"x\"\nmembers[0].what: x.toml: isn't a known field here, got 1"
 	expect.Is(t, got, want)
 }
 
@@ -251,7 +251,7 @@ func TestFilesThatAreTooLongTogetherAreNotRead(t *testing.T) {
 		}
 	}
 	if held > maxRead || !slices.ContainsFunc(found, func(f Finding) bool {
-		return strings.Contains(f.String(), "all files of a contest must be at most 4194304 bytes")
+		return strings.Contains(f.String(), "a contest's files must be at most 4194304 bytes in total")
 	}) {
 		t.Errorf("%d bytes are held: %v", held, found)
 	}

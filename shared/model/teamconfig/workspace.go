@@ -97,7 +97,7 @@ func (w Workspace) Locate(file string) (string, error) {
 func inside(name string) (string, error) {
 	short := path.Clean(name)
 	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
-		return "", errors.New("must be a path inside of the workspace, relative to it")
+		return "", errors.New("must be a relative path inside the workspace")
 	}
 	return short, nil
 }
@@ -119,7 +119,7 @@ func (r *reading) tables(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("must be at most %d bytes", maxFile)
 	}
 	if r.bytes += len(b); r.bytes > maxRead {
-		return nil, fmt.Errorf("is one too many: all files of a contest must be at most %d bytes, each counted as often as it is named", maxRead)
+		return nil, fmt.Errorf("is one too many: a contest's files must be at most %d bytes in total, each counted every time it is named", maxRead)
 	}
 	var tables map[string]any
 	err = unmarshal(b, &tables)

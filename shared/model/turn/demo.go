@@ -89,7 +89,7 @@ func demoAnswer(r model.Request) model.Response {
 	case demoTest.Get().MatchString(last.Text):
 		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "Demo agent: I propose running the tests."),
 			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します",
-				"Runs the tests in the working folder"))+`}`)
+				"Runs the tests in the work folder"))+`}`)
 	case named:
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。"+file+" を提案します。",
 			"Demo agent: I propose "+file+"."), demoWrites(file, content, in(file+" を書きます", "Writes "+file), r.Messages))
@@ -116,7 +116,7 @@ func demoAnswer(r model.Request) model.Response {
 func demoLost(in func(ja, en string) string) model.Response {
 	return model.Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「notes.md を作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
-		"I'm a demo agent: I can't understand language or think, and react only to these phrases: “make a file”, “make a file notes.md”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “who joined in October?”, “make this a request”. To use a real agent, an administrator adds a model’s key.")}
+		"I'm a demo agent: I can't understand language or think, and react only to these phrases: “make a file”, “make a file notes.md”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “who joined in October?”, “make this a request”. To use a real agent, an administrator adds a model's key.")}
 }
 
 // demoGot answers after a result.

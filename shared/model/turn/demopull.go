@@ -21,7 +21,7 @@ func demoPulls(tools []model.Tool, in func(ja, en string) string) model.Response
 			"I can't open a pull request here: start the conversation from a branch of a repository, as in "+
 				"claude@shop: ….")}
 	}
-	arguments := `{"title":` + quoted(in("デモのエージェントの変更", "Changes of the demo agent")) +
+	arguments := `{"title":` + quoted(in("デモのエージェントの変更", "Changes by the demo agent")) +
 		`,"body":` + quoted(in("会話の中で承認された変更です。", "What people approved in the conversation.")) + `}`
 	input := `{"tool":"open_pull_request","arguments":` + quoted(arguments) + `,"summary":` +
 		quoted(in("変えたファイルのプルリクエストを下書きで開きます", "Opens a draft pull request with the changed files")) + `}`

@@ -95,7 +95,7 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 // The answers to earlier rejections are above the steps. Like all words of others, they mention nobody and can't
 // imitate Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
-	for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*About feedback on earlier versions*"} {
+	for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)

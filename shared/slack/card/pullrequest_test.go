@@ -47,7 +47,7 @@ func (c *onThread) drawn(locale string) (text string, m card.Message) {
 // What pushing sets going comes first, then where it goes, then all that changes: what a list hides before the rest.
 func TestAPullRequestBeginsWithWhatPushingSetsGoing(t *testing.T) {
 	for ci, says := range map[agent.CI]map[string]string{
-		agent.CIRun:  {"ja": "CI がシークレットを使って動きます", "en": "Pushing runs this repository’s CI with its secrets"},
+		agent.CIRun:  {"ja": "CI がシークレットを使って動きます", "en": "Pushing runs this repository's CI with its secrets"},
 		agent.CISkip: {"ja": "Actions はスキップするよう", "en": "asks GitHub Actions to skip this push. Other CI may run"},
 	} {
 		for locale, first := range says {

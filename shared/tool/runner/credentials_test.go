@@ -121,13 +121,13 @@ func testEndings(t *testing.T, o *office) {
 		problem    failedcall.Problem
 		says       string
 	}{
-		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failedcall.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
-		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failedcall.ProblemTokenLost, "connection is lost. Ask an administrator"},
+		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failedcall.ProblemUnauthorized, "no longer accepts Ringi's credentials. Ask an administrator"},
+		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failedcall.ProblemTokenLost, "was lost while renewing its credentials. Ask an administrator"},
 		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failedcall.ProblemRevoked, "The token for Slack was revoked"},
 		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failedcall.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
 			expect.NoError(t, o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()))
-		}, "list_employees", listArgs, failedcall.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
+		}, "list_employees", listArgs, failedcall.ProblemNotConnected, "freee HR isn't connected. Ask an administrator"},
 	} {
 		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != tenancy.Connected {
 			o.connect(t, "freee", time.Hour)

@@ -116,7 +116,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),
 	} {
 		var e *failedcall.Error
-		if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotListed || !strings.Contains(e.Detail, "departments of list_attendance does not allow") {
+		if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotListed || !strings.Contains(e.Detail, "departments on list_attendance doesn't allow") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 	}
 	twice := strings.Replace(string(records), "[", "["+string(firstOf(t, records))+",", 1)
 	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice)); e.Outcome != failedcall.Failed ||
-		e.Problem != failedcall.ProblemBadData || !strings.Contains(e.Detail, "1 problems") {
+		e.Problem != failedcall.ProblemBadData || !strings.Contains(e.Detail, "attendance data: 1.") {
 		t.Error(e, e.Detail)
 	}
 }
@@ -240,7 +240,7 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		w.url = s.URL
 		w.equip(t, w.tokens)
 		e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
-		if e.Problem != failedcall.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on 1 April") {
+		if e.Problem != failedcall.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on April 1") {
 			t.Errorf("%s: %v: %s", name, e, e.Detail)
 		}
 		s.Close()

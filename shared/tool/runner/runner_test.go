@@ -242,7 +242,7 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 func TestNotConnected(t *testing.T) {
 	w := newWorld(t)
 	delete(w.tokens, "freee")
-	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR isn't connected") {
 		t.Error(e)
 	}
 	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs), Locale: "ja"})
