@@ -184,7 +184,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 func TestWhatIsNotUnderstoodStandsAtThePolicysHead(t *testing.T) {
 	for text, first := range map[string]string{
 		"<@U0SANDTANA> 先月の残業をまとめて":                   "デモモデルには「<@U0SANDTANA>」が分かりません。",
-		"部署別に先月の勤怠をまとめて":                             "注意: 依頼のうち「部署別に」は、この計画に使いません。",
+		"部署別に先月の勤怠をまとめて":                             "注意: 依頼のうち「部署別に」は、この計画に含めません。",
 		"勤怠をまとめて、ただしステップ3から":                         "デモモデルには「ただしステップ3」が分かりません。",
 		"attendance of the Berlin office":            "I don't understand “Berlin office”. ",
 		"Post the employee list to <#C0GEN|general>": "I can't post to channels (“#general”). ",
