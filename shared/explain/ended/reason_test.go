@@ -41,11 +41,11 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		detail string
 		want   string
 	}{
-		{"ja", task.ReasonTimeout, "360", "制限時間を超えました(360秒)。"},
+		{"ja", task.ReasonTimeout, "360", "制限時間を超えました (360 秒)。"},
 		{"en", task.ReasonTimeout, "360", " (360 s)"},
 		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
 		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
-		{"ja", task.ReasonHourPerson, "10", "上限に達しています(上限 10 件)。"},
+		{"ja", task.ReasonHourPerson, "10", "上限に達しています (上限 10 件)。"},
 		{"en", task.ReasonOpenTenant, "50", " (at most 50)"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
 		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, the limit is 20)"},
