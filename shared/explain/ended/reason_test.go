@@ -49,7 +49,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"en", task.ReasonOpenTenant, "50", " (at most 50)"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
 		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, the limit is 20)"},
-		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
+		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
 		expect.Has(t, Sentence(c.locale, c.reason, c.detail), c.want, "%s: want it to contain", c.reason)

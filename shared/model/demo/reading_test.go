@@ -168,7 +168,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 		"overtime, but skip contractors":                                     "can't tell what to exclude (“but skip”)",
 		"勤怠をまとめて、ただしステップ3は不要":                                                "「不要」のような除外や否定",
 		"overtime of contractors, interns, Osaka, Kyoto, Nagoya and Fukuoka": "“contractors”, “interns”, “Osaka”, “Kyoto” and 2 more.",
-		"残業代を計算して":                                                           "給与に関する情報(「残業代」)は読み取りません",
+		"残業代を計算して":                                                           "給与に関する情報 (「残業代」) は読み取りません",
 		"過去24か月の残業":                                                          "24 か月分",
 		"":                                                                   "デモモデルにできるのは",
 		"help":                                                               "This demo can",
