@@ -133,7 +133,7 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 	}
 	page := suzuki.Get(w.TaskPage())
 	page.Holds(t, "この案に変更した人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
-	page.Lacks(t, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
+	page.Lacks(t, "前のバージョンの却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	page = suzuki.Get(w.TaskPage())
 	page.Holds(t, "自分の依頼は自分で承認できません") // the version is theirs by now
