@@ -52,7 +52,7 @@ func (w *world) constrain(name string, constraints aggregate.JSON) {
 func (w *world) breaks(name tenancy.Constraint, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint, steps...)
-	expect.Has(w.T, e.ErrorDetail, "の制約 "+string(name), "the sentence does not name %s", name)
+	expect.Has(w.T, e.ErrorDetail, "の制限 "+string(name), "the sentence does not name %s", name)
 	return e
 }
 

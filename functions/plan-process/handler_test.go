@@ -119,7 +119,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 		if !strings.Contains(g.Asked[0], `"departments"`) || g.Calls != 1 {
 			t.Errorf("the model was told %s in %d calls", g.Asked[0], g.Calls)
 		}
-		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil || !strings.Contains(a.Head.Parked.Detail, "list_employees の制約 departments (人事部) の範囲外です") {
+		if a := w.Load(); len(a.Process().Steps) != 0 || a.Head.Parked == nil || !strings.Contains(a.Head.Parked.Detail, "list_employees の制限 departments (人事部) の範囲外です") {
 			t.Errorf("planned %+v, the card says %+v", a.Process().Steps, a.Head.Parked)
 		}
 	})

@@ -149,7 +149,7 @@ func testTakeADraft(t *testing.T, w *world) {
 	}
 	v := w.view(workspace.Suzuki)
 	w.quiet(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki)
-	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "に別の案に替えています") // sent again
+	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "に別の案に変更しています") // sent again
 	a := w.Load()
 	n := a.Prompt()
 	expect.That(t, len(a.Prompts) == 2 && n.Content == drafts["c"] && n.Author == workspace.Suzuki &&

@@ -22,7 +22,7 @@ import (
 
 func testPolicy(t *testing.T, w *world) {
 	p := w.prompted()
-	alone := "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> だけでも承認できます)"
+	alone := "<#" + workspace.HR + "> のメンバー (依頼した <@" + workspace.Sato + "> だけでも承認できます)"
 	list := func(users, groups []string) func(*tenancy.Settings) {
 		return func(s *tenancy.Settings) {
 			s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
@@ -43,7 +43,7 @@ func testPolicy(t *testing.T, w *world) {
 		{"who is not listed", list([]string{workspace.Suzuki}, nil), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<@" + workspace.Suzuki + ">"},
 		{"an empty list", list(nil, nil), workspace.Suzuki, slacktest.Team, aggregate.RuleNobody, ""},
 		{"who is in no listed group", list(nil, []string{workspace.Approvers}), workspace.Alex, slacktest.Team, aggregate.RuleNotListed, "<!subteam^" + workspace.Approvers + ">"},
-		{"the requester, when that is off", func(s *tenancy.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, aggregate.RuleSelf, "<#" + workspace.HR + "> のメンバー(依頼した <@" + workspace.Sato + "> は、自分の依頼を承認できません)"},
+		{"the requester, when that is off", func(s *tenancy.Settings) { channel(s); s.AllowSelfApproval = false }, workspace.Sato, slacktest.Team, aggregate.RuleSelf, "<#" + workspace.HR + "> のメンバー (依頼した <@" + workspace.Sato + "> は、自分の依頼を承認できません)"},
 		{"who is in a listed group, though not in the channel", list(nil, []string{workspace.Approvers}), workspace.Tanaka, slacktest.Team, "", ""},
 	} {
 		if tt.user == workspace.Tanaka {

@@ -62,7 +62,7 @@ func TestAPersonProposesAnActionFromAMessagesMenu(t *testing.T) {
 
 	out := k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "", "", "900", "テスト"))
 	expect.Has(t, out.Body, `"content":"内容: 入力してください。"`)
-	expect.Has(t, out.Body, `"seconds":"制限時間: 1 から 600 までの整数（秒）を入力してください。"`)
+	expect.Has(t, out.Body, `"seconds":"制限時間: 1 から 600 までの整数 (秒) を入力してください。"`)
 	out = k.sendView(workspace.Tanaka, form, typedProposal("code_generate", "x", "/etc/passwd", "", "書く"))
 	expect.Has(t, out.Body, `"path":"ファイルのパス: `)
 	expect.That(t, k.current() == nil, "proposed all the same: %+v", k.current())

@@ -95,7 +95,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 		t.Errorf("the card does not say %s: %s", until, face)
 	}
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
-	d.Card("CARD#prompt#0001", "なし(承認者が登録されていません") // without a click
+	d.Card("CARD#prompt#0001", "なし (承認者が登録されていません") // without a click
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	if notes := d.Told(workspace.Suzuki); len(notes) != 1 {
 		t.Errorf("an empty list of approvers: notes %q", notes)

@@ -21,10 +21,10 @@ func TestAStepOutsideOfAConstraintIsNotCalled(t *testing.T) {
 	expect.NoError(t, driver.Rule(t, s, sheet, `{"spreadsheet_ids":["another"],"max_rows":41}`))
 	calls := s.Vendors.Calls(sheet)
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
-	d.Card("CARD#execution", sheet+" の制約 max_rows により、一度に扱えるのは 41 行までです(今回は 42 行)。")
+	d.Card("CARD#execution", sheet+" の制限 max_rows により、一度に扱えるのは 41 行までです (今回は 42 行)。")
 	expect.NoError(t, driver.Rule(t, s, sheet, `{"spreadsheet_ids":["another"]}`))
 	d.Click(workspace.Sato, "CARD#execution", "retry_execution")
-	d.Card("CARD#execution", sheet+" の制約 spreadsheet_ids により、ringi-demo-sheet は利用できません。")
+	d.Card("CARD#execution", sheet+" の制限 spreadsheet_ids により、ringi-demo-sheet は利用できません。")
 	if n := s.Vendors.Calls(sheet) - calls; n != 0 {
 		t.Errorf("%d calls wrote", n)
 	}
@@ -44,7 +44,7 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	}
 	other := driver.Ask(t, s, workspace.Sato, "営業部の今月の勤怠をまとめて")
 	other.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	other.Card("CARD#process#0001", "list_employees の制約 departments (人事部) の範囲外です")
+	other.Card("CARD#process#0001", "list_employees の制限 departments (人事部) の範囲外です")
 	if a := other.Load(); len(a.Process().Steps) != 0 {
 		t.Errorf("another department was planned: %s", a.Process().Steps[0].ToolInput)
 	}

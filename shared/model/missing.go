@@ -64,7 +64,7 @@ func (e *LackError) sentence() string {
 
 var lacksJA = map[string]string{
 	lackForbidden:  "「{what}」に必要なツール {tool} は、管理者が許可していません。",
-	lackConstraint: "「{what}」は、管理者が定めたツール {tool} の制約 {constraints} の範囲外です。",
+	lackConstraint: "「{what}」は、管理者が定めたツール {tool} の制限 {constraints} の範囲外です。",
 	lackTool:       "「{what}」を行うツールがありません。",
 	lackValue:      "「{what}」に必要な値が、依頼にも方針にもありません。",
 }

@@ -38,7 +38,7 @@ func TestWhatCantBePlannedIsSaid(t *testing.T) {
 		said   string
 	}{
 		"forbidden":  {"ja", []model.LackData{dm}, "「依頼者への 通知」に必要なツール send_slack_dm は、管理者が許可していません。"},
-		"constraint": {"ja", []model.LackData{{"人事部の一覧", "list_employees", "constraint"}}, "「人事部の一覧」は、管理者が定めたツール list_employees の制約 departments (営業部) の範囲外です。"},
+		"constraint": {"ja", []model.LackData{{"人事部の一覧", "list_employees", "constraint"}}, "「人事部の一覧」は、管理者が定めたツール list_employees の制限 departments (営業部) の範囲外です。"},
 		"no tool":    {"ja", []model.LackData{{"PDF の作成", "", "no_tool"}}, "「PDF の作成」を行うツールがありません。"},
 		"no value":   {"en", []model.LackData{{"a message to Kato", "", "unknown"}}, "“a message to Kato” needs a value that is in neither the request nor the policy."},
 		"many":       {"en", []model.LackData{dm, dm, dm, dm}, strings.Repeat("“依頼者への 通知” needs the tool send_slack_dm, which an administrator hasn't allowed. ", 2) + "And 2 more."},
@@ -99,10 +99,10 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 	for name, test := range map[string]struct {
 		tool, constraints, request, tells string
 	}{
-		"another department":         {"list_employees", `{"departments":["営業部"]}`, "人事部の勤怠をまとめて", "list_employees の制約 departments (営業部) の範囲外"},
-		"the whole company":          {"list_employees", `{"departments":["営業部"]}`, "勤怠をまとめて", "list_employees の制約 departments (営業部) の範囲外"},
-		"another sheet":              {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて", "write_rows_to_google_sheet の制約 spreadsheet_ids (another) の範囲外"},
-		"another than the requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて", "send_slack_dm の制約 recipients (U0OTHER) の範囲外"},
+		"another department":         {"list_employees", `{"departments":["営業部"]}`, "人事部の勤怠をまとめて", "list_employees の制限 departments (営業部) の範囲外"},
+		"the whole company":          {"list_employees", `{"departments":["営業部"]}`, "勤怠をまとめて", "list_employees の制限 departments (営業部) の範囲外"},
+		"another sheet":              {"write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`, "勤怠をまとめて", "write_rows_to_google_sheet の制限 spreadsheet_ids (another) の範囲外"},
+		"another than the requester": {"send_slack_dm", `{"recipients":["U0OTHER"]}`, "勤怠をまとめて", "send_slack_dm の制限 recipients (U0OTHER) の範囲外"},
 		"no room can be booked":      {"send_slack_dm", `{}`, "会議室を予約して", "ツールがありません"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -131,7 +131,7 @@ func testColumns(t *testing.T, st *taskStore) {
 func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 	sk := task.ExecutionKey(1, 1)
 	it := raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, sk)
-	if got := table.TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || table.TextOf(it, "error_code") != string(task.ReasonToolFailed) {
+	if got := table.TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました (calculate_overtime)。") || table.TextOf(it, "error_code") != string(task.ReasonToolFailed) {
 		t.Errorf("error %q, error_code %q", got, table.TextOf(it, "error_code"))
 	}
 	decided(t, st, tasks.running, func(a *task.Aggregate) (aggregate.Change, error) {

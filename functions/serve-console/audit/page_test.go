@@ -55,7 +55,7 @@ func auditSays(t *testing.T, w *consoletest.World) {
 	save(w, 1)
 	b := w.As(workspace.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"監査ログ", "設定を変えた", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
+		"ja": {"監査ログ", "設定を変更した", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
 	} {
 		b.Locale = locale
 		page := b.Get("/console/audit")

@@ -20,12 +20,12 @@ func TestTheListSaysWhichAgentsCanAnswer(t *testing.T) {
 		}, nil
 	}
 	admin, member := w.As(workspace.Suzuki), w.As(workspace.Sato)
-	admin.Get("/console/agents").Holds(t, "答えられません", "鍵がありません", "named-key", "bedrock:amazon.nova-pro-v1:0", "例: claude:")
-	member.Get("/console/agents").Holds(t, "答えられません", "鍵がありません").Lacks(t, "named-key")
+	admin.Get("/console/agents").Holds(t, "答えられません", "API キーがありません", "named-key", "bedrock:amazon.nova-pro-v1:0", "例: claude:")
+	member.Get("/console/agents").Holds(t, "答えられません", "API キーがありません").Lacks(t, "named-key")
 	for _, lack := range agent.Lacks {
 		w.Answers = func(string) ([]agent.Answering, error) { return []agent.Answering{{ID: "codex", Lacks: lack}}, nil }
 		member.Get("/console/agents").Holds(t, "答えられません", map[agent.Lack]string{
-			agent.LacksKey: "鍵がありません", agent.LacksModel: "この環境のモデルの鍵も", agent.LacksPrice: "料金が分かりません",
+			agent.LacksKey: "API キーがありません", agent.LacksModel: "この環境のモデルの API キーも", agent.LacksPrice: "料金が分かりません",
 			agent.LacksSecret: "登録し直してください",
 		}[lack])
 	}

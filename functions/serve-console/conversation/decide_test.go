@@ -40,10 +40,10 @@ func decidesActions(t *testing.T, w *consoletest.World) {
 	expect.Same(t, k.Page()+"?done=act_cancel_action", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, x, "")).To)
 	one := 1
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
-	sato.Get(k.Page()).Holds(t, "取り消したあとに分かったこと", "止められました")
+	sato.Get(k.Page()).Holds(t, "取り消した後に分かったこと", "止められました")
 
 	k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
-	sato.Get(k.Page()).Holds(t, "規則による自動承認", "承認済み")
+	sato.Get(k.Page()).Holds(t, "ルールによる自動承認", "承認済み")
 }
 
 // beginsEmpty: while files are lost the page says so, and a person goes on with an empty folder.

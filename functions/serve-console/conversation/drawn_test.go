@@ -65,15 +65,15 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	k, x := pulling(w, agent.CIRun)
 	b := w.As(workspace.Suzuki)
 	page := b.Get(k.Page())
-	page.Holds(t, "CI がその秘密を使って動きます", "Mend it", "だれも書いていない", "提供元", "この会話をコンソールで読めるのは",
-		"acme/shop を GitHub で読める人は、だれでも", plus("+2")).
+	page.Holds(t, "CI がその秘密を使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
+		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).
 		Lacks(t, `{&#34;title`)
 	b.Locale = "en"
 	b.Get(k.Page()).Holds(t, "nobody wrote in this conversation", "Anyone who can read acme/shop on GitHub", "its vendor")
 	b.Locale = "ja"
 
 	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "いりません"))
-	b.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がその秘密を使って動きます", "だれも書いていない")
+	b.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がその秘密を使って動きます", "誰も書いていない")
 }
 
 // Where a price isn't known, no page says that nothing was spent.

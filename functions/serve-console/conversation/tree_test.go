@@ -87,7 +87,7 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	old := sato.Get(k.Page()+"/files?version="+x.ActionID).Says(t, 404)
 	expect.That(t, !strings.Contains(old.Body, "main.py"), "%v", old)
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "現在のバージョンではありません", "読む 1.txt")
-	sato.Get(k.Page()+"/files").Says(t, 200, "other", "この操作のあとのファイル")
+	sato.Get(k.Page()+"/files").Says(t, 200, "other", "この操作の後のファイル")
 	k.LoseFiles(version)
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "保存期間が過ぎたため")
 	sato.Get(file(k, "raw", "big.txt")+"&version="+version).Says(t, 404)

@@ -114,7 +114,7 @@ func showsWhoseDraft(t *testing.T, w *consoletest.World) {
 	page := sato.Get(w.TaskPage())
 	page.Holds(t, "堅実", "90.00 点", "すべてのラウンドを終えました。", "&lt;b&gt;速攻", "50.00 点", "制限時間に達したため", `href="`+path+`"`, k.Page())
 	draft := sato.Get(path)
-	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に替える</button>")
+	draft.Holds(t, "&lt;i&gt;速い案&lt;/i&gt;", "- 堅実な案", "50.00 点", "この案に変更する</button>")
 	draft.Lacks(t, "<i>速い案", "<b>速攻")
 	sato.Locale = "en"
 	sato.Get(path).Holds(t, "Use this draft</button>", "Time ran out, so the best draft")
@@ -132,14 +132,14 @@ func takesAnother(t *testing.T, w *consoletest.World) {
 		t.Fatalf("%+v", p)
 	}
 	page := suzuki.Get(w.TaskPage())
-	page.Holds(t, "この案に替えた人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
-	page.Lacks(t, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
+	page.Holds(t, "この案に変更した人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
+	page.Lacks(t, "前のバージョンの却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	page = suzuki.Get(w.TaskPage())
 	page.Holds(t, "自分の依頼は自分で承認できません") // the version is theirs by now
 	page.Lacks(t, "✅ 承認</button>")
 	suzuki.Get(path).Holds(t, "もう承認待ちではありません")
-	suzuki.Get(path).Lacks(t, "この案に替える</button>")
+	suzuki.Get(path).Lacks(t, "この案に変更する</button>")
 	suzuki.Post(path, form).Says(t, http.StatusConflict)
 	expect.That(t, len(w.Load().Prompts) == 2, "a second time")
 }
@@ -168,10 +168,10 @@ func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 		"somebody out of the channel": {w.As(workspace.Alex), http.StatusNotFound},
 	} {
 		expect.Is(t, tt.by.Post(path, form).Status, tt.status, name)
-		tt.by.Get(path).Lacks(t, "この案に替える</button>")
+		tt.by.Get(path).Lacks(t, "この案に変更する</button>")
 	}
 	alone := w.As(workspace.Suzuki).Get(path) // would be its author, and is the only possible approver
-	alone.Lacks(t, "この案に替える</button>")
+	alone.Lacks(t, "この案に変更する</button>")
 	alone.Holds(t, "速い案", "それを承認できる人がほかにいない")
 	for _, bad := range []string{w.TaskPage() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {
 		w.As(workspace.Suzuki).Get(bad).Says(t, http.StatusNotFound)
@@ -185,7 +185,7 @@ func longDraftIsRead(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(workspace.Suzuki)
 	page := suzuki.Get(path)
 	page.Holds(t, "おわり", "承認のカードに収まりません")
-	page.Lacks(t, "この案に替える</button>")
+	page.Lacks(t, "この案に変更する</button>")
 	a := suzuki.Post(path, form)
 	expect.That(t, a.Status == http.StatusBadRequest && len(w.Load().Prompts) == 1, "%v", a)
 }

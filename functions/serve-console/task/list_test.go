@@ -134,7 +134,7 @@ func testTaskSearch(t *testing.T, w *consoletest.World) {
 	} {
 		got := b.Get("/console/tasks?q=" + url.QueryEscape(search))
 		expect.Same(t, want, got.Titles())
-		got.Says(t, 200, "新しい 1,000 件から探しました")
+		got.Says(t, 200, "新しい順に 1,000 件を検索しました")
 	}
 	got := b.Get("/console/tasks?q=" + url.QueryEscape("残業"))
 	got.Says(t, 200, "新しい 100 件を表示しています")

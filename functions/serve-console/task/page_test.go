@@ -38,7 +38,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
-	a.Holds(t, "v2", "前の版の却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
+	a.Holds(t, "v2", "前のバージョンの却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
 	suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActApprove, ""))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

@@ -141,7 +141,7 @@ func TestAConversationHandsOver(t *testing.T) {
 	d := begin(t, "codex: 今月の勤怠をまとめて")
 	d.Shows("デモのエージェントです")
 	ts := d.Reply("これは稟議にします。")
-	d.Shows("この内容を依頼として起票します")
+	d.Shows("この内容を依頼にします")
 	var made *conversation.HandOver
 	d.Eventually("a task", func() bool {
 		a := d.Load()

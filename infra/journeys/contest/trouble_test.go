@@ -41,7 +41,7 @@ func troubles() []trouble {
 		{
 			name: "time, model and evaluator fail in the second round", text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 30, status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.TeamTimeout, "swift": contest.PartialFailure, "solo": contest.PartialFailure},
-			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "他の案 (2)"},
+			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
 			page: []string{
 				"制限時間に達したため、それまでの最良の案で終了しました。", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーが続行できませんでした: AI モデルが回答を断りました。",
 				"途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした: デモ用のモデルを、設定どおりに失敗させました。",
@@ -50,7 +50,7 @@ func troubles() []trouble {
 		{
 			name: "the budget is spent", text: "demo: cost 0.03 contest demo: play on", rounds: 3, status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted, "solo": contest.BudgetExhausted},
-			card:  []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "他の案 (2)"},
+			card:  []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
 			page:  []string{"予算を使い切ったため、それまでの最良の案で終了しました。"},
 		},
 		{

@@ -45,7 +45,7 @@ func (i *installs) revoke() {
 func (i *installs) install(s *Sandbox) *consent {
 	return &consent{
 		sandbox: s,
-		ja: consentWords{Lang: "ja", Title: "Ringi のインストール", Question: "だれがこのワークスペースに Ringi を入れますか?",
+		ja: consentWords{Lang: "ja", Title: "Ringi のインストール", Question: "誰がこのワークスペースに Ringi をインストールしますか?",
 			About: "Slack の画面の代わりです。Ringi が求める権限:", Scope: true, No: "キャンセル"},
 		en: consentWords{Lang: "en", Title: "Install Ringi", Question: "Who installs Ringi in this workspace?",
 			About: "This page plays Slack's. Ringi asks for:", Scope: true, No: "Cancel"},

@@ -17,7 +17,7 @@ const tokenLasts = 5 * time.Minute
 func (s *Sandbox) signIn() *consent {
 	return &consent{
 		sandbox: s,
-		ja: consentWords{Lang: "ja", Title: "サインイン", Question: "だれとしてサインインしますか?",
+		ja: consentWords{Lang: "ja", Title: "サインイン", Question: "誰としてサインインしますか?",
 			About: "Slack のサインイン画面の代わりです。サンドボックスにパスワードはありません。"},
 		en: consentWords{Lang: "en", Title: "Sign in", Question: "Who signs in?", About: "This page plays Slack's sign-in: the sandbox has no passwords."},
 		lacks: func(q url.Values) string {

@@ -39,8 +39,8 @@ func TestAnAgentIsToldWhichLinesItDoesNotSee(t *testing.T) {
 		"lines 9,501–9,998. Lines 9,999–10,000, each after its number:\n9999: a\n10000: b", m.Content)
 	expect.Same(t, Piece{"9999: a\n10000: b", true}, m.Pieces()[1])
 	m = flood.told("ja")
-	expect.Has(t, m.Content, "出力は全部で 10,000 行です。1–9,500 行目は残っていません。9,501–9,998 行目は見せていません。"+
-		"9,999–10,000 行目を、行番号に続けて示します:")
+	expect.Has(t, m.Content, "出力は全部で 10,000 行です。1–9,500 行目は残っていません。9,501–9,998 行目は省略しました。"+
+		"9,999–10,000 行目を、行番号付きで示します:")
 	whole := Action{Number: 1, Status: ActionSucceeded, Lines: 2, tail: "1: a\n2: b", tailLines: []Lines{{1, 2}}}
 	expect.Same(t, "Action #1 is done.\nIts output has 2 lines. All of them, each after its number:\n1: a\n2: b",
 		whole.told("en").Content)

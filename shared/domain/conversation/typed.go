@@ -156,7 +156,7 @@ type wordsOfTyped struct{ refused, kept, busy, changed, failed, closed string }
 
 var saidOfTyped = language.InEach(
 	wordsOfTyped{
-		refused: "この人の提案は、操作にできませんでした。",
+		refused: "この提案は、操作にできませんでした。",
 		kept:    "入力した内容は、会話のページのこのメッセージに保存されています。",
 		busy:    "ほかの操作が承認待ちになりました。終了してから、もう一度提案してください。",
 		changed: "会話のファイルが変更されました。もう一度提案してください。",

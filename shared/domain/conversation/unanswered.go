@@ -19,7 +19,7 @@ func Unanswered(locale string, why aggregate.Reason) (sentence string, known boo
 var unanswered = language.InEach(
 	map[aggregate.Reason]string{
 		ReasonNoAgent:               "このエージェントは設定から削除されています。管理者が設定に戻すと、この会話を続けられます。",
-		task.ReasonModelUnavailable: "AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。しばらくしてから、「続けて」などともう一度書いてください。",
+		task.ReasonModelUnavailable: "AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。しばらくしてから、「続けて」など、もう一度書いてください。",
 		ReasonRunFailed:             "Ringi の内部で問題が起き、回答できませんでした。メッセージは保存されています。しばらくしてから、もう一度送信してください。続く場合は管理者に連絡してください。",
 	},
 	map[aggregate.Reason]string{

@@ -156,7 +156,7 @@ func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
 
 func TestAFileForPeople(t *testing.T) {
 	text := write(t, auditlog.CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
-	if !strings.HasPrefix(text, "\ufeff\"日時(日本時間)\",\"だれが\",") || !strings.HasSuffix(text, "\r\n") {
+	if !strings.HasPrefix(text, "\ufeff\"日時 (日本時間)\",\"誰が\",") || !strings.HasSuffix(text, "\r\n") {
 		t.Errorf("it is %q", text)
 	}
 	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)

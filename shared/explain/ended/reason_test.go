@@ -41,15 +41,15 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		detail string
 		want   string
 	}{
-		{"ja", task.ReasonTimeout, "360", "制限時間を超えました(360秒)。"},
+		{"ja", task.ReasonTimeout, "360", "制限時間を超えました (360 秒)。"},
 		{"en", task.ReasonTimeout, "360", " (360 s)"},
 		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
 		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
-		{"ja", task.ReasonHourPerson, "10", "上限に達しています(上限 10 件)。"},
+		{"ja", task.ReasonHourPerson, "10", "上限に達しています (上限 10 件)。"},
 		{"en", task.ReasonOpenTenant, "50", " (at most 50)"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
 		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, limit 20)"},
-		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
+		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
 		expect.Has(t, Sentence(c.locale, c.reason, c.detail), c.want, "%s: want it to contain", c.reason)

@@ -42,7 +42,7 @@ func Sentence(locale string, p Problem, args ...any) string {
 func Clock(locale string, t time.Time) string {
 	t = t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 	return language.InEach(
-		t.In(tenancy.Zone()).Format("1月2日 15:04(日本時間)"),
+		t.In(tenancy.Zone()).Format("1月2日 15:04 (日本時間)"),
 		t.UTC().Format("15:04 UTC on January 2"),
 	).In(locale)
 }

@@ -65,7 +65,7 @@ func TestReadsThatDifferInOneArgumentAreOneLine(t *testing.T) {
 			"1, 2. Department: “営業部” / “人事部” and those below it · current employees only\n3. The whole company · current employees only\n4. Department: “総務” and those below it · including people who have left"},
 		"each with all before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime", of("step-2", ""),
 			"list_attendance", month(2026, 5, people), "calculate_overtime", of("step-4", `,"earlier":[{"$ref":"step-2.result.records"}]`)),
-			"2, 4. 勤怠 2026-04〜2026-05 の 2 か月 · 対象: ステップ1の従業員\n3, 5. 残業時間を計算(1 か月ずつ) · 勤怠: ステップ2, 4の勤怠 · それ以前の月: この順で前の月すべて",
+			"2, 4. 勤怠 2026-04〜2026-05 の 2 か月 · 対象: ステップ1の従業員\n3, 5. 残業時間を計算 (1 か月ずつ) · 勤怠: ステップ2, 4の勤怠 · それ以前の月: 順に、その月より前のすべて",
 			"2, 4. Attendance 2026-04 to 2026-05 (2 months) · the employees from step 1\n3, 5. Calculate overtime, month by month · attendance: the attendance from steps 2, 4 · earlier months: all listed before it"},
 		"each with another before it": {append(first, "list_attendance", month(2026, 4, people), "calculate_overtime", of("step-2", ""),
 			"calculate_overtime", of("step-2", `,"earlier":[{"$ref":"step-1.result.records"}]`)),

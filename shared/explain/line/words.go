@@ -36,7 +36,7 @@ var japanese = words{
 	open: "「", shut: "」", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "{step}の結果", resultAt: "{step}の結果 ({path})",
 	resultCalled: "{step}の{heading}",
-	sheet:        "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
+	sheet:        "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み (A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
 	rows: " · 行: {rows}", columns: " · 列: {columns}",
 	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
 	step: "ステップ{n}", steps: "ステップ{n}", months: "{from}〜{to} の {n} か月", range_: "{from}〜{to}", and: "、",

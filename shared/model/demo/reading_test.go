@@ -168,7 +168,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 		"overtime, but skip contractors":                                     "can't apply exceptions (“but skip contractors”)",
 		"勤怠をまとめて、ただしステップ3は不要":                                                "「不要」のような除外や否定",
 		"overtime of contractors, interns, Osaka, Kyoto, Nagoya and Fukuoka": "“contractors”, “interns”, “Osaka”, “Kyoto” and 2 more.",
-		"残業代を計算して":                                                           "給与に関する情報(「残業代」)は読み取りません",
+		"残業代を計算して":                                                           "給与に関する情報 (「残業代」) は読み取りません",
 		"過去24か月の残業":                                                          "24 か月分",
 		"":                                                                   "デモモデルにできるのは",
 		"Thank you!":                                                         "This demo can",
@@ -188,7 +188,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 func TestWhatIsNotUnderstoodStandsAtThePolicysHead(t *testing.T) {
 	for text, first := range map[string]string{
 		"<@U0SANDTANA> 先月の残業をまとめて":                   "デモモデルには「<@U0SANDTANA>」が分かりません。",
-		"部署別に先月の勤怠をまとめて":                             "注意: 依頼のうち「部署別に」は、この計画に使いません。",
+		"部署別に先月の勤怠をまとめて":                             "注意: 依頼のうち「部署別に」は、この計画に含めません。",
 		"勤怠をまとめて、ただしステップ3から":                         "デモモデルには「ただしステップ3」が分かりません。",
 		"attendance of the Berlin office":            "I don't understand “Berlin office”. ",
 		"Post the employee list to <#C0GEN|general>": "I can't post to channels (“#general”). ",

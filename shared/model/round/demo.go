@@ -147,7 +147,7 @@ var demoWords = language.InEach(
 	demoTexts{
 		of: "%s の案 (デモ)", view: "重視する点: %s", asked: "依頼: %s", work: "- メンバーから: %s",
 		reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた追記: %s",
-		reviews: []string{"承認の前に、「対象」と「期間」の行が依頼どおりかを確かめてください。",
+		reviews: []string{"承認の前に、「対象」と「期間」の行が依頼どおりかを確認してください。",
 			"例外にしたい人や月があれば、却下の理由に書いてください。次のバージョンに反映します。"},
 		good: map[string]string{"": "読みやすくまとまっています", "ClarityCoherence": "一項目に一つのことが書かれ、順に読めます",
 			"Coverage": "対象・期限・例外・見直しまで書かれています", "Relevance": "依頼の言葉に沿って答えています"},

@@ -73,7 +73,7 @@ func demoAnswer(r model.Request) model.Response {
 		return model.Response{Text: told}
 	}
 	if demoWaits(r.Messages[len(r.Messages)-1]) {
-		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
+		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。終わってから、もう一度書いてください。",
 			"Another action is waiting or running, so I can't propose the next one yet. Write again once it's decided.")}
 	}
 	name, input, reads := demoRead(last.Text)
@@ -106,7 +106,7 @@ func demoAnswer(r model.Request) model.Response {
 	case reads:
 		return call(name, "", input)
 	case demoRingi.Get().MatchString(last.Text):
-		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "Demo agent: I'm making this a request."),
+		return call(handOver, in("デモのエージェントです。この内容を依頼にします。", "Demo agent: I'm making this a request."),
 			`{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
 	return demoLost(in)
@@ -115,7 +115,7 @@ func demoAnswer(r model.Request) model.Response {
 // demoLost names the phrases to which the demo reacts.
 func demoLost(in func(ja, en string) string) model.Response {
 	return model.Response{Text: in(
-		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「notes.md を作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「notes.md を作って」「ファイルを見せて」「hello.js を読んで」「Ringi を検索」「テストして」「コマンド: ls」「プルリクエストを開いて」「10 月の入社は?」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの API キーを登録します。",
 		"I'm a demo agent: I can't understand language or think, and react only to these phrases: “make a file”, “make a file notes.md”, “list the files”, “read hello.js”, “search for Ringi”, “run the tests”, “command: ls”, “open a pull request”, “who joined in October?”, “make this a request”. To use a real agent, an administrator adds a model's key.")}
 }
 

@@ -74,6 +74,6 @@ func demoCounted(result, asked string, in func(ja, en string) string) (string, b
 		}
 	}
 	slices.Sort(names)
-	return strings.TrimSpace(fmt.Sprintf(in("デモのエージェントです。%d 人のうち、あてはまるのは %d 人です。", "%[2]d of %[1]d people match."),
+	return strings.TrimSpace(fmt.Sprintf(in("デモのエージェントです。%d 人のうち、該当するのは %d 人です。", "%[2]d of %[1]d people match."),
 		len(got.Employees), len(names)) + "\n" + strings.Join(names, "\n")), true
 }

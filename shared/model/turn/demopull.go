@@ -24,8 +24,8 @@ func demoPulls(tools []model.Tool, in func(ja, en string) string) model.Response
 	arguments := `{"title":` + quoted(in("デモのエージェントの変更", "Changes by the demo agent")) +
 		`,"body":` + quoted(in("会話の中で承認された変更です。", "What people approved in the conversation.")) + `}`
 	input := `{"tool":"open_pull_request","arguments":` + quoted(arguments) + `,"summary":` +
-		quoted(in("変えたファイルのプルリクエストを下書きで開きます", "Opens a draft pull request with the changed files")) + `}`
-	return model.Response{Text: in("デモのエージェントです。変えたファイルのプルリクエストを提案します。",
+		quoted(in("変更したファイルのプルリクエストを下書きで開きます", "Opens a draft pull request with the changed files")) + `}`
+	return model.Response{Text: in("デモのエージェントです。変更したファイルのプルリクエストを提案します。",
 		"Demo agent: I propose a pull request with the changed files."),
 		Calls: []model.Call{{ID: "call_demo", Name: string(agent.ToolCall), Input: json.RawMessage(input)}}}
 }
@@ -36,7 +36,7 @@ func demoUnpushable(last model.Message, in func(ja, en string) string) (text str
 		switch {
 		case p.Result == nil || !p.Result.Failed:
 		case strings.Contains(p.Result.Text, "nothing has changed since the commit"):
-			return in("デモのエージェントです。最初のコミットから何も変わっていないので、プルリクエストを開けません。",
+			return in("デモのエージェントです。最初のコミットから何も変わっていないため、プルリクエストを開けません。",
 				"Nothing has changed since the commit, so there is no pull request to open."), true
 		case strings.Contains(p.Result.Text, "people can save a patch"):
 			return in("デモのエージェントです。この変更はプルリクエストにできません。会話のページから、パッチとして保存できます。",

@@ -229,7 +229,7 @@ var contestWords = language.InEach(contestTexts{
 	taken:  "⏹ {who} が、ここまでの最良の案で終了しました · {when}",
 	won:    "🏆 コンテストで選ばれた案: {team} ({score} 点、{teams} チーム)", picked: "🔁 {who} が別の案に変更しました: {team} ({score} 点)",
 	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
-	others: "他の案 ({n})", title: "他の案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
+	others: "ほかの案 ({n})", title: "ほかの案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
 	pick: "この案に変更", picks: "現在の案は差し戻しになり、この案が承認待ちになります", reads: "閲覧のみです。この案には変更できません",
 	author: "閲覧のみです。変更した人が起案者になり、ほかに承認できる人がいないため、この案には変更できません",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",

@@ -103,8 +103,8 @@ func TestOtherNotes(t *testing.T) {
 
 func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 	for _, tt := range []struct{ locale, detail, want string }{
-		{"ja", "list_employees", "ツールの呼び出しに失敗しました(list_employees)。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
-		{"ja", "freee人事労務 でエラーが起きています(500)。しばらく置いて再実行してください。", "freee人事労務 でエラーが起きています(500)。しばらく置いて再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
+		{"ja", "list_employees", "ツールの呼び出しに失敗しました (list_employees)。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
+		{"ja", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。", "freee人事労務 でエラーが起きています(500)。しばらくしてから再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
 		{"en", "freee HR didn't respond in time.", "freee HR didn't respond in time.\nA tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 		{"en", "", "A tool call failed. Check the service, then press [🔄 Run again]. Completed steps won't run again."},
 	} {

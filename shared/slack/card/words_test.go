@@ -69,8 +69,8 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 		want   string
 	}{
 		{"a tool", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです(send_slack_dm)。"},
-		{"seconds", task.ReasonTimeout, "360", "制限時間を超えました(360秒)。"},
-		{"a timeout of something else", task.ReasonTimeout, "step-3", "制限時間を超えました(step-3)。"},
+		{"seconds", task.ReasonTimeout, "360", "制限時間を超えました (360 秒)。"},
+		{"a timeout of something else", task.ReasonTimeout, "step-3", "制限時間を超えました (step-3)。"},
 		{"hostile", task.ReasonToolFailed, "<!channel>\n*x*", "失敗しました(&lt;!channel&gt; ＊x＊)。"},
 		{"a place", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
 		{"unknown", "brand_new", "", "Ringi の内部で問題が起きました。"},

@@ -80,7 +80,7 @@ func note(locale string, months int) string {
 		[]string{
 			"1 か月分のため、複数月平均 80 時間と年 360 時間の上限は判定できません。",
 			"%d か月分で判定。年 360 時間は、この期間だけの合計で判定しています。",
-			"%d か月分で判定。年 360 時間は直近 12 か月の合計です(36 協定の起算日とは異なることがあります)。",
+			"%d か月分で判定。年 360 時間は直近 12 か月の合計です (36 協定の起算日とは異なることがあります)。",
 		},
 		[]string{
 			"The multi-month limits (80 h on average, 360 h a year) need more than one month.",

@@ -245,7 +245,7 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		}
 		s.Close()
 	}
-	expect.Is(t, failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01(日本時間)")
+	expect.Is(t, failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01 (日本時間)")
 }
 
 // Text from a vendor is masked, because cards show it.
