@@ -116,7 +116,7 @@ func testNoSuchDepartment(t *testing.T, w *world) {
 	w.approved(w.step(1, listing, aggregate.Read, `{"department":"経理部","status":"active"}`))
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
-	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "ask again with the right values"} {
+	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "submit a new request"} {
 		if said := ended.Sentence(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") || !strings.Contains(said, says) || strings.Contains(said, "[🔄") {
 			t.Errorf("people are told %q", said)
 		}

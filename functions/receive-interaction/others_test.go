@@ -113,11 +113,11 @@ func testTakeBest(t *testing.T, w *world) {
 func testTakeNothing(t *testing.T, w *world) {
 	p := w.contesting()
 	w.h.Contests = submitted{}
-	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "採点の済んだ案がまだない")
+	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "採点の済んだ案がまだあり")
 	w.quiet(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki) // the note still stands there
-	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "採点の済んだ案がまだない")
+	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "採点の済んだ案がまだあり")
 	w.Later(time.Minute)
-	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "採点の済んだ案がまだない")
+	w.told(w.post(w.click(workspace.Tanaka, card.TakeBest, p.ID)), workspace.Tanaka, "採点の済んだ案がまだあり")
 	w.h.Contests = submitted(nil) // can't be read
 	w.told(w.post(w.click(workspace.Suzuki, card.TakeBest, p.ID)), workspace.Suzuki, "保存できませんでした")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")

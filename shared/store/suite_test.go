@@ -369,7 +369,18 @@ func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cur
 	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
-	return table.Rows(ctx, s.t, l, cursor, limit, kept(f))
+	type row struct {
+		task.Task
+		By string `json:"GSI3PK"`
+	}
+	page, err := table.Rows(ctx, s.t, l, cursor, limit, func(x row) bool {
+		return (f.Requester == "" || x.By == task.By(tenant, f.Requester)) && kept(f)(x.Task)
+	})
+	found := table.Page[task.Task]{Next: page.Next, Prev: page.Prev, Looked: page.Looked}
+	for _, x := range page.Items {
+		found.Items = append(found.Items, x.Task)
+	}
+	return found, err
 }
 
 func kept(f task.Filter) func(task.Task) bool {

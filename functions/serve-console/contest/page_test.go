@@ -58,7 +58,7 @@ func wholeContest(t *testing.T, w *consoletest.World) {
 	k.Ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	page := b.Get(k.Page())
-	page.Says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした", "5.2 秒")
+	page.Says(t, http.StatusOK, "完了", "すべてのラウンドを終えました", "リーダーの AI が応答しませんでした", "5.2 秒")
 	if best := contestpages.DraftKey("team-a", 1); strings.Contains(page.Body, "compare?a="+best+"&amp;b="+best) {
 		t.Error("the best draft is compared with itself")
 	}
@@ -98,7 +98,7 @@ func allFailed(t *testing.T, w *consoletest.World) {
 	expect.Value(w.Console.Contests.Settle(t.Context(), contest.Ref(w.Tenant.ID, k.ID), 1))(t)
 	b.Get("/console/contests").Says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
 	page := b.Get(k.Page())
-	page.Says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が答えませんでした")
+	page.Says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が応答しませんでした")
 	expect.That(t, !strings.Contains(page.Text(), "まだ採点されていません"), "teams that have failed are not scored yet")
 }
 

@@ -53,7 +53,7 @@ func takesBest(t *testing.T, w *consoletest.World) {
 
 func takesNothing(t *testing.T, w *consoletest.World) {
 	k, suzuki := w.Contesting("勤怠の方針"), w.As(workspace.Suzuki)
-	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "採点の済んだ案がまだない")
+	suzuki.Post(k.Page()+"/take", nil).Says(t, http.StatusForbidden, "採点の済んだ案がまだあり")
 	expect.That(t, w.Load().Prompt().Contest.TakenAt == nil, "it is taken")
 }
 

@@ -39,7 +39,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	k.Begins()
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),
 		Changed: &conversation.FilesChanged{Files: 1, Added: 1, Removed: 1, Names: []string{"a.txt"}}})
-	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"), "実行の前に人が確認しています")
+	sato.Get(k.Page()).Holds(t, plus("1 件のファイルが変わりました (+1 −1 行)"), "この変更は、実行前に人が内容を確認しています。")
 
 	y := k.ProposesFor(strings.Repeat("a", 64), conversation.ShellCommand, consoletest.Script)
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
@@ -53,7 +53,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	expect.Has(t, sato.Get(k.Page()+"/actions/1/1").Body, "-二行目\n\\ No newline at end of file\n+<b>two</b>\u202e\n")
 	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
 		plus("新しいファイル · +1 −0 行</span>"),
-		plus("削除 · +0 −1 行 · これより前の変更: #1 (内容を人が確認)</span>"), "実行の前に内容を見た人はいません")
+		plus("削除 · +0 −1 行 · これより前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
 }
 
 // What can't be read to its end, or doesn't say its files, has no button, and no click approves it.
@@ -65,7 +65,7 @@ func refusesDifferences(t *testing.T, w *consoletest.World) {
 		Hunks: []conversation.Hunk{{From: 1, To: 1, Lines: []string{"+" + text}}}}}}}
 	x := k.Proposes(conversation.CodeGenerate, long.JSON(), "")
 	page := sato.Get(k.Page())
-	page.Holds(t, "一度に承認できる量を超えています", `value="reject"`)
+	page.Holds(t, "一度に承認できる量を超えているため", `value="reject"`)
 	page.Lacks(t, "✅ 承認</button>")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).Says(t, 400)
 	expect.That(t, k.Load().Current().Status == conversation.ActionPending, "it is approved")
@@ -83,5 +83,5 @@ func refusesDifferences(t *testing.T, w *consoletest.World) {
 	sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, y, ""))
 	row := k.Load().Action(y.ActionID)
 	expect.That(t, row.Status == conversation.ActionCancelled && row.CancelReason == conversation.ReasonOutdated, "%+v", row)
-	sato.Get(k.Page()).Holds(t, "提案されたあとに Ringi が更新されたため")
+	sato.Get(k.Page()).Holds(t, "提案された後に Ringi が更新されたため")
 }

@@ -29,7 +29,7 @@ func TestAPersonsOwnProposalIsNoJSON(t *testing.T) {
 	page := html.UnescapeString(b.Get(k.Page()).Body)
 	expect.That(t, !strings.Contains(page, `{"base"`) && !strings.Contains(page, `"hunks"`), "the payload is there as JSON: %s", page)
 	_, told, _ := strings.Cut(page, `<ol class="said">`)
-	for _, part := range []string{"人が自分で提案しました", "計算する", `<a href="#asked-1">#1</a>`} {
+	for _, part := range []string{"人が提案しました", "計算する", `<a href="#asked-1">#1</a>`} {
 		expect.That(t, strings.Contains(told, part), "%q is not in %s", part, told)
 	}
 	expect.That(t, strings.Contains(page, "+print(1)"), "what it does is nowhere")
@@ -65,7 +65,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	k, x := pulling(w, agent.CIRun)
 	b := w.As(workspace.Suzuki)
 	page := b.Get(k.Page())
-	page.Holds(t, "CI がその秘密を使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
+	page.Holds(t, "CI がシークレットを使って動きます", "Mend it", "誰も書いていない", "提供元", "この会話をコンソールで読めるのは",
 		"acme/shop を GitHub で読める人は、誰でも", plus("+2")).
 		Lacks(t, `{&#34;title`)
 	b.Locale = "en"
@@ -73,7 +73,7 @@ func TestAPullRequestHasItsNotesOnThePage(t *testing.T) {
 	b.Locale = "ja"
 
 	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActReject, x, "いりません"))
-	b.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がその秘密を使って動きます", "誰も書いていない")
+	b.Get(k.Page()).Holds(t, "Mend it", "いりません").Lacks(t, "CI がシークレットを使って動きます", "誰も書いていない")
 }
 
 // Where a price isn't known, no page says that nothing was spent.

@@ -33,7 +33,7 @@ func TestAPersonProposesAnActionOnThePage(t *testing.T) {
 	a.Says(t, http.StatusBadRequest, "目的: 入力してください。", "制限時間: 1 から 600 までの整数")
 	a.Holds(t, "make &lt;all&gt;", `value="0"`)
 	expect.That(t, k.Load().Current() == nil, "%+v", k.Load().Current())
-	b.Post(k.Page()+"/propose", own("code_generate", "x", "../x", "", "書く")).Holds(t, "ファイルのパス: src/app.py のような")
+	b.Post(k.Page()+"/propose", own("code_generate", "x", "../x", "", "書く")).Holds(t, "ファイルのパス: 作業フォルダー内のパス")
 	b.Post(k.Page()+"/propose", own("nothing", "x", "", "", "書く")).Holds(t, "種類: 一覧から選んでください。")
 
 	form := own("code_generate", "print(1)\r\n", "src/a.py", "", "計算する")
@@ -46,8 +46,8 @@ func TestAPersonProposesAnActionOnThePage(t *testing.T) {
 			`"is":{"mode":"100644","sha256":"cc42155088fca5730758db72b2a5bca33112a941dfaa2d43098ec422ce4ea213"},`+
 			`"hunks":[{"from":1,"to":1,"lines":["+print(1)\n"]}]}]}`, "%+v", x)
 	page := b.Get(k.Page())
-	page.Holds(t, "print(1)", "計算する", "人が自分で提案しました").Lacks(t, "自分で操作を提案する")
-	w.As(workspace.Suzuki).Post(k.Page()+"/propose", own("shell_command", "ls", "", "", "見る")).Holds(t, "ほかの操作が承認を待っているか、実行中です", "ls")
+	page.Holds(t, "print(1)", "計算する", "人が提案しました").Lacks(t, "自分で操作を提案する")
+	w.As(workspace.Suzuki).Post(k.Page()+"/propose", own("shell_command", "ls", "", "", "見る")).Holds(t, "ほかの操作が承認待ちか実行中です", "ls")
 
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	act := url.Values{"act": {"approve"}, "id": {x.ActionID}, "hash": {x.Payload.Hash()}}

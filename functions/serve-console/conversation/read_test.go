@@ -104,7 +104,7 @@ func longOutput(t *testing.T, w *consoletest.World) {
 	page.Lacks(t, "行 199<")
 	one := 1
 	k.Ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ExitCode: &one, Lines: 700, Dropped: 200})
-	w.As(workspace.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終わりました", "1–200 行目は残っていません")
+	w.As(workspace.Sato).Get(k.Page()).Holds(t, "プログラムがエラーで終了しました", "1–200 行目は残っていません")
 	y := k.Proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
 	page = w.As(workspace.Sato).Get(k.Page())
 	page.Holds(t, "?log=1#action-1")

@@ -65,7 +65,7 @@ func pageOfHandOver(t *testing.T, w *consoletest.World) {
 	})
 	page := w.As(workspace.Sato).Get(k.Page())
 	page.Holds(t, "依頼として渡した内容:", "ノート &lt;PC&gt; を買う", `href="/console/tasks/`+handed.TaskID+`"`,
-		"渡したタスク "+handed.TaskID+" は完了しました。")
+		"タスク "+handed.TaskID+" は完了しました。")
 }
 
 // pageOfThread: the page has what the agent was given of the thread.
@@ -79,5 +79,5 @@ func pageOfThread(t *testing.T, w *consoletest.World) {
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: workspace.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}}, true, w.Now())
 	})
-	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件を、エージェントに見せました", "スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
+	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました", "スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
 }

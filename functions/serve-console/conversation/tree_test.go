@@ -89,7 +89,7 @@ func filesLeave(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "現在のバージョンではありません", "読む 1.txt")
 	sato.Get(k.Page()+"/files").Says(t, 200, "other", "この操作の後のファイル")
 	k.LoseFiles(version)
-	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "保存期間が過ぎたため")
+	sato.Get(k.Page()+"/files?version="+version).Says(t, 200, "保存期間を過ぎたため")
 	sato.Get(file(k, "raw", "big.txt")+"&version="+version).Says(t, 404)
 }
 
@@ -193,7 +193,7 @@ func patchesOfASource(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()+"/files/patch").Says(t, 404)
 	becomes(k, k.KeepFiles(t, treeWith(t, map[string]string{"tax.py": "rate = 8\n", "model.bin": "x"})))
 	got := sato.Get(k.Page() + "/files/patch").Body
-	expect.Has(t, got, "# 始まり: github.com/acme/shop@3f2c1ab9/services/pay\n# model.bin: ")
+	expect.Has(t, got, "# 元のコミット: github.com/acme/shop@3f2c1ab9/services/pay\n# model.bin: ")
 	expect.Has(t, got, "--- a/services/pay/tax.py\n+++ b/services/pay/tax.py\n@@ -1,1 +1,1 @@\n-rate = 10\n+rate = 8\n")
 	expect.That(t, !strings.Contains(got, "b/services/pay/model.bin"), "%s", got)
 	k.LoseFiles(first)

@@ -81,7 +81,7 @@ func insightsSpan(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	for query, says := range map[string]string{
 		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
-		"from=2026-01-01&to=2027-01-01": "92 日まで", "from=x": "92 日まで", "to=%3Cscript%3E": "92 日まで", "from=2026-05-02&to=2026-05-01": "92 日まで",
+		"from=2026-01-01&to=2027-01-01": "92 日以内", "from=x": "92 日以内", "to=%3Cscript%3E": "92 日以内", "from=2026-05-02&to=2026-05-01": "92 日以内",
 	} {
 		page := b.Get("/console/insights?" + query)
 		if bad := strings.HasPrefix(says, "92"); !strings.Contains(page.Text(), says) || (page.Status == http.StatusBadRequest) != bad || strings.Contains(page.Body, "<script>") {

@@ -50,7 +50,7 @@ var lines = []struct{ tool, input, ja, en string }{
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"2026-11","columns":[{"key":"num","title":"社員番号"},{"key":"flag","title":"flag"}],"rows":{"$ref":"step-4.result.rows"}}`,
 		"スプレッドシート「1aB」のタブ「2026-11」に最大 1,000 行を書き込み (A1 から上書き。表の下と右にあるものは残ります) · 行: ステップ4の残業時間 · 列: 社員番号, flag = (上限)",
-		"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, starting at A1, overwriting; cells below and to the right are kept · rows: the overtime table from step 4 · columns: 社員番号, flag = (Limit)",
+		"Write up to 1,000 rows to the tab “2026-11” of the spreadsheet “1aB”, overwriting from A1; cells below and to the right are kept · rows: the overtime table from step 4 · columns: 社員番号, flag = (Limit)",
 	},
 	{
 		"write_rows_to_google_sheet", `{"spreadsheet_id":"1aB","sheet":"x","columns":[{"key":"a","title":"a"}],"rows":[{"a":25000000},{"a":"=1"}]}`,

@@ -144,7 +144,7 @@ func testChanged(w *world) {
 	}
 	p, _, err := w.rows.ToolPermission(w.Context(), w.tenant, "rooms.list_rooms")
 	expect.That(w, err == nil && p.ChangedAt != nil, "%+v %v", p, err)
-	if r := w.open("en"); len(r.Tools()) != 0 || !strings.Contains(r.Lacking(), "has changed or removed its tool list_rooms") {
+	if r := w.open("en"); len(r.Tools()) != 0 || !strings.Contains(r.Lacking(), "changed or removed its tool list_rooms") {
 		w.Errorf("%v %q", names(r), r.Lacking())
 	}
 	w.allow("rooms.list_rooms", aggregate.Read, false)

@@ -120,7 +120,7 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 	}
 	p.Team.Leader.Model = "leader"
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	want := []string{"応答がありません", "回答しません", "断りました", "読み取りツール", "コードを実行できません", "", ""}
+	want := []string{"接続できません", "回答しません", "断りました", "読み取りツール", "コードを実行できません", "", ""}
 	for i, s := range out.Record.Submissions {
 		failed := want[i] != ""
 		if failed != (s.Status == contest.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) || told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {

@@ -35,7 +35,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
 		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed on " + date},
 		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "却下が上限に達した", "maximum number of versions"},
-		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです(最新: 3)", "latest: 3"},
+		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです (最新: 3)", "latest: 3"},
 		{"in flight", aggregate.ErrInFlight, "呼び出し中のステップがあります", "still running"},
 		{"uncovered", aggregate.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
 		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "Nothing to retry"},

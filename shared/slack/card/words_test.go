@@ -68,11 +68,11 @@ func TestSentenceShowsItsDetailAndNothingElse(t *testing.T) {
 		detail string
 		want   string
 	}{
-		{"a tool", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです(send_slack_dm)。"},
+		{"a tool", task.ReasonToolNotAllowed, "send_slack_dm", "許可されていないツールです (send_slack_dm)。"},
 		{"seconds", task.ReasonTimeout, "360", "制限時間を超えました (360 秒)。"},
 		{"a timeout of something else", task.ReasonTimeout, "step-3", "制限時間を超えました (step-3)。"},
-		{"hostile", task.ReasonToolFailed, "<!channel>\n*x*", "失敗しました(&lt;!channel&gt; ＊x＊)。"},
-		{"a place", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
+		{"hostile", task.ReasonToolFailed, "<!channel>\n*x*", "失敗しました (&lt;!channel&gt; ＊x＊)。"},
+		{"a place", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},
 		{"unknown", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

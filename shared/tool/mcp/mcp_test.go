@@ -26,7 +26,7 @@ func TestACallIsMadeOnce(t *testing.T) {
 			}
 			hash := v.hash(t, "book_room")
 			got := expect.Value(v.book(t, hash))(t)
-			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji","start":"10:00","title":"定例"}`
+			want := `{"booking_id":1,"date":"2026-04-01","end":"11:00","room_id":"fuji","room_name":"富士","start":"10:00","title":"定例"}`
 			expect.Same(t, want, string(got.(json.RawMessage)))
 			if n := v.times("tools/call"); n != 1 || len(s.Bookings()) != 1 {
 				t.Errorf("%d calls, %d bookings", n, len(s.Bookings()))
