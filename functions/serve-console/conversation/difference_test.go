@@ -53,7 +53,7 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	expect.Has(t, sato.Get(k.Page()+"/actions/1/1").Body, "-二行目\n\\ No newline at end of file\n+<b>two</b>\u202e\n")
 	shown.Holds(t, k.Page()+"/actions/2/became/1", "2 件のファイルが変わりました", "変わった内容", "&lt;b&gt;",
 		plus("新しいファイル · +1 −0 行</span>"),
-		plus("削除 · +0 −1 行 · これより前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
+		plus("削除 · +0 −1 行 · 以前の変更: #1 (内容を人が確認)</span>"), "実行前に内容を確認した人はいません")
 }
 
 // What can't be read to its end, or doesn't say its files, has no button, and no click approves it.

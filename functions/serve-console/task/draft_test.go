@@ -172,7 +172,7 @@ func strangersTakeNothing(t *testing.T, w *consoletest.World) {
 	}
 	alone := w.As(workspace.Suzuki).Get(path) // would be its author, and is the only possible approver
 	alone.Lacks(t, "この案に変更する</button>")
-	alone.Holds(t, "速い案", "ほかに承認できる人がいない")
+	alone.Holds(t, "速い案", "承認できる人がほかにいない")
 	for _, bad := range []string{w.TaskPage() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {
 		w.As(workspace.Suzuki).Get(bad).Says(t, http.StatusNotFound)
 	}
