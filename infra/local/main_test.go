@@ -39,7 +39,7 @@ func TestParse(t *testing.T) {
 		{name: "an unknown engine", args: []string{"-dynamodb", "mysql"}, want: "must be moto or local"},
 		{name: "a language", args: []string{"-locale", "en"}},
 		{name: "an unknown language", args: []string{"-locale", "fr"}, want: "-locale fr: must be ja or en"},
-		{name: "an unknown command", args: []string{"start"}, want: `"start" is no flag and no command`},
+		{name: "an unknown command", args: []string{"start"}, want: `unknown flag or command "start"`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
 		{name: "repositories", args: []string{"-repository", "a", "-repository", "b"}},
 		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},

@@ -134,7 +134,7 @@ func TestAMessageDuringACommandIsAnsweredAfterIt(t *testing.T) {
 	d.Shows("操作 #1 完了", "tick 40")
 	d.Shows("デモのエージェントです")
 	d.Status("active")
-	expect.Is(t, d.Count("終わったあとにお答えします"), 1, "notices for one command")
+	expect.Is(t, d.Count("完了後に回答します"), 1, "notices for one command")
 }
 
 // Until it is decided, an agent's proposal is in the sandbox's list of the people who may stamp it, and in nobody

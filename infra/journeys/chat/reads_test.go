@@ -32,7 +32,7 @@ func TestAnAgentReadsFilesByItself(t *testing.T) {
 	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読んだファイル (1)") && strings.Contains(page, "<code>hello.js</code>"), "the page is %d, or lacks what was read", status)
 
 	ts := d.Reply("今月の勤怠をまとめて。これは稟議にします")
-	asks := d.Shows("この内容の依頼を作ろうとしています", "今月の勤怠をまとめて")
+	asks := d.Shows("次の内容を依頼しようとしています", "今月の勤怠をまとめて")
 	expect.Is(t, len(d.Load().Handed), 0, "requests before the button is pressed")
 	d.Press(workspace.Sato, asks, card.MakeRequest)
 	d.Shows("依頼にしました", "<@"+workspace.Sato+">")

@@ -125,7 +125,7 @@ func TestTheBestSoFarIsTakenWhileATeamHangs(t *testing.T) {
 	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", card.TakeBest) // until something is scored
 	expect.That(t, d.Load().Prompt().Contest.TakenBy == workspace.Suzuki, "%+v", d.Load().Prompt().Contest)
 	face = driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
-	expect.Has(t, face, "ここまでの最良の案で終えました")
+	expect.Has(t, face, "ここまでの最良の案で終了しました")
 	p = d.Load().Prompt()
 	expect.That(t, p.Entry != nil && p.Entry.TeamID != "solo" && *p.Entry == p.Contest.Entries[0], "drafted by %+v of %+v", p.Entry, p.Contest)
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
@@ -138,7 +138,7 @@ func TestARejectedDraftComesBackFromItsTeam(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "9月を対象にしてください")
-	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "差し戻しの理由を受けて作り直した案です")
+	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "差し戻しの理由を反映して")
 	a := d.Load()
 	first, n := a.Prompts[0], a.Prompt()
 	if n.Entry == nil || n.Entry.TeamID != first.Entry.TeamID || len(n.Contest.Entries) != 1 || n.Contest.ExecutionID == first.Contest.ExecutionID {

@@ -71,7 +71,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	_, page = desk.Get("/console/contests/" + id)
 	says(t, "the page", page, []string{unsearched})
 	_, page = desk.Get("/console/contests/new")
-	says(t, "the form", page, []string{"researcher can&#39;t read anything", "demo has no web search"})
+	says(t, "the form", page, []string{"researcher は何も読み取れません", "demo"})
 }
 
 // decide sends one act about the tool from its server's page.

@@ -175,11 +175,11 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	d := begin(t, "codex", "最初のお願いです")
 	d.Timeout *= 3 // whose tries take longer than one timeout
 	d.Shows("AI モデルから応答がなく、回答できませんでした。メッセージは保存されています。")
-	if a := d.Rests(); a.Conversation.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
+	if a := d.Rests(); a.Conversation.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がなく") != 1 {
 		t.Errorf("%+v", a.Conversation)
 	}
 	desk := driver.SitDown(t, running, workspace.Sato)
-	if status, page := desk.Get(d.Page()); status != 200 || !strings.Contains(page, "AI モデルから応答がない") {
+	if status, page := desk.Get(d.Page()); status != 200 || !strings.Contains(page, "AI モデルから応答がなく") {
 		t.Errorf("the page is %d, and does not say that the model does not answer", status)
 	}
 	before := len(vendors.Asked())
