@@ -292,7 +292,7 @@ func (e end) interrupted(row map[string]any) end {
 }
 
 // lineForm matches the line of a read that was answered after the cancel.
-var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止の後に完了\)`)
+var lineForm = regexp.MustCompile(`✅( 1\. .*) \(中止後に完了\)`)
 
 // checkAsked checks a write with unknown outcome that a person retried: it may have been called once more per retry,
 // and the log says who retried.

@@ -37,5 +37,5 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Reply("ファイルを見せて")
 	d.Shows("report.txt", conversation.AttachedFolder+"/sjis.csv")
 	status, page := driver.SitDown(t, running, workspace.Sato).Get(d.Page())
-	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読めます（Shift_JIS）。"), "the page is %d, or lacks it", status)
+	expect.That(t, status == http.StatusOK && strings.Contains(page, "エージェントが読み取れます (Shift_JIS)。"), "the page is %d, or lacks it", status)
 }

@@ -45,7 +45,7 @@ var japanese = words{
 var english = words{
 	locale: "en", attendance: "Summarize this month's attendance", staff: "Get the list of employees",
 	policy: "📝 Policy", steps: "⚙️ Steps", approved: " (approved)", done: "✅ Completed", summary: "42 employees",
-	reason: "Make it shorter", more: "please", required: "This field is required", rejected: "Reason: Make it shorter please", next: "Version v2 is ready",
+	reason: "Make it shorter", more: "please", required: "This field is required", rejected: "Reason: Make it shorter please", next: "v2 is ready",
 	cancel: "Cancel or end", cancelled: "Cancelled by", onlyYou: "Only visible to you", accepted: "The task is cancelled.",
 	stop: "Stop this run?", waits: "needs a check before it runs", stopped: "Stopped by",
 	draftFailed: "The demo model failed, as it was asked to", failed: "❌ Failed", said: "Slack rejected the call",

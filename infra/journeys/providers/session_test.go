@@ -92,7 +92,7 @@ func TestAManagedSessionNeedsAModelOfAnthropics(t *testing.T) {
 	setManaged(t, "gpt-5.4")
 	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	d.Approve(workspace.Suzuki)
-	d.Card("CARD#execution", "Anthropic のモデルが必要です(gpt-5.4)")
+	d.Card("CARD#execution", "Anthropic のモデルが必要です (gpt-5.4)")
 	if err := d.Load().Execution().Error; err != task.ReasonSessionModel {
 		t.Errorf("it failed for %s", err)
 	}

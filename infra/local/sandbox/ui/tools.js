@@ -53,6 +53,6 @@ export function drawTools(top, threads) {
   if (parts.waits.dataset.sig !== label) {
     parts.waits.dataset.sig = label;
     parts.waits.ariaLabel = `${t("waits")} ${waits}`; // a phone shows the number alone
-    parts.waits.replaceChildren(icon("stamp"), h("span", {}, t("waits")), h(`b.count${waits ? ".some" : ""}`, {}, String(waits)));
+    parts.waits.replaceChildren(icon("stamp"), h("span", {}, t("waits")), " ", h(`b.count${waits ? ".some" : ""}`, {}, String(waits)));
   }
 }
