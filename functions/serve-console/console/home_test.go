@@ -20,14 +20,14 @@ var numberOf = regexp.MustCompile(`<strong><a href="(/console/tasks[^"]*)"[^>]*>
 func TestTheHomeCountsAsTheListDoes(t *testing.T) {
 	w := consoletest.Start(t)
 	w.Standing()
-	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "判断待ち"})
+	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "承認待ち"})
 	w.Draft(tenancy.DefaultSettings())
 	w.Made(consoletest.Requested{User: workspace.Tanaka, Channel: workspace.HR, Kind: "channel", Title: "他の人"})
 	w.Draft(tenancy.DefaultSettings())
 	w.Later(time.Minute)
 	b := w.As(workspace.Sato)
 	home := b.Get("/console")
-	home.Says(t, http.StatusOK, "判断待ち 2", "作成中または実行中 2", "最近 7 日に完了 1", "最近 7 日に失敗 3")
+	home.Says(t, http.StatusOK, "承認待ち 2", "作成中または実行中 2", "最近 7 日に完了 1", "最近 7 日に失敗 3")
 	found := numberOf.FindAllStringSubmatch(home.Body, -1)
 	expect.Must(t, len(found) == 2, "%d numbers lead to a list", len(found))
 	for _, x := range found {

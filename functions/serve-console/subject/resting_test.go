@@ -105,7 +105,7 @@ func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 			w.Approve()
 			w.Ran(consoletest.Inline(string(consoletest.Message(1, "一通目").ToolInput)), consoletest.Inline(`{}`))
 			checks(w, 2, consoletest.Message(2, "二通目"))
-			p.says("鈴木", "に承認済みです。", "判断待ち: ステップの実行", "今の内容を開く")
+			p.says("鈴木", "に承認済みです。", "承認待ち: ステップの実行", "今の内容を開く")
 		} else { // the focused element keeps the focus
 			p.Eval(fmt.Sprintf(`document.querySelector(%q).focus()`, approveButton))
 			w.Approve()
@@ -190,7 +190,7 @@ func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p := sees(w.As(workspace.Suzuki), c, w.TaskPage())
 	p.Until(`document.querySelector(".acts button")`)
 	w.Draft(tenancy.DefaultSettings())
-	p.says("判断待ち: 実行方針 v1")
+	p.says("承認待ち: 実行方針 v1")
 	p.Until(`document.querySelector("#policy-1") && !document.querySelector("` + strings.ReplaceAll(approveButton, `"`, `\"`) + `") && document.querySelector(".acts button").ariaDisabled === null`)
 	p.Press(".since a")
 	p.Press("textarea")

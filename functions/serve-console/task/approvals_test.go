@@ -33,7 +33,7 @@ func TestTheListOfApprovals(t *testing.T) {
 
 func testApprovals(t *testing.T, w *consoletest.World) {
 	s := tenancy.DefaultSettings()
-	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "判断待ちのものはありません")
+	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "承認待ちのものはありません")
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "先の依頼"})
 	w.Draft(s)
 	w.Later(time.Minute)
@@ -41,7 +41,7 @@ func testApprovals(t *testing.T, w *consoletest.World) {
 	w.Draft(s)
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"), consoletest.Message(2, "二通目"))
 	got := w.As(workspace.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの判断待ち")
+	got.Says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限", "あと 6 日", "未定", "メッセージ ×2", "あなたの承認待ち")
 	text := got.Text()
 	expect.That(t, strings.Index(text, "先の依頼") <= strings.Index(text, "後の依頼"), "the older one is not first")
 	if before, after, _ := strings.Cut(text, "後の依頼"); strings.Contains(before, "優先度 高") || !strings.Contains(after, "優先度 高") {
@@ -117,7 +117,7 @@ func testSorting(t *testing.T, w *consoletest.World) {
 		w.As(workspace.Tanaka).Get(path).Lacks(t, "今月の勤怠をまとめて")
 	}
 	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "今月の勤怠をまとめて")
-	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの判断待ちはありません")
+	w.As(workspace.Suzuki).Get("/console/approvals?for=me").Says(t, 200, "あなたの承認待ちはありません")
 }
 
 // testThirtyApprovals is for somebody whom thirty people ask.
@@ -263,6 +263,6 @@ func testForeignApprovals(t *testing.T, w *consoletest.World) {
 	w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "うちの件"})
 	w.Draft(s)
 	got := w.Of(other, workspace.Suzuki).Get("/console/approvals")
-	got.Says(t, 200, "判断待ちのものはありません")
+	got.Says(t, 200, "承認待ちのものはありません")
 	got.Lacks(t, "うちの件")
 }

@@ -34,7 +34,7 @@ func wholeStory(t *testing.T, w *consoletest.World) {
 	w.Ask()
 	w.Prompted(tenancy.DefaultSettings())
 	sato, suzuki := w.As(workspace.Sato), w.As(workspace.Suzuki)
-	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "判断待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`, pipelinetest.Text)
+	sato.Get(w.TaskPage()).Holds(t, "勤怠集計", "承認待ち", `data-live="`+w.TaskPage()+`"`, "方針", `value="reject"`, pipelinetest.Text)
 	expect.Same(t, w.TaskPage()+"?done=act_reject", suzuki.Post(w.TaskPage()+"/act", w.Act(aggregate.ActReject, "部署ごとに分けてください")).To)
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.Get(w.TaskPage())
@@ -129,7 +129,7 @@ func decidesHere(t *testing.T, w *consoletest.World) {
 		t.Fatalf("%d %s", a.Status, a.Text())
 	}
 	cancelled := w.Load()
-	sato.Get(w.TaskPage()).Holds(t, "取り消し")
+	sato.Get(w.TaskPage()).Holds(t, "キャンセル")
 	sato.Post(w.TaskPage()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}).Says(t, http.StatusSeeOther)
 	expect.That(t, w.Load().Head.Rev == cancelled.Head.Rev, "a second click")
 }

@@ -181,7 +181,7 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 
 // reads waits until the page offers the next decision, and opens it; the page must not show it by itself.
 func reads(tab *browser.Tab, js string) {
-	tab.Until(js + ` && document.querySelector(".since").innerText.includes("判断待ち") && !document.querySelector('input[value="approve"]')`)
+	tab.Until(js + ` && document.querySelector(".since").innerText.includes("承認待ち") && !document.querySelector('input[value="approve"]')`)
 	tab.Click(".since a")
 	tab.Until(`document.querySelector('input[value="approve"]')`)
 }

@@ -134,10 +134,10 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	switch row := row.(type) {
 	case *Prompt:
 		c.audit(by, AuditPromptRejected, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, usedUp(a.Prompts, row.Version, g.Terms), g.Terms)
+		return a.afterRejection(c, row)
 	case *Process:
 		c.audit(by, AuditProcessRejected, "process", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, usedUp(a.Processes, row.Version, g.Terms), g.Terms)
+		return a.afterRejection(c, row)
 	}
 	step := row.(*StepGate)
 	e := a.executionOf(step)
@@ -147,11 +147,11 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 }
 
 // afterRejection ends the task if the maximum number of versions has been generated.
-func (a *Aggregate) afterRejection(c *change, usedUp bool, terms aggregate.Terms) (aggregate.Change, error) {
-	if !usedUp {
+func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, error) {
+	if !a.Last(row) {
 		return c.done()
 	}
-	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})
+	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": row.gate().Terms.MaxVersions})
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 

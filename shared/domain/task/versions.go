@@ -6,6 +6,18 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
+// Last reports whether the task ends if this policy or these steps are rejected.
+func (a *Aggregate) Last(row Gated) bool {
+	g := row.gate()
+	switch row := row.(type) {
+	case *Prompt:
+		return usedUp(a.Prompts, row.Version, g.Terms)
+	case *Process:
+		return usedUp(a.Processes, row.Version, g.Terms)
+	}
+	return false
+}
+
 // usedUp reports whether no further version may be generated after the one that was rejected: max_versions versions that
 // count were generated, or twice as many in all.
 func usedUp[R Gated](rows []R, version int, terms aggregate.Terms) bool {

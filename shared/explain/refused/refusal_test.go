@@ -44,7 +44,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.Note(errors.New("boom")): "Couldn't save.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request):                                                        "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the requester",
-		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):                                                                     "\n👥 Can do this: [U1] / [U2] [group S1]",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):                                                                     "\n👥 Can do this: [U1] / [U2], [group S1]",
 		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
 		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
 	} {
@@ -93,8 +93,8 @@ func TestDecidersAreNamedInAFewWords(t *testing.T) {
 	own.AllowSelfApproval = true
 	s := Surface{"en", page{}}
 	expect.Is(t, s.Deciders(list, request), "[U2]")
-	expect.Is(t, s.Deciders(own, request), "[U1] [U2]")
-	expect.Is(t, s.Deciders(list, request, "U3"), "[U1] [U2]")
+	expect.Is(t, s.Deciders(own, request), "[U1], [U2]")
+	expect.Is(t, s.Deciders(list, request, "U3"), "[U1], [U2]")
 	expect.Is(t, s.Deciders(list, request, "U1", "U2"), s.WhoDecides(list, request, "U1", "U2"))
 	expect.Same(t, list.Approvers.Users, []string{"U1", "U2"})
 }
@@ -129,7 +129,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 	all := func(w *words) map[string]string {
 		texts := map[string]string{
 			"unsaved": w.Unsaved, "direct": w.Direct, "reason": w.Reason, "canDecide": w.CanDecide, "may": w.May, "nobody": w.Nobody, "nobodyElse": w.NobodyElse, "ownRequest": w.OwnRequest, "members": w.Members,
-			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "andOthers": w.AndOthers, "cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
+			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "and": w.And, "andOthers": w.AndOthers, "cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
 		}
 		for k, v := range w.Notes {
 			texts["note "+string(k)] = v

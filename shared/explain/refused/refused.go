@@ -48,8 +48,8 @@ type words struct {
 
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
-	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, AndOthers string
-	RequesterAlone, CancelAccepted, ReasonNotTaken                                    string
+	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, And, AndOthers string
+	RequesterAlone, CancelAccepted, ReasonNotTaken                                         string
 }
 
 // state is the state of a gate or a task when a person decides too late.

@@ -149,15 +149,15 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
 			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> だけでも承認できます)", "members of <#C0HR> (<@U0REQUESTER>, who asked, can approve alone)"},
 		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
-			"<@U1> <@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1> <@U0REQUESTER> (<@U0REQUESTER>, who asked, can approve alone)"},
+			"<@U1>、<@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1>, <@U0REQUESTER> (<@U0REQUESTER>, who asked, can approve alone)"},
 		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1> ", "<@U1> "},
 		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
 			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves their own request)"},
 		{"a direct message", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, true, "<@U0REQUESTER>", "<@U0REQUESTER>"},
-		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1> <!subteam^S1>", "<@U1> <!subteam^S1>"},
-		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), " ") + " ほか 3 件", strings.Join(mentions(many[:10]), " ") + " and 3 more"},
+		{"people and groups", list([]string{"U1"}, []string{"S1"}), true, false, "<@U1>、<!subteam^S1>", "<@U1>, <!subteam^S1>"},
+		{"more than a line holds", list(many, []string{"S1"}), true, false, strings.Join(mentions(many[:10]), "、") + " ほか 3 件", strings.Join(mentions(many[:10]), ", ") + " and 3 more"},
 		{"nobody", list(nil, nil), true, false, "なし (承認者が登録されていません", "nobody (ask an administrator"},
-		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false, "U1&gt; &lt;!channel S1&gt; &lt;!here", "U1&gt; &lt;!channel S1&gt; &lt;!here"},
+		{"an id that forges a mention", list([]string{"U1> <!channel"}, []string{"S1> <!here"}), true, false, "U1&gt; &lt;!channel、S1&gt; &lt;!here", "U1&gt; &lt;!channel, S1&gt; &lt;!here"},
 	} {
 		for locale, who := range map[string]string{"ja": "👥 承認・却下できる人: " + tt.ja, "en": "👥 Can approve or reject: " + tt.en} {
 			t.Run(tt.name+" "+locale, func(t *testing.T) {
@@ -237,6 +237,19 @@ func TestANoteBeforeThereIsATaskPromisesNoCard(t *testing.T) {
 		for _, n := range []card.AskNote{card.NoteAccepted, card.NoteElsewhere} {
 			told := n.Told(locale, "")
 			expect.That(t, strings.Contains(told, says[0]) && !strings.Contains(told, says[1]), "%s, %s: %q", locale, n, told)
+		}
+	}
+}
+
+// The dialog for a rejection promises another version, so the card of the last one says that there is none.
+func TestTheCardOfTheLastVersionSaysWhatARejectionDoes(t *testing.T) {
+	for most, last := range map[int]bool{1: true, 2: false} {
+		for locale, says := range map[string]string{"ja": "却下すると、タスクはキャンセルされます", "en": "Rejecting it cancels the task"} {
+			set := tenancy.DefaultSettings()
+			set.MaxVersions, set.Locale = most, locale
+			s := received(t).extracted().drafted(set)
+			shown := fmt.Sprint(decoded(t, card.RenderUnder(s.Aggregate, s.card(promptCard), set, s.now).Attachments))
+			expect.Is(t, strings.Contains(shown, says), last, locale, most, shown)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type version struct {
 
 	note     []slack.Block // how the version was made
 	takes    bool          // the best draft so far of its contest can be taken
+	last     bool          // a rejection ends the task
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
 }
@@ -43,7 +44,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			v.body, v.note, v.others = d.prose(p.Content, most), d.contested(p), len(p.Others())
+			v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
 			if p.Contest != nil && !p.Contest.Over() {
 				v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 			}
@@ -58,7 +59,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			if !is(p.Key(), p.ID, p.Version, p.Gate) {
 				continue
 			}
-			v.body = d.processBody(p.Steps, p.Remarks, most)
+			v.body, v.last = d.processBody(p.Steps, p.Remarks, most), d.a.Last(p)
 			if i+1 < len(d.a.Processes) {
 				v.next = &d.a.Processes[i+1].Status
 			}
@@ -141,6 +142,9 @@ func (d drawing) pending(v version) face {
 	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
+	}
+	if v.last {
+		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(
 		divider(),

@@ -18,7 +18,7 @@ type words struct {
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
 	// Content that its card can't show completely is approved in a dialog with pages.
-	Review, NotWhole                                                          string
+	Review, NotWhole, RejectionEnds                                           string
 	ReviewTitle, ReviewPage, ReviewBefore, ReviewNext                         string
 	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 

@@ -27,14 +27,21 @@ var (
 		`this|last|next|who|what|how)\b`}
 )
 
-// maxNested is how deep quotations within quotations are understood.
-const maxNested = 3
+const (
+	// maxNested is how deep quotations within quotations are understood.
+	maxNested = 3
+	// maxEnd is how many bytes of a text's beginning and of its end count.
+	maxEnd = 6000
+)
 
 // Of returns the language in which a person wrote a text and should be answered: Japanese if it has Japanese words,
 // English if it has Latin words alone. Names and dates in Japanese don't count, nor do single Japanese words within an
 // English sentence; quotations and code count only if there is nothing else. If the letters don't tell, it returns
 // otherwise.
 func Of(text, otherwise string) string {
+	if len(text) > 2*maxEnd {
+		text = strings.ToValidUTF8(text[:maxEnd]+"\n"+text[len(text)-maxEnd:], "")
+	}
 	text = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(silentForm.Get().ReplaceAllString(text, " "))
 	rest := text
 	for range maxNested {
