@@ -1,28 +1,24 @@
 package task
 
-import (
-	"strings"
-
-	"ringi/shared/domain/aggregate"
-)
+import "strings"
 
 // Last reports whether the task ends if this policy or these steps are rejected.
 func (a *Aggregate) Last(row Gated) bool {
-	g := row.gate()
+	most := row.gate().Terms.MaxVersions
 	switch row := row.(type) {
 	case *Prompt:
-		return usedUp(a.Prompts, row.Version, g.Terms)
+		return usedUp(a.Prompts, row.Version, most)
 	case *Process:
-		return usedUp(a.Processes, row.Version, g.Terms)
+		return usedUp(a.Processes, row.Version, most)
 	}
 	return false
 }
 
-// usedUp reports whether no further version may be generated after the one that was rejected: max_versions versions that
+// usedUp reports whether no further version may be generated after the one that was rejected: most versions that
 // count were generated, or twice as many in all.
-func usedUp[R Gated](rows []R, version int, terms aggregate.Terms) bool {
+func usedUp[R Gated](rows []R, version, most int) bool {
 	counted, all := generated(rows, version)
-	return counted >= terms.MaxVersions || all >= 2*terms.MaxVersions
+	return counted >= most || all >= 2*most
 }
 
 // generated counts the versions up to this one that people did not pick. Of those, a version that follows none of the

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 
@@ -50,11 +49,10 @@ func TestAVersionThatFollowsNoReasonDoesNotCount(t *testing.T) {
 
 // Versions that follow no reason don't go on for ever.
 func TestTwiceTheMostVersionsAreTheEnd(t *testing.T) {
-	terms := aggregate.Terms{MaxVersions: 3}
 	all := []*Prompt{{Version: 1, Content: "a"}}
 	for n := 2; n <= 6; n++ {
-		expect.Must(t, !usedUp(all, n-1, terms), "used up after %d", n-1)
+		expect.Must(t, !usedUp(all, n-1, 3), "used up after %d", n-1)
 		all = append(all, &Prompt{Version: n, Content: fmt.Sprintf("%d\na", n)})
 	}
-	expect.That(t, usedUp(all, 6, terms), "a seventh is generated")
+	expect.That(t, usedUp(all, 6, 3), "a seventh is generated")
 }

@@ -48,11 +48,11 @@ func (s Surface) own(o aggregate.Origin, askers []string) string {
 
 // few joins names, and counts those beyond maxNamed.
 func (s Surface) few(names []string) string {
-	w := wordsOf.In(s.Locale)
+	w, more := wordsOf.In(s.Locale), ""
 	if rest := len(names) - maxNamed; rest > 0 {
-		return strings.Join(names[:maxNamed], w.And) + " " + fill(w.AndOthers, "n", rest)
+		names, more = names[:maxNamed], " "+fill(w.AndOthers, "n", rest)
 	}
-	return strings.Join(names, w.And)
+	return strings.Join(names, w.And) + more
 }
 
 func askersOf(o aggregate.Origin, askers []string) []string {

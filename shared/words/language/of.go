@@ -40,7 +40,7 @@ const (
 // otherwise.
 func Of(text, otherwise string) string {
 	if len(text) > 2*maxEnd {
-		text = strings.ToValidUTF8(text[:maxEnd]+"\n"+text[len(text)-maxEnd:], "")
+		text = text[:maxEnd] + text[len(text)-maxEnd:]
 	}
 	text = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(silentForm.Get().ReplaceAllString(text, " "))
 	rest := text
