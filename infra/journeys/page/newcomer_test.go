@@ -27,7 +27,7 @@ func TestANewcomersTour(t *testing.T) {
 	v.asks("Get the list of employees")
 	card := v.d.Card(driver.PromptCard, "approve_prompt")
 	v.sees(english.policy)
-	v.sees("Can approve or reject: @Ichiro Suzuki @Megumi Tanaka (not @Hanako Sato")
+	v.sees("Can approve or reject: @Ichiro Suzuki, @Megumi Tanaka (not @Hanako Sato")
 	v.looks("newcomer")
 	v.cantStamp(workspace.Sato, card)
 	v.becomes(workspace.Suzuki)
