@@ -95,7 +95,7 @@ func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 		if !draw {
 			return nil
 		}
-		return h.Effects.Redraw(ctx, m.ref, m.event)
+		return h.Effects.Redraw(ctx, m.ref, aggregate.Head{}, m.event)
 	}
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
@@ -103,7 +103,7 @@ func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	}
 	var undrawn error
 	if draw && m.cards && a.Effects(h.Effects.Now()).Cards {
-		undrawn = h.Effects.Redraw(ctx, m.ref, m.event)
+		undrawn = h.Effects.Redraw(ctx, m.ref, *a.Root().Common(), m.event)
 	}
 	_, err = h.Effects.Run(ctx, a, m.run)
 	return errors.Join(undrawn, err)

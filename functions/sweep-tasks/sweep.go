@@ -83,7 +83,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	f.erased = then.Erased
 	// The cards are drawn even if the task's run could not be woken.
 	if then.Cards && !a.Root().Common().InLine(h.Now()) {
-		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, aggregate.NewID()))
+		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, *a.Root().Common(), aggregate.NewID()))
 	}
 	if err != nil {
 		return repairs, err

@@ -89,8 +89,8 @@ func (d *drawing) toCopy() (aggregate.Question, bool) {
 
 // copies sends the copies of the waiting gate's card, and updates earlier copies. If one person can't be written to,
 // the others still get theirs.
-func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
-	d, known, err := h.load(ctx, ref)
+func (h *Handler) copies(ctx context.Context, ref aggregate.Ref, asked aggregate.Head) error {
+	d, known, err := h.load(ctx, ref, asked)
 	if err != nil {
 		return err
 	}

@@ -104,8 +104,8 @@ type drawing struct {
 // thread. If the task changes meanwhile, another message asks for the rest. Cards that Slack's rate limits delay wait
 // for their turn. Cards that only show progress are skipped then: the task's next revision draws them, or the sweeper,
 // which finds that shown_rev is behind.
-func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
-	d, known, err := h.load(ctx, ref)
+func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head) error {
+	d, known, err := h.load(ctx, ref, asked)
 	if err != nil {
 		return err
 	}
@@ -174,13 +174,34 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	if ours, err := d.ours(ctx); err != nil || !ours {
 		return false, err
 	}
-	if d.settings, err = d.Store.Settings(ctx, d.ref.Tenant); err != nil {
+	if err = d.configure(ctx); err != nil {
 		return false, fmt.Errorf("read the settings: %w", err)
 	}
 	if k, ok := d.kind.(withReader); ok && k.Reader(d.a) != "" {
 		d.settings.Locale = d.language(ctx, k.Reader(d.a))
 	}
 	return true, nil
+}
+
+// settingsLast is how long settings are used without reading them again, where nobody is asked for a decision.
+const settingsLast = time.Minute
+
+// configure reads the settings. A card that asks names who may decide under the settings as they are now, and whoever
+// changes them asks for a redraw of such cards; other cards may show those of the last minute.
+func (d *drawing) configure(ctx context.Context) (err error) {
+	now, read := d.Now(), func() (tenancy.Settings, error) { return d.Store.Settings(ctx, d.ref.Tenant) }
+	asks := true
+	if s, ok := d.a.(decide.Subject); ok {
+		_, asks = s.Asks()
+	}
+	if asks || d.head.ShownRev == 0 {
+		if d.settings, err = read(); err == nil {
+			d.Handler.settings.Keep(d.ref.Tenant, d.settings, now, settingsLast)
+		}
+		return err
+	}
+	d.settings, err = d.Handler.settings.Ask(d.ref.Tenant, now, settingsLast, read)
+	return err
 }
 
 // withReader is a kind some of whose messages only one person sees. They are in that person's language.
@@ -193,12 +214,19 @@ func (d *drawing) language(ctx context.Context, user string) string {
 	return d.fresh.Language(ctx, d.Slack, d.place.Team, user, d.settings.Locale, d.Now())
 }
 
-// load begins the drawing of an aggregate, and reports whether the place of its cards is known. It reads the head
-// before the other rows: a query may return a head that is newer than the rows, and that head must not be recorded as
-// shown. A later commit sends its own message.
-func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (d *drawing, known bool, err error) {
+// load begins the drawing of an aggregate, and reports whether the place of its cards is known. A query may return a
+// head that is newer than the rows, and that head must not be recorded as shown: only one that was there before the
+// query, which the message names or load reads. A later commit sends its own message.
+func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (
+	d *drawing, known bool, err error,
+) {
 	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), short: map[string]short{}}
-	before, err := h.Store.Head(ctx, ref)
+	if before.Rev == 0 {
+		var root aggregate.Root
+		if root, err = h.Store.Head(ctx, ref); err == nil {
+			before = *root.Common()
+		}
+	}
 	if err == nil {
 		d.a, err = h.Store.Load(ctx, ref)
 	}
@@ -206,7 +234,7 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (d *drawing, know
 		return nil, false, fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
 	head := *d.a.Root().Common()
-	head.Rev, head.Redraws = min(head.Rev, before.Common().Rev), min(head.Redraws, before.Common().Redraws)
+	head.Rev, head.Redraws = min(head.Rev, before.Rev), min(head.Redraws, before.Redraws)
 	d.head = &head
 	d.place, known = d.kind.Place(d.a)
 	return d, known, nil

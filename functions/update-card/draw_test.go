@@ -393,7 +393,7 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	})
 	w.h.Rows = between{w.Store, func() {
 		w.h.Store, w.h.Rows = older, w.Store
-		expect.NoError(t, w.h.draw(t.Context(), w.Ref))
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}))
 		w.h.Store = store
 	}}
 	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
@@ -424,10 +424,10 @@ func (w *world) together(store Store, then func()) error {
 	other := w.handler()
 	other.Store = store
 	other.Rows = afterForget{w.Store, func() {
-		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref))
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}))
 		then()
 	}}
-	return other.draw(w.T.Context(), w.Ref)
+	return other.draw(w.T.Context(), w.Ref, aggregate.Head{})
 }
 
 func testOvertaken(t *testing.T, w *world) {

@@ -15,7 +15,9 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -59,6 +61,8 @@ type Handler struct {
 	Now       func() time.Time
 	NewID     func() string
 	who       people.Requesters
+	settings  remember.Answers[string, tenancy.Settings] // by tenant
+	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
@@ -109,9 +113,9 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	case tab:
 		return h.tab(of, ref, r)
 	case effect.ReadCopies(r.Body):
-		err = h.copies(of, ref)
+		err = h.copies(of, ref, effect.ReadHead(r.Body))
 	default:
-		err = h.draw(of, ref)
+		err = h.draw(of, ref, effect.ReadHead(r.Body))
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())

@@ -17,6 +17,9 @@ const (
 	probeEvery = slackTimeout
 	// silenceLasts is how long a workspace counts as silent if nobody tries.
 	silenceLasts = 10 * time.Minute
+	// answersLast is how long a workspace that no row called silent counts as one that answers. It is shorter than a
+	// call: before the first of those that hang is noted, others would have begun as well.
+	answersLast = 5 * time.Second
 )
 
 // silence is the error that a workspace's Slack does not answer, and that another drawing is trying it.
@@ -42,8 +45,14 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 		return false, nil
 	}
 	now := h.Now()
+	if _, ok := h.answers.Known(team, now); ok {
+		return false, nil
+	}
 	since, err := h.Pace.SilentSince(ctx, team, now)
 	if unpaced(ctx, err); err != nil || since.IsZero() {
+		if err == nil {
+			h.answers.Keep(team, true, now, answersLast)
+		}
 		return false, nil
 	}
 	until, err := h.Pace.TakePace(ctx, slackstate.Probes(team, probeEvery), 0, now)
@@ -68,6 +77,7 @@ func (h *Handler) heard(ctx context.Context, team string, probes bool, err error
 	now := h.Now()
 	switch {
 	case slackapi.Silent(err):
+		h.answers.Keep(team, false, now, 0)
 		unpaced(ctx, h.Pace.NoteSilence(ctx, team, now, now.Add(silenceLasts)))
 	case probes:
 		unpaced(ctx, h.Pace.NoteAnswer(ctx, team))

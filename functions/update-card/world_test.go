@@ -98,7 +98,14 @@ func (w *world) handler() *Handler {
 // deliver delivers one message and reports whether it was handled.
 func (w *world) deliver() bool {
 	w.T.Helper()
-	return w.send(fmt.Sprintf(`{"tenant":%q,"task":%q}`, w.Ref.Tenant, w.Ref.ID))
+	return w.deliverAt(w.Load().Head)
+}
+
+// deliverAt delivers the message that was sent when the head was h.
+func (w *world) deliverAt(h task.Head) bool {
+	w.T.Helper()
+	return w.send(fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":%d,"redraws":%d}`,
+		w.Ref.Tenant, w.Ref.ID, h.Rev, h.Redraws))
 }
 
 func (w *world) send(body string) bool {

@@ -230,10 +230,10 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 	return false, err
 }
 
-// Redraw asks the card updater to compare an aggregate's cards with its rows. SQS drops messages with a repeated
-// deduplication id.
-func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication string) error {
-	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID}
+// Redraw asks the card updater to compare an aggregate's cards with its rows, which are those of the given head or
+// newer. SQS drops messages with a repeated deduplication id.
+func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, h aggregate.Head, deduplication string) error {
+	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Rev: h.Rev, Redraws: h.Redraws}
 	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, ref.ID, deduplication)); err != nil {
 		return fmt.Errorf("%w: %w", ErrQueue, err)
 	}
@@ -295,6 +295,9 @@ type message struct {
 	Task   string `json:"task,omitempty"`
 	After  int64  `json:"after,omitempty"`  // of a Home tab: not before, in seconds
 	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
+	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
+	Rev     int `json:"rev,omitempty"`
+	Redraws int `json:"redraws,omitempty"`
 }
 
 // to returns the message for the card queue in a group.
@@ -308,7 +311,7 @@ func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput
 // Copies returns a message that asks for the copies of an aggregate's cards. It has a group of its own so that copies
 // never delay the cards. Messages for the same revision and redraw are deduplicated.
 func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
-	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true}
+	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true, Rev: rev, Redraws: redraws}
 	return asks.to(queueURL, ref.ID+"-copies", fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
 }
 
@@ -316,6 +319,16 @@ func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessa
 func ReadCopies(body string) bool {
 	var m message
 	return json.Unmarshal([]byte(body), &m) == nil && m.Copies
+}
+
+// ReadHead returns the revision and the redraws of the head before a message was sent; a revision of 0 if the message
+// says none.
+func ReadHead(body string) (h aggregate.Head) {
+	var m message
+	if json.Unmarshal([]byte(body), &m) == nil && m.Rev > 0 {
+		h.Rev, h.Redraws = m.Rev, m.Redraws
+	}
+	return h
 }
 
 // ReadAfter returns the time before which a message must not be handled, zero for none.

@@ -187,7 +187,7 @@ func testRefusals(t *testing.T, w *pipelinetest.World) {
 
 func testRedraw(t *testing.T, w *pipelinetest.World) {
 	for _, id := range []string{"event-1", "event-1", "event-2"} {
-		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, id))
+		expect.NoError(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, id))
 	}
 	if n := w.Drawn(); n != 2 {
 		t.Errorf("%d messages for two events", n)
@@ -196,5 +196,5 @@ func testRedraw(t *testing.T, w *pipelinetest.World) {
 
 func testQueueDown(t *testing.T, w *pipelinetest.World) {
 	w.Transport.DropCalls("SendMessage", 99)
-	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, "event"), effect.ErrQueue)
+	expect.Fails(t, w.Effects().Redraw(t.Context(), w.Ref, w.Load().Head.Head, "event"), effect.ErrQueue)
 }
