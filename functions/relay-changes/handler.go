@@ -14,6 +14,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -33,6 +34,7 @@ type Handler struct {
 	Store   Store
 	Effects effect.Runner
 	Kinds   aggregate.Kinds
+	drawn   remember.Answers[aggregate.Ref, requested] // the last request for an aggregate's cards
 }
 
 // Handle carries out the effects of a batch of the table's stream, once for each task: effects depend on the present
@@ -87,6 +89,37 @@ func left(ctx context.Context, m move, err error) {
 	metric.Count(metric.RelayFailed, 1)
 }
 
+// requested is a request for cards: when they are drawn, and the revision that they will show at least.
+type requested struct {
+	at  time.Time
+	rev int
+}
+
+// draw requests cards that are older than their rows: at once, or once in an interval if they only lack progress since
+// the last request. The sweeper finds cards whose last request is lost.
+func (h *Handler) draw(ctx context.Context, a aggregate.Aggregate, m move) error {
+	now, head := h.Effects.Now(), *a.Root().Common()
+	e := a.Effects(now)
+	last, ok := h.drawn.Known(m.ref, now)
+	switch {
+	case !e.Cards:
+		return nil
+	case !ok || m.again || head.Rev-e.Progress > last.rev:
+		err := h.Effects.Redraw(ctx, m.ref, head, m.event)
+		if err == nil {
+			h.drawn.Keep(m.ref, requested{now, head.Rev}, now, effect.ProgressEvery)
+		}
+		return err
+	case last.rev >= head.Rev, last.at.After(now): // requested, or a request waits for the end of the interval
+		return nil
+	}
+	at, err := h.Effects.RedrawLater(ctx, m.ref, head)
+	if err == nil {
+		h.drawn.Keep(m.ref, requested{at, last.rev}, now, at.Add(effect.ProgressEvery).Sub(now))
+	}
+	return err
+}
+
 // relay carries out one task's effects, its cards first. Without draw it requests no cards, since the records are
 // returned anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
@@ -102,8 +135,8 @@ func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 		return fmt.Errorf("load it: %w", err)
 	}
 	var undrawn error
-	if draw && m.cards && a.Effects(h.Effects.Now()).Cards {
-		undrawn = h.Effects.Redraw(ctx, m.ref, *a.Root().Common(), m.event)
+	if draw && m.cards {
+		undrawn = h.draw(ctx, a, m)
 	}
 	_, err = h.Effects.Run(ctx, a, m.run)
 	return errors.Join(undrawn, err)

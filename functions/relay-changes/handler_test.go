@@ -31,6 +31,7 @@ func TestRelay(t *testing.T) {
 		"a task that can't be handled holds up no other":                     testPoisonous,
 		"a token that arrives too late is answered":                          testLateToken,
 		"what is shown already is not drawn":                                 testShown,
+		"progress is drawn once in three seconds, and all else at once":      testProgress,
 	})
 }
 
@@ -175,6 +176,36 @@ func testShown(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, n == 0, "%d messages for what is shown", n)
 }
 
+// Steps' claims and results come faster than people read.
+func testProgress(t *testing.T, w *pipelinetest.World) {
+	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.Store.Of.Store, Effects: w.Effects()}
+	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
+	h.Effects.Now = func() time.Time { return now }
+	messages := func(want int, after string) {
+		t.Helper()
+		rev := w.Load().Head.Rev
+		record := moved(rev, w.Ref, head(fmt.Sprint(rev-1), "1", ""), head(fmt.Sprint(rev), "1", ""))
+		expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{record}}))(t)
+		expect.Is(t, w.Drawn(), want, "messages after", after)
+	}
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"),
+		pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}"))
+	messages(1, "the stamp")
+	w.Begin()
+	messages(1, "the beginning, for the end of the interval")
+	a := w.Claim("i")
+	messages(0, "a claim")
+	w.Decide(func(*task.Aggregate) (aggregate.Change, error) {
+		return a.FinishStep(a.Steps[0].Key(), "i", task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{}}, w.Now())
+	})
+	messages(0, "a result")
+	now = now.Add(effect.ProgressEvery)
+	w.Claim("j")
+	messages(1, "a claim in the next interval")
+	w.Cancel()
+	messages(1, "a cancel")
+}
+
 type image = map[string]events.DynamoDBAttributeValue
 
 func head(rev, run, shown string) image {
@@ -225,10 +256,10 @@ func TestMoves(t *testing.T) {
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", ""), head("3", "1", "3"))}, nil},
 		{"a forced redraw",
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), head("3", "1", ""))},
-			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
 		{"a redraw that is asked for while the one before is being drawn",
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", redrawn("1"), redrawn("2"))},
-			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
 		{"a token that arrives is looked at, and draws nothing",
 			[]events.DynamoDBEventRecord{record("1", "A", "WAIT#PROMPT#0001", nil, wait("x"))},
 			[]move{{ref: ref("A"), event: "1", first: "s1"}}},

@@ -15,6 +15,7 @@ type move struct {
 	ref   aggregate.Ref
 	run   bool   // the head names a new run
 	cards bool   // the head's revision changed, or the head asks for a redraw
+	again bool   // the head asks for a redraw
 	event string // id of the last record, the same in a repeated delivery
 	first string // sequence number of the first record, to return it
 }
@@ -25,7 +26,7 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
 	for _, r := range records {
-		run, cards, wait := changed(r)
+		run, cards, again, wait := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
 		if tenant, user, home := slackstate.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
 			ref, ok, cards = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0, true
@@ -42,27 +43,28 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 		}
 		out[i].run = out[i].run || run
 		out[i].cards = out[i].cards || cards
+		out[i].again = out[i].again || again
 		out[i].event = r.EventID
 	}
 	return out
 }
 
-func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {
+func changed(r events.DynamoDBEventRecord) (run, cards, again, wait bool) {
 	now, before := r.Change.NewImage, r.Change.OldImage
 	if len(now) == 0 {
-		return false, false, false
+		return false, false, false, false
 	}
 	if strings.HasPrefix(text(r.Change.Keys, "SK"), "WAIT#") {
-		return false, false, text(now, "task_token") != text(before, "task_token")
+		return false, false, false, text(now, "task_token") != text(before, "task_token")
 	}
 	if text(r.Change.Keys, "SK") != aggregate.HeadKey {
-		return false, false, false
+		return false, false, false, false
 	}
 	run = number(now, "run") != number(before, "run")
-	again := number(now, "redraws") != number(before, "redraws") ||
+	again = number(now, "redraws") != number(before, "redraws") ||
 		number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
 	cards = again || number(now, "rev") != number(before, "rev")
-	return run, cards, false
+	return run, cards, again, false
 }
 
 func text(image map[string]events.DynamoDBAttributeValue, name string) string {

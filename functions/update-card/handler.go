@@ -66,8 +66,11 @@ type Handler struct {
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
-// slacksPace is the cause of waits that are no failures.
-const slacksPace = "Slack's pace"
+// Causes of waits that are no failures.
+const (
+	slacksPace = "Slack's pace"
+	itsTime    = "its time has not come"
+)
 
 // later is an error that says how long a message must wait.
 type later struct {
@@ -115,6 +118,9 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	case effect.ReadCopies(r.Body):
 		err = h.copies(of, ref, effect.ReadHead(r.Body))
 	default:
+		if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 {
+			return later{wait, itsTime}
+		}
 		err = h.draw(of, ref, effect.ReadHead(r.Body))
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {

@@ -59,7 +59,7 @@ type Homes struct {
 func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) error {
 	now := h.Now()
 	if wait := after.Sub(now); wait > 0 {
-		return later{wait, "its time has not come"}
+		return later{wait, itsTime}
 	}
 	open, err := h.Homes.Rows.OpenHome(ctx, ref.Tenant, ref.ID)
 	switch over := err == nil && !now.Before(open.OpenedAt.Add(slackstate.HomeFor)); {

@@ -56,7 +56,7 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 func (h *Handler) eachHome(ctx context.Context, tenant string, r events.SQSMessage) error {
 	after := effect.ReadAfter(r.Body)
 	if wait := after.Sub(h.Now()); wait > 0 {
-		return later{wait, "its time has not come"}
+		return later{wait, itsTime}
 	}
 	err := h.askForEach(ctx, tenant, after)
 	if !stays(r, err) {

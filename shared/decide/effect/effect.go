@@ -240,6 +240,21 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, h aggregate.Head,
 	return nil
 }
 
+// ProgressEvery is how often cards that only show progress are drawn.
+const ProgressEvery = 3 * time.Second
+
+// RedrawLater is Redraw for progress, at the end of the current interval. Messages for the same end are deduplicated.
+// They have a group of their own, so that what asks for a decision doesn't wait behind them.
+func (r Runner) RedrawLater(ctx context.Context, ref aggregate.Ref, h aggregate.Head) (at time.Time, err error) {
+	at = r.Now().Truncate(ProgressEvery).Add(ProgressEvery)
+	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Rev: h.Rev, Redraws: h.Redraws, After: at.Unix()}
+	group := ref.ID + "-progress"
+	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, group, fmt.Sprintf("%s-%d", group, at.Unix()))); err != nil {
+		return at, fmt.Errorf("%w: %w", ErrQueue, err)
+	}
+	return at, nil
+}
+
 // Kinds of messages that ask for one person's Home tab, whose id is the person's, or for the tabs of everyone in a
 // tenant who has theirs open, whose id is the tenant's.
 const (
@@ -293,7 +308,7 @@ type message struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Task   string `json:"task,omitempty"`
-	After  int64  `json:"after,omitempty"`  // of a Home tab: not before, in seconds
+	After  int64  `json:"after,omitempty"`  // not before, in seconds
 	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
 	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
 	Rev     int `json:"rev,omitempty"`

@@ -12,6 +12,9 @@ type Effects struct {
 	Tell  []Telling
 	Wake  []Wait // waiting runs to wake, because their gate is decided or they are superseded
 	Cards bool   // the cards in Slack are older than the rows
+	// Progress is how many of the newest revisions only show how far the work has come: they made no decision, no
+	// question, no end and no card.
+	Progress int
 	// Erased is set if all of the aggregate must be deleted but its head and what lives longer. It is committed when that
 	// is done. Only the sweeper may delete.
 	Erased Decision[Aggregate]

@@ -30,7 +30,25 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		again := a.TryAgainAt(c)
 		return again != nil && !now.Before(*again)
 	})
+	out.Progress = a.progress()
 	return out
+}
+
+// progress returns how many of the newest revisions only show how far a running execution has come.
+func (a *Aggregate) progress() int {
+	e := a.Execution()
+	if e == nil || e.Status != ExecutionRunning || a.Head.Ended != nil || a.Head.Parked != nil || a.Asked() != nil {
+		return 0
+	}
+	since := 0
+	for _, row := range a.Rows() {
+		switch row.(type) {
+		case *Execution, *StepResult:
+		default:
+			since = max(since, row.Revision())
+		}
+	}
+	return max(0, a.Head.Rev-since)
 }
 
 // tryAgainAfter is the interval for retrying a card that Slack refused while a person is asked. Slack sends no event
