@@ -50,7 +50,10 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 				return nil, err
 			}
 		} else {
+			was := all[i].Root().Common()
 			c = s.numbered(c)
+			c.Rely = slices.DeleteFunc(slices.Clone(c.Rely), was.Proves)
+			c.Head.Common().Newest = was.Followed(c)
 			actions, err := s.moves(all[i], c)
 			if err != nil {
 				return nil, err

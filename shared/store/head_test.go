@@ -13,8 +13,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// beside are the head's members that a Change does not write: those that identify the task, and the bookkeeping.
-var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev", "Redraws", "DrawAt", "SweepFailures"}
+// beside are the head's members that no decision writes: those that identify the task, the bookkeeping, and Newest.
+var beside = []string{"TenantID", "TaskID", "Requester", "CreatedAt", "Rev", "LastChange", "DueAt", "ShownRev", "Redraws", "DrawAt", "SweepFailures", "Newest"}
 
 func testHead(t *testing.T, st *taskStore) {
 	ref := created(t, st, 1)

@@ -16,6 +16,7 @@ type Head struct {
 	Requester  string    `json:"requester"`
 	CreatedAt  time.Time `json:"created_at"`
 	ChangedAt  time.Time `json:"changed_at"`
+	Newest     Newest    `json:"newest,omitempty"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See

@@ -260,6 +260,12 @@ func StepKey(process, attempt, order int) string {
 	return fmt.Sprintf("STEP#%04d#%03d#%02d", process, attempt, order)
 }
 
+// Many decisions rely on these rows; see aggregate.Relied.
+func (*Task) Relied()      {}
+func (*Prompt) Relied()    {}
+func (*Process) Relied()   {}
+func (*Execution) Relied() {}
+
 func (r *Request) Key() string    { return "REQUEST" }
 func (t *Task) Key() string       { return "TASK" }
 func (p *Prompt) Key() string     { return PromptKey(p.Version) }

@@ -26,6 +26,8 @@ func GateKey(process, attempt, order int) string {
 	return fmt.Sprintf("GATE#%04d#%03d#%02d", process, attempt, order)
 }
 
+func (*StepGate) Relied() {}
+
 func (g *StepGate) Key() string { return GateKey(g.ProcessVersion, g.Attempt, g.Order) }
 
 func (g StepGate) At(rev int) aggregate.Row { g.Rev = rev; return &g }

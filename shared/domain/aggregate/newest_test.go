@@ -1,0 +1,49 @@
+package aggregate_test
+
+import (
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+func TestTheHeadProvesWhatItNoted(t *testing.T) {
+	prompt := func(version, rev int) *task.Prompt {
+		return &task.Prompt{Version: version, Meta: aggregate.Meta{Rev: rev}}
+	}
+	head := aggregate.Head{Rev: 1, Newest: aggregate.FirstRows(aggregate.Change{Rows: []aggregate.Row{&task.Request{}}})}
+	commit := func(c aggregate.Change) {
+		head.Newest = head.Followed(c)
+		head.Rev++
+	}
+	commit(aggregate.Change{Rows: []aggregate.Row{prompt(1, 0), &task.Task{}, &task.StepResult{Order: 1}}})
+	commit(aggregate.Change{Rows: []aggregate.Row{prompt(2, 0)}})
+	commit(aggregate.Change{Rows: []aggregate.Row{&task.Execution{ProcessVersion: 1, Attempt: 1}}})
+	commit(aggregate.Change{Drop: []aggregate.Row{&task.Execution{ProcessVersion: 1, Attempt: 1}}})
+	expect.Is(t, head.Newest, "5 PROMPT#0002=3 TASK=2 EXECUTION#0001#001=0")
+	for name, tt := range map[string]struct {
+		row    aggregate.Row
+		proven bool
+	}{
+		"the newest version":             {prompt(2, 3), true},
+		"as it was before":               {prompt(2, 2), false},
+		"the newest version as absent":   {prompt(2, 0), false},
+		"an older version":               {prompt(1, 2), false},
+		"that there is no later version": {prompt(3, 0), true},
+		"a later version":                {prompt(3, 4), false},
+		"another type":                   {&task.Task{Meta: aggregate.Meta{Rev: 2}}, true},
+		"a type that never was":          {&task.Process{Version: 1}, true},
+		"a type that is there by now":    {&task.Process{Version: 1, Meta: aggregate.Meta{Rev: 4}}, false},
+		"a deleted row":                  {&task.Execution{ProcessVersion: 1, Attempt: 1}, true},
+		"a row that nobody notes":        {&task.StepResult{Order: 1, Meta: aggregate.Meta{Rev: 2}}, false},
+	} {
+		expect.Is(t, head.Proves(tt.row), tt.proven, name)
+	}
+
+	behind := head
+	behind.Rev++ // an early release committed
+	expect.That(t, !behind.Proves(prompt(2, 3)) && behind.Followed(aggregate.Change{}) == "", "%q is believed at revision %d", behind.Newest, behind.Rev)
+	never := aggregate.Head{Rev: 5}
+	expect.That(t, !never.Proves(prompt(2, 3)) && !never.Proves(prompt(3, 0)), "a head without notes proves something")
+}
