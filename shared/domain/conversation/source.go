@@ -318,14 +318,14 @@ var aboutSource = language.InEach(
 			ReasonSourceGone: "The source was removed from the settings, so its files weren’t fetched. The conversation " +
 				"continues without files.",
 			ReasonSourceRefused: "GitHub refused to provide the repository’s files. The conversation continues without files. Ask an " +
-				"administrator to check the connection on the Integrations page and the sources in the settings.",
+				"administrator to check the connection on the Integrations page and the sources in Settings.",
 			ReasonSourceOther: "This name now belongs to a different repository, so no files were fetched. The conversation " +
-				"continues without files. Ask an administrator to add the source again in the settings.",
+				"continues without files. Ask an administrator to add the source again in Settings.",
 			ReasonSourceTooLarge: "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
 				"fetched. The conversation continues without files.",
-			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in the " +
-				"settings), so no files were fetched. The conversation continues without files. Try again after midnight UTC, " +
-				"in a new conversation.",
+			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in " +
+				"Settings), so no files were fetched. The conversation continues without files. Try again in a new " +
+				"conversation after midnight UTC (9 AM in Japan).",
 			ReasonSourceUnfetched: "The repository’s files couldn’t be fetched. The conversation continues without files. " +
 				"Wait a moment, then try again in a new conversation.",
 		},

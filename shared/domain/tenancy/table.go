@@ -12,10 +12,10 @@ var Sections = []Section{
 	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
 			Words{Label: "方針に承認を求める", About: "「いいえ」にすると、承認なしで方針からステップを作ります。"},
-			Words{Label: "Require approval of policies", About: "If off, steps are planned without approving the policy."})},
+			Words{Label: "Require approval of policies", About: "If off, steps are planned without approval of the policy."})},
 		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
 			Words{Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップを承認なしで実行します。書き込みの前に確認するには、「承認済みの書き込みをそのまま実行する」を「いいえ」にします。"},
-			Words{Label: "Require approval of steps", About: "If off, steps run without approval. To pause before writes, use “Run approved writes without asking again”."})},
+			Words{Label: "Require approval of steps", About: "If off, steps run without approval. To pause before writes, turn off “Run approved writes without asking again”."})},
 		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
 			Words{Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
 			Words{Label: "Run approved writes without asking again", About: "If off, Ringi asks again before each write to a sheet and each direct message."})},
@@ -36,7 +36,7 @@ var Sections = []Section{
 			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
 			Words{Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、本人以外の承認が必要になります。承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
-			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines requests by direct message and conversations with agents, because nobody else could approve them."})},
+			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines direct-message requests and conversations with agents, because nobody else could approve them."})},
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
@@ -178,8 +178,8 @@ var Sections = []Section{
 				About: "協定世界時の 1 日 (日本では朝 9 時から) に、会話のためにリポジトリのファイルを取得できる回数です。やり直しは数えません。上限に達すると、その日に始まる会話はファイルなしで続き、そのことを伝えます。",
 				Unit:  "回", Logged: "1 日のソースの取得"},
 			Words{Label: "Source fetches per day (workspace)",
-				About: "How many times per UTC day conversations can fetch a repository’s files. Retries don’t count. Once " +
-					"reached, conversations started that day continue without files and say so.",
+				About: "How many times per UTC day (from 9 AM in Japan) conversations can fetch a repository’s files. " +
+					"Retries don’t count. Once reached, conversations started that day continue without files and say so.",
 				Unit: "fetches", Logged: "Source fetches per day"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
@@ -195,7 +195,7 @@ var Sections = []Section{
 				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
 			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。この設定は、依頼の文から言語を判断できないカードと、会話に使われます。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
-			Words{Label: "Language in Slack", About: "Cards use their request's language. This one is for conversations, and for requests that don't show one, such as a link. The console's language is separate.", Choices: []string{"日本語", "English"}})},
+			Words{Label: "Language in Slack", About: "Cards use their request’s language. This setting is for conversations, and for requests whose language isn’t clear, such as a link. The console’s language is separate.", Choices: []string{"日本語", "English"}})},
 	}},
 }
 

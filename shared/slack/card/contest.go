@@ -261,5 +261,5 @@ var contestWords = language.InEach(contestTexts{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi wrote this draft", task.ContestNoBudget: "Too little budget was left for a contest, so Ringi wrote this draft",
 		task.ContestFiles: "The contest's files can't be used, so Ringi wrote this draft",
 	},
-	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in the settings; otherwise approving or rejecting cancels the request",
+	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in Settings; otherwise approving or rejecting cancels the request",
 })
