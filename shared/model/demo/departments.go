@@ -122,12 +122,36 @@ func pairs(text string) string {
 	return ""
 }
 
+// joinedForm matches what joins a second department or month to the first. Behind anything else, the second may be a
+// choice, a recipient or a place, as in “Sales or HR”, “Sales to HR” and 「営業部の残業を人事部で」.
+var joinedForm = &lazy.Regexp{Text: `(?i)(?:\b(?:and|also|plus|as\s+well\s+as)|[,&+/\n、・]|と|や|および|及び|ならびに|並びに|あと|それと)\s*(?:(?:the|in|for|of|from|also|both|those)\s+)*$|^(?:メンバー|さん|\s)*も?\s*$`}
+
+// unjoined returns a second department that nothing joins to the one before it, empty if there is none.
+func unjoined(text string) string {
+	end := -1
+	for _, at := range wordForm.Get().FindAllStringIndex(text, -1) {
+		_, is := known[strings.ToLower(belongForm.Get().ReplaceAllString(text[at[0]:at[1]], ""))]
+		if !is && !strings.HasSuffix(text[at[0]:at[1]], "部") {
+			continue
+		}
+		between := text[max(end, 0):at[0]]
+		for _, f := range []*lazy.Regexp{overtimeForm, attendanceForm, monthForm} {
+			between = f.Get().ReplaceAllString(between, "")
+		}
+		if end >= 0 && !joinedForm.Get().MatchString(between) {
+			return text[at[0]:at[1]]
+		}
+		end = at[1]
+	}
+	return ""
+}
+
 // narrow takes the departments of a request.
 func (r *reading) narrow(s *scanner) {
 	departments, told := s.named()
 	r.departments, r.people = departments, append(r.people, told...)
 	if len(departments) > 1 { // “Sales and HR, only HR for September”
-		r.stop(r.words.NoSecond, s.twice)
+		r.stop(r.words.NoSecond, or(s.twice, unjoined(scan(r.text).text)))
 	}
 	if len(departments) > 0 && !r.topic.takesDepartments() {
 		r.stop(r.words.NoNarrow, departments[0])

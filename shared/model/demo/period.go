@@ -57,13 +57,15 @@ var (
 	quarterForm   = &lazy.Regexp{Text: `(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`}
 	lastFewForm   = &lazy.Regexp{Text: `(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`}
 	monthForm     = &lazy.Regexp{Text: `(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`}
+	choiceForm    = &lazy.Regexp{Text: `(?i)^\s*(?:か|または|又は|もしくは|あるいは|\bor\b)\s*$`} // stands between months
 	betweenForm   = &lazy.Regexp{Text: `(?i)^` + until + `$`}
 	andForm       = &lazy.Regexp{Text: `(?i)^\s*(?:and|&)\s*$`}
 	bothForm      = &lazy.Regexp{Text: `(?i)\bbetween\s+$`}
 	upToForm      = &lazy.Regexp{Text: `(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`}
 	endForm       = &lazy.Regexp{Text: `^\s*末?\s*(?:まで|以前)`}
 	sinceForm     = &lazy.Regexp{Text: `^\s*(?:から|以降|以来)`}
-	fromForm      = &lazy.Regexp{Text: `(?i)\b(?:from|since)\s+$`}
+	fromForm      = &lazy.Regexp{Text: `(?i)\bsince\s+$`} // “from August” may also mean August's
+	onForm        = &lazy.Regexp{Text: `^\s+on\b`}
 	mayForm       = &lazy.Regexp{Text: `(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`}
 )
 
@@ -281,6 +283,9 @@ func (s *scanner) months(now time.Time, p *period) {
 		if i+1 < len(found) {
 			next := found[i+1]
 			between, after := s.text[first.end:next.at], s.text[next.end:]
+			if choiceForm.Get().MatchString(between) {
+				p.open = s.text[first.at:next.end]
+			}
 			if betweenForm.Get().MatchString(between) || andForm.Get().MatchString(between) && bothForm.Get().MatchString(before) ||
 				bothEnds(between, after) {
 				last, i = next, i+1
@@ -289,7 +294,8 @@ func (s *scanner) months(now time.Time, p *period) {
 		from, to := ordered(first.m, last.m, first.year, last.year)
 		switch after := s.text[last.end:]; {
 		case first != last:
-		case from < thisMonth(now) && (sinceForm.Get().MatchString(after) || fromForm.Get().MatchString(before)):
+		case from < thisMonth(now) && (sinceForm.Get().MatchString(after) || fromForm.Get().MatchString(before) ||
+			onForm.Get().MatchString(after)):
 			to = thisMonth(now)
 		case upToForm.Get().MatchString(before) || endForm.Get().MatchString(after):
 			p.open = s.text[first.at:first.end] + endForm.Get().FindString(after)
