@@ -133,6 +133,7 @@ func (r *reading) extent(s *scanner) {
 	r.untold(s)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
+	r.stop(t.NoSecond, r.period.apart)
 	if strange := s.phrases(scan(r.text).text); r.topic == meeting {
 		r.aside = append(r.aside, strange...)
 	} else {
