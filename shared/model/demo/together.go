@@ -39,7 +39,7 @@ func share(text string, found []monthAsSaid) (apart string) {
 		}
 		switch {
 		case insteadOfForm.Get().MatchString(between) && !untilForm.Get().MatchString(after): // 9月より10月
-		case betweenForm.Get().MatchString(between) || choiceForm.Get().MatchString(between) || a.m == b.m || joins(between):
+		case a.m == b.m || betweenForm.Get().MatchString(between) || choiceForm.Get().MatchString(between) || joins(between):
 			continue
 		}
 		apart = strings.TrimSpace(text[b.at:b.end])
