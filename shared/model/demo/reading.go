@@ -105,9 +105,7 @@ func (r *reading) extent(s *scanner) {
 	}
 	later, unknown := r.time(s)
 	r.narrow(s)
-	if r.withMonth() {
-		r.stop(t.NoSecond, pairs(scan(r.text).text))
-	}
+	r.unsettled()
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
