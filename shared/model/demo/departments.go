@@ -83,13 +83,14 @@ func (s *scanner) named() (departments, told []string) {
 var pairForms = []struct {
 	letter string
 	form   *lazy.Regexp
-}{{"D", departmentForm}, {"D", wordForm}, {"M", monthForm}, {"O", overtimeForm}, {"A", attendanceForm}}
+}{{"D", departmentForm}, {"D", wordForm}, {"M", monthForm}, {"O", overtimeForm}, {"A", attendanceForm},
+	{"R", mentionForm}}
 
 // pairedForm matches departments, months or topics that each have another of their own.
-var pairedForm = &lazy.Regexp{Text: `DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM`}
+var pairedForm = &lazy.Regexp{Text: `DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM|DRDR|RDRD|MRMR|RMRM|RORA|RARO|ORAR|AROR`}
 
-// pairs returns where a text begins to name a second department, month or topic with one of its own, as in “HR in
-// September and Sales in October”. A plan would cover each at all times. It is empty if there is none.
+// pairs returns where a text begins to name a second department, month, topic or person with one of its own, as in “HR
+// in September and Sales in October”. A plan would cover each at all times, for everybody. It is empty if there is none.
 func pairs(text string) string {
 	type found struct {
 		at     int
@@ -107,11 +108,11 @@ func pairs(text string) string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return a.at - b.at })
-	for _, without := range []string{"OA", "M", "D"} {
+	for _, with := range []string{"DM", "DOA", "MOA", "DR", "MR", "OAR"} {
 		var order string
 		var said []string
 		for _, f := range all {
-			if !strings.Contains(without, f.letter) && !strings.HasSuffix(order, f.letter) {
+			if strings.Contains(with, f.letter) && !strings.HasSuffix(order, f.letter) {
 				order, said = order+f.letter, append(said, f.said)
 			}
 		}

@@ -28,6 +28,7 @@ type period struct {
 	months  []month // in order
 	part    string  // words for less than whole months
 	open    string  // words for a period that has an end and no beginning
+	apart   string  // a month that nothing joins to the one before it
 	quarter bool    // the text names a quarter, which is taken as one of a fiscal year from April
 }
 
@@ -257,12 +258,7 @@ func shift(said string) int {
 
 // months takes out single months and ranges of months.
 func (s *scanner) months(now time.Time, p *period) {
-	type named struct {
-		at, end int
-		m       month
-		year    bool
-	}
-	var found []named
+	var found []monthAsSaid
 	for _, at := range monthForm.Get().FindAllStringSubmatchIndex(s.text, -1) {
 		group := func(n int) string {
 			if at[2*n] < 0 {
@@ -274,8 +270,9 @@ func (s *scanner) months(now time.Time, p *period) {
 			continue // may is the verb here
 		}
 		m, year := monthSaid(now, group)
-		found = append(found, named{at[0], at[1], m, year})
+		found = append(found, monthAsSaid{at[0], at[1], m, year, group(3)+group(5)+group(8) != "", group(7) != ""})
 	}
+	p.apart = share(s.text, found)
 	text := []byte(s.text)
 	for i := 0; i < len(found); i++ {
 		first, last := found[i], found[i]

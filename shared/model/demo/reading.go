@@ -105,9 +105,7 @@ func (r *reading) extent(s *scanner) {
 	}
 	later, unknown := r.time(s)
 	r.narrow(s)
-	if r.withMonth() {
-		r.stop(t.NoSecond, pairs(scan(r.text).text))
-	}
+	r.unsettled()
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
@@ -133,6 +131,7 @@ func (r *reading) extent(s *scanner) {
 	r.untold(s)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
+	r.stop(t.NoSecond, r.period.apart)
 	if strange := s.phrases(scan(r.text).text); r.topic == meeting {
 		r.aside = append(r.aside, strange...)
 	} else {
