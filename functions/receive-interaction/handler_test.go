@@ -153,7 +153,7 @@ func testSubmitLate(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID)), workspace.Tanaka)
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
 	w.shown()
-	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "承認済みです。\n入力した却下理由は、反映されていません。")
+	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "承認しました。\n入力した却下理由は、反映されていません。")
 	w.healed()
 	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
 }
@@ -168,7 +168,7 @@ func testRejectTwice(t *testing.T, w *world) {
 	w.told(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki, "<@"+workspace.Suzuki+">")
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
 		w.shown()
-		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下済みです。\n入力した却下理由は、反映されていません。")
+		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下しました。\n入力した却下理由は、反映されていません。")
 		w.healed()
 	}
 	got := w.Load().Prompts[0]

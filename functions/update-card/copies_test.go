@@ -184,7 +184,7 @@ func testOwnLanguage(t *testing.T, w *world) {
 	w.done()
 	w.Cancel()
 	w.drawn()
-	expect.That(t, strings.Contains(strings.Join(w.direct(workspace.Sato), ""), "取り消し"), "%v",
+	expect.That(t, strings.Contains(strings.Join(w.direct(workspace.Sato), ""), "キャンセル"), "%v",
 		w.direct(workspace.Sato))
 	w.shows("", "キャンセル")
 	before := len(w.direct(workspace.Sato))

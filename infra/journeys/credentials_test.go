@@ -47,7 +47,7 @@ func TestACardSaysThatFreeeMustBeConnectedAgain(t *testing.T) {
 	rows := connected(t, s)
 	s.Vendors.Revoke("freee")
 	d.Approve(workspace.Suzuki)
-	d.Card("CARD#execution", "freee人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
+	d.Card("CARD#execution", "freee 人事労務 の認証が切れています。管理者に接続し直してもらってから再実行してください。")
 	row, err := rows.Integration(t.Context(), d.Ref.Tenant, "freee")
 	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused || row.Credentials != "" {
 		t.Errorf("%+v, %v", row, err)
@@ -84,7 +84,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 		t.Errorf("%d entries", recorded)
 	}
 	d.Approve(workspace.Suzuki) // unlike Slack, the sandbox still delivers
-	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee人事労務 との接続は解除されています。")
+	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee 人事労務 との接続は解除されています。")
 	expect.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
 	deliver(t, s, body, 1)

@@ -64,7 +64,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	// The policy was rejected meanwhile: the message comes too late as a reason, but not as a request.
 	request.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
-	if notes := request.Told(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下済みです") {
+	if notes := request.Told(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下しました") {
 		t.Errorf("told %q", notes)
 	}
 	request.Click(workspace.Suzuki, "CARD#task", "take_as_request")

@@ -43,7 +43,7 @@ func TestAThousandContestsArePagedThrough(t *testing.T) {
 	w := consoletest.Start(t)
 	ids := w.Competed(1000, varied(w.Now()))
 	for locale, says := range map[string][]string{
-		"ja": {"今月の勤怠をまとめる", "稟議の方針の作成", "完了", "進行中", "中止", "中断"},
+		"ja": {"今月の勤怠をまとめる", "依頼の実行方針の作成", "完了", "進行中", "中止", "中断"},
 		"en": {"今月の勤怠をまとめる", "Policy of a request", "Completed", "Running", "Cancelled", "Interrupted"},
 	} {
 		b := w.As(workspace.Suzuki)

@@ -130,7 +130,7 @@ func boardNamesRequests(t *testing.T, w *consoletest.World) {
 	alone.Plays(1, 1, 0.6, "案")
 	for _, path := range []string{"/console/contests/board", "/console/contests/board?team=team-a", "/console/contests"} {
 		page := w.As(workspace.Suzuki).Get(path)
-		page.Says(t, http.StatusOK, "勤怠の方針", "稟議の方針の作成", "備品の長い長い", "…")
+		page.Says(t, http.StatusOK, "勤怠の方針", "依頼の実行方針の作成", "備品の長い長い", "…")
 		page.Lacks(t, "&lt;data&gt;", "終わり")
 		for _, link := range []string{of.Page(), alone.Page(), "/console/tasks/" + ref.ID} {
 			expect.That(t, strings.Contains(page.Body, `href="`+link+`"`), "%s doesn't lead to %s", path, link)

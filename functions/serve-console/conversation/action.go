@@ -79,8 +79,22 @@ type writtenCommand struct {
 // changedFile is a path of a difference: what became of it, and its lines.
 type changedFile struct {
 	Path, What string
-	Lines      []string
+	Lines      []differenceLine
 	AsItIs     writtenText // its lines as they are
+}
+
+// differenceLine is a line of a difference, with its sign.
+type differenceLine string
+
+// Class returns the style class of an added or removed line.
+func (l differenceLine) Class() string {
+	switch l[:min(1, len(l))] {
+	case "+":
+		return "added"
+	case "-":
+		return "removed"
+	}
+	return ""
 }
 
 // changedFiles renders a difference. address returns where the change with a number, from 1, is as it is.
@@ -89,7 +103,10 @@ func changedFiles(changes []conversation.FileChange, words web.Texts, locale str
 ) {
 	for i, c := range changes {
 		x := changedFile{Path: legible.Spelled(c.Path), What: card.Became(c, locale) + card.Earlier(c.By, locale)}
-		if x.Lines = card.DifferenceLines(c, words.Say("no_line_end")); len(x.Lines) > 0 {
+		for _, line := range card.DifferenceLines(c, words.Say("no_line_end")) {
+			x.Lines = append(x.Lines, differenceLine(line))
+		}
+		if len(x.Lines) > 0 {
 			x.AsItIs = writtenText{AsItIs: address(i + 1), Differs: spelled(c)}
 		}
 		out = append(out, x)

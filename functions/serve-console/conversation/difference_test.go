@@ -34,7 +34,8 @@ func showsDifferences(t *testing.T, w *consoletest.World) {
 	x := k.Proposes(conversation.CodeGenerate, completed(t, conversation.Payload{
 		Edits: []conversation.Edit{{Path: "a.txt", Old: "二行目", New: "<b>two</b>\u202e"}}}), "")
 	page := sato.Get(k.Page())
-	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus("-二行目\n\\ (行末の改行なし)\n+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩"), "✅ 承認</button>", k.Page()+"/actions/1/1", "元の文字のまま開く")
+	page.Holds(t, "a.txt", plus("変更 · +1 −1 行"), plus(" 一行目⟨U+000D⟩"), plus(`<span class="removed">-二行目</span>`), "(行末の改行なし)</span>",
+		plus(`<span class="added">+&lt;b&gt;two&lt;/b&gt;⟨U+202E⟩</span>`), "✅ 承認</button>", k.Page()+"/actions/1/1", "元の文字のまま開く")
 	expect.Same(t, k.Page()+"?done=act_approve", sato.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, x, "")).To)
 	k.Begins()
 	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Version: strings.Repeat("a", 64),

@@ -79,7 +79,7 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")
 	expect.Same(t, k.Page()+"?done=act_close_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActClose, nil, "")).To)
 	page = sato.Get(k.Page())
-	page.Holds(t, "session.closed", "開けなくなり、内容が削除されるのは次の日時です", "35 日後まで", "読める人", "この会話をもう一度始める")
+	page.Holds(t, "session.closed", "次の日時に開けなくなり、内容が削除されます", "35 日後まで", "読める人", "この会話を再開する")
 	page.Lacks(t, "data-live")
 	expect.Same(t, k.Page()+"?done=act_reopen_session", sato.Post(k.Page()+"/act", consoletest.ActOn(conversation.ActReopen, nil, "")).To)
 	w.Later(2 * time.Second)

@@ -45,7 +45,7 @@ func insightsSay(t *testing.T, w *consoletest.World) {
 	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), happened(w.Tenant.ID, "t1", w.Now())))
 	b := w.As(workspace.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、キャンセル 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
+		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、中止 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
 		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "plus 1 failed and 0 cancelled"},
 	} {
 		b.Locale = locale
@@ -112,7 +112,7 @@ func insightsOfThousand(t *testing.T, w *consoletest.World) {
 	}
 	expect.NoError(t, sums.Of(w.Store.Table(), w.Store.Kinds()).PutFacts(t.Context(), all))
 	page := w.As(workspace.Suzuki).Get("/console/insights")
-	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、キャンセル 0 件"} {
+	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、中止 0 件"} {
 		expect.That(t, strings.Contains(page.Text(), text), "%q is missing: %v", text, page)
 	}
 	got := strings.Count(page.Body, `<th scope="row">`+daily.Day(w.Now())[:4])

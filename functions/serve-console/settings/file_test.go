@@ -67,7 +67,7 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World
 	b := w.As(workspace.Suzuki)
 	for text, want := range map[string]string{
 		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(settingsyaml.RuleUnknown),
-		"\nmax_versions: 99": "1 行目: 作り直しの上限 : 1〜50 を入力してください。",
+		"\nmax_versions: 99": "1 行目: バージョンの上限 : 1〜50 を入力してください。",
 		"approvers:\n  users:\n  - " + workspace.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
 		"a: [": ja.Rule(settingsyaml.RuleSyntax),
 	} {

@@ -239,6 +239,8 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *consolet
 	b.Post("/console/welcome", nil).Says(t, http.StatusOK)
 	expect.That(t, !w.SettingsNow().SelfApprovalChosen, "no choice")
 	b.Post("/console/welcome", url.Values{"allow_self_approval": {"true"}}).Says(t, http.StatusSeeOther)
+	words := web.TextsOf("welcome", "ja")
+	b.Get("/console/welcome").Says(t, http.StatusOK, words.Say("back"), words.Say("recorded")).Lacks(t, words.Say("note"), words.Say("later"))
 	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}}          // of a page that was opened before
 	w.As(workspace.Suzuki).Post("/console/welcome", late).Says(t, http.StatusConflict) // a second answer to the question
 	if s := w.SettingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.Get("/console/settings").Text(), ja.Say("choose")) {

@@ -35,7 +35,7 @@ var shop = agent.Source{Name: "shop", Repository: "acme/shop", Ref: "heads/main"
 
 func testASourceIsListed(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
-	b.Get("/console/settings").Says(t, http.StatusOK, "提供元がリポジトリのファイルを受け取ります").Holds(t,
+	b.Get("/console/settings").Says(t, http.StatusOK, "リポジトリのファイルが、そのエージェントの提供元に渡ります").Holds(t,
 		`<option value="" selected>選んでください</option>`)
 	b.Post("/console/settings", sources(w)).Leads(t, "/console/settings?done=saved")
 	expect.Same(t, []agent.Source{shop}, w.SettingsNow().Sources)

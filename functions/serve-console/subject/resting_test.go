@@ -105,7 +105,7 @@ func pointsAtAStep(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 			w.Approve()
 			w.Ran(consoletest.Inline(string(consoletest.Message(1, "一通目").ToolInput)), consoletest.Inline(`{}`))
 			checks(w, 2, consoletest.Message(2, "二通目"))
-			p.says("鈴木", "に承認済みです。", "承認待ち: ステップの実行", "今の内容を開く")
+			p.says("鈴木", "に承認しました。", "承認待ち: 実行前の確認", "今の内容を開く")
 		} else { // the focused element keeps the focus
 			p.Eval(fmt.Sprintf(`document.querySelector(%q).focus()`, approveButton))
 			w.Approve()
@@ -150,7 +150,7 @@ func pointsInALowWindow(t *testing.T, w *consoletest.World, c *chromium.Browser)
 	}
 	w.Approve()
 	for _, p := range pages {
-		p.says("に承認済みです。")
+		p.says("に承認しました。")
 		p.Until(lineSeen + ` && window.isThere()`)
 		p.Until(`document.querySelector(".gate h2").innerText.startsWith("判断済み:")`)
 		p.Accessible(t)
@@ -196,7 +196,7 @@ func pointsAtNothing(t *testing.T, w *consoletest.World, c *chromium.Browser) {
 	p.Press("textarea")
 	p.Keys("分けて")
 	w.Approve()
-	p.says("に承認済みです。")
+	p.says("に承認しました。")
 	p.Until(`document.activeElement.matches("textarea[readonly]") && document.activeElement.value === "分けて"`)
 	p.Clean()
 }

@@ -28,7 +28,7 @@ func answersOfATask(t *testing.T, w *consoletest.World) {
 	w.AskForSteps(consoletest.Message(1, "締切は金曜です"))
 	a = w.As(workspace.Tanaka).Post(w.TaskPage()+"/act", form)
 	expect.Same(t, http.StatusConflict, a.Status)
-	a.Holds(t, "に承認済みです", "承認待ち: 実行ステップ v1", `<a href="`+w.TaskPage()+`">今の内容を開く</a>`)
+	a.Holds(t, "に承認しました", "承認待ち: 実行ステップ v1", `<a href="`+w.TaskPage()+`">今の内容を開く</a>`)
 	a.Lacks(t, `value="approve"`, `value="reject"`, `value="cancel_task"`, "data-asks")
 	a = suzuki.Get(w.TaskPage() + "?done=act_approve")
 	a.Holds(t, "承認しました。", "承認待ち: 実行ステップ v1")

@@ -139,9 +139,9 @@ type askedItem struct {
 	origin aggregate.Origin
 	title  string
 	rank   task.Priority
-	agent  string         // of a conversation
-	text   string         // of the requester's message
-	before []task.Process // the process that has the gate's step
+	agent  string        // of a conversation
+	text   string        // of the requester's message
+	plan   *task.Process // that has the gate's step
 }
 
 // waiting returns waiting items. A member sees those of requests that they may see or decide. Pages without any for the
@@ -228,7 +228,7 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 			continue
 		}
 		if p, ok := plans[stepsOf(x)]; ok {
-			a.before = append(a.before, p)
+			a.plan = &p
 		}
 		out = append(out, a)
 	}
@@ -271,8 +271,8 @@ func (c *Pages) read(
 			is.Effects = namedEffects(reader, row.Steps)
 		case *task.StepGate:
 			is.OneStep = row.Order
-			for _, p := range x.before {
-				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
+			if i := x.gated(row); i >= 0 {
+				is.Effects = namedEffects(reader, x.plan.Steps)[i : i+1]
 			}
 		case *conversation.Action:
 			is.Path, is.Version, is.Writes = "/console/sessions/"+x.Ref.ID, 0, words.In("acts", row.ActionType)
@@ -329,21 +329,19 @@ func (x askedItem) steps() []task.Step {
 	case *task.Process:
 		return row.Steps
 	case *task.StepGate:
-		for _, p := range x.before {
-			return stepOf(p.Steps, row)
+		if i := x.gated(row); i >= 0 {
+			return x.plan.Steps[i : i+1]
 		}
 	}
 	return nil
 }
 
-// stepOf returns the gate's step.
-func stepOf(steps []task.Step, g *task.StepGate) []task.Step {
-	for i, s := range steps {
-		if s.StepID == g.StepID && s.Order == g.Order {
-			return steps[i : i+1]
-		}
+// gated returns the index of the gate's step in its plan, or -1 if that is gone.
+func (x askedItem) gated(g *task.StepGate) int {
+	if x.plan == nil {
+		return -1
 	}
-	return nil
+	return x.plan.StepOf(g)
 }
 
 // askers returns the people who made the request.
@@ -366,14 +364,4 @@ func namedEffects(reader Reader, steps []task.Step) []string {
 		out[i] = legible.Isolated(card.OneLine(s.Name())) + ": " + out[i]
 	}
 	return out
-}
-
-// oneOf returns the line of the gate's step.
-func oneOf(lines []string, steps []task.Step, g *task.StepGate) []string {
-	for i, s := range steps {
-		if s.StepID == g.StepID && s.Order == g.Order {
-			return lines[i : i+1]
-		}
-	}
-	return nil
 }

@@ -225,6 +225,8 @@ func testManyApprovals(t *testing.T, w *consoletest.World) {
 	second := b.Get(first.Link("next"))
 	second.Says(t, 200, "全社", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage), "最初のページ")
 	second.Lacks(t, `data-live`)
+	second.Lacks(t, "並び順は、ページごとに適用されます")
+	b.Get(first.Link("next")+"&sort=due").Says(t, 200, "並び順は、ページごとに適用されます")
 	b.Get(second.Link("prev")).Says(t, 200, "人事 00", fmt.Sprintf("人事 %02d", taskpages.WaitingOfPage-1))
 }
 

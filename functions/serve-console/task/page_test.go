@@ -183,7 +183,7 @@ func onlyWhatWasShown(t *testing.T, w *consoletest.World) {
 		if a.Status != http.StatusConflict {
 			t.Errorf("%s of the first version: %d", form.Get("act"), a.Status)
 		}
-		a.Holds(t, "v2", "却下済みです")
+		a.Holds(t, "v2", "却下しました")
 		if form.Get("act") == "reject" {
 			a.Holds(t, "この理由は失われない\n二行目")
 		}

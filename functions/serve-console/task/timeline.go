@@ -11,6 +11,7 @@ type Timeline struct {
 	From  time.Time
 	Bars  []Bar
 	Ticks []string // the axis's labels, at equal distances from its beginning to its end
+	Grid  []int    // the ticks between both ends, in thousandths of the axis
 }
 
 // Bar is a step on the timeline, in thousandths of its length.
@@ -20,8 +21,8 @@ type Bar struct {
 	Status, Name, Took string
 }
 
-// quarters are the distances between the axis's ticks: the first that is long enough is taken.
-var quarters = []time.Duration{
+// distances between the axis's ticks: the first of which four reach the end is taken.
+var distances = []time.Duration{
 	100 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 3 * time.Second,
 	5 * time.Second, 10 * time.Second, 15 * time.Second, 20 * time.Second, 30 * time.Second, time.Minute,
 	2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 10 * time.Minute,
@@ -29,14 +30,15 @@ var quarters = []time.Duration{
 	24 * time.Hour, 48 * time.Hour, 96 * time.Hour, 7 * 24 * time.Hour,
 }
 
-// quarter returns a fourth of the axis for a span; a span beyond all of them is not rounded.
-func quarter(span time.Duration) time.Duration {
-	for _, q := range quarters {
-		if 4*q >= span {
-			return q
+// axis returns the distance between the ticks for a span, and how many of them reach its end. A span beyond all
+// distances is not rounded.
+func axis(span time.Duration) (each time.Duration, ticks int) {
+	for _, each := range distances {
+		if 4*each >= span {
+			return each, int((span + each - 1) / each)
 		}
 	}
-	return span/4 + 1
+	return span/4 + 1, 4
 }
 
 // timeline places an attempt's steps, but for those that were carried over.
@@ -61,18 +63,22 @@ func (r Reader) timeline(t Attempt) *Timeline {
 	if from.IsZero() || len(begun) == 0 || !until.After(from) {
 		return nil
 	}
-	each := quarter(until.Sub(from))
+	each, ticks := axis(until.Sub(from))
+	whole := time.Duration(ticks) * each
 	out := &Timeline{From: from, Ticks: []string{"0"}}
-	for i := range 4 {
-		out.Ticks = append(out.Ticks, r.length(time.Duration(i+1)*each))
+	for i := 1; i <= ticks; i++ {
+		out.Ticks = append(out.Ticks, r.length(time.Duration(i)*each))
+		if i < ticks {
+			out.Grid = append(out.Grid, 1000*i/ticks)
+		}
 	}
 	for _, s := range begun {
 		lasted := s.lasted
 		if s.Status == string(task.StepRunning) {
 			lasted = until.Sub(s.Started)
 		}
-		x := min(int(1000*s.Started.Sub(from)/(4*each)), 994)
-		width := min(max(6, int(1000*lasted/(4*each))), 1000-x)
+		x := min(int(1000*s.Started.Sub(from)/whole), 994)
+		width := min(max(6, int(1000*lasted/whole)), 1000-x)
 		out.Bars = append(out.Bars, Bar{
 			Key: s.Key, Order: s.Step.Order, X: x, Width: width, Status: s.Status, Name: s.Step.Name, Took: r.length(lasted),
 		})

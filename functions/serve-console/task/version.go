@@ -279,12 +279,10 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 			if row.ID != open.ID || p.Version != row.ProcessVersion {
 				continue
 			}
-			for i, s := range p.Steps {
-				if s.StepID == row.StepID && s.Order == row.Order {
-					g.Step = &r.steps(a, p.Steps)[i]
-					g.Call, g.Whole = r.call(s, row.Arguments, len(row.Arguments.JSON))
-					g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
-				}
+			if i := p.StepOf(row); i >= 0 {
+				g.Step = &r.steps(a, p.Steps)[i]
+				g.Call, g.Whole = r.call(p.Steps[i], row.Arguments, len(row.Arguments.JSON))
+				g.Whole = g.Whole && len(row.Arguments.JSON) <= maxWhole
 			}
 		}
 	}

@@ -2,8 +2,9 @@ package task
 
 import "fmt"
 
-// A page shows so many steps, of executions and then of plans, and so many bytes of arguments and results; the newest
-// come first, and the newest of all is always shown. The rest is a link away: the address then names what to show besides. What waits for a decision is drawn whole.
+// A page shows at most mostSteps steps, of executions and then of plans, and mostShown bytes of arguments and results. The
+// newest come first, and the newest of all is always shown. The rest is a link away: its address names what to show
+// besides. What waits for a decision is drawn whole.
 const (
 	mostSteps = 60
 	mostShown = 24 << 10

@@ -59,7 +59,7 @@ func TestWithoutGitHubAConversationGoesOnWithoutFiles(t *testing.T) {
 	running.Vendors.Fail(vendors.GitHub, http.StatusNotFound, true)
 	defer running.Vendors.Fail(vendors.GitHub, 0, false)
 	d := begin(t, "claude@shop: こんにちは")
-	d.Shows("GitHub からファイルの取得を拒否されました")
+	d.Shows("GitHub にファイルの取得を拒否されました")
 	d.Shows("デモのエージェントです")
 	s := d.Load().Conversation
 	expect.That(t, s.Source.State == conversation.SourceFailed && s.WorkspaceVersion == "" && s.WorkspacePath == "files",

@@ -138,7 +138,7 @@ func TestARejectedDraftComesBackFromItsTeam(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	d.Reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "9月を対象にしてください")
-	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "差し戻しの理由を反映して")
+	expect.Has(t, driver.Face(d.Card("CARD#prompt#0002", "approve_prompt")), "却下理由を反映して")
 	a := d.Load()
 	first, n := a.Prompts[0], a.Prompt()
 	if n.Entry == nil || n.Entry.TeamID != first.Entry.TeamID || len(n.Contest.Entries) != 1 || n.Contest.ExecutionID == first.Contest.ExecutionID {

@@ -37,7 +37,7 @@ var japanese = words{
 	stop: "実行を中止しますか?", waits: "実行前の確認を待っています", stopped: "により中止されました",
 	draftFailed: "デモ用のモデルが、頼まれたとおりに失敗しました", failed: "❌ 実行失敗", said: "Slack に受け付けられませんでした",
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
-	check: "🔍 実行前の確認", faster: "承認済みです", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
+	check: "🔍 実行前の確認", faster: "承認しました", odd: "部署別にして", notTaken: "「部署別にして」 → 内容が分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
 	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 }

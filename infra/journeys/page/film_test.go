@@ -55,11 +55,15 @@ func TestTheFilmOfTheReadme(t *testing.T) {
 	}
 }
 
-// waits films a card that waits for a decision.
+// waits films a card that waits for a decision: where it begins, and then where its buttons are.
 func (v *visitor) waits(film *browser.Film, action string) {
 	v.t.Helper()
-	v.Until(`document.querySelector(` + browser.Quote(v.button(action)) + `)`)
-	film.Take(v.Tab, 3*time.Second)
+	button := `document.querySelector(` + browser.Quote(v.button(action)) + `)`
+	v.Until(button)
+	v.Eval(button + `.closest(".card").scrollIntoView({block: "start"})`)
+	film.Take(v.Tab, 1500*time.Millisecond)
+	v.Eval(button + `.closest(".card").scrollIntoView({block: "end"})`)
+	film.Take(v.Tab, 2*time.Second)
 }
 
 // filmed presses an element, and films the mouse pointer on it before.

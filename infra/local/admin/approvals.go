@@ -14,8 +14,10 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/line"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -49,13 +51,22 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
 }
 
-// Asked returns until when the task or conversation waits, and what its steps write to.
+// Asked returns until when the task or conversation waits, and what its steps or its action would write to.
 func (p approvals) Asked(ctx context.Context, id string) (sandbox.Asked, error) {
 	a, q, _, err := p.asks(ctx, id)
 	if a == nil || err != nil {
 		return sandbox.Asked{}, err
 	}
 	out := sandbox.Asked{Until: q.DecideBy}
+	if talk, is := a.(*conversation.Aggregate); is {
+		if x := talk.Action(q.ID); x != nil {
+			out.Writes = map[string]string{}
+			for _, locale := range language.All {
+				out.Writes[locale] = card.ActionCalled(x, locale)
+			}
+		}
+		return out, nil
+	}
 	t, is := a.(*task.Aggregate)
 	if !is || t.Process() == nil || q.Kind != task.CardProcess && q.Kind != task.CardStep {
 		return out, nil

@@ -81,11 +81,11 @@ func TestThePageOfAPullRequest(t *testing.T) {
 	want := "git -C &#39;" + strings.ReplaceAll(own.Path, "'", `&#39;\&#39;&#39;`) + "&#39; fetch "
 	expect.That(t, status == 200 && strings.Contains(text, want) && strings.Contains(text, " ringi/S/A:ringi/S/A</pre>") && strings.Contains(text, "&lt;Title&gt; #1"), "%d %s", status, text)
 	status, text = page("ringi-demo/shop/pull/1")
-	expect.That(t, status == 200 && strings.Contains(text, "in memory alone") && strings.Contains(text, "&#43;&lt;b&gt;"), "%d %s", status, text)
+	expect.That(t, status == 200 && strings.Contains(text, "only in memory") && strings.Contains(text, "&#43;&lt;b&gt;"), "%d %s", status, text)
 	status, text = page("local/it-s-mine/tree/ringi/S/A")
 	expect.Is(t, status, http.StatusNotFound, "a tree without files: %s", text)
 	status, text = page("ringi-demo/shop/tree/ringi/S/A")
-	expect.That(t, status == 200 && strings.Contains(text, `<pre id="files">a.txt</pre>`) && strings.Contains(text, "in memory alone"), "%d %s", status, text)
+	expect.That(t, status == 200 && strings.Contains(text, `<pre id="files">a.txt</pre>`) && strings.Contains(text, "only in memory"), "%d %s", status, text)
 	status, text = page("ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/shop")
 	expect.That(t, status == 200 && strings.Contains(text, "<pre id=\"files\">shop/__init__.py\nshop/cart.py\nshop/price.py</pre>"), "%d %s", status, text)
 	for _, none := range []string{"ringi-demo/shop/tree/none", "ringi-demo/shop/tree/" + demo.Ref("heads/main") + "/none", "local/none/tree/main", "local/it-s-mine/pull/2", "local/it-s-mine/pull/0", "local/it-s-mine/pull/x", "local/none/pull/1"} {

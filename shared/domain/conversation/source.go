@@ -297,8 +297,8 @@ var aboutSource = language.InEach(
 		},
 		failed: map[aggregate.Reason]string{
 			ReasonSourceGone:     "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。",
-			ReasonSourceRefused:  "GitHub からファイルの取得を拒否されました。会話はファイルなしで続きます。連携のページの接続と、設定のソースの確認を管理者に依頼してください。",
-			ReasonSourceOther:    "同じ名前の別のリポジトリになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。",
+			ReasonSourceRefused:  "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。",
+			ReasonSourceOther:    "この名前のリポジトリが登録時とは別のものになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。",
 			ReasonSourceTooLarge: "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。",
 			tenancy.ReasonSourcesDay: "ソースの取得が 1 日の上限 (設定の「1 日のソースの取得」) に達したため、ファイルを取得していません。会話はファイルなしで続きます。" +
 				"日本時間の午前 9 時以降に、新しい会話でお試しください。",
@@ -318,14 +318,14 @@ var aboutSource = language.InEach(
 			ReasonSourceGone: "The source was removed from the settings, so its files weren’t fetched. The conversation " +
 				"continues without files.",
 			ReasonSourceRefused: "GitHub refused to provide the repository’s files. The conversation continues without files. Ask an " +
-				"administrator to check the connection on the Integrations page and the sources in the settings.",
+				"administrator to check the connection on the Integrations page and the sources in Settings.",
 			ReasonSourceOther: "This name now belongs to a different repository, so no files were fetched. The conversation " +
-				"continues without files. Ask an administrator to add the source again in the settings.",
+				"continues without files. Ask an administrator to add the source again in Settings.",
 			ReasonSourceTooLarge: "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
 				"fetched. The conversation continues without files.",
-			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in the " +
-				"settings), so no files were fetched. The conversation continues without files. Try again after midnight UTC, " +
-				"in a new conversation.",
+			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in " +
+				"Settings), so no files were fetched. The conversation continues without files. Try again in a new " +
+				"conversation after midnight UTC (9 AM in Japan).",
 			ReasonSourceUnfetched: "The repository’s files couldn’t be fetched. The conversation continues without files. " +
 				"Wait a moment, then try again in a new conversation.",
 		},

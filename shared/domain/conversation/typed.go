@@ -169,7 +169,7 @@ var saidOfTyped = language.InEach(
 		busy:    "Meanwhile, another action started waiting for approval. Propose this again once that one is done.",
 		changed: "The conversation’s files have changed since. Please propose this again.",
 		failed:  "Something went wrong inside Ringi. Please propose this again later.",
-		closed:  "The conversation had already ended. Start it again, then propose this again.",
+		closed:  "The conversation had already ended. Reopen it, then propose this again.",
 	},
 )
 

@@ -17,6 +17,16 @@ func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
 
+// StepOf returns the index of the step that a gate of the process is for, or -1.
+func (p *Process) StepOf(g *StepGate) int {
+	for i, s := range p.Steps {
+		if s.StepID == g.StepID && s.Order == g.Order {
+			return i
+		}
+	}
+	return -1
+}
+
 // gates returns all gates of the task in the order in which they open.
 func (a *Aggregate) gates() []Gated {
 	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates))

@@ -74,7 +74,7 @@ func SettingNamed(name string) (Setting, bool) {
 	return x, ok
 }
 
-var withUnit = language.InEach("%s(%s)", "%s (%s)")
+var withUnit = language.InEach("%s (%s)", "%s (%s)")
 
 // Asked reports whether the setting is on a page.
 func (x Setting) Asked() bool { return x.Says[0].Label != "" }

@@ -11,11 +11,11 @@ import (
 var Sections = []Section{
 	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
 		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "方針に承認を求める", About: "「いいえ」にすると、承認なしで方針からステップを作ります。"},
-			Words{Label: "Require approval of policies", About: "If off, steps are planned without approving the policy."})},
+			Words{Label: "実行方針の承認を求める", About: "「いいえ」にすると、承認なしで方針からステップを作ります。"},
+			Words{Label: "Require approval of policies", About: "If off, steps are planned without approval of the policy."})},
 		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
-			Words{Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップを承認なしで実行します。書き込みの前に確認するには、「承認済みの書き込みをそのまま実行する」を「いいえ」にします。"},
-			Words{Label: "Require approval of steps", About: "If off, steps run without approval. To pause before writes, use “Run approved writes without asking again”."})},
+			Words{Label: "実行ステップの承認を求める", About: "「いいえ」にすると、ステップを承認なしで実行します。書き込みの前に確認するには、「承認済みの書き込みをそのまま実行する」を「いいえ」にします。"},
+			Words{Label: "Require approval of steps", About: "If off, steps run without approval. To pause before writes, turn off “Run approved writes without asking again”."})},
 		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
 			Words{Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
 			Words{Label: "Run approved writes without asking again", About: "If off, Ringi asks again before each write to a sheet and each direct message."})},
@@ -36,12 +36,12 @@ var Sections = []Section{
 			Words{Label: "Direct messages to approvers", About: "Also sends each approval card by direct message to the listed approvers, including group members (up to 20 people).", Choices: []string{"Send", "Don’t send"}})},
 		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
 			Words{Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、本人以外の承認が必要になります。承認者を指名するまで、ダイレクトメッセージでの依頼とエージェントとの会話は受け付けません。本人しか承認できないためです。"},
-			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines requests by direct message and conversations with agents, because nobody else could approve them."})},
+			Words{Label: "People may approve their own requests", About: "If off, someone else must approve. Until you name approvers, Ringi declines direct-message requests and conversations with agents, because nobody else could approve them."})},
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
-			Words{Label: "作り直しの上限", About: "差し戻しなどで作り直せるバージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
+			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},
 	}},
 	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
@@ -49,7 +49,7 @@ var Sections = []Section{
 			Words{Label: "依頼 1 件の予算", About: "AI の利用料がこの額に達すると、依頼は止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル"},
 			Words{Label: "Budget per request", About: "A request stops when its AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_cost_day_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
-			Words{Label: "1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では朝 9 時から) の合計です。上限に達すると、その日は新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 日の予算 (米ドル)"},
+			Words{Label: "1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では午前 9 時から) の合計です。上限に達すると、その日は新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 日の予算 (米ドル)"},
 			Words{Label: "Daily budget (workspace)", About: "Total per UTC day (from 9 AM in Japan). Once reached, no new AI calls start that day. Calls in progress can exceed it.", Unit: "US dollars", Logged: "Daily budget (US dollars)"})},
 		{Name: "max_cost_month_usd", Kind: KindDollars, Limit: true, Says: language.InEach(
 			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。上限に達すると、翌月まで新しい AI の呼び出しが止まります。進行中の呼び出しの分は超えることがあります。", Unit: "米ドル", Logged: "1 か月の予算 (米ドル)"},
@@ -93,13 +93,13 @@ var Sections = []Section{
 	}},
 	{Key: "contest", Title: language.InEach("方針のコンテスト", "Draft contests"), Settings: []Setting{
 		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
-			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、最高点の案を承認に回します。ほかの案もカードから選べます。費用は 1 回につき、おおむね「コンテスト 1 回の予算」までです。差し戻すと、「差し戻された案を作り直す方法」に応じて追加の費用がかかります。全体の費用は、1 日と 1 か月の予算で抑えられます。使うには、Ringi の導入担当者によるコンテストのファイルの設定が必要です。"},
+			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、最高点の案を承認に回します。ほかの案もカードから選べます。費用は 1 回につき、おおむね「コンテスト 1 回の予算」までです。却下すると、「却下された案を作り直す方法」に応じて追加の費用がかかります。全体の費用は、1 日と 1 か月の予算で抑えられます。使うには、Ringi の導入担当者によるコンテストのファイルの設定が必要です。"},
 			Words{Label: "Draft policies in a contest", About: "Several AI teams draft at the same time. The best-scoring draft goes to the approvers, who can choose another one. Each contest costs up to about “Budget per contest”. Redrafts cost extra, as set by “Rejected drafts go to”. Daily and monthly budgets cap the total. Requires contest files, set up by whoever installed Ringi."})},
 		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
 			Words{Label: "コンテスト 1 回の予算", About: "チームに等分します。使い切ったチームは、それまでの最良の案で終わります。進行中の呼び出しの分は超えることがあります。依頼 1 件の予算の残りも上限になります。", Unit: "米ドル"},
 			Words{Label: "Budget per contest", About: "Split equally between teams. A team that spends its share ends with its best draft so far; calls in progress can exceed it. The rest of the request’s own budget also applies.", Unit: "US dollars"})},
 		{Name: "draft_contest.rejected", Kind: KindChoice, Choices: []string{RejectedToTeam, RejectedToAll}, Says: language.InEach(
-			Words{Label: "差し戻された案を作り直す方法", About: "1 チームで作り直す費用は、コンテスト 1 回の予算をチームの数で割った額までです。", Choices: []string{"その案を書いたチーム", "新しいコンテスト (すべてのチーム)"}},
+			Words{Label: "却下された案を作り直す方法", About: "1 チームで作り直す費用は、コンテスト 1 回の予算をチームの数で割った額までです。", Choices: []string{"その案を書いたチーム", "新しいコンテスト (すべてのチーム)"}},
 			Words{Label: "Rejected drafts go to", About: "A single team costs up to the contest budget divided by the number of teams.", Choices: []string{"The team that wrote it", "A new contest (all teams)"}})},
 		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
 			Words{Label: "1 チームのラウンド", About: "案を書く回数です。2 回目からは、前回の採点を踏まえて書き直します。ファイルの上限のほうが少なければ、そちらを使います。", Unit: "回まで"},
@@ -128,7 +128,7 @@ var Sections = []Section{
 					"To remove a row, empty it. Never enter a key itself."})},
 		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
 			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。",
-				Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。場所は Slack のチャンネルの ID です。ソースから始まった会話では、ソースの名前も書きます。そのルールは、ファイルがソースのままの間だけ使われます。エージェントが変えたファイルを、テストが設定として読むことがあるためです。`},
+				Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。場所は Slack のチャンネルの ID です。ソースから始まった会話では、ソースの名前も書きます。そのルールは、ファイルがソースから変わっていない間だけ使われます。エージェントが変えたファイルを、テストが設定として読むことがあるためです。`},
 			Words{Label: "Tests that run without approval", About: "If empty, everything an agent proposes " +
 				"needs approval.",
 				Hint: `Commands are compared word by word. * matches one or more letters, digits or _ . / : @ -. Put words with spaces in " ". Shell commands and file writes always need approval. For conversations that started from a source, also enter its name. The rule then applies only while the files match the source, because tests can read changed files as configuration.`, Logged: "Tests that run without approval"})},
@@ -143,7 +143,7 @@ var Sections = []Section{
 				Logged: "Tools that read without approval"})},
 		{Name: "sources", Kind: KindRows, Max: agent.MaxSources, Says: language.InEach(
 			Words{Label: "ソース (GitHub のリポジトリ)",
-				About: "エージェントとの会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。登録すると、そのエージェントの提供元がリポジトリのファイルを受け取ります。ファイルに書かれた秘密も含みます。社外と共有するチャンネルでは使えません。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。フォルダーが空ならリポジトリ全体です。人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。CI は、後でエージェントの変更をリポジトリに送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わり、ほかの CI は動くことがあります。保存時に GitHub で確認し、リポジトリの番号を記録します。プルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。.gitattributes と CODEOWNERS は、「追加で変更してよいもの」に書いたときだけ変えられます。行を空にすると登録が外れます。"},
+				About: "エージェントとの会話を、ここにあるリポジトリのファイルから始められます (例: claude@shop: …)。登録すると、リポジトリのファイルが、そのエージェントの提供元に渡ります。パスワードなど、ファイルに書かれた秘密の情報も含みます。社外と共有するチャンネルでは使えません。", Hint: "名前は半角の英小文字、数字、- です。ブランチは heads/main、タグは tags/v1 のように書きます。フォルダーが空ならリポジトリ全体です。人は Slack のメンバー ID を , で区切るか、everybody (全員) とします。CI は、後でエージェントの変更をリポジトリに送るときに動かすかどうかです。skip は GitHub の Actions だけに伝わり、ほかの CI は動くことがあります。保存時に GitHub で確認し、リポジトリの番号を記録します。プルリクエストは、CI の設定 (.github など) とサブモジュールを変えられません。.gitattributes と CODEOWNERS は、「追加で変更してよいもの」に書いたときだけ変えられます。行を空にすると登録が外れます。"},
 			Words{Label: "Sources (GitHub repositories)", About: "Conversations with agents can start with the files of " +
 				"these repositories, as in claude@shop: …. Each listed agent’s vendor receives the files, including any " +
 				"secrets in them. Not available in channels shared with other companies.",
@@ -167,7 +167,7 @@ var Sections = []Section{
 			Words{Label: "Budget per conversation", About: "The agent stops answering when the conversation’s AI cost reaches this amount. The call in progress can exceed it.", Unit: "US dollars"})},
 		{Name: "max_agents_cost_day_usd", Kind: KindDollars, Limit: true, Default: 20.0, Says: language.InEach(
 			Words{Label: "エージェントの 1 日の予算 (ワークスペース全体)",
-				About: "協定世界時の 1 日 (日本では朝 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確認し、上限に達するとその日は答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
+				About: "協定世界時の 1 日 (日本では午前 9 時から) に、すべてのエージェントが使える AI の利用料です。AI を呼び出す前に毎回確認し、上限に達するとその日は答えなくなります。進行中の呼び出しの分は超えることがあります。料金が分からないモデルは、最も高いモデルの料金で数えます。", Unit: "米ドル", Logged: "エージェントの 1 日の予算 (米ドル)"},
 			Words{Label: "Daily budget for agents (workspace)",
 				About: "Total AI cost of all agents per UTC day (from 9 AM in Japan). Checked before each model call; once " +
 					"reached, agents stop answering that day. Calls in progress can exceed it. Models with unknown prices " +
@@ -175,11 +175,11 @@ var Sections = []Section{
 				Logged: "Daily budget for agents (US dollars)"})},
 		{Name: "max_sources_per_day", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 100, Says: language.InEach(
 			Words{Label: "1 日のソースの取得 (ワークスペース全体)",
-				About: "協定世界時の 1 日 (日本では朝 9 時から) に、会話のためにリポジトリのファイルを取得できる回数です。やり直しは数えません。上限に達すると、その日に始まる会話はファイルなしで続き、そのことを伝えます。",
+				About: "協定世界時の 1 日 (日本では午前 9 時から) に、会話のためにリポジトリのファイルを取得できる回数です。やり直しは数えません。上限に達すると、その日に始まる会話はファイルなしで続き、その旨を会話に表示します。",
 				Unit:  "回", Logged: "1 日のソースの取得"},
 			Words{Label: "Source fetches per day (workspace)",
-				About: "How many times per UTC day conversations can fetch a repository’s files. Retries don’t count. Once " +
-					"reached, conversations started that day continue without files and say so.",
+				About: "How many times per UTC day (from 9 AM in Japan) conversations can fetch a repository’s files. " +
+					"Retries don’t count. Once reached, conversations started that day continue without files and say so.",
 				Unit: "fetches", Logged: "Source fetches per day"})},
 		{Name: "max_messages_per_hour", Kind: KindWhole, Limit: true, Max: maxLimit, Default: 60, Says: language.InEach(
 			Words{Label: "1 時間のメッセージ (1 人)", About: "超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ (1 人)"},
@@ -195,7 +195,7 @@ var Sections = []Section{
 				Words{Label: "Short name", About: "Used in addresses. Must be unique."})},
 		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
 			Words{Label: "Slack での言語", About: "カードは依頼と同じ言語です。この設定は、依頼の文から言語を判断できないカードと、会話に使われます。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
-			Words{Label: "Language in Slack", About: "Cards use their request's language. This one is for conversations, and for requests that don't show one, such as a link. The console's language is separate.", Choices: []string{"日本語", "English"}})},
+			Words{Label: "Language in Slack", About: "Cards use their request’s language. This setting is for conversations, and for requests whose language isn’t clear, such as a link. The console’s language is separate.", Choices: []string{"日本語", "English"}})},
 	}},
 }
 

@@ -83,13 +83,14 @@ func (s *scanner) named() (departments, told []string) {
 var pairForms = []struct {
 	letter string
 	form   *lazy.Regexp
-}{{"D", departmentForm}, {"D", wordForm}, {"M", monthForm}, {"O", overtimeForm}, {"A", attendanceForm}}
+}{{"D", departmentForm}, {"D", wordForm}, {"M", monthForm}, {"O", overtimeForm}, {"A", attendanceForm},
+	{"R", mentionForm}}
 
 // pairedForm matches departments, months or topics that each have another of their own.
-var pairedForm = &lazy.Regexp{Text: `DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM`}
+var pairedForm = &lazy.Regexp{Text: `DMDM|MDMD|DODA|DADO|ODAD|ADOD|MOMA|MAMO|OMAM|AMOM|DRDR|RDRD|MRMR|RMRM|RORA|RARO|ORAR|AROR`}
 
-// pairs returns where a text begins to name a second department, month or topic with one of its own, as in “HR in
-// September and Sales in October”. A plan would cover each at all times. It is empty if there is none.
+// pairs returns where a text begins to name a second department, month, topic or person with one of its own, as in “HR
+// in September and Sales in October”. A plan would cover each at all times, for everybody. It is empty if there is none.
 func pairs(text string) string {
 	type found struct {
 		at     int
@@ -107,11 +108,11 @@ func pairs(text string) string {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b found) int { return a.at - b.at })
-	for _, without := range []string{"OA", "M", "D"} {
+	for _, with := range []string{"DM", "DOA", "MOA", "DR", "MR", "OAR"} {
 		var order string
 		var said []string
 		for _, f := range all {
-			if !strings.Contains(without, f.letter) && !strings.HasSuffix(order, f.letter) {
+			if strings.Contains(with, f.letter) && !strings.HasSuffix(order, f.letter) {
 				order, said = order+f.letter, append(said, f.said)
 			}
 		}
@@ -122,12 +123,36 @@ func pairs(text string) string {
 	return ""
 }
 
+// joinedForm matches what joins a second department or month to the first. Behind anything else, the second may be a
+// choice, a recipient or a place, as in “Sales or HR”, “Sales to HR” and 「営業部の残業を人事部で」.
+var joinedForm = &lazy.Regexp{Text: `(?i)(?:\b(?:and|also|plus|as\s+well\s+as)|[,&+/\n、・]|と|や|および|及び|ならびに|並びに|あと|それと)\s*(?:(?:the|in|for|of|from|also|both|those)\s+)*$|^(?:メンバー|さん|\s)*も?\s*$`}
+
+// unjoined returns a second department that nothing joins to the one before it, empty if there is none.
+func unjoined(text string) string {
+	end := -1
+	for _, at := range wordForm.Get().FindAllStringIndex(text, -1) {
+		_, is := known[strings.ToLower(belongForm.Get().ReplaceAllString(text[at[0]:at[1]], ""))]
+		if !is && !strings.HasSuffix(text[at[0]:at[1]], "部") {
+			continue
+		}
+		between := text[max(end, 0):at[0]]
+		for _, f := range []*lazy.Regexp{overtimeForm, attendanceForm, monthForm} {
+			between = f.Get().ReplaceAllString(between, "")
+		}
+		if end >= 0 && !joinedForm.Get().MatchString(between) {
+			return text[at[0]:at[1]]
+		}
+		end = at[1]
+	}
+	return ""
+}
+
 // narrow takes the departments of a request.
 func (r *reading) narrow(s *scanner) {
 	departments, told := s.named()
 	r.departments, r.people = departments, append(r.people, told...)
 	if len(departments) > 1 { // “Sales and HR, only HR for September”
-		r.stop(r.words.NoSecond, s.twice)
+		r.stop(r.words.NoSecond, or(s.twice, unjoined(scan(r.text).text)))
 	}
 	if len(departments) > 0 && !r.topic.takesDepartments() {
 		r.stop(r.words.NoNarrow, departments[0])

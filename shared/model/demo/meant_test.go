@@ -210,7 +210,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		{"somebody more for a message", "<@U0SANDTANA> に「x」とDMして", "<@U0SANDSUZU> にも送って", "目的: <@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
 		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部と、その下の部署に在籍中", "U0SANDSATO"},
 		{"a month instead", "attendance for October", "September instead of October", "Period: September 2026 (", "U0SANDSATO"},
-		{"a month alone", "9月と10月の勤怠", "9月だけにして", "期間: 2026年9月(", "U0SANDSATO"},
+		{"a month alone", "9月と10月の勤怠", "9月だけにして", "期間: 2026年9月 (", "U0SANDSATO"},
 		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に在籍中", "U0SANDSATO"},
 		{"a department of departments", "部署一覧をまとめて", "営業部だけにして", "対象: 営業部と、その下の部署", "U0SANDSATO"},
 	} {

@@ -28,6 +28,7 @@ type period struct {
 	months  []month // in order
 	part    string  // words for less than whole months
 	open    string  // words for a period that has an end and no beginning
+	apart   string  // a month that nothing joins to the one before it
 	quarter bool    // the text names a quarter, which is taken as one of a fiscal year from April
 }
 
@@ -57,13 +58,15 @@ var (
 	quarterForm   = &lazy.Regexp{Text: `(?i)(今|当|前|先|来)\s*四半期|\b(this|current|last|previous|next)\s+quarter(?:'s)?|(?:(20\d\d)\s*年?度?の?\s*)?(?:第\s*([1-4])\s*四半期|\bq([1-4])\b)(?:\s*(?:of\s+)?(?:fy\s*)?(20\d\d))?`}
 	lastFewForm   = &lazy.Regexp{Text: `(?i)(?:直近|過去|ここ)\s*(?:の\s*)?(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月間?|\b(?:last|past|previous)\s+(\d{1,2}|two|three|six|twelve)\s+months\b`}
 	monthForm     = &lazy.Regexp{Text: `(?i)(先々月|再来月|先月|前月|今月|当月|来月|翌月|\b(?:this|current|last|previous|next)\s+month(?:'s)?|\bmonth before last\b)|(\d{1,2})\s*(?:か|ヶ|カ|ケ|ヵ)月前|(?:\b(20\d\d)\s*[年/-]\s*|\b)(1[0-2]|0?[1-9])\s*月(?:分|度)?|\b(20\d\d)[/-](1[0-2]|0?[1-9])\b|\b(` + names + `)\b\.?(?:,?\s+(20\d\d)\b)?(?:'s)?`}
+	choiceForm    = &lazy.Regexp{Text: `(?i)^\s*(?:か|または|又は|もしくは|あるいは|\bor\b)\s*$`} // stands between months
 	betweenForm   = &lazy.Regexp{Text: `(?i)^` + until + `$`}
 	andForm       = &lazy.Regexp{Text: `(?i)^\s*(?:and|&)\s*$`}
 	bothForm      = &lazy.Regexp{Text: `(?i)\bbetween\s+$`}
 	upToForm      = &lazy.Regexp{Text: `(?i)\b(?:until|till|through|thru|to|by|before)\s+(?:the\s+end\s+of\s+)?$`}
 	endForm       = &lazy.Regexp{Text: `^\s*末?\s*(?:まで|以前)`}
 	sinceForm     = &lazy.Regexp{Text: `^\s*(?:から|以降|以来)`}
-	fromForm      = &lazy.Regexp{Text: `(?i)\b(?:from|since)\s+$`}
+	fromForm      = &lazy.Regexp{Text: `(?i)\bsince\s+$`} // “from August” may also mean August's
+	onForm        = &lazy.Regexp{Text: `^\s+on\b`}
 	mayForm       = &lazy.Regexp{Text: `(?i)\b(?:in|for|of|to|from|through|until|last|and|,)\s+$|^\s*$`}
 )
 
@@ -255,12 +258,7 @@ func shift(said string) int {
 
 // months takes out single months and ranges of months.
 func (s *scanner) months(now time.Time, p *period) {
-	type named struct {
-		at, end int
-		m       month
-		year    bool
-	}
-	var found []named
+	var found []monthAsSaid
 	for _, at := range monthForm.Get().FindAllStringSubmatchIndex(s.text, -1) {
 		group := func(n int) string {
 			if at[2*n] < 0 {
@@ -272,8 +270,9 @@ func (s *scanner) months(now time.Time, p *period) {
 			continue // may is the verb here
 		}
 		m, year := monthSaid(now, group)
-		found = append(found, named{at[0], at[1], m, year})
+		found = append(found, monthAsSaid{at[0], at[1], m, year, group(3)+group(5)+group(8) != "", group(7) != ""})
 	}
+	p.apart = share(s.text, found)
 	text := []byte(s.text)
 	for i := 0; i < len(found); i++ {
 		first, last := found[i], found[i]
@@ -281,6 +280,9 @@ func (s *scanner) months(now time.Time, p *period) {
 		if i+1 < len(found) {
 			next := found[i+1]
 			between, after := s.text[first.end:next.at], s.text[next.end:]
+			if choiceForm.Get().MatchString(between) {
+				p.open = s.text[first.at:next.end]
+			}
 			if betweenForm.Get().MatchString(between) || andForm.Get().MatchString(between) && bothForm.Get().MatchString(before) ||
 				bothEnds(between, after) {
 				last, i = next, i+1
@@ -289,7 +291,8 @@ func (s *scanner) months(now time.Time, p *period) {
 		from, to := ordered(first.m, last.m, first.year, last.year)
 		switch after := s.text[last.end:]; {
 		case first != last:
-		case from < thisMonth(now) && (sinceForm.Get().MatchString(after) || fromForm.Get().MatchString(before)):
+		case from < thisMonth(now) && (sinceForm.Get().MatchString(after) || fromForm.Get().MatchString(before) ||
+			onForm.Get().MatchString(after)):
 			to = thisMonth(now)
 		case upToForm.Get().MatchString(before) || endForm.Get().MatchString(after):
 			p.open = s.text[first.at:first.end] + endForm.Get().FindString(after)

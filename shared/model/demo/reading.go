@@ -43,6 +43,7 @@ type reading struct {
 
 	validate, humanCheck, noNotice, noSheet, brief bool
 	courtesy                                       bool     // the message only greets or thanks
+	sheet                                          string   // asks for a sheet, in its own words
 	noRooms                                        bool     // no tool for meeting rooms is allowed
 	marked                                         bool     // the request asks for people above a limit; the result marks them
 	left                                           []string // kinds of steps that are left out
@@ -96,14 +97,15 @@ func (r *reading) extent(s *scanner) {
 	if r.topic == other && len(r.recipients) > 0 && len(r.quotes) > 0 {
 		r.topic = message
 	}
+	if r.topic == message || r.topic == meeting { // neither is written anywhere
+		r.stop(t.NoSecond, r.sheet)
+	}
 	if r.topic == meeting && bookForm.Get().MatchString(r.text) {
 		s.take(freeForm)
 	}
 	later, unknown := r.time(s)
 	r.narrow(s)
-	if r.withMonth() {
-		r.stop(t.NoSecond, pairs(scan(r.text).text))
-	}
+	r.unsettled()
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
@@ -129,6 +131,7 @@ func (r *reading) extent(s *scanner) {
 	r.untold(s)
 	r.stop(t.NoLater, later)
 	r.stop(t.NoWhen, unknown)
+	r.stop(t.NoSecond, r.period.apart)
 	if strange := s.phrases(scan(r.text).text); r.topic == meeting {
 		r.aside = append(r.aside, strange...)
 	} else {
@@ -159,8 +162,11 @@ func (r *reading) stopAlways(s *scanner) {
 	r.stop(t.NoPay, strings.Join(s.first(payForm), ""))
 	r.stop(t.NoEvery, strings.Join(s.first(everyForm), ""))
 	r.stop(t.NoDenied, negated(s.text))
-	r.stop(t.NoNarrow, narrowed(s.text))
+	r.stop(t.NoNarrow, or(narrowed(s.text), mineForm.Get().FindString(r.text)))
 }
+
+// mineForm asks for one's own records, where “for me” is no courtesy.
+var mineForm = &lazy.Regexp{Text: `(?i)^(?:(?:show|give|send|get)\s+me\s+)?(?:the\s+)?(?:overtime|attendance)\s+(?:for|of)\s+me\b`}
 
 // self takes out words that ask to notify the requester. They count as not understood if nobody or only others are to
 // be notified.
@@ -312,7 +318,8 @@ func (r *reading) flags(s *scanner) bool {
 			*f.flag, any = true, true
 		}
 	}
-	if s.took(sheetForm) || r.tab != "" {
+	if m := s.first(sheetForm); m != nil || r.tab != "" {
+		r.sheet = strings.TrimSpace(strings.Join(m, ""))
 		s.take(storeForm)
 	}
 	return any
@@ -327,7 +334,7 @@ var (
 	// ownListForm asks for the list of employees itself.
 	ownListForm = &lazy.Regexp{Text: `(?i)(?:従業員|社員)(?:一覧|名簿|リスト)|名簿|\b(?:employee|staff)\s+list\b|\blist\s+of\s+(?:(?:all|the|current)\s+)*employees\s*(?:,|&|\band\b)|(?:,|&|\band\b)\s*(?:(?:a|the)\s+)?list\s+of\s+(?:(?:all|the|current)\s+)*employees\b`}
 	madeForm    = &lazy.Regexp{Text: `\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`}
-	makingForm  = &lazy.Regexp{Text: `(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|put\s+together|pull\s+together|compile|build|need|want|pull|run)\s+(?:(?:me|us)\s+)?(?:a|an|the|up)?\s*(?:(?:short|brief|full|complete|simple|detailed|whole)\s+)?(?:list|summary|table|report|overview)\b|\b(?:pull\s+up|pull|run|put\s+together)\b|\blook\s+(?:up|into|at)\b`}
+	makingForm  = &lazy.Regexp{Text: `(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ|抜き出し)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|put\s+together|pull\s+together|compile|build|need|want|pull|run)\s+(?:(?:me|us)\s+)?(?:a|an|the|up)?\s*(?:(?:short|brief|full|complete|simple|detailed|whole)\s+)?(?:list|summary|table|report|overview)\b|\b(?:pull\s+up|pull|run|put\s+together)\b|\blook\s+(?:up|into|at)\b`}
 )
 
 type topicForm struct {

@@ -22,7 +22,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
 		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
 		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
-		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。今月分は実行時点までの記録です。集計期間の欄は月末までの表示になります)"}, nil},
+		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月 (月初から月末まで。今月分は実行時点までの記録です。集計期間の欄は月末までの表示になります)"}, nil},
 		"Attendance for October, no sheet": {[]string{"as counts and totals", "Nothing is written to a spreadsheet", "Reports totals only"}, []string{"in a spreadsheet", "mark who"}},
 		"Overtime for October, no sheet":   {[]string{"count how many are over the limits"}, []string{"close to the limits", "mark anyone"}},
 		"List all employees":               {[]string{"Columns: Number, Name, Email, Joined.", "start and end dates only"}, []string{"attendance"}},

@@ -32,7 +32,7 @@ type words struct {
 	TooManyTold, Nothing string
 	// also shown when there is no plan
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
-	NoChannel, NoCondition, NoText, NoMessage                                     string
+	NoChannel, NoCondition, NoText, NoMessage, NoChange                           string
 	// first lines of a policy
 	Aside, Refused, Kept, Understood, Feedback, WholeMonths, Ahead, Marks string
 	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage              string

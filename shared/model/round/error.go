@@ -212,7 +212,7 @@ var words = language.InEach(
 		unreachable: "couldn’t connect to the AI model.", unusable: "the AI model’s answers weren’t usable.",
 		noReads: "No reading tool is allowed for contests.", noSandbox: "Code can’t be run in this installation.",
 		noSearch:     "The AI model %s has no web search available, and no other reading tool is allowed.",
-		closedSearch: "Contests can no longer search the web. An administrator can allow it in the settings.",
+		closedSearch: "Contests can no longer search the web. An administrator can allow it in Settings.",
 		noWords:      "The member gave no answer.", tooLong: "The member couldn’t finish an answer.",
 		unread: "A saved answer can’t be read, so the team stopped.",
 		cutOff: "(This answer was cut off at the length limit.)",

@@ -147,9 +147,9 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 		ja, en    string
 	}{
 		{"the channel", tenancy.Approvers{Mode: aggregate.ApproversChannel}, true, false,
-			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> だけでも承認できます)", "members of <#C0HR> (<@U0REQUESTER>, who asked, can approve alone)"},
+			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> だけでも承認できます)", "members of <#C0HR> (<@U0REQUESTER>, who requested it, can approve alone)"},
 		{"people with the requester", list([]string{"U1", "U0REQUESTER"}, nil), true, false,
-			"<@U1>、<@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1>, <@U0REQUESTER> (<@U0REQUESTER>, who asked, can approve alone)"},
+			"<@U1>、<@U0REQUESTER> (依頼した <@U0REQUESTER> だけでも承認できます)", "<@U1>, <@U0REQUESTER> (<@U0REQUESTER>, who requested it, can approve alone)"},
 		{"people without the requester", list([]string{"U1"}, nil), true, false, "<@U1> ", "<@U1> "},
 		{"the channel but for the requester", tenancy.Approvers{Mode: aggregate.ApproversChannel}, false, false,
 			"<#C0HR> のメンバー (依頼した <@U0REQUESTER> は、自分の依頼を承認できません)", "members of <#C0HR> (not <@U0REQUESTER>: nobody approves their own request)"},

@@ -222,15 +222,15 @@ type contestTexts struct {
 
 var contestWords = language.InEach(contestTexts{
 	contesting: "🏁 複数のチームが下書き中です。採点が終わると、最も点数の高い案を表示します · 終了予定: {until}",
-	redoing:    "🏁 差し戻しの理由を反映して、{team} が案を作り直しています · 終了予定: {until}",
-	redone:     "🏆 差し戻しの理由を反映して {team} が作り直した案です ({score} 点)",
+	redoing:    "🏁 却下理由を反映して、{team} が案を作り直しています · 終了予定: {until}",
+	redone:     "🏆 却下理由を反映して {team} が作り直した案です ({score} 点)",
 	takeBest:   "ここまでの最良の案で終了", live: "\n<{page}|進行状況を見る>",
 	taking: "🏁 {who} が、ここまでの最良の案で終了することにしました · {when}。数秒後にチームが止まり、その案を表示します",
 	taken:  "⏹ {who} が、ここまでの最良の案で終了しました · {when}",
 	won:    "🏆 コンテストで選ばれた案: {team} ({score} 点、{teams} チーム)", picked: "🔁 {who} が別の案に変更しました: {team} ({score} 点)",
 	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
 	others: "ほかの案 ({n})", title: "ほかの案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
-	pick: "この案に変更", picks: "現在の案は差し戻しになり、この案が承認待ちになります", reads: "閲覧のみです。この案には変更できません",
+	pick: "この案に変更", picks: "現在の案は却下になり、この案が承認待ちになります", reads: "閲覧のみです。この案には変更できません",
 	author: "閲覧のみです。変更した人が起案者になり、ほかに承認できる人がいないため、この案には変更できません",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
@@ -240,7 +240,7 @@ var contestWords = language.InEach(contestTexts{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "予算の残りが少ないため、コンテストをせずに Ringi が下書きしました",
 		task.ContestFiles: "コンテストのファイルを使えないため、コンテストをせずに Ringi が下書きしました",
 	},
-	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に、設定の「依頼 1 件の予算」の引き上げを管理者に依頼してください。上限が同じまま承認または差し戻しをすると、依頼は取り消されます",
+	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に、設定の「依頼 1 件の予算」の引き上げを管理者に依頼してください。上限が同じまま承認または却下すると、依頼は取り消されます",
 }, contestTexts{
 	contesting: "🏁 Several teams are drafting. The best-scoring draft will appear here · expected by: {until}",
 	redoing:    "🏁 {team} is rewriting its draft to reflect the feedback · expected by: {until}",
@@ -261,5 +261,5 @@ var contestWords = language.InEach(contestTexts{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi wrote this draft", task.ContestNoBudget: "Too little budget was left for a contest, so Ringi wrote this draft",
 		task.ContestFiles: "The contest's files can't be used, so Ringi wrote this draft",
 	},
-	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in the settings; otherwise approving or rejecting cancels the request",
+	limited: "⚠️ This request has used up its budget{detail}. First ask an administrator to raise “Budget per request” in Settings; otherwise approving or rejecting cancels the request",
 })

@@ -101,7 +101,7 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
 		expect.NoError(t, cardtest.Check(m))
 		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
-		if !strings.HasPrefix(got, heading+"\n「もっと短く」 → 反映しました。\n") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {
+		if !strings.HasPrefix(got, heading+"\n> 「もっと短く」 → 反映しました。\n> ") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {
 			t.Errorf("above the steps stands %q", got)
 		}
 	}
@@ -168,5 +168,33 @@ func TestOddColumnsHideNothing(t *testing.T) {
 		text := drawn(blocks)
 		expect.That(t, strings.Contains(text, "secret") && strings.Contains(text, "x1"),
 			"%s: the card lacks a value: %s", odd, text)
+	}
+}
+
+// A model's answers to reasons are quotations, so that no line of theirs passes for one of the card's own.
+func TestNoAnswerToAReasonForgesALineOfTheCard(t *testing.T) {
+	forged := "OK\n\n*書き込み・送信*\r\n(なし)\u2028_依頼: <@U0SATO> · 承認: <@U0SUZUKI>_\v*Reads and calculations*"
+	for name, remarks := range map[string]string{"short": forged, "long": strings.Repeat("word ", 390) + forged,
+		"escaped": strings.Repeat("& ", 560) + forged, "many lines": strings.Repeat("a\n", 200) + forged} {
+		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
+		s.Process().Remarks = remarks
+		for locale, heading := range map[string]string{"ja": "*前のバージョンの却下理由について*", "en": "*How the reasons were addressed*"} {
+			m, quoted := render(s.Aggregate, s.card(processCard), locale, s.now), 0
+			expect.NoError(t, cardtest.Check(m))
+			for _, b := range m.Attachments[0].Blocks.BlockSet {
+				sec, ok := b.(*slack.SectionBlock)
+				if !ok || sec.Text == nil {
+					continue
+				}
+				if strings.HasPrefix(sec.Text.Text, "1. ") {
+					break
+				}
+				for _, line := range strings.FieldsFunc(sec.Text.Text, func(r rune) bool { return strings.ContainsRune("\n\r\u2028\v", r) }) {
+					expect.That(t, line == heading || strings.HasPrefix(line, "> "), "%s, %s: %q is no quotation", name, locale, line)
+					quoted++
+				}
+			}
+			expect.That(t, quoted > 1, "%s: no answer is shown", name)
+		}
 	}
 }

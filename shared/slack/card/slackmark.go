@@ -52,4 +52,5 @@ func whenSet(t *time.Time) string {
 	return when(*t)
 }
 
+//go:noinline
 func fill(text string, pairs ...any) string { return language.Fill(text, pairs...) }

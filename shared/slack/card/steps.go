@@ -3,6 +3,7 @@ package card
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ringi/shared/domain/task"
 )
@@ -77,12 +78,21 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
+// quoteRoom is what a heading and the marks of quotations need in a section.
+const quoteRoom = 100 + 2*maxLines
+
 // processBody draws a process that people decide on: answers to earlier rejections, the list of steps, and what these
-// would do. Each part fills up to most sections.
+// would do. Each part fills up to most sections. Each line of the answers is a quotation, since a model wrote them and
+// they stand beside the card's own lines.
 func (d drawing) processBody(steps []task.Step, remarks string, most int) body {
 	var said body
 	if remarks = prepared(remarks); remarks != "" {
-		said = d.sections(pages(fill(d.w.Remarks, "text", remarks), maxSection), most)
+		quoted := pages(remarks, maxSection-quoteRoom)
+		for i := range quoted {
+			quoted[i] = "\n> " + strings.ReplaceAll(quoted[i], "\n", "\n> ")
+		}
+		quoted[0] = d.w.Remarks + quoted[0]
+		said = d.sections(quoted, most)
 	}
 	return said.with(d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
 		if s.RequiresHumanCheck {
