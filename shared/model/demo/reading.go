@@ -391,16 +391,3 @@ func priorityOf(low string) string {
 	}
 	return "medium"
 }
-
-func has(text string, any ...string) bool {
-	return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(text, s) })
-}
-
-// oneLine joins a text into one line, short enough for a title.
-func oneLine(s string) string {
-	r := []rune(strings.TrimSpace(spaceForm.Get().ReplaceAllString(s, " ")))
-	if len(r) > 60 {
-		r = append(r[:59], '…')
-	}
-	return string(r)
-}

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"embed"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -74,4 +75,17 @@ var spoken = language.Catalog[words]{Files: &files, Folder: "words"}
 func (t words) month(m month) string {
 	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}",
 		m.name().String()).Replace(t.Month)
+}
+
+func has(text string, any ...string) bool {
+	return slices.ContainsFunc(any, func(s string) bool { return strings.Contains(text, s) })
+}
+
+// oneLine joins a text into one line, short enough for a title.
+func oneLine(s string) string {
+	r := []rune(strings.TrimSpace(spaceForm.Get().ReplaceAllString(s, " ")))
+	if len(r) > 60 {
+		r = append(r[:59], '…')
+	}
+	return string(r)
 }
