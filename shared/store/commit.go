@@ -52,8 +52,8 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 		} else {
 			was := all[i].Root().Common()
 			c = s.numbered(c)
-			c.Rely = slices.DeleteFunc(slices.Clone(c.Rely), was.Proves)
-			c.Head.Common().Newest = was.Followed(c)
+			c.Rely = was.Newest.Unproven(was.Rev, c.Rely)
+			c.Head.Common().Newest = was.Newest.After(was.Rev, c)
 			actions, err := s.moves(all[i], c)
 			if err != nil {
 				return nil, err

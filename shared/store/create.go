@@ -22,7 +22,7 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	c = s.numbered(c)
 	due := c.Now.Add(dueAfterCommit)
 	root := c.Head.At(1).(aggregate.Root)
-	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.FirstRows(c)
+	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.Newest("0").After(0, c)
 	it, err := headItem(pk, ref, root)
 	if err != nil {
 		return err

@@ -11,91 +11,77 @@ type Relied interface {
 	Relied()
 }
 
-// Newest has the revision of a Newest's head, and of the newest row of each Relied type by its key; 0 for a row that was
+// Newest has the revision of its head, and that of the newest row of each Relied type by its key; 0 for a row that was
 // deleted: "12 TASK=2 PROMPT#0001=5". It stands in the head, whose revision every Change requires, so that a decision
 // may rely on such a row, or on there being none after it, without a condition of its own. It says nothing if its
-// revision isn't the head's: then an early release committed since.
+// revision isn't the head's: then an early release committed since. "0" begins an aggregate.
 type Newest string
 
-// FirstRows returns the Newest of a Change that creates an aggregate.
-func FirstRows(c Change) Newest { return Newest("0").after(0, c) }
-
-// Followed returns the Newest of the head that a Change of h leaves, "" if it can't be known.
-func (h *Head) Followed(c Change) Newest { return h.Newest.after(h.Rev, c) }
-
-// Proves reports whether a row is still as it was read, or still absent, while the head is h.
-func (h *Head) Proves(r Row) bool {
-	rows, ok := h.Newest.at(h.Rev)
-	if _, relied := r.(Relied); !ok || !relied {
-		return false
+// of returns the entry of a key's type with the space before it, or "".
+//
+//go:noinline
+func (n Newest) of(key string) string {
+	typ, _, _ := strings.Cut(key, "#")
+	i := strings.Index(string(n), " "+typ)
+	if i < 0 {
+		return ""
 	}
-	for _, x := range rows {
-		if x.is(r.Key()) {
-			return r.Key() > x.key && r.Revision() == 0 || r.Key() == x.key && r.Revision() == x.rev
-		}
+	end := strings.IndexByte(string(n[i+1:]), ' ')
+	if end < 0 {
+		return string(n[i:])
 	}
-	return r.Revision() == 0
+	return string(n[i : i+1+end])
 }
 
-// noted is an entry of a Newest.
-type noted struct {
-	key string
-	rev int
+// at returns what is noted as of a head's revision, if anything is.
+//
+//go:noinline
+func (n Newest) at(rev int) (Newest, bool) {
+	rest, ok := strings.CutPrefix(string(n), strconv.Itoa(rev))
+	return Newest(rest), ok && (rest == "" || rest[0] == ' ')
 }
 
-// is reports whether a key is of the same type.
-func (n noted) is(key string) bool {
-	a, _, _ := strings.Cut(n.key, "#")
-	b, _, _ := strings.Cut(key, "#")
-	return a == b
-}
-
-// at returns the entries as of a head's revision, if there are any of it.
-func (n Newest) at(rev int) (out []noted, ok bool) {
-	all := strings.Fields(string(n))
-	if len(all) == 0 || all[0] != strconv.Itoa(rev) {
-		return nil, false
+// entryOf returns a row's entry, "" if the row isn't Relied.
+//
+//go:noinline
+func entryOf(r Row, rev int) string {
+	if _, relied := r.(Relied); !relied {
+		return ""
 	}
-	for _, x := range all[1:] {
-		key, at, _ := strings.Cut(x, "=")
-		number, err := strconv.Atoi(at)
-		if err != nil {
-			return nil, false
-		}
-		out = append(out, noted{key, number})
-	}
-	return out, true
+	return " " + r.Key() + "=" + strconv.Itoa(rev)
 }
 
-// after returns the Newest after a Change of the head with revision rev.
-func (n Newest) after(rev int, c Change) Newest {
-	rows, ok := n.at(rev)
+// After returns the Newest of the head that a Change of the head with revision rev leaves, "" if it can't be known.
+func (n Newest) After(rev int, c Change) Newest {
+	out, ok := n.at(rev)
 	if !ok {
 		return ""
 	}
-	note := func(r Row, at int) {
-		if _, relied := r.(Relied); !relied {
-			return
+	for i, r := range append(c.Rows[:len(c.Rows):len(c.Rows)], c.Drop...) {
+		at := rev + 1
+		if i >= len(c.Rows) {
+			at = 0
 		}
-		for i, x := range rows {
-			if x.is(r.Key()) {
-				if r.Key() >= x.key {
-					rows[i] = noted{r.Key(), at}
-				}
-				return
-			}
+		last, entry := out.of(r.Key()), entryOf(r, at)
+		if entry != "" && last < " "+r.Key()+"~" { // not for an older version
+			out = Newest(strings.Replace(string(out), last, "", 1) + entry)
 		}
-		rows = append(rows, noted{r.Key(), at})
 	}
-	for _, r := range c.Rows {
-		note(r, rev+1)
+	return Newest(strconv.Itoa(rev+1)) + out
+}
+
+// Unproven returns those rows of which the head with revision rev doesn't prove that they are as they were read, or
+// still absent.
+func (n Newest) Unproven(rev int, rows []Row) (out []Row) {
+	noted, ok := n.at(rev)
+	if !ok {
+		return rows
 	}
-	for _, r := range c.Drop {
-		note(r, 0)
+	for _, r := range rows {
+		last, entry := noted.of(r.Key()), entryOf(r, r.Revision())
+		if entry == "" || last != entry && (r.Revision() > 0 || last >= " "+r.Key()) {
+			out = append(out, r)
+		}
 	}
-	out := strconv.Itoa(rev + 1)
-	for _, x := range rows {
-		out += " " + x.key + "=" + strconv.Itoa(x.rev)
-	}
-	return Newest(out)
+	return out
 }

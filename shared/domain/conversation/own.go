@@ -77,15 +77,15 @@ const (
 )
 
 type ownWords struct {
-	fields map[OwnField]string
+	fields language.Said[OwnField]
 	rules  [ownElse + 1]string
 	open   string
 }
 
 var ownSaid = language.InEach(
 	ownWords{
-		map[OwnField]string{
-			OwnType: "種類", OwnPath: "ファイルのパス", OwnContent: "内容", OwnSeconds: "制限時間", OwnSummary: "目的",
+		language.Said[OwnField]{
+			{OwnType, "種類"}, {OwnPath, "ファイルのパス"}, {OwnContent, "内容"}, {OwnSeconds, "制限時間"}, {OwnSummary, "目的"},
 		},
 		[ownElse + 1]string{
 			ownUnknown: "一覧から選んでください。", ownMayNot: "この会話のエージェントには許可されていません。", ownRequired: "入力してください。",
@@ -104,9 +104,9 @@ var ownSaid = language.InEach(
 		"ほかの操作が承認待ちか実行中です。終了してから提案してください。",
 	},
 	ownWords{
-		map[OwnField]string{
-			OwnType: "Kind", OwnPath: "File path", OwnContent: "Content", OwnSeconds: "Time limit",
-			OwnSummary: "Purpose",
+		language.Said[OwnField]{
+			{OwnType, "Kind"}, {OwnPath, "File path"}, {OwnContent, "Content"}, {OwnSeconds, "Time limit"},
+			{OwnSummary, "Purpose"},
 		},
 		[ownElse + 1]string{
 			ownUnknown: "Choose one from the list.", ownMayNot: "This conversation’s agent isn’t allowed to do that.",
@@ -131,7 +131,7 @@ var ownSaid = language.InEach(
 )
 
 // Called returns the field's name.
-func (f OwnField) Called(locale string) string { return ownSaid.In(locale).fields[f] }
+func (f OwnField) Called(locale string) string { return ownSaid.In(locale).fields.Text(f) }
 
 // Sentence says what is wrong, beginning with the field's name.
 func (f OwnFault) Sentence(locale string) string {

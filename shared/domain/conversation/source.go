@@ -195,7 +195,7 @@ func (a *Aggregate) TakeSource(run int, f Fetched, now time.Time) (aggregate.Cha
 	if n := len(s.Left) + s.More; n > 0 {
 		m.own(fmt.Sprintf(w.left, n))
 		for _, x := range s.Left[:min(len(s.Left), shownLeft)] {
-			m.around("", x.Path, " ("+w.why[x.Why]+")")
+			m.around("", x.Path, " ("+w.why.Text(x.Why)+")")
 		}
 		if more := n - min(len(s.Left), shownLeft); more > 0 {
 			m.own(fmt.Sprintf(w.more, more))
@@ -261,17 +261,17 @@ func (a *Aggregate) failSource(run int, why aggregate.Reason, most int, now time
 type sourceWords struct {
 	there, left, files, more string
 	day                      string // with the limit
-	why                      map[LeftOutReason]string
-	failed                   map[aggregate.Reason]string
+	why                      language.Said[LeftOutReason]
+	failed                   language.Said[aggregate.Reason]
 }
 
 // SourceWords says why a source has no files.
 func SourceWords(locale string, why aggregate.Reason) string {
 	w := aboutSource.In(locale)
-	if text, ok := w.failed[why]; ok {
+	if text, ok := w.failed.Find(why); ok {
 		return text
 	}
-	return w.failed[ReasonSourceUnfetched]
+	return w.failed.Text(ReasonSourceUnfetched)
 }
 
 // LeftWords names what the files don't have, one entry a line and most at most.
@@ -279,7 +279,7 @@ func (s Source) LeftWords(locale string, most int) string {
 	w := aboutSource.In(locale)
 	var lines []string
 	for _, x := range s.Left[:min(len(s.Left), most)] {
-		lines = append(lines, x.Path+" ("+w.why[x.Why]+")")
+		lines = append(lines, x.Path+" ("+w.why.Text(x.Why)+")")
 	}
 	if more := len(s.Left) + s.More - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf(w.more, more))
@@ -291,42 +291,42 @@ var aboutSource = language.InEach(
 	sourceWords{
 		there: "この会話は、次のファイルから始まります。", left: "次の %d 件は除外されています。", files: "ファイル (%d 件):", more: "ほか %d 件",
 		day: "このワークスペースが 1 日に取得できるソースは %d 回までです。",
-		why: map[LeftOutReason]string{
-			LeftLink: "フォルダー外へのリンク", LeftKind: "ファイルでもフォルダーでもない", LeftPath: "使えない名前", LeftSize: "大きすぎる", LeftLFS: "Git LFS",
-			LeftModule: "サブモジュール", LeftMissing: "アーカイブにない", LeftChanged: "アーカイブがコミットと不一致",
+		why: language.Said[LeftOutReason]{
+			{LeftLink, "フォルダー外へのリンク"}, {LeftKind, "ファイルでもフォルダーでもない"}, {LeftPath, "使えない名前"}, {LeftSize, "大きすぎる"}, {LeftLFS, "Git LFS"},
+			{LeftModule, "サブモジュール"}, {LeftMissing, "アーカイブにない"}, {LeftChanged, "アーカイブがコミットと不一致"},
 		},
-		failed: map[aggregate.Reason]string{
-			ReasonSourceGone:     "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。",
-			ReasonSourceRefused:  "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。",
-			ReasonSourceOther:    "この名前のリポジトリが登録時とは別のものになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。",
-			ReasonSourceTooLarge: "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。",
-			tenancy.ReasonSourcesDay: "ソースの取得が 1 日の上限 (設定の「1 日のソースの取得」) に達したため、ファイルを取得していません。会話はファイルなしで続きます。" +
-				"日本時間の午前 9 時以降に、新しい会話でお試しください。",
-			ReasonSourceUnfetched: "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。しばらくしてから、新しい会話でお試しください。",
+		failed: language.Said[aggregate.Reason]{
+			{ReasonSourceGone, "ソースが設定から外されたため、ファイルを取得していません。会話はファイルなしで続きます。"},
+			{ReasonSourceRefused, "GitHub にファイルの取得を拒否されました。会話はファイルなしで続きます。「連携」のページの接続と設定のソースを確認するよう、管理者に依頼してください。"},
+			{ReasonSourceOther, "この名前のリポジトリが登録時とは別のものになっているため、ファイルを取得していません。会話はファイルなしで続きます。設定のソースの再登録を管理者に依頼してください。"},
+			{ReasonSourceTooLarge, "リポジトリが大きすぎるか、アーカイブを読めないため、ファイルを取得できませんでした。会話はファイルなしで続きます。"},
+			{tenancy.ReasonSourcesDay, "ソースの取得が 1 日の上限 (設定の「1 日のソースの取得」) に達したため、ファイルを取得していません。会話はファイルなしで続きます。" +
+				"日本時間の午前 9 時以降に、新しい会話でお試しください。"},
+			{ReasonSourceUnfetched, "リポジトリのファイルを取得できませんでした。会話はファイルなしで続きます。しばらくしてから、新しい会話でお試しください。"},
 		},
 	},
 	sourceWords{
 		there: "This conversation starts with these files:", left: "Left out (%d):", files: "Files (%d):",
 		more: "and %d more",
 		day:  "This workspace can fetch sources %d times a day.",
-		why: map[LeftOutReason]string{
-			LeftLink: "a link outside the folder", LeftKind: "neither file nor folder", LeftPath: "an unusable name",
-			LeftSize: "too large",
-			LeftLFS:  "Git LFS", LeftModule: "submodule", LeftMissing: "not in the archive", LeftChanged: "the archive differs from the commit",
+		why: language.Said[LeftOutReason]{
+			{LeftLink, "a link outside the folder"}, {LeftKind, "neither file nor folder"}, {LeftPath, "an unusable name"},
+			{LeftSize, "too large"},
+			{LeftLFS, "Git LFS"}, {LeftModule, "submodule"}, {LeftMissing, "not in the archive"}, {LeftChanged, "the archive differs from the commit"},
 		},
-		failed: map[aggregate.Reason]string{
-			ReasonSourceGone: "The source was removed from the settings, so its files weren’t fetched. The conversation " +
-				"continues without files.",
-			ReasonSourceRefused: "GitHub refused to provide the repository’s files. The conversation continues without files. Ask an " +
-				"administrator to check the connection on the Integrations page and the sources in Settings.",
-			ReasonSourceOther: "This name now belongs to a different repository, so no files were fetched. The conversation " +
-				"continues without files. Ask an administrator to add the source again in Settings.",
-			ReasonSourceTooLarge: "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
-				"fetched. The conversation continues without files.",
-			tenancy.ReasonSourcesDay: "The daily limit on fetching sources is reached (“Source fetches per day” in " +
+		failed: language.Said[aggregate.Reason]{
+			{ReasonSourceGone, "The source was removed from the settings, so its files weren’t fetched. The conversation " +
+				"continues without files."},
+			{ReasonSourceRefused, "GitHub refused to provide the repository’s files. The conversation continues without files. Ask an " +
+				"administrator to check the connection on the Integrations page and the sources in Settings."},
+			{ReasonSourceOther, "This name now belongs to a different repository, so no files were fetched. The conversation " +
+				"continues without files. Ask an administrator to add the source again in Settings."},
+			{ReasonSourceTooLarge, "The repository is too large, or its archive can’t be read, so its files couldn’t be " +
+				"fetched. The conversation continues without files."},
+			{tenancy.ReasonSourcesDay, "The daily limit on fetching sources is reached (“Source fetches per day” in " +
 				"Settings), so no files were fetched. The conversation continues without files. Try again in a new " +
-				"conversation after midnight UTC (9 AM in Japan).",
-			ReasonSourceUnfetched: "The repository’s files couldn’t be fetched. The conversation continues without files. " +
-				"Wait a moment, then try again in a new conversation.",
+				"conversation after midnight UTC (9 AM in Japan)."},
+			{ReasonSourceUnfetched, "The repository’s files couldn’t be fetched. The conversation continues without files. " +
+				"Wait a moment, then try again in a new conversation."},
 		},
 	})
