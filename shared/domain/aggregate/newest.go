@@ -18,8 +18,6 @@ type Relied interface {
 type Newest string
 
 // of returns the entry of a key's type with the space before it, or "".
-//
-//go:noinline
 func (n Newest) of(key string) string {
 	typ, _, _ := strings.Cut(key, "#")
 	i := strings.Index(string(n), " "+typ)
@@ -34,16 +32,12 @@ func (n Newest) of(key string) string {
 }
 
 // at returns what is noted as of a head's revision, if anything is.
-//
-//go:noinline
 func (n Newest) at(rev int) (Newest, bool) {
 	rest, ok := strings.CutPrefix(string(n), strconv.Itoa(rev))
 	return Newest(rest), ok && (rest == "" || rest[0] == ' ')
 }
 
 // entryOf returns a row's entry, "" if the row isn't Relied.
-//
-//go:noinline
 func entryOf(r Row, rev int) string {
 	if _, relied := r.(Relied); !relied {
 		return ""
@@ -57,17 +51,22 @@ func (n Newest) After(rev int, c Change) Newest {
 	if !ok {
 		return ""
 	}
-	for i, r := range append(c.Rows[:len(c.Rows):len(c.Rows)], c.Drop...) {
-		at := rev + 1
-		if i >= len(c.Rows) {
-			at = 0
-		}
-		last, entry := out.of(r.Key()), entryOf(r, at)
-		if entry != "" && last < " "+r.Key()+"~" { // not for an older version
-			out = Newest(strings.Replace(string(out), last, "", 1) + entry)
-		}
+	for _, r := range c.Rows {
+		out = out.with(r, rev+1)
+	}
+	for _, r := range c.Drop {
+		out = out.with(r, 0)
 	}
 	return Newest(strconv.Itoa(rev+1)) + out
+}
+
+// with notes a row's revision unless a newer row of its type is noted.
+func (n Newest) with(r Row, rev int) Newest {
+	last, entry := n.of(r.Key()), entryOf(r, rev)
+	if entry == "" || last > " "+r.Key()+"~" {
+		return n
+	}
+	return Newest(strings.Replace(string(n), last, "", 1) + entry)
 }
 
 // Unproven returns those rows of which the head with revision rev doesn't prove that they are as they were read, or
