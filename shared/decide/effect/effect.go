@@ -233,8 +233,18 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 // Redraw asks the card updater to compare an aggregate's cards with its rows, which are those of the given head or
 // newer. SQS drops messages with a repeated deduplication id.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, h aggregate.Head, deduplication string) error {
+	return r.ask(ctx, ref, h, time.Time{}, ref.ID, deduplication)
+}
+
+// ask sends a message about an aggregate's cards to a group of the queue. It isn't handled before the time after.
+func (r Runner) ask(
+	ctx context.Context, ref aggregate.Ref, h aggregate.Head, after time.Time, group, deduplication string,
+) error {
 	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Rev: h.Rev, Redraws: h.Redraws}
-	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, ref.ID, deduplication)); err != nil {
+	if !after.IsZero() {
+		asks.After = after.Unix()
+	}
+	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, group, deduplication)); err != nil {
 		return fmt.Errorf("%w: %w", ErrQueue, err)
 	}
 	return nil
@@ -247,12 +257,8 @@ const ProgressEvery = 3 * time.Second
 // They have a group of their own, so that what asks for a decision doesn't wait behind them.
 func (r Runner) RedrawLater(ctx context.Context, ref aggregate.Ref, h aggregate.Head) (at time.Time, err error) {
 	at = r.Now().Truncate(ProgressEvery).Add(ProgressEvery)
-	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Rev: h.Rev, Redraws: h.Redraws, After: at.Unix()}
 	group := ref.ID + "-progress"
-	if _, err := r.Queue.SendMessage(ctx, asks.to(r.QueueURL, group, fmt.Sprintf("%s-%d", group, at.Unix()))); err != nil {
-		return at, fmt.Errorf("%w: %w", ErrQueue, err)
-	}
-	return at, nil
+	return at, r.ask(ctx, ref, h, at, group, fmt.Sprintf("%s-%d", group, at.Unix()))
 }
 
 // Kinds of messages that ask for one person's Home tab, whose id is the person's, or for the tabs of everyone in a
