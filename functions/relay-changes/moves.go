@@ -26,13 +26,14 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
 	for _, r := range records {
-		run, cards, again, wait := changed(r)
+		is, moved := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
 		if tenant, user, home := slackstate.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
-			ref, ok, cards = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0, true
+			ref, ok = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0
+			is.cards, moved = true, true
 		}
 		kind, _ := kinds.Of(ref.Kind)
-		if !ok || kind.Still || !run && !cards && !wait {
+		if !ok || kind.Still || !moved {
 			continue
 		}
 		i, seen := at[ref]
@@ -41,30 +42,30 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 			at[ref] = i
 			out = append(out, move{ref: ref, first: r.Change.SequenceNumber})
 		}
-		out[i].run = out[i].run || run
-		out[i].cards = out[i].cards || cards
-		out[i].again = out[i].again || again
+		out[i].run = out[i].run || is.run
+		out[i].cards = out[i].cards || is.cards
+		out[i].again = out[i].again || is.again
 		out[i].event = r.EventID
 	}
 	return out
 }
 
-func changed(r events.DynamoDBEventRecord) (run, cards, again, wait bool) {
+// changed returns what a record changed, and reports whether that can have effects. A wait that arrives can, too.
+func changed(r events.DynamoDBEventRecord) (is move, moved bool) {
 	now, before := r.Change.NewImage, r.Change.OldImage
-	if len(now) == 0 {
-		return false, false, false, false
+	switch sk := text(r.Change.Keys, "SK"); {
+	case len(now) == 0:
+		return move{}, false
+	case strings.HasPrefix(sk, "WAIT#"):
+		return move{}, text(now, "task_token") != text(before, "task_token")
+	case sk != aggregate.HeadKey:
+		return move{}, false
 	}
-	if strings.HasPrefix(text(r.Change.Keys, "SK"), "WAIT#") {
-		return false, false, false, text(now, "task_token") != text(before, "task_token")
-	}
-	if text(r.Change.Keys, "SK") != aggregate.HeadKey {
-		return false, false, false, false
-	}
-	run = number(now, "run") != number(before, "run")
-	again = number(now, "redraws") != number(before, "redraws") ||
+	is.run = number(now, "run") != number(before, "run")
+	is.again = number(now, "redraws") != number(before, "redraws") ||
 		number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
-	cards = again || number(now, "rev") != number(before, "rev")
-	return run, cards, again, false
+	is.cards = is.again || number(now, "rev") != number(before, "rev")
+	return is, is.run || is.cards
 }
 
 func text(image map[string]events.DynamoDBAttributeValue, name string) string {
