@@ -22,11 +22,55 @@ import (
 // and none is wider than its window. Each page is seen light and dark, narrow and wide, in Japanese and in English; a
 // folder in RINGI_SCREENSHOTS gets a picture of every combination.
 func TestListsAreAccessible(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs a browser")
-	}
 	db, c := storetest.Start(t), browser.Start(t)
-	empty, full := consoletest.New(t, db), consoletest.New(t, db)
+	looks := []browser.Window{
+		{Width: 1440, Height: 900, Language: "ja"}, {Width: 390, Height: 844, Dark: true, Language: "ja"},
+		{Width: 1440, Height: 900, Dark: true, Language: "en"}, {Width: 390, Height: 844, Language: "en"},
+	}
+	tabs := map[*consoletest.World]*browser.Tab{}
+	for i, p := range accessiblePages(consoletest.New(t, db), consoletest.New(t, db)) {
+		b := p.world.As(workspace.Suzuki)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
+			p.world.Console.Handler().ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		for j, look := range looks {
+			if os.Getenv("RINGI_SCREENSHOTS") == "" && j != i%4 && (j != (i+1)%4 || i >= 11) {
+				continue // each page in two of the four, which differ in all; each request in one
+			}
+			if tabs[p.world] == nil {
+				tabs[p.world] = c.Open(t, server.URL, look)
+			}
+			isAccessible(t, tabs[p.world], look, p.name, server.URL+p.path)
+		}
+	}
+}
+
+func isAccessible(t *testing.T, tab *browser.Tab, look browser.Window, name, url string) {
+	tab.Resize(look)
+	tab.Visit(url)
+	tab.Until(`document.readyState === "complete" && !document.querySelector("[data-now]")`)
+	seen := fmt.Sprintf("%s-%s-%d-%s", name, look.Language, look.Width, map[bool]string{true: "dark", false: "light"}[look.Dark])
+	if pictures := os.Getenv("RINGI_SCREENSHOTS"); pictures != "" {
+		expect.NoError(t, os.MkdirAll(pictures, 0o755))
+		tab.Whole(filepath.Join(pictures, seen+".png"))
+	}
+	t.Run(seen, func(t *testing.T) {
+		tab := tab.For(t)
+		tab.Accessible(t)
+		tab.Fits()
+	})
+}
+
+// accessiblePage is a page of a workspace as its approver sees it.
+type accessiblePage struct {
+	world      *consoletest.World
+	name, path string
+}
+
+// accessiblePages fills one of the workspaces with requests in every status, and returns pages of both.
+func accessiblePages(empty, full *consoletest.World) []accessiblePage {
 	ids := full.Standing()
 	for n := range 12 {
 		r := consoletest.Requested{
@@ -41,11 +85,7 @@ func TestListsAreAccessible(t *testing.T) {
 			full.AskForSteps(consoletest.Message(1, "集計の結果をお送りします。"), consoletest.Message(2, "ご確認をお願いします。"))
 		}
 	}
-	pages := []struct {
-		world *consoletest.World
-		name  string
-		path  string
-	}{
+	pages := []accessiblePage{
 		{empty, "home-empty", "/console"}, {empty, "requests-empty", "/console/tasks"}, {empty, "approvals-empty", "/console/approvals"},
 		{full, "home", "/console"}, {full, "requests", "/console/tasks"}, {full, "requests-bad", "/console/tasks?status=x&from=x"},
 		{full, "requests-none", "/console/tasks?q=zzz"}, {full, "approvals", "/console/approvals"},
@@ -53,47 +93,7 @@ func TestListsAreAccessible(t *testing.T) {
 		{full, "approvals-grouped", "/console/approvals?group=person&sort=due"}, {full, "approvals-bad", "/console/approvals?sort=x"},
 	}
 	for _, s := range task.Statuses {
-		pages = append(pages, struct {
-			world *consoletest.World
-			name  string
-			path  string
-		}{full, "request-" + string(s), "/console/tasks/" + ids[s]})
+		pages = append(pages, accessiblePage{full, "request-" + string(s), "/console/tasks/" + ids[s]})
 	}
-	pictures := os.Getenv("RINGI_SCREENSHOTS")
-	looks := []browser.Window{
-		{Width: 1440, Height: 900, Language: "ja"}, {Width: 390, Height: 844, Dark: true, Language: "ja"},
-		{Width: 1440, Height: 900, Dark: true, Language: "en"}, {Width: 390, Height: 844, Language: "en"},
-	}
-	tabs := map[*consoletest.World]*browser.Tab{}
-	for i, p := range pages {
-		b := p.world.As(workspace.Suzuki)
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: b.Cookies["__Host-ringi"]})
-			p.world.Console.Handler().ServeHTTP(w, r)
-		}))
-		t.Cleanup(server.Close)
-		for j, look := range looks {
-			if pictures == "" && j != i%4 && (j != (i+1)%4 || i >= 11) {
-				continue // each page in two of the four, which differ in all; each request in one
-			}
-			tab := tabs[p.world]
-			if tab == nil {
-				tab = c.Open(t, server.URL, look)
-				tabs[p.world] = tab
-			}
-			tab.Resize(look)
-			tab.Visit(server.URL + p.path)
-			tab.Until(`document.readyState === "complete" && !document.querySelector("[data-now]")`)
-			seen := fmt.Sprintf("%s-%s-%d-%s", p.name, look.Language, look.Width, map[bool]string{true: "dark", false: "light"}[look.Dark])
-			if pictures != "" {
-				expect.NoError(t, os.MkdirAll(pictures, 0o755))
-				tab.Whole(filepath.Join(pictures, seen+".png"))
-			}
-			t.Run(seen, func(t *testing.T) {
-				tab := tab.For(t)
-				tab.Accessible(t)
-				tab.Fits()
-			})
-		}
-	}
+	return pages
 }
