@@ -130,6 +130,9 @@ func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 		}
 		return h.Effects.Redraw(ctx, m.ref, aggregate.Head{}, m.event)
 	}
+	if last, ok := h.drawn.Known(m.ref, h.Effects.Now()); m.alike && ok && last.at.After(h.Effects.Now()) {
+		return nil // its cards are drawn at the end of the interval
+	}
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
 		return fmt.Errorf("load it: %w", err)

@@ -217,6 +217,13 @@ func head(rev, run, shown string) image {
 	return m
 }
 
+// running is the head of an execution that runs, as of the revision noted.
+func running(rev, noted string) image {
+	m := head(rev, "1", "3")
+	m["status"], m["noted"] = events.NewStringAttribute("running"), events.NewNumberAttribute(noted)
+	return m
+}
+
 func redrawn(times string) image {
 	m := head("3", "1", "")
 	m["redraws"] = events.NewNumberAttribute(times)
@@ -260,6 +267,20 @@ func TestMoves(t *testing.T) {
 		{"a redraw that is asked for while the one before is being drawn",
 			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", redrawn("1"), redrawn("2"))},
 			[]move{{ref: ref("A"), cards: true, again: true, event: "1", first: "s1"}}},
+		{"a running execution goes on",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3", "3"), running("4", "4"))},
+			[]move{{ref: ref("A"), cards: true, alike: true, event: "1", first: "s1"}}},
+		{"an early release's commit may be anything",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", running("3", "3"), running("4", "3"))},
+			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+		{"a stamp before a step is more than going on",
+			[]events.DynamoDBEventRecord{record("1", "A", "HEAD", head("3", "1", "3"), running("4", "4"))},
+			[]move{{ref: ref("A"), cards: true, event: "1", first: "s1"}}},
+		{"so is a token that arrives with it",
+			[]events.DynamoDBEventRecord{
+				record("1", "A", "HEAD", running("3", "3"), running("4", "4")), record("2", "A", "WAIT#PROMPT#0001", nil, wait("x")),
+			},
+			[]move{{ref: ref("A"), cards: true, event: "2", first: "s1"}}},
 		{"a token that arrives is looked at, and draws nothing",
 			[]events.DynamoDBEventRecord{record("1", "A", "WAIT#PROMPT#0001", nil, wait("x"))},
 			[]move{{ref: ref("A"), event: "1", first: "s1"}}},

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/store/slackstate"
 )
 
@@ -17,6 +18,7 @@ type move struct {
 	cards bool   // the head's revision changed, or the head asks for a redraw
 	again bool   // the head asks for a redraw
 	event string // id of the last record, the same in a repeated delivery
+	alike bool   // in each record, before and after, the head notes that its execution runs, of the same run
 	first string // sequence number of the first record, to return it
 }
 
@@ -40,11 +42,12 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 		if !seen {
 			i = len(out)
 			at[ref] = i
-			out = append(out, move{ref: ref, first: r.Change.SequenceNumber})
+			out = append(out, move{ref: ref, first: r.Change.SequenceNumber, alike: true})
 		}
 		out[i].run = out[i].run || is.run
 		out[i].cards = out[i].cards || is.cards
 		out[i].again = out[i].again || is.again
+		out[i].alike = out[i].alike && is.alike
 		out[i].event = r.EventID
 	}
 	return out
@@ -65,7 +68,13 @@ func changed(r events.DynamoDBEventRecord) (is move, moved bool) {
 	is.again = number(now, "redraws") != number(before, "redraws") ||
 		number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
 	is.cards = is.again || number(now, "rev") != number(before, "rev")
+	is.alike = !is.run && !is.again && runs(now) && runs(before)
 	return is, is.run || is.cards
+}
+
+// runs reports whether a head notes that its execution runs. After an early release's commit it notes nothing.
+func runs(head map[string]events.DynamoDBAttributeValue) bool {
+	return text(head, "status") == string(task.StatusRunning) && number(head, "noted") == number(head, "rev")
 }
 
 func text(image map[string]events.DynamoDBAttributeValue, name string) string {
