@@ -80,13 +80,16 @@ type later struct {
 
 func (e later) Error() string { return fmt.Sprintf("in %s: %s", e.after, e.cause) }
 
-// Handle makes Slack show each task's present rows. A message that fails returns to the queue, for as long as Slack
-// asks or with a growing delay. A task's messages keep their order, so that none overtakes one that waits.
+// Handle makes Slack show each task's present rows. A message that fails leaves its lane for a group of its own, where
+// it waits for as long as Slack asks or with a growing delay.
 func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	var out events.SQSEventResponse
 	for i, r := range e.Records {
+		if failedBefore(r) && h.aside(ctx, r, 0) {
+			continue
+		}
 		err := h.record(ctx, r)
-		if err == nil || h.anew(ctx, r, err) {
+		if err == nil || h.anew(ctx, r, err) || h.movesAside(ctx, r, err) {
 			continue
 		}
 		h.giveBack(ctx, r, err)
@@ -115,12 +118,13 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		return h.eachHome(ctx, ref.Tenant, r)
 	case tab:
 		return h.tab(of, ref, r)
-	case effect.ReadCopies(r.Body):
+	}
+	if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 {
+		return later{wait, itsTime}
+	}
+	if effect.ReadCopies(r.Body) {
 		err = h.copies(of, ref, effect.ReadHead(r.Body))
-	default:
-		if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 {
-			return later{wait, itsTime}
-		}
+	} else {
 		err = h.draw(of, ref, effect.ReadHead(r.Body))
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {

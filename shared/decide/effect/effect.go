@@ -233,7 +233,7 @@ func Wake(ctx context.Context, runs Runs, token string) (refused bool, err error
 // Redraw asks the card updater to compare an aggregate's cards with its rows, which are those of the given head or
 // newer. SQS drops messages with a repeated deduplication id.
 func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, h aggregate.Head, deduplication string) error {
-	return r.ask(ctx, ref, h, time.Time{}, ref.ID, deduplication)
+	return r.ask(ctx, ref, h, time.Time{}, lane(ref), deduplication)
 }
 
 // ask sends a message about an aggregate's cards to a group of the queue. It isn't handled before the time after.
@@ -254,11 +254,9 @@ func (r Runner) ask(
 const ProgressEvery = 3 * time.Second
 
 // RedrawLater is Redraw for progress, at the end of the current interval. Messages for the same end are deduplicated.
-// They have a group of their own, so that what asks for a decision doesn't wait behind them.
 func (r Runner) RedrawLater(ctx context.Context, ref aggregate.Ref, h aggregate.Head) (at time.Time, err error) {
 	at = r.Now().Truncate(ProgressEvery).Add(ProgressEvery)
-	group := ref.ID + "-progress"
-	return at, r.ask(ctx, ref, h, at, group, fmt.Sprintf("%s-%d", group, at.Unix()))
+	return at, r.ask(ctx, ref, h, at, ref.Tenant+progress, fmt.Sprintf("%s%s-%d", ref.ID, progress, at.Unix()))
 }
 
 // Kinds of messages that ask for one person's Home tab, whose id is the person's, or for the tabs of everyone in a
@@ -272,9 +270,7 @@ const (
 // are published at its end.
 func HomesAt(now time.Time, every time.Duration) time.Time { return now.Truncate(every).Add(every) }
 
-// HomeLater returns a message that asks for a person's Home tab at the end of the current interval. A tenant's messages
-// share one group, so that its tabs are published one after the other and occupy only one updater. A tab that was just
-// opened has a group of its own and need not wait.
+// HomeLater returns a message that asks for a person's Home tab at the end of the current interval.
 func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
 	return homeLater(queueURL, tenant, Home, user, HomesAt(now, every))
 }
@@ -287,7 +283,7 @@ func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
 
 func homeLater(queueURL, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
 	asks := message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}
-	return asks.to(queueURL, tenant+"-homes", fmt.Sprintf("%s-%d", id, at.Unix()))
+	return asks.to(queueURL, tenant+homes, fmt.Sprintf("%s-%d", id, at.Unix()))
 }
 
 // mostSent is SQS's limit for one SendMessageBatch.
@@ -329,11 +325,11 @@ func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput
 	}
 }
 
-// Copies returns a message that asks for the copies of an aggregate's cards. It has a group of its own so that copies
-// never delay the cards. Messages for the same revision and redraw are deduplicated.
+// Copies returns a message that asks for the copies of an aggregate's cards. Messages for the same revision and redraw
+// are deduplicated.
 func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
 	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true, Rev: rev, Redraws: redraws}
-	return asks.to(queueURL, ref.ID+"-copies", fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
+	return asks.to(queueURL, ref.Tenant+copies, fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
 }
 
 // ReadCopies reports whether a message asks for copies.
