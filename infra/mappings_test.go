@@ -41,6 +41,9 @@ func streamRule(s *stack, wrong report) {
 	}
 }
 
+// lanesOfCards is the number of lanes that a tenant's cards have in package effect.
+const lanesOfCards = 4
+
 func queueRule(s *stack, wrong report) {
 	for id, f := range s.functions {
 		for _, m := range f.Queues {
@@ -56,6 +59,8 @@ func queueRule(s *stack, wrong report) {
 				"%s: a FIFO queue knows no MaximumBatchingWindowInSeconds", id)
 			wrong.where(q.FIFO() && m.BatchSize > 10,
 				"%s: a FIFO queue gives 10 messages at most, BatchSize is %d", id, m.BatchSize)
+			wrong.where(id == "UpdateCardFunction" && m.Concurrency < 50*lanesOfCards,
+				"%s: %d at once are too few to draw 50 workspaces' cards side by side", id, m.Concurrency)
 			wrong.where(!m.PartialFailures, "%s: without ReportBatchItemFailures one message repeats the whole batch", id)
 			wrong.where(q.DeadLetters == "", "%s: %s has no dead letters", id, q.ID)
 			checkPatterns(id, m.Filters, wrong)

@@ -42,6 +42,7 @@ var mistakes = []struct {
 
 	{"a FIFO queue for a stream's failures", templateFile, "Destination: !GetAtt ChangeDeadLetters.Arn", "Destination: !GetAtt CardDeadLetters.Arn", "takes a standard queue"},
 	{"a batching window on FIFO", templateFile, "            BatchSize: 1\n", "            BatchSize: 1\n            MaximumBatchingWindowInSeconds: 1\n", "MaximumBatchingWindowInSeconds"},
+	{"few cards at once for all workspaces", templateFile, "    Default: 250\n", "    Default: 5\n", "side by side"},
 	{"a message that is seen twice", templateFile, "VisibilityTimeout: 60", "VisibilityTimeout: 20", "shows a message again"},
 	{"a filter that is no JSON", templateFile, `'{"dynamodb":{"NewImage":{"type":{"S":["head","wait","home"]}}}}'`, `'{"dynamodb":{"NewImage":'`, "unexpected end of JSON input"},
 	{"a filter without a list", templateFile, `{"S":["head","wait","home"]}`, `{"S":"head"}`, "values stand in lists"},

@@ -17,7 +17,7 @@ const (
 	// when they were opened.
 	mostHomes = 100
 	// homesAtOnce is how many tabs are published in HomeEvery, about half of what Slack allows. If more are open, each
-	// is published less often: cards, which share the lanes, matter more.
+	// is published less often.
 	homesAtOnce = 25
 )
 

@@ -39,7 +39,7 @@ func (e silence) again(now time.Time) time.Time {
 }
 
 // reach is called before Slack. While the workspace's Slack does not answer, it lets one drawing in probeEvery try and
-// returns silence to all others: a slow call occupies one of the lanes that all workspaces share.
+// returns silence to all others: a slow call occupies one of the workspace's lanes.
 func (h *Handler) reach(ctx context.Context, team string) (probes bool, err error) {
 	if h.Pace == nil {
 		return false, nil

@@ -106,7 +106,7 @@ func (m *Measured) limits() string {
 		amount, most float64
 		notes        [3]string
 	}{
-		{"**update-card's own**: `CardConcurrency` 5, 0.5 s each, 10 a second", num(cards), cards, 10, [3]string{}},
+		{"**update-card's own**: `CardConcurrency` 250, 0.5 s each, 500 a second", num(cards), cards, 500, [3]string{}},
 		{"Lambda, 1,000 at once", fmt.Sprintf("%.0f s in all", seconds), seconds, 1000, [3]string{}},
 		{"DynamoDB, 40,000 write units a table; a new one begins with 4,000", fmt.Sprintf("%.0f", f.Write+f.Index), f.Write + f.Index, 40_000, [3]string{" (warm it)"}},
 		{"DynamoDB, 1,000 write units a partition: `DUE#0–7` takes each change of a head, twice when it is due at another time",

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/effect"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/slackstate"
+	"ringi/shared/store/storetest"
+)
+
+// post delivers a message as the queue does the nth time, and reports whether it left the queue.
+func (w *world) post(m *sqs.SendMessageInput, nth int) bool {
+	w.T.Helper()
+	w.queue.hidden, w.queue.sent = nil, nil
+	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{{
+		MessageId: "m1", ReceiptHandle: "r1", Body: *m.MessageBody,
+		Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(nth), "MessageGroupId": *m.MessageGroupId},
+	}}}))(w.T)
+	return len(out.BatchItemFailures) == 0
+}
+
+// inLane returns the relay's message for the task's cards.
+func (w *world) inLane() *sqs.SendMessageInput {
+	w.T.Helper()
+	q := &queue{}
+	expect.NoError(w.T, effect.Runner{Queue: sender{q}}.Redraw(w.T.Context(), w.Ref, w.Load().Head.Head, "event"))
+	return q.sent[0]
+}
+
+// sender is the part of the queue that the relay uses.
+type sender struct{ *queue }
+
+// moved checks that a message left the queue and one of its own group took its place.
+func (w *world) moved(left bool, group string) *sqs.SendMessageInput {
+	w.T.Helper()
+	expect.Must(w.T, left && len(w.queue.hidden) == 0 && len(w.queue.sent) == 1,
+		"left %v, hidden for %v s, %d sent", left, w.queue.hidden, len(w.queue.sent))
+	in := w.queue.sent[0]
+	expect.Must(w.T, *in.MessageGroupId == group && *in.MessageDeduplicationId == "m1", "in group %s", *in.MessageGroupId)
+	return in
+}
+
+// While Slack refuses calls for a task's cards, the cards of others in its lane don't wait.
+func TestWhatMustWaitLeavesItsLane(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second})
+	in := w.moved(w.post(w.inLane(), 1), w.Ref.ID)
+	after := effect.ReadAfter(*in.MessageBody)
+	expect.That(t, !after.Before(w.Now().Add(19*time.Second)) && after.Before(w.Now().Add(26*time.Second)),
+		"it waits until %s", after)
+	expect.That(t, effect.ReadHead(*in.MessageBody).Rev == w.Load().Head.Rev, "%s", *in.MessageBody)
+	for nth := range 3 { // it waits in place, however often it is received
+		expect.That(t, !w.post(in, nth+1) && len(w.queue.sent) == 0 && len(w.queue.hidden) == 1, "before its time")
+	}
+	w.Later(30 * time.Second)
+	expect.That(t, w.post(in, 4), "given back for %v s", w.queue.hidden)
+	w.shows("受け付けました")
+}
+
+// An invocation that dies holds its lane until the queue shows the message again, but only once.
+func TestWhatAnotherInvocationDiedOfLeavesItsLane(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	in := w.moved(w.post(w.inLane(), 2), w.Ref.ID)
+	w.shows()
+	w.Later(time.Second)
+	expect.That(t, w.post(in, 1), "given back for %v s", w.queue.hidden)
+	w.shows("受け付けました")
+}
+
+func TestWhatTheQueueDoesNotTakeWaitsInItsLane(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.queue.err = errors.New("no answer")
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second})
+	expect.That(t, !w.post(w.inLane(), 1) && len(w.queue.hidden) == 1 && w.queue.hidden[0] >= 20, "hidden for %v s", w.queue.hidden)
+}
+
+// Those behind it are due no earlier.
+func TestProgressWaitsForItsTimeInItsLane(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	q := &queue{}
+	r := effect.Runner{Queue: sender{q}, Now: w.Now}
+	expect.Value(r.RedrawLater(t.Context(), w.Ref, w.Load().Head.Head))(t)
+	expect.That(t, !w.post(q.sent[0], 1) && len(w.queue.sent) == 0, "%d sent", len(w.queue.sent))
+	w.Later(effect.ProgressEvery)
+	expect.That(t, w.post(q.sent[0], 2) && len(w.queue.sent) == 0, "%d sent", len(w.queue.sent))
+	w.shows("受け付けました")
+	w.Later(time.Second)
+	w.moved(w.post(q.sent[0], homeTries+1), w.Ref.ID) // whose invocations died
+}
+
+// Tabs that were opened need the same calls of Slack, so that none overtakes another; one that fails leaves their lane.
+func TestATabThatFailsLeavesTheLaneOfTabs(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.withHomes()
+	w.paced(0)
+	tabs := slackstate.Of(w.Store.Table())
+	expect.NoError(t, tabs.HomeOpened(t.Context(), w.Ref.Tenant,
+		slackstate.Home{Team: slacktest.Team, User: workspace.Sato, OpenedAt: w.Now()}))
+	q := &queue{}
+	ref := aggregate.Ref{Tenant: w.Ref.Tenant, Kind: effect.Home, ID: workspace.Sato}
+	expect.NoError(t, effect.Runner{Queue: sender{q}}.Redraw(t.Context(), ref, aggregate.Head{}, "event"))
+	for range publishes {
+		w.use(methodPublish, publishes, publishingWindow)
+	}
+	expect.That(t, !w.post(q.sent[0], 1) && len(w.queue.sent) == 0, "one without a call left: %d sent", len(w.queue.sent))
+	w.h.Store = unreadable{w.h.Store}
+	w.Later(time.Minute)
+	in := w.moved(w.post(q.sent[0], 2), workspace.Sato)
+	expect.Same(t, *q.sent[0].MessageBody, *in.MessageBody)
+}

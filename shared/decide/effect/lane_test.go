@@ -1,0 +1,105 @@
+package effect_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/shared/decide/effect"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// groups counts the messages of each group.
+type groups map[string]int
+
+func (g groups) SendMessage(
+	_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
+	g[*in.MessageGroupId]++
+	return &sqs.SendMessageOutput{}, nil
+}
+
+// with returns the groups that contain some text.
+func (g groups) with(text string) (names []string) {
+	for name := range g {
+		if strings.Contains(name, text) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// SQS gives a group to one invocation at a time, so that the number of a tenant's groups bounds its share of them.
+func TestATenantHasFewLanes(t *testing.T) {
+	const tasks = 1000
+	tenant, other := aggregate.TenantID("T1"), aggregate.TenantID("T2")
+	sent := groups{}
+	r := effect.Runner{Queue: sent, Now: time.Now}
+	redraw := func(ref aggregate.Ref) {
+		expect.NoError(t, r.Redraw(t.Context(), ref, aggregate.Head{Rev: 1}, aggregate.NewID()))
+	}
+	redraw(task.RefOf(other, aggregate.NewID()))
+	for n := range tasks {
+		ref := task.RefOf(tenant, aggregate.NewID())
+		redraw(ref)
+		before := len(sent)
+		redraw(ref)
+		expect.Must(t, len(sent) == before, "a task's second message is in another lane")
+		expect.Value(r.RedrawLater(t.Context(), ref, aggregate.Head{Rev: 1}))(t)
+		sent[*effect.Copies("q", ref, 1, 0).MessageGroupId]++
+		redraw(aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: fmt.Sprintf("U%d", n)})
+		sent[*effect.HomeLater("q", tenant, fmt.Sprintf("U%d", n), time.Now(), time.Minute).MessageGroupId]++
+	}
+	cards := sent.with(tenant + "-cards")
+	expect.That(t, len(cards) == 4 && len(sent.with(tenant)) == 8 && len(sent) == 9, "%v", sent)
+	for _, name := range cards {
+		expect.That(t, sent[name] > 2*tasks/8 && sent[name] < 2*tasks/3, "%s has %d messages", name, sent[name])
+	}
+}
+
+func TestAMessageIsMovedAside(t *testing.T) {
+	tenant, id := aggregate.TenantID("T1"), aggregate.NewID()
+	after := time.Unix(1_800_000_000, 0)
+	for _, tt := range []struct {
+		name, group, body string // %s: the tenant
+		wantGroup, want   string // empty: it stays
+	}{
+		{"a card", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","rev":3,"redraws":1}`,
+			"X", `{"after":1800000000,"id":"X","kind":"task","redraws":1,"rev":3,"tenant":"%s"}`},
+		{"an early release's", "%s-cards-0", `{"tenant":"%s","task":"X"}`, "X", `{"after":1800000000,"task":"X","tenant":"%s"}`},
+		{"what a later release wrote is kept", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","later":{"a":1}}`,
+			"X", `{"after":1800000000,"id":"X","kind":"task","later":{"a":1},"tenant":"%s"}`},
+		{"progress whose time has come", "%s-progress", `{"tenant":"%s","kind":"task","id":"X","after":1}`,
+			"X", `{"after":1800000000,"id":"X","kind":"task","tenant":"%s"}`},
+		{"copies", "%s-copies", `{"tenant":"%s","kind":"task","id":"X","copies":true}`,
+			"X-copies", `{"after":1800000000,"copies":true,"id":"X","kind":"task","tenant":"%s"}`},
+		{"a tab that was just opened still is", "%s-opened", `{"tenant":"%s","kind":"home","id":"U1"}`,
+			"U1", `{"tenant":"%s","kind":"home","id":"U1"}`},
+		{"the request for all tabs", "%s-homes", `{"tenant":"%s","kind":"homes","id":"X"}`, "", ""},
+		{"one that is alone", "X", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
+		{"an early release's progress, alone as well", "X-progress", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
+		{"one without a group", "", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
+		{"no JSON", "%s-cards-0", "x", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			fill := func(s string) string {
+				return strings.ReplaceAll(strings.ReplaceAll(s, "%s", tenant), "X", id)
+			}
+			in, ok := effect.Aside("q", fill(tt.group), fill(tt.body), "m", after)
+			expect.Must(t, ok == (tt.want != ""), "moved: %v", ok)
+			if ok {
+				expect.Same(t, fill(tt.want), *in.MessageBody)
+				expect.Same(t, fill(tt.wantGroup), *in.MessageGroupId)
+				expect.That(t, *in.MessageDeduplicationId == "m" && *in.QueueUrl == "q", "%+v", in)
+				_, again := effect.Aside("q", *in.MessageGroupId, *in.MessageBody, "n", after)
+				expect.That(t, !again, "it is moved a second time")
+			}
+		})
+	}
+}
