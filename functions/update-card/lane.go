@@ -8,9 +8,16 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/decide/effect"
 )
+
+var errDied = errors.New("an invocation died, or had no room")
+
+// mostTries is how often a message may fail in its lane. After that it is handled in a group of its own, and the queue
+// gives it up after a hundred receives.
+const mostTries = 50
 
 // failedBefore reports whether an earlier invocation received a message of a lane and neither handled nor moved it: it
 // died, or Lambda had no room for it. The lane stood still until the queue showed the message again, and must not stand
@@ -25,30 +32,40 @@ func failedBefore(r events.SQSMessage) bool {
 }
 
 // movesAside moves a message that can't be handled now out of its lane. Two kinds wait in the lane instead: one whose
-// time has not come, because those behind it are due no earlier, and a Home tab that waits for Slack's pace, because
-// those behind it need the same calls.
+// time has not come, because those behind it are due no earlier, and a Home tab, because those behind it need the same
+// calls of Slack.
 func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, err error) bool {
 	var known later
-	if errors.As(err, &known) {
-		ref, _ := effect.ReadMessage(r.Body)
-		if known.cause == itsTime || known.cause == slacksPace && ref.Kind == effect.Home {
-			return false
-		}
+	ref, _ := effect.ReadMessage(r.Body)
+	if errors.As(err, &known) && known.cause == itsTime || ref.Kind == effect.Home || ref.Kind == effect.Homes {
+		return false
 	}
-	return h.aside(ctx, r, pause(err, r.Attributes["ApproximateReceiveCount"]), "err", err)
+	tries := effect.ReadTries(r.Body) + 1
+	if tries > mostTries {
+		return h.aside(ctx, r, time.Time{}, tries, err)
+	}
+	return h.aside(ctx, r, h.Now().Add(pause(err, strconv.Itoa(tries))), tries, err)
 }
 
-// aside moves a message out of its lane for a time. It returns false if the message is in none.
-func (h *Handler) aside(ctx context.Context, r events.SQSMessage, wait time.Duration, why ...any) bool {
-	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, h.Now().Add(wait))
-	if !ok {
+// aside moves a message out of its lane until a time, or for good. It returns false if the message is in no lane.
+func (h *Handler) aside(ctx context.Context, r events.SQSMessage, until time.Time, tries int, cause error) bool {
+	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, until, tries)
+	return ok && h.moved(ctx, in, slog.With("message_id", r.MessageId, "until", until, "tries", tries, "err", cause))
+}
+
+// back returns a message whose time has come to its lane: drawn where it waited, those that waited together would
+// occupy as many invocations as there are.
+func (h *Handler) back(ctx context.Context, r events.SQSMessage) bool {
+	in, ok := effect.Back(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId)
+	return ok && !h.Now().Before(effect.ReadAfter(r.Body)) && h.moved(ctx, in, slog.With("message_id", r.MessageId))
+}
+
+func (h *Handler) moved(ctx context.Context, in *sqs.SendMessageInput, log *slog.Logger) bool {
+	_, err := h.Queue.SendMessage(ctx, in)
+	if err != nil {
+		log.WarnContext(ctx, "not moved", "to", *in.MessageGroupId, "send", err)
 		return false
 	}
-	log := slog.With("message_id", r.MessageId, "seconds", int(wait.Seconds())).With(why...)
-	if _, err := h.Queue.SendMessage(ctx, in); err != nil {
-		log.WarnContext(ctx, "stays in its lane", "send", err)
-		return false
-	}
-	log.WarnContext(ctx, "moved out of its lane")
+	log.InfoContext(ctx, "moved", "to", *in.MessageGroupId)
 	return true
 }

@@ -51,21 +51,43 @@ func (w *world) moved(left bool, group string) *sqs.SendMessageInput {
 	return in
 }
 
-// While Slack refuses calls for a task's cards, the cards of others in its lane don't wait.
+// While Slack refuses calls for a task's cards, the cards of others in its lane don't wait. Then it is the lane's turn
+// again, however many waited for the same.
 func TestWhatMustWaitLeavesItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second})
-	in := w.moved(w.post(w.inLane(), 1), w.Ref.ID)
+	lane := w.inLane()
+	in := w.moved(w.post(lane, 1), w.Ref.ID)
 	after := effect.ReadAfter(*in.MessageBody)
 	expect.That(t, !after.Before(w.Now().Add(19*time.Second)) && after.Before(w.Now().Add(26*time.Second)),
 		"it waits until %s", after)
-	expect.That(t, effect.ReadHead(*in.MessageBody).Rev == w.Load().Head.Rev, "%s", *in.MessageBody)
 	for nth := range 3 { // it waits in place, however often it is received
 		expect.That(t, !w.post(in, nth+1) && len(w.queue.sent) == 0 && len(w.queue.hidden) == 1, "before its time")
 	}
 	w.Later(30 * time.Second)
-	expect.That(t, w.post(in, 4), "given back for %v s", w.queue.hidden)
+	in = w.moved(w.post(in, 4), *lane.MessageGroupId)
+	w.shows()
+	expect.That(t, effect.ReadHead(*in.MessageBody).Rev == w.Load().Head.Rev, "%s", *in.MessageBody)
+	expect.That(t, w.post(in, 1) && len(w.queue.sent) == 0, "given back for %v s", w.queue.hidden)
 	w.shows("受け付けました")
+}
+
+// The longer a card fails, the longer it waits; at last the queue gives it up, outside of the lane.
+func TestWhatFailsWaitsLonger(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.h.Store = unreadable{w.h.Store}
+	lane, in := w.inLane(), w.inLane()
+	var waits []time.Duration
+	for range mostTries {
+		in = w.moved(w.post(in, 1), w.Ref.ID)
+		wait := effect.ReadAfter(*in.MessageBody).Sub(w.Now())
+		waits = append(waits, wait)
+		w.Later(wait + time.Second)
+		in = w.moved(w.post(in, 2), *lane.MessageGroupId)
+	}
+	expect.That(t, waits[0] <= 2*time.Second && waits[9] >= 59*time.Second && waits[mostTries-1] <= 75*time.Second, "%v", waits)
+	in = w.moved(w.post(in, 1), w.Ref.ID)
+	expect.That(t, !w.post(in, 1) && len(w.queue.sent) == 0 && len(w.queue.hidden) == 1, "it is moved for ever")
 }
 
 // An invocation that dies holds its lane until the queue shows the message again, but only once.
@@ -73,8 +95,7 @@ func TestWhatAnotherInvocationDiedOfLeavesItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	in := w.moved(w.post(w.inLane(), 2), w.Ref.ID)
 	w.shows()
-	w.Later(time.Second)
-	expect.That(t, w.post(in, 1), "given back for %v s", w.queue.hidden)
+	expect.That(t, w.post(in, 1) && len(w.queue.sent) == 0, "given back for %v s", w.queue.hidden)
 	w.shows("受け付けました")
 }
 
@@ -99,8 +120,8 @@ func TestProgressWaitsForItsTimeInItsLane(t *testing.T) {
 	w.moved(w.post(q.sent[0], homeTries+1), w.Ref.ID) // whose invocations died
 }
 
-// Tabs that were opened need the same calls of Slack, so that none overtakes another; one that fails leaves their lane.
-func TestATabThatFailsLeavesTheLaneOfTabs(t *testing.T) {
+// Tabs need the same calls of Slack, so that none overtakes another, and all at once would occupy many invocations.
+func TestATabWaitsInItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.withHomes()
 	w.paced(0)
@@ -113,9 +134,10 @@ func TestATabThatFailsLeavesTheLaneOfTabs(t *testing.T) {
 	for range publishes {
 		w.use(methodPublish, publishes, publishingWindow)
 	}
-	expect.That(t, !w.post(q.sent[0], 1) && len(w.queue.sent) == 0, "one without a call left: %d sent", len(w.queue.sent))
+	expect.That(t, !w.post(q.sent[0], 1) && len(w.queue.sent) == 0, "without a call left %d were sent", len(w.queue.sent))
 	w.h.Store = unreadable{w.h.Store}
 	w.Later(time.Minute)
-	in := w.moved(w.post(q.sent[0], 2), workspace.Sato)
+	expect.That(t, !w.post(q.sent[0], 2) && len(w.queue.sent) == 0, "after a failure %d were sent", len(w.queue.sent))
+	in := w.moved(w.post(q.sent[0], homeTries+1), workspace.Sato) // others died of it
 	expect.Same(t, *q.sent[0].MessageBody, *in.MessageBody)
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // A backlog: 2,000 cards of one workspace are due within a minute or at once, of which Slack allows 46 a minute. No
-// message is received so often that the queue drops it, and all cards are drawn as fast as Slack allows. They never
+// message waits so often that it is given up, and all cards are drawn as fast as Slack allows. They never
 // occupy all invocations: another workspace's card is drawn at once, even while each call to the first one's Slack takes
 // 10 s.
 func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
@@ -50,7 +50,6 @@ func testBacklog(t *testing.T, over, hangs, within time.Duration) {
 		backlog  = 2000
 		atOnce   = 20                    // invocations
 		busy     = 75 * time.Millisecond // of an invocation, for one message
-		receives = 100                   // as template.yaml has it
 	)
 	began := time.Now()
 	b := &backlogged{t: t, tasks: map[string]*waiting{}, paces: map[string]*paper{}, hangs: began.Add(hangs)}
@@ -91,10 +90,10 @@ func testBacklog(t *testing.T, over, hangs, within time.Duration) {
 			slowest = max(slowest, w.drawn.Sub(w.began))
 		}
 	}
-	t.Logf("all within %s, by %d receives, %d of one message, %d at once; the other workspace's cards within %s; %d calls hung",
+	t.Logf("all within %s, by %d receives, one message moved %d times, %d at once; the other workspace's cards within %s; %d calls hung",
 		took, b.received, b.most, b.peak, slowest, b.hung)
 	expect.That(t, b.peak < atOnce, "one workspace's cards occupied all %d invocations", atOnce)
-	expect.That(t, b.most < receives, "a message was received %d times", b.most)
+	expect.That(t, b.most < mostTries, "a message was moved aside %d times", b.most)
 	expect.That(t, slowest <= 500*time.Millisecond, "another workspace's card waited %s", slowest)
 	expect.That(t, took <= within, "it took %s", took)
 }
@@ -136,7 +135,7 @@ type backlogged struct {
 	paces    map[string]*paper
 	left     int
 	received int
-	most     int // how often a message was received at most
+	most     int // how often a message was moved aside at most
 	busy     int // invocations
 	peak     int // of busy
 }
@@ -203,6 +202,9 @@ func (b *backlogged) undrawn(now time.Time) (out []*task.Aggregate) {
 // receive gives a random message that may be received to an invocation.
 func (b *backlogged) receive(h *Handler, busy time.Duration) {
 	m := b.seen()
+	if m != nil && !effect.ReadAfter(m.body).IsZero() {
+		busy /= 5 // it is only looked at, and moved
+	}
 	defer time.Sleep(busy)
 	if m == nil {
 		return
@@ -236,7 +238,7 @@ func (b *backlogged) seen() *letter {
 	}
 	m := free[rand.IntN(len(free))]
 	m.held, m.received = true, m.received+1
-	b.received, b.most = b.received+1, max(b.most, m.received)
+	b.received++
 	b.busy++
 	b.peak = max(b.peak, b.busy)
 	return m
@@ -387,6 +389,7 @@ func (b *backlogged) SendMessage(
 ) (*sqs.SendMessageOutput, error) {
 	defer b.locked()()
 	b.sent++
+	b.most = max(b.most, effect.ReadTries(*in.MessageBody))
 	b.queue = append(b.queue, &letter{group: *in.MessageGroupId, body: *in.MessageBody, id: strconv.Itoa(b.sent)})
 	return &sqs.SendMessageOutput{}, nil
 }

@@ -315,6 +315,7 @@ type message struct {
 	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
 	Rev     int `json:"rev,omitempty"`
 	Redraws int `json:"redraws,omitempty"`
+	Tries   int `json:"tries,omitempty"` // that failed
 }
 
 // to returns the message for the card queue in a group.

@@ -40,33 +40,72 @@ func lane(ref aggregate.Ref) string {
 	return fmt.Sprintf("%s-cards-%d", ref.Tenant, h.Sum32()%lanes)
 }
 
-// Aside returns a message of a lane as one that waits until after in a group of its own, where no other aggregate's
-// messages wait behind it. ok is false if it isn't in a lane or must stay there, as one for all tabs must. id is the
-// message's, so that it is moved once. A Home tab keeps its time, by which it is known whether it was just opened.
-func Aside(queueURL, group, body, id string, after time.Time) (in *sqs.SendMessageInput, ok bool) {
+// Aside returns a message of a lane as one for a group of its own, where nothing waits behind it. It waits there until
+// after, having failed so many times, and then returns to its lane; with no time it is handled there. ok is false if the
+// message is in no lane. id is the message's, so that it is moved once.
+func Aside(queueURL, group, body, id string, after time.Time, tries int) (in *sqs.SendMessageInput, ok bool) {
 	ref, err := ReadMessage(body)
-	if err != nil || ref.Kind == Homes || !strings.HasPrefix(group, ref.Tenant+"-") {
+	if err != nil || !strings.HasPrefix(group, ref.Tenant+"-") {
 		return nil, false
 	}
-	own := ref.ID
-	if ReadCopies(body) {
-		own += copies
+	group = alone(ref, body)
+	if drawn(ref) && after.IsZero() {
+		body = with(body, map[string]int64{"after": 0})
+	} else if drawn(ref) {
+		body = with(body, map[string]int64{"after": after.Unix(), "tries": int64(tries)})
 	}
-	if ref.Kind != Home {
-		body = waiting(body, after)
-	}
-	return &sqs.SendMessageInput{
-		QueueUrl: &queueURL, MessageBody: &body, MessageGroupId: &own, MessageDeduplicationId: &id,
-	}, true
+	return move(queueURL, group, body, id), true
 }
 
-// waiting returns the message with a later time. It keeps what a newer release wrote into it.
-func waiting(body string, after time.Time) string {
+// drawn reports whether a message asks for cards. A Home tab's time says whether it was just opened.
+func drawn(ref aggregate.Ref) bool { return ref.Kind != Home && ref.Kind != Homes }
+
+// Back returns a message that waited in a group of its own as one for its lane. ok is false if it wasn't moved there to
+// wait, as an early release's, which was sent there.
+func Back(queueURL, group, body, id string) (in *sqs.SendMessageInput, ok bool) {
+	ref, err := ReadMessage(body)
+	if err != nil || !drawn(ref) || group != alone(ref, body) || ReadAfter(body).IsZero() {
+		return nil, false
+	}
+	to := lane(ref)
+	if ReadCopies(body) {
+		to = ref.Tenant + copies
+	}
+	return move(queueURL, to, with(body, map[string]int64{"after": 0}), id), true
+}
+
+// alone returns the group of one aggregate's messages that wait.
+func alone(ref aggregate.Ref, body string) string {
+	if ReadCopies(body) {
+		return ref.ID + copies
+	}
+	return ref.ID
+}
+
+func move(queueURL, group, body, id string) *sqs.SendMessageInput {
+	return &sqs.SendMessageInput{
+		QueueUrl: &queueURL, MessageBody: &body, MessageGroupId: &group, MessageDeduplicationId: &id,
+	}
+}
+
+// with returns a message with other numbers, 0 for none. It keeps what a later release wrote into it.
+func with(body string, numbers map[string]int64) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(body), &fields) != nil {
 		return body
 	}
-	fields["after"] = strconv.AppendInt(nil, after.Unix(), 10)
+	for name, n := range numbers {
+		if fields[name] = strconv.AppendInt(nil, n, 10); n == 0 {
+			delete(fields, name)
+		}
+	}
 	out, _ := json.Marshal(fields) // they were just read
 	return string(out)
+}
+
+// ReadTries returns how often the handling of a message failed before it was moved.
+func ReadTries(body string) int {
+	var m message
+	_ = json.Unmarshal([]byte(body), &m) // then it never failed
+	return m.Tries
 }

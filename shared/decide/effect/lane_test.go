@@ -70,18 +70,20 @@ func TestAMessageIsMovedAside(t *testing.T) {
 		name, group, body string // %s: the tenant
 		wantGroup, want   string // empty: it stays
 	}{
-		{"a card", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","rev":3,"redraws":1}`,
-			"X", `{"after":1800000000,"id":"X","kind":"task","redraws":1,"rev":3,"tenant":"%s"}`},
-		{"an early release's", "%s-cards-0", `{"tenant":"%s","task":"X"}`, "X", `{"after":1800000000,"task":"X","tenant":"%s"}`},
+		{"a card", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","rev":3,"redraws":1,"tries":6}`,
+			"X", `{"after":1800000000,"id":"X","kind":"task","redraws":1,"rev":3,"tenant":"%s","tries":7}`},
+		{"an early release's", "%s-cards-0", `{"tenant":"%s","task":"X"}`,
+			"X", `{"after":1800000000,"task":"X","tenant":"%s","tries":7}`},
 		{"what a later release wrote is kept", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","later":{"a":1}}`,
-			"X", `{"after":1800000000,"id":"X","kind":"task","later":{"a":1},"tenant":"%s"}`},
+			"X", `{"after":1800000000,"id":"X","kind":"task","later":{"a":1},"tenant":"%s","tries":7}`},
 		{"progress whose time has come", "%s-progress", `{"tenant":"%s","kind":"task","id":"X","after":1}`,
-			"X", `{"after":1800000000,"id":"X","kind":"task","tenant":"%s"}`},
+			"X", `{"after":1800000000,"id":"X","kind":"task","tenant":"%s","tries":7}`},
 		{"copies", "%s-copies", `{"tenant":"%s","kind":"task","id":"X","copies":true}`,
-			"X-copies", `{"after":1800000000,"copies":true,"id":"X","kind":"task","tenant":"%s"}`},
+			"X-copies", `{"after":1800000000,"copies":true,"id":"X","kind":"task","tenant":"%s","tries":7}`},
 		{"a tab that was just opened still is", "%s-opened", `{"tenant":"%s","kind":"home","id":"U1"}`,
 			"U1", `{"tenant":"%s","kind":"home","id":"U1"}`},
-		{"the request for all tabs", "%s-homes", `{"tenant":"%s","kind":"homes","id":"X"}`, "", ""},
+		{"one that follows still does", "%s-homes", `{"tenant":"%s","kind":"home","id":"U1","after":1}`,
+			"U1", `{"tenant":"%s","kind":"home","id":"U1","after":1}`},
 		{"one that is alone", "X", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
 		{"an early release's progress, alone as well", "X-progress", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
 		{"one without a group", "", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
@@ -91,15 +93,53 @@ func TestAMessageIsMovedAside(t *testing.T) {
 			fill := func(s string) string {
 				return strings.ReplaceAll(strings.ReplaceAll(s, "%s", tenant), "X", id)
 			}
-			in, ok := effect.Aside("q", fill(tt.group), fill(tt.body), "m", after)
+			in, ok := effect.Aside("q", fill(tt.group), fill(tt.body), "m", after, 7)
 			expect.Must(t, ok == (tt.want != ""), "moved: %v", ok)
 			if ok {
 				expect.Same(t, fill(tt.want), *in.MessageBody)
 				expect.Same(t, fill(tt.wantGroup), *in.MessageGroupId)
 				expect.That(t, *in.MessageDeduplicationId == "m" && *in.QueueUrl == "q", "%+v", in)
-				_, again := effect.Aside("q", *in.MessageGroupId, *in.MessageBody, "n", after)
+				_, again := effect.Aside("q", *in.MessageGroupId, *in.MessageBody, "n", after, 7)
 				expect.That(t, !again, "it is moved a second time")
 			}
 		})
 	}
+}
+
+// A message returns to the lane that it left, unless it was moved for good or an early release sent it to where it is.
+func TestAMessageReturnsToItsLane(t *testing.T) {
+	sent := &sqs.SendMessageInput{}
+	r := effect.Runner{Queue: last{sent}, Now: time.Now}
+	ref := task.RefOf(aggregate.TenantID("T1"), aggregate.NewID())
+	expect.NoError(t, r.Redraw(t.Context(), ref, aggregate.Head{Rev: 3, Redraws: 1}, "event"))
+	for _, was := range []*sqs.SendMessageInput{sent, effect.Copies("q", ref, 3, 1)} {
+		_, ok := effect.Back("q", *was.MessageGroupId, *was.MessageBody, "m")
+		expect.That(t, !ok, "it is in its lane")
+		aside, ok := effect.Aside("q", *was.MessageGroupId, *was.MessageBody, "m", time.Unix(1_800_000_000, 0), 7)
+		expect.Must(t, ok, "not moved")
+		back, ok := effect.Back("q", *aside.MessageGroupId, *aside.MessageBody, "n")
+		expect.Must(t, ok && *back.MessageGroupId == *was.MessageGroupId && *back.MessageDeduplicationId == "n", "%+v", back)
+		expect.That(t, effect.ReadAfter(*back.MessageBody).IsZero() && effect.ReadTries(*back.MessageBody) == 7 &&
+			effect.ReadHead(*back.MessageBody).Rev == 3 && effect.ReadCopies(*back.MessageBody) == effect.ReadCopies(*was.MessageBody),
+			"%s", *back.MessageBody)
+		forGood, _ := effect.Aside("q", *was.MessageGroupId, *was.MessageBody, "m", time.Time{}, 0)
+		_, ok = effect.Back("q", *forGood.MessageGroupId, *forGood.MessageBody, "n")
+		expect.That(t, !ok, "one that was moved for good returns")
+	}
+	early := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"after":1}`, ref.Tenant, ref.ID)
+	_, ok := effect.Back("q", ref.ID+"-progress", early, "m")
+	expect.That(t, !ok, "an early release's progress is in a lane")
+	tab := fmt.Sprintf(`{"tenant":%q,"kind":"home","id":"U1","after":1}`, ref.Tenant)
+	_, ok = effect.Back("q", "U1", tab, "m")
+	expect.That(t, !ok, "a tab that follows counts as opened")
+}
+
+// last keeps the last message that was sent.
+type last struct{ *sqs.SendMessageInput }
+
+func (l last) SendMessage(
+	_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options),
+) (*sqs.SendMessageOutput, error) {
+	l.MessageGroupId, l.MessageBody = in.MessageGroupId, in.MessageBody
+	return &sqs.SendMessageOutput{}, nil
 }
