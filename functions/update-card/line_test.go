@@ -125,6 +125,7 @@ type paper struct {
 type backlogged struct {
 	Rows
 	Slack
+	Queue
 	t        *testing.T
 	hangs    time.Time // until when calls to one workspace's Slack are slow
 	mu       sync.Mutex
@@ -392,12 +393,6 @@ func (b *backlogged) SendMessage(
 	b.most = max(b.most, effect.ReadTries(*in.MessageBody))
 	b.queue = append(b.queue, &letter{group: *in.MessageGroupId, body: *in.MessageBody, id: strconv.Itoa(b.sent)})
 	return &sqs.SendMessageOutput{}, nil
-}
-
-func (b *backlogged) SendMessageBatch(
-	context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options),
-) (*sqs.SendMessageBatchOutput, error) {
-	return &sqs.SendMessageBatchOutput{}, nil
 }
 
 func (b *backlogged) Redraw(context.Context, aggregate.Ref) error { return nil }
