@@ -81,11 +81,11 @@ type later struct {
 func (e later) Error() string { return fmt.Sprintf("in %s: %s", e.after, e.cause) }
 
 // Handle makes Slack show each task's present rows. A message that fails leaves its lane for as long as Slack asks or
-// with a growing delay, and waits in a group of its own.
+// with a growing delay.
 func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	var out events.SQSEventResponse
 	for i, r := range e.Records {
-		if h.back(ctx, r) || failedBefore(r) && h.aside(ctx, r, time.Time{}, 0, errDied) {
+		if h.back(ctx, r) || failedBefore(r) && h.aside(ctx, r, 0, 0, errDied) {
 			continue
 		}
 		err := h.record(ctx, r)

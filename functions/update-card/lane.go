@@ -42,19 +42,19 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, err error
 	}
 	tries := effect.ReadTries(r.Body) + 1
 	if tries > mostTries {
-		return h.aside(ctx, r, time.Time{}, tries, err)
+		return h.aside(ctx, r, 0, tries, err)
 	}
-	return h.aside(ctx, r, h.Now().Add(pause(err, strconv.Itoa(tries))), tries, err)
+	return h.aside(ctx, r, pause(err, strconv.Itoa(tries)), tries, err)
 }
 
-// aside moves a message out of its lane until a time, or for good. It returns false if the message is in no lane.
-func (h *Handler) aside(ctx context.Context, r events.SQSMessage, until time.Time, tries int, cause error) bool {
-	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, until, tries)
-	return ok && h.moved(ctx, in, slog.With("message_id", r.MessageId, "until", until, "tries", tries, "err", cause))
+// aside moves a message out of its lane for a time, or for good. It returns false if the message is in no lane.
+func (h *Handler) aside(ctx context.Context, r events.SQSMessage, wait time.Duration, tries int, cause error) bool {
+	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, h.Now(), wait, tries)
+	return ok && h.moved(ctx, in,
+		slog.With("message_id", r.MessageId, "seconds", int(wait.Seconds()), "tries", tries, "err", cause))
 }
 
-// back returns a message whose time has come to its lane: drawn where it waited, those that waited together would
-// occupy as many invocations as there are.
+// back returns a message whose time has come to its lane. Were it drawn where it waited, others would wait behind it.
 func (h *Handler) back(ctx context.Context, r events.SQSMessage) bool {
 	in, ok := effect.Back(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId)
 	return ok && !h.Now().Before(effect.ReadAfter(r.Body)) && h.moved(ctx, in, slog.With("message_id", r.MessageId))

@@ -41,7 +41,7 @@ func (w *world) inLane() *sqs.SendMessageInput {
 // sender is the part of the queue that the relay uses.
 type sender struct{ *queue }
 
-// moved checks that a message left the queue and one of its own group took its place.
+// moved checks that a message left the queue and one of another group took its place.
 func (w *world) moved(left bool, group string) *sqs.SendMessageInput {
 	w.T.Helper()
 	expect.Must(w.T, left && len(w.queue.hidden) == 0 && len(w.queue.sent) == 1,
@@ -57,7 +57,7 @@ func TestWhatMustWaitLeavesItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second})
 	lane := w.inLane()
-	in := w.moved(w.post(lane, 1), w.Ref.ID)
+	in := w.moved(w.post(lane, 1), w.Ref.Tenant+"-waits-5")
 	after := effect.ReadAfter(*in.MessageBody)
 	expect.That(t, !after.Before(w.Now().Add(19*time.Second)) && after.Before(w.Now().Add(26*time.Second)),
 		"it waits until %s", after)
@@ -79,7 +79,8 @@ func TestWhatFailsWaitsLonger(t *testing.T) {
 	lane, in := w.inLane(), w.inLane()
 	var waits []time.Duration
 	for range mostTries {
-		in = w.moved(w.post(in, 1), w.Ref.ID)
+		expect.Must(t, w.post(in, 1) && len(w.queue.sent) == 1, "not moved")
+		in = w.queue.sent[0]
 		wait := effect.ReadAfter(*in.MessageBody).Sub(w.Now())
 		waits = append(waits, wait)
 		w.Later(wait + time.Second)

@@ -47,9 +47,9 @@ func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
 
 func testBacklog(t *testing.T, over, hangs, within time.Duration) {
 	const (
-		backlog  = 2000
-		atOnce   = 20                    // invocations
-		busy     = 75 * time.Millisecond // of an invocation, for one message
+		backlog = 2000
+		atOnce  = 20                    // invocations
+		busy    = 75 * time.Millisecond // of an invocation, for one message
 	)
 	began := time.Now()
 	b := &backlogged{t: t, tasks: map[string]*waiting{}, paces: map[string]*paper{}, hangs: began.Add(hangs)}

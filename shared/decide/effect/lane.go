@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ const (
 	copies   = "-copies"
 	homes    = "-homes"
 	opened   = "-opened"
+	waits    = "-waits-" // and how many binary digits the seconds have
 )
 
 // lane returns the group for messages about an aggregate's cards, or for a Home tab that was just opened.
@@ -40,31 +42,35 @@ func lane(ref aggregate.Ref) string {
 	return fmt.Sprintf("%s-cards-%d", ref.Tenant, h.Sum32()%lanes)
 }
 
-// Aside returns a message of a lane as one for a group of its own, where nothing waits behind it. It waits there until
-// after, having failed so many times, and then returns to its lane; with no time it is handled there. ok is false if the
-// message is in no lane. id is the message's, so that it is moved once.
-func Aside(queueURL, group, body, id string, after time.Time, tries int) (in *sqs.SendMessageInput, ok bool) {
+// Aside returns a message of a lane as one that waits elsewhere, having failed so many times, and then returns to its
+// lane. Messages that wait about as long share a group, so that nothing waits much more than twice as long as it must,
+// and many that wait together don't come back as many invocations. With no wait the message gets a group of its own, and
+// is handled there. ok is false if the message is in no lane. id is the message's, so that it is moved once.
+func Aside(queueURL, group, body, id string, now time.Time, wait time.Duration, tries int) (
+	in *sqs.SendMessageInput, ok bool,
+) {
 	ref, err := ReadMessage(body)
 	if err != nil || !strings.HasPrefix(group, ref.Tenant+"-") {
 		return nil, false
 	}
-	group = alone(ref, body)
-	if drawn(ref) && after.IsZero() {
+	if wait > 0 && drawn(ref) {
+		group = fmt.Sprintf("%s%s%d", ref.Tenant, waits, bits.Len(uint(wait.Seconds())))
+		return move(queueURL, group, with(body, map[string]int64{"after": now.Add(wait).Unix(), "tries": int64(tries)}), id), true
+	}
+	group = ref.ID
+	if ReadCopies(body) {
+		group += copies
+	}
+	if drawn(ref) {
 		body = with(body, map[string]int64{"after": 0})
-	} else if drawn(ref) {
-		body = with(body, map[string]int64{"after": after.Unix(), "tries": int64(tries)})
 	}
 	return move(queueURL, group, body, id), true
 }
 
-// drawn reports whether a message asks for cards. A Home tab's time says whether it was just opened.
-func drawn(ref aggregate.Ref) bool { return ref.Kind != Home && ref.Kind != Homes }
-
-// Back returns a message that waited in a group of its own as one for its lane. ok is false if it wasn't moved there to
-// wait, as an early release's, which was sent there.
+// Back returns a message that waited as one for its lane. ok is false if it didn't wait.
 func Back(queueURL, group, body, id string) (in *sqs.SendMessageInput, ok bool) {
 	ref, err := ReadMessage(body)
-	if err != nil || !drawn(ref) || group != alone(ref, body) || ReadAfter(body).IsZero() {
+	if err != nil || !strings.HasPrefix(group, ref.Tenant+waits) {
 		return nil, false
 	}
 	to := lane(ref)
@@ -74,13 +80,8 @@ func Back(queueURL, group, body, id string) (in *sqs.SendMessageInput, ok bool) 
 	return move(queueURL, to, with(body, map[string]int64{"after": 0}), id), true
 }
 
-// alone returns the group of one aggregate's messages that wait.
-func alone(ref aggregate.Ref, body string) string {
-	if ReadCopies(body) {
-		return ref.ID + copies
-	}
-	return ref.ID
-}
+// drawn reports whether a message asks for cards. A Home tab's time says whether it was just opened.
+func drawn(ref aggregate.Ref) bool { return ref.Kind != Home && ref.Kind != Homes }
 
 func move(queueURL, group, body, id string) *sqs.SendMessageInput {
 	return &sqs.SendMessageInput{
