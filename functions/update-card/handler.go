@@ -63,6 +63,7 @@ type Handler struct {
 	who       people.Requesters
 	settings  remember.Answers[string, tenancy.Settings] // by tenant
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
+	ended     remember.Answers[string, bool]             // by message: its last receipt left no update open
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
@@ -85,7 +86,7 @@ func (e later) Error() string { return fmt.Sprintf("in %s: %s", e.after, e.cause
 func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	var out events.SQSEventResponse
 	for i, r := range e.Records {
-		if h.back(ctx, r) || failedBefore(r) && h.aside(ctx, r, 0, 0, errDied) {
+		if h.back(ctx, r) || failedBefore(r) && h.aside(ctx, r, effect.Moved{Doubted: true}, errDied) {
 			continue
 		}
 		err := h.record(ctx, r)
@@ -125,7 +126,10 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	if effect.ReadCopies(r.Body) {
 		err = h.copies(of, ref, effect.ReadHead(r.Body))
 	} else {
-		err = h.draw(of, ref, effect.ReadHead(r.Body))
+		received := h.receipt(r)
+		if err = h.draw(of, ref, effect.ReadHead(r.Body), received); err != nil {
+			h.ends(received)
+		}
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())

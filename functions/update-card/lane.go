@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -40,18 +39,19 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, err error
 	if errors.As(err, &known) && known.cause == itsTime || ref.Kind == effect.Home || ref.Kind == effect.Homes {
 		return false
 	}
-	tries := effect.ReadTries(r.Body) + 1
-	if tries > mostTries {
-		return h.aside(ctx, r, 0, tries, err)
+	_, sure := h.ended.Known(r.MessageId, h.Now())
+	how := effect.Moved{Tries: effect.ReadTries(r.Body) + 1, Doubted: !sure}
+	if how.Tries <= mostTries {
+		how.Wait = pause(err, strconv.Itoa(how.Tries))
 	}
-	return h.aside(ctx, r, pause(err, strconv.Itoa(tries)), tries, err)
+	return h.aside(ctx, r, how, err)
 }
 
-// aside moves a message out of its lane for a time, or for good. It returns false if the message is in no lane.
-func (h *Handler) aside(ctx context.Context, r events.SQSMessage, wait time.Duration, tries int, cause error) bool {
-	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, h.Now(), wait, tries)
+// aside moves a message out of its lane. It returns false if the message is in no lane.
+func (h *Handler) aside(ctx context.Context, r events.SQSMessage, how effect.Moved, cause error) bool {
+	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, h.Now(), how)
 	return ok && h.moved(ctx, in,
-		slog.With("message_id", r.MessageId, "seconds", int(wait.Seconds()), "tries", tries, "err", cause))
+		slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause))
 }
 
 // back returns a message whose time has come to its lane. Were it drawn where it waited, others would wait behind it.

@@ -95,6 +95,7 @@ func TestWhatFailsWaitsLonger(t *testing.T) {
 func TestWhatAnotherInvocationDiedOfLeavesItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	in := w.moved(w.post(w.inLane(), 2), w.Ref.ID)
+	expect.That(t, effect.ReadDoubted(*in.MessageBody), "nobody doubts what the other one saved: %s", *in.MessageBody)
 	w.shows()
 	expect.That(t, w.post(in, 1) && len(w.queue.sent) == 0, "given back for %v s", w.queue.hidden)
 	w.shows("受け付けました")
@@ -141,4 +142,22 @@ func TestATabWaitsInItsLane(t *testing.T) {
 	expect.That(t, !w.post(q.sent[0], 2) && len(w.queue.sent) == 0, "after a failure %d were sent", len(w.queue.sent))
 	in := w.moved(w.post(q.sent[0], homeTries+1), workspace.Sato) // others died of it
 	expect.Same(t, *q.sent[0].MessageBody, *in.MessageBody)
+}
+
+// A message whose invocation died after an update, before saving it, is moved: the new message's first receipt draws the
+// card anew, even if others of the task have taken a place in line since.
+func TestAMovedMessageStillDoubts(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.done()
+	in := w.moved(w.post(w.inLane(), 2), w.Ref.ID)
+	expect.NoError(t, w.Store.DrawAt(t.Context(), w.Ref, w.Now(), false))
+	w.slack.Calls() // those so far
+	expect.That(t, w.post(in, 1), "given back for %v s", w.queue.hidden)
+	drawn := 0
+	for _, c := range w.slack.Calls() {
+		if c == "chat.update" {
+			drawn++
+		}
+	}
+	expect.That(t, drawn == 1, "the card was updated %d times", drawn)
 }

@@ -315,7 +315,8 @@ type message struct {
 	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
 	Rev     int `json:"rev,omitempty"`
 	Redraws int `json:"redraws,omitempty"`
-	Tries   int `json:"tries,omitempty"` // that failed
+	Tries   int `json:"tries,omitempty"`   // that failed before the message was moved
+	Doubted int `json:"doubted,omitempty"` // 1: one of them may have updated a card and not saved that
 }
 
 // to returns the message for the card queue in a group.

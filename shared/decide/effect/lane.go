@@ -42,29 +42,38 @@ func lane(ref aggregate.Ref) string {
 	return fmt.Sprintf("%s-cards-%d", ref.Tenant, h.Sum32()%lanes)
 }
 
-// Aside returns a message of a lane as one that waits elsewhere, having failed so many times, and then returns to its
-// lane. Messages that wait about as long share a group, so that nothing waits much more than twice as long as it must,
-// and many that wait together don't come back as many invocations. With no wait the message gets a group of its own, and
-// is handled there. ok is false if the message is in no lane. id is the message's, so that it is moved once.
-func Aside(queueURL, group, body, id string, now time.Time, wait time.Duration, tries int) (
-	in *sqs.SendMessageInput, ok bool,
-) {
+// Aside returns a message of a lane as one that waits elsewhere and then returns to its lane. Messages that wait about
+// as long share a group, so that nothing waits much more than twice as long as it must, and many that wait together
+// don't come back as many invocations. With no wait the message gets a group of its own, and is handled there. ok is
+// false if the message is in no lane. id is the message's, so that it is moved once.
+func Aside(queueURL, group, body, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
 	ref, err := ReadMessage(body)
 	if err != nil || !strings.HasPrefix(group, ref.Tenant+"-") {
 		return nil, false
-	}
-	if wait > 0 && drawn(ref) {
-		group = fmt.Sprintf("%s%s%d", ref.Tenant, waits, bits.Len(uint(wait.Seconds())))
-		return move(queueURL, group, with(body, map[string]int64{"after": now.Add(wait).Unix(), "tries": int64(tries)}), id), true
 	}
 	group = ref.ID
 	if ReadCopies(body) {
 		group += copies
 	}
-	if drawn(ref) {
-		body = with(body, map[string]int64{"after": 0})
+	if !drawn(ref) {
+		return move(queueURL, group, body, id), true
 	}
-	return move(queueURL, group, body, id), true
+	fields := map[string]int64{"after": 0, "tries": int64(how.Tries), "doubted": 0}
+	if how.Doubted {
+		fields["doubted"] = 1
+	}
+	if how.Wait > 0 {
+		fields["after"] = now.Add(how.Wait).Unix()
+		group = fmt.Sprintf("%s%s%d", ref.Tenant, waits, bits.Len(uint(how.Wait.Seconds())))
+	}
+	return move(queueURL, group, with(body, fields), id), true
+}
+
+// Moved says why and for how long a message leaves its lane.
+type Moved struct {
+	Wait    time.Duration // 0: it doesn't return
+	Tries   int           // that failed
+	Doubted bool          // one of them may have updated a card and not saved that
 }
 
 // Back returns a message that waited as one for its lane. ok is false if it didn't wait.
@@ -109,4 +118,11 @@ func ReadTries(body string) int {
 	var m message
 	_ = json.Unmarshal([]byte(body), &m) // then it never failed
 	return m.Tries
+}
+
+// ReadDoubted reports whether a message that was moved may have updated a card without saving that.
+func ReadDoubted(body string) bool {
+	var m message
+	_ = json.Unmarshal([]byte(body), &m)
+	return m.Doubted != 0
 }

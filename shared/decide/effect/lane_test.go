@@ -93,7 +93,7 @@ func TestAMessageIsMovedAside(t *testing.T) {
 			fill := func(s string) string {
 				return strings.ReplaceAll(strings.ReplaceAll(s, "%s", tenant), "X", id)
 			}
-			in, ok := effect.Aside("q", fill(tt.group), fill(tt.body), "m", after.Add(-20*time.Second), 20*time.Second, 7)
+			in, ok := effect.Aside("q", fill(tt.group), fill(tt.body), "m", after.Add(-20*time.Second), effect.Moved{Wait: 20 * time.Second, Tries: 7})
 			expect.Must(t, ok == (tt.want != ""), "moved: %v", ok)
 			if ok {
 				expect.Same(t, fill(tt.want), *in.MessageBody)
@@ -113,17 +113,17 @@ func TestAMessageReturnsToItsLane(t *testing.T) {
 	for _, was := range []*sqs.SendMessageInput{sent, effect.Copies("q", ref, 3, 1)} {
 		_, ok := effect.Back("q", *was.MessageGroupId, *was.MessageBody, "m")
 		expect.That(t, !ok, "it is in its lane")
-		aside, ok := effect.Aside("q", *was.MessageGroupId, *was.MessageBody, "m", time.Now(), time.Minute, 7)
+		aside, ok := effect.Aside("q", *was.MessageGroupId, *was.MessageBody, "m", time.Now(), effect.Moved{Wait: time.Minute, Tries: 7, Doubted: true})
 		expect.Must(t, ok, "not moved")
 		back, ok := effect.Back("q", *aside.MessageGroupId, *aside.MessageBody, "n")
 		expect.Must(t, ok && *back.MessageGroupId == *was.MessageGroupId && *back.MessageDeduplicationId == "n", "%+v", back)
-		expect.That(t, effect.ReadAfter(*back.MessageBody).IsZero() && effect.ReadTries(*back.MessageBody) == 7 &&
+		expect.That(t, effect.ReadAfter(*back.MessageBody).IsZero() && effect.ReadTries(*back.MessageBody) == 7 && effect.ReadDoubted(*back.MessageBody) &&
 			effect.ReadHead(*back.MessageBody).Rev == 3 && effect.ReadCopies(*back.MessageBody) == effect.ReadCopies(*was.MessageBody),
 			"%s", *back.MessageBody)
-		forGood, _ := effect.Aside("q", *was.MessageGroupId, *was.MessageBody, "m", time.Now(), 0, 0)
+		forGood, _ := effect.Aside("q", *was.MessageGroupId, *was.MessageBody, "m", time.Now(), effect.Moved{})
 		_, ok = effect.Back("q", *forGood.MessageGroupId, *forGood.MessageBody, "n")
 		expect.That(t, !ok, "one that was moved for good returns")
-		_, ok = effect.Aside("q", *forGood.MessageGroupId, *forGood.MessageBody, "n", time.Now(), time.Minute, 7)
+		_, ok = effect.Aside("q", *forGood.MessageGroupId, *forGood.MessageBody, "n", time.Now(), effect.Moved{Wait: time.Minute})
 		expect.That(t, !ok, "one that was moved for good is moved again")
 	}
 	early := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"after":1}`, ref.Tenant, ref.ID)
