@@ -17,6 +17,8 @@ type Load struct {
 	Uses     map[string]openload.Use
 	Limits   openload.Limits
 	Results  []openload.Result
+
+	of *Calls // that Uses are of
 }
 
 // Slack's pace is that of update-card, which a test compares.
@@ -25,6 +27,9 @@ var (
 	posts    = openload.Budget{Calls: 3, Window: 3500 * time.Millisecond}
 	allPosts = openload.Budget{Calls: 10, Window: 3 * time.Second}
 )
+
+// moreCards is the CardConcurrency of the loads that show what comes next when it is raised.
+const moreCards = 50
 
 // An account's and a new table's limits in AWS. A new table on demand takes 4,000 write units a second, a partition
 // 1,000; a partition is a shard of the stream.
@@ -49,13 +54,19 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 	if err != nil {
 		return err
 	}
-	m.Load = &Load{Arrivals: arrivals, Uses: calls.Quiet.uses(), Limits: limits}
-	for _, rate := range []float64{1, 10, 100} {
-		for _, workspaces := range []int{1, 10, 50} {
-			m.Load.Results = append(m.Load.Results, openload.Run(openload.Load{
-				Rate: rate, Workspaces: workspaces, For: arrivals, Seed: 1, Uses: m.Load.Uses, Rows: calls.Quiet.kinds(),
-				Limits: limits,
-			}))
+	m.Load = &Load{Arrivals: arrivals, Uses: calls.Quiet.uses(), Limits: limits, of: calls}
+	for _, cards := range []int{limits.Cards, moreCards} {
+		for _, rate := range []float64{1, 10, 100} {
+			for _, workspaces := range []int{1, 10, 50} {
+				if cards == moreCards && rate < 100 {
+					continue
+				}
+				limits.Cards = cards
+				m.Load.Results = append(m.Load.Results, openload.Run(openload.Load{
+					Rate: rate, Workspaces: workspaces, For: arrivals, Seed: 1, Uses: m.Load.Uses,
+					Rows: calls.Quiet.kinds(), Limits: limits,
+				}))
+			}
 		}
 	}
 	return nil
@@ -105,22 +116,27 @@ func deployed(root string) (openload.Limits, error) {
 
 const sealer = "SealAuditFunction"
 
-// markdown returns the table of the loads.
-func (l *Load) markdown() string {
+// markdown returns the table of the loads, which were made of these calls.
+func (l *Load) markdown(of *Calls) string {
 	if l == nil {
 		return ""
 	}
 	var t table
-	t.row("tasks a minute, workspaces", "completed of asked", "message → first card: p50, p99", "click → run goes on: p50, p99",
-		"functions at once (update-card, execute-process)", "oldest message to update-card", "cards that waited for Slack's pace; progress left out",
-		"throttled; conflicts of counters", "hottest partition")
-	t.row(strings.Split(strings.Repeat("--- ", 9), " ")[:9]...)
+	t.row("tasks a minute, workspaces, `CardConcurrency`", "most used limit of those below", "completed of asked",
+		"message → first card: p50, p99", "click → run goes on: p50, p99",
+		"functions at once (update-card, execute-process)", "oldest message to update-card",
+		"cards that waited for Slack's pace; progress left out", "throttled; conflicts of counters", "hottest partition")
+	t.row(strings.Split(strings.Repeat("--- ", 10), " ")[:10]...)
 	for _, r := range l.Results {
-		t.row(fmt.Sprintf("%s, %d", num(r.Rate), r.Workspaces), fmt.Sprintf("%s of %s", thousands(r.Completed), thousands(r.Asked)),
+		m := &Measured{Calls: of, Load: &Load{Uses: l.Uses, Limits: l.Limits}}
+		m.Load.Limits.Cards = r.Cards
+		t.row(fmt.Sprintf("%s, %d, %d", num(r.Rate), r.Workspaces, r.Cards), m.most(r.Rate, r.Workspaces),
+			thousands(r.Completed)+" of "+thousands(r.Asked),
 			seconds(r.FirstCard.P50)+", "+seconds(r.FirstCard.P99), seconds(r.Resumed.P50)+", "+seconds(r.Resumed.P99),
 			fmt.Sprintf("%d (%d, %d)", r.AtOnce["all"], r.AtOnce["update-card"], r.AtOnce["execute-process"]),
 			seconds(r.OldestCard), thousands(r.PaceWaits)+"; "+thousands(r.Skipped),
-			thousands(r.Throttled)+"; "+thousands(r.Conflicts), fmt.Sprintf("%s: %s units in a second", r.Hottest, num(r.HottestUnits)))
+			thousands(r.Throttled)+"; "+thousands(r.Conflicts), fmt.Sprintf("%s %s units in a second", r.Hottest,
+				num(r.HottestUnits)))
 	}
 	return fmt.Sprintf("Arrivals at random for %s minutes, and 15 more to end.\n\n%s", num(l.Arrivals.Minutes()), t.String())
 }

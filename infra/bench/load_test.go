@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"ringi/infra/bench/openload"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -47,4 +51,56 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 	}
 	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 && posts.Window.Milliseconds() == 3500 &&
 		allPosts.Calls == 10 && allPosts.Window.Seconds() == 3, "%+v %+v %+v", updates, posts, allPosts)
+}
+
+// Each bound is its formula, and the table has them in order.
+func TestBoundsAreTheirFormulas(t *testing.T) {
+	m := &Measured{
+		Calls: &Calls{Quiet: Pipeline{
+			Functions: map[string]Usage{
+				"receive-event": {Invocations: 2}, "receive-interaction": {Invocations: 2}, "execute-process": {Invocations: 1},
+				"update-card":   {Invocations: 10, AWS: 40, Slack: 10, Write: 60, Index: 40},
+				"relay-changes": {Invocations: 10, AWS: 40}, "seal-audit": {Invocations: 2, AWS: 8},
+			},
+			Actions:     map[string]float64{"KMS.Sign": 2, "KMS.Decrypt": 5, "S3.PutObject": 10},
+			Rows:        map[string]map[string]float64{"QUOTA": {"x": 6}, "AUDIT": {"x": 5}, "USAGE by single writes": {"x": 4}},
+			Transitions: 20,
+		}},
+		Load: &Load{Limits: openload.Limits{Cards: 5, Lanes: 10, Batch: 100}},
+	}
+	m.Load.Uses = m.Calls.Quiet.uses()
+	s := tenancy.DefaultSettings()
+	table := m.breaks()
+	for _, row := range []string{
+		fmt.Sprintf("| `max_open_tasks`, decided within 4 h | %.3g | a workspace |", float64(s.MaxOpenTasks.Tenant)/240),
+		fmt.Sprintf("told at %s open", thousands(s.MaxOpenTasks.Nearly())),
+		fmt.Sprintf("| `max_tasks_per_hour` | %d | a workspace |", s.MaxTasksPerHour.Tenant/60),
+		"| Slack's pace: updates | 11.5 | a workspace | 10 in 13s, 46 a minute / 4 |",
+		"| Slack's events | 250 | a workspace | 30,000 an hour / 60 / 2 |",
+		"| `CardConcurrency` | 120 | all | 5 at once × 60 s / 2.5 s of update-card |", // 10 × 20 ms + 40 × 7.5 ms + 10 × 200 ms
+		"| relay-changes' lanes, 4 shards of 10 | 4,800 | all | 40 at once × 60 s / 0.5 s of relay-changes |",
+		"| API Gateway, `ThrottlingRateLimit` | 1,500 | all | 100 a second × 60 / 4 requests |",
+		"| DynamoDB, a new table's write units | 2,400 | all | 4,000 a second × 60 / 100 units |",
+		"`QUOTA#<tenant>`, each row twice in a transaction | 5,000 | a workspace | 1,000 a second × 60 / 12 units |",
+		"| 60 s / 0.05 s × 100 / 9 entries |", "| KMS, Sign with an ECC key | 30,000 |", "| Step Functions, transitions | 15,000 |",
+	} {
+		expect.Has(t, table, row, "what breaks first")
+	}
+	var last float64
+	for _, b := range m.bounds() {
+		expect.That(t, b.perMinute >= last && b.from != "" && b.then != "" && b.formula != "", "%+v after %g", b, last)
+		last = b.perMinute
+	}
+	expect.Is(t, m.most(10, 1), "Slack's pace: updates: 87 %", "of one workspace")
+	expect.Is(t, m.most(60, 60), "`CardConcurrency`: 50 %", "of sixty")
+}
+
+// An operator finds the alarms that the table names.
+func TestAlarmsOfTheTableExist(t *testing.T) {
+	template := string(expect.Value(os.ReadFile("../../template.yaml"))(t))
+	named := slices.Compact(regexp.MustCompile(`\w+Alarm\b`).FindAllString(stored(t).breaks(), -1))
+	expect.That(t, len(named) >= 3, "it names %v", named)
+	for _, alarm := range named {
+		expect.Has(t, template, "\n  "+alarm+":\n", "the template's alarms")
+	}
 }

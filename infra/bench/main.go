@@ -128,7 +128,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	}
 	text := m.markdown()
 	if m.Load != nil && len(chosen) == 1 {
-		text = m.Load.markdown()
+		text = m.Load.markdown(m.Load.of)
 	}
 	_, err := fmt.Fprint(out, text)
 	return err

@@ -219,7 +219,7 @@ type section struct{ page, name, text string }
 func (m *Measured) sections() []section {
 	return []section{
 		{readme, "bench", m.markdown()}, {costs, "bill", m.bill()}, {costs, "limits", m.limits()},
-		{readme, "load", m.Load.markdown()}, {front, "figures", m.sentence()},
+		{readme, "load", m.Load.markdown(m.Calls)}, {readme, "breaks", m.breaks()}, {front, "figures", m.sentence()},
 	}
 }
 

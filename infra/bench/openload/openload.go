@@ -68,8 +68,8 @@ const (
 	warmFor = 5 * time.Minute
 	// again is when what Lambda or API Gateway throttled comes again.
 	again = time.Second
-	// channels is the number of a workspace's channels in which people ask.
-	channels = 3
+	// Channels is the number of a workspace's channels in which people ask.
+	Channels = 3
 	// units is what one row of a transaction costs, for each KiB.
 	units = 2
 	// grace is how long after the last arrival requests may still end.
@@ -100,6 +100,7 @@ func Seconds(u Use) float64 {
 type Result struct {
 	Rate             float64
 	Workspaces       int
+	Cards            int // of update-card at once
 	Asked, Completed int
 	FirstCard        Wait           // from the message
 	Resumed          Wait           // from the click to the run's next function

@@ -14,7 +14,7 @@ type workspace struct {
 
 func newWorkspace(nth int, l Limits) *workspace {
 	w := &workspace{nth: nth, updates: &pace{Budget: l.Updates}, allPosts: &pace{Budget: l.AllPosts}}
-	for range channels {
+	for range Channels {
 		w.posts = append(w.posts, &pace{Budget: l.Posts})
 	}
 	return w
@@ -33,7 +33,7 @@ type request struct {
 // ask is a message's arrival.
 func (s *simulation) ask() {
 	w := s.workspaces[s.random.IntN(len(s.workspaces))]
-	r := &request{simulation: s, w: w, channel: s.random.IntN(channels), asked: s.now}
+	r := &request{simulation: s, w: w, channel: s.random.IntN(Channels), asked: s.now}
 	s.out.Asked++
 	s.arrive(func() {
 		s.invoke("receive-event", 0, func() { r.change(r.accept, r.draws(post, settled, nil)) })

@@ -53,7 +53,7 @@ type simulation struct {
 func newSimulation(l Load) *simulation {
 	s := &simulation{
 		Load: l, random: rand.New(rand.NewPCG(l.Seed, l.Seed)), pools: map[string]*pool{}, heat: map[string]*heat{},
-		tokens: l.Limits.Burst, out: Result{Rate: l.Rate, Workspaces: l.Workspaces},
+		tokens: l.Limits.Burst, out: Result{Rate: l.Rate, Workspaces: l.Workspaces, Cards: l.Limits.Cards},
 	}
 	for i := range l.Workspaces {
 		s.workspaces = append(s.workspaces, newWorkspace(i, l.Limits))
