@@ -257,7 +257,7 @@ func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string, 
 	return nil
 }
 
-func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _, _, _, hash string, all *aggregate.Head) error {
+func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _ *aggregate.Card, _, hash string, all *aggregate.Head) error {
 	func() {
 		defer b.locked()()
 		b.tasks[ref.ID].a.Cards[0].Hash = hash
