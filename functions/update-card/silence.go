@@ -110,7 +110,7 @@ func (d *drawing) leave(ctx context.Context, s silence) error {
 		return nil
 	}
 	now := d.Now()
-	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)
+	at, err := d.Pace.JoinLine(ctx, d.updates(), 0, now)
 	if again := s.again(now); at.Before(again) {
 		at = again
 	}
