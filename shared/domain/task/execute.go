@@ -63,6 +63,18 @@ func (a *Aggregate) NextStep(e *Execution) *Step {
 	return nil
 }
 
+// CurrentStep returns the order of the step that the attempt reached last, 0 before the first. The row has it only as
+// of its own last commit: a claim doesn't write the row.
+func (a *Aggregate) CurrentStep(e *Execution) int {
+	at := e.CurrentStep
+	for _, s := range a.StepsOf(e) {
+		if !s.Reused {
+			at = max(at, s.Order)
+		}
+	}
+	return at
+}
+
 // limit is the execution's time limit.
 func (e *Execution) limit() time.Duration {
 	return time.Duration(e.Terms.L4TimeoutSeconds) * time.Second
@@ -131,9 +143,9 @@ func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
 const MaxCrashes = 3
 
 // ClaimStep gives an invocation the right to make a step's call. If that invocation already holds the claim, nothing
-// changes. The Change relies on the approved prompt and process, the gate, and the tool's permission. It also writes
-// the execution, so that it conflicts with a concurrent cancellation. ClaimStep returns StopError if the execution must
-// be failed, ErrInFlight while another's lease is live, and ErrMoved if another step is next.
+// changes. The Change relies on the execution, so that it conflicts with a concurrent cancellation, the approved prompt
+// and process, the gate, and the tool's permission. ClaimStep returns StopError if the execution must be failed,
+// ErrInFlight while another's lease is live, and ErrMoved if another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -158,7 +170,6 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	if from != nil {
 		c.RelyOn(from)
 	}
-	n := *e
 	held := a.StepOf(e, step.Order)
 	if held != nil {
 		if held.Status == StepRunning && held.Claim.Invocation == call.Claim.Invocation {
@@ -167,7 +178,9 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		if err := reclaimable(held, now); err != nil {
 			return aggregate.Change{}, err
 		}
+		n := *e
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
+		c.Put(&n)
 	}
 	a.passGate(c, e, *step, call)
 	row := StepResult{
@@ -176,9 +189,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
 	c.claim(row, held)
-	n.CurrentStep = step.Order
-	c.Put(&n)
-	c.RelyOn(process, prompt)
+	c.RelyOn(e, process, prompt)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
 	c.Owned = append(c.Owned, call.Tool.Beside...)
 	return c.done()
@@ -302,7 +313,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
 	n := *e
-	n.CurrentStep = order
+	n.CurrentStep = order // while people are asked, the row itself says so
 	c.Put(g, &n)
 	a.relyOnStep(c, e)
 	c.card(a, CardStep, g.Key())
