@@ -200,12 +200,11 @@ func testBucketDown(t *testing.T, w *world) {
 		w.later(2 * time.Minute)
 	}
 	down("PUT", task.StepRunning)
-	w.tools.before = func(c tool.Call) {
-		if c.Tool == listing {
-			w.Transport.DropCalls("GET", 99)
-		}
-	}
-	down("nothing", task.StepCompleted) // the list is kept, and can't be opened for the next step
+	w.onCall(1, w.supersede) // so that another invocation makes the second step
+	_, err := w.try(time.Minute)
+	expect.Fails(t, err, aggregate.ErrSuperseded, "the run goes on")
+	down("GET", task.StepCompleted) // the list is kept, and can't be opened for the next step
+	w.tools.before = nil
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)

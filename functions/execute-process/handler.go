@@ -86,6 +86,9 @@ type job struct {
 	in       pipeline.Input
 	settings tenancy.Settings
 	used     bool // a call or a wait used up time, so that a new invocation would have more
+	// What this invocation has read and received, so that steps which follow each other can be claimed without waiting.
+	permissions map[string]tenancy.ToolPermission // by tool
+	results     returned
 }
 
 // maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight at the same revision of the task.
@@ -117,7 +120,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	settings.Locale = a.Language(settings.Locale)
-	j := &job{Handler: h, in: in, settings: settings}
+	j := &job{Handler: h, in: in, settings: settings, permissions: map[string]tenancy.ToolPermission{},
+		results: returned{}}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
 		s := j.sessionJob(a)
@@ -210,21 +214,17 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 		})
 	}
-	within, err := j.within(ctx, t.spec.Timeout)
+	if request == "" {
+		j.readAhead(ctx, a)
+	}
+	x, err := j.ready(ctx, t, step, call, arguments)
 	if err != nil {
 		return nil, err
 	}
-	deadline := j.Now().Add(within)
-	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(claimSpare)}
-	key := a.IdempotencyKey(e, step)
-	if a, err = j.claim(ctx, a, call); err != nil {
+	if a, err = j.claim(ctx, a, x); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
-	j.used = true
-	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
-		Bounds: t.spec.Bounds, Pin: t.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
-	})
+	return j.calls(ctx, a, x)
 }
 
 // stampedBy returns who approved a step: at its own gate if it has one, else with all steps.
@@ -233,19 +233,6 @@ func stampedBy(a *task.Aggregate, e *task.Execution, step task.Step) string {
 		return g.ApprovedBy
 	}
 	return a.ProcessOf(e).ApprovedBy
-}
-
-// within returns how long a call may take: its tool's timeout or, in an invocation that has done nothing yet, at most
-// the remaining time. It returns errNoTime if a new invocation would have more.
-func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration, error) {
-	switch room := timeLeft(ctx) - claimSpare; {
-	case room >= timeout:
-		return timeout, nil
-	case j.used, timeLeft(ctx) < minTurn:
-		return 0, errNoTime
-	default:
-		return room, nil
-	}
 }
 
 // complete ends the execution with a summary.

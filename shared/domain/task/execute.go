@@ -166,10 +166,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		return aggregate.Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
 	}
 	c := a.begin(now)
-	number, from := a.callNumber(e, step.Order)
-	if from != nil {
-		c.RelyOn(from)
-	}
+	number, read := a.callNumber(e, step.Order)
+	c.RelyOn(read...)
 	held := a.StepOf(e, step.Order)
 	if held != nil {
 		if held.Status == StepRunning && held.Claim.Invocation == call.Claim.Invocation {
@@ -193,6 +191,34 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
 	c.Owned = append(c.Owned, call.Tool.Beside...)
 	return c.done()
+}
+
+// ClaimAfter adds the claim of the next step to first, the Change of a step's result or of the execution's start, so that
+// one commit makes both. It returns ErrMoved if anything but that step's first call follows first, and otherwise what
+// ClaimStep returns; then first must be committed alone.
+func (a *Aggregate) ClaimAfter(first aggregate.Change, run int, call Call) (aggregate.Change, error) {
+	if first.Head == nil {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	then := a.clone()
+	then.Head = *first.Head.(*Head)
+	then.Head.ChangedAt, then.Head.NotedRev = a.Head.ChangedAt, a.Head.Rev // one commit at one time
+	for _, r := range first.Rows {
+		then.Add(r) // with the revision that was read
+	}
+	e := then.Execution()
+	if e == nil || e.Managed() || then.StepOf(e, call.Order) != nil || then.Next(first.Now).State != StateExecuteProcess {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c, err := then.ClaimStep(run, call, first.Now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	first.Head = c.Head
+	first.Put(c.Rows...)
+	first.RelyOn(c.Rely...)
+	first.Owned = append(first.Owned, c.Owned...)
+	return first, nil
 }
 
 // passGate requires that the step's gate, if it needs one, is approved with exactly the call's arguments.
@@ -260,22 +286,21 @@ func (s *StepResult) Stop() error {
 }
 
 // callNumber returns the number in the idempotency key. It grows after a definite failure but never after an unknown
-// outcome, and attempts that did not reach the step don't count. from is the row it was read from, nil for the first
-// call.
-func (a *Aggregate) callNumber(e *Execution, order int) (n int, from *StepResult) {
-	if row := a.StepOf(e, order); row != nil {
-		return row.Call, row
-	}
-	for attempt := e.Attempt - 1; attempt > 0; attempt-- {
-		switch prev := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); {
-		case prev == nil:
-		case prev.Status == StepFailed:
-			return prev.Call + 1, prev
+// outcome, and attempts that did not reach the step don't count. read are the rows that say so, also absent ones.
+func (a *Aggregate) callNumber(e *Execution, order int) (n int, read []aggregate.Row) {
+	for attempt := e.Attempt; attempt > 0; attempt-- {
+		row := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order))
+		switch {
+		case row == nil && attempt < e.Attempt:
+			read = append(read, &StepResult{ProcessVersion: e.ProcessVersion, Attempt: attempt, Order: order})
+		case row == nil: // the claim writes it
+		case row.Status == StepFailed && attempt < e.Attempt:
+			return row.Call + 1, append(read, row)
 		default:
-			return prev.Call, prev
+			return row.Call, append(read, row)
 		}
 	}
-	return 1, nil
+	return 1, read
 }
 
 // IdempotencyKey is sent to vendors that support one. It doesn't change once the step is claimed.
