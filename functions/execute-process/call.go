@@ -41,7 +41,8 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 	}
 	began := time.Now()
 	value, err := j.run(callCtx, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: x.arguments, Key: a.IdempotencyKey(e, step), Locale: j.settings.Locale,
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: x.arguments, Key: a.IdempotencyKey(e, step),
+		Locale: j.settings.Locale,
 		Bounds: x.spec.Bounds, Pin: x.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
 	})
 	stop()

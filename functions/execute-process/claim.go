@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -24,7 +25,8 @@ type ready struct {
 }
 
 // ready returns a call whose lease begins now. It returns errNoTime as within does.
-func (j *job) ready(ctx context.Context, t found, step task.Step, call task.Call, arguments tool.Resolved) (*ready, error) {
+func (j *job) ready(ctx context.Context, t found, step task.Step, call task.Call,
+	arguments tool.Resolved) (*ready, error) {
 	within, err := j.within(ctx, t.spec.Timeout)
 	if err != nil {
 		return nil, err
@@ -85,6 +87,22 @@ func (x *ready) held(a *task.Aggregate, now time.Time) *ready {
 	return x
 }
 
+// start commits the execution's start, together with the first step's claim if nothing stands between, and makes that
+// step's call.
+func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	begin := func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(j.in.Run, j.Now()) }
+	j.readAhead(ctx, a)
+	x := j.next(ctx, a, begin, keepWithin)
+	a, err := j.join(ctx, a, begin, x)
+	if x != nil {
+		a, err = j.told(ctx, a, x, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start the execution: %w", err)
+	}
+	return j.calls(ctx, a, x.held(a, j.Now()))
+}
+
 // following returns the step after a call, ready to be claimed by the commit of the call's result, or nil. A write's
 // result waits for nothing, since nobody could make the call again: then only what is in memory is used.
 func (j *job) following(ctx context.Context, a *task.Aggregate, x *ready, finish task.Decision) *ready {
@@ -99,8 +117,8 @@ func (j *job) following(ctx context.Context, a *task.Aggregate, x *ready, finish
 }
 
 // next returns the step that is next after first, ready to be claimed by the same commit. It returns nil if first must
-// be committed alone: before a gate, a repeated call or a check of the task's cost, with too little time, and wherever a
-// turn of its own would find why the call can't be made. It reads and stores within the given time.
+// be committed alone: before a gate, a repeated call or a check of the task's cost, with too little time, and wherever
+// a turn of its own would find why the call can't be made. It reads and stores within the given time.
 func (j *job) next(ctx context.Context, a *task.Aggregate, first task.Decision, within time.Duration) *ready {
 	if j.settings.MaxCost() > 0 || timeLeft(ctx) < minTurn {
 		return nil

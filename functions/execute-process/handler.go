@@ -110,7 +110,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if a.OpenSession() != nil && a.Head.Run == in.Run {
 			return aggregate.Change{}, nil
 		}
-		return a.StartExecution(in.Run, h.Now())
+		c, err := a.StartExecution(in.Run, h.Now())
+		if err == nil && !a.Execution().Managed() && timeLeft(ctx) >= minTurn { // see start
+			return aggregate.Change{}, nil
+		}
+		return c, err
 	})
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
@@ -162,9 +166,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 }
 
-// advance runs the next step, or completes the execution when all steps are done. It returns the task after its commit,
-// or nil if the rows must be read again. A StopError means that the execution must fail.
+// advance starts the execution, runs the next step, or completes the execution when all steps are done. It returns the
+// task after its commit, or nil if the rows must be read again. A StopError means that the execution must fail.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	if e := a.Execution(); e != nil && e.Status == task.ExecutionPending {
+		return j.start(ctx, a)
+	}
 	limit := j.settings.MaxCost()
 	// Costs of other invocations don't change the head, so they are read again. The head has costs that earlier
 	// releases charged.

@@ -23,6 +23,10 @@ func TestAResultIsSavedWithTheNextClaimOrAlone(t *testing.T) {
 		run  func(t *testing.T, w *world)
 	}{
 		{"one commit for each of the steps", testJoined},
+		{"when the start's commit is lost", testStartLost},
+		{"when the first tool is forbidden", testStartForbidden},
+		{"when the first step needs a look", testStartBeforeGate},
+		{"when the task is cancelled at the start", testStartCancelled},
 		{"before a step that people must see", testJoinBeforeGate},
 		{"after the next tool was forbidden", testJoinForbidden},
 		{"after the next tool was constrained", testJoinConstrained},
@@ -68,15 +72,64 @@ func (w *world) supersede() {
 func testJoined(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2), w.lone(3))
 	began := w.Load().Head.Rev
-	w.Begin()
 	n := w.commits(func() { w.run() })
-	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
+	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted)
 	w.written(2)
 	a := w.Load()
-	expect.That(t, n == 5 && a.Head.Rev == began+6, "%d commits, revision %d, want 5 after the start at %d", n, a.Head.Rev, began+1)
+	expect.That(t, n == 5 && a.Head.Rev == began+5, "%d commits, revision %d, want 5 after %d", n, a.Head.Rev, began)
+	expect.That(t, a.Steps[0].StartedAt.Equal(*e.StartedAt), "it started %s, the first step %s", e.StartedAt, a.Steps[0].StartedAt)
 	for i, s := range a.Steps[1:] {
 		expect.That(t, s.StartedAt.Equal(*a.Steps[i].CompletedAt), "step %d ended %s, the next began %s", i+1, a.Steps[i].CompletedAt, s.StartedAt)
 	}
+}
+
+func testStartLost(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.unsure()
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	w.written(1)
+}
+
+func testStartForbidden(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	forbidden := false
+	w.h.Results = savesMeanwhile{w.h.Results, func() {
+		if !forbidden {
+			forbidden = true
+			w.forbid(writing)
+		}
+	}}
+	expect.Is(t, w.run().State, task.StateFail)
+	e := w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
+	expect.That(t, e.StartedAt != nil, "it failed without a start")
+	w.written(0)
+}
+
+func testStartBeforeGate(t *testing.T, w *world) {
+	looked := w.lone(1)
+	looked.RequiresHumanCheck = true
+	w.approved(looked)
+	expect.Is(t, w.run().State, task.StateAwaitStepApproval)
+	w.ends(task.ExecutionRunning, "")
+	w.written(0)
+}
+
+func testStartCancelled(t *testing.T, w *world) {
+	w.approved(w.lone(1))
+	w.Transport.Before("TransactWriteItems", func() { w.Cancel() })
+	_, err := w.try(functionTime)
+	expect.Fails(t, err, aggregate.ErrSuperseded, "it starts")
+	w.ends(task.ExecutionCancelled, "")
+	w.written(0)
+}
+
+// forbid takes away a tool's permission.
+func (w *world) forbid(name string) {
+	w.T.Helper()
+	p := expect.Value(second(w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, name)))(w.T)
+	p.Allowed = false
+	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, pipelinetest.Approver(), w.Now()))(w.T)
 }
 
 func testJoinBeforeGate(t *testing.T, w *world) {
@@ -90,17 +143,15 @@ func testJoinBeforeGate(t *testing.T, w *world) {
 
 func testJoinForbidden(t *testing.T, w *world) {
 	w.approved(w.read(1), w.lone(2))
-	w.onCall(1, func() {
-		p := expect.Value(second(w.Store.ToolPermission(t.Context(), w.Ref.Tenant, writing)))(t)
-		p.Allowed = false
-		expect.Value(w.Store.SaveToolPermission(t.Context(), p, pipelinetest.Approver(), w.Now()))(t)
-	})
+	w.onCall(1, func() { w.forbid(writing) })
 	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed, task.StepCompleted)
 	w.written(0)
 }
 
-func second(p tenancy.ToolPermission, _ bool, err error) (tenancy.ToolPermission, error) { return p, err }
+func second(p tenancy.ToolPermission, _ bool, err error) (tenancy.ToolPermission, error) {
+	return p, err
+}
 
 func testJoinConstrained(t *testing.T, w *world) {
 	w.approved(w.read(1), w.lone(2))
