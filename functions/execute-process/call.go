@@ -49,7 +49,6 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggr
 	if te := (*failedcall.Error)(nil); errors.As(err, &te) && te.Problem == failedcall.ProblemChanged {
 		j.noteChanged(ctx, x.permission)
 	}
-	j.results.add(claim.Invocation, value)
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
@@ -124,7 +123,7 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 	within, wait := keepWithin, 100*time.Millisecond
 	for {
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
-		blob, err = j.Results.Keep(try, ref, value)
+		blob, err = j.results.Keep(try, ref, value)
 		cancel()
 		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) ||
 			!sleep.Within(ctx, wait) {

@@ -85,10 +85,10 @@ type job struct {
 	*Handler
 	in       pipeline.Input
 	settings tenancy.Settings
+	results  *remembering
 	used     bool // a call or a wait used up time, so that a new invocation would have more
-	// What this invocation has read and received, so that steps which follow each other can be claimed without waiting.
-	permissions map[string]tenancy.ToolPermission // by tool
-	results     returned
+	// permissions by tool, as this invocation read them, so that a step's claim can follow a result without waiting
+	permissions map[string]tenancy.ToolPermission
 }
 
 // maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight at the same revision of the task.
@@ -125,7 +125,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	settings.Locale = a.Language(settings.Locale)
 	j := &job{Handler: h, in: in, settings: settings, permissions: map[string]tenancy.ToolPermission{},
-		results: returned{}}
+		results: &remembering{Results: h.Results, of: map[string]json.RawMessage{}}}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
 		s := j.sessionJob(a)

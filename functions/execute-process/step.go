@@ -147,33 +147,8 @@ func (j *job) resultOf(ctx context.Context, a *task.Aggregate, e *task.Execution
 	stepID string) (json.RawMessage, error) {
 	for _, s := range a.StepsOf(e) {
 		if s.StepID == stepID && s.Status == task.StepCompleted && s.Result != nil {
-			if v, known := j.results.of(s); known {
-				return v, nil
-			}
-			return j.Results.Open(ctx, a.Ref(), *s.Result)
+			return j.results.Open(ctx, a.Ref(), *s.Result)
 		}
 	}
 	return nil, fmt.Errorf("%s has no result", stepID)
-}
-
-// returned has what calls of this invocation returned, by the claim's invocation: at most large.MaxBytes in total.
-type returned map[string]json.RawMessage
-
-func (r returned) add(invocation string, v json.RawMessage) {
-	sum := len(v)
-	for _, x := range r {
-		sum += len(x)
-	}
-	if sum > large.MaxBytes {
-		clear(r)
-	}
-	r[invocation] = v
-}
-
-// of returns the result of a completed step if it is known and was stored.
-func (r returned) of(s *task.StepResult) (v json.RawMessage, known bool) {
-	if s.Claim != nil && (s.Result.JSON != "" || s.Result.S3Key != "") {
-		v, known = r[s.Claim.Invocation]
-	}
-	return v, known
 }
