@@ -20,7 +20,7 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	moves := 0
 	try := func(kind, from, to string, listed bool, move func(c *change)) {
 		moves++
-		var c change
+		c := change{of: &Aggregate{}}
 		move(&c)
 		switch made, err := c.done(); {
 		case listed && (err != nil || len(made.Rows) != 1):
