@@ -396,7 +396,7 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	})
 	w.h.Rows = between{w.Store, func() {
 		w.h.Store, w.h.Rows = older, w.Store
-		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{nth: 1}))
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{}))
 		w.h.Store = store
 	}}
 	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
@@ -428,14 +428,14 @@ func (w *world) together(store Store, r *receipt, then func()) error {
 	other := w.handler()
 	other.Store = store
 	other.Slack = beforeUpdate{w.slack.Client, func() {
-		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}, &receipt{nth: 1}))
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}, &receipt{}))
 		then()
 	}}
 	return other.draw(w.T.Context(), w.Ref, aggregate.Head{}, r)
 }
 
 // receipts are those of a message that is received for the first time, and for the second.
-var receipts = map[string]receipt{"first": {nth: 1}, "second": {nth: 2, sure: true}}
+var receipts = map[string]receipt{"first": {}, "second": {doubts: true}}
 
 func testOvertaken(first string) func(t *testing.T, w *world) {
 	return func(t *testing.T, w *world) { testOvertakenAt(t, w, receipts[first]) }
@@ -457,6 +457,6 @@ func testOvertakenAt(t *testing.T, w *world, r receipt) {
 func testEqualUpdates(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
-	expect.NoError(t, w.together(w.h.Store, &receipt{nth: 2, sure: true}, func() {}))
+	expect.NoError(t, w.together(w.h.Store, &receipt{doubts: true}, func() {}))
 	expect.That(t, !w.Load().Effects(w.Now()).Cards, "the card is drawn a third time")
 }

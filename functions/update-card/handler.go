@@ -63,7 +63,6 @@ type Handler struct {
 	who       people.Requesters
 	settings  remember.Answers[string, tenancy.Settings] // by tenant
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
-	ended     remember.Answers[string, bool]             // by message: its last receipt left no update open
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
@@ -89,8 +88,9 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 		if h.back(ctx, r) || failedBefore(r) && h.aside(ctx, r, effect.Moved{Doubted: true}, errDied) {
 			continue
 		}
-		err := h.record(ctx, r)
-		if err == nil || h.anew(ctx, r, err) || h.movesAside(ctx, r, err) {
+		received := newReceipt(r)
+		err := h.record(ctx, r, received)
+		if err == nil || h.anew(ctx, r, err) || h.movesAside(ctx, r, received, err) {
 			continue
 		}
 		h.giveBack(ctx, r, err)
@@ -103,7 +103,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 }
 
 // record handles one message. It logs and removes a message that can never be handled.
-func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
+func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *receipt) (err error) {
 	ref, err := effect.ReadMessage(r.Body)
 	tab := h.Homes != nil && (ref.Kind == effect.Home || ref.Kind == effect.Homes)
 	if err != nil || h.Kinds[ref.Kind] == nil && !tab {
@@ -126,10 +126,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	if effect.ReadCopies(r.Body) {
 		err = h.copies(of, ref, effect.ReadHead(r.Body))
 	} else {
-		received := h.receipt(r)
-		if err = h.draw(of, ref, effect.ReadHead(r.Body), received); err != nil {
-			h.ends(received)
-		}
+		err = h.draw(of, ref, effect.ReadHead(r.Body), received)
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())

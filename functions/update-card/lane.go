@@ -33,14 +33,13 @@ func failedBefore(r events.SQSMessage) bool {
 // movesAside moves a message that can't be handled now out of its lane. Two kinds wait in the lane instead: one whose
 // time has not come, because those behind it are due no earlier, and a Home tab, because those behind it need the same
 // calls of Slack.
-func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, err error) bool {
+func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received *receipt, err error) bool {
 	var known later
 	ref, _ := effect.ReadMessage(r.Body)
 	if errors.As(err, &known) && known.cause == itsTime || ref.Kind == effect.Home || ref.Kind == effect.Homes {
 		return false
 	}
-	_, sure := h.ended.Known(r.MessageId, h.Now())
-	how := effect.Moved{Tries: effect.ReadTries(r.Body) + 1, Doubted: !sure}
+	how := effect.Moved{Tries: effect.ReadTries(r.Body) + 1, Doubted: received.open}
 	if how.Tries <= mostTries {
 		how.Wait = pause(err, strconv.Itoa(how.Tries))
 	}

@@ -239,9 +239,6 @@ func (l *leftover) add(err error, u urgency) bool {
 // message waits behind this one.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
-	if d.receipt.progress { // what must be drawn was asked for in the task's own group, too
-		return nil
-	}
 	if s.until.Sub(now) > mostHeld {
 		return later{mostHeld, "Slack said no"}
 	}

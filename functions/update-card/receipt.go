@@ -16,70 +16,43 @@ import (
 
 // receipt is one receipt of a message. Usually a message is received once, and then one write after an update saves
 // what Slack shows. If the invocation dies before that write, the row has the hash of earlier content, which is wrong if
-// the card's content changes back meanwhile. So later receipts forget the hashes that an earlier one may have left, and
-// forget each before its update, unless one of these shows that the earlier ones left none: this instance remembers
-// their end, or the head has a draw_at. Only a receipt of the task's own group sets that, at its end, and while it is
-// set nobody saves with one write. A message that was moved to another group says itself whether its receipts are in
-// doubt; others of the task may have been drawn since, so that no draw_at tells.
+// the card's content changes back meanwhile. So a later receipt first forgets the hashes that an earlier one may have
+// left, and forgets each before its update.
 type receipt struct {
-	message  string
-	nth      int  // 0: unknown
-	sure     bool // earlier receipts left no update unsaved
-	doubted  bool // an earlier message, which was moved, may have left one
-	progress bool // of the group for progress, beside the task's own
-	open     bool // a message was updated, and that is not saved
+	doubts bool // an earlier receipt may have left an update unsaved
+	open   bool // and so may this one
 }
 
 // mostDoubted is the largest number of cards for which updates are saved with one write: so many may have to be drawn
 // anew after a crash.
 const mostDoubted = 10
 
-// endedLast is how long the end of a receipt is remembered. It covers the longest wait before the next one.
-const endedLast = 2 * maxRetryAfter
-
-func (h *Handler) receipt(m events.SQSMessage) *receipt {
+// newReceipt returns the receipt of a message. A message that waits is moved, and says whether its receipts are in
+// doubt, so one that was received before was not handled to the end; only progress waits in its lane for its time.
+func newReceipt(m events.SQSMessage) *receipt {
 	nth, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
-	_, sure := h.ended.Known(m.MessageId, h.Now())
-	after := effect.ReadAfter(m.Body)
 	first, err := strconv.ParseInt(m.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64)
-	if err == nil && time.UnixMilli(first).Before(after.Add(-clocks)) {
+	if err == nil && time.UnixMilli(first).Before(effect.ReadAfter(m.Body).Add(-clocks)) {
 		nth-- // the first receipt came before the message's time
 	}
-	r := &receipt{message: m.MessageId, nth: nth, sure: sure, progress: !after.IsZero()}
-	if effect.ReadDoubted(m.Body) {
-		r.doubted, r.nth, r.open = true, 2, true
-	}
-	return r
-}
-
-// ends remembers that the message may be received again, and that this receipt leaves no update unsaved.
-func (h *Handler) ends(r *receipt) {
-	if !r.open {
-		h.ended.Keep(r.message, true, h.Now(), endedLast)
-	}
+	doubts := nth != 1 || effect.ReadDoubted(m.Body)
+	return &receipt{doubts, doubts}
 }
 
 // once reports whether updates are saved with one write.
-func (d *drawing) once() bool {
-	return d.receipt.nth == 1 && d.head.DrawAt == nil && len(d.a.Common().Cards) <= mostDoubted
-}
+func (d *drawing) once() bool { return !d.receipt.doubts && len(d.a.Common().Cards) <= mostDoubted }
 
 // doubt forgets the hashes of all cards if an earlier receipt may have left an update unsaved.
 func (d *drawing) doubt(ctx context.Context, cards []*aggregate.Card) error {
-	r := d.receipt
-	if !r.doubted && (r.nth == 1 || r.sure || d.head.DrawAt != nil) {
-		return nil
-	}
-	r.open = true
 	for _, c := range cards {
-		if c.State != aggregate.CardPosted || c.Hash == "" {
+		if !d.receipt.doubts || c.State != aggregate.CardPosted || c.Hash == "" {
 			continue
 		}
 		if err := d.forget(ctx, c); err != nil {
 			return err
 		}
 	}
-	r.open = false
+	d.receipt.open = false
 	return nil
 }
 

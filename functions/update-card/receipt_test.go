@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"strconv"
 	"testing"
 	"time"
 
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
 
@@ -42,11 +42,10 @@ func (w *world) drawsUntilItDies(r *receipt) {
 func TestAnUpdateThatWasNotSavedIsNotTrusted(t *testing.T) {
 	db := storetest.Start(t)
 	for name, receipts := range map[string]struct{ died, next []receipt }{
-		"one crash":                       {[]receipt{{nth: 1}}, []receipt{{nth: 2}}},
-		"another crash":                   {[]receipt{{nth: 1}, {nth: 2}}, []receipt{{nth: 3}}},
-		"a message for progress beside":   {[]receipt{{nth: 1, progress: true}}, []receipt{{nth: 1}, {nth: 2, progress: true}}},
-		"the number is not known":         {[]receipt{{nth: 0}}, []receipt{{nth: 0}}},
-		"after a receipt that ended well": {[]receipt{{nth: 2, sure: true}}, []receipt{{nth: 3, sure: true}}},
+		"one crash":                        {[]receipt{{}}, []receipt{{doubts: true}}},
+		"another crash":                    {[]receipt{{}, {doubts: true}}, []receipt{{doubts: true}}},
+		"another message between":          {[]receipt{{}}, []receipt{{}, {doubts: true}}},
+		"nobody else, after a safe update": {[]receipt{{doubts: true}}, []receipt{{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, db)
@@ -75,55 +74,74 @@ func TestDoubtOutlivesAWait(t *testing.T) {
 	w.done()
 	was := w.Load()
 	w.Extracted()
-	w.drawsUntilItDies(&receipt{nth: 1})
+	w.drawsUntilItDies(&receipt{})
 	for range updates - 1 {
 		w.use("chat.update", updates, updateWindow)
 	}
 	was.Cards = w.Load().Cards
 	w.h.Store = earlier{w.h.Store, was}
-	_ = w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{nth: 2})
+	_ = w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{doubts: true})
 	w.shows("勤怠")
 	w.Later(updateWindow)
 	w.h = w.handler()
 	was.Cards = w.Load().Cards
-	at := w.Now()
-	was.Head.DrawAt = &at // as the wait saved it
 	w.h.Store = earlier{w.h.Store, was}
-	expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{nth: 3}))
+	expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{}))
 	w.shows("受け付けました")
 }
 
-// What is received again after an end that leaves no doubt draws nothing twice.
-func TestAWaitDoubtsNothing(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	w.Extracted()
-	w.Draft(tenancy.DefaultSettings())
-	w.done()
-	w.paced(updates)
-	w.Approve()
-	w.back(int32(mostShort/time.Second), 13)
-	for name, h := range map[string]*Handler{"the same instance": w.h, "another, by draw_at": w.handler()} {
-		w.slack.Calls()
-		_ = h.draw(t.Context(), w.Ref, aggregate.Head{}, h.receipt(received(2, "{}")))
-		for _, c := range w.Load().Cards {
-			expect.That(t, c.Hash != "", "%s: %s is doubted", name, c.Key())
-		}
+// What failed without leaving an update unsaved is not in doubt afterwards.
+func TestWhatLeavesNoUpdateUnsaved(t *testing.T) {
+	db := storetest.Start(t)
+	for name, fails := range map[string]struct {
+		how   func(w *world)
+		first receipt
+		open  bool
+	}{
+		"Slack's pace":                    {func(w *world) { w.paced(updates) }, receipt{}, false},
+		"a refusal":                       {fault(webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Minute}), receipt{}, false},
+		"no answer, which is saved":       {fault(webapi.Fault{Kind: webapi.Unavailable}), receipt{}, false},
+		"a read before the doubt is gone": {func(w *world) { w.h.Store = unloaded{w.h.Store} }, receipt{true, true}, true},
+		"a write after the update":        {func(w *world) { w.h.Rows = unsaved{w.h.Rows} }, receipt{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, db)
+			w.done()
+			w.Extracted()
+			fails.how(w)
+			r := fails.first
+			err := w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r)
+			expect.That(t, r.open == fails.open, "after %v: %+v", err, r)
+		})
 	}
-	var lost slackapi.Unknown
-	r := receipt{open: true}
-	r.answered(lost)
-	expect.That(t, r.open, "an update whose outcome is unknown counts as refused")
+}
+
+func fault(f webapi.Fault) func(*world) {
+	f.Method = "chat.update"
+	return func(w *world) { w.slack.Faults.Add(f) }
+}
+
+// unloaded fails to load a task.
+type unloaded struct{ Store }
+
+func (unloaded) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return nil, errors.New("throttled")
+}
+
+// unsaved fails to save what a message shows.
+type unsaved struct{ Rows }
+
+func (u unsaved) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string, string, *aggregate.Head) error {
+	return errors.New("throttled")
 }
 
 // A message for progress is usually received once before its time.
 func TestAReceiptBeforeItsTimeDoesNotCount(t *testing.T) {
-	w := newWorld(t, storetest.Start(t))
-	after := w.Now().Truncate(time.Second)
+	after := time.Now().Truncate(time.Second)
 	body := `{"after":` + strconv.FormatInt(after.Unix(), 10) + `}`
-	for first, want := range map[time.Duration]int{-2 * clocks: 1, -clocks: 2, time.Second: 2} {
+	for first, want := range map[time.Duration]bool{-2 * clocks: false, -clocks: true, time.Second: true} {
 		m := received(2, body)
 		m.Attributes["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(after.Add(first).UnixMilli(), 10)
-		r := w.h.receipt(m)
-		expect.That(t, r.nth == want && r.progress, "first received %v: %+v, want %d", first, r, want)
+		expect.That(t, newReceipt(m).doubts == want, "first received %v: in doubt is %v", first, !want)
 	}
 }
