@@ -1,6 +1,8 @@
 package infra_test
 
 import (
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,4 +43,37 @@ func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
 			"%s links the whole of OpenAI's SDK; shared/model/openai keeps to its package responses", pkg)
 	}
 	expect.That(t, functions == len(thinking), "%d of %v are there", functions, thinking)
+}
+
+// The SDK's client of Lambda prepares all shapes of that API at each start. Only functions that read a streamed answer,
+// which shared/runtime/function can't, link it.
+func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
+	var links []string
+	for _, p := range expect.Value(packages())(t) {
+		folder, function := strings.CutPrefix(p.ImportPath, "ringi/functions/")
+		if function && !strings.Contains(folder, "/") && slices.Contains(p.Deps, "github.com/aws/aws-sdk-go-v2/service/lambda") {
+			links = append(links, folder)
+		}
+	}
+	expect.Same(t, []string{"run-action", "run-round"}, links)
+}
+
+// Somebody waits for the console's start: expressions are compiled when they are first needed (shared/words/lazy).
+func TestTheConsoleCompilesNoExpressionAtItsStart(t *testing.T) {
+	compiled := regexp.MustCompile(`(?m)^(?:var )?\s?\w+ += regexp\.MustCompile.*`)
+	all := expect.Value(packages())(t)
+	console := slices.IndexFunc(all, func(p listed) bool { return p.ImportPath == "ringi/functions/serve-console" })
+	expect.Must(t, console >= 0, "there is no console")
+	read := 0
+	for _, p := range all {
+		if p.ImportPath != "ringi/functions/serve-console" && !slices.Contains(all[console].Deps, p.ImportPath) {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			read++
+			found := compiled.FindString(textOf(t, filepath.Join(p.Dir, name)))
+			expect.That(t, found == "", "%s/%s: %s", p.ImportPath, name, found)
+		}
+	}
+	expect.That(t, read > 100, "only %d files were read", read)
 }

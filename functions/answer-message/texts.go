@@ -2,17 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/function"
 	"ringi/shared/store/large"
 )
 
@@ -21,11 +20,9 @@ const textWithin = 45 * time.Second
 
 // texts implements Handler.Text by the function read-file, which gets the address of that one object. A file on which the
 // function ends twice, since it takes too long or too much memory, would end it again; once may be chance.
-func texts(cfg aws.Config, function string, kept large.Store,
+func texts(cfg aws.Config, name string, kept large.Store,
 ) func(context.Context, aggregate.Ref, string, []byte) (filetext.Text, error) {
-	api := lambda.NewFromConfig(cfg, func(o *lambda.Options) {
-		o.HTTPClient = awshttp.NewBuildableClient() // an answer takes longer than AWS's services do
-	})
+	reader := function.Patient(cfg, name)
 	return func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (text filetext.Text, err error) {
 		ctx, cancel := context.WithTimeout(ctx, textWithin)
 		defer cancel()
@@ -33,25 +30,19 @@ func texts(cfg aws.Config, function string, kept large.Store,
 		if err != nil {
 			return text, err
 		}
-		order, err := json.Marshal(filetext.Order{Address: address, SHA256: aggregate.HashOf(string(file)), Name: name})
-		if err != nil {
-			return text, fmt.Errorf("order a text: %w", err)
-		}
-		in := &lambda.InvokeInput{FunctionName: &function, Payload: order}
-		out, err := api.Invoke(ctx, in)
-		if err == nil && out.FunctionError != nil {
-			slog.WarnContext(ctx, "the reading of a file ended", "sha256", aggregate.HashOf(string(file)), "why",
-				*out.FunctionError)
-			out, err = api.Invoke(ctx, in)
+		order := filetext.Order{Address: address, SHA256: aggregate.HashOf(string(file)), Name: name}
+		err = reader.Call(ctx, order, &text)
+		if errors.Is(err, function.ErrEnded) {
+			slog.WarnContext(ctx, "the reading of a file ended", "sha256", order.SHA256, "why", err)
+			err = reader.Call(ctx, order, &text)
 		}
 		switch {
+		case errors.Is(err, function.ErrEnded):
+			return filetext.Text{Why: filetext.TooComplex}, nil
 		case err != nil:
 			return text, fmt.Errorf("read a file: %w", err)
-		case out.FunctionError != nil:
-			return filetext.Text{Why: filetext.TooComplex}, nil
-		}
-		if err := json.Unmarshal(out.Payload, &text); err != nil || (text.Form == "") == (text.Why == "") {
-			return text, fmt.Errorf("read a file: the answer can't be read: %w", err)
+		case (text.Form == "") == (text.Why == ""):
+			return text, errors.New("read a file: the answer says neither its text nor why there is none")
 		}
 		return text, nil
 	}

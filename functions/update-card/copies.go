@@ -98,6 +98,7 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref, asked aggregate
 	if !known || !ok {
 		return nil
 	}
+	d.receipt = &receipt{sure: true}
 	d.place.Thread, d.told, d.urgency = "", true, map[string]urgency{}
 	return d.ended(ctx, d.showCopies(ctx, k), func(s silence) error {
 		return later{s.again(h.Now()).Sub(h.Now()), slacksPace}

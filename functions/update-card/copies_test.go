@@ -241,8 +241,9 @@ func (p *crowded) TakePace(_ context.Context, b slackstate.Budget, _ int, now ti
 	}
 	return time.Time{}, nil
 }
-func (p *crowded) SparePace(context.Context, slackstate.Budget, time.Time) (int, error) {
-	return 0, nil
+func (p *crowded) TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (slackstate.Short, error) {
+	until, err := p.TakePace(ctx, takes[0].From, takes[0].Spare, now)
+	return slackstate.Short{Take: takes[0], Until: until}, err
 }
 func (p *crowded) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
 func (p *crowded) SilentSince(context.Context, string, time.Time) (time.Time, error) {

@@ -33,7 +33,7 @@ type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
 	ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error
-	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by, hash string, all *aggregate.Head) error
+	ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
@@ -97,17 +97,20 @@ type drawing struct {
 	fresh   people.Requesters  // caches people for this drawing
 	urgency map[string]urgency // of each card
 	short   map[string]short   // methods for which Slack's rate limit leaves no call
+	paid    map[string]string  // by card: the method for which a call was taken
+	receipt *receipt
 }
 
 // draw posts or updates each card whose content has changed, the most urgent first, and posts in the order of the
 // thread. If the task changes meanwhile, another message asks for the rest. Cards that Slack's rate limits delay wait
 // for their turn. Cards that only show progress are skipped then: the task's next revision draws them, or the sweeper,
 // which finds that shown_rev is behind.
-func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head) error {
+func (h *Handler) draw(ctx context.Context, ref aggregate.Ref, asked aggregate.Head, r *receipt) error {
 	d, known, err := h.load(ctx, ref, asked)
 	if err != nil {
 		return err
 	}
+	d.receipt = r
 	if k, ok := d.kind.(withOutput); ok {
 		if d.a, err = k.Live(ctx, d.a); err != nil {
 			return err
@@ -169,7 +172,8 @@ func (d *drawing) show(ctx context.Context) error {
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (
 	d *drawing, known bool, err error,
 ) {
-	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), short: map[string]short{}}
+	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), short: map[string]short{},
+		paid: map[string]string{}}
 	if before.Rev == 0 {
 		var root aggregate.Root
 		if root, err = h.Store.Head(ctx, ref); err == nil {
@@ -204,6 +208,9 @@ func (d *drawing) shown(ctx context.Context) error {
 // change, and are read only for a card that is drawn. left reports whether some cards were skipped.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	rows := d.inOrder()
+	if err := d.doubt(ctx, rows); err != nil {
+		return true, err
+	}
 	var behind error
 	var over leftover
 	now := d.Now()
@@ -217,6 +224,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 			return true, err
 		}
 	}
+	d.prepay(ctx, rows)
 	for i, c := range rows {
 		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
 		err := d.card(ctx, c, hashes[c.Key()])
@@ -281,12 +289,13 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		return err
 	}
 	by := ""
-	if c.Hash != "" || c.ClaimedBy != "" {
+	if c.ClaimedBy != "" || c.Hash != "" && !d.once() {
 		by = d.by
-		if err := d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, by); err != nil {
-			return fmt.Errorf("forget: %w", err)
+		if err := d.forget(ctx, c); err != nil {
+			return err
 		}
 	}
+	d.receipt.open = d.receipt.open || by == ""
 	err := d.replace(ctx, c, m)
 	switch slackapi.Code(err) {
 	case slackapi.CodeBlockMismatch:
@@ -299,6 +308,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		if err := d.Rows.ResetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {
 			return fmt.Errorf("reset: %w", err)
 		}
+		d.receipt.open = false
 		fresh := *c
 		fresh.State, fresh.MessageTS, fresh.Hash = aggregate.CardNone, "", ""
 		return d.post(ctx, &fresh, m, hash)
@@ -307,6 +317,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 		err = errors.Join(err, d.save(ctx, c, by, "", nil))
 	}
 	if err != nil {
+		d.receipt.answered(err)
 		return d.failed(ctx, c, err)
 	}
 	d.drew = true
@@ -321,9 +332,12 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 // save saves what an update made a message show. If another drawing updated it at the same time, the card is drawn
 // again: this try's own repetition may never come.
 func (d *drawing) save(ctx context.Context, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
-	err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, by, hash, all)
+	err := d.Rows.ShownCard(ctx, d.ref, c, by, hash, all)
 	if isOther(err) && d.Rows.ForgetCard(ctx, d.ref, c.Key(), c.MessageTS, d.by) == nil {
 		err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
+	}
+	if err == nil {
+		d.receipt.open = false
 	}
 	return err
 }

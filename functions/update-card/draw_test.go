@@ -17,6 +17,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
@@ -62,7 +64,8 @@ func TestUpdateCard(t *testing.T) {
 		{"a redraw heals what was shown", testRedraw},
 		{"a redraw that is asked for while cards are being drawn is not forgotten", testRedrawMeanwhile},
 		{"two updates of a message at the same time end in the newer content", testTwoUpdatesAtOnce},
-		{"an update without an answer that overtook another is noticed", testOvertaken},
+		{"an update without an answer that overtook another is noticed", testOvertaken("first")},
+		{"also when it was sent again", testOvertaken("second")},
 		{"two updates with the same content need no third", testEqualUpdates},
 		{"a workspace that is none of ours is sent nothing", testForeign},
 	} {
@@ -390,10 +393,10 @@ type between struct {
 }
 
 func (b between) ShownCard(
-	ctx context.Context, ref aggregate.Ref, key, messageTS, by, hash string, all *aggregate.Head,
+	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head,
 ) error {
 	b.do()
-	return b.Rows.ShownCard(ctx, ref, key, messageTS, by, hash, all)
+	return b.Rows.ShownCard(ctx, ref, c, by, hash, all)
 }
 
 // A drawing that read the task earlier updates the message after the newer drawing did, and before that one saves what
@@ -408,7 +411,7 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	})
 	w.h.Rows = between{w.Store, func() {
 		w.h.Store, w.h.Rows = older, w.Store
-		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}))
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{nth: 1}))
 		w.h.Store = store
 	}}
 	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
@@ -417,20 +420,21 @@ func testTwoUpdatesAtOnce(t *testing.T, w *world) {
 	w.shows("キャンセル")
 }
 
-// afterForget does something between forgetting the hash and the update.
-type afterForget struct {
-	Rows
+// beforeUpdate does something just before each update.
+type beforeUpdate struct {
+	Slack
 	do func()
 }
 
-func (b afterForget) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error {
-	err := b.Rows.ForgetCard(ctx, ref, key, messageTS, by)
+func (b beforeUpdate) Update(
+	ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata,
+) error {
 	b.do()
-	return err
+	return b.Slack.Update(ctx, channel, ts, m, about)
 }
 
 // together draws the card for rows as they were, and wholly as they are just before the first drawing's update.
-func (w *world) together(store Store, then func()) error {
+func (w *world) together(store Store, r *receipt, then func()) error {
 	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
@@ -438,17 +442,24 @@ func (w *world) together(store Store, then func()) error {
 	})
 	other := w.handler()
 	other.Store = store
-	other.Rows = afterForget{w.Store, func() {
-		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}))
+	other.Slack = beforeUpdate{w.slack.Client, func() {
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}, &receipt{nth: 1}))
 		then()
 	}}
-	return other.draw(w.T.Context(), w.Ref, aggregate.Head{})
+	return other.draw(w.T.Context(), w.Ref, aggregate.Head{}, r)
 }
 
-func testOvertaken(t *testing.T, w *world) {
+// receipts are those of a message that is received for the first time, and for the second.
+var receipts = map[string]receipt{"first": {nth: 1}, "second": {nth: 2, sure: true}}
+
+func testOvertaken(first string) func(t *testing.T, w *world) {
+	return func(t *testing.T, w *world) { testOvertakenAt(t, w, receipts[first]) }
+}
+
+func testOvertakenAt(t *testing.T, w *world, r receipt) {
 	w.done()
 	w.Extracted()
-	err := w.together(earlier{w.h.Store, w.Load()}, func() {
+	err := w.together(earlier{w.h.Store, w.Load()}, &r, func() {
 		w.shows("キャンセル")
 		w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Lost})
 	})
@@ -461,6 +472,6 @@ func testOvertaken(t *testing.T, w *world) {
 func testEqualUpdates(t *testing.T, w *world) {
 	w.done()
 	w.Extracted()
-	expect.NoError(t, w.together(w.h.Store, func() {}))
+	expect.NoError(t, w.together(w.h.Store, &receipt{nth: 2, sure: true}, func() {}))
 	expect.That(t, !w.Load().Effects(w.Now()).Cards, "the card is drawn a third time")
 }

@@ -63,6 +63,7 @@ type Handler struct {
 	who       people.Requesters
 	settings  remember.Answers[string, tenancy.Settings] // by tenant
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
+	ended     remember.Answers[string, bool]             // by message: its last receipt left no update open
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
@@ -121,7 +122,10 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 {
 			return later{wait, itsTime}
 		}
-		err = h.draw(of, ref, effect.ReadHead(r.Body))
+		received := h.receipt(r)
+		if err = h.draw(of, ref, effect.ReadHead(r.Body), received); err != nil {
+			h.ends(received)
+		}
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())

@@ -257,7 +257,7 @@ func (b *backlogged) ForgetCard(context.Context, aggregate.Ref, string, string, 
 	return nil
 }
 
-func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _, _, _, hash string, all *aggregate.Head) error {
+func (b *backlogged) ShownCard(ctx context.Context, ref aggregate.Ref, _ *aggregate.Card, _, hash string, all *aggregate.Head) error {
 	func() {
 		defer b.locked()()
 		b.tasks[ref.ID].a.Cards[0].Hash = hash
@@ -281,7 +281,7 @@ func (b *backlogged) Update(_ context.Context, channel, _ string, _ card.Message
 }
 
 func (b *backlogged) pace(x slackstate.Budget) *paper {
-	key := x.Workspace + x.Name
+	key := x.Workspace + x.Name + x.Prefix
 	if b.paces[key] == nil {
 		b.paces[key] = &paper{lines: map[int]time.Time{}}
 	}
@@ -308,8 +308,18 @@ func (b *backlogged) JoinLine(_ context.Context, x slackstate.Budget, spare int,
 	return p.lines[spare], nil
 }
 
-func (b *backlogged) SparePace(context.Context, slackstate.Budget, time.Time) (int, error) {
-	return 0, nil
+func (b *backlogged) TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (
+	s slackstate.Short, err error,
+) {
+	for _, t := range takes {
+		if t.N == 0 { // progress: others have used up what it would need later
+			return slackstate.Short{Take: t, Until: now.Add(t.From.Window)}, nil
+		}
+		if until, err := b.TakePace(ctx, t.From, t.Spare, now); err != nil || !until.IsZero() {
+			return slackstate.Short{Take: t, Until: until}, err
+		}
+	}
+	return slackstate.Short{}, nil
 }
 
 func (b *backlogged) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }

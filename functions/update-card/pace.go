@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -36,6 +38,10 @@ const (
 	methodPost   = "chat.postMessage"
 )
 
+// channelSlots is how many budgets for posts in a channel a workspace has. The channels share them, so that one row
+// counts all of a drawing's calls. Each allows the posts of as many requests a minute as allPosts and updates do.
+const channelSlots = 4
+
 const (
 	// longLine is the longest wait for which a message stays in the queue. With a later turn it would be received again
 	// and again, up to the queue's limit, and occupy invocations that others need. Such a message is removed, and the
@@ -54,7 +60,7 @@ const (
 // Pace counts the calls of all invocations against Slack's rate limits.
 type Pace interface {
 	TakePace(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
-	SparePace(ctx context.Context, b slackstate.Budget, now time.Time) (int, error)
+	TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (slackstate.Short, error)
 	HoldPace(ctx context.Context, b slackstate.Budget, until time.Time) error
 	JoinLine(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
 	SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error)
@@ -89,11 +95,70 @@ func (d *drawing) budget(name string, calls int, window time.Duration) slackstat
 		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
-func (d *drawing) budgets(method, channel string) []slackstate.Budget {
-	if method == methodUpdate {
-		return []slackstate.Budget{d.budget(method, updates, updateWindow)}
+func (d *drawing) updates() slackstate.Budget { return d.budget(methodUpdate, updates, updateWindow) }
+
+// allPosts and postsIn are in the row of updates.
+func (d *drawing) allPosts() slackstate.Budget {
+	b := d.budget(methodPost, allPosts, allPostWindow)
+	b.In, b.Prefix = methodUpdate, "post"
+	return b
+}
+
+func (d *drawing) postsIn(channel string) slackstate.Budget {
+	b, h := d.budget(methodPost, posts, postWindow), fnv.New32a()
+	h.Write([]byte(channel))
+	b.In, b.Prefix = methodUpdate, "in"+strconv.Itoa(int(h.Sum32()%channelSlots))
+	return b
+}
+
+// takes returns what a call for a card takes of which budgets.
+func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
+	of := func(b slackstate.Budget, n int) slackstate.Take {
+		return slackstate.Take{From: b, N: n, Spare: spare(d.urgency[c.Key()], b.Calls)}
 	}
-	return []slackstate.Budget{d.budget(method+"#"+channel, posts, postWindow), d.budget(method, allPosts, allPostWindow)}
+	if method == methodUpdate {
+		return []slackstate.Take{of(d.updates(), 1)}
+	}
+	out := []slackstate.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
+	if d.urgency[c.Key()] == progress { // a card that is posted without its final content needs an update later
+		out = append(out, of(d.updates(), 0))
+	}
+	return out
+}
+
+func methodOf(c *aggregate.Card) string {
+	if c.MessageTS != "" {
+		return methodUpdate
+	}
+	return methodPost
+}
+
+// prepay takes the calls for several cards with one write. If too few are left, each card takes its own, by its
+// urgency.
+func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
+	if d.Pace == nil || d.silent || len(cards) < 2 {
+		return
+	}
+	var all []slackstate.Take
+	for _, c := range cards {
+		for _, t := range d.takes(c, methodOf(c)) {
+			i := slices.IndexFunc(all, func(x slackstate.Take) bool { return x.From == t.From })
+			if i < 0 {
+				all = append(all, t)
+				continue
+			}
+			all[i].N, all[i].Spare = all[i].N+t.N, max(all[i].Spare, t.Spare)
+		}
+	}
+	if slices.ContainsFunc(all, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls }) {
+		return
+	}
+	if short, err := d.Pace.TakeCalls(ctx, d.Now(), all...); err != nil || !short.Until.IsZero() {
+		return
+	}
+	for _, c := range cards {
+		d.paid[c.Key()] = methodOf(c)
+	}
 }
 
 // take counts one call for a card, or returns short if the rate limit leaves none. If the counters can't be read or
@@ -102,30 +167,24 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 	if d.Pace == nil {
 		return nil
 	}
-	u, now := d.urgency[c.Key()], d.Now()
+	now := d.Now()
 	if d.silent {
-		return d.isShort(method, short{d.budget(methodUpdate, updates, updateWindow), 0, now.Add(mostShort)})
+		return d.isShort(method, short{d.updates(), 0, now.Add(mostShort)})
 	}
 	if s, ok := d.short[method]; ok { // less urgent cards must not overtake it
 		return s
 	}
-	if u == progress && method == methodPost {
-		// A card that is posted without its final content needs an update later.
-		b := d.budget(methodUpdate, updates, updateWindow)
-		left, err := d.Pace.SparePace(ctx, b, now)
-		if err == nil && left <= spare(progress, updates) {
-			return d.isShort(method, short{b, spare(u, b.Calls), now.Add(mostShort)})
-		}
+	if d.paid[c.Key()] == method {
+		delete(d.paid, c.Key())
+		return nil
 	}
-	for _, b := range d.budgets(method, cmp.Or(c.Channel, "@"+c.User)) {
-		until, err := d.Pace.TakePace(ctx, b, spare(u, b.Calls), now)
-		if err != nil {
-			d.log(c).WarnContext(ctx, "pace", "budget", b.Name, "err", err)
-			continue
-		}
-		if !until.IsZero() {
-			return d.isShort(method, short{b, spare(u, b.Calls), until})
-		}
+	s, err := d.Pace.TakeCalls(ctx, now, d.takes(c, method)...)
+	if err != nil {
+		d.log(c).WarnContext(ctx, "pace", "method", method, "err", err)
+		return nil
+	}
+	if !s.Until.IsZero() {
+		return d.isShort(method, short{s.From, s.Spare, s.Until})
 	}
 	return nil
 }
@@ -144,8 +203,10 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 		return err
 	}
 	until := d.Now().Add(min(limit.RetryAfter, maxRetryAfter))
-	all := d.budgets(method, "")
-	b := all[len(all)-1]
+	b := d.updates()
+	if method == methodPost {
+		b = d.allPosts()
+	}
 	if err := d.Pace.HoldPace(ctx, b, until); err != nil {
 		slog.WarnContext(ctx, "pace", "budget", method, "err", err)
 	}
@@ -178,6 +239,9 @@ func (l *leftover) add(err error, u urgency) bool {
 // message waits behind this one.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
+	if d.receipt.progress { // what must be drawn was asked for in the task's own group, too
+		return nil
+	}
 	if s.until.Sub(now) > mostHeld {
 		return later{mostHeld, "Slack said no"}
 	}

@@ -143,8 +143,8 @@ func (failing) TakePace(context.Context, slackstate.Budget, int, time.Time) (tim
 	return time.Time{}, errors.New("throttled")
 }
 
-func (failing) SparePace(context.Context, slackstate.Budget, time.Time) (int, error) {
-	return 0, errors.New("throttled")
+func (failing) TakeCalls(context.Context, time.Time, ...slackstate.Take) (slackstate.Short, error) {
+	return slackstate.Short{}, errors.New("throttled")
 }
 
 func (failing) JoinLine(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {

@@ -106,8 +106,11 @@ func (d *drawing) heard(ctx context.Context, err error) {
 // than a minute away, or Slack has been silent for a minute, the message leaves the queue and the sweeper requests the
 // cards at their turn. During the first minute messages stay, since usually just one answer was lost.
 func (d *drawing) leave(ctx context.Context, s silence) error {
+	if d.receipt.progress { // the sweeper requests the cards
+		return nil
+	}
 	now := d.Now()
-	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)
+	at, err := d.Pace.JoinLine(ctx, d.updates(), 0, now)
 	if again := s.again(now); at.Before(again) {
 		at = again
 	}

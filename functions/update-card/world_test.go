@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -110,12 +111,16 @@ func (w *world) deliverAt(h task.Head) bool {
 
 func (w *world) send(body string) bool {
 	w.T.Helper()
-	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{{
-		MessageId: "m1", ReceiptHandle: "r1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": "1"},
-	}}}))(w.T)
+	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{received(1, body)}}))(w.T)
 	n := len(out.BatchItemFailures)
 	expect.Must(w.T, n <= 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
+}
+
+// received is the nth receipt of a message.
+func received(nth int, body string) events.SQSMessage {
+	return events.SQSMessage{MessageId: "m1", ReceiptHandle: "r1", Body: body,
+		Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(nth)}}
 }
 
 // done delivers a message and checks that it is handled.

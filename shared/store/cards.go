@@ -46,7 +46,7 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 }
 
 // ForgetCard removes the hash and names the drawing that is about to update the message, so that the card is drawn
-// again even if the update fails. It returns ErrClaimed when the row names another message.
+// again whatever becomes of the update. It returns ErrClaimed when the row names another message.
 func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by string) error {
 	e := table.NewExpression()
 	e.Remove("hash")
@@ -55,10 +55,11 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 	return err
 }
 
-// ShownCard saves the hash of the message's current content, and handles all as PostedCard does. It returns ErrClaimed
-// when the row names another message, or another drawing called ForgetCard after by did: of two updates at the same
-// time nobody knows which one Slack applied last. by is empty where the row had no hash to forget.
-func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, by, hash string, all *aggregate.Head) error {
+// ShownCard saves the hash of the message's current content, and handles all as PostedCard does. c is the card as read,
+// by its drawing's name in ForgetCard, empty if it didn't call that. ShownCard returns ErrClaimed when the row names
+// another message, or another drawing called ForgetCard or ShownCard since: of two updates at the same time nobody knows
+// which one Slack applied last.
+func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
 	e.Set("hash", hash)
@@ -69,12 +70,22 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 	if by != "" {
 		mine = e.Is("claimed_by", "=", by)
 	} else {
-		mine = table.Both(free, table.AnyOf(e.Lacks("hash"), e.Is("hash", "=", "")))
+		mine = *table.All(free, asWas(e, "hash", c.Hash), asWas(e, "drawn", c.Drawn))
 	}
 	// The same hash: this call was repeated because the answer to the first was lost, or another drawing showed the same.
 	unchanged := table.AnyOf(mine, table.Both(free, e.Is("hash", "=", hash)))
-	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, *table.All(e.Is("message_ts", "=", messageTS), unchanged))
+	e.Add("drawn", 1)
+	_, err := s.updateCard(ctx, "save the hash of", ref, c.Key(), e, *table.All(e.Is("message_ts", "=", c.MessageTS), unchanged))
 	return err
+}
+
+// asWas is the condition that an attribute has the value that was read; the zero value may also be absent.
+func asWas[V comparable](e *table.Expression, name string, v V) string {
+	same := e.Is(name, "=", v)
+	if v == *new(V) {
+		return table.AnyOf(e.Lacks(name), same)
+	}
+	return same
 }
 
 // ResetCard removes messageTS from the card after that message was deleted in Slack. A row that names another message

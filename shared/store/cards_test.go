@@ -24,6 +24,7 @@ func testCards(t *testing.T, st *taskStore) {
 		{"who lost the claim cannot save a message", cardTest.lostClaimPosts},
 		{"a posted card cannot be claimed", cardTest.claimPosted},
 		{"the hash is cleared before an update and saved after it", cardTest.hash},
+		{"the hash is saved after an update without being cleared", cardTest.hashUnclaimed},
 		{"a message that Slack lost is forgotten, a newer one is not", cardTest.lostMessage},
 		{"an unreachable card says why and may be tried again", cardTest.triedAgain},
 		{"who lost the claim cannot call the card unreachable, nor release it", cardTest.lostClaimEnds},
@@ -138,21 +139,44 @@ func (c cardTest) claimPosted() {
 	}
 }
 
+func cardAt(messageTS string) *aggregate.Card {
+	return &aggregate.Card{CardType: "task", MessageTS: messageTS}
+}
+
 func (c cardTest) hash() {
 	c.posted()
 	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
 	if got := c.read(); got.Hash != "" || got.ClaimedBy != "me" || got.State != aggregate.CardPosted {
 		c.Errorf("hash %q in state %s", got.Hash, got.State)
 	}
-	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "me", "next", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "me", "next", nil))
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want the next", got)
 	}
 	wantError(c.T, c.st.ForgetCard(c.Context(), c.ref, c.key, "2.000001", "me"), ErrClaimed)
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "2.000001", "me", "other", nil), ErrClaimed)
-	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, c.key, "1.000001", "other", "other", nil), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("2.000001"), "me", "other", nil), ErrClaimed)
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, cardAt("1.000001"), "other", "other", nil), ErrClaimed)
 	if got := c.read().Hash; got != "next" {
 		c.Errorf("hash %q, want it untouched", got)
+	}
+}
+
+// A drawing that called no ForgetCard saves its content only if nobody saved another since it read the card.
+func (c cardTest) hashUnclaimed() {
+	c.posted()
+	read := c.read()
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "", "next", nil))
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &read, "", "next", nil)) // its answer was lost
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &read, "", "other", nil), ErrClaimed)
+	now := c.read()
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "", read.Hash, nil)) // it changed back
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &read, "", "other", nil), ErrClaimed)
+	now = c.read()
+	expect.NoError(c, c.st.ForgetCard(c.Context(), c.ref, c.key, "1.000001", "me"))
+	wantError(c.T, c.st.ShownCard(c.Context(), c.ref, &now, "", "other", nil), ErrClaimed)
+	expect.NoError(c, c.st.ShownCard(c.Context(), c.ref, &now, "me", "mine", nil))
+	if got := c.read(); got.Hash != "mine" || got.Drawn != 4 || got.ClaimedBy != "" {
+		c.Errorf("%+v", got)
 	}
 }
 

@@ -233,7 +233,7 @@ func testShownByCard(t *testing.T, st *taskStore) {
 	h := headOf(t, st, ref).Head
 	show := func(hash string, all *aggregate.Head) error {
 		return errors.Join(st.ForgetCard(t.Context(), ref, "CARD#task", "1.000001", "me"),
-			st.ShownCard(t.Context(), ref, "CARD#task", "1.000001", "me", hash, all))
+			st.ShownCard(t.Context(), ref, cardAt("1.000001"), "me", hash, all))
 	}
 	steps := []func() error{
 		func() error { return st.PostedCard(t.Context(), ref, "CARD#task", "me", "1.000001", "C1", "one", &h) },

@@ -6,8 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/bench/capacity"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/slackstate"
+	"ringi/shared/store/table"
 )
 
 // budget allows a workspace four calls in ten seconds.
@@ -29,6 +33,8 @@ func testPace(t *testing.T, st *taskStore) {
 		{"what Slack said holds for all, and only ever longer", testPaceHeld},
 		{"many at once take no more than there is", testPaceAtOnce},
 		{"names from outside make no other key", testPaceNames},
+		{"the row of a workspace stays small", testPaceStaysSmall},
+		{"calls of budgets in one row are taken together or not at all", testPaceTogether},
 		{"places in line are as far apart as calls may be, and a line that is over begins anew", testLine},
 		{"nobody shares a place", testLineAtOnce},
 		{"a Slack that does not answer is silent from the first such call until one is answered", testSilence},
@@ -44,11 +50,15 @@ func testPaceInAnyWindow(t *testing.T, st *taskStore) {
 	if until := take(t, st, b, 0, at().Add(4*time.Second)); !until.Equal(at().Add(10 * time.Second)) {
 		t.Errorf("the fifth may be at %v", until)
 	}
-	if n := expect.Value(st.SparePace(t.Context(), b, at().Add(9*time.Second)))(t); n != 0 {
-		t.Errorf("%d are left", n)
-	}
-	if n := expect.Value(st.SparePace(t.Context(), b, at().Add(11*time.Second)))(t); n != 2 {
-		t.Errorf("%d are left after two have passed", n)
+	for _, c := range []struct {
+		after     time.Duration
+		spare     int
+		wantUntil time.Duration
+	}{{9 * time.Second, 0, 10 * time.Second}, {11 * time.Second, 1, 0}, {11 * time.Second, 2, 12 * time.Second}} {
+		looks := expect.Value(st.TakeCalls(t.Context(), at().Add(c.after), slackstate.Take{From: b, Spare: c.spare}))(t)
+		want := at().Add(c.wantUntil)
+		expect.That(t, looks.Until.Equal(want) || c.wantUntil == 0 && looks.Until.IsZero(),
+			"after %v with %d to spare: %v", c.after, c.spare, looks.Until)
 	}
 	if until := take(t, st, b, 0, at().Add(10*time.Second)); !until.IsZero() {
 		t.Errorf("waits until %v", until)
@@ -84,9 +94,6 @@ func testPaceHeld(t *testing.T, st *taskStore) {
 	}
 	if until := take(t, st, b, 0, at().Add(20*time.Second)); !until.Equal(at().Add(30 * time.Second)) {
 		t.Errorf("held until %v", until)
-	}
-	if n := expect.Value(st.SparePace(t.Context(), b, at()))(t); n != 0 {
-		t.Errorf("%d are left while Slack says no", n)
 	}
 	if until := take(t, st, b, 0, at().Add(30*time.Second)); !until.IsZero() {
 		t.Errorf("waits until %v", until)
@@ -138,6 +145,57 @@ func testPaceAtOnce(t *testing.T, st *taskStore) {
 	}
 	all.Wait()
 	expect.That(t, taken == 4, "%d of 4 were taken", taken)
+}
+
+func testPaceTogether(t *testing.T, st *taskStore) {
+	updates := budget("T5")
+	posts := updates
+	posts.Name, posts.In, posts.Prefix, posts.Calls = "chat.postMessage", "chat.update", "post", 3
+	takes := func(u, p int) slackstate.Short {
+		t.Helper()
+		return expect.Value(st.TakeCalls(t.Context(), at(), slackstate.Take{From: updates, N: u}, slackstate.Take{From: posts, N: p}))(t)
+	}
+	expect.That(t, takes(1, 2).Until.IsZero(), "calls that are left are not given")
+	short := takes(1, 2)
+	expect.That(t, short.Until.Equal(at().Add(10*time.Second)) && short.From == posts, "one post is left of two: %+v", short)
+	expect.That(t, takes(3, 1).Until.IsZero(), "what was refused took an update")
+	short = takes(1, 0)
+	expect.That(t, short.From == updates, "a fifth update: %+v", short)
+	expect.NoError(t, st.HoldPace(t.Context(), posts, at().Add(time.Minute)))
+	later := at().Add(20 * time.Second)
+	expect.That(t, take(t, st, updates, 0, later).IsZero(), "what holds for posts holds for updates")
+	until := take(t, st, posts, 0, later)
+	expect.That(t, until.Equal(at().Add(time.Minute)), "posts are held until %v", until)
+	for _, b := range []slackstate.Budget{posts, updates} { // each has a line of its own
+		first := expect.Value(st.JoinLine(t.Context(), b, 0, later))(t)
+		apart := (b.Window / time.Duration(b.Calls)).Truncate(time.Millisecond)
+		expect.That(t, first.Equal(later.Add(apart)), "the first in the line of %s is to come at %v", b.Name, first)
+	}
+}
+
+// The row of a workspace with all that cards count takes one write unit a write.
+func testPaceStaysSmall(t *testing.T, st *taskStore) {
+	takes := []slackstate.Take{}
+	for _, prefix := range []string{"", "post", "in0", "in1", "in2", "in3"} {
+		b := slackstate.Budget{Workspace: "T0123456789", Name: "chat.update", Calls: 10, Window: 10 * time.Second}
+		if prefix != "" {
+			b.In, b.Prefix = b.Name, prefix
+		}
+		if len(prefix) == 3 {
+			b.Calls = 3
+		}
+		takes = append(takes, slackstate.Take{From: b, N: b.Calls})
+		expect.NoError(t, st.HoldPace(t.Context(), b, at()))
+		for _, spare := range []int{0, 1, b.Calls / 2} {
+			expect.Value(st.JoinLine(t.Context(), b, spare, at()))(t)
+		}
+	}
+	expect.Value(st.TakeCalls(t.Context(), at(), takes...))(t)
+	row := expect.Value(st.t.DB.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: &st.t.Name, Key: table.Key("PACE#T0123456789", "chat.update"),
+	}))(t)
+	size := capacity.Size(capacity.Item(row.Item))
+	expect.That(t, size > 600 && size <= 1024, "the row has %d bytes", size)
 }
 
 func testPaceNames(t *testing.T, st *taskStore) {

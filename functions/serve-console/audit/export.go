@@ -2,19 +2,17 @@ package audit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/runtime/function"
 	"ringi/shared/store/large"
 )
 
@@ -26,25 +24,18 @@ type Exporter interface {
 
 // exportAudit calls the Lambda function that writes the files, and signs links to its bucket.
 type exportAudit struct {
-	lambda   *lambda.Client
-	function string
+	function *function.Function
 	s3       *s3.PresignClient
 	bucket   string
 }
 
-func Function(cfg aws.Config, function string, bucket large.Store) Exporter {
-	return exportAudit{lambda.NewFromConfig(cfg), function, s3.NewPresignClient(bucket.S3), bucket.Bucket}
+func Function(cfg aws.Config, name string, bucket large.Store) Exporter {
+	return exportAudit{function.At(cfg, name), s3.NewPresignClient(bucket.S3), bucket.Bucket}
 }
 
 // Begin invokes the function asynchronously; it returns before the file is written.
 func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
-	payload, err := json.Marshal(map[string]string{"tenant": tenant, "export": export})
-	if err != nil {
-		return err
-	}
-	_, err = e.lambda.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &e.function, InvocationType: types.InvocationTypeEvent, Payload: payload,
-	})
+	err := e.function.Begin(ctx, map[string]string{"tenant": tenant, "export": export})
 	if err != nil {
 		return fmt.Errorf("begin export %s: %w", export, err)
 	}

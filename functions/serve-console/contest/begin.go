@@ -2,7 +2,6 @@ package contest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,8 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/pipeline"
@@ -23,6 +20,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/function"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 )
@@ -33,32 +31,18 @@ type Beginner interface {
 }
 
 // beginContest calls the function that reads the contest files: the console has no access to them.
-type beginContest struct {
-	lambda   *lambda.Client
-	function string
-}
+type beginContest struct{ function *function.Function }
 
-func Function(cfg aws.Config, function string) Beginner {
-	// The function answers only after it has read all files, so it needs a longer timeout than AWS's services.
-	return beginContest{
-		lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.HTTPClient = awshttp.NewBuildableClient() }), function,
-	}
+func Function(cfg aws.Config, name string) Beginner {
+	// The function answers only after it has read all files.
+	return beginContest{function.Patient(cfg, name)}
 }
 
 func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contests.Answered, err error) {
-	payload, err := json.Marshal(asked)
-	if err != nil {
-		return out, err
-	}
-	said, err := b.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &b.function, Payload: payload})
-	if err != nil {
+	if err := b.function.Call(ctx, asked, &out); err != nil {
 		return out, fmt.Errorf("ask begin-contest: %w", err)
 	}
-	if said.FunctionError != nil {
-		return out, fmt.Errorf("begin-contest failed: %w", errorclass.ErrUnavailable)
-	}
-	err = json.Unmarshal(said.Payload, &out)
-	return out, err
+	return out, nil
 }
 
 // beginForm holds the form's values as they were typed.

@@ -2,19 +2,17 @@ package conversation
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/modelname"
-	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/function"
 	"ringi/shared/words/legible"
 )
 
@@ -27,30 +25,16 @@ type Agents interface {
 const askedWithin = 8 * time.Second
 
 // answerMessage calls the function that has the keys.
-type answerMessage struct {
-	lambda   *lambda.Client
-	function string
-}
+type answerMessage struct{ function *function.Function }
 
-func Function(cfg aws.Config, function string) Agents {
-	return answerMessage{lambda.NewFromConfig(cfg), function}
-}
+func Function(cfg aws.Config, name string) Agents { return answerMessage{function.At(cfg, name)} }
 
 func (m answerMessage) Answering(ctx context.Context, tenant string) ([]agent.Answering, error) {
-	payload, err := json.Marshal(agent.Asked{Tenant: tenant})
-	if err != nil {
-		return nil, err
-	}
-	said, err := m.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &m.function, Payload: payload})
-	if err != nil {
+	var out agent.Answered
+	if err := m.function.Call(ctx, agent.Asked{Tenant: tenant}, &out); err != nil {
 		return nil, fmt.Errorf("ask answer-message: %w", err)
 	}
-	if said.FunctionError != nil {
-		return nil, fmt.Errorf("answer-message failed: %w", errorclass.ErrUnavailable)
-	}
-	var out agent.Answered
-	err = json.Unmarshal(said.Payload, &out)
-	return out.Agents, err
+	return out.Agents, nil
 }
 
 // answering adds to the agents whether they can answer, and why not. If that can't be found out, the page says so.

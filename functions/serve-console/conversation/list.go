@@ -121,7 +121,7 @@ func readFilter(q url.Values) (f filter, bad web.BadFilter) {
 	if _, known := conversation.Moves[conversation.Status(f.status)]; f.status != "" && !known {
 		f.status, bad["status"] = "", true
 	}
-	if f.person != "" && !web.PersonForm.MatchString(f.person) {
+	if f.person != "" && !web.PersonForm.Get().MatchString(f.person) {
 		f.person, bad["person"] = "", true
 	}
 	return f, bad

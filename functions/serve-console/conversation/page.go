@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -25,6 +24,7 @@ import (
 	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 
@@ -122,7 +122,7 @@ type madeTask struct {
 	At             time.Time
 }
 
-var saidKey = regexp.MustCompile(`^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`)
+var saidKey = lazy.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
 
 // load reads a session if the viewer may see it.
 func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {
@@ -137,7 +137,7 @@ func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q ur
 	}
 	t.defs, _ = agent.Definitions(t.settings.Agents, c.Outbound)
 	before := q.Get("before")
-	if before != "" && !saidKey.MatchString(before) {
+	if before != "" && !saidKey.Get().MatchString(before) {
 		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)
 	}
 	if t.said, err = c.Conversations.Newest(ctx, ref.Tenant, ref.ID, before, saidOfPage); err != nil {

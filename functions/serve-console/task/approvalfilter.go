@@ -55,7 +55,7 @@ func readApprovalFilter(q url.Values) (approvalFilter, web.BadFilter) {
 		}
 	}
 	refuse("kind", &f.Kind, slices.Contains(gateKinds, aggregate.CardType(f.Kind)))
-	refuse("person", &f.Person, web.PersonForm.MatchString(f.Person))
+	refuse("person", &f.Person, web.PersonForm.Get().MatchString(f.Person))
 	refuse("writes", &f.Writes, slices.Contains(written, f.Writes))
 	refuse("sort", &f.Sort, slices.Contains([]string{byDue, byPriority, byRequest}, f.Sort))
 	refuse("group", &f.Group, f.Group == "person")

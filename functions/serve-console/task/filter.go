@@ -42,7 +42,7 @@ func readTaskFilter(q url.Values) (taskFilter, web.BadFilter) {
 	if (task.Filter{Status: task.Status(f.Status)}).Check() != nil {
 		refuse("status", &f.Status)
 	}
-	if f.Person != "" && !web.PersonForm.MatchString(f.Person) {
+	if f.Person != "" && !web.PersonForm.Get().MatchString(f.Person) {
 		refuse("person", &f.Person)
 	}
 	from, errFrom := web.DayOf(f.From)

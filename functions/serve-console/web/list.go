@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
+	"ringi/shared/words/lazy"
 )
 
 // Limits and words that all lists share.
@@ -121,7 +121,7 @@ func PeopleToChoose(v *Viewer, words Texts, names map[string]string, chosen stri
 type BadFilter map[string]bool
 
 // PersonForm matches a filter's person: a Slack user id or Myself.
-var PersonForm = regexp.MustCompile(`^(?:me|[UW][A-Z0-9]{2,40})$`)
+var PersonForm = lazy.Regexp{Text: `^(?:me|[UW][A-Z0-9]{2,40})$`}
 
 // DayOf returns the start of a day in the tenant's zone, as pages show it; the zero time for "".
 func DayOf(text string) (time.Time, error) {

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -74,27 +73,22 @@ func menu(v *Viewer) []entry {
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
 
-// templates parses all pages with their layout, once.
-var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
-	names, err := fs.Glob(ui, "ui/*.html")
+// pages caches parsed pages by the names of their files.
+var pages sync.Map
+
+// page returns a page with its layout. It is parsed when it is first shown: all pages together would take longer than
+// the start of the function.
+func page(name string) (*template.Template, error) {
+	if t, known := pages.Load(name); known {
+		return t.(*template.Template), nil
+	}
+	t, err := template.New(name).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, "ui/layout.html", "ui/"+name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the page %s: %w", name, err)
 	}
-	all := map[string]*template.Template{}
-	for _, name := range names {
-		if name == "ui/layout.html" {
-			continue
-		}
-		t, err := template.New(path.Base(name)).Funcs(pageFuncs).Option("missingkey=error").ParseFS(
-			ui, "ui/layout.html", name,
-		)
-		if err != nil {
-			return nil, err
-		}
-		all[path.Base(name)] = t
-	}
-	return all, nil
-})
+	pages.Store(name, t)
+	return t, nil
+}
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
@@ -141,13 +135,9 @@ func Count(n int64) string {
 }
 
 func (c *Site) Show(w http.ResponseWriter, r *http.Request, v *Viewer, d Document, name string) error {
-	all, err := templates()
+	t, err := page(name)
 	if err != nil {
-		return fmt.Errorf("read the pages: %w", err)
-	}
-	t, ok := all[name]
-	if !ok {
-		return fmt.Errorf("no page is called %q", name)
+		return err
 	}
 	s := sheet{Document: d, Viewer: v, Now: c.Now(), Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {

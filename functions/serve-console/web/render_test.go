@@ -38,6 +38,18 @@ func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
 	}
 }
 
+// A page is parsed when it is first shown: here is where one that can't be is found.
+func TestEveryPageIsParsed(t *testing.T) {
+	names := expect.Value(fs.Glob(web.UI, "ui/*.html"))(t)
+	expect.That(t, len(names) > 20, "only %v", names)
+	for _, name := range names {
+		page := expect.Value(web.Parsed(strings.TrimPrefix(name, "ui/")))(t)
+		expect.That(t, page.Lookup("layout.html") != nil, "%s is without its layout", name)
+	}
+	_, err := web.Parsed("nothing.html")
+	expect.That(t, err != nil, "a page that isn't there is parsed")
+}
+
 // A phone shows each row of such a table as lines with the column's name before each cell, because the header is
 // hidden.
 func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {

@@ -26,7 +26,8 @@ type Card struct {
 	Channel     string     `json:"channel"`
 	MessageTS   string     `json:"message_ts,omitempty"`
 	State       CardState  `json:"state"`
-	Hash        string     `json:"hash,omitempty"` // hash of the posted content; empty during a call to Slack
+	Hash        string     `json:"hash,omitempty"`  // hash of the posted content; empty if it may be another
+	Drawn       int        `json:"drawn,omitempty"` // how often an update of the message was saved
 	ClaimedBy   string     `json:"claimed_by,omitempty"`
 	ClaimedAt   *time.Time `json:"claimed_at,omitempty"`
 	TriedRev    int        `json:"tried_rev,omitempty"` // the rev at which Slack refused the message permanently

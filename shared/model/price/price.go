@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/lazy"
 )
 
 //go:embed prices.json
@@ -130,15 +130,15 @@ var read = sync.OnceValues(func() (lists []list, err error) {
 })
 
 var (
-	datedForm = regexp.MustCompile(`^(.+?)-(?:\d{8}|\d{4}-\d{2}-\d{2})$`)
+	datedForm = lazy.Regexp{Text: `^(.+?)-(?:\d{8}|\d{4}-\d{2}-\d{2})$`}
 	// bedrockForm matches a Claude model of Bedrock: us.anthropic.claude-sonnet-4-5-20250929-v1:0
-	bedrockForm = regexp.MustCompile(`^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`)
+	bedrockForm = lazy.Regexp{Text: `^(?:([a-z]+)\.)?anthropic\.(claude-.+?)(?:-v\d+(?::\d+)?)?$`}
 )
 
 // own looks a model up among a workspace's own prices, with or without the date of a snapshot.
 func own(provider, model string, prices []tenancy.ModelPrice) (e entry, known bool) {
 	names := []string{strings.TrimPrefix(model, "models/")}
-	if dated := datedForm.FindStringSubmatch(names[0]); dated != nil {
+	if dated := datedForm.Get().FindStringSubmatch(names[0]); dated != nil {
 		names = append(names, dated[1])
 	}
 	for _, name := range names {
@@ -171,7 +171,7 @@ func find(provider, model string, prices []tenancy.ModelPrice) (e entry, markup 
 	markup = 10
 	model = strings.TrimPrefix(model, "models/") // as Gemini's endpoint answers
 	if provider == modelname.Bedrock {
-		name := bedrockForm.FindStringSubmatch(model)
+		name := bedrockForm.Get().FindStringSubmatch(model)
 		if name == nil {
 			return entry{}, 0, false
 		}
@@ -183,7 +183,7 @@ func find(provider, model string, prices []tenancy.ModelPrice) (e entry, markup 
 	if e, known = listed[provider][model]; known {
 		return e, markup, true
 	}
-	if name := datedForm.FindStringSubmatch(model); name != nil {
+	if name := datedForm.Get().FindStringSubmatch(model); name != nil {
 		e, known = listed[provider][name[1]]
 	}
 	return e, markup, known

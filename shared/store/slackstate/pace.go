@@ -1,14 +1,12 @@
 package slackstate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/table"
@@ -24,57 +22,109 @@ const paceRowsLast = 24 * time.Hour
 // PACE#<workspace>/<name> holds the times of the last calls, and the time until which Slack refuses calls. Losing the
 // row costs at most one 429.
 //
-// Each call costs one more write unit, because the row is below 1 KiB; a card's own row takes two. A limit of ten calls
-// in a sixth of a minute, instead of fifty in a minute, keeps the row small.
+// A budget may share the row of another, so that calls of both are taken with one write. Each write costs one more unit,
+// because the row is below 1 KiB; a card's own row takes two. A limit of ten calls in a sixth of a minute, instead of
+// fifty in a minute, keeps the row small.
 type Budget struct {
 	Workspace string
-	Name      string // Slack's method, followed by its scope, such as a channel
+	Name      string // Slack's method
+	In        string // name of the budget whose row it shares; empty: it has its own
+	Prefix    string // of its attributes in that row
 	Calls     int    // 1 to MaxPaceCalls
 	Window    time.Duration
 }
 
 func (b Budget) key() (table.Item, error) {
-	if !table.KeyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
+	name := cmp.Or(b.In, b.Name)
+	if !table.KeyPart(b.Workspace) || name == "" || len(name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls ||
+		b.Window <= 0 || (b.In == "") != (b.Prefix == "") {
 		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, aggregate.ErrNotFound)
 	}
-	return table.Key("PACE#"+b.Workspace, b.Name), nil
+	return table.Key("PACE#"+b.Workspace, name), nil
 }
 
-func callName(n int) string { return "call_" + strconv.Itoa(n) }
+func (b Budget) call(n int) string { return cmp.Or(b.Prefix, "call") + "_" + strconv.Itoa(n) }
+
+// held is the attribute with the time until which Slack refuses calls.
+func (b Budget) held() string { return b.attribute("held_until") }
+
+func (b Budget) attribute(name string) string {
+	if b.Prefix == "" {
+		return name
+	}
+	return b.Prefix + "_" + name
+}
+
+// Take is a number of calls of a budget, after which Spare calls must remain. With N 0 one more call must remain, and
+// none is taken.
+type Take struct {
+	From     Budget
+	N, Spare int
+}
+
+// last is the attribute of the earliest call that must be out of the window.
+func (t Take) last() string { return t.From.call(max(0, t.From.Calls-max(1, t.N)-t.Spare)) }
+
+// Short says that a budget has too few calls left, and when to try again.
+type Short struct {
+	Take
+	Until time.Time
+}
 
 // TakePace takes one call of a budget if spare calls remain after it. It returns the zero time if it did, else the time
 // at which to try again.
 func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
-	k, err := b.key()
+	short, err := s.TakeCalls(ctx, now, Take{b, 1, spare})
+	return short.Until, err
+}
+
+// TakeCalls takes calls of budgets in the same row, all or none. It returns the zero Short if it did, else the budget
+// that has calls left last.
+func (s Notes) TakeCalls(ctx context.Context, now time.Time, takes ...Take) (Short, error) {
+	k, err := takes[0].From.key()
 	if err != nil {
-		return time.Time{}, err
+		return Short{}, err
 	}
-	nth := max(0, b.Calls-1-spare)
 	e := table.NewExpression()
-	if b.Calls > 1 { // the row of a budget of one call has no earlier times
-		zero := e.Value(0)
-		for n := b.Calls - 1; n > 0; n-- {
-			e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.Name(callName(n)), e.Name(callName(n-1)), zero))
+	var free []string
+	for _, t := range takes {
+		b := t.From
+		for n := b.Calls - 1; n >= t.N && t.N > 0; n-- { // the times of earlier calls move on
+			e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)",
+				e.Name(b.call(n)), e.Name(b.call(n-t.N)), e.Value(0)))
 		}
+		for n := range min(t.N, b.Calls) {
+			e.Set(b.call(n), now.UnixMilli())
+		}
+		free = append(free, table.AnyOf(e.Lacks(b.held()), e.Is(b.held(), "<=", now.UnixMilli())),
+			table.AnyOf(e.Lacks(t.last()), e.Is(t.last(), "<=", now.Add(-b.Window).UnixMilli())))
 	}
-	e.Set(callName(0), now.UnixMilli())
 	e.Row("pace", now.Add(paceRowsLast))
-	free := table.Both(
-		table.AnyOf(e.Lacks("held_until"), e.Is("held_until", "<=", now.UnixMilli())),
-		table.AnyOf(e.Lacks(callName(nth)), e.Is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
-	)
-	it, err := s.t.Update(ctx, k, e, &free)
+	it, err := s.t.Update(ctx, k, e, table.All(free...))
 	switch {
 	case errors.Is(err, table.ErrCondition):
-		free := time.UnixMilli(int64(table.IntOf(it, callName(nth)))).Add(b.Window)
-		if held := time.UnixMilli(int64(table.IntOf(it, "held_until"))); held.After(free) {
-			return held, nil
-		}
-		return free, nil
+		return shortest(it, takes, now), nil
 	case err != nil:
-		return time.Time{}, fmt.Errorf("take a call of %s: %w", b.Name, err)
+		return Short{}, fmt.Errorf("take a call of %s: %w", takes[0].From.Name, err)
 	}
-	return time.Time{}, nil
+	return Short{}, nil
+}
+
+// shortest returns which of the budgets in a row has calls left last.
+func shortest(it table.Item, takes []Take, now time.Time) (out Short) {
+	for _, t := range takes {
+		free := time.UnixMilli(int64(table.IntOf(it, t.last()))).Add(t.From.Window)
+		if held := time.UnixMilli(int64(table.IntOf(it, t.From.held()))); held.After(free) {
+			free = held
+		}
+		if free.After(now) && free.After(out.Until) {
+			out = Short{t, free}
+		}
+	}
+	if out.Until.IsZero() { // freed between the write and its answer
+		out = Short{takes[0], now}
+	}
+	return out
 }
 
 // JoinLine reserves the next time, not before now, for a call that must leave spare calls of a budget. Each value of
@@ -85,7 +135,7 @@ func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time)
 	if err != nil {
 		return time.Time{}, err
 	}
-	line := "line_" + strconv.Itoa(spare)
+	line := b.attribute("line_" + strconv.Itoa(spare))
 	apart := (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
 	for range 5 {
 		for _, long := range []bool{true, false} {
@@ -111,28 +161,6 @@ func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time)
 	return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, aggregate.ErrConflict)
 }
 
-// SparePace returns how many calls of a budget are left. The value may be slightly stale.
-func (s Notes) SparePace(ctx context.Context, b Budget, now time.Time) (int, error) {
-	k, err := b.key()
-	if err != nil {
-		return 0, err
-	}
-	out, err := s.t.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.t.Name, Key: k, ConsistentRead: aws.Bool(false)})
-	if err != nil {
-		return 0, fmt.Errorf("read the budget of %s: %w", b.Name, err)
-	}
-	if int64(table.IntOf(out.Item, "held_until")) > now.UnixMilli() {
-		return 0, nil
-	}
-	left := 0
-	for n := range b.Calls {
-		if int64(table.IntOf(out.Item, callName(n))) <= now.Add(-b.Window).UnixMilli() {
-			left++
-		}
-	}
-	return left, nil
-}
-
 // HoldPace records that Slack refuses calls of a budget until a time. A later recorded time is not changed.
 func (s Notes) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	k, err := b.key()
@@ -140,9 +168,9 @@ func (s Notes) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 		return err
 	}
 	e := table.NewExpression()
-	e.Set("held_until", until.UnixMilli())
+	e.Set(b.held(), until.UnixMilli())
 	e.Row("pace", until.Add(paceRowsLast))
-	longer := table.AnyOf(e.Lacks("held_until"), e.Is("held_until", "<", until.UnixMilli()))
+	longer := table.AnyOf(e.Lacks(b.held()), e.Is(b.held(), "<", until.UnixMilli()))
 	_, err = s.t.Update(ctx, k, e, &longer)
 	return table.Wrapped(table.Unless(err, table.ErrCondition), "hold %s", b.Name)
 }
