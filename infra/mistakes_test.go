@@ -48,7 +48,7 @@ var mistakes = []struct {
 	{"a stream that the table lacks", templateFile, "      StreamSpecification:\n        StreamViewType: NEW_AND_OLD_IMAGES\n", "", "whose stream is"},
 	{"a batch that is done again for one record", templateFile, "            FunctionResponseTypes: [ReportBatchItemFailures]\n", "", "ReportBatchItemFailures"},
 	{"one bad record for a day", templateFile, "            MaximumRecordAgeInSeconds: 3600\n", "", "one bad record"},
-	{"links that are signed in vain", templateFile, "            MaximumBatchingWindowInSeconds: 2\n", "            MaximumBatchingWindowInSeconds: 2\n            ParallelizationFactor: 4\n", "meet in the head of one chain"},
+	{"links that are signed in vain", templateFile, "[SealsAtOnce, 2, 20]\n", "[SealsAtOnce, 2, 20]\n            ParallelizationFactor: 4\n", "meet in the head of one chain"},
 	{"an API that waits too long", templateFile, "TimeoutInMillis: 10000", "TimeoutInMillis: 31000", "ends a call after 30 s"},
 	{"an API that gives up first", templateFile, "TimeoutInMillis: 5000", "TimeoutInMillis: 3000", "gives up after 3s"},
 
