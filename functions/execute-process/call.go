@@ -132,7 +132,7 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 	within, wait := keepWithin, 100*time.Millisecond
 	for {
 		try, cancel := context.WithTimeout(ctx, min(within, until.Sub(j.Now())))
-		blob, err = j.Results.Keep(try, ref, value)
+		blob, err = j.results.Keep(try, ref, value)
 		cancel()
 		if err == nil || pipeline.Name(err) != pipeline.Unavailable || !j.Now().Add(wait).Before(until) ||
 			!sleep.Within(ctx, wait) {

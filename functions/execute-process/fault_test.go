@@ -200,12 +200,8 @@ func testBucketDown(t *testing.T, w *world) {
 		w.later(2 * time.Minute)
 	}
 	down("PUT", task.StepRunning)
-	w.tools.before = func(c tool.Call) {
-		if c.Tool == listing {
-			w.Transport.DropCalls("GET", 99)
-		}
-	}
-	down("nothing", task.StepCompleted) // the list is kept, and can't be opened for the next step
+	expect.Value(w.try(30 * time.Second))(t) // the list is kept, and no time is left for the next step
+	down("GET", task.StepCompleted)          // which needs the list
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)

@@ -85,6 +85,7 @@ type job struct {
 	*Handler
 	in       pipeline.Input
 	settings tenancy.Settings
+	results  *remembering
 	used     bool // a call or a wait used up time, so that a new invocation would have more
 }
 
@@ -117,7 +118,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	settings.Locale = a.Language(settings.Locale)
-	j := &job{Handler: h, in: in, settings: settings}
+	j := &job{Handler: h, in: in, settings: settings,
+		results: &remembering{Results: h.Results, of: map[string]json.RawMessage{}}}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
 		s := j.sessionJob(a)

@@ -47,7 +47,7 @@ func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.Summary
 		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}
 		row := a.StepOf(e, step.Order)
 		if row != nil && row.Result != nil && (row.Result.JSON != "" || row.Result.S3Key != "") {
-			v, err := j.Results.Open(ctx, a.Ref(), *row.Result)
+			v, err := j.results.Open(ctx, a.Ref(), *row.Result)
 			if err != nil {
 				slog.WarnContext(ctx, "a result is not in the summary", "task_id", j.in.Task, "step", step.StepID, "err", err)
 			}

@@ -21,6 +21,7 @@ type Slack interface {
 	Team(ctx context.Context) (string, error)
 	Self(ctx context.Context) (slackapi.Self, error)
 	TeamName(ctx context.Context) (string, error)
+	OpenDM(ctx context.Context, user string) (channel string, err error)
 }
 
 const slackWithin = 6 * time.Second
@@ -116,10 +117,20 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.within(ctx, a, "accept the request",
-		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-			return a.Accept(run, by, settings, now)
-		})
+	const doing = "accept the request"
+	below := settings // of the number of open tasks from which administrators are warned
+	below.MaxOpenTasks.Tenant = settings.MaxOpenTasks.Nearly() - 1
+	if below.MaxOpenTasks.Tenant > 0 && !h.told(a, settings) {
+		after, err := h.commit(ctx, a, doing, accepting(by, below))
+		full, is := errors.AsType[aggregate.ErrFull](err)
+		if !is {
+			return after, err
+		}
+		if full.Reason == task.ReasonOpenTenant {
+			h.warn(ctx, a, settings)
+		}
+	}
+	after, err := h.within(ctx, a, doing, accepting(by, settings))
 	if err != nil || after.Head.Ended == nil {
 		return after, err
 	}
@@ -130,6 +141,13 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 		metric.Count(metric.TenantFull, 1)
 	}
 	return after, nil
+}
+
+// accepting is the decision to accept a request within the limits of s.
+func accepting(by aggregate.Actor, s tenancy.Settings) decision {
+	return func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.Accept(run, by, s, now)
+	}
 }
 
 // within commits a decision that is subject to limits. If a limit is reached, it refuses the request instead.

@@ -28,6 +28,7 @@ type Store interface {
 	NoteDeployment(ctx context.Context, own string, now time.Time) error
 	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
+	Create(ctx context.Context, c aggregate.Change) error
 }
 
 // Naming reads the Slack secret, which may name the deployment's first administrator.
@@ -44,6 +45,8 @@ type Handler struct {
 
 	people  people.Requesters
 	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
+	// warned has, for each tenant, the last occasion on which its administrators were warned; see occasion.
+	warned map[string]string
 }
 
 // Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the

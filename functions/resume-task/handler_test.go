@@ -115,7 +115,8 @@ type answers struct {
 	enterprise       string
 	unsure, nameless error // errors in place of the team and of its name
 	user             slackapi.User
-	err              error // error in place of the user
+	err              error            // error in place of the user
+	undirect         map[string]error // errors in place of people's direct messages
 }
 
 func (d answers) Team(context.Context) (string, error) { return d.team, d.unsure }

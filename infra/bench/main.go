@@ -28,26 +28,31 @@ type Measured struct {
 	Cold         *coldstart.Report
 	Latency      *Latency
 	Throughput   *Throughput
+	Load         *Load // reckoned from Calls
 }
 
 // effort says how often each measurement is repeated.
 type effort struct {
 	pipelines, disturbed, spawns, requests int
+	arrivals                               time.Duration // of the open load
 	seed                                   uint64
 }
 
 var (
-	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200}
-	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10}
+	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, arrivals: time.Hour}
+	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, arrivals: 10 * time.Minute}
 )
 
 // parts are the measurements that can be run separately, in order.
-var parts = []string{"calls", "others", "cold", "latency", "throughput"}
+var parts = []string{"calls", "others", "cold", "latency", "throughput", "load"}
 
 func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
 	switch part {
 	case "calls":
 		m.Calls, err = measureCalls(ctx, e.pipelines, e.disturbed, e.seed)
+		if err == nil && m.Load != nil { // it follows from the calls
+			err = m.reckonLoad(".", m.Load.Arrivals)
+		}
 	case "others":
 		err = m.measureOthers(ctx, min(3, e.pipelines))
 	case "cold":
@@ -56,6 +61,8 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Wr
 		m.Latency, err = measureLatency(ctx, e.requests)
 	case "throughput":
 		m.Throughput, err = measureThroughput(ctx, e.requests)
+	case "load":
+		err = m.reckonLoad(".", e.arrivals)
 	}
 	return err
 }
@@ -108,8 +115,10 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if err := m.measure(ctx, part, e, log); err != nil {
 			return fmt.Errorf("measure %s with seed %d: %w", part, e.seed, err)
 		}
-		m.At, m.On = began.UTC().Format(time.DateOnly),
-			fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+		if part != "load" { // which measures nothing
+			m.At, m.On = began.UTC().Format(time.DateOnly),
+				fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+		}
 		fmt.Fprintf(log, "measured %s in %s\n", part, time.Since(began).Round(time.Second))
 		if *write {
 			if err := m.keep("."); err != nil {
@@ -117,6 +126,10 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			}
 		}
 	}
-	_, err := fmt.Fprint(out, m.markdown())
+	text := m.markdown()
+	if m.Load != nil && len(chosen) == 1 {
+		text = m.Load.markdown(m.Load.of)
+	}
+	_, err := fmt.Fprint(out, text)
 	return err
 }

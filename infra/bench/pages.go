@@ -187,6 +187,14 @@ func millis(d time.Duration) string {
 
 func mib(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
+// seconds formats a wait of people's.
+func seconds(d time.Duration) string {
+	if d >= 10*time.Minute {
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -211,7 +219,7 @@ type section struct{ page, name, text string }
 func (m *Measured) sections() []section {
 	return []section{
 		{readme, "bench", m.markdown()}, {costs, "bill", m.bill()}, {costs, "limits", m.limits()},
-		{front, "figures", m.sentence()},
+		{readme, "load", m.Load.markdown(m.Calls)}, {readme, "breaks", m.breaks()}, {front, "figures", m.sentence()},
 	}
 }
 

@@ -2,14 +2,19 @@ package journeys
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/tasks"
 )
 
 func TestAStepOutsideOfAConstraintIsNotCalled(t *testing.T) {
@@ -52,4 +57,29 @@ func TestStepsArePlannedWithinConstraints(t *testing.T) {
 	if field := (aggregate.ErrField{}); !errors.As(err, &field) || field.Field != "constraints.recipients[0]" || !strings.Contains(field.Limit, "Slack user id") {
 		t.Errorf("a wrong constraint: %v", err)
 	}
+}
+
+// Administrators get one direct message when the workspace's open requests come near their limit.
+func TestAdministratorsAreToldThatTheWorkspaceIsNearlyFull(t *testing.T) {
+	s := start(t)
+	first := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	first.Card("CARD#prompt#0001", "approve_prompt") // it counts
+	tenant := first.Ref.Tenant
+	open := expect.Value(tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).Quota(t.Context(), tenant, task.OpenOfTenant()))(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = open + 2 })
+	told := func() (n int) {
+		for _, m := range s.Sandbox.Messages(workspace.DirectMessage(workspace.Suzuki), "") {
+			if strings.Contains(m.Text, "上限の 80% に達しました") && strings.Contains(m.Text, fmt.Sprintf("上限 %d 件", open+2)) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 2 {
+		driver.Ask(t, s, workspace.Tanaka, "従業員一覧を取得して").Card("CARD#prompt#0001", "approve_prompt")
+	}
+	first.Eventually("the first administrator is told once", func() bool { return told() == 1 })
+	full := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	full.Card(driver.TaskCard, "進行中のタスクが上限に達しています")
+	expect.Same(t, 1, told())
 }

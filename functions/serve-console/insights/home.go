@@ -22,6 +22,8 @@ const (
 type Lately struct {
 	From, To string
 	All      []Number
+	// Full says how many tasks are open and may be, if administrators are to be warned of that; otherwise it is "".
+	Full string
 }
 
 // Mine counts the viewer's own latest requests.
@@ -61,7 +63,26 @@ func (c *Pages) Mine(ctx context.Context, v *web.Viewer) ([]Number, error) {
 	}, nil
 }
 
-// Lately counts a workspace's last days, and what it has spent of its budgets.
+// open counts a workspace's open tasks, and sets Full if they come near their limit.
+func (c *Pages) open(ctx context.Context, v *web.Viewer, l *Lately, limit tenancy.Limit) error {
+	n, err := c.Store.Quota(ctx, v.Tenant, task.OpenOfTenant())
+	if err != nil {
+		return err
+	}
+	w := v.Texts("insights")
+	open, most := web.Count(int64(n)), web.Count(int64(limit.Tenant))
+	about := w.Say("no_limit")
+	if limit.Tenant > 0 {
+		about = w.Say("of_limit", "n", most)
+		if n >= limit.Nearly() {
+			l.Full = w.Say("nearly_full", "n", open, "limit", most)
+		}
+	}
+	l.All = append(l.All, Number{Name: w.Say("open"), Text: open, About: about})
+	return nil
+}
+
+// Lately counts a workspace's last days and its open tasks, and what it has spent of its budgets.
 func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (Lately, error) {
 	l := Lately{To: daily.Day(c.Now())}
 	l.From = daysBefore(l.To, HomeDays-1)
@@ -95,5 +116,5 @@ func (c *Pages) Lately(ctx context.Context, v *web.Viewer, s tenancy.Settings) (
 		return Number{Name: label, Text: web.Spent(w.Locale(), n, 0), About: about}
 	}
 	l.All = append(l.All, of(w.Say("spent_day"), spent.Day, s.MaxCostDayUSD), of(w.Say("spent_month"), spent.Month, s.MaxCostMonthUSD))
-	return l, nil
+	return l, c.open(ctx, v, &l, s.MaxOpenTasks)
 }

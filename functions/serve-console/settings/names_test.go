@@ -19,7 +19,7 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 		words := settings.Texts{web.TextsOf("settings", locale)}
 		for field, reasons := range map[string][]aggregate.Reason{
 			"max_cost_usd": {task.ReasonCostLimit, task.ReasonModelUnpriced}, "max_cost_day_usd": {task.ReasonDayBudget, task.ReasonModelUnpriced},
-			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant},
+			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant, task.ReasonNearlyFull},
 			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
 		} {
 			for _, r := range reasons {

@@ -53,6 +53,9 @@ func (c *change) counts() []aggregate.Count {
 	return out
 }
 
+// OpenOfTenant is the key of the counter of a tenant's open tasks.
+func OpenOfTenant() string { return openKey(everybody) }
+
 func openKey(user string) string { return "OPEN#" + user }
 
 // holds reports whether the task counts as open. Tasks from before quotas existed don't.

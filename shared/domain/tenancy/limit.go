@@ -6,5 +6,8 @@ type Limit struct {
 	Tenant int `json:"tenant"`
 }
 
+// Nearly is the number of the tenant's tasks from which administrators are warned: 80 % of the limit. 0 means never.
+func (l Limit) Nearly() int { return (4*l.Tenant + 4) / 5 }
+
 // maxLimit is the highest configurable limit.
 const maxLimit = 100_000

@@ -106,7 +106,7 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
 		return language.Fill(w.Spent, "spent", spent, "limit", limit)
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson ||
-		r == task.ReasonHourTenant:
+		r == task.ReasonHourTenant || r == task.ReasonNearlyFull:
 		return language.Fill(w.AtMost, "n", detail)
 	case r == task.ReasonNoSource && sums && spent == "":
 		text := w.SourceUnnamed

@@ -100,6 +100,7 @@ var taskStates = []state{
 	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting) }},
 	{"task_no_source", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shopp/shop, hr") }},
 	{"task_no_source_at_all", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shop/") }},
+	{"task_nearly_full", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNearlyFull, "1000") }},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},
 	{"task_agent_meant_before", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "claude: / codex:") }},

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/infra/bench/openload"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/store"
+)
+
+// bound is a limit that a steady load meets.
+type bound struct {
+	name      string
+	of        string  // what it is of: a person, a workspace or all
+	perMinute float64 // tasks a minute at which it is met
+	formula   string
+	from      string // where the limit's number comes from
+	then      string // what an operator does
+	aside     bool   // the simulated deployment doesn't have it
+}
+
+// Where numbers come from. A stored copy of a page was read on the day that stands there.
+const (
+	ofSettings = "settings' default"
+	ofTemplate = "template.yaml"
+	ofMemory   = "from memory (early 2025)"
+	ofLambda   = "[Lambda quotas](https://docs.aws.amazon.com/lambda/latest/dg/limits.html), read 2026-11-23"
+	ofDynamoDB = "[Throttling on demand](https://www.repost.aws/knowledge-center/on-demand-table-throttling-dynamodb), " +
+		"read 2026-11-23"
+	ofS3 = "[S3's rate limits](https://raw.githubusercontent.com/api-evangelist/amazon-s3/refs/heads/main/" +
+		"rate-limits/amazon-s3-rate-limits.yml), 2026-05-05"
+	ofStates = "[Step Functions quotas](https://docs.aws.amazon.com/ko_kr/step-functions/latest/dg/limits.html), " +
+		"read 2026-11-23"
+	ofKMS = "[KMS, 2018](https://aws.amazon.com/cn/about-aws/whats-new/2018/08/" +
+		"aws-key-management-service-increases-api-requests-per-second-limits/)"
+	ofSlack  = "[Slack's rate limits](https://docs.slack.dev/apis/web-api/rate-limits), read 2026-11-23; pace.go"
+	ofEvents = "[Slack's events](https://docs.slack.dev/reference/events/app_rate_limited), read 2026-11-23"
+)
+
+const (
+	// weekend is from Friday evening to Monday morning.
+	weekend = 64.0
+	// needed are a task's posts, and its updates, that Slack's pace must not leave out.
+	needed = 4.0
+	// counted is how often a task changes the counter of its workspace's open tasks, and for how long each.
+	counted, transaction = 2.0, 10 * time.Millisecond
+)
+
+// breaks returns the table of what breaks first.
+func (m *Measured) breaks() string {
+	if m.Load == nil {
+		return ""
+	}
+	var t table
+	t.row("limit", "tasks a minute", "of", "formula", "the limit's number", "then")
+	t.row(strings.Split(strings.Repeat("--- ", 6), " ")[:6]...)
+	for _, b := range m.bounds() {
+		t.row(b.name, atRate(b.perMinute), b.of, b.formula, b.from, b.then)
+	}
+	return t.String()
+}
+
+// bounds returns all limits, the one met first first.
+func (m *Measured) bounds() []bound {
+	all := slices.Concat(m.boundsOfSettings(), m.boundsOfSlack(), m.boundsOfLambda(), m.boundsOfTable(), m.boundsOfOthers())
+	slices.SortStableFunc(all, func(x, y bound) int { return cmp.Compare(x.perMinute, y.perMinute) })
+	return all
+}
+
+// most says which limit a load uses most of, and how much of it.
+func (m *Measured) most(rate float64, workspaces int) string {
+	part := map[string]float64{
+		"all": rate, "a workspace": rate / float64(workspaces), "a channel": rate / float64(workspaces) / openload.Channels,
+		"a shard": rate / min(shards, float64(workspaces)),
+	}
+	var name string
+	var used float64
+	for _, b := range m.bounds() {
+		if x := part[b.of] / b.perMinute; !b.aside && x > used {
+			name, used = b.name, x
+		}
+	}
+	return fmt.Sprintf("%s: %.0f %%", name, 100*used)
+}
+
+func atRate(x float64) string {
+	if x < 100 {
+		return fmt.Sprintf("%.3g", x)
+	}
+	return thousands(int(x))
+}
+
+// perSecond is the bound at which limit a second are used, each of a task.
+func perSecond(name, of string, limit, each float64, what, from, then string) bound {
+	formula := fmt.Sprintf("%s a second × 60 / %s %s", thousands(int(limit)), num(each), what)
+	return bound{name: name, of: of, perMinute: limit * 60 / each, formula: formula, from: from, then: then}
+}
+
+// atOnce is the bound at which limit invocations are at work, a task's for so many seconds.
+func atOnce(name string, limit, seconds float64, what, from, then string) bound {
+	formula := fmt.Sprintf("%s at once × 60 s / %s s of %s", thousands(int(limit)), num(seconds), what)
+	return bound{name: name, of: "all", perMinute: limit * 60 / seconds, formula: formula, from: from, then: then}
+}
+
+func (m *Measured) boundsOfSettings() []bound {
+	s := tenancy.DefaultSettings()
+	open := func(who string, n int, hours float64, then string) bound {
+		return bound{"`max_open_tasks`, decided within " + num(hours) + " h", who, float64(n) / (hours * 60),
+			fmt.Sprintf("%s open / (%s h × 60)", thousands(n), num(hours)), ofSettings, then, true}
+	}
+	hour := func(who string, n int) bound {
+		return bound{"`max_tasks_per_hour`", who, float64(n) / 60, thousands(n) + " / 60", ofSettings,
+			"TenantFullAlarm (of a workspace): raise it in *Settings*", true}
+	}
+	warned := fmt.Sprintf("administrators are told at %s open: raise it, or decide", thousands(s.MaxOpenTasks.Nearly()))
+	return []bound{
+		open("a person", s.MaxOpenTasks.Person, openHours, "the person is told: others decide, or raise it"),
+		open("a workspace", s.MaxOpenTasks.Tenant, weekend, warned),
+		open("a workspace", s.MaxOpenTasks.Tenant, openHours, warned),
+		hour("a person", s.MaxTasksPerHour.Person), hour("a workspace", s.MaxTasksPerHour.Tenant),
+	}
+}
+
+func (m *Measured) boundsOfSlack() []bound {
+	pace := func(name, of string, b openload.Budget) bound {
+		return bound{"Slack's pace: " + name, of, b.PerMinute() / needed,
+			fmt.Sprintf("%d in %s, %.0f a minute / %s", b.Calls, b.Window, b.PerMinute(), num(needed)), ofSlack,
+			"nothing: progress is left out first, then cards come late, in order", false}
+	}
+	const hourly = 30_000
+	events := m.Calls.Quiet.Functions["receive-event"].Invocations
+	return []bound{
+		pace("updates", "a workspace", updates), pace("posts of a channel", "a channel", posts),
+		pace("posts", "a workspace", allPosts),
+		{"Slack's events", "a workspace", hourly / 60 / events,
+			fmt.Sprintf("%s an hour / 60 / %s", thousands(hourly), num(events)), ofEvents, "EventsLimitedAlarm: people ask again", false},
+	}
+}
+
+func (m *Measured) boundsOfLambda() []bound {
+	f, l := m.Calls.Quiet.Functions, m.Load.Limits
+	busy := models*modelSeconds + stepsSeconds
+	for _, name := range slices.Sorted(maps.Keys(m.Load.Uses)) {
+		busy += openload.Seconds(m.Load.Uses[name])
+	}
+	busy -= f["execute-process"].Vendor * openload.Seconds(openload.Use{Vendor: 1}) // those are the steps' time
+	cards := openload.Seconds(m.Load.Uses["update-card"])
+	relayed := openload.Seconds(m.Load.Uses["relay-changes"])
+	kinds, sealed := m.Calls.Quiet.kinds(), m.Load.Uses["seal-audit"]
+	entries := kinds["AUDIT"] + kinds["USAGE"]
+	batch := openload.Seconds(sealed) / sealed.Invocations
+	fresh := atOnce("Lambda, a new account's functions at once", newFunctions, busy, "functions", ofMemory,
+		"ask for more before the first day")
+	fresh.aside = true
+	return []bound{
+		fresh, atOnce("Lambda, functions at once", accountFunctions, busy, "functions", ofLambda,
+			"ask for more; what is throttled comes again, runs go on"),
+		atOnce("`CardConcurrency`", float64(l.Cards), cards, "update-card", ofTemplate,
+			"raise it: it counts against the account's"),
+		atOnce(fmt.Sprintf("relay-changes' lanes, %d shards of %d", shards, l.Lanes), float64(l.Lanes*shards), relayed,
+			"relay-changes", ofTemplate, "nothing: the stream's shards split as the table grows"),
+		{fmt.Sprintf("seal-audit, one batch of %d at a time", l.Batch), "a shard", 60 / batch * float64(l.Batch) / entries,
+			fmt.Sprintf("60 s / %.2f s × %d / %s entries", batch, l.Batch, num(entries)), ofTemplate,
+			"SealLateAlarm: entries are sealed late, none is lost", false},
+	}
+}
+
+func (m *Measured) boundsOfTable() []bound {
+	all, kinds := m.Calls.Quiet.total(), m.Calls.Quiet.kinds()
+	units := round(all.Write + all.Index)
+	partition := func(name, of string, each float64, then string) bound {
+		return perSecond("DynamoDB, a partition: "+name, of, partitionUnits, each, "units", ofDynamoDB, then)
+	}
+	const split = "one stack is too small for it: shard by tenant"
+	return []bound{
+		perSecond("DynamoDB, a new table's write units", "all", newTableUnits, units, "units", ofDynamoDB,
+			"nothing while the load doubles within 30 minutes at most; else warm the table"),
+		perSecond("DynamoDB, a table's write units", "all", 40_000, units, "units", ofDynamoDB, "ask for more"),
+		partition("`QUOTA#<tenant>`, each row twice in a transaction", "a workspace", 2*kinds["QUOTA"], split),
+		partition("`AUDIT#<tenant>#<month>`, likewise", "a workspace", 2*kinds["AUDIT"], split),
+		partition(fmt.Sprintf("`DUE#0` to `DUE#%d`", store.Shards-1), "all", duePerTask/store.Shards,
+			"raise `store.Shards` (with care: the sweeper of the earlier release looks at fewer)"),
+		{"DynamoDB, transactions on one counter", "a workspace", 60 / (counted * transaction.Seconds()),
+			fmt.Sprintf("60 s / (%s × %s)", num(counted), transaction),
+			"assumed", "conflicts are tried again; they begin far below that", false},
+	}
+}
+
+func (m *Measured) boundsOfOthers() []bound {
+	p := m.Calls.Quiet
+	requests := p.Functions["receive-event"].Invocations + p.Functions["receive-interaction"].Invocations
+	const more = "ask for more"
+	states := func(name string, limit, each float64, what, then string) bound {
+		return perSecond("Step Functions, "+name, "all", limit, each, what, ofMemory, then)
+	}
+	elsewhere := states("transitions in Tokyo", 800, p.Transitions, "transitions", more)
+	elsewhere.aside = true
+	return []bound{
+		elsewhere, perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, requests, "requests", ofTemplate,
+			"raise it; Slack sends again"),
+		states("transitions", 5000, p.Transitions, "transitions", more),
+		states("StartExecution", 300, startsPerTask, "start", "the sweeper starts them later; ask for more"),
+		{"Step Functions, open executions", "all", 1_000_000 / (openHours * 60),
+			fmt.Sprintf("1,000,000 / (%s h × 60)", num(openHours)), ofStates, "ask for more", false},
+		perSecond("KMS, Sign with an ECC key", "all", 1000, p.Actions["KMS.Sign"], "signatures", ofMemory, "ask for more"),
+		perSecond("KMS, Decrypt in Tokyo", "all", 5500, p.Actions["KMS.Decrypt"], "calls", ofKMS, "ask for more"),
+		perSecond("S3, PUT below one prefix", "a workspace", 3500, p.Actions["S3.PutObject"], "objects", ofS3,
+			"nothing: prefixes split"),
+	}
+}

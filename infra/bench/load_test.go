@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/infra/bench/openload"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// The loads are those of the requests that were measured, in a deployment as the template has it.
+func TestLoadsFollowWhatIsMeasured(t *testing.T) {
+	m := stored(t)
+	const anew = "run go run ./infra/bench -only load -write"
+	expect.Must(t, m.Load.follows(m.Calls.Quiet), "the loads are of other calls: %s", anew)
+	expect.Same(t, expect.Value(deployed("../.."))(t), m.Load.Limits)
+	again := &Measured{Calls: m.Calls}
+	expect.NoError(t, again.reckonLoad("../..", m.Load.Arrivals))
+	for i, r := range again.Load.Results {
+		was := m.Load.Results[i]
+		if r.Rate != was.Rate || r.Workspaces != was.Workspaces || r.Asked != was.Asked { // arrivals are the same on each machine
+			t.Errorf("%+v\nbut the baseline has %+v: %s", r, was, anew)
+		}
+		expect.That(t, float64(r.Completed) > 0.9*float64(was.Completed), "%+v\nbefore: %+v", r, was)
+	}
+	other := m.Calls.Quiet
+	other.Functions = map[string]Usage{"update-card": {Invocations: 1}}
+	expect.That(t, !m.Load.follows(other), "other calls are taken for those of the loads")
+}
+
+// The numbers of API Gateway and of Slack's pace are those of the template and of update-card.
+func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
+	l := expect.Value(deployed("../.."))(t)
+	expect.That(t, l.Cards >= 2 && l.Lanes == 10 && l.Batch == 100 && l.Window > 0, "%+v", l)
+	template := string(expect.Value(os.ReadFile("../../template.yaml"))(t))
+	for name, want := range map[string]string{"ThrottlingRateLimit": num(l.RequestsPerSecond), "ThrottlingBurstLimit": num(l.Burst)} {
+		found := regexp.MustCompile(name+`: (\d+)\n`).FindAllStringSubmatch(template, -1)
+		expect.That(t, len(found) == 1 && found[0][1] == want, "%s: the template has %v, the bench %s", name, found, want)
+	}
+	pace := strings.Join(strings.Fields(string(expect.Value(os.ReadFile("../../functions/update-card/pace.go"))(t))), " ")
+	for _, line := range []string{
+		"updates, updateWindow = 10, 13 * time.Second", "posts, postWindow = 3, 3500 * time.Millisecond",
+		"allPosts, allPostWindow = 10, 3 * time.Second", "return max(1, n/5)", "return max(1, n/2)",
+	} {
+		expect.Has(t, pace, line, "update-card's pace; change it in infra/bench/load.go, too")
+	}
+	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 && posts.Window.Milliseconds() == 3500 &&
+		allPosts.Calls == 10 && allPosts.Window.Seconds() == 3, "%+v %+v %+v", updates, posts, allPosts)
+}
+
+// Each bound is its formula, and the table has them in order.
+func TestBoundsAreTheirFormulas(t *testing.T) {
+	m := &Measured{
+		Calls: &Calls{Quiet: Pipeline{
+			Functions: map[string]Usage{
+				"receive-event": {Invocations: 2}, "receive-interaction": {Invocations: 2}, "execute-process": {Invocations: 1},
+				"update-card":   {Invocations: 10, AWS: 40, Slack: 10, Write: 60, Index: 40},
+				"relay-changes": {Invocations: 10, AWS: 40}, "seal-audit": {Invocations: 2, AWS: 8},
+			},
+			Actions:     map[string]float64{"KMS.Sign": 2, "KMS.Decrypt": 5, "S3.PutObject": 10},
+			Rows:        map[string]map[string]float64{"QUOTA": {"x": 6}, "AUDIT": {"x": 5}, "USAGE by single writes": {"x": 4}},
+			Transitions: 20,
+		}},
+		Load: &Load{Limits: openload.Limits{Cards: 5, Lanes: 10, Batch: 100}},
+	}
+	m.Load.Uses = m.Calls.Quiet.uses()
+	s := tenancy.DefaultSettings()
+	table := m.breaks()
+	for _, row := range []string{
+		fmt.Sprintf("| `max_open_tasks`, decided within 4 h | %.3g | a workspace |", float64(s.MaxOpenTasks.Tenant)/240),
+		fmt.Sprintf("told at %s open", thousands(s.MaxOpenTasks.Nearly())),
+		fmt.Sprintf("| `max_tasks_per_hour` | %d | a workspace |", s.MaxTasksPerHour.Tenant/60),
+		"| Slack's pace: updates | 11.5 | a workspace | 10 in 13s, 46 a minute / 4 |",
+		"| Slack's events | 250 | a workspace | 30,000 an hour / 60 / 2 |",
+		"| `CardConcurrency` | 120 | all | 5 at once × 60 s / 2.5 s of update-card |", // 10 × 20 ms + 40 × 7.5 ms + 10 × 200 ms
+		"| relay-changes' lanes, 4 shards of 10 | 4,800 | all | 40 at once × 60 s / 0.5 s of relay-changes |",
+		"| API Gateway, `ThrottlingRateLimit` | 1,500 | all | 100 a second × 60 / 4 requests |",
+		"| DynamoDB, a new table's write units | 2,400 | all | 4,000 a second × 60 / 100 units |",
+		"`QUOTA#<tenant>`, each row twice in a transaction | 5,000 | a workspace | 1,000 a second × 60 / 12 units |",
+		"| 60 s / 0.05 s × 100 / 9 entries |", "| KMS, Sign with an ECC key | 30,000 |", "| Step Functions, transitions | 15,000 |",
+	} {
+		expect.Has(t, table, row, "what breaks first")
+	}
+	var last float64
+	for _, b := range m.bounds() {
+		expect.That(t, b.perMinute >= last && b.from != "" && b.then != "" && b.formula != "", "%+v after %g", b, last)
+		last = b.perMinute
+	}
+	expect.Is(t, m.most(10, 1), "Slack's pace: updates: 87 %", "of one workspace")
+	expect.Is(t, m.most(60, 60), "`CardConcurrency`: 50 %", "of sixty")
+}
+
+// An operator finds the alarms that the table names.
+func TestAlarmsOfTheTableExist(t *testing.T) {
+	template := string(expect.Value(os.ReadFile("../../template.yaml"))(t))
+	named := slices.Compact(regexp.MustCompile(`\w+Alarm\b`).FindAllString(stored(t).breaks(), -1))
+	expect.That(t, len(named) >= 3, "it names %v", named)
+	for _, alarm := range named {
+		expect.Has(t, template, "\n  "+alarm+":\n", "the template's alarms")
+	}
+}
