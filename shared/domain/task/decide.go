@@ -83,7 +83,7 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 			details["picked_by"] = row.Author
 		}
 		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(details)))
-		if begins(a.Processes) {
+		if a.Process() == nil {
 			c.beginProcess(a, row)
 		}
 	case *Process:

@@ -38,27 +38,30 @@ func begins[R Gated](before []R) bool {
 
 // beginPrompt puts the row of the next version, with status generating, and its card.
 func (c *change) beginPrompt(a *Aggregate) {
-	beginVersion(c, a, a.Prompts, func(version int, g aggregate.Gate) Gated {
-		return &Prompt{ID: a.rowID(PromptKey(version), c.Now), TaskID: a.Head.TaskID, Version: version, Gate: g, CreatedAt: c.Now}
-	})
+	p := &Prompt{TaskID: a.Head.TaskID, Version: 1, CreatedAt: c.Now}
+	if last := a.Prompt(); last != nil {
+		p.Version = last.Version + 1
+		c.RelyOn(last)
+	}
+	p.ID = a.rowID(p.Key(), c.Now)
+	c.generate(a, p)
 }
 
 // beginProcess is beginPrompt for the steps, which are generated from the prompt.
 func (c *change) beginProcess(a *Aggregate, prompt *Prompt) {
-	beginVersion(c, a, a.Processes, func(version int, g aggregate.Gate) Gated {
-		return &Process{ID: a.rowID(ProcessKey(version), c.Now), TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Gate: g, CreatedAt: c.Now}
-	})
+	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: 1, Steps: []Step{}, CreatedAt: c.Now}
+	if last := a.Process(); last != nil {
+		p.Version = last.Version + 1
+		c.RelyOn(last)
+	}
+	p.ID = a.rowID(p.Key(), c.Now)
+	c.generate(a, p)
 }
 
-func beginVersion[R Gated](c *change, a *Aggregate, before []R, row func(version int, g aggregate.Gate) Gated) {
-	version := 1
-	if n := len(before); n > 0 {
-		version = before[n-1].Asks().Version + 1
-		c.RelyOn(before[n-1])
-	}
-	n := row(version, aggregate.Gate{Status: aggregate.Generating})
-	c.Put(n)
-	c.card(a, n.Asks().Kind, n.Key())
+func (c *change) generate(a *Aggregate, row Gated) {
+	*row.gate() = aggregate.Gate{Status: aggregate.Generating}
+	c.Put(row)
+	c.card(a, row.Asks().Kind, row.Key())
 }
 
 // FinishPrompt saves the policy text and opens its gate. It relies on the settings s. Nothing changes if the newest
