@@ -19,57 +19,48 @@ import (
 	"ringi/shared/tool"
 )
 
-// claim commits that this invocation makes the step's call. If the commit's answer was lost, it reads the rows to learn
-// whether the claim was saved. It returns aggregate.ErrMoved when the task changed meanwhile.
-func (j *job) claim(ctx context.Context, a *task.Aggregate, call task.Call) (*task.Aggregate, error) {
-	within, cancel := context.WithTimeout(ctx, claimWithin)
-	defer cancel()
-	a, err := j.Store.DecideOn(within, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.ClaimStep(j.in.Run, call, j.Now())
-	})
-	switch stop := (task.StopError{}); {
-	case err == nil:
-		return a, nil
-	case errors.Is(err, aggregate.ErrConflict):
-		return nil, aggregate.ErrMoved
-	case errors.As(err, &stop), pipeline.Name(err) != pipeline.Unavailable:
-		return nil, err
+// calls makes the claimed call of x, and then each call whose claim was committed together with the result before it.
+// It returns the task after the last commit, or nil if the rows must be read again.
+func (j *job) calls(ctx context.Context, a *task.Aggregate, x *ready) (_ *task.Aggregate, err error) {
+	for a != nil && x != nil && err == nil {
+		j.used = true
+		a, x, err = j.call(ctx, a, x)
 	}
-	a, again := j.Store.Load(ctx, j.in.Ref())
-	if again != nil || a.Head.Ended != nil || a.Execution() == nil {
-		return nil, err
-	}
-	row := a.StepOf(a.Execution(), call.Order)
-	if row == nil || row.Claim == nil || row.Claim.Invocation != call.Claim.Invocation {
-		return nil, err
-	}
-	return a, nil
+	return a, err
 }
 
 // call makes the claimed call and commits its outcome, even if the task was cancelled meanwhile. It returns the task
-// after that commit.
-func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim task.Claim, deadline time.Time,
-	t found, c tool.Call) (*task.Aggregate, error) {
-	e := a.Execution()
+// after that commit, and the next step if that is claimed by the same commit.
+func (j *job) call(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggregate, *ready, error) {
+	e, step, claim := a.Execution(), x.step, x.call.Claim
 	key := task.StepKey(e.ProcessVersion, e.Attempt, step.Order)
-	callCtx, stop := context.WithDeadline(ctx, deadline)
+	callCtx, stop := context.WithDeadline(ctx, x.deadline)
 	defer stop()
 	if step.Access == aggregate.Read { // cancelling a write in progress would leave its outcome unknown
 		go j.watch(callCtx, a.Ref(), stop)
 	}
 	began := time.Now()
-	value, err := j.run(callCtx, c)
+	value, err := j.run(callCtx, tool.Call{
+		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: x.arguments, Key: a.IdempotencyKey(e, step),
+		Locale: j.settings.Locale,
+		Bounds: x.spec.Bounds, Pin: x.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
+	})
 	stop()
 	if te := (*failedcall.Error)(nil); errors.As(err, &te) && te.Problem == failedcall.ProblemChanged {
-		j.noteChanged(ctx, t.permission)
+		j.noteChanged(ctx, x.permission)
 	}
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
 	slog.InfoContext(ctx, "called", "task_id", a.Head.TaskID, "execution_id", e.ID, "step", step.StepID, "tool", step.Tool,
 		"status", o.Status, "ms", time.Since(began).Milliseconds())
 	if err != nil { // the lease expires, and the read is repeated
-		return nil, fmt.Errorf("keep the result of %s: %w", step.StepID, err)
+		return nil, nil, fmt.Errorf("keep the result of %s: %w", step.StepID, err)
 	}
-	return j.record(ctx, a, key, claim, o)
+	finish := func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishStep(key, claim.Invocation, o, j.Now())
+	}
+	next := j.following(ctx, a, x, finish)
+	a, err = j.record(ctx, a, key, claim, finish, next)
+	return a, next.held(a, j.Now()), err
 }
 
 // run makes the call. A panic of the tool becomes an error: a read has failed, a write's outcome is unknown.
@@ -142,14 +133,14 @@ func (j *job) keep(ctx context.Context, ref aggregate.Ref, value json.RawMessage
 	}
 }
 
-// record commits an outcome, which no other invocation knows, and retries until the lease ends. It returns the task
-// after that commit, or nil if the lease ended and another invocation repeated the call.
-func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim,
-	o task.Outcome) (*task.Aggregate, error) {
+// record commits an outcome, which no other invocation knows, and retries until the lease ends. The first try also
+// claims the next step. record returns the task after that commit, or nil if the lease ended and another invocation
+// repeated the call.
+func (j *job) record(ctx context.Context, a *task.Aggregate, key string, claim task.Claim, finish task.Decision,
+	next *ready) (*task.Aggregate, error) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.FinishStep(key, claim.Invocation, o, j.Now())
-		})
+		after, err := j.join(ctx, a, finish, next)
+		next = nil
 		switch {
 		case err == nil:
 			return after, nil

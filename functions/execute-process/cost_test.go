@@ -111,7 +111,7 @@ func TestWhatIsReadUnderALimitOfCosts(t *testing.T) {
 		w := newWorld(t, server)
 		w.limited(3)
 		w.approved(w.read(1))
-		a := w.Load()
+		a := w.Begin()
 		a.Head.Usage = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(2)}
 		w.spend("1", 1)
 		j := &job{Handler: w.h, in: w.In(), settings: w.Settings(func(*tenancy.Settings) {})}

@@ -87,6 +87,8 @@ type job struct {
 	settings tenancy.Settings
 	results  *remembering
 	used     bool // a call or a wait used up time, so that a new invocation would have more
+	// permissions by tool, as this invocation read them, so that a step's claim can follow a result without waiting
+	permissions map[string]tenancy.ToolPermission
 }
 
 // maxIdleTurns is how many turns in a row may fail with ErrMoved or ErrInFlight at the same revision of the task.
@@ -108,7 +110,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if a.OpenSession() != nil && a.Head.Run == in.Run {
 			return aggregate.Change{}, nil
 		}
-		return a.StartExecution(in.Run, h.Now())
+		c, err := a.StartExecution(in.Run, h.Now())
+		if err == nil && !a.Execution().Managed() && timeLeft(ctx) >= minTurn { // see start
+			return aggregate.Change{}, nil
+		}
+		return c, err
 	})
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
@@ -118,7 +124,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	settings.Locale = a.Language(settings.Locale)
-	j := &job{Handler: h, in: in, settings: settings,
+	j := &job{Handler: h, in: in, settings: settings, permissions: map[string]tenancy.ToolPermission{},
 		results: &remembering{Results: h.Results, of: map[string]json.RawMessage{}}}
 	invocation, turn := "", j.advance
 	if a.Execution().Managed() {
@@ -160,9 +166,12 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 }
 
-// advance runs the next step, or completes the execution when all steps are done. It returns the task after its commit,
-// or nil if the rows must be read again. A StopError means that the execution must fail.
+// advance starts the execution, runs the next step, or completes the execution when all steps are done. It returns the
+// task after its commit, or nil if the rows must be read again. A StopError means that the execution must fail.
 func (j *job) advance(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	if e := a.Execution(); e != nil && e.Status == task.ExecutionPending {
+		return j.start(ctx, a)
+	}
 	limit := j.settings.MaxCost()
 	// Costs of other invocations don't change the head, so they are read again. The head has costs that earlier
 	// releases charged.
@@ -212,21 +221,17 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 		})
 	}
-	within, err := j.within(ctx, t.spec.Timeout)
+	if request == "" {
+		j.readAhead(ctx, a)
+	}
+	x, err := j.ready(ctx, t, step, call, arguments)
 	if err != nil {
 		return nil, err
 	}
-	deadline := j.Now().Add(within)
-	call.Claim = task.Claim{Invocation: j.NewID(), LeaseUntil: deadline.Add(claimSpare)}
-	key := a.IdempotencyKey(e, step)
-	if a, err = j.claim(ctx, a, call); err != nil {
+	if a, err = j.claim(ctx, a, x); err != nil {
 		return nil, fmt.Errorf("claim %s: %w", step.StepID, err)
 	}
-	j.used = true
-	return j.call(ctx, a, step, call.Claim, deadline, t, tool.Call{
-		Tenant: j.in.Tenant, Tool: step.Tool, Arguments: arguments, Key: key, Locale: j.settings.Locale,
-		Bounds: t.spec.Bounds, Pin: t.spec.Pin, Asked: a.Head.Requester, Stamped: stampedBy(a, e, step),
-	})
+	return j.calls(ctx, a, x)
 }
 
 // stampedBy returns who approved a step: at its own gate if it has one, else with all steps.
@@ -235,19 +240,6 @@ func stampedBy(a *task.Aggregate, e *task.Execution, step task.Step) string {
 		return g.ApprovedBy
 	}
 	return a.ProcessOf(e).ApprovedBy
-}
-
-// within returns how long a call may take: its tool's timeout or, in an invocation that has done nothing yet, at most
-// the remaining time. It returns errNoTime if a new invocation would have more.
-func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration, error) {
-	switch room := timeLeft(ctx) - claimSpare; {
-	case room >= timeout:
-		return timeout, nil
-	case j.used, timeLeft(ctx) < minTurn:
-		return 0, errNoTime
-	default:
-		return room, nil
-	}
 }
 
 // complete ends the execution with a summary.

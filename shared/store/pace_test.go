@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"ringi/infra/bench/capacity"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/slackstate"
 	"ringi/shared/store/table"
@@ -191,10 +188,7 @@ func testPaceStaysSmall(t *testing.T, st *taskStore) {
 		}
 	}
 	expect.Value(st.TakeCalls(t.Context(), at(), takes...))(t)
-	row := expect.Value(st.t.DB.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: &st.t.Name, Key: table.Key("PACE#T0123456789", "chat.update"),
-	}))(t)
-	size := capacity.Size(capacity.Item(row.Item))
+	size := table.SizeOf(raw(t, st, "PACE#T0123456789", "chat.update"))
 	expect.That(t, size > 600 && size <= 1024, "the row has %d bytes", size)
 }
 

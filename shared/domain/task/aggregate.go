@@ -98,12 +98,15 @@ func (a *Aggregate) LiveLease(now time.Time) *StepResult {
 }
 
 // Apply returns a copy of the aggregate as it is after c was committed.
-func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
+func (a *Aggregate) Apply(c aggregate.Change) *Aggregate { return aggregate.Committed(a.clone(), c) }
+
+// clone returns a copy with lists of its own.
+func (a *Aggregate) clone() *Aggregate {
 	n := *a
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
 	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
-	return aggregate.Committed(&n, c)
+	return &n
 }
 
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate { return a.Apply(c) }

@@ -84,7 +84,7 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		}
 		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(details)))
 		if a.Process() == nil {
-			c.beginProcess(a, row)
+			c.beginProcess(row, 1)
 		}
 	case *Process:
 		prompt := a.Prompt()

@@ -63,6 +63,18 @@ func (a *Aggregate) NextStep(e *Execution) *Step {
 	return nil
 }
 
+// CurrentStep returns the order of the step that the attempt reached last, 0 before the first. The row has it only as
+// of its own last commit: a claim doesn't write the row.
+func (a *Aggregate) CurrentStep(e *Execution) int {
+	at := e.CurrentStep
+	for _, s := range a.StepsOf(e) {
+		if !s.Reused {
+			at = max(at, s.Order)
+		}
+	}
+	return at
+}
+
 // limit is the execution's time limit.
 func (e *Execution) limit() time.Duration {
 	return time.Duration(e.Terms.L4TimeoutSeconds) * time.Second
@@ -131,9 +143,9 @@ func NeedsGate(s Step, t aggregate.Terms, dynamic bool) bool {
 const MaxCrashes = 3
 
 // ClaimStep gives an invocation the right to make a step's call. If that invocation already holds the claim, nothing
-// changes. The Change relies on the approved prompt and process, the gate, and the tool's permission. It also writes
-// the execution, so that it conflicts with a concurrent cancellation. ClaimStep returns StopError if the execution must
-// be failed, ErrInFlight while another's lease is live, and ErrMoved if another step is next.
+// changes. The Change relies on the execution, so that it conflicts with a concurrent cancellation, the approved prompt
+// and process, the gate, and the tool's permission. ClaimStep returns StopError if the execution must be failed,
+// ErrInFlight while another's lease is live, and ErrMoved if another step is next.
 func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
@@ -154,11 +166,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		return aggregate.Change{}, StopError{ReasonTimeout, fmt.Sprint(e.Terms.L4TimeoutSeconds)}
 	}
 	c := a.begin(now)
-	number, from := a.callNumber(e, step.Order)
-	if from != nil {
-		c.RelyOn(from)
-	}
-	n := *e
+	number, read := a.callNumber(e, step.Order)
+	c.RelyOn(read...)
 	held := a.StepOf(e, step.Order)
 	if held != nil {
 		if held.Status == StepRunning && held.Claim.Invocation == call.Claim.Invocation {
@@ -167,7 +176,9 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		if err := reclaimable(held, now); err != nil {
 			return aggregate.Change{}, err
 		}
+		n := *e
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
+		c.Put(&n)
 	}
 	a.passGate(c, e, *step, call)
 	row := StepResult{
@@ -176,12 +187,38 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
 	c.claim(row, held)
-	n.CurrentStep = step.Order
-	c.Put(&n)
-	c.RelyOn(process, prompt)
+	c.RelyOn(e, process, prompt)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
 	c.Owned = append(c.Owned, call.Tool.Beside...)
 	return c.done()
+}
+
+// ClaimAfter adds the claim of the next step to first, the Change of a step's result or of the execution's start, so
+// that one commit makes both. It returns ErrMoved if anything but that step's first call follows first, and otherwise what
+// ClaimStep returns; then first must be committed alone.
+func (a *Aggregate) ClaimAfter(first aggregate.Change, run int, call Call) (aggregate.Change, error) {
+	if first.Head == nil {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	then := a.clone()
+	then.Head = *first.Head.(*Head)
+	then.Head.ChangedAt, then.Head.NotedRev = a.Head.ChangedAt, a.Head.Rev // one commit at one time
+	for _, r := range first.Rows {
+		then.Add(r) // with the revision that was read
+	}
+	e := then.Execution()
+	if e == nil || e.Managed() || then.StepOf(e, call.Order) != nil || then.Next(first.Now).State != StateExecuteProcess {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c, err := then.ClaimStep(run, call, first.Now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	first.Head = c.Head
+	first.Put(c.Rows...)
+	first.RelyOn(c.Rely...)
+	first.Owned = append(first.Owned, c.Owned...)
+	return first, nil
 }
 
 // passGate requires that the step's gate, if it needs one, is approved with exactly the call's arguments.
@@ -249,22 +286,21 @@ func (s *StepResult) Stop() error {
 }
 
 // callNumber returns the number in the idempotency key. It grows after a definite failure but never after an unknown
-// outcome, and attempts that did not reach the step don't count. from is the row it was read from, nil for the first
-// call.
-func (a *Aggregate) callNumber(e *Execution, order int) (n int, from *StepResult) {
-	if row := a.StepOf(e, order); row != nil {
-		return row.Call, row
-	}
-	for attempt := e.Attempt - 1; attempt > 0; attempt-- {
-		switch prev := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order)); {
-		case prev == nil:
-		case prev.Status == StepFailed:
-			return prev.Call + 1, prev
+// outcome, and attempts that did not reach the step don't count. read are the rows that say so, also absent ones.
+func (a *Aggregate) callNumber(e *Execution, order int) (n int, read []aggregate.Row) {
+	for attempt := e.Attempt; attempt > 0; attempt-- {
+		row := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, order))
+		switch {
+		case row == nil && attempt < e.Attempt:
+			read = append(read, &StepResult{ProcessVersion: e.ProcessVersion, Attempt: attempt, Order: order})
+		case row == nil: // the claim writes it
+		case row.Status == StepFailed && attempt < e.Attempt:
+			return row.Call + 1, append(read, row)
 		default:
-			return prev.Call, prev
+			return row.Call, append(read, row)
 		}
 	}
-	return 1, nil
+	return 1, read
 }
 
 // IdempotencyKey is sent to vendors that support one. It doesn't change once the step is claimed.
@@ -302,7 +338,7 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
 	n := *e
-	n.CurrentStep = order
+	n.CurrentStep = order // while people are asked, the row itself says so
 	c.Put(g, &n)
 	a.relyOnStep(c, e)
 	c.card(a, CardStep, g.Key())

@@ -22,7 +22,8 @@ func TestAStepThatMustBeLookedAtRunsOnlyWithWhatWasSeen(t *testing.T) {
 	s.refused(claimWith(shown, false), aggregate.ErrMoved) // even if the caller did not ask for a gate
 	current := func(want int) {
 		t.Helper()
-		expect.Is(t, s.load().Execution().CurrentStep, want, "at step")
+		a := s.load()
+		expect.Is(t, a.CurrentStep(a.Execution()), want, "at step")
 	}
 	current(1)
 	s.do(s.openGate)

@@ -13,8 +13,12 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) {
 		return aggregate.Change{}, err
 	}
-	c := a.begin(now)
-	c.beginPrompt(a)
+	c, version := a.begin(now), 1
+	if last := a.Prompt(); last != nil {
+		version = last.Version + 1
+		c.RelyOn(last)
+	}
+	c.beginPrompt(version)
 	c.RelyOn(a.Task)
 	return c.done()
 }
@@ -25,8 +29,12 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved || !begins(a.Processes) {
 		return aggregate.Change{}, err
 	}
-	c := a.begin(now)
-	c.beginProcess(a, prompt)
+	c, version := a.begin(now), 1
+	if last := a.Process(); last != nil {
+		version = last.Version + 1
+		c.RelyOn(last)
+	}
+	c.beginProcess(prompt, version)
 	c.RelyOn(prompt)
 	return c.done()
 }
@@ -36,32 +44,23 @@ func begins[R Gated](before []R) bool {
 	return len(before) == 0 || before[len(before)-1].gate().Status == aggregate.Rejected
 }
 
-// beginPrompt puts the row of the next version, with status generating, and its card.
-func (c *change) beginPrompt(a *Aggregate) {
-	p := &Prompt{TaskID: a.Head.TaskID, Version: 1, CreatedAt: c.Now}
-	if last := a.Prompt(); last != nil {
-		p.Version = last.Version + 1
-		c.RelyOn(last)
-	}
-	p.ID = a.rowID(p.Key(), c.Now)
-	c.generate(a, p)
+// beginPrompt puts the row of a version, with status generating, and its card.
+func (c *change) beginPrompt(version int) {
+	p := &Prompt{TaskID: c.Head.TaskID, Version: version, Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
+	p.ID = c.of.rowID(p.Key(), c.Now)
+	c.Put(p)
+	c.card(c.of, CardPrompt, p.Key())
 }
 
 // beginProcess is beginPrompt for the steps, which are generated from the prompt.
-func (c *change) beginProcess(a *Aggregate, prompt *Prompt) {
-	p := &Process{TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: 1, Steps: []Step{}, CreatedAt: c.Now}
-	if last := a.Process(); last != nil {
-		p.Version = last.Version + 1
-		c.RelyOn(last)
+func (c *change) beginProcess(prompt *Prompt, version int) {
+	p := &Process{
+		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{},
+		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now,
 	}
-	p.ID = a.rowID(p.Key(), c.Now)
-	c.generate(a, p)
-}
-
-func (c *change) generate(a *Aggregate, row Gated) {
-	*row.gate() = aggregate.Gate{Status: aggregate.Generating}
-	c.Put(row)
-	c.card(a, row.Asks().Kind, row.Key())
+	p.ID = c.of.rowID(p.Key(), c.Now)
+	c.Put(p)
+	c.card(c.of, CardProcess, p.Key())
 }
 
 // FinishPrompt saves the policy text and opens its gate. It relies on the settings s. Nothing changes if the newest

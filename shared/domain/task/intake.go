@@ -56,7 +56,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.Put(t)
-	c.beginPrompt(a)
+	c.beginPrompt(1)
 	c.Made = t
 	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	return c.done()

@@ -225,7 +225,8 @@ func (w *world) approvedIsWhatRuns(before, after *Aggregate) {
 		if s.Status != StepRunning || was == s {
 			continue
 		}
-		prompt, process, e := before.Prompt(), before.Process(), before.Execution()
+		prompt, process, e := before.Prompt(), before.Process(), after.Execution()
+		w.require(w.run == before.Head.Run, "%s begins for run %d, the head's is %d", s.Key(), w.run, before.Head.Run)
 		w.require(before.Head.Ended == nil && before.Head.Parked == nil, "%s begins in a task that is over", s.Key())
 		w.require(e.Status == ExecutionRunning && e.Attempt == s.Attempt && e.ProcessVersion == s.ProcessVersion, "%s begins in an execution that is %s", s.Key(), e.Status)
 		w.require(prompt.Status == aggregate.Approved && process.Status == aggregate.Approved && process.ID == e.ProcessID, "%s begins without stamps", s.Key())

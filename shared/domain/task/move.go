@@ -27,7 +27,7 @@ func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Ex
 		c.Fail(errMove(e.Key(), e.Status, to))
 	}
 	n := *e
-	n.Status = to
+	n.Status, n.CurrentStep = to, c.of.CurrentStep(e)
 	fill(&n)
 	c.Put(&n)
 }

@@ -20,7 +20,7 @@ func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
 	moves := 0
 	try := func(kind, from, to string, listed bool, move func(c *change)) {
 		moves++
-		var c change
+		c := change{of: &Aggregate{}}
 		move(&c)
 		switch made, err := c.done(); {
 		case listed && (err != nil || len(made.Rows) != 1):
@@ -103,8 +103,8 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 			return true
 		})
 	}
-	if seen != 7 {
-		t.Errorf("%d places make rows with a status, want 7: a task, a version of a prompt or process, one that is picked, a gate, a step, and an execution with its retry", seen)
+	if seen != 8 {
+		t.Errorf("%d places make rows with a status, want 8: a task, a version of a prompt and of a process, one that is picked, a gate, a step, and an execution with its retry", seen)
 	}
 }
 

@@ -130,6 +130,39 @@ func (w *world) echo() {
 	})
 }
 
+// joined sometimes adds the next step's claim to what d changes.
+func (w *world) joined(run int, d decision) decision {
+	if rapid.Bool().Draw(w.rt, "alone") {
+		return d
+	}
+	w.run = run
+	invocation := fmt.Sprint("joined-", w.changes, "-", run)
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c, err := d(a, now)
+		if err != nil || c.Head == nil {
+			return c, err
+		}
+		cl := call(a.Apply(c), now)
+		cl.Claim.Invocation = invocation
+		both, err := a.ClaimAfter(c, run, cl)
+		if err != nil {
+			w.expected("join", err)
+			return c, nil
+		}
+		return both, nil
+	}
+}
+
+// begun notes the calls that c claims, and reports whether there are any.
+func (w *world) begun(c aggregate.Change) (any bool) {
+	for _, r := range c.Rows {
+		if s, ok := r.(*StepResult); ok && s.Status == StepRunning {
+			w.out, any = append(w.out, callInFlight{key: s.Key(), invocation: s.Claim.Invocation}), true
+		}
+	}
+	return any
+}
+
 // comesToAnEnd lets everybody do their part in turn. After a few rounds the task must be over and nothing left to do.
 func (w *world) comesToAnEnd() {
 	w.calm = true

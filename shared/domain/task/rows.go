@@ -180,7 +180,7 @@ type Execution struct {
 	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // cost limit, 0 for none; nil in earlier releases
 	SessionFailing *time.Time          `json:"session_failing,omitempty"`
 	Status         ExecutionStatus     `json:"status"`
-	CurrentStep    int                 `json:"current_step"`
+	CurrentStep    int                 `json:"current_step"` // as of the row's last commit; see Aggregate.CurrentStep
 	Results        []ResultEntry       `json:"results"`
 	Summary        string              `json:"summary,omitempty"`
 	Usage          *aggregate.Usage    `json:"usage,omitempty"` // usage of the summary or of the session

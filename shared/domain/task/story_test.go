@@ -236,6 +236,27 @@ func (s *story) finish(o Outcome) decision {
 	}
 }
 
+// finishRunning completes the first call that is under way.
+func (s *story) finishRunning(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	for _, row := range a.Steps {
+		if row.Status == StepRunning {
+			return a.FinishStep(row.Key(), row.Claim.Invocation, done, now)
+		}
+	}
+	return aggregate.Change{}, aggregate.ErrMoved
+}
+
+// claimAfter adds the next step's claim to what d changes.
+func (s *story) claimAfter(d decision) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		first, err := d(a, now)
+		if err != nil || first.Head == nil {
+			return first, err
+		}
+		return a.ClaimAfter(first, s.head.Run, call(a.Apply(first), now))
+	}
+}
+
 var (
 	done    = Outcome{Status: StepCompleted, Result: &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}}
 	failed  = Outcome{Status: StepFailed, Reason: ReasonToolFailed, Detail: "403"}

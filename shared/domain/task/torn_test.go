@@ -138,6 +138,7 @@ func (s *story) decisions(rev int) map[string]decision {
 		"begin process": v.beginProcess, "finish process": v.finishProcess,
 		"approve process": v.approveProcess, "reject process": v.rejectProcess,
 		"start": v.start, "claim": v.claim, "open gate": v.openGate, "approve step": v.approveStep, "reject step": v.rejectStep,
+		"start and claim": v.claimAfter(v.start), "finish and claim": v.claimAfter(v.finishRunning),
 		"complete": v.complete, "fail": v.fail, "retry": v.retry, "cancel": v.cancel, "cancel execution": v.cancelExecution,
 		"expire": v.expire, "settle": v.settle, "give up": v.giveUp, "restart": v.restart, "park": v.park,
 		"retry generation": v.retryGeneration, "pause": v.pause,
@@ -164,6 +165,11 @@ func tales() map[string]func(testing.TB) *story {
 		"the happy path": func(t testing.TB) *story {
 			s := running(t)
 			return s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
+		},
+		"claims with the commits before them": func(t testing.TB) *story {
+			s := waitingProcess(t)
+			s.do(s.approveProcess, s.claimAfter(s.start), s.claimAfter(s.finish(done)), s.finish(failed), s.fail)
+			return s.do(s.retry, s.claimAfter(s.start), s.claimAfter(s.finish(done)), s.finish(done), s.complete)
 		},
 		"rejections": func(t testing.TB) *story {
 			s := waitingPrompt(t)

@@ -254,7 +254,8 @@ func (w *world) execute(run int) {
 		})
 		return
 	}
-	if _, err := w.decideAs(run, "start", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }); err != nil {
+	c, err := w.decideAs(run, "start", w.joined(run, func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }))
+	if err != nil || w.begun(c) {
 		return
 	}
 	a := w.view()
@@ -277,7 +278,7 @@ func (w *world) execute(run int) {
 		})
 		return
 	}
-	c, err := w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(run, cl, now) })
+	c, err = w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(run, cl, now) })
 	if stop := (StopError{}); errors.As(err, &stop) {
 		w.decideAs(run, "fail", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.FailExecution(run, stop.Reason, stop.Detail, now)
@@ -287,11 +288,7 @@ func (w *world) execute(run int) {
 	if err != nil {
 		return // the claim's answer was lost, as in a crash before the call
 	}
-	for _, r := range c.Rows {
-		if s, ok := r.(*StepResult); ok {
-			w.out = append(w.out, callInFlight{key: s.Key(), invocation: cl.Claim.Invocation})
-		}
-	}
+	w.begun(c)
 }
 
 // poll does an invocation's work at a session apart from its calls. It reports whether no call follows.
@@ -362,9 +359,12 @@ func (w *world) fly(i int, crash bool) {
 		o = failed
 	}
 	w.out = slices.Delete(w.out, i, i+1)
-	w.decide("outcome", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	c, err := w.decide("outcome", w.joined(w.anyRun(), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.FinishStep(key, invocation, o, now)
-	})
+	}))
+	if err == nil {
+		w.begun(c)
+	}
 }
 
 func later(x, y time.Time) time.Time {
