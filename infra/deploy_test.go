@@ -15,10 +15,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
+	"ringi/shared/domain/chain"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/runtime/expect"
 )
@@ -225,6 +227,16 @@ func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 		described := expect.Value(template.Read("../"+templateFile, anyAccount, tt.parameters))(t)
 		at := slices.IndexFunc(described.Buckets, func(b template.Bucket) bool { return b.ID == "HeadsBucket" })
 		expect.Is(t, described.Buckets[at].Retention.Mode, tt.want, "with %v heads are locked by", tt.parameters)
+	}
+}
+
+// A check calls a row inserted that stands unsealed for longer, also after a batch that failed once.
+func TestRowsAreSealedInTime(t *testing.T) {
+	for stage, want := range map[string]time.Duration{"dev": 2 * time.Second, "staging": 20 * time.Second, "prod": 20 * time.Second} {
+		described := expect.Value(template.Read("../"+templateFile, anyAccount, map[string]string{"Stage": stage}))(t)
+		at := slices.IndexFunc(described.Functions, func(f template.Function) bool { return f.ID == "SealAuditFunction" })
+		window := described.Functions[at].Streams[0].Window
+		expect.That(t, window == want && window <= chain.Unsealed/2, "%s: rows wait %s for others", stage, window)
 	}
 }
 

@@ -33,68 +33,73 @@ type Contests interface {
 
 // contest leaves the draft to a contest if the settings want one. When the contest has a best submission, it opens the
 // version's gate with it. done is false if the settings' model must draft instead: no contest is wanted, or no team has
-// a submission that people could approve.
-func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregate.Next, done bool, err error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+// a submission that people could approve. The task is as it is then.
+func (h *Handler) contest(ctx context.Context, in pipeline.Input) (
+	a *task.Aggregate, next aggregate.Next, done bool, err error) {
+	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.BeginPrompt(in.Run, h.Now())
 	})
 	if err != nil {
-		return next, false, fmt.Errorf("begin a version: %w", err)
+		return a, next, false, fmt.Errorf("begin a version: %w", err)
 	}
 	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
-		return next, true, nil
+		return a, next, true, nil
 	}
 	s, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
-		return next, false, fmt.Errorf("read the settings: %w", err)
+		return a, next, false, fmt.Errorf("read the settings: %w", err)
 	}
 	switch p := a.Prompt(); {
 	case p.Contest.Over():
-		return h.submitted(ctx, in, a, s)
+		next, done, err = h.submitted(ctx, in, a, s)
+		return a, next, done, err
 	case !s.DraftContest.Enabled:
-		return next, false, nil
+		return a, next, false, nil
 	}
 	budget, err := h.budget(ctx, a, s)
 	if err != nil || budget == 0 {
-		return next, false, err
+		return a, next, false, err
 	}
 	asked, order, wrong, err := h.order(ctx, a, s, budget)
 	if err == nil && wrong != nil {
-		return next, false, h.skip(ctx, in, s, wrong)
+		a, err = h.skip(ctx, in, s, wrong)
+		return a, next, false, err
 	}
 	if err != nil {
-		return next, false, err
+		return a, next, false, err
 	}
 	text, err := json.Marshal(order)
 	if err != nil {
-		return next, false, fmt.Errorf("write the order of a contest: %w", err)
+		return a, next, false, fmt.Errorf("write the order of a contest: %w", err)
 	}
 	asked.ExecutionID, asked.Order, asked.Budget = order.Execution, aggregate.JSON(text), order.Budget
 	asked.Until = h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC()
 	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
-		return next, false, err
+		return a, next, false, err
 	}
 	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.AskContest(in.Run, asked, h.Now())
 	})
 	if errors.As(err, new(aggregate.ErrFull)) { // the day's budget has been used up meanwhile
-		return next, false, h.skip(ctx, in, s, notForTeams(task.ContestNoBudget))
+		a, err = h.skip(ctx, in, s, notForTeams(task.ContestNoBudget))
+		return a, next, false, err
 	}
 	if err != nil {
-		return next, false, fmt.Errorf("ask for a contest: %w", err)
+		return a, next, false, fmt.Errorf("ask for a contest: %w", err)
 	}
-	return a.Next(h.Now()), true, nil
+	return a, a.Next(h.Now()), true, nil
 }
 
 // skip records why the version is not left to a contest: notForTeams, or a mistake in the contest's files, for which an
 // alarm rings.
-func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, wrong error) error {
+func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, wrong error) (
+	*task.Aggregate, error) {
 	why, detail := task.ContestFiles, wrong.Error()
 	if skip, ok := errors.AsType[notForTeams](wrong); ok {
 		why, detail = string(skip), ""
 	}
 	skipped := false // the first time that the step is here
-	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
 		skipped = !c.Empty()
 		return c, err
@@ -103,7 +108,7 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 		metric.Count(metric.ContestUnusable, 1)
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)
 	}
-	return err
+	return a, err
 }
 
 // budget returns the most that a contest may cost: the settings' budget, but no more than the day and the month have

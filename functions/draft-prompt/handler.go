@@ -36,12 +36,13 @@ type Handler struct {
 
 // Handle asks the model for a policy, given the rejected versions and the reasons.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	if next, done, err := h.contest(ctx, in); done || err != nil {
+	a, next, done, err := h.contest(ctx, in)
+	if done || err != nil {
 		return next, err
 	}
 	var bounds model.Bounds
 	return pipeline.Version[string]{
-		State: task.StateDraftPrompt, Begin: (*task.Aggregate).BeginPrompt, Failed: model.FailedAtCost,
+		State: task.StateDraftPrompt, Begun: a, Failed: model.FailedAtCost,
 		Finish: (*task.Aggregate).FinishPrompt,
 		Read: func(ctx context.Context, _ tenancy.Settings) (err error) {
 			bounds, err = h.bounds(ctx, in.Tenant)

@@ -53,7 +53,8 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	return out
 }
 
-// changed returns what a record changed, and reports whether that can have effects. A wait that arrives can, too.
+// changed returns what a record changed, and reports whether that can have effects. A wait that arrives can, where an
+// earlier release's mapping still passes it: request-approval itself looks at the task once more.
 func changed(r events.DynamoDBEventRecord) (is move, moved bool) {
 	now, before := r.Change.NewImage, r.Change.OldImage
 	switch sk := text(r.Change.Keys, "SK"); {

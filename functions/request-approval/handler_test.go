@@ -21,6 +21,7 @@ func TestRequestApproval(t *testing.T) {
 		"a run waits with its token beside the gate":                           testWaits,
 		"a decision that came first wakes the run":                             testDecidedBefore,
 		"a decision between the look and the put wakes the run":                testDecidedBetween,
+		"nothing but the state's next try sees a decision after a crash":       testDiedAfterThePut,
 		"a gate that asks nobody is stamped in the system's name":              testAsksNobody,
 		"a task that was cancelled while the system stamps wakes the run":      testCancelledBetween,
 		"a run that is not the head's is sent on":                              testSuperseded,
@@ -80,6 +81,18 @@ func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
 	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has run before the token arrives
 	expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	noWait(t, w)
+}
+
+// The relay saw the decision before there was a token, and the invocation died before its second look.
+func testDiedAfterThePut(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	in := input(w, "token")
+	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
+	w.Approve()
+	expect.NoError(t, w.Store.PutWait(t.Context(), w.Ref, wait))
+	expect.Is(t, len(w.Load().Effects(w.Now()).Wake), 1, "waits that the sweeper would wake")
+	expect.Is(t, handle(t, w, in).State, task.StatePlanProcess)
 	noWait(t, w)
 }
 

@@ -33,6 +33,7 @@ func TestUpdateCard(t *testing.T) {
 		{"arguments that are kept elsewhere", testLargeArguments},
 		{"a card is posted once and follows its rows", testFollows},
 		{"cards are posted in the order of the work", testOrder},
+		{"what begins with a result is shown with it", testBegun},
 		{"repeated, late and parallel messages are harmless", testRepeated},
 		{"the language of the request, or else of the settings", testLocale},
 		{"a rate limit is waited out, with no claim left behind", testRateLimit},
@@ -95,6 +96,20 @@ func testOrder(_ *testing.T, w *world) {
 	w.Draft(tenancy.DefaultSettings())
 	w.done() // the first message that is handled finds two cards to post
 	w.shows("勤怠", "approve_prompt")
+}
+
+// What follows from a result or a stamp begins with it, and is shown with it.
+func testBegun(_ *testing.T, w *world) {
+	w.Early = false
+	w.done()
+	w.Extracted()
+	w.done()
+	w.shows("勤怠", "生成中")
+	w.Draft(tenancy.DefaultSettings())
+	w.done()
+	w.Approve()
+	w.done()
+	w.shows("勤怠", "承認: ", "生成中")
 }
 
 func testRepeated(t *testing.T, w *world) {

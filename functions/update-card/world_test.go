@@ -76,7 +76,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
 	s, _ := db.Store(t)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), queue: &queue{},
+	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by, Early: true}, slack: slacktest.Start(t), queue: &queue{},
 		bucket: storetest.Bucket{}}
 	w.StartClock()
 	w.h = w.handler()

@@ -32,7 +32,7 @@ var (
 	stampForm = regexp.MustCompile(`\b\d{10}(\.\d{6})?\b`)
 	// runOnly are attributes with counts, times or hashes of one run.
 	runOnly = map[string]bool{
-		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "newest": true, "shown_rev": true, "shown_redraws": true, "redraws": true, "draw_at": true, "due_at": true,
+		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true, "due_at": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
 		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
 	}

@@ -115,7 +115,7 @@ func testOneChangeOfTwo(t *testing.T, st *taskStore) {
 		y, err = rejectPrompt(b)
 		return x, y, err
 	})
-	if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 4 || b.Prompt().Status != aggregate.Rejected {
+	if a, b := loaded(t, st, first), loaded(t, st, second); err != nil || a.Head.Rev != 3 || b.Prompt().Status != aggregate.Rejected {
 		t.Errorf("%v, rev %d, prompt %s", err, a.Head.Rev, b.Prompt().Status)
 	}
 }

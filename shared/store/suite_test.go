@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -224,6 +225,19 @@ func decided(t *testing.T, s *taskStore, ref aggregate.Ref, decisions ...decisio
 
 func extract(a *task.Aggregate) (aggregate.Change, error) {
 	return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Priority: task.Medium, TaskType: task.TypeStandard}, at())
+}
+
+// early makes a decision as an earlier release does, which begins no version in the commit that asks for it.
+func early(d decision) decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		c, err := d(a)
+		c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
+			prompt, ok := r.(*task.Prompt)
+			card, shown := r.(*aggregate.Card)
+			return ok && prompt.Status == aggregate.Generating || shown && card.CardType == task.CardPrompt
+		})
+		return c, err
+	}
 }
 
 func beginPrompt(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, at()) }

@@ -47,7 +47,7 @@ func testTornReads(t *testing.T, st *taskStore) {
 			}), false,
 		},
 		{
-			"a prompt that only relied on the task and did not see it cancelled", []decision{extract},
+			"a prompt that only relied on the task and did not see it cancelled", []decision{early(extract)},
 			func(a *task.Aggregate) aggregate.Row { return a.Task }, cancel, forgetEnd(beginPrompt), false,
 		},
 	} {

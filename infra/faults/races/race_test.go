@@ -33,14 +33,14 @@ var stages = []struct {
 	moves func(s *scenario, by aggregate.Actor) []decision
 }{
 	{
-		"the policy waits", func(t fataler, s *scenario) { s.do(t, s.extract, s.beginPrompt, s.finishPrompt) },
+		"the policy waits", func(t fataler, s *scenario) { s.do(t, s.extract, s.finishPrompt) },
 		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.approvePrompt(by), s.rejectPrompt(by), s.beginProcess, s.beginPrompt}
 		},
 	},
 	{
 		"the steps wait", func(t fataler, s *scenario) {
-			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess)
+			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess)
 		},
 		func(s *scenario, by aggregate.Actor) []decision {
 			return []decision{s.approveProcess(by), s.rejectProcess(by), s.start, s.cancelExecution(by)}
@@ -48,7 +48,7 @@ var stages = []struct {
 	},
 	{
 		"a generation is parked", func(t fataler, s *scenario) {
-			s.do(t, s.extract, s.beginPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
+			s.do(t, s.extract, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.Park(a.Head.Run, a.Generating(), task.ReasonModelRefused, "", s.now)
 			})
 		},
@@ -58,7 +58,7 @@ var stages = []struct {
 	},
 	{
 		"a call is out", func(t fataler, s *scenario) {
-			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
+			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim)
 		},
 		func(s *scenario, by aggregate.Actor) []decision {
@@ -67,7 +67,7 @@ var stages = []struct {
 	},
 	{
 		"the execution failed", func(t fataler, s *scenario) {
-			s.do(t, s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.beginProcess, s.finishProcess,
+			s.do(t, s.extract, s.finishPrompt, s.approvePrompt(person("U_FIRST")), s.finishProcess,
 				s.approveProcess(person("U_FIRST")), s.start, s.claim, s.finish(task.StepFailed), s.fail)
 		},
 		func(s *scenario, by aggregate.Actor) []decision {

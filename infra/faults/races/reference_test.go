@@ -40,17 +40,20 @@ func (r *reference) extract() bool {
 	if r.Ended != "" || r.Task != "" {
 		return false
 	}
-	r.Task = "extracted"
+	r.Task, r.Prompts = "extracted", append(r.Prompts, "generating")
 	r.note("task.created by ")
 	return true
 }
 
 // draft writes the next policy or the next steps.
 func (r *reference) draft(list *[]string, ready bool) bool {
-	if r.Ended != "" || !ready || newest(*list) != "" && newest(*list) != "rejected" {
+	if r.Ended != "" || !ready || newest(*list) != "generating" && newest(*list) != "rejected" {
 		return false
 	}
-	*list = append(*list, "pending_approval")
+	if newest(*list) == "rejected" {
+		*list = append(*list, "generating")
+	}
+	(*list)[len(*list)-1] = "pending_approval"
 	return true
 }
 
@@ -237,7 +240,11 @@ func try(r *reference, name, by string) bool {
 	case "plan":
 		return r.draft(&r.Processes, newest(r.Prompts) == "approved")
 	case "approve prompt":
-		return r.approve(r.Prompts, "prompt", by)
+		if !r.approve(r.Prompts, "prompt", by) {
+			return false
+		}
+		r.Processes = append(r.Processes, "generating")
+		return true
 	case "approve process":
 		if !r.approve(r.Processes, "process", by) {
 			return false
@@ -279,9 +286,15 @@ func grant(s *scenario, name string, by aggregate.Actor) (changed bool, err erro
 	case "extract":
 		return s.try(s.extract)
 	case "draft":
-		return several(s.beginPrompt, s.finishPrompt)
+		if _, err := s.try(s.beginPrompt); err != nil {
+			return false, err
+		}
+		return s.try(s.finishPrompt)
 	case "plan":
-		return several(s.beginProcess, s.finishProcess)
+		if _, err := s.try(s.beginProcess); err != nil {
+			return false, err
+		}
+		return s.try(s.finishProcess)
 	case "approve prompt":
 		return s.try(s.approvePrompt(by))
 	case "approve process":

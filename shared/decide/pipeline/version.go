@@ -12,7 +12,8 @@ import (
 
 // Version makes the next version of content that people stamp: a policy or steps.
 type Version[T any] struct {
-	State  string // state of the run that makes the version
+	State  string          // state of the run that makes the version
+	Begun  *task.Aggregate // the task with the version begun; nil: Begin begins it
 	Begin  func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
 	Read   func(ctx context.Context, s tenancy.Settings) error // reads what Make needs; its errors are not the model's
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
@@ -29,9 +30,13 @@ type VersionStore interface {
 
 // Run records that a version is being made, makes it and opens its gate. If the gate is already open, it makes nothing.
 func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
-	a, err := store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return v.Begin(a, in.Run, now()) })
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("begin a version: %w", err)
+	a := v.Begun
+	if a == nil {
+		var err error
+		a, err = store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return v.Begin(a, in.Run, now()) })
+		if err != nil {
+			return aggregate.Next{}, fmt.Errorf("begin a version: %w", err)
+		}
 	}
 	if next := a.Next(now()); next.State != v.State {
 		return next, nil

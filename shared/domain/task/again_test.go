@@ -12,7 +12,7 @@ import (
 func TestASecondWishForTheSameGeneration(t *testing.T) {
 	s := begin(t)
 	s.refused(s.retryGeneration, ErrNothingToRetry)
-	s.do(s.extract, s.beginPrompt, s.park, s.retryGeneration)
+	s.do(s.extract, s.park, s.retryGeneration)
 	asked := s.head.ChangedAt
 
 	s.nothing(s.retryGeneration)
@@ -45,7 +45,7 @@ func TestTryingSince(t *testing.T) {
 	s.now = s.now.Add(3 * time.Hour)
 	s.do(s.accept)
 	expect.That(t, since().Equal(*s.head.AcceptedAt), "a request that waited for Slack: since %v", since())
-	s.do(s.extract)
+	s.do(early(s.extract))
 	s.now = s.now.Add(time.Hour)
 	s.do(s.beginPrompt)
 	expect.That(t, since().Equal(s.load().Prompt().CreatedAt), "the second layer: since %v", since())
@@ -54,7 +54,7 @@ func TestTryingSince(t *testing.T) {
 	expect.That(t, since().Equal(s.load().Prompt().CreatedAt), "a pause begins nothing: since %v", since())
 	s.do(s.park, s.retryGeneration)
 	expect.That(t, since().Equal(s.head.Retried.At), "a person asked again: since %v", since())
-	s.do(s.finishPrompt, s.approvePrompt, s.beginProcess)
+	s.do(s.finishPrompt, s.approvePrompt)
 	expect.That(t, since().Equal(s.load().Process().CreatedAt), "the third layer: since %v", since())
 }
 
@@ -121,7 +121,7 @@ func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
 
 func TestAGenerationIsTriedAgainSoOftenAndNoMore(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt)
+	s.do(s.extract)
 	for range MaxRetries {
 		s.do(s.park, s.retryGeneration, s.restart)
 	}
@@ -130,6 +130,6 @@ func TestAGenerationIsTriedAgainSoOftenAndNoMore(t *testing.T) {
 	_, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now)
 	expect.Fails(t, err, ErrMaxRetries, "somebody else is told")
 	other := begin(t)
-	other.do(other.extract, other.beginPrompt, other.park, other.retryGeneration, other.finishPrompt)
+	other.do(other.extract, other.park, other.retryGeneration, other.finishPrompt)
 	expect.That(t, other.head.Retries == 0, "a policy that was made leaves %d tries behind", other.head.Retries)
 }

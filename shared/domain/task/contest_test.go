@@ -45,7 +45,7 @@ func (s *story) pick(by aggregate.Actor) decision {
 // contested returns a task whose policy was drafted by a contest.
 func contested(t testing.TB) *story {
 	s := begin(t)
-	return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
+	return s.do(s.extract, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
 }
 
 func details(t *testing.T, e aggregate.AuditEntry) (d map[string]any) {
@@ -83,7 +83,7 @@ func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 					return c, err
 				}
 			}
-			s.do(s.extract, s.beginPrompt, counting(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			s.do(s.extract, counting(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.AskContest(s.head.Run, Contest{ExecutionID: execution, Order: "{}", Until: now.Add(time.Minute), Budget: 5000, MostOfDay: 6000}, now)
 			}))
 			key := "SPENT#" + s.load().Prompt().Contest.AskedAt.Format(time.DateOnly)
@@ -105,7 +105,7 @@ func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 
 func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.askContest)
+	s.do(s.extract, s.askContest)
 	s.nothing(s.askContest)
 	s.nothing(s.finishPrompt) // an invocation that had begun before
 	a := s.load()
@@ -131,7 +131,7 @@ func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 
 func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+	s.do(s.extract, s.askContest, s.contestMade)
 	s.waits[PromptKey(1)] = aggregate.Wait{Gate: PromptKey(1), Token: "token", Run: 1, Entered: s.now}
 	s.do(s.contestEnds)
 	s.refused(s.contestEnds, aggregate.ErrNotDue)
@@ -151,7 +151,7 @@ func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
 
 func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.askContest, s.cancel)
+	s.do(s.extract, s.askContest, s.cancel)
 	if e := s.load().Effects(s.now); len(e.Make) != 0 || len(e.Tell) != 1 || !e.Tell[0].Absent || e.Tell[0].Told != nil {
 		t.Errorf("one that may have been made is not withdrawn: %+v", e)
 	}
@@ -180,7 +180,7 @@ func (s *story) takeBest(by aggregate.Actor, scored bool) decision {
 // Whoever may reject a version may end its contest with the best submission so far, once.
 func TestTheBestSubmissionSoFarIsTakenWhileTeamsPlay(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.askContest)
+	s.do(s.extract, s.askContest)
 	s.refused(s.takeBest(person(tanaka), true), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored}) // not made yet
 	s.do(s.contestMade)
 	s.refused(s.takeBest(person(tanaka), false), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotScored})
@@ -205,7 +205,7 @@ func TestAContestThatEndedIsNotTakenEarly(t *testing.T) {
 	s := contested(t)
 	s.refused(s.takeBest(person(tanaka), true), aggregate.ErrDecided{Status: StatusContestOver, At: *s.load().Prompt().Contest.EndedAt})
 	s = begin(t)
-	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.cancel)
+	s.do(s.extract, s.askContest, s.contestMade, s.cancel)
 	_, err := s.try(s.takeBest(person(tanaka), true))
 	over, is := errors.AsType[aggregate.ErrDecided](err)
 	expect.That(t, is && over.Reason == ReasonByPerson, "of a task that was cancelled: %v", err)
@@ -213,7 +213,7 @@ func TestAContestThatEndedIsNotTakenEarly(t *testing.T) {
 
 func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+	s.do(s.extract, s.askContest, s.contestMade)
 	lose := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }
 	s.refused(lose, aggregate.ErrNotDue)
 	s.now = s.now.Add(2 * time.Hour)
@@ -232,7 +232,7 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 		"the task ended":    func(s *story) decision { return s.cancel },
 	} {
 		s := begin(t)
-		s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+		s.do(s.extract, s.askContest, s.contestMade)
 		asked, asker := s.load().Prompt().Contest, s.load().Ref()
 		s.now = s.now.Add(2 * time.Hour)
 		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }, next(s))
@@ -270,7 +270,7 @@ func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
 	finished := func(t *testing.T, approvals bool) *story {
 		s := begin(t)
 		s.settings.MaxCostUSD, s.settings.PromptApprovalRequired = 0.0007, approvals
-		return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
+		return s.do(s.extract, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
 	}
 	for name, decide := range map[string]func(*story) []decision{
 		"approved":                    func(s *story) []decision { return []decision{s.approvePrompt} },

@@ -33,8 +33,8 @@ func nothing(*Aggregate, time.Time) (aggregate.Change, error) { return aggregate
 
 func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
 	s := begin(t)
-	s.do(paying(answer("1", 0.01), s.extract), s.beginPrompt, paying(answer("2", 0.02), s.finishPrompt), s.approvePrompt)
-	s.do(s.beginProcess, paying(answer("3", 0.03), s.finishProcess), s.approveProcess, s.start)
+	s.do(paying(answer("1", 0.01), s.extract), paying(answer("2", 0.02), s.finishPrompt), s.approvePrompt)
+	s.do(paying(answer("3", 0.03), s.finishProcess), s.approveProcess, s.start)
 	s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.claim, s.finish(done), paying(answer("4", 0.04), s.complete))
 	a := s.load()
 	for name, row := range map[string]struct {

@@ -83,6 +83,9 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 			details["picked_by"] = row.Author
 		}
 		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(details)))
+		if a.Process() == nil {
+			c.beginProcess(row, 1)
+		}
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {

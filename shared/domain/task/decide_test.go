@@ -229,7 +229,7 @@ func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
 
 	s = begin(t)
 	s.settings.PromptApprovalRequired = false
-	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	s.do(s.extract, s.finishPrompt)
 	s.settings.PromptApprovalRequired = true // too late as well: the open gate still asks nobody
 	s.do(asSystem)
 	p := s.load().Prompt()
@@ -245,7 +245,7 @@ func TestADecisionForgivesRestarts(t *testing.T) {
 	s := checked(t)
 	s.do(s.restart, s.openGate, s.approveStep)
 	expect.That(t, s.head.Restarts == 0, "%d restarts after a person's", s.head.Restarts)
-	s = asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s = asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
 	s.do(s.restart, s.approveAsSystem)
 	expect.That(t, s.head.Restarts == 0, "%d restarts after the system's", s.head.Restarts)
 }

@@ -109,7 +109,7 @@ func TestNoRunIsStartedDuringAPause(t *testing.T) {
 func TestAGateThatAsksNobodyIsWork(t *testing.T) {
 	s := begin(t)
 	s.settings.PromptApprovalRequired = false
-	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	s.do(s.extract, s.finishPrompt)
 	a := s.load()
 	if e := a.Effects(s.now); e.Run == nil {
 		t.Error("no run to stamp it")

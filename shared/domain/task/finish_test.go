@@ -242,11 +242,11 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 		end  func(*Aggregate) bool
 	}{
 		{"L1", begin, parkedAt(L1)},
-		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), parkedAt(L2)},
-		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), parkedAt(L3)},
-		{"a policy that asks nobody", asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) }), parkedAt(L2)},
+		{"L2", told(begin, func(s *story) { s.do(s.extract) }), parkedAt(L2)},
+		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) }), parkedAt(L3)},
+		{"a policy that asks nobody", asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) }), parkedAt(L2)},
 		{"steps that ask nobody", asksNobody(func(s *story) {
-			s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approveAsSystem, s.beginProcess, s.finishProcess)
+			s.do(s.extract, s.finishPrompt, s.approveAsSystem, s.finishProcess)
 		}), parkedAt(L3)},
 		{"L4", running, func(a *Aggregate) bool {
 			return a.Execution().Status == ExecutionFailed && a.Execution().Error == ReasonRunFailed && a.Head.Ended.As == TaskFailed
@@ -273,7 +273,7 @@ func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
 }
 
 func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
-	s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s := asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
 	for range MaxRestarts {
 		s.nothing(s.giveUp)
 		s.do(s.restart)
@@ -292,7 +292,7 @@ func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
 }
 
 func TestAStampThatComesAfterAllUnparks(t *testing.T) {
-	s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s := asksNobody(func(s *story) { s.do(s.extract, s.finishPrompt) })(t)
 	s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
 	if e := s.load().Effects(s.now); s.head.Parked != nil || e.Run == nil {
 		t.Errorf("head %+v, run %+v", s.head, e.Run)
@@ -307,7 +307,7 @@ func TestProgressForgivesRestarts(t *testing.T) {
 	generation := begin(t)
 	generation.do(generation.restart, generation.extract)
 	decision := waitingPrompt(t)
-	decision.do(decision.approvePrompt, decision.beginProcess, decision.restart, decision.finishProcess, decision.approveProcess)
+	decision.do(decision.approvePrompt, decision.restart, decision.finishProcess, decision.approveProcess)
 	for name, s := range map[string]*story{"a step's result": result, "a generation": generation, "a decision": decision} {
 		expect.That(t, s.head.Restarts == 0, "%s: %d restarts", name, s.head.Restarts)
 	}

@@ -7,45 +7,60 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// BeginPrompt creates the row of the next version, with status generating, and its card. It relies on the previous
-// version being rejected. If a row that was not rejected exists, nothing changes.
+// BeginPrompt begins the next version, unless the commit that asked for it did. It relies on the previous version being
+// rejected. If a row that was not rejected exists, nothing changes.
 func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || a.Task == nil {
+	if err := a.working(run); err != nil || a.Task == nil || !begins(a.Prompts) {
 		return aggregate.Change{}, err
 	}
-	return beginVersion(a, a.Prompts, a.Task, now, func(version int, at time.Time, g aggregate.Gate) Gated {
-		return &Prompt{ID: a.rowID(PromptKey(version), at), TaskID: a.Head.TaskID, Version: version, Gate: g, CreatedAt: at}
-	})
+	c, version := a.begin(now), 1
+	if last := a.Prompt(); last != nil {
+		version = last.Version + 1
+		c.RelyOn(last)
+	}
+	c.beginPrompt(version)
+	c.RelyOn(a.Task)
+	return c.done()
 }
 
 // BeginProcess is BeginPrompt for the steps. It relies on the approved prompt.
 func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, error) {
 	prompt := a.Prompt()
-	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved {
+	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved || !begins(a.Processes) {
 		return aggregate.Change{}, err
 	}
-	return beginVersion(a, a.Processes, prompt, now, func(version int, at time.Time, g aggregate.Gate) Gated {
-		return &Process{ID: a.rowID(ProcessKey(version), at), TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Gate: g, CreatedAt: at}
-	})
-}
-
-// beginVersion creates the next version, which is generated from basis. Nothing changes unless it is the first version
-// or the previous one was rejected.
-func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now time.Time, row func(version int, at time.Time, g aggregate.Gate) Gated) (aggregate.Change, error) {
 	c, version := a.begin(now), 1
-	if n := len(before); n > 0 {
-		last := before[n-1]
-		if last.gate().Status != aggregate.Rejected {
-			return aggregate.Change{}, nil
-		}
-		version = last.Asks().Version + 1
+	if last := a.Process(); last != nil {
+		version = last.Version + 1
 		c.RelyOn(last)
 	}
-	n := row(version, c.Now, aggregate.Gate{Status: aggregate.Generating})
-	c.Put(n)
-	c.card(a, n.Asks().Kind, n.Key())
-	c.RelyOn(basis)
+	c.beginProcess(prompt, version)
+	c.RelyOn(prompt)
 	return c.done()
+}
+
+// begins reports whether a next version follows these: it is the first, or the previous one was rejected.
+func begins[R Gated](before []R) bool {
+	return len(before) == 0 || before[len(before)-1].gate().Status == aggregate.Rejected
+}
+
+// beginPrompt puts the row of a version, with status generating, and its card.
+func (c *change) beginPrompt(version int) {
+	p := &Prompt{TaskID: c.Head.TaskID, Version: version, Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
+	p.ID = c.of.rowID(p.Key(), c.Now)
+	c.Put(p)
+	c.card(c.of, CardPrompt, p.Key())
+}
+
+// beginProcess is beginPrompt for the steps, which are generated from the prompt.
+func (c *change) beginProcess(prompt *Prompt, version int) {
+	p := &Process{
+		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{},
+		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now,
+	}
+	p.ID = c.of.rowID(p.Key(), c.Now)
+	c.Put(p)
+	c.card(c.of, CardProcess, p.Key())
 }
 
 // FinishPrompt saves the policy text and opens its gate. It relies on the settings s. Nothing changes if the newest

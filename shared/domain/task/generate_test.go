@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ import (
 func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
 	s := begin(t)
 	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions, s.settings.Rev = 24, 3, 7
-	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	s.do(s.extract, s.finishPrompt)
 	by := s.head.ChangedAt.Add(24 * time.Hour)
 	want := aggregate.Terms{
 		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
@@ -30,12 +31,11 @@ func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract)
 	s.nothing(s.extract)
-	s.do(s.beginPrompt)
 	s.nothing(s.beginPrompt)
 	s.do(s.finishPrompt)
 	s.nothing(s.finishPrompt)
 	s.nothing(s.beginPrompt)
-	s.do(s.approvePrompt, s.beginProcess)
+	s.do(s.approvePrompt)
 	s.nothing(s.beginProcess)
 	s.do(s.finishProcess)
 	s.nothing(s.finishProcess)
@@ -45,7 +45,7 @@ func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
 
 func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract)
+	s.do(early(s.extract))
 	saw := s.load()
 	one := expect.Value(s.beginPrompt(saw, s.now))(t)
 	other := expect.Value(s.beginPrompt(saw, s.now.Add(time.Second)))(t)
@@ -61,8 +61,8 @@ func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
 		resource string
 	}{
 		{"L1", begin, L1, "task"},
-		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), L2, "prompt"},
-		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), L3, "process"},
+		{"L2", told(begin, func(s *story) { s.do(s.extract) }), L2, "prompt"},
+		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) }), L3, "process"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.from(t)
@@ -112,7 +112,7 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 				}
 			}
 			s := begin(t)
-			s.do(s.extract)
+			s.do(early(s.extract))
 			for version := 1; version <= 2; version++ {
 				done(s)
 				s.do(s.beginPrompt)
@@ -122,7 +122,7 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 				done(s)
 				s.do(s.rejectPrompt)
 			}
-			s.do(s.beginPrompt, s.finishPrompt, s.approvePrompt)
+			s.do(s.beginPrompt, s.finishPrompt, early(s.approvePrompt))
 			for version := 1; version <= 2; version++ {
 				done(s)
 				s.do(s.beginProcess)
@@ -142,7 +142,7 @@ func TestOnlyWhatFailedIsParked(t *testing.T) {
 // A Query may mix two commits. An invocation that failed at version 1 may then see the old version with the new head.
 func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt)
+	s.do(s.extract)
 	torn := s.load()
 	s.do(s.finishPrompt, s.rejectPrompt, s.beginPrompt)
 	torn.Head = s.head
@@ -160,7 +160,7 @@ func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
 
 func TestAGenerationThatComesAfterAllUnparks(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.pause, s.park, s.finishPrompt)
+	s.do(s.extract, s.pause, s.park, s.finishPrompt)
 	expect.That(t, s.head.Parked == nil && s.head.PausedUntil == nil, "head %+v", s.head)
 	open, waits := s.load().OpenGate()
 	expect.That(t, waits && open.Kind == CardPrompt, "%+v waits: %v", open, waits)
@@ -184,7 +184,7 @@ func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := waitingPrompt(t)
-			s.do(s.approvePrompt, s.beginProcess)
+			s.do(s.approvePrompt)
 			s.steps = tt.change(threeSteps())
 			c, err := s.try(s.finishProcess)
 			var field aggregate.ErrField
@@ -251,4 +251,36 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			expect.Fails(t, err, aggregate.ErrSuperseded, "%s, %s", state.name, name)
 		}
 	}
+}
+
+// No run has to begin what the commit before it asks for, and none of an earlier release, which does, makes a second.
+func TestACommitBeginsTheVersionThatItAsksFor(t *testing.T) {
+	drawn := func(a *Aggregate, kind aggregate.CardType) bool {
+		return slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool { return c.CardType == kind })
+	}
+	s := begin(t)
+	s.do(s.extract)
+	a := s.load()
+	expect.Must(t, a.Prompt() != nil && drawn(a, CardPrompt), "no policy with its card")
+	expect.Is(t, a.Generating(), Generation{L2, 1})
+	expect.That(t, a.TryingSince().Equal(a.Task.CreatedAt), "since %v", a.TryingSince())
+	s.nothing(s.beginPrompt)
+	s.do(s.finishPrompt, s.approvePrompt)
+	a = s.load()
+	expect.Must(t, a.Process() != nil && drawn(a, CardProcess), "no steps with their card")
+	expect.Is(t, a.Process().PromptID, a.Prompt().ID)
+	expect.Is(t, a.Generating(), Generation{L3, 1})
+	expect.That(t, a.TryingSince().Equal(*a.Prompt().ApprovedAt), "since %v", a.TryingSince())
+	expect.That(t, a.Drafts(s.now), "whether somebody may approve the steps is not asked before they are planned")
+	s.nothing(s.beginProcess)
+}
+
+// A task whose last commit is an earlier release's has no version yet. The run's state begins it.
+func TestAVersionThatAnEarlierReleaseDidNotBeginIsBegun(t *testing.T) {
+	s := begin(t)
+	s.do(early(s.extract))
+	expect.That(t, s.load().Prompt() == nil, "begun")
+	s.do(s.beginPrompt, s.finishPrompt, early(s.approvePrompt))
+	expect.That(t, s.load().Process() == nil, "begun")
+	s.do(s.beginProcess, s.finishProcess, s.approveProcess)
 }

@@ -14,7 +14,7 @@ func TestARequestOfAnAgentIsStampedAlways(t *testing.T) {
 	for event, want := range map[string]bool{"Ev0PV52K21": false, HandedOverBy("0fe7e56a-224d-8456-acd3-eaccf5c4ee7b"): true} {
 		s := begin(t)
 		s.settings.PromptApprovalRequired = false
-		s.do(s.extract, s.beginPrompt)
+		s.do(s.extract)
 		a := s.load()
 		request := *a.Request
 		request.EventID = event

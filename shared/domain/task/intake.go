@@ -36,8 +36,8 @@ type Extract struct {
 	TaskType    Type
 }
 
-// Extracted creates the task's row from the first layer's output, or ends the task with a plain reply. If the row
-// exists, nothing changes.
+// Extracted creates the task's row from the first layer's output and begins its first policy, or ends the task with a
+// plain reply. If the row exists, nothing changes.
 func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
@@ -56,6 +56,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.Put(t)
+	c.beginPrompt(1)
 	c.Made = t
 	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	return c.done()

@@ -64,7 +64,7 @@ var restingStates = []struct {
 	})},
 	{"L1 tried again", told(begin, func(s *story) { s.do(s.park, s.retryGeneration) })},
 	{"L1 again and extracted", told(begin, func(s *story) { s.do(s.park, s.retryGeneration, s.extract) })},
-	{"prompt tried again", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt, s.park, s.retryGeneration) })},
+	{"prompt tried again", told(begin, func(s *story) { s.do(s.extract, s.park, s.retryGeneration) })},
 	{"a stamped value is gone", told(running, func(s *story) {
 		s.do(s.claim, s.finish(failed), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.FailExecution(a.Head.Run, ReasonToolValue, "", now)

@@ -108,14 +108,14 @@ var states = []struct {
 }{
 	{"received", begin},
 	{"L1 parked", told(begin, func(s *story) { s.do(s.park) })},
-	{"extracted", told(begin, func(s *story) { s.do(s.extract) })},
-	{"prompt generating", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) })},
-	{"prompt parked", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt, s.park) })},
+	{"extracted", told(begin, func(s *story) { s.do(early(s.extract)) })},
+	{"prompt generating", told(begin, func(s *story) { s.do(s.extract) })},
+	{"prompt parked", told(begin, func(s *story) { s.do(s.extract, s.park) })},
 	{"prompt waits", waitingPrompt},
 	{"prompt rejected", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) })},
-	{"prompt approved", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) })},
-	{"process generating", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) })},
-	{"process parked", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess, s.park) })},
+	{"prompt approved", told(waitingPrompt, func(s *story) { s.do(early(s.approvePrompt)) })},
+	{"process generating", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) })},
+	{"process parked", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.park) })},
 	{"process waits", waitingProcess},
 	{"process rejected", told(waitingProcess, func(s *story) { s.do(s.rejectProcess) })},
 	{"execution pending", told(waitingProcess, func(s *story) { s.do(s.approveProcess) })},
@@ -144,7 +144,7 @@ var states = []struct {
 	{"prompt expired", told(waitingPrompt, func(s *story) { s.now = s.now.Add(169 * time.Hour); s.do(s.expire) })},
 	{"rejected for good", told(begin, func(s *story) {
 		s.settings.MaxVersions = 1
-		s.do(s.extract, s.beginPrompt, s.finishPrompt, s.rejectPrompt)
+		s.do(s.extract, s.finishPrompt, s.rejectPrompt)
 	})},
 	{"step rejected", told(waitingStep, func(s *story) { s.do(s.rejectStep) })},
 }

@@ -103,8 +103,8 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 			return true
 		})
 	}
-	if seen != 7 {
-		t.Errorf("%d places make rows with a status, want 7: a task, a version of a prompt or process, one that is picked, a gate, a step, and an execution with its retry", seen)
+	if seen != 8 {
+		t.Errorf("%d places make rows with a status, want 8: a task, a version of a prompt and of a process, one that is picked, a gate, a step, and an execution with its retry", seen)
 	}
 }
 

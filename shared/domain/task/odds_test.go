@@ -115,7 +115,7 @@ func TestWhatNamesNothingDecidesNothing(t *testing.T) {
 
 func TestWhatCantSucceedIsNotTriedAgain(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt, s.park)
+	s.do(s.extract, s.park)
 	a := s.load()
 	_, err := a.RetryGeneration(person(requester), s.policy, s.now)
 	expect.NoError(t, err)

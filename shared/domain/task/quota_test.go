@@ -49,9 +49,9 @@ func TestWhoMayAsk(t *testing.T) {
 
 // A task counts as open exactly once, whichever way it goes.
 func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
-	parks := func(s *story) { s.do(s.approvePrompt, s.beginProcess, s.park) }
+	parks := func(s *story) { s.do(s.approvePrompt, s.park) }
 	fails := func(s *story) {
-		s.do(s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start, s.claim, s.finish(failed), s.fail)
+		s.do(s.approvePrompt, s.finishProcess, s.approveProcess, s.start, s.claim, s.finish(failed), s.fail)
 	}
 	for name, tt := range map[string]struct {
 		then func(s *story)
@@ -72,7 +72,7 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 			s := begin(t)
 			s.do(s.accept)
 			s.nothing(s.accept)
-			s.do(s.extract, s.beginPrompt, s.finishPrompt)
+			s.do(s.extract, s.finishPrompt)
 			tt.then(s)
 			hour := s.load().Head.AcceptedAt.Format("2006-01-02T15")
 			want := map[string]int{"OPEN#" + requester: tt.open, "OPEN#*": tt.open, requester + "#" + hour: 1, "*#" + hour: 1}
@@ -81,7 +81,7 @@ func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
 	}
 	t.Run("one that began before there were quotas", func(t *testing.T) {
 		s := begin(t)
-		s.do(s.extract, s.beginPrompt, s.finishPrompt)
+		s.do(s.extract, s.finishPrompt)
 		s.nothing(s.accept)
 		s.do(s.cancel)
 		expect.That(t, len(s.counts) == 0, "%v", s.counts)

@@ -14,7 +14,7 @@ import (
 func inSession(t *testing.T) *story {
 	s := begin(t)
 	s.settings.Executor = tenancy.ExecutorManaged
-	return s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start)
+	return s.do(s.extract, s.finishPrompt, s.approvePrompt, s.finishProcess, s.approveProcess, s.start)
 }
 
 // leasing is a decision of one invocation about the lease of a session.

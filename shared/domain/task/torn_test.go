@@ -173,7 +173,7 @@ func tales() map[string]func(testing.TB) *story {
 		},
 		"rejections": func(t testing.TB) *story {
 			s := waitingPrompt(t)
-			s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess)
+			s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.finishProcess)
 			return s.do(s.rejectProcess, s.beginProcess, s.finishProcess, s.approveProcess, s.start, s.cancelExecution)
 		},
 		"a retry that runs to its end": func(t testing.TB) *story {
@@ -210,7 +210,7 @@ func tales() map[string]func(testing.TB) *story {
 		},
 		"parked and expired": func(t testing.TB) *story {
 			s := begin(t)
-			s.do(s.park, s.retryGeneration, s.extract, s.beginPrompt, s.pause, s.park, s.retryGeneration, s.finishPrompt)
+			s.do(s.park, s.retryGeneration, s.extract, s.pause, s.park, s.retryGeneration, s.finishPrompt)
 			s.now = s.now.Add(169 * time.Hour)
 			return s.do(s.expire)
 		},

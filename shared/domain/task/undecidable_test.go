@@ -26,10 +26,10 @@ func TestNoGateOpensForNobody(t *testing.T) {
 	s := begin(t).do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Extracted(1, Extract{Title: "x", Description: "x", Priority: High, TaskType: TypeStandard}, now)
 	})
-	s.do(s.beginPrompt).undecidable().do(s.finishPrompt)
+	s.undecidable().do(s.finishPrompt)
 	s.parkedForNobody("the policy")
 	s.settings.Approvers.Users = []string{requester, suzuki}
-	s.do(s.retryGeneration, s.finishPrompt, s.approvePrompt, s.beginProcess).undecidable().do(s.finishProcess)
+	s.do(s.retryGeneration, s.finishPrompt, s.approvePrompt).undecidable().do(s.finishProcess)
 	s.parkedForNobody("the steps")
 	s.settings.Approvers.Usergroups = []string{"S1"} // only Slack knows the group's members
 	s.do(s.retryGeneration, s.finishProcess)
@@ -41,7 +41,7 @@ func TestNoGateOpensForNobody(t *testing.T) {
 // A retry that finds no possible approver asks no model, and does not count.
 func TestATryThatFindsNobodyIsGivenBack(t *testing.T) {
 	s := begin(t)
-	s.do(s.extract, s.beginPrompt).undecidable()
+	s.do(s.extract).undecidable()
 	again := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.ParkUndecidable(s.head.Run, s.settings, now)
 	}

@@ -80,6 +80,7 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 			"before a first draft":         {received(t).extracted(), func(s *scenario) *aggregate.Card { return s.card(taskCard) }},
 			"a draft that was begun":       {received(t).extracted().drafting(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
 			"a rejected one":               {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"steps that were begun":        {planning(received(t)), func(s *scenario) *aggregate.Card { return s.card(processCard) }},
 			"the steps of an approved one": {received(t).extracted().drafted(set).promptApproved(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
 		} {
 			x.s.park(task.ReasonNobodyApproves)
