@@ -67,6 +67,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.FailedAtCost(err, usage), s.MaxCost(),
 			h.Now())
 	}
+	extract.Last = s.MaxCost() > 0 && a.Spent()+usage.Cost >= s.MaxCost()
 	return pipeline.CommitUsage(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(),
 		func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Extracted(in.Run, extract, h.Now())

@@ -115,8 +115,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}{
 		{point{function: "ExtractTaskFunction", kind: commit, ordinal: 1}, 0},
 		{point{function: "DraftPromptFunction", kind: commit, ordinal: 1}, 0},
-		{point{function: "DraftPromptFunction", kind: commit, ordinal: 2}, 0},
-		{point{function: "PlanProcessFunction", kind: commit, ordinal: 2}, 1},
+		{point{function: "PlanProcessFunction", kind: commit, ordinal: 1}, 1},
 		{point{function: execute, kind: commit, ordinal: 1}, 2},
 	} {
 		t.Run(at.moment(), func(t *testing.T) {

@@ -19,11 +19,9 @@ import (
 // The data model's order of writes, one line per commit: related rows are written together, each with its audit row.
 var writingOrder = []string{
 	"slack_messages task",
-	"tasks extracted; task.created",
-	"prompts generating; slack_messages prompt",
+	"tasks extracted; prompts generating; slack_messages prompt; task.created",
 	"prompts pending_approval",
-	"prompts approved; prompt.approved",
-	"processes generating; slack_messages process",
+	"prompts approved; processes generating; slack_messages process; prompt.approved",
 	"processes pending_approval",
 	"processes approved; tasks running; executions pending; slack_messages execution; process.approved",
 	"executions running; execution.started",

@@ -34,6 +34,7 @@ type Extract struct {
 	Description string
 	Priority    Priority
 	TaskType    Type
+	Last        bool // the task has cost what it may, so no policy begins
 }
 
 // Extracted creates the task's row from the first layer's output and begins its first policy, or ends the task with a
@@ -56,7 +57,9 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.Put(t)
-	c.beginPrompt(1)
+	if !e.Last {
+		c.beginPrompt(1)
+	}
 	c.Made = t
 	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	return c.done()
