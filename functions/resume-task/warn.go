@@ -49,16 +49,23 @@ func (h *Handler) warn(ctx context.Context, a *task.Aggregate, s tenancy.Setting
 	h.warned[a.Head.TenantID] = h.occasion(s)
 }
 
-// warnOne sends one administrator a direct message, once for each occasion.
+// warnOne sends one administrator a direct message, once for each occasion. Slack isn't asked about one who has it.
 func (h *Handler) warnOne(ctx context.Context, t tenancy.Tenant, user string, s tenancy.Settings) error {
+	r := task.Request{TeamID: t.TeamID, User: user, ChannelType: "im", Source: task.SourceAgentContainer}
+	tell := func() (aggregate.Change, aggregate.Ref) {
+		about := user + " " + h.occasion(s)
+		return task.Tell(t.ID, r, task.ReasonNearlyFull, about, strconv.Itoa(s.MaxOpenTasks.Tenant), h.Now())
+	}
+	_, ref := tell()
+	if _, err := h.Store.Head(ctx, ref); !errors.Is(err, aggregate.ErrNotFound) {
+		return err
+	}
 	channel, err := h.Slack.OpenDM(ctx, user)
 	if err != nil {
 		return fmt.Errorf("open the direct messages of %s: %w", user, err)
 	}
-	r := task.Request{
-		TeamID: t.TeamID, User: user, Channel: channel, ChannelType: "im", Source: task.SourceAgentContainer,
-	}
-	c, _ := task.Tell(t.ID, r, task.ReasonNearlyFull, user+" "+h.occasion(s), strconv.Itoa(s.MaxOpenTasks.Tenant), h.Now())
+	r.Channel = channel
+	c, _ := tell()
 	if err := h.Store.Create(ctx, c); err != nil && !errors.Is(err, aggregate.ErrExists) {
 		return fmt.Errorf("warn %s: %w", user, err)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/function"
 )
 
 // refusal is an error response of AWS in the form of the service's protocol.
@@ -102,6 +103,9 @@ func calls() map[string]func(context.Context, aws.Config) error {
 			_, err := lambda.NewFromConfig(c).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
 			return err
 		},
+		"a function": func(ctx context.Context, c aws.Config) error {
+			return function.At(c, "f").Call(ctx, nil, new(struct{}))
+		},
 		"S3": func(ctx context.Context, c aws.Config) error {
 			_, err := s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = true }).GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
 			return err
@@ -171,6 +175,9 @@ func TestWhatAWSRefusesForGood(t *testing.T) {
 		{"Lambda", restJSON(404, "ResourceNotFoundException"), errorclass.Internal},
 		{"Lambda", restJSON(429, "TooManyRequestsException"), errorclass.Unavailable},
 		{"Lambda", restJSON(502, "EC2UnexpectedException"), errorclass.Unavailable},
+		{"a function", restJSON(403, "AccessDeniedException"), errorclass.Internal},
+		{"a function", restJSON(429, "TooManyRequestsException"), errorclass.Unavailable},
+		{"a function", refusal{200, "", http.Header{"X-Amz-Function-Error": {"Unhandled"}}, `{}`}, errorclass.Unavailable},
 		{"S3", restXML(403, "AccessDenied"), errorclass.Internal},
 		{"S3", restXML(403, "InvalidAccessKeyId"), errorclass.Internal},
 		{"S3", restXML(404, "NoSuchKey"), errorclass.Internal},

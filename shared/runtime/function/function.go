@@ -104,8 +104,10 @@ func (f *Function) invoke(ctx context.Context, kind string, in any) ([]byte, err
 		return out, m, err
 	}
 	_, _, err = f.attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(attempt))
-	if err != nil {
-		return nil, fmt.Errorf("call %s: %w", f.name, err)
+	if err != nil { // as the SDK wraps it, by which errorclass knows a call without an answer
+		return nil, fmt.Errorf("call %s: %w", f.name, &smithy.OperationError{
+			ServiceID: "Lambda", OperationName: "Invoke", Err: err,
+		})
 	}
 	return answer, nil
 }
