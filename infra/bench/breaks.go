@@ -193,7 +193,6 @@ func (m *Measured) boundsOfTable() []bound {
 
 func (m *Measured) boundsOfOthers() []bound {
 	p := m.Calls.Quiet
-	requests := p.Functions["receive-event"].Invocations + p.Functions["receive-interaction"].Invocations
 	const more = "ask for more"
 	states := func(name string, limit, each float64, what, then string) bound {
 		return perSecond("Step Functions, "+name, "all", limit, each, what, ofMemory, then)
@@ -201,7 +200,7 @@ func (m *Measured) boundsOfOthers() []bound {
 	elsewhere := states("transitions in Tokyo", 800, p.Transitions, "transitions", more)
 	elsewhere.aside = true
 	return []bound{
-		elsewhere, perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, requests, "requests", ofTemplate,
+		elsewhere, perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, p.requests(), "requests", ofTemplate,
 			"raise it; Slack sends again"),
 		states("transitions", 5000, p.Transitions, "transitions", more),
 		states("StartExecution", 300, startsPerTask, "start", "the sweeper starts them later; ask for more"),
