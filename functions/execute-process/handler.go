@@ -105,17 +105,7 @@ var errNoTime = errors.New("no time for the call")
 // the newest rows, so the loop ends after a cancel, at a gate, for another run, or for lack of time. The run then
 // continues at the next state that the rows name. The rows are read again only after a turn that did not return them.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		// A new attempt waits until the previous attempt's session is closed.
-		if a.OpenSession() != nil && a.Head.Run == in.Run {
-			return aggregate.Change{}, nil
-		}
-		c, err := a.StartExecution(in.Run, h.Now())
-		if err == nil && !a.Execution().Managed() && timeLeft(ctx) >= minTurn { // see start
-			return aggregate.Change{}, nil
-		}
-		return c, err
-	})
+	a, err := h.begin(ctx, in)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
 	}
@@ -164,6 +154,22 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return aggregate.Next{}, fmt.Errorf("%w: %w", errNoProgress, moved)
 		}
 	}
+}
+
+// begin starts an execution with a managed session. Others are started together with their first claim (job.start),
+// unless too little time is left for that.
+func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate, error) {
+	return h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		// A new attempt waits until the previous attempt's session is closed.
+		if a.OpenSession() != nil && a.Head.Run == in.Run {
+			return aggregate.Change{}, nil
+		}
+		c, err := a.StartExecution(in.Run, h.Now())
+		if err == nil && !a.Execution().Managed() && timeLeft(ctx) >= minTurn {
+			return aggregate.Change{}, nil
+		}
+		return c, err
+	})
 }
 
 // advance starts the execution, runs the next step, or completes the execution when all steps are done. It returns the

@@ -50,8 +50,8 @@ const (
 	// turnLasts is how long a turn stays valid: the tasks that the sweeper requests in one minute are drawn within the
 	// next. A task with an older turn reserves a new one.
 	turnLasts = 3 * time.Minute
-	// mostShort is the longest wait for Slack's rate limits before the message is received again: a gate of the same
-	// task may open meanwhile, whose message waits behind this one.
+	// mostShort is the longest wait for Slack's rate limits before the message is received again: calls may be left
+	// earlier than its turn says.
 	mostShort = 10 * time.Second
 	// mostHeld is how long a message waits when Slack has refused calls for more than a minute.
 	mostHeld = time.Minute
@@ -235,8 +235,7 @@ func (l *leftover) add(err error, u urgency) bool {
 
 // wait decides what happens to a message whose cards wait for Slack's rate limits: it returns later, or nil if the
 // sweeper will request the cards. The task reserves a turn and keeps it, so that tasks are drawn in the order of
-// arrival. When its turn is near, the message returns soon, because a gate of the same task may open meanwhile, whose
-// message waits behind this one.
+// arrival. When its turn is near, the message returns after mostShort at the latest.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
 	if s.until.Sub(now) > mostHeld {

@@ -135,7 +135,7 @@ func (m *Measured) boundsOfSlack() []bound {
 	const hourly = 30_000
 	events := m.Calls.Quiet.Functions["receive-event"].Invocations
 	return []bound{
-		pace("updates", "a workspace", updates), pace("posts of a channel", "a channel", posts),
+		pace("updates", "a workspace", updates), pace("posts of a channel, or of those in its group", "a channel", posts),
 		pace("posts", "a workspace", allPosts),
 		{"Slack's events", "a workspace", hourly / 60 / events,
 			fmt.Sprintf("%s an hour / 60 / %s", thousands(hourly), num(events)), ofEvents, "EventsLimitedAlarm: people ask again", false},
@@ -162,7 +162,7 @@ func (m *Measured) boundsOfLambda() []bound {
 			"ask for more; what is throttled comes again, runs go on"),
 		atOnce("`CardConcurrency`", float64(l.Cards), cards, "update-card", ofTemplate,
 			"raise it: it counts against the account's"),
-		atOnce(fmt.Sprintf("relay-changes' lanes, %d shards of %d", shards, l.Lanes), float64(l.Lanes*shards), relayed,
+		atOnce(fmt.Sprintf("relay-changes' batches at once, %d of each of %d shards", l.Parallel, shards), float64(l.Parallel*shards), relayed,
 			"relay-changes", ofTemplate, "nothing: the stream's shards split as the table grows"),
 		{fmt.Sprintf("seal-audit, one batch of %d at a time", l.Batch), "a shard", 60 / batch * float64(l.Batch) / entries,
 			fmt.Sprintf("60 s / %.2f s × %d / %s entries", batch, l.Batch, num(entries)), ofTemplate,
@@ -193,7 +193,6 @@ func (m *Measured) boundsOfTable() []bound {
 
 func (m *Measured) boundsOfOthers() []bound {
 	p := m.Calls.Quiet
-	requests := p.Functions["receive-event"].Invocations + p.Functions["receive-interaction"].Invocations
 	const more = "ask for more"
 	states := func(name string, limit, each float64, what, then string) bound {
 		return perSecond("Step Functions, "+name, "all", limit, each, what, ofMemory, then)
@@ -201,7 +200,7 @@ func (m *Measured) boundsOfOthers() []bound {
 	elsewhere := states("transitions in Tokyo", 800, p.Transitions, "transitions", more)
 	elsewhere.aside = true
 	return []bound{
-		elsewhere, perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, requests, "requests", ofTemplate,
+		elsewhere, perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, p.requests(), "requests", ofTemplate,
 			"raise it; Slack sends again"),
 		states("transitions", 5000, p.Transitions, "transitions", more),
 		states("StartExecution", 300, startsPerTask, "start", "the sweeper starts them later; ask for more"),

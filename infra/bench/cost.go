@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strconv"
+
+	"ringi/infra/bench/openload"
 )
 
 // Prices in dollars, on demand, in us-east-1. The page names their sources.
@@ -26,16 +28,25 @@ const (
 const (
 	models, modelSeconds = 3.0, 10.0 // model calls, and the duration of each
 	stepsSeconds         = 20.0      // of all steps and the summary, in one invocation
-	cardSeconds          = 0.5
 	otherSeconds         = 0.1
 	small, large         = 0.25, 0.5 // GB of memory: most functions, and execute-process
-	apiCalls, logKB      = 4.0, 25.0
+	logKB                = 25.0
 	traced               = 0.05
 	duePerTask           = 60.0 // write units of a task in the partitions DUE#0 to DUE#7
-	streamRecords        = 45.0
 	startsPerTask        = 1.0
 	openHours            = 4.0
 )
+
+// cardSeconds is how long a drawing takes, as the simulated loads have it.
+func (p Pipeline) cardSeconds() float64 {
+	use := p.uses()["update-card"]
+	return openload.Seconds(use) / use.Invocations
+}
+
+// requests is how many requests of Slack's a task takes.
+func (p Pipeline) requests() float64 {
+	return p.Functions["receive-event"].Invocations + p.Functions["receive-interaction"].Invocations
+}
 
 // bill returns the table of what 1,000 tasks cost, and a sentence about contests.
 func (m *Measured) bill() string {
@@ -43,6 +54,7 @@ func (m *Measured) bill() string {
 	var sum float64
 	p, contest := m.Calls.Quiet, m.Contest.total()
 	f, cards := p.total(), p.Functions["update-card"].Invocations
+	drawn, apiCalls := round(p.cardSeconds()), p.requests()
 	sent, put, get := p.Actions["SQS.SendMessage"], p.Actions["S3.PutObject"], p.Actions["S3.GetObject"]
 	decrypted, signed := p.Actions["KMS.Decrypt"], p.Actions["KMS.Sign"]
 	add := func(what, amount string, each float64) {
@@ -59,7 +71,7 @@ func (m *Measured) bill() string {
 	add("Lambda, three models' answers", gbSeconds(models, modelSeconds, small), models*modelSeconds*small*perGBSecond)
 	add("Lambda, carrying out five steps and the summary", gbSeconds(1, stepsSeconds, large),
 		stepsSeconds*large*perGBSecond)
-	add("Lambda, cards", gbSeconds(cards, cardSeconds, small), cards*cardSeconds*small*perGBSecond)
+	add("Lambda, cards", gbSeconds(cards, drawn, small), cards*drawn*small*perGBSecond)
 	add("Lambda, the rest", gbSeconds(others, otherSeconds, small), others*otherSeconds*small*perGBSecond)
 	add("Lambda, invocations", num(f.Invocations), f.Invocations*perInvocation)
 	add("SQS FIFO", num(sent)+" sent, as many received and deleted", 3*sent*perQueueCall)
@@ -97,7 +109,13 @@ func (m *Measured) limits() string {
 	keys := p.Actions["KMS.Decrypt"] + p.Actions["KMS.Sign"]
 	t.row("limit", "per task", "10 a second", "100 a second", "1,000 a second")
 	t.row("---", "---", "---", "---", "---")
-	seconds := models*modelSeconds + stepsSeconds + cards*cardSeconds + (f.Invocations-models-1-cards)*otherSeconds
+	drawn, apiCalls := round(p.cardSeconds()), p.requests()
+	seconds := models*modelSeconds + stepsSeconds + cards*drawn + (f.Invocations-models-1-cards)*otherSeconds
+	var records float64
+	for _, n := range p.kinds() {
+		records += n
+	}
+	perSecond := float64(m.Load.Limits.Cards) / drawn
 	t.row("**Slack, one workspace**: chat.update 50 a minute (Tier 3), chat.postMessage one a second and channel",
 		"4 posts and 4 updates that must be; up to 9 more show progress, while there is room",
 		"**11 tasks a minute and workspace**, 30 in one minute once: 50 to 200 workspaces", "500 to 2,000", "5,000 to 20,000")
@@ -106,7 +124,8 @@ func (m *Measured) limits() string {
 		amount, most float64
 		notes        [3]string
 	}{
-		{"**update-card's own**: `CardConcurrency` 250, 0.5 s each, 500 a second", num(cards), cards, 500, [3]string{}},
+		{fmt.Sprintf("**update-card's own**: `CardConcurrency` %d, %s s each, %.0f a second",
+			m.Load.Limits.Cards, num(drawn), perSecond), num(cards), cards, perSecond, [3]string{}},
 		{"Lambda, 1,000 at once", fmt.Sprintf("%.0f s in all", seconds), seconds, 1000, [3]string{}},
 		{"DynamoDB, 40,000 write units a table; a new one begins with 4,000", fmt.Sprintf("%.0f", f.Write+f.Index), f.Write + f.Index, 40_000, [3]string{" (warm it)"}},
 		{"DynamoDB, 1,000 write units a partition: `DUE#0–7` takes each change of a head, twice when it is due at another time",
@@ -114,7 +133,7 @@ func (m *Measured) limits() string {
 		{"Step Functions, StartExecution 300 a second", num(startsPerTask), startsPerTask, 300, [3]string{}},
 		{"Step Functions, 5,000 transitions a second; in Tokyo 800", num(p.Transitions), p.Transitions, 5000, [3]string{1: " (**Tokyo**)"}},
 		{"Step Functions, 1,000,000 open executions [20]; a task waits hours for people", "4 hours", openHours * 3600, 1_000_000, [3]string{}},
-		{"stream: a shard gives 1,000 records or 1 MB a second; shards split by themselves", num(streamRecords) + " records", streamRecords, 1e9, [3]string{}},
+		{"stream: a shard gives 1,000 records or 1 MB a second; shards split by themselves", fmt.Sprintf("%.0f records", records), records, 1e9, [3]string{}},
 		{"**API Gateway**: the template's `ThrottlingRateLimit`, 100 requests a second; an account has 10,000", num(apiCalls), apiCalls, 100, [3]string{}},
 		{"KMS, 10,000 requests a second, in Tokyo 5,500 [21]", num(keys), keys, 10_000, [3]string{}},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/infra/bench/openload"
 	"ringi/shared/runtime/expect"
 )
 
@@ -29,19 +30,25 @@ func TestPagesAreMadeOfTheBaseline(t *testing.T) {
 
 func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 	m := &Measured{Contest: &Contests{}, Calls: &Calls{Quiet: Pipeline{
-		Functions: map[string]Usage{"draft-prompt": {Invocations: 34, Write: 300, Index: 100, Read: 200}, "update-card": {Invocations: 20}},
-		Actions:   map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10, "KMS.Sign": 10}, Transitions: 10,
-	}}}
+		Functions: map[string]Usage{
+			"draft-prompt": {Invocations: 30, Write: 300, Index: 100, Read: 200}, "receive-event": {Invocations: 3},
+			"receive-interaction": {Invocations: 1}, "update-card": {Invocations: 20, AWS: 80, Slack: 20},
+		},
+		Actions: map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10, "KMS.Sign": 10}, Transitions: 10,
+	}}, Load: &Load{Limits: openload.Limits{Cards: 250}}}
 	bill := m.bill()
 	for _, row := range []string{
 		"| Step Functions | 10 transitions | 0.250 |",
 		"| DynamoDB writes | 300 units of the table, 100 of its indexes | 0.250 |",
 		"| Lambda, the rest | 30 × 0.1 s × 256 MB = 0.8 GB-s | 0.010 |",
 		"| KMS, for credentials and the audit log's chain | 10 Decrypt, 10 Sign | 0.180 |",
-		"| **AWS in all** |  | **1.10** |",
+		"| Lambda, cards | 20 × 0.25 s × 256 MB = 1.2 GB-s | 0.017 |", // 20 ms + 4 × 7.5 ms + 200 ms
+		"| API Gateway | 4 requests | 0.004 |",
+		"| **AWS in all** |  | **1.09** |",
 	} {
 		expect.Has(t, bill, row+"\n", "the bill")
 	}
+	expect.Has(t, m.limits(), "`CardConcurrency` 250, 0.25 s each, 1000 a second | 20 | 200 | **2,000** |", "cards")
 	expect.Has(t, m.limits(), "| 400 | 4,000 (warm it) | 40,000 | **400,000** |",
 		"of 40,000 write units only more is over the limit")
 }

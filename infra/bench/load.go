@@ -28,8 +28,8 @@ var (
 	allPosts = openload.Budget{Calls: 10, Window: 3 * time.Second}
 )
 
-// moreCards is the CardConcurrency of the loads that show what comes next when it is raised.
-const moreCards = 50
+// fewCards is the CardConcurrency of the loads that show what one for a new account does.
+const fewCards = 5
 
 // An account's and a new table's limits in AWS. A new table on demand takes 4,000 write units a second, a partition
 // 1,000; a partition is a shard of the stream.
@@ -55,10 +55,10 @@ func (m *Measured) reckonLoad(root string, arrivals time.Duration) error {
 		return err
 	}
 	m.Load = &Load{Arrivals: arrivals, Uses: calls.Quiet.uses(), Limits: limits, of: calls}
-	for _, cards := range []int{limits.Cards, moreCards} {
+	for _, cards := range []int{limits.Cards, fewCards} {
 		for _, rate := range []float64{1, 10, 100} {
 			for _, workspaces := range []int{1, 10, 50} {
-				if cards == moreCards && rate < 100 {
+				if cards == fewCards && rate < 100 {
 					continue
 				}
 				limits.Cards = cards
@@ -106,7 +106,7 @@ func deployed(root string) (openload.Limits, error) {
 		case updater:
 			l.Cards = f.Queues[0].Concurrency
 		case relay:
-			l.Lanes = f.Streams[0].Parallel
+			l.Parallel = f.Streams[0].Parallel
 		case sealer:
 			l.Batch, l.Window = f.Streams[0].BatchSize, f.Streams[0].Window
 		}

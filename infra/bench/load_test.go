@@ -36,7 +36,7 @@ func TestLoadsFollowWhatIsMeasured(t *testing.T) {
 // The numbers of API Gateway and of Slack's pace are those of the template and of update-card.
 func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 	l := expect.Value(deployed("../.."))(t)
-	expect.That(t, l.Cards >= 2 && l.Lanes == 10 && l.Batch == 100 && l.Window > 0, "%+v", l)
+	expect.That(t, l.Cards >= 2 && l.Parallel == 10 && l.Batch == 100 && l.Window > 0, "%+v", l)
 	template := string(expect.Value(os.ReadFile("../../template.yaml"))(t))
 	for name, want := range map[string]string{"ThrottlingRateLimit": num(l.RequestsPerSecond), "ThrottlingBurstLimit": num(l.Burst)} {
 		found := regexp.MustCompile(name+`: (\d+)\n`).FindAllStringSubmatch(template, -1)
@@ -46,9 +46,12 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 	for _, line := range []string{
 		"updates, updateWindow = 10, 13 * time.Second", "posts, postWindow = 3, 3500 * time.Millisecond",
 		"allPosts, allPostWindow = 10, 3 * time.Second", "return max(1, n/5)", "return max(1, n/2)",
+		"const channelSlots = 4",
 	} {
 		expect.Has(t, pace, line, "update-card's pace; change it in infra/bench/load.go, too")
 	}
+	queue := string(expect.Value(os.ReadFile("../../shared/decide/effect/lane.go"))(t))
+	expect.Has(t, queue, "\nconst lanes = 4\n", "the lanes for cards; change them in infra/bench/openload, too")
 	expect.That(t, updates.Calls == 10 && updates.Window.Seconds() == 13 && posts.Calls == 3 && posts.Window.Milliseconds() == 3500 &&
 		allPosts.Calls == 10 && allPosts.Window.Seconds() == 3, "%+v %+v %+v", updates, posts, allPosts)
 }
@@ -66,7 +69,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 			Rows:        map[string]map[string]float64{"QUOTA": {"x": 6}, "AUDIT": {"x": 5}, "USAGE by single writes": {"x": 4}},
 			Transitions: 20,
 		}},
-		Load: &Load{Limits: openload.Limits{Cards: 5, Lanes: 10, Batch: 100}},
+		Load: &Load{Limits: openload.Limits{Cards: 5, Parallel: 10, Batch: 100}},
 	}
 	m.Load.Uses = m.Calls.Quiet.uses()
 	s := tenancy.DefaultSettings()
@@ -78,7 +81,7 @@ func TestBoundsAreTheirFormulas(t *testing.T) {
 		"| Slack's pace: updates | 11.5 | a workspace | 10 in 13s, 46 a minute / 4 |",
 		"| Slack's events | 250 | a workspace | 30,000 an hour / 60 / 2 |",
 		"| `CardConcurrency` | 120 | all | 5 at once × 60 s / 2.5 s of update-card |", // 10 × 20 ms + 40 × 7.5 ms + 10 × 200 ms
-		"| relay-changes' lanes, 4 shards of 10 | 4,800 | all | 40 at once × 60 s / 0.5 s of relay-changes |",
+		"| relay-changes' batches at once, 10 of each of 4 shards | 4,800 | all | 40 at once × 60 s / 0.5 s of relay-changes |",
 		"| API Gateway, `ThrottlingRateLimit` | 1,500 | all | 100 a second × 60 / 4 requests |",
 		"| DynamoDB, a new table's write units | 2,400 | all | 4,000 a second × 60 / 100 units |",
 		"`QUOTA#<tenant>`, each row twice in a transaction | 5,000 | a workspace | 1,000 a second × 60 / 12 units |",

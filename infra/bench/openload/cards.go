@@ -12,14 +12,17 @@ type pace struct {
 	line time.Duration // when the next turn begins
 }
 
-// take takes a call unless fewer than spare would be left. It returns when one is free otherwise.
-func (p *pace) take(now time.Duration, spare int) (free time.Duration, ok bool) {
-	if nth := max(0, p.Calls-1-spare); len(p.last) > nth && p.last[nth]+p.Window > now {
-		return p.last[nth] + p.Window, false
+// free returns when a call is free of which spare others are left, now or later.
+func (p *pace) free(now time.Duration, spare int) time.Duration {
+	if nth := max(0, p.Calls-1-spare); len(p.last) > nth {
+		return max(now, p.last[nth]+p.Window)
 	}
+	return now
+}
+
+func (p *pace) take(now time.Duration) {
 	p.last = slices.Insert(p.last, 0, now)
 	p.last = p.last[:min(len(p.last), p.Calls)]
-	return 0, true
 }
 
 // turn reserves a place in line.
@@ -64,46 +67,87 @@ func (r *request) draws(m method, u urgency, done func()) func() {
 	}
 }
 
-// card is one receive of a drawing's message. late: it has waited for its turn.
+// lane is a group of the card queue: one invocation at a time handles its messages, in order.
+type lane struct {
+	busy bool
+	line []func()
+}
+
+// enter lets do begin when the messages before it have left the lane. do calls leave at its end.
+func (l *lane) enter(do func(leave func())) {
+	begin := func() {
+		do(func() {
+			if l.busy = len(l.line) > 0; l.busy {
+				next := l.line[0]
+				l.line = l.line[1:]
+				next()
+			}
+		})
+	}
+	if l.busy {
+		l.line = append(l.line, begin)
+		return
+	}
+	l.busy = true
+	begin()
+}
+
+// laneOf returns the lane of a drawing's messages. Updates that show progress have one of their own.
+func (r *request) laneOf(m method, u urgency) *lane {
+	if m == update && u == progress {
+		return &r.w.progress
+	}
+	return &r.w.cards[r.lane]
+}
+
+// card is one receive of a drawing's message. late: it has waited for its turn, outside of its lane.
 func (r *request) card(m method, u urgency, late bool, since time.Duration, done func()) {
 	use := r.Uses["update-card"]
 	n := max(1, use.Invocations)
-	r.enter(r.pool("update-card", r.Limits.Cards), since, func(free func()) {
-		r.after(r.calls(use.AWS/n, aws), func() {
-			until, ok := r.pass(m, u, late)
-			switch {
-			case !ok && u == progress:
-				r.out.Skipped++
+	r.laneOf(m, u).enter(func(leave func()) {
+		r.enter(r.pool("update-card", r.Limits.Cards), since, func(free func()) {
+			r.after(r.calls(use.AWS/n, aws), func() {
+				until, ok := r.pass(m, u, late)
+				if ok {
+					r.after(r.draw(slack), func() { free(); leave(); r.shown(done) })
+					return
+				}
 				free()
-			case !ok:
-				free()
+				leave()
+				if u == progress {
+					r.out.Skipped++
+					return
+				}
 				if !late {
 					r.out.PaceWaits++
 				}
 				r.at(until, func() { r.card(m, u, true, r.now, done) })
-			default:
-				r.after(r.draw(slack), func() { free(); r.shown(done) })
-			}
+			})
 		})
 	})
 }
 
-// pass asks for Slack's pace, and for a turn if there is none.
+// pass takes the calls of Slack's pace with one write, all or none, and a turn if there is none.
 func (r *request) pass(m method, u urgency, late bool) (time.Duration, bool) {
 	all := []*pace{r.w.updates}
 	if m == post {
-		all = []*pace{r.w.posts[r.channel], r.w.allPosts}
+		all = []*pace{r.w.posts[r.w.slots[r.channel]], r.w.allPosts}
+	}
+	r.write("PACE#", r.w.nth, 1)
+	for _, p := range all {
+		free := p.free(r.now, spare(u, p.Calls))
+		switch {
+		case free <= r.now:
+			continue
+		case late: // others that are late come then, too
+			free += r.draw(span{ms, 2 * time.Second})
+		case u != progress:
+			free = max(free, p.turn(r.now))
+		}
+		return free, false
 	}
 	for _, p := range all {
-		r.write("PACE#", r.w.nth, 1)
-		if free, ok := p.take(r.now, spare(u, p.Calls)); !ok {
-			if late { // others that are late come then, too
-				free += r.draw(span{ms, 2 * time.Second})
-			} else if u != progress {
-				free = max(free, p.turn(r.now))
-			}
-			return free, false
-		}
+		p.take(r.now)
 	}
 	return 0, true
 }

@@ -28,13 +28,13 @@ func (b Budget) PerMinute() float64 { return float64(b.Calls) / b.Window.Minutes
 type Limits struct {
 	Functions int // of all functions at once
 	Cards     int // of update-card
-	Lanes     int // of relay-changes, for each shard
+	Parallel  int // batches of relay-changes at once, for each shard
 	Shards    int
 	Batch     int           // records of seal-audit's batches
 	Window    time.Duration // for which it waits for a batch
 	// RequestsPerSecond and Burst are API Gateway's.
 	RequestsPerSecond, Burst float64
-	// Updates are of a workspace, Posts of a channel, AllPosts of a workspace.
+	// Updates are of a workspace, Posts of a group of its channels, AllPosts of a workspace.
 	Updates, Posts, AllPosts Budget
 }
 
@@ -68,8 +68,9 @@ const (
 	warmFor = 5 * time.Minute
 	// again is when what Lambda or API Gateway throttled comes again.
 	again = time.Second
-	// Channels is the number of a workspace's channels in which people ask.
-	Channels = 3
+	// Channels is the number of a workspace's channels in which people ask. channelSlots is how many groups of channels
+	// have a budget of posts each, cardLanes how many lanes of the queue a workspace has for cards besides progress.
+	Channels, channelSlots, cardLanes = 3, 4, 4
 	// units is what one row of a transaction costs, for each KiB.
 	units = 2
 	// grace is how long after the last arrival requests may still end.

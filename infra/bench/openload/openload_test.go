@@ -21,7 +21,7 @@ func plain() Load {
 		},
 		Rows: map[string]float64{"AUDIT": 5, "USAGE": 4},
 		Limits: Limits{
-			Functions: 1000, Cards: 20, Lanes: 10, Shards: 4, Batch: 100, Window: 2 * time.Second, RequestsPerSecond: 100,
+			Functions: 1000, Cards: 20, Parallel: 10, Shards: 4, Batch: 100, Window: 2 * time.Second, RequestsPerSecond: 100,
 			Burst: 200, Updates: Budget{10, 13 * time.Second}, Posts: Budget{3, 3500 * ms}, AllPosts: Budget{10, 3 * time.Second},
 		},
 	}
@@ -31,7 +31,7 @@ func TestALoadWithRoomGoesThrough(t *testing.T) {
 	l := plain()
 	r := Run(l)
 	expect.That(t, r.Asked > 90 && r.Asked < 150 && r.Completed == r.Asked, "%d of %d", r.Completed, r.Asked)
-	expect.That(t, r.Throttled == 0 && r.OldestCard < 100*ms && r.OldestChange < 100*ms, "%+v", r)
+	expect.That(t, r.Throttled == 0 && r.OldestCard < time.Second && r.OldestChange < 100*ms, "%+v", r)
 	// A message passes five invocations or hand-overs at least; nobody waits for people or models there.
 	expect.That(t, r.FirstCard.P50 > 300*ms && r.FirstCard.P50 < 1500*ms && r.Resumed.P50 > 100*ms && r.Resumed.P50 < 1500*ms, "%+v", r)
 	// Three models of 8 s at least, two people of 30 s at least, and the work.
@@ -56,10 +56,10 @@ func TestEachLimitIsSeen(t *testing.T) {
 		seen    func(r Result) bool
 	}{
 		"one card at once":         {func(l *Load) { l.Limits.Cards = 1; l.Rate = 20 }, func(r Result) bool { return r.OldestCard > 10*time.Second && r.AtOnce["update-card"] == 1 }},
-		"one lane":                 {func(l *Load) { l.Limits.Lanes, l.Limits.Shards, l.Rate = 1, 1, 150 }, func(r Result) bool { return r.OldestChange > time.Second }},
+		"one batch at once":        {func(l *Load) { l.Limits.Parallel, l.Limits.Shards, l.Rate = 1, 1, 150 }, func(r Result) bool { return r.OldestChange > time.Second }},
 		"three functions":          {func(l *Load) { l.Limits.Functions = 3 }, func(r Result) bool { return r.Throttled > 0 && r.AtOnce["all"] == 3 }},
 		"a slow gateway":           {func(l *Load) { l.Limits.RequestsPerSecond, l.Limits.Burst = 0.2, 1 }, func(r Result) bool { return r.Throttled > 0 && r.AtOnce["all"] > 3 }},
-		"few updates":              {func(l *Load) { l.Limits.Updates.Window *= 4 }, func(r Result) bool { return r.PaceWaits > 10*before.PaceWaits+10 && r.Skipped > before.Skipped }},
+		"few updates":              {func(l *Load) { l.Limits.Updates.Window *= 4 }, func(r Result) bool { return r.PaceWaits > 5*before.PaceWaits+10 && r.Skipped > before.Skipped }},
 		"few posts":                {func(l *Load) { l.Limits.AllPosts.Window *= 20 }, func(r Result) bool { return r.FirstCard.P99 > 10*time.Second }},
 		"slow seals":               {func(l *Load) { l.Limits.Shards, l.Limits.Batch, l.Rate, l.Workspaces = 1, 1, 400, 60 }, func(r Result) bool { return r.OldestEntry > 10*time.Second }},
 		"many in one counter":      {func(l *Load) { l.Workspaces, l.Rate = 1, 600 }, func(r Result) bool { return r.Conflicts > 0 }},
@@ -74,17 +74,26 @@ func TestEachLimitIsSeen(t *testing.T) {
 	}
 }
 
+// A workspace's backlog occupies no more functions than it has lanes for cards and progress.
+func TestAWorkspaceHasItsLanes(t *testing.T) {
+	l := plain()
+	l.Workspaces, l.Rate, l.Limits.Cards = 1, 100, 250
+	r := Run(l)
+	expect.That(t, r.AtOnce["update-card"] == cardLanes+1, "%d at once", r.AtOnce["update-card"])
+	l.Workspaces = 2
+	r = Run(l)
+	expect.That(t, r.AtOnce["update-card"] > cardLanes+1, "%d at once in two workspaces", r.AtOnce["update-card"])
+}
+
 func TestABudgetOfSlacksCalls(t *testing.T) {
 	p := &pace{Budget: Budget{3, 10 * time.Second}}
 	for i := range 3 {
-		_, ok := p.take(time.Duration(i)*time.Second, 0)
-		expect.That(t, ok, "call %d", i)
+		now := time.Duration(i) * time.Second
+		expect.Is(t, p.free(now, 0), now, "a call within the budget")
+		p.take(now)
 	}
-	free, ok := p.take(5*time.Second, 0)
-	expect.That(t, !ok && free == 10*time.Second, "a fourth within the window, free at %s", free)
-	_, ok = p.take(10*time.Second, 1)
-	expect.That(t, !ok, "it leaves none to spare")
-	_, ok = p.take(10*time.Second, 0)
-	expect.That(t, ok, "the window is over")
+	expect.Is(t, p.free(5*time.Second, 0), 10*time.Second, "a fourth within the window")
+	expect.Is(t, p.free(10*time.Second, 1), 11*time.Second, "one that leaves another to spare")
+	expect.Is(t, p.free(12*time.Second, 0), 12*time.Second, "after the window")
 	expect.Is(t, (Budget{10, 13 * time.Second}).PerMinute(), 600.0/13, "a minute")
 }

@@ -1,21 +1,30 @@
 package openload
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // workspace has what all requests of a workspace share.
 type workspace struct {
 	nth      int
 	updates  *pace
-	posts    []*pace // by channel
+	posts    []*pace // of each group of channels
+	slots    []int   // by channel: its group
 	allPosts *pace
+	cards    [cardLanes]lane
+	progress lane
 	open     int
 	counting time.Duration // when the last transaction on its counters ends
 }
 
-func newWorkspace(nth int, l Limits) *workspace {
+func newWorkspace(nth int, l Limits, random *rand.Rand) *workspace {
 	w := &workspace{nth: nth, updates: &pace{Budget: l.Updates}, allPosts: &pace{Budget: l.AllPosts}}
-	for range Channels {
+	for range channelSlots {
 		w.posts = append(w.posts, &pace{Budget: l.Posts})
+	}
+	for range Channels {
+		w.slots = append(w.slots, random.IntN(channelSlots))
 	}
 	return w
 }
@@ -25,6 +34,7 @@ type request struct {
 	*simulation
 	w       *workspace
 	channel int
+	lane    int // of its cards
 	asked   time.Duration
 	carded  bool
 	changes int // that the relay was given
@@ -33,7 +43,9 @@ type request struct {
 // ask is a message's arrival.
 func (s *simulation) ask() {
 	w := s.workspaces[s.random.IntN(len(s.workspaces))]
-	r := &request{simulation: s, w: w, channel: s.random.IntN(Channels), asked: s.now}
+	r := &request{
+		simulation: s, w: w, channel: s.random.IntN(Channels), lane: s.random.IntN(cardLanes), asked: s.now,
+	}
 	s.out.Asked++
 	s.arrive(func() {
 		s.invoke("receive-event", 0, func() { r.change(r.accept, r.draws(post, settled, nil)) })
@@ -59,7 +71,7 @@ func (r *request) change(effects ...func()) {
 	r.write("DUE#", r.random.IntN(8), units)
 	r.entries()
 	r.after(r.draw(stream), func() {
-		r.enter(r.pool("relay-changes", r.Limits.Lanes*r.Limits.Shards), r.now, func(free func()) {
+		r.enter(r.pool("relay-changes", r.Limits.Parallel*r.Limits.Shards), r.now, func(free func()) {
 			r.after(r.lasts("relay-changes"), func() {
 				free()
 				for _, effect := range effects {

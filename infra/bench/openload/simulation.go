@@ -56,7 +56,7 @@ func newSimulation(l Load) *simulation {
 		tokens: l.Limits.Burst, out: Result{Rate: l.Rate, Workspaces: l.Workspaces, Cards: l.Limits.Cards},
 	}
 	for i := range l.Workspaces {
-		s.workspaces = append(s.workspaces, newWorkspace(i, l.Limits))
+		s.workspaces = append(s.workspaces, newWorkspace(i, l.Limits, rand.New(rand.NewPCG(l.Seed, uint64(i)))))
 	}
 	for range l.Limits.Shards {
 		s.sealing = append(s.sealing, &batch{})
