@@ -227,7 +227,9 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	d.prepay(ctx, rows)
 	for i, c := range rows {
 		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
+		open := d.receipt.open
 		err := d.card(ctx, c, hashes[c.Key()])
+		d.receipt.open = d.receipt.open || open // saving one card ends no doubt about another
 		if err != nil {
 			err = fmt.Errorf("card %s: %w", c.Key(), err)
 		}

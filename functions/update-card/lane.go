@@ -42,6 +42,8 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received 
 	how := effect.Moved{Tries: effect.ReadTries(r.Body) + 1, Doubted: received.open}
 	if how.Tries <= mostTries {
 		how.Wait = pause(err, strconv.Itoa(how.Tries))
+	} else { // it stays there to the end, and a redrive from the dead-letter queue counts its receipts anew
+		how.Doubted = true
 	}
 	return h.aside(ctx, r, how, err)
 }

@@ -88,6 +88,7 @@ func TestWhatFailsWaitsLonger(t *testing.T) {
 	}
 	expect.That(t, waits[0] <= 2*time.Second && waits[9] >= 59*time.Second && waits[mostTries-1] <= 75*time.Second, "%v", waits)
 	in = w.moved(w.post(in, 1), w.Ref.ID)
+	expect.That(t, effect.ReadDoubted(*in.MessageBody), "a redrive would doubt nothing: %s", *in.MessageBody)
 	expect.That(t, !w.post(in, 1) && len(w.queue.sent) == 0 && len(w.queue.hidden) == 1, "it is moved for ever")
 }
 

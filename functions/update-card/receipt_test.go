@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -133,6 +134,37 @@ type unsaved struct{ Rows }
 
 func (u unsaved) ShownCard(context.Context, aggregate.Ref, *aggregate.Card, string, string, *aggregate.Head) error {
 	return errors.New("throttled")
+}
+
+// The doubt about one card outlives the update of the next one.
+func TestAnotherCardEndsNoDoubt(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.Prompted(tenancy.DefaultSettings())
+	w.done()
+	w.Cancel()
+	w.paced(0)
+	fault(webapi.Fault{Kind: webapi.Unavailable, Status: 500, Times: 1})(w) // after which Slack is called again
+	rows := &unsavedOnce{Rows: w.h.Rows}
+	w.h.Rows = rows
+	r := receipt{}
+	err := w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r)
+	expect.Must(t, err != nil && rows.saves > 1, "%d saves: %v", rows.saves, err)
+	expect.That(t, r.open, "nobody doubts the first card: %+v", r)
+}
+
+// unsavedOnce fails to save what the first message shows.
+type unsavedOnce struct {
+	Rows
+	saves int
+}
+
+func (u *unsavedOnce) ShownCard(
+	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head,
+) error {
+	if u.saves++; u.saves == 1 {
+		return errors.New("throttled")
+	}
+	return u.Rows.ShownCard(ctx, ref, c, by, hash, all)
 }
 
 // A message for progress is usually received once before its time.
