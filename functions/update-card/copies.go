@@ -74,7 +74,7 @@ func (d *drawing) copy(
 	}
 	set := d.settings
 	if c.CardType == task.CardOutcome { // no card, but a message to one person
-		set.Locale = d.language(ctx, c.User)
+		set.Locale = d.who.Language(ctx, d.Slack, d.place.Team, c.User, set.Locale, d.Now())
 	}
 	return k.Copy(a, c, set, link, d.Now())
 }

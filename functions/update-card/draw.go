@@ -138,6 +138,9 @@ func (d *drawing) ended(ctx context.Context, err error, left func(silence) error
 }
 
 func (d *drawing) show(ctx context.Context) error {
+	if err := d.doubt(ctx, d.a.Common().Cards); err != nil {
+		return err
+	}
 	ours, err := d.prepared(ctx)
 	if err != nil {
 		return err
@@ -208,9 +211,6 @@ func (d *drawing) shown(ctx context.Context) error {
 // change, and are read only for a card that is drawn. left reports whether some cards were skipped.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	rows := d.inOrder()
-	if err := d.doubt(ctx, rows); err != nil {
-		return true, err
-	}
 	var behind error
 	var over leftover
 	now := d.Now()

@@ -120,8 +120,8 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *rec
 	case tab:
 		return h.tab(of, ref, r)
 	}
-	if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 {
-		return later{wait, itsTime}
+	if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 || received.early {
+		return later{max(0, wait), itsTime}
 	}
 	if effect.ReadCopies(r.Body) {
 		err = h.copies(of, ref, effect.ReadHead(r.Body))

@@ -21,6 +21,7 @@ import (
 type receipt struct {
 	doubts bool // an earlier receipt may have left an update unsaved
 	open   bool // and so may this one
+	early  bool // it came before the message's time, by the queue's clock
 }
 
 // mostDoubted is the largest number of cards for which updates are saved with one write: so many may have to be drawn
@@ -32,11 +33,9 @@ const mostDoubted = 10
 func newReceipt(m events.SQSMessage) *receipt {
 	nth, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	first, err := strconv.ParseInt(m.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64)
-	if err == nil && time.UnixMilli(first).Before(effect.ReadAfter(m.Body).Add(-clocks)) {
-		nth-- // the first receipt came before the message's time
-	}
-	doubts := nth != 1 || effect.ReadDoubted(m.Body)
-	return &receipt{doubts, doubts}
+	early := err == nil && time.UnixMilli(first).Before(effect.ReadAfter(m.Body).Add(-clocks))
+	doubts := effect.ReadDoubted(m.Body) || nth != 1 && !(early && nth == 2) // the first of two came before its time
+	return &receipt{doubts: doubts, open: doubts, early: early && nth == 1}
 }
 
 // once reports whether updates are saved with one write.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strconv"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/slackstate"
 	"ringi/shared/store/storetest"
 )
 
@@ -102,7 +105,7 @@ func TestWhatLeavesNoUpdateUnsaved(t *testing.T) {
 		"Slack's pace":                    {func(w *world) { w.paced(updates) }, receipt{}, false},
 		"a refusal":                       {fault(webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Minute}), receipt{}, false},
 		"no answer, which is saved":       {fault(webapi.Fault{Kind: webapi.Unavailable}), receipt{}, false},
-		"a read before the doubt is gone": {func(w *world) { w.h.Store = unloaded{w.h.Store} }, receipt{true, true}, true},
+		"a read before the doubt is gone": {func(w *world) { w.h.Store = unloaded{w.h.Store} }, receipt{doubts: true, open: true}, true},
 		"a write after the update":        {func(w *world) { w.h.Rows = unsaved{w.h.Rows} }, receipt{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -176,4 +179,30 @@ func TestAReceiptBeforeItsTimeDoesNotCount(t *testing.T) {
 		m.Attributes["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(after.Add(first).UnixMilli(), 10)
 		expect.That(t, newReceipt(m).doubts == want, "first received %v: in doubt is %v", first, !want)
 	}
+}
+
+// A receipt that came before its time draws nothing, even if it is handled late.
+func TestAnEarlyReceiptIsGivenBack(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	h := w.Load().Head
+	m := received(1, fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":%d,"after":%d}`,
+		w.Ref.Tenant, w.Ref.ID, h.Rev, w.Now().Unix()))
+	m.Attributes["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(w.Now().Add(-3*clocks).UnixMilli(), 10)
+	var waits later
+	err := w.h.record(t.Context(), m, newReceipt(m))
+	expect.That(t, errors.As(err, &waits) && waits.cause == itsTime, "it is handled: %v", err)
+	w.shows()
+}
+
+// The doubt is acted on even where nothing can be drawn.
+func TestDoubtDoesNotWaitForSlack(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.done()
+	w.paced(0)
+	w.use("answers", 1, probeEvery)
+	expect.NoError(t, slackstate.Of(w.Store.Table()).NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
+	r := receipt{doubts: true, open: true}
+	_ = w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &r)
+	c := w.Load().Card("CARD#task")
+	expect.That(t, c.Hash == "" && !r.open, "hash %q, %+v", c.Hash, r)
 }
