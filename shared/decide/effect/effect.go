@@ -64,11 +64,10 @@ func New(cfg aws.Config, s Store, kinds aggregate.Kinds, machines map[string]str
 // ErrQueue is the only failure after which the relay returns a record to the stream.
 var ErrQueue = errors.New("the card queue does not take messages")
 
-// Run wakes runs whose gates no longer wait. It also starts the run that should be open if start is true or a wake-up
-// was refused; if that run has ended, the next one supersedes it. It returns how many effects it carried out. For the
-// sweeper these are repairs: effects that the relay has missed.
-func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (repairs int, err error) {
-	e := a.Effects(r.Now())
+// Run carries out a's effects but its cards: it wakes runs whose gates no longer wait. It also starts the run that
+// should be open if start is true or a wake-up was refused; if that run has ended, the next one supersedes it. It
+// returns how many effects it carried out. For the sweeper these are repairs: effects that the relay has missed.
+func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effects, start bool) (repairs int, err error) {
 	var errs []error
 	if e.Begin != nil {
 		began, err := r.Store.Decide(ctx, a.Ref(), e.Begin)
