@@ -196,9 +196,9 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.
 	return d, known, nil
 }
 
-// shown records that Slack shows the task at head.
+// shown records that Slack shows the task at head, unless nothing would follow from that.
 func (d *drawing) shown(ctx context.Context) error {
-	if d.head.ShownRev >= d.head.Rev && d.head.DrawAt == nil {
+	if d.head.DrawAt == nil && (d.head.ShownRev >= d.head.Rev || !d.a.Effects(d.Now()).Cards) {
 		return nil
 	}
 	if err := d.Store.Shown(ctx, d.ref, *d.head); err != nil {
