@@ -86,11 +86,30 @@ func TestAnEndIsAnnouncedOnce(t *testing.T) {
 	}
 }
 
+// takings counts writes of Slack's pace.
+type takings struct {
+	Pace
+	n int
+}
+
+func (p *takings) TakeCalls(
+	ctx context.Context, now time.Time, takes ...slackstate.Take,
+) (slackstate.Short, error) {
+	p.n++
+	return p.Pace.TakeCalls(ctx, now, takes...)
+}
+
+// The calls for the cards and for the message are one write, and nothing writes the head.
 func testAnnounced(t *testing.T, w *world) {
 	w.paced(0)
 	w.cancelled()
+	pace := &takings{Pace: w.h.Pace}
+	w.h.Pace = pace
 	w.done()
 	w.told(1)
+	alone, err := w.Store.Head(t.Context(), w.Ref)
+	expect.That(t, err == nil && alone.ShownRev < alone.Rev && pace.n == 1, "%v: %d writes of the pace, the head says %d",
+		err, pace.n, alone.ShownRev)
 	c, a := w.Load().Copies[0], w.Load()
 	expect.That(t, c.State == aggregate.CardPosted && c.ClaimedBy == "" && c.ClaimedAt == nil && c.Hash != "", "%+v", c)
 	expect.That(t, a.Head.ShownRev == a.Head.Rev && c.ShownRev == 0, "shown %d of %d", a.Head.ShownRev, a.Head.Rev)
