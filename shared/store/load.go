@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,7 +14,7 @@ import (
 
 // Load reads every row of an aggregate by one consistent query. It returns aggregate.ErrNotFound when the tenant has no
 // such aggregate, and ErrNewerSchema when a later release wrote a row in a newer form. Rows of unknown types are
-// skipped: a later release wrote them.
+// skipped: a later release wrote them. So are waits at gates that the run has left.
 func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	a, err := s.load(ctx, ref, "")
 	if err != nil {
@@ -22,7 +23,9 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 	if a.Root().Common().TenantID == "" {
 		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
 	}
-	a.Root().Common().See(a.Common().Cards)
+	head := a.Root().Common()
+	head.See(a.Common().Cards)
+	a.Common().Waits = slices.DeleteFunc(a.Common().Waits, func(w aggregate.Wait) bool { return w.Left(*head) })
 	return a, nil
 }
 

@@ -17,6 +17,8 @@ type Head struct {
 	CreatedAt  time.Time `json:"created_at"`
 	ChangedAt  time.Time `json:"changed_at"`
 	Newest     Newest    `json:"newest,omitempty"`
+	// Entered is when the run entered the last state of which a commit says so; see Wait.Left.
+	Entered *time.Time `json:"entered,omitempty"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See
