@@ -63,6 +63,6 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 		if a.Generating() != making { // another invocation has finished this version and it was decided
 			return aggregate.Change{}, nil
 		}
-		return in.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return v.Finish(a, in.Run, made, s, now()) })(a)
+		return v.Finish(a, in.Run, made, s, now())
 	})
 }
