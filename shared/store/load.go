@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,9 +22,7 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 	if a.Root().Common().TenantID == "" {
 		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
 	}
-	head := a.Root().Common()
-	head.See(a.Common().Cards)
-	a.Common().Waits = slices.DeleteFunc(a.Common().Waits, func(w aggregate.Wait) bool { return w.Left(*head) })
+	a.Root().Common().See(a.Common())
 	return a, nil
 }
 

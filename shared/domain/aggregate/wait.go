@@ -15,7 +15,7 @@ type Wait struct {
 
 // Left reports whether the run has certainly left the gate: it made a commit in a state that it entered later. A run
 // may have left it anyway.
-func (w Wait) Left(h Head) bool {
+func (w *Wait) Left(h *Head) bool {
 	return w.Run == h.Run && h.Entered != nil && w.Entered.Before(*h.Entered)
 }
 
