@@ -191,6 +191,8 @@ var mistakes = []struct {
 	{"an error in the wrong place", definitionFile, `"ResultPath": "$.error", "Next": "CloseTask"`, `"ResultPath": "$.failure", "Next": "CloseTask"`, "finds its error at $.error"},
 	{"a wait for ever", definitionFile, `"TimeoutSecondsPath": "$.timeout_seconds"`, `"TimeoutSeconds": 60`, "would wait for ever"},
 	{"a token for nobody", definitionFile, `"task_token.$": "$$.Task.Token"`, `"task_token.$": "$$.Execution.Id"`, "gives nobody its token"},
+	{"a state that says no time", definitionFile, `"run.$": "$.run", "entered.$": "$$.State.EnteredTime"`, `"run.$": "$.run"`, "DraftPrompt doesn't say when it was entered"},
+	{"tokens that expire before their run", definitionFile, `"TimeoutSeconds": 31000000`, `"TimeoutSeconds": 31100000`, "its tokens expire after"},
 	{"a fuse that ends the task", definitionFile, `"ErrorEquals": ["States.Timeout", "States.HeartbeatTimeout"]`, `"ErrorEquals": ["States.HeartbeatTimeout"]`, "burnt fuse"},
 	{"a fuse that is too short", definitionFile, `"TimeoutSeconds": 165`, `"TimeoutSeconds": 150`, "a little longer is wanted"},
 	{"a function that ends before its tools do", templateFile, "Timeout: 150", "Timeout: 120", "ExecuteProcessFunction ends after"},

@@ -164,6 +164,12 @@ func waitRule(s *stack, wrong report) {
 		wrong.where(string(st.ResultPath) != "null",
 			"%s: the answer to a token is a wake-up, and is dropped (ResultPath null)", name)
 	}
+	longest := time.Duration(s.pipeline.TimeoutSeconds) * time.Second
+	wrong.where(longest > pipeline.LongestRun, "a run lasts %s, and its tokens expire after %s", longest, pipeline.LongestRun)
+	for _, name := range []string{task.StateDraftPrompt, task.StatePlanProcess, task.StateExecuteProcess} {
+		wrong.where(s.pipeline.States[name].Parameters.Payload["entered.$"] == "",
+			"%s doesn't say when it was entered: what follows a gate proves that the run has left it", name)
+	}
 }
 
 // callRule: each state calls the function of its name, with ids only, and with a timeout slightly longer than the

@@ -77,9 +77,9 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (
 	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
 		return a, next, false, err
 	}
-	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+	a, err = h.Store.Decide(ctx, in.Ref(), in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.AskContest(in.Run, asked, h.Now())
-	})
+	}))
 	if errors.As(err, new(aggregate.ErrFull)) { // the day's budget has been used up meanwhile
 		a, err = h.skip(ctx, in, s, notForTeams(task.ContestNoBudget))
 		return a, next, false, err
@@ -99,11 +99,11 @@ func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Setting
 		why, detail = string(skip), ""
 	}
 	skipped := false // the first time that the step is here
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := a.SkipContest(in.Run, s.DraftContest.File, why, detail, h.Now())
 		skipped = !c.Empty()
 		return c, err
-	})
+	}))
 	if err == nil && skipped && why == task.ContestFiles {
 		metric.Count(metric.ContestUnusable, 1)
 		slog.ErrorContext(ctx, "the files of a contest can't be used", "tenant", in.Tenant, "task_id", in.Task, "err", wrong)

@@ -54,9 +54,9 @@ func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration,
 func (j *job) claim(ctx context.Context, a *task.Aggregate, x *ready) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
-	a, err := j.Store.DecideOn(within, a, func(a *task.Aggregate) (aggregate.Change, error) {
+	a, err := j.Store.DecideOn(within, a, j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ClaimStep(j.in.Run, x.call, j.Now())
-	})
+	}))
 	if errors.Is(err, aggregate.ErrConflict) {
 		return nil, aggregate.ErrMoved
 	}
@@ -90,7 +90,7 @@ func (x *ready) held(a *task.Aggregate, now time.Time) *ready {
 // start commits the execution's start, together with the first step's claim if nothing stands between, and makes that
 // step's call.
 func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	begin := func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(j.in.Run, j.Now()) }
+	begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
 	j.readAhead(ctx, a)
 	x := j.next(ctx, a, begin, keepWithin)
 	a, err := j.join(ctx, a, begin, x)

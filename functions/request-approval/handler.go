@@ -36,7 +36,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if in.Gate == "" || in.TaskToken == "" || in.Entered.IsZero() {
 		return aggregate.Next{}, fmt.Errorf("gate, task_token and entered are required: %w", errorclass.ErrBadInput)
 	}
-	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry}
+	wait := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: in.Run, Entered: in.Entered, Retry: in.Retry,
+		DeleteAfter: in.Entered.Add(pipeline.LongestRun).Unix()}
 	a, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the task: %w", err)

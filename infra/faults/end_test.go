@@ -32,7 +32,7 @@ var (
 	stampForm = regexp.MustCompile(`\b\d{10}(\.\d{6})?\b`)
 	// runOnly are attributes with counts, times or hashes of one run.
 	runOnly = map[string]bool{
-		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true, "due_at": true,
+		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true, "due_at": true, "entered": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
 		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
 	}
@@ -102,6 +102,9 @@ func (d *scenarioRun) end() (end, error) {
 	}
 	for _, row := range rows {
 		key := fmt.Sprint(row["SK"])
+		if row["type"] == "wait" {
+			continue // an answered token's row expires or was deleted; the scenario ended with no run that waits
+		}
 		if row["type"] == "usage" {
 			if key = "USAGE of " + fmt.Sprint(row["made"]); row["made"] == nil {
 				continue // repeating a model call after a crash costs again

@@ -156,13 +156,14 @@ func testGateReliesOnSettings(t *testing.T, other *taskStore) {
 
 func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	for n, fill := range []func(h *task.Head){
-		func(h *task.Head) { // an early release's, which notes no rows
+		func(h *task.Head) { // an early release's, which notes no rows and no state's time
 			h.Newest = ""
 			h.Usage = &aggregate.Usage{Calls: 10_000, Input: 1e9 + 1, Output: 1e9 + 1, Cached: 1e9 + 1, MS: 1e9 + 1, Cost: 1e12 + 1, Unpriced: 10_000}
 			h.Charged = []string{aggregate.NewID(), aggregate.NewID(), aggregate.NewID()}
 		},
 		func(h *task.Head) {
 			h.Newest = "1000000 TASK=1000000 PROMPT#0050=1000000 PROCESS#0050=1000000 EXECUTION#0050#999=1000000 GATE#0050#999#60=1000000"
+			h.Entered = h.PausedUntil
 		},
 	} {
 		ref := created(t, st, 8+100*n)

@@ -13,7 +13,7 @@ import (
 
 // Load reads every row of an aggregate by one consistent query. It returns aggregate.ErrNotFound when the tenant has no
 // such aggregate, and ErrNewerSchema when a later release wrote a row in a newer form. Rows of unknown types are
-// skipped: a later release wrote them.
+// skipped: a later release wrote them. So are waits at gates that the run has left.
 func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	a, err := s.load(ctx, ref, "")
 	if err != nil {
@@ -22,7 +22,7 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregat
 	if a.Root().Common().TenantID == "" {
 		return nil, fmt.Errorf("load %s: %w", ref, aggregate.ErrNotFound)
 	}
-	a.Root().Common().See(a.Common().Cards)
+	a.Root().Common().See(a.Common())
 	return a, nil
 }
 

@@ -65,6 +65,7 @@ func (s *suite) run(t *testing.T) {
 		{"decide on known rows", testDecideOn},
 		{"decide on two tasks", testDecideBoth},
 		{"waits", testWaits},
+		{"waits at gates that the run has left", testLeftWaits},
 		{"cards", testCards},
 		{"due", testDue},
 		{"many due", testDueMany},

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
@@ -50,6 +51,17 @@ func testWaits(t *testing.T, st *taskStore) {
 		})
 	}
 
+	t.Run("the row expires, but not while a run may wait", func(t *testing.T) {
+		was := held(t)[0]
+		for until, want := range map[time.Duration]int{time.Minute: 1, -time.Minute: 0} {
+			was.DeleteAfter = at().Add(until).Unix()
+			expect.NoError(t, st.PutWait(t.Context(), ref, was))
+			expect.Is(t, len(held(t)), want, "tokens that expire in", until.String())
+		}
+		was.DeleteAfter = 0
+		expect.NoError(t, st.PutWait(t.Context(), ref, was))
+	})
+
 	t.Run("only the token that was answered is dropped", func(t *testing.T) {
 		now := held(t)[0]
 		other := now
@@ -61,4 +73,27 @@ func testWaits(t *testing.T, st *taskStore) {
 		}
 		expect.Is(t, len(held(t)), 0, "the token is still there")
 	})
+}
+
+func testLeftWaits(t *testing.T, st *taskStore) {
+	for n, tt := range []struct {
+		name string
+		run  int
+		in   pipeline.Input // of the state that makes a commit
+		want int
+	}{
+		{"a state entered later", 1, pipeline.Input{Run: 1, Entered: at().Add(time.Millisecond)}, 0},
+		{"this state", 1, pipeline.Input{Run: 1, Entered: at()}, 1},
+		{"a state before the gate", 1, pipeline.Input{Run: 1, Entered: at().Add(-time.Second)}, 1},
+		{"a state of another run", 2, pipeline.Input{Run: 1, Entered: at().Add(time.Second)}, 1},
+		{"an earlier release", 1, pipeline.Input{Run: 1}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ref := created(t, st, 100+n)
+			w := aggregate.Wait{Gate: "PROMPT#0001", Token: "a", Run: tt.run, Entered: at()}
+			expect.NoError(t, st.PutWait(t.Context(), ref, w))
+			decided(t, st, ref, decision(tt.in.Entering(extract)), finishPrompt)
+			expect.Is(t, len(loaded(t, st, ref).Waits), tt.want, "waits")
+		})
+	}
 }

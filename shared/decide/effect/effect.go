@@ -98,11 +98,17 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effe
 	for _, w := range e.Wake {
 		refused, err := Wake(ctx, r.Runs, w.Token)
 		if err == nil {
-			repairs++
-			if w.Run == a.Root().Common().Run {
+			if !refused {
+				repairs++
+			}
+			current := w.Run == a.Root().Common().Run
+			if current {
 				start, open = start || refused, open || !refused
 			}
-			err = r.Store.DropWait(ctx, a.Ref(), w)
+			// If the run has work, its next commit proves that it has left the gate, and the row expires.
+			if refused || !current || e.Run == nil || w.DeleteAfter == 0 {
+				err = r.Store.DropWait(ctx, a.Ref(), w)
+			}
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("wake run %d at %s: %w", w.Run, w.Gate, err))

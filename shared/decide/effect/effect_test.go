@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -23,6 +24,9 @@ func TestEffects(t *testing.T) {
 		"a decision wakes the run that waits, and starts no other": testWakes,
 		"a refused token starts the run that the rows call for":    testRefused,
 		"every run that is not the head's is woken":                testOldRun,
+		"a run that has left its gate is not woken again":          testLeft,
+		"a run that may wait is woken until its token is refused":  testWakesAgain,
+		"a token that nothing proves answered is deleted":          testDeleted,
 		"a token that can't be answered stays":                     testUnanswered,
 		"a gate that waits is left alone":                          testWaiting,
 		"tokens are refused in three ways":                         testRefusals,
@@ -115,9 +119,60 @@ func testWakes(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%d woken, want 1", n)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if a := w.Load(); len(a.Waits) != 0 || a.Head.Run != 1 {
-		t.Errorf("waits %v, run %d", a.Waits, a.Head.Run)
+	expect.Is(t, w.Load().Head.Run, 1, "the head's run")
+}
+
+// entering commits a decision of the head's run in a state that it entered now.
+func entering(w *pipelinetest.World, decide task.Decision) {
+	in := w.In()
+	in.Entered = w.Now()
+	w.Decide(in.Entering(decide))
+}
+
+func testLeft(t *testing.T, w *pipelinetest.World) {
+	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Wait(w.Open())
+	w.Approve()
+	expect.Is(t, run(t, w, false), 1, "woken")
+	w.Later(time.Second)
+	entering(w, func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+	expect.Is(t, len(w.Load().Waits), 0, "waits")
+	expect.Is(t, run(t, w, false), 0, "woken again")
+	expect.Is(t, w.Transport.Count("SendTaskSuccess"), 1, "answers")
+	expect.Is(t, w.Transport.Count("DeleteItem"), 0, "deletions")
+}
+
+// The relay died after a commit, or its record came late: a commit that is no proof proves nothing.
+func testWakesAgain(t *testing.T, w *pipelinetest.World) {
+	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	late := w.In()
+	late.Entered = w.Now().Add(-time.Minute) // an invocation of the state before the gate
+	w.Wait(w.Open())
+	w.Approve()
+	w.Decide(late.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) }))
+	for i := range 3 {
+		expect.Is(t, len(w.Load().Waits), max(0, 1-i/2), "waits")
+		run(t, w, false)
 	}
+	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	expect.Is(t, w.Transport.Count("SendTaskSuccess"), 2, "answers, of which the second is refused")
+}
+
+func testDeleted(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	early := w.Wait(w.Open())
+	early.DeleteAfter = 0 // of an earlier release
+	expect.NoError(t, w.Store.PutWait(t.Context(), w.Ref, early))
+	w.Approve()
+	run(t, w, false)
+	expect.Is(t, len(w.Load().Waits), 0, "waits of an earlier release")
+
+	over := w.Another()
+	over.Prompted(tenancy.DefaultSettings())
+	over.Wait(over.Open())
+	over.Cancel()
+	run(t, over, false)
+	expect.Is(t, len(over.Load().Waits), 0, "waits of a task that is over")
 }
 
 func testRefused(t *testing.T, w *pipelinetest.World) {
@@ -139,6 +194,7 @@ func testOldRun(t *testing.T, w *pipelinetest.World) {
 	w.Restart()
 	run(t, w, false)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
+	expect.Is(t, len(w.Load().Waits), 0, "waits")
 	if s := w.Status(2); s != "" {
 		t.Errorf("run 2 is %s: an old run's token says nothing about the new one", s)
 	}

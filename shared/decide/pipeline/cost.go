@@ -41,7 +41,7 @@ func CommitGate(ctx context.Context, s interface {
 }, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
 	a, err := paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
 		for {
-			after, err := s.DecideOn(ctx, a, task.Charge(u, now, func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) }))
+			after, err := s.DecideOn(ctx, a, task.Charge(u, now, in.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) })))
 			if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
 				return after, err
 			}

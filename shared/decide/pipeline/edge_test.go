@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
@@ -147,4 +149,29 @@ func TestModelName(t *testing.T) {
 	s := tenancy.Settings{Model: "theirs"}
 	expect.Is(t, pipeline.ModelName("", s), "theirs")
 	expect.Is(t, pipeline.ModelName("demo", s), "demo")
+}
+
+func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
+	early, later := time.UnixMilli(1), time.UnixMilli(2)
+	for name, tt := range map[string]struct {
+		head aggregate.Head
+		in   pipeline.Input
+		want time.Time
+	}{
+		"the first":                          {aggregate.Head{Run: 2}, pipeline.Input{Run: 2, Entered: early}, early},
+		"a later state":                      {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, later},
+		"an earlier state":                   {aggregate.Head{Run: 2, Entered: &later}, pipeline.Input{Run: 2, Entered: early}, later},
+		"a commit that begins another run":   {aggregate.Head{Run: 3, Entered: &early}, pipeline.Input{Run: 2, Entered: later}, early},
+		"nothing, of an earlier release":     {aggregate.Head{Run: 2}, pipeline.Input{Run: 2}, time.Time{}},
+		"a definition of an earlier release": {aggregate.Head{Run: 2, Entered: &early}, pipeline.Input{Run: 2}, early},
+	} {
+		c, err := tt.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
+			return aggregate.Change{Head: &a.Head}, nil
+		})(&task.Aggregate{Head: task.Head{Head: tt.head}})
+		if err != nil || !aws.ToTime(c.Head.Common().Entered).Equal(tt.want) {
+			t.Errorf("%s: %v, %v", name, c.Head.Common().Entered, err)
+		}
+	}
+	none, err := in.Entering(func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })(&task.Aggregate{})
+	expect.That(t, err == nil && none.Empty(), "%+v, %v", none, err)
 }

@@ -10,8 +10,9 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Input is the input of every state. The Await states set Gate and the following fields, a Catch sets Error. Fields are
-// only ever added, because a run continues under the definition that it was started with.
+// Input is the input of every state. The Await states set Gate and the following fields, DraftPrompt, PlanProcess and
+// ExecuteProcess set Entered, a Catch sets Error. Fields are only ever added, because a run continues under the
+// definition that it was started with.
 type Input struct {
 	Tenant string `json:"tenant"`
 	Task   string `json:"task"`
@@ -29,12 +30,30 @@ type Input struct {
 	Team int `json:"team"` // of a contest: its team's place, from 1
 }
 
+// LongestRun is the state machine's TimeoutSeconds: no run waits for longer.
+const LongestRun = 31_000_000 * time.Second
+
 // Ref returns the aggregate: a task by Task, any other by Kind and ID.
 func (in Input) Ref() aggregate.Ref {
 	if in.Kind == "" {
 		return task.RefOf(in.Tenant, in.Task)
 	}
 	return aggregate.Ref{Tenant: in.Tenant, Kind: in.Kind, ID: in.ID}
+}
+
+// Entering returns decide with a note on the head when the run entered this state, which proves that it has left the
+// gates before. Under an earlier release's definition there is nothing to note.
+func (in Input) Entering(decide task.Decision) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		c, err := decide(a)
+		if c.Head == nil || c.Head.Common().Run != in.Run || in.Entered.IsZero() {
+			return c, err
+		}
+		if h := c.Head.Common(); h.Entered == nil || h.Entered.Before(in.Entered) {
+			h.Entered = &in.Entered
+		}
+		return c, err
+	}
 }
 
 // Output is the output of every function. All keys are always present so that every path in the definition resolves.

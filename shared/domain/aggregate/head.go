@@ -17,6 +17,8 @@ type Head struct {
 	CreatedAt  time.Time `json:"created_at"`
 	ChangedAt  time.Time `json:"changed_at"`
 	Newest     Newest    `json:"newest,omitempty"`
+	// Entered is when the run entered the last state of which a commit says so; see Wait.Left.
+	Entered *time.Time `json:"entered,omitempty"`
 
 	DueAt         *time.Time `json:"due_at,omitempty"`
 	ShownRev      int        `json:"shown_rev,omitempty"` // the revision that all cards show; see See
@@ -61,9 +63,17 @@ func Committed[A Aggregate](a A, c Change) A {
 	return a
 }
 
-// See raises ShownRev to the highest revision in the cards' rows, except rows older than the last redraw request.
-func (h *Head) See(cards []*Card) {
-	for _, c := range cards {
+// See raises ShownRev to the highest revision in the cards' rows, except rows older than the last redraw request. It
+// also leaves out waits at gates that the run has left.
+func (h *Head) See(s *Shared) {
+	waits := s.Waits
+	s.Waits = nil
+	for i := range waits {
+		if !waits[i].Left(h) {
+			s.Waits = append(s.Waits, waits[i])
+		}
+	}
+	for _, c := range s.Cards {
 		if c.ShownRedraws == h.Redraws {
 			h.ShownRev = max(h.ShownRev, c.ShownRev)
 		}

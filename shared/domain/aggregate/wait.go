@@ -9,6 +9,14 @@ type Wait struct {
 	Run     int       `json:"run"`
 	Entered time.Time `json:"entered"`
 	Retry   int       `json:"retry"`
+	// DeleteAfter is when no run that waits can be open any more. Rows of an early release never expire.
+	DeleteAfter int64 `json:"delete_after,omitempty"`
+}
+
+// Left reports whether the run has certainly left the gate: it made a commit in a state that it entered later. A run
+// may have left it anyway.
+func (w *Wait) Left(h *Head) bool {
+	return w.Run == h.Run && h.Entered != nil && w.Entered.Before(*h.Entered)
 }
 
 func (w Wait) Key() string  { return "WAIT#" + w.Gate }

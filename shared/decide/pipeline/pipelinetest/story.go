@@ -111,7 +111,8 @@ func (w *Story) Wait(token string) aggregate.Wait {
 	a := w.Load()
 	open, waits := a.OpenGate()
 	expect.Must(w.T, waits, "no gate waits")
-	wait := aggregate.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now()}
+	wait := aggregate.Wait{Gate: open.Key, Token: token, Run: a.Head.Run, Entered: w.Now(),
+		DeleteAfter: w.Now().Add(pipeline.LongestRun).Unix()}
 	expect.NoError(w.T, w.Store.PutWait(w.T.Context(), w.Ref, wait))
 	return wait
 }
