@@ -134,7 +134,7 @@ func (d *drawing) drawCopies(ctx context.Context, k withCopies) error {
 	}
 	var s short
 	if err := errors.Join(failed...); errors.As(err, &s) {
-		return later{min(s.until.Sub(d.Now()), mostShort), slacksPace}
+		return later{min(s.Until.Sub(d.Now()), mostShort), slacksPace}
 	}
 	return errors.Join(failed...)
 }

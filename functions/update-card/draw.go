@@ -96,7 +96,7 @@ type drawing struct {
 
 	fresh   people.Requesters  // caches people for this drawing
 	urgency map[string]urgency // of each card
-	short   map[string]short   // methods for which Slack's rate limit leaves no call
+	blocked map[string]short   // methods for which Slack's rate limit leaves no call
 	paid    map[string]string  // by card: the method for which a call was taken
 	receipt *receipt
 }
@@ -175,7 +175,7 @@ func (d *drawing) show(ctx context.Context) error {
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.Head) (
 	d *drawing, known bool, err error,
 ) {
-	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), short: map[string]short{},
+	d = &drawing{Handler: h, ref: ref, kind: h.Kinds[ref.Kind], by: h.NewID(), blocked: map[string]short{},
 		paid: map[string]string{}}
 	if before.Rev == 0 {
 		var root aggregate.Root

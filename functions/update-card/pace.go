@@ -69,14 +69,10 @@ type Pace interface {
 }
 
 // short says that Slack's rate limit allows no call before a time.
-type short struct {
-	budget slackstate.Budget
-	spare  int // calls that are reserved for more urgent cards
-	until  time.Time
-}
+type short slackstate.Short
 
 func (e short) Error() string {
-	return fmt.Sprintf("%s: no call is left before %s", e.budget.Name, e.until.Format(time.TimeOnly))
+	return fmt.Sprintf("%s: no call is left before %s", e.From.Name, e.Until.Format(time.TimeOnly))
 }
 
 // spare returns how many of n calls are reserved for more urgent cards.
@@ -169,9 +165,9 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 	}
 	now := d.Now()
 	if d.silent {
-		return d.isShort(method, short{d.updates(), 0, now.Add(mostShort)})
+		return d.block(method, d.updates(), now.Add(mostShort))
 	}
-	if s, ok := d.short[method]; ok { // less urgent cards must not overtake it
+	if s, ok := d.blocked[method]; ok { // less urgent cards must not overtake it
 		return s
 	}
 	if d.paid[c.Key()] == method {
@@ -184,13 +180,16 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 		return nil
 	}
 	if !s.Until.IsZero() {
-		return d.isShort(method, short{s.From, s.Spare, s.Until})
+		d.blocked[method] = short(s)
+		return short(s)
 	}
 	return nil
 }
 
-func (d *drawing) isShort(method string, s short) error {
-	d.short[method] = s
+// block makes a method's further cards wait until a time.
+func (d *drawing) block(method string, b slackstate.Budget, until time.Time) error {
+	s := short{slackstate.Take{From: b}, until}
+	d.blocked[method] = s
 	return s
 }
 
@@ -210,7 +209,7 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	if err := d.Pace.HoldPace(ctx, b, until); err != nil {
 		slog.WarnContext(ctx, "pace", "budget", method, "err", err)
 	}
-	return d.isShort(method, short{b, 0, until})
+	return d.block(method, b, until)
 }
 
 // leftover are the cards that Slack's rate limits delay.
@@ -227,7 +226,7 @@ func (l *leftover) add(err error, u urgency) bool {
 	}
 	if u == progress {
 		l.skipped++
-	} else if l.first == nil || s.until.Before(l.first.until) {
+	} else if l.first == nil || s.Until.Before(l.first.Until) {
 		l.first = &s
 	}
 	return true
@@ -238,29 +237,29 @@ func (l *leftover) add(err error, u urgency) bool {
 // arrival. When its turn is near, the message returns after mostShort at the latest.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
-	if s.until.Sub(now) > mostHeld {
+	if s.Until.Sub(now) > mostHeld {
 		return later{mostHeld, "Slack said no"}
 	}
 	place := d.head.DrawAt
 	if place == nil || now.Sub(*place) > turnLasts {
-		at, err := d.Pace.JoinLine(ctx, s.budget, s.spare, now)
+		at, err := d.Pace.JoinLine(ctx, s.From, s.Spare, now)
 		if err == nil {
 			err = d.Store.DrawAt(ctx, d.ref, at, at.Sub(now) > longLine)
 		}
 		if err != nil {
-			slog.WarnContext(ctx, "no place in line", d.ref.Log(), "budget", s.budget.Name, "err", err)
-			return later{min(s.until.Sub(now), mostShort), slacksPace}
+			slog.WarnContext(ctx, "no place in line", d.ref.Log(), "budget", s.From.Name, "err", err)
+			return later{min(s.Until.Sub(now), mostShort), slacksPace}
 		}
 		place = &at
 	}
 	turn := place.Sub(now)
 	if turn > longLine {
 		metric.Count(metric.CardLate, 1)
-		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.budget.Name,
+		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.From.Name,
 			"seconds", int(turn.Seconds()))
 		return nil
 	}
-	return later{min(max(s.until.Sub(now), turn), mostShort), slacksPace}
+	return later{min(max(s.Until.Sub(now), turn), mostShort), slacksPace}
 }
 
 func paceScale(text string) (float64, error) {
