@@ -43,16 +43,20 @@ func (b Budget) key() (table.Item, error) {
 	return table.Key("PACE#"+b.Workspace, name), nil
 }
 
-func (b Budget) call(n int) string { return cmp.Or(b.Prefix, "call") + "_" + strconv.Itoa(n) }
+// call is the attribute with the time of the nth last call.
+func (b Budget) call(n int) string { return attribute(cmp.Or(b.Prefix, "call"), strconv.Itoa(n)) }
 
 // held is the attribute with the time until which Slack refuses calls.
-func (b Budget) held() string { return b.attribute("held_until") }
+func (b Budget) held() string { return attribute(b.Prefix, "held_until") }
 
-func (b Budget) attribute(name string) string {
-	if b.Prefix == "" {
+// line is the attribute with the end of the queue of those who must leave spare calls.
+func (b Budget) line(spare int) string { return attribute(b.Prefix, "line_"+strconv.Itoa(spare)) }
+
+func attribute(prefix, name string) string {
+	if prefix == "" {
 		return name
 	}
-	return b.Prefix + "_" + name
+	return prefix + "_" + name
 }
 
 // Take is a number of calls of a budget, after which Spare calls must remain. With N 0 one more call must remain, and
@@ -135,7 +139,7 @@ func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time)
 	if err != nil {
 		return time.Time{}, err
 	}
-	line := b.attribute("line_" + strconv.Itoa(spare))
+	line := b.line(spare)
 	apart := (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
 	for range 5 {
 		for _, long := range []bool{true, false} {
