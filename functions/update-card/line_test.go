@@ -369,7 +369,7 @@ func (b *backlogged) HoldPace(context.Context, slackstate.Budget, time.Time) err
 
 func (b *backlogged) Look(_ context.Context, s slackstate.Share, now time.Time) (seen slackstate.Seen, err error) {
 	defer b.locked()()
-	if p := b.pace(slackstate.Budget{Workspace: s.Of.Workspace}); now.Before(p.until) {
+	if p := b.pace(slackstate.Budget{Workspace: s.Of[0].From.Workspace}); now.Before(p.until) {
 		seen.Silent = p.since
 	}
 	return seen, nil

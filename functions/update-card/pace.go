@@ -98,21 +98,28 @@ func (h *Handler) updates(workspace string) slackstate.Budget {
 	return b
 }
 
+// allPosts and postsIn are in the row of updates.
+func (h *Handler) allPosts(workspace string) slackstate.Budget {
+	b := h.budget(workspace, methodPost, allPosts, allPostWindow)
+	b.In, b.Prefix, b.Share = methodUpdate, "post", allPostShare
+	return b
+}
+
+func (h *Handler) postsIn(workspace string, slot int) slackstate.Budget {
+	b := h.budget(workspace, methodPost, posts, postWindow)
+	b.In, b.Prefix, b.Share = methodUpdate, "in"+strconv.Itoa(slot), postShare
+	return b
+}
+
+func slotOf(channel string) int {
+	h := fnv.New32a()
+	h.Write([]byte(channel))
+	return int(h.Sum32() % channelSlots)
+}
+
 func (d *drawing) updates() slackstate.Budget { return d.Handler.updates(d.place.Team) }
 
-// allPosts and postsIn are in the row of updates.
-func (d *drawing) allPosts() slackstate.Budget {
-	b := d.budget(d.place.Team, methodPost, allPosts, allPostWindow)
-	b.In, b.Prefix = methodUpdate, "post"
-	return b
-}
-
-func (d *drawing) postsIn(channel string) slackstate.Budget {
-	b, h := d.budget(d.place.Team, methodPost, posts, postWindow), fnv.New32a()
-	h.Write([]byte(channel))
-	b.In, b.Prefix = methodUpdate, "in"+strconv.Itoa(int(h.Sum32()%channelSlots))
-	return b
-}
+func (d *drawing) allPosts() slackstate.Budget { return d.Handler.allPosts(d.place.Team) }
 
 // takes returns what a call for a card takes of which budgets.
 func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
@@ -122,7 +129,7 @@ func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
 	if method == methodUpdate {
 		return []slackstate.Take{of(d.updates(), 1)}
 	}
-	out := []slackstate.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
+	out := []slackstate.Take{of(d.postsIn(d.place.Team, slotOf(cmp.Or(c.Channel, "@"+c.User))), 1), of(d.allPosts(), 1)}
 	if d.urgency[c.Key()] == progress { // a card that is posted without its final content needs an update later
 		out = append(out, of(d.updates(), 0))
 	}
@@ -211,9 +218,8 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	b := d.updates()
 	if method == methodPost {
 		b = d.allPosts()
-	} else {
-		d.shares.held(b.Workspace, d.Now())
 	}
+	d.shares.held(b.Workspace, d.Now())
 	if err := d.Pace.HoldPace(ctx, b, until); err != nil {
 		slog.WarnContext(ctx, "pace", "budget", method, "err", err)
 	}

@@ -12,25 +12,25 @@ import (
 )
 
 // Most drawings are alone: few cards of a workspace are drawn within a minute, and usually by the same process. Such a
-// process has a share of the workspace's updates, which it makes without a write. Posts are always counted in the row:
-// a channel allows so few that none can be set apart.
+// process has a share of the workspace's calls, which it makes without a write.
 const (
-	// updateShare is about what one of the workspace's lanes needs: progress every 3 s, or a verdict and an end.
-	updateShare = 3
+	// updateShare is about what one of the workspace's lanes needs: progress every 4 s, or a verdict and an end.
+	updateShare, postShare, allPostShare = 3, 1, 2
 	// shareLasts is longer than a model usually takes, so that the card before and the card after it are one share's.
 	shareLasts = 15 * time.Second
-	// shareSpare is how many updates must remain when a share is taken. When many cards are drawn, there are no shares.
+	// shareSpare is how many tenths of a budget must remain when a share is taken. When many cards are drawn, there are no
+	// shares.
 	shareSpare = 8
 	// shareKnown is how long a process remembers which calls of a share it has made.
 	shareKnown = time.Minute
 )
 
-// share is what a process knows of its share of a workspace's updates.
+// share is what a process knows of its share of a workspace's calls.
 type share struct {
 	id    string
 	until time.Time
-	next  time.Time   // when a share may be taken; zero: not known yet
-	made  []time.Time // updates of the share within the window
+	next  time.Time                         // when a share may be taken; zero: not known yet
+	made  map[slackstate.Budget][]time.Time // calls of the share within the window
 }
 
 type shares struct {
@@ -42,7 +42,7 @@ type shares struct {
 func (x *shares) known(workspace string, now time.Time) *share {
 	s, ok := x.of.Known(workspace, now)
 	if !ok {
-		s = &share{id: aggregate.NewID()}
+		s = &share{id: aggregate.NewID(), made: map[slackstate.Budget][]time.Time{}}
 	}
 	x.of.Keep(workspace, s, now, shareKnown)
 	return s
@@ -52,15 +52,22 @@ func (x *shares) known(workspace string, now time.Time) *share {
 func (h *Handler) share(workspace string, now time.Time) slackstate.Share {
 	h.shares.mu.Lock()
 	defer h.shares.mu.Unlock()
-	return slackstate.Share{Of: h.updates(workspace), By: h.shares.known(workspace, now).id, Until: now.Add(shareLasts),
-		Spare: shareSpare}
+	out := slackstate.Share{By: h.shares.known(workspace, now).id, Until: now.Add(shareLasts)}
+	of := []slackstate.Budget{h.updates(workspace), h.allPosts(workspace)}
+	for slot := range channelSlots {
+		of = append(of, h.postsIn(workspace, slot))
+	}
+	for _, b := range of {
+		out.Of = append(out.Of, slackstate.Take{From: b, Spare: b.Calls * shareSpare / 10})
+	}
+	return out
 }
 
 // seen records what the row says.
 func (x *shares) seen(of slackstate.Share, seen slackstate.Seen, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.known(of.Of.Workspace, now)
+	s := x.known(of.Of[0].From.Workspace, now)
 	if seen.Held.After(now) {
 		s.until = now
 	}
@@ -69,7 +76,7 @@ func (x *shares) seen(of slackstate.Share, seen slackstate.Seen, now time.Time) 
 	}
 }
 
-// held ends a share: Slack refuses updates.
+// held ends a share: Slack refuses calls.
 func (x *shares) held(workspace string, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -77,16 +84,24 @@ func (x *shares) held(workspace string, now time.Time) {
 	s.until, s.next = now, time.Time{}
 }
 
-// pay takes n calls of a share, or returns false.
-func (x *shares) pay(b slackstate.Budget, n int, now time.Time) bool {
+// pay takes calls of a share, all or none.
+func (x *shares) pay(takes []slackstate.Take, now time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.known(b.Workspace, now)
-	s.made = slices.DeleteFunc(s.made, func(at time.Time) bool { return !now.Before(at.Add(b.Window)) })
-	if !now.Before(s.until) || len(s.made)+n > b.Share {
+	s := x.known(takes[0].From.Workspace, now)
+	if !now.Before(s.until) {
 		return false
 	}
-	s.made = append(s.made, slices.Repeat([]time.Time{now}, n)...)
+	for _, t := range takes {
+		b := t.From
+		s.made[b] = slices.DeleteFunc(s.made[b], func(at time.Time) bool { return !now.Before(at.Add(b.Window)) })
+		if len(s.made[b])+max(1, t.N) > b.Share {
+			return false
+		}
+	}
+	for _, t := range takes {
+		s.made[t.From] = append(s.made[t.From], slices.Repeat([]time.Time{now}, t.N)...)
+	}
 	return true
 }
 
@@ -102,7 +117,7 @@ func (x *shares) may(workspace string, now time.Time) bool {
 func (x *shares) taken(of slackstate.Share, now time.Time, given bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.known(of.Of.Workspace, now)
+	s := x.known(of.Of[0].From.Workspace, now)
 	switch {
 	case s.id != of.By:
 	case given:
@@ -113,15 +128,15 @@ func (x *shares) taken(of slackstate.Share, now time.Time, given bool) {
 }
 
 // count takes calls of this process's share, or else of the row. With the row's it takes a share, or extends it, if
-// enough calls are left and no other process has one. Several updates are usually a task's last.
+// enough calls are left and no other process has one. Several calls of a budget are usually a task's last.
 func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slackstate.Short, error) {
-	now, b := d.Now(), d.updates()
-	if len(takes) == 1 && takes[0].From == b && d.shares.pay(b, takes[0].N, now) {
+	now, team := d.Now(), d.place.Team
+	if d.shares.pay(takes, now) {
 		return slackstate.Short{}, nil
 	}
-	several := slices.ContainsFunc(takes, func(t slackstate.Take) bool { return t.From == b && t.N > 1 })
-	if !several && d.shares.may(b.Workspace, now) {
-		of := d.share(b.Workspace, now)
+	several := slices.ContainsFunc(takes, func(t slackstate.Take) bool { return t.N > 1 })
+	if !several && d.shares.may(team, now) {
+		of := d.share(team, now)
 		given, err := d.Pace.TakeShare(ctx, now, of, takes...)
 		if d.shares.taken(of, now, given); given || err != nil {
 			return slackstate.Short{}, err

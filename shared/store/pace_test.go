@@ -104,7 +104,7 @@ func testPaceHeld(t *testing.T, st *taskStore) {
 func testSilence(t *testing.T, st *taskStore) {
 	since := func(now time.Time) time.Time {
 		t.Helper()
-		return expect.Value(st.Look(t.Context(), slackstate.Share{Of: budget("T1"), By: "A"}, now))(t).Silent
+		return expect.Value(st.Look(t.Context(), slackstate.Share{Of: []slackstate.Take{{From: budget("T1")}}, By: "A"}, now))(t).Silent
 	}
 	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
 	if got := since(at()); !got.IsZero() {
@@ -190,7 +190,7 @@ func testPaceStaysSmall(t *testing.T, st *taskStore) {
 			expect.Value(st.JoinLine(t.Context(), b, spare, at()))(t)
 		}
 	}
-	share := slackstate.Share{Of: takes[0].From, By: strings.Repeat("0", 26), Until: at().Add(-time.Minute)}
+	share := slackstate.Share{Of: []slackstate.Take{{From: takes[0].From}}, By: strings.Repeat("0", 26), Until: at().Add(-time.Minute)}
 	given := expect.Value(st.TakeShare(t.Context(), at().Add(-time.Minute), share, slackstate.Take{From: takes[0].From}))(t)
 	expect.That(t, given, "a budget that nobody uses is not shared")
 	for _, x := range takes {
@@ -205,12 +205,12 @@ func testPaceStaysSmall(t *testing.T, st *taskStore) {
 func shared(workspace string) slackstate.Share {
 	b := budget(workspace)
 	b.Share = 1
-	return slackstate.Share{Of: b, By: "A", Until: at().Add(5 * time.Second), Spare: 2}
+	return slackstate.Share{Of: []slackstate.Take{{From: b, Spare: 2}}, By: "A", Until: at().Add(5 * time.Second)}
 }
 
 func testPaceShare(t *testing.T, st *taskStore) {
 	share := shared("T6")
-	b, other := share.Of, share
+	b, other := share.Of[0].From, share
 	other.By = "B"
 	takes := func(x slackstate.Share, after time.Duration, n int) bool {
 		t.Helper()
@@ -237,7 +237,7 @@ func testPaceShare(t *testing.T, st *taskStore) {
 // The share is over after 5 s; its last call is out of the window after 10 more.
 func testPaceShareEnds(t *testing.T, st *taskStore) {
 	share := shared("T7")
-	b := share.Of
+	b := share.Of[0].From
 	given := expect.Value(st.TakeShare(t.Context(), at(), share, slackstate.Take{From: b, N: 1}))(t)
 	expect.That(t, given, "a share is not given")
 	for _, after := range []time.Duration{14, 15} {
@@ -266,12 +266,12 @@ func testPaceLook(t *testing.T, st *taskStore) {
 		expect.That(t, held == 0 || seen.Held.Equal(at().Add(held)), "Slack refuses until %v", seen.Held)
 	}
 	sees("A", 0, 0)
-	expect.That(t, expect.Value(st.TakeShare(t.Context(), at(), share, slackstate.Take{From: share.Of, N: 1}))(t), "no share")
+	expect.That(t, expect.Value(st.TakeShare(t.Context(), at(), share, slackstate.Take{From: share.Of[0].From, N: 1}))(t), "no share")
 	sees("A", 0, 0)
 	sees("B", 15*time.Second, 0)
-	take(t, st, share.Of, 0, at())
+	take(t, st, share.Of[0].From, 0, at())
 	sees("A", 10*time.Second, 0)
-	expect.NoError(t, st.HoldPace(t.Context(), share.Of, at().Add(time.Minute)))
+	expect.NoError(t, st.HoldPace(t.Context(), share.Of[0].From, at().Add(time.Minute)))
 	sees("B", 15*time.Second, time.Minute)
 }
 

@@ -142,13 +142,7 @@ func (t Take) free(it table.Item) time.Time { return timeOf(it, t.last()).Add(t.
 // shortest returns which of the budgets in a row has calls left last.
 func shortest(it table.Item, takes []Take, now time.Time) (out Short) {
 	for _, t := range takes {
-		free := t.free(it)
-		if beside := t.freeBesideShare(it); beside.After(free) {
-			free = beside
-		}
-		if held := timeOf(it, t.From.held()); held.After(free) {
-			free = held
-		}
+		free := latest(latest(t.free(it), t.freeBesideShare(it)), timeOf(it, t.From.held()))
 		if free.After(now) && free.After(out.Until) {
 			out = Short{t, free}
 		}

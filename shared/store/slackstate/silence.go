@@ -25,13 +25,14 @@ func Probes(workspace string, every time.Duration) Budget {
 // Seen is what a workspace's rows say. It may be slightly stale.
 type Seen struct {
 	Silent time.Time // since when its Slack has not answered; zero: it answers
-	Held   time.Time // until when Slack refuses calls of the share's budget
+	Held   time.Time // until when Slack refuses calls of the share
 	Shares time.Time // when a share may be taken
 }
 
 // Look reads a workspace's rows before Slack is called. What it says of shares is for the holder that share names.
 func (s Notes) Look(ctx context.Context, share Share, now time.Time) (Seen, error) {
-	k, err := share.Of.key()
+	b := share.Of[0].From
+	k, err := b.key()
 	if err != nil {
 		return Seen{}, err
 	}
@@ -47,8 +48,8 @@ func (s Notes) Look(ctx context.Context, share Share, now time.Time) (Seen, erro
 		switch sk := table.TextOf(it, "SK"); {
 		case sk == answers && timeOf(it, "silent_until").After(now):
 			seen.Silent = timeOf(it, "silent_since")
-		case sk == cmp.Or(share.Of.In, share.Of.Name):
-			seen.Held, seen.Shares = timeOf(it, share.Of.held()), share.free(it)
+		case sk == cmp.Or(b.In, b.Name):
+			seen.Held, seen.Shares = share.seen(it)
 		}
 	}
 	return seen, nil
