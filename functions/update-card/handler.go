@@ -63,6 +63,7 @@ type Handler struct {
 	who       people.Requesters
 	settings  remember.Answers[string, tenancy.Settings] // by tenant
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
+	shares    shares
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
