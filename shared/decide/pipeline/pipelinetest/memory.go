@@ -1,0 +1,62 @@
+package pipelinetest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+
+	"ringi/infra/local/template"
+	"ringi/shared/runtime/expect"
+)
+
+const (
+	// measured marks the process whose memory is measured.
+	measured = "RINGI_TEST_MEASURED"
+	// spareMemory is what a function has and the measured process lacks, such as connections to a model's provider.
+	spareMemory = 32 << 20
+)
+
+// FitsMemory runs the test once more, in a process of its own, and there calls do. That process's largest memory must
+// fit into the memory that the template gives to the function.
+func FitsMemory(t *testing.T, function string, environment []string, do func()) {
+	t.Helper()
+	if os.Getenv(measured) != "" {
+		do()
+		status := expect.Value(os.ReadFile("/proc/self/status"))(t)
+		_, peak, _ := bytes.Cut(status, []byte("VmHWM:"))
+		fmt.Printf("\npeak %s\n", bytes.TrimSpace(peak[:bytes.IndexByte(peak, '\n')]))
+		return
+	}
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("without /proc the memory is not known")
+	}
+	path := filepath.Join("..", "..", "template.yaml")
+	names := template.Names{}
+	tpl := expect.Value(template.Read(path, names, map[string]string{"Stage": "dev"}))(t)
+	limit := 0
+	for _, f := range tpl.Functions {
+		if f.ID == function {
+			limit = f.Memory
+		}
+	}
+	again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	again.Env = append(append(os.Environ(), environment...), measured+"=1", "GOGC=100") // as in Lambda
+	out, err := again.CombinedOutput()
+	_, peak, found := bytes.Cut(out, []byte("\npeak "))
+	expect.Must(t, err == nil && found, "%v\n%s", err, out)
+	var kb int
+	fmt.Sscan(string(peak), &kb)
+	t.Logf("%s takes up to %d MiB of %d", function, kb>>10, limit)
+	expect.That(t, kb > 0 && kb<<10 < limit<<20-spareMemory, "%s takes %d KiB of %d MB", function, kb, limit)
+}
+
+// SettleMemory forgets, in the measured process, what preparing the test took.
+func SettleMemory(t *testing.T) {
+	t.Helper()
+	debug.FreeOSMemory()
+	expect.NoError(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
+}
