@@ -42,7 +42,8 @@ func TestTheLargestResultsFitIntoTheMemory(t *testing.T) {
 func largest() string {
 	row := func(i int) string {
 		return fmt.Sprintf(`{"id":%d,"num":"%[1]d","display_name":"山田 %[1]d","entry_date":"2026-04-01","department":"人事",`+
-			`"position":"社員","address":"東京都千代田区丸の内一丁目一番一号 本社ビル十五階","phone":"03-0000-0000","note":null,"email":"taro%[1]d@example.com","retire_date":null}`, i)
+			`"position":"社員","address":"東京都千代田区丸の内一丁目一番一号 本社ビル十五階","phone":"03-0000-0000",`+
+			`"note":null,"email":"taro%[1]d@example.com","retire_date":null}`, i)
 	}
 	list := func(bytes int) string {
 		var rows []string

@@ -22,11 +22,11 @@ func (longest) Before(_ context.Context, _, _, _ string, n int) (out []slackapi.
 	return out, nil
 }
 
-// The longest request in a thread of such messages, with an answer of a megabyte that goes back to the model, fits into
-// the function's memory.
+// The longest request in a thread of such messages, with an answer longer than a model may write, fits into the
+// function's memory. The answer goes back to the model.
 func TestTheLongestRequestFitsIntoTheMemory(t *testing.T) {
 	pipelinetest.FitsMemory(t, "ExtractTaskFunction", nil, func() {
-		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 1<<20/3)}
+		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 16<<10)}
 		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
 			Text: strings.Repeat("勤", task.MaxText), MessageTS: "1775034000.000300", ThreadTS: "1775034000.000200"})
 		h := handler(w, g)

@@ -14,15 +14,15 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The longest request, with an answer of the most steps and a megabyte that goes back to the model, fits into the
-// function's memory.
+// The longest request, with an answer of the most steps that is longer than a model may write, fits into the function's
+// memory. The answer goes back to the model.
 func TestTheLargestPlanFitsIntoTheMemory(t *testing.T) {
 	pipelinetest.FitsMemory(t, "PlanProcessFunction", nil, func() {
 		var steps []model.StepData
 		for i := range task.MaxSteps {
 			steps = append(steps, model.StepData{
 				StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: strings.Repeat("長", model.MaxTitle), Tool: "list_employees",
-				ToolInput: `{"department":null,"status":"active"}`, Description: strings.Repeat("長", 6000), ExpectedOutput: "x",
+				ToolInput: `{"department":null,"status":"active"}`, Description: strings.Repeat("長", 800), ExpectedOutput: "x",
 			})
 		}
 		answer := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""}))(t)
