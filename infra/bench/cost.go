@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -59,7 +60,7 @@ func (m *Measured) memory(folders ...string) float64 {
 		times := m.Calls.Quiet.Functions[folder].Invocations
 		sum, all = sum+times*float64(m.Load.Limits.Memory[folder])/1024, all+times
 	}
-	return sum / max(1, all)
+	return math.Round(1024*sum/max(1, all)) / 1024 // whole MB
 }
 
 // others returns the folders of the functions that have no line of their own in the bill.
