@@ -97,9 +97,8 @@ type requested struct {
 
 // draw requests cards that are older than their rows: at once, or once in an interval if they only lack progress since
 // the last request. The sweeper finds cards whose last request is lost.
-func (h *Handler) draw(ctx context.Context, a aggregate.Aggregate, m move) error {
-	now, head := h.Effects.Now(), *a.Root().Common()
-	e := a.Effects(now)
+func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Effects, m move) error {
+	now := h.Effects.Now()
 	last, ok := h.drawn.Known(m.ref, now)
 	switch {
 	case !e.Cards:
@@ -138,9 +137,10 @@ func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 		return fmt.Errorf("load it: %w", err)
 	}
 	var undrawn error
+	e := a.Effects(h.Effects.Now())
 	if draw && m.cards {
-		undrawn = h.draw(ctx, a, m)
+		undrawn = h.draw(ctx, *a.Root().Common(), e, m)
 	}
-	_, err = h.Effects.Run(ctx, a, m.run)
+	_, err = h.Effects.Run(ctx, a, e, m.run)
 	return errors.Join(undrawn, err)
 }

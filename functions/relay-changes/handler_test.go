@@ -32,6 +32,8 @@ func TestRelay(t *testing.T) {
 		"a token that arrives too late is answered":                          testLateToken,
 		"what is shown already is not drawn":                                 testShown,
 		"progress is drawn once in three seconds, and all else at once":      testProgress,
+		"what a pending request for cards will show is not even loaded":      testAlike,
+		"an acceptance is drawn only if its card is not posted":              testAccepted,
 	})
 }
 
@@ -204,6 +206,57 @@ func testProgress(t *testing.T, w *pipelinetest.World) {
 	messages(1, "a claim in the next interval")
 	w.Cancel()
 	messages(1, "a cancel")
+}
+
+// counted counts loads.
+type counted struct {
+	Store
+	loads int
+}
+
+func (c *counted) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	c.loads++
+	return c.Store.Load(ctx, ref)
+}
+
+func testAlike(t *testing.T, w *pipelinetest.World) {
+	store := &counted{Store: w.Store.Of.Store}
+	h := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: store, Effects: w.Effects()}
+	now := time.Now().Truncate(effect.ProgressEvery).Add(effect.ProgressEvery)
+	h.Effects.Now = func() time.Time { return now }
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Begin()
+	rev := w.Load().Head.Rev
+	loaded := func(want int, before, now image) {
+		t.Helper()
+		records := []events.DynamoDBEventRecord{moved(1, w.Ref, before, now)}
+		expect.Value(h.Handle(t.Context(), events.DynamoDBEvent{Records: records}))(t)
+		expect.Same(t, want, store.loads)
+	}
+	was, is, next, last := fmt.Sprint(rev-2), fmt.Sprint(rev-1), fmt.Sprint(rev), fmt.Sprint(rev+1)
+	loaded(1, running(was, was), running(is, is)) // nothing is requested yet
+	loaded(2, running(is, is), running(next, next))
+	h.drawn.Keep(w.Ref, requested{now.Add(time.Second), rev - 1}, now, time.Minute)
+	loaded(2, running(next, next), running(last, last))
+	loaded(3, running(next, next), head(last, "1", "3"))
+	now = now.Add(time.Second)
+	loaded(4, running(next, next), running(last, last))
+}
+
+func testAccepted(t *testing.T, w *pipelinetest.World) {
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Accept(1, w.By, tenancy.DefaultSettings(), w.Now())
+	})
+	accepted := moved(2, w.Ref, head("1", "1", ""), head("2", "1", ""))
+	handle(t, w, accepted)
+	expect.Is(t, w.Drawn(), 1, "messages while the card is not posted")
+	c, now := w.Load().Cards[0], w.Now()
+	expect.Value(w.Store.ClaimCard(t.Context(), w.Ref, c.Key(), "x", now, now))(t)
+	first := aggregate.Head{Rev: 1}
+	expect.NoError(t, w.Store.PostedCard(t.Context(), w.Ref, c.Key(), "x", "1.1", "C", "hash", &first))
+	accepted.EventID = "again"
+	handle(t, w, accepted)
+	expect.Is(t, w.Drawn(), 0, "messages once it is")
 }
 
 type image = map[string]events.DynamoDBAttributeValue

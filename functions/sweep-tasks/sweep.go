@@ -77,12 +77,12 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 			return 0, fmt.Errorf("load it again: %w", err)
 		}
 	}
-	repairs, err = h.Effects.Run(ctx, a, true)
+	e := a.Effects(h.Now())
+	repairs, err = h.Effects.Run(ctx, a, e, true)
 	err = errors.Join(err, f.unread)
-	then := a.Effects(h.Now())
-	f.erased = then.Erased
+	f.erased = e.Erased
 	// The cards are drawn even if the task's run could not be woken.
-	if then.Cards && !a.Root().Common().InLine(h.Now()) {
+	if e.Cards && !a.Root().Common().InLine(h.Now()) {
 		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, *a.Root().Common(), aggregate.NewID()))
 	}
 	if err != nil {

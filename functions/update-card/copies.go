@@ -34,10 +34,12 @@ type withCopies interface {
 // copied reports whether copies are missing or differ from their cards, as far as the rows say.
 func (d *drawing) copied(ctx context.Context) bool {
 	k, ok := d.kind.(withCopies)
-	if !ok {
-		return false
-	}
-	if _, waits := d.toCopy(); waits || k.Outcome(d.a, d.Now()) != nil {
+	return ok && (k.Outcome(d.a, d.Now()) != nil || d.behind(ctx, k))
+}
+
+// behind is copied without the message about the end.
+func (d *drawing) behind(ctx context.Context, k withCopies) bool {
+	if _, waits := d.toCopy(); waits {
 		return true
 	}
 	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
@@ -99,7 +101,7 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref, asked aggregate
 		return nil
 	}
 	d.receipt = &receipt{doubts: true} // copies are saved with two writes
-	d.place.Thread, d.told, d.urgency = "", true, map[string]urgency{}
+	d.urgency = map[string]urgency{}
 	return d.ended(ctx, d.showCopies(ctx, k), func(s silence) error {
 		return later{s.again(h.Now()).Sub(h.Now()), slacksPace}
 	})
@@ -168,9 +170,8 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	now := d.Now().UTC().Truncate(time.Millisecond)
 	for _, c := range rows {
-		c.Rev, c.State, c.AggregateID, c.ID, c.CreatedAt = d.head.Rev, aggregate.CardNone, d.ref.ID, d.NewID(), now
+		d.begin(c)
 	}
 	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil {
 		return fmt.Errorf("make copies: %w", err)
@@ -182,6 +183,12 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 		return d.Store.Redraw(ctx, d.ref)
 	}
 	return nil
+}
+
+// begin fills in the row of a new copy.
+func (d *drawing) begin(c *aggregate.Card) {
+	c.Rev, c.State, c.AggregateID, c.ID, c.CreatedAt = d.head.Rev, aggregate.CardNone, d.ref.ID, d.NewID(),
+		d.Now().UTC().Truncate(time.Millisecond)
 }
 
 // approvers returns the listed people who may approve a gate, by the same rule as a click, in the list's order. It

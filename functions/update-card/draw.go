@@ -99,6 +99,8 @@ type drawing struct {
 	short   map[string]short   // methods for which Slack's rate limit leaves no call
 	paid    map[string]string  // by card: the method for which a call was taken
 	receipt *receipt
+
+	announcement *aggregate.Card // the message about the end, if this drawing sends it
 }
 
 // draw posts or updates each card whose content has changed, the most urgent first, and posts in the order of the
@@ -153,6 +155,7 @@ func (d *drawing) show(ctx context.Context) error {
 	if err := d.leftover(ctx); err != nil {
 		return err
 	}
+	d.announcement = d.toAnnounce(ctx)
 	behind, err := d.cards(ctx)
 	if err == nil {
 		d.status(ctx)
@@ -160,7 +163,7 @@ func (d *drawing) show(ctx context.Context) error {
 	if d.drew {
 		d.homes(ctx, d.ref.Tenant)
 	}
-	if err == nil {
+	if err == nil && (behind || !d.announced(ctx)) {
 		err = d.askForCopies(ctx)
 	}
 	if err != nil || behind || d.noted {
@@ -196,9 +199,9 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref, before aggregate.
 	return d, known, nil
 }
 
-// shown records that Slack shows the task at head.
+// shown records that Slack shows the task at head, unless nothing would follow from that.
 func (d *drawing) shown(ctx context.Context) error {
-	if d.head.ShownRev >= d.head.Rev && d.head.DrawAt == nil {
+	if d.head.DrawAt == nil && (d.head.ShownRev >= d.head.Rev || !d.a.Effects(d.Now()).Cards) {
 		return nil
 	}
 	if err := d.Store.Shown(ctx, d.ref, *d.head); err != nil {
@@ -224,7 +227,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 			return true, err
 		}
 	}
-	d.prepay(ctx, rows)
+	d.prepay(ctx, d.withAnnouncement(rows))
 	for i, c := range rows {
 		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
 		open := d.receipt.open
@@ -367,7 +370,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	case err != nil:
 		return fmt.Errorf("mark as unreachable: %w", err)
 	}
-	if d.told {
+	if d.told || c.User != "" {
 		return nil
 	}
 	d.told = true
@@ -376,6 +379,14 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil
+}
+
+// thread returns where a card is posted. A copy begins a thread of its own.
+func (d *drawing) thread(c *aggregate.Card) string {
+	if c.User != "" {
+		return ""
+	}
+	return d.place.Thread
 }
 
 func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {

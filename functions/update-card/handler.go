@@ -85,12 +85,13 @@ func (e later) Error() string { return fmt.Sprintf("in %s: %s", e.after, e.cause
 func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	var out events.SQSEventResponse
 	for i, r := range e.Records {
-		if h.back(ctx, r) || failedBefore(r) && h.aside(ctx, r, effect.Moved{Doubted: true}, errDied) {
+		received := newReceipt(r)
+		asked := received.asked
+		if h.back(ctx, r, asked) || failedBefore(r, asked) && h.aside(ctx, r, asked, effect.Moved{Doubted: true}, errDied) {
 			continue
 		}
-		received := newReceipt(r)
 		err := h.record(ctx, r, received)
-		if err == nil || h.anew(ctx, r, err) || h.movesAside(ctx, r, received, err) {
+		if err == nil || h.anew(ctx, r, asked, err) || h.movesAside(ctx, r, received, err) {
 			continue
 		}
 		h.giveBack(ctx, r, err)
@@ -104,9 +105,9 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 
 // record handles one message. It logs and removes a message that can never be handled.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *receipt) (err error) {
-	ref, err := effect.ReadMessage(r.Body)
+	asked, ref := received.asked, received.asked.Ref
 	tab := h.Homes != nil && (ref.Kind == effect.Home || ref.Kind == effect.Homes)
-	if err != nil || h.Kinds[ref.Kind] == nil && !tab {
+	if received.err != nil || h.Kinds[ref.Kind] == nil && !tab {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
@@ -116,17 +117,17 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *rec
 	of := slackapi.For(ctx, ref.Tenant)
 	switch {
 	case tab && ref.Kind == effect.Homes:
-		return h.eachHome(ctx, ref.Tenant, r)
+		return h.eachHome(ctx, ref.Tenant, asked.After, r)
 	case tab:
-		return h.tab(of, ref, r)
+		return h.tab(of, ref, asked.After, r)
 	}
-	if wait := effect.ReadAfter(r.Body).Sub(h.Now()); wait > 0 || received.early {
+	if wait := asked.After.Sub(h.Now()); wait > 0 || received.early {
 		return later{max(0, wait), itsTime}
 	}
-	if effect.ReadCopies(r.Body) {
-		err = h.copies(of, ref, effect.ReadHead(r.Body))
+	if asked.Copies {
+		err = h.copies(of, ref, asked.Head)
 	} else {
-		err = h.draw(of, ref, effect.ReadHead(r.Body), received)
+		err = h.draw(of, ref, asked.Head, received)
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())
@@ -138,12 +139,11 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *rec
 // anew replaces a message for copies that has often waited for Slack's rate limits by a new one. Otherwise the queue
 // would move it to the dead-letter queue after a hundred receives, although nothing failed. Cards that wait so long are
 // left to the sweeper instead, which doesn't know about copies.
-func (h *Handler) anew(ctx context.Context, r events.SQSMessage, err error) bool {
+func (h *Handler) anew(ctx context.Context, r events.SQSMessage, asked effect.Message, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	group := r.Attributes["MessageGroupId"]
-	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || group == "" ||
-		!effect.ReadCopies(r.Body) {
+	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || group == "" || !asked.Copies {
 		return false
 	}
 	_, err = h.Queue.SendMessage(ctx, &sqs.SendMessageInput{

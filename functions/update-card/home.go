@@ -110,8 +110,7 @@ func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open slacks
 
 // tab handles a message that requests a Home tab. A tab that fails repeatedly stays unchanged. If it was just opened,
 // it is requested once more with the next ones, since waits for Slack's rate limits count as receives, too.
-func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessage) error {
-	after := effect.ReadAfter(r.Body)
+func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, after time.Time, r events.SQSMessage) error {
 	err := h.home(ctx, ref, after)
 	if !stays(r, err) {
 		return err

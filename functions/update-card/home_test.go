@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/decide/effect"
 	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -126,7 +125,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	}
 	w.Later(slackstate.HomeFor)
 	before := w.tab(workspace.Suzuki)
-	expect.That(t, !effect.ReadAfter(body).IsZero() && w.publish(body, workspace.Suzuki) == before,
+	expect.That(t, !saying(body).After.IsZero() && w.publish(body, workspace.Suzuki) == before,
 		"published for somebody who has not looked for an hour")
 }
 

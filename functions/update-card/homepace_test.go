@@ -136,7 +136,7 @@ func (l *looking) SendMessage(
 ) (*sqs.SendMessageOutput, error) {
 	l.calls++
 	m := &queued{since: l.clock, tab: true}
-	if ref, _ := effect.ReadMessage(*in.MessageBody); ref.Kind == effect.Homes {
+	if ref := saying(*in.MessageBody).Ref; ref.Kind == effect.Homes {
 		m.all = &events.SQSMessage{Body: *in.MessageBody}
 	}
 	l.send(m, *in.MessageGroupId, *in.MessageDeduplicationId, *in.MessageBody)
@@ -157,7 +157,7 @@ func (l *looking) SendMessageBatch(
 func (l *looking) send(m *queued, group, deduplication, body string) {
 	if one := group + deduplication; !l.sent[one] {
 		l.sent[one] = true
-		m.group, m.after = group, effect.ReadAfter(body)
+		m.group, m.after = group, saying(body).After
 		l.queue = append(l.queue, m)
 	}
 }
@@ -187,7 +187,7 @@ func (l *looking) deal(ctx context.Context, h *Handler, m *queued) time.Duration
 		return givesBack
 	case m.all != nil:
 		l.since, m.finished, m.hidden = m.since, true, l.clock.Add(asksForTabs)
-		expect.NoError(l.t, h.eachHome(ctx, tenantOfTabs, *m.all))
+		expect.NoError(l.t, h.eachHome(ctx, tenantOfTabs, m.after, *m.all))
 		return asksForTabs
 	case nth >= 0 && l.clock.Before(l.published[nth].Add(publishingWindow)):
 		m.hidden = l.published[nth].Add(publishingWindow)

@@ -53,8 +53,7 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 
 // eachHome requests each open tab when the period is over. If it runs twice, each tab is still requested once. After
 // repeated failures the next drawn card requests the tabs again.
-func (h *Handler) eachHome(ctx context.Context, tenant string, r events.SQSMessage) error {
-	after := effect.ReadAfter(r.Body)
+func (h *Handler) eachHome(ctx context.Context, tenant string, after time.Time, r events.SQSMessage) error {
 	if wait := after.Sub(h.Now()); wait > 0 {
 		return later{wait, itsTime}
 	}

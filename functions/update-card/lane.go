@@ -21,9 +21,9 @@ const mostTries = 50
 // failedBefore reports whether an earlier invocation received a message of a lane and neither handled nor moved it: it
 // died, or Lambda had no room for it. The lane stood still until the queue showed the message again, and must not stand
 // still twice. Messages that may wait in their lane are received more often without a failure.
-func failedBefore(r events.SQSMessage) bool {
+func failedBefore(r events.SQSMessage, asked effect.Message) bool {
 	most := 1
-	if ref, _ := effect.ReadMessage(r.Body); ref.Kind == effect.Home || !effect.ReadAfter(r.Body).IsZero() {
+	if asked.Ref.Kind == effect.Home || !asked.After.IsZero() {
 		most = homeTries
 	}
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
@@ -35,30 +35,32 @@ func failedBefore(r events.SQSMessage) bool {
 // calls of Slack.
 func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received *receipt, err error) bool {
 	var known later
-	ref, _ := effect.ReadMessage(r.Body)
-	if errors.As(err, &known) && known.cause == itsTime || ref.Kind == effect.Home || ref.Kind == effect.Homes {
+	kind := received.asked.Ref.Kind
+	if errors.As(err, &known) && known.cause == itsTime || kind == effect.Home || kind == effect.Homes {
 		return false
 	}
-	how := effect.Moved{Tries: effect.ReadTries(r.Body) + 1, Doubted: received.open}
+	how := effect.Moved{Tries: received.asked.Tries + 1, Doubted: received.open}
 	if how.Tries <= mostTries {
 		how.Wait = pause(err, strconv.Itoa(how.Tries))
 	} else { // it stays there to the end, and a redrive from the dead-letter queue counts its receipts anew
 		how.Doubted = true
 	}
-	return h.aside(ctx, r, how, err)
+	return h.aside(ctx, r, received.asked, how, err)
 }
 
 // aside moves a message out of its lane. It returns false if the message is in no lane.
-func (h *Handler) aside(ctx context.Context, r events.SQSMessage, how effect.Moved, cause error) bool {
-	in, ok := effect.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId, h.Now(), how)
+func (h *Handler) aside(
+	ctx context.Context, r events.SQSMessage, asked effect.Message, how effect.Moved, cause error,
+) bool {
+	in, ok := asked.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
 	return ok && h.moved(ctx, in,
 		slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause))
 }
 
 // back returns a message whose time has come to its lane. Were it drawn where it waited, others would wait behind it.
-func (h *Handler) back(ctx context.Context, r events.SQSMessage) bool {
-	in, ok := effect.Back(h.QueueURL, r.Attributes["MessageGroupId"], r.Body, r.MessageId)
-	return ok && !h.Now().Before(effect.ReadAfter(r.Body)) && h.moved(ctx, in, slog.With("message_id", r.MessageId))
+func (h *Handler) back(ctx context.Context, r events.SQSMessage, asked effect.Message) bool {
+	in, ok := asked.Back(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId)
+	return ok && !h.Now().Before(asked.After) && h.moved(ctx, in, slog.With("message_id", r.MessageId))
 }
 
 func (h *Handler) moved(ctx context.Context, in *sqs.SendMessageInput, log *slog.Logger) bool {

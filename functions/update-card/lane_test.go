@@ -58,7 +58,7 @@ func TestWhatMustWaitLeavesItsLane(t *testing.T) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.RateLimited, RetryAfter: 20 * time.Second})
 	lane := w.inLane()
 	in := w.moved(w.post(lane, 1), w.Ref.Tenant+"-waits-5")
-	after := effect.ReadAfter(*in.MessageBody)
+	after := saying(*in.MessageBody).After
 	expect.That(t, !after.Before(w.Now().Add(19*time.Second)) && after.Before(w.Now().Add(26*time.Second)),
 		"it waits until %s", after)
 	for nth := range 3 { // it waits in place, however often it is received
@@ -67,7 +67,7 @@ func TestWhatMustWaitLeavesItsLane(t *testing.T) {
 	w.Later(30 * time.Second)
 	in = w.moved(w.post(in, 4), *lane.MessageGroupId)
 	w.shows()
-	expect.That(t, effect.ReadHead(*in.MessageBody).Rev == w.Load().Head.Rev, "%s", *in.MessageBody)
+	expect.That(t, saying(*in.MessageBody).Head.Rev == w.Load().Head.Rev, "%s", *in.MessageBody)
 	expect.That(t, w.post(in, 1) && len(w.queue.sent) == 0, "given back for %v s", w.queue.hidden)
 	w.shows("受け付けました")
 }
@@ -81,14 +81,14 @@ func TestWhatFailsWaitsLonger(t *testing.T) {
 	for range mostTries {
 		expect.Must(t, w.post(in, 1) && len(w.queue.sent) == 1, "not moved")
 		in = w.queue.sent[0]
-		wait := effect.ReadAfter(*in.MessageBody).Sub(w.Now())
+		wait := saying(*in.MessageBody).After.Sub(w.Now())
 		waits = append(waits, wait)
 		w.Later(wait + time.Second)
 		in = w.moved(w.post(in, 2), *lane.MessageGroupId)
 	}
 	expect.That(t, waits[0] <= 2*time.Second && waits[9] >= 59*time.Second && waits[mostTries-1] <= 75*time.Second, "%v", waits)
 	in = w.moved(w.post(in, 1), w.Ref.ID)
-	expect.That(t, effect.ReadDoubted(*in.MessageBody), "a redrive would doubt nothing: %s", *in.MessageBody)
+	expect.That(t, saying(*in.MessageBody).Doubted, "a redrive would doubt nothing: %s", *in.MessageBody)
 	expect.That(t, !w.post(in, 1) && len(w.queue.sent) == 0 && len(w.queue.hidden) == 1, "it is moved for ever")
 }
 
@@ -96,7 +96,7 @@ func TestWhatFailsWaitsLonger(t *testing.T) {
 func TestWhatAnotherInvocationDiedOfLeavesItsLane(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	in := w.moved(w.post(w.inLane(), 2), w.Ref.ID)
-	expect.That(t, effect.ReadDoubted(*in.MessageBody), "nobody doubts what the other one saved: %s", *in.MessageBody)
+	expect.That(t, saying(*in.MessageBody).Doubted, "nobody doubts what the other one saved: %s", *in.MessageBody)
 	w.shows()
 	expect.That(t, w.post(in, 1) && len(w.queue.sent) == 0, "given back for %v s", w.queue.hidden)
 	w.shows("受け付けました")

@@ -31,10 +31,7 @@ const (
 // post posts a card's only message. It claims the card before the call, so that a post without an answer is looked for
 // before there is a second one.
 func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
-		return later{0, "too little time is left for a post"}
-	}
-	if err := d.take(ctx, c, methodPost); err != nil {
+	if err := d.mayPost(ctx, c); err != nil {
 		return err
 	}
 	now := d.Now()
@@ -45,7 +42,20 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
-	d.tried = now
+	return d.postClaimed(ctx, c, m, hash)
+}
+
+// mayPost returns an error if too little time is left for a post, or no call.
+func (d *drawing) mayPost(ctx context.Context, c *aggregate.Card) error {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < enough {
+		return later{0, "too little time is left for a post"}
+	}
+	return d.take(ctx, c, methodPost)
+}
+
+// postClaimed posts a card that this drawing has claimed.
+func (d *drawing) postClaimed(ctx context.Context, c *aggregate.Card, m card.Message, hash string) (err error) {
+	d.tried = d.Now()
 	if c.Channel == "" { // a copy, whose row names a person
 		if c.Channel, err = d.Slack.OpenDM(ctx, c.User); err != nil {
 			return d.notPosted(ctx, c, err)
@@ -61,7 +71,7 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 		}
 	}
 	d.tried = d.Now()
-	ts, err := d.Slack.Post(ctx, c.Channel, d.place.Thread, m, d.about(c))
+	ts, err := d.Slack.Post(ctx, c.Channel, d.thread(c), m, d.about(c))
 	err = d.limited(ctx, methodPost, err)
 	var unknown slackapi.Unknown
 	switch {
@@ -106,7 +116,7 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 		if err != nil {
 			return d.afterClaim(fmt.Sprintf("save the message: %s", err))
 		}
-		d.noted = all != nil
+		d.noted = d.noted || all != nil
 		return nil
 	}
 	a, err := d.Store.Load(ctx, d.ref)
@@ -159,7 +169,7 @@ var errNotPosted = errors.New("slack failed at the post")
 // find looks for the card's messages in its thread. If Slack does not permit that, it returns none and counts the
 // refusal.
 func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error) {
-	found, err := d.Slack.FindCards(ctx, c.Channel, d.place.Thread, d.about(c))
+	found, err := d.Slack.FindCards(ctx, c.Channel, d.thread(c), d.about(c))
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && (refused.Permanent || refused.Code == slackapi.CodeMissingScope) {
 		metric.Count(metric.CardSearchRefused, 1)

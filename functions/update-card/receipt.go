@@ -19,9 +19,11 @@ import (
 // the card's content changes back meanwhile. So a later receipt first forgets the hashes that an earlier one may have
 // left, and forgets each before its update.
 type receipt struct {
-	doubts bool // an earlier receipt may have left an update unsaved
-	open   bool // and so may this one
-	early  bool // it came before the message's time, by the queue's clock
+	asked  effect.Message
+	err    error // asked names nothing
+	doubts bool  // an earlier receipt may have left an update unsaved
+	open   bool  // and so may this one
+	early  bool  // it came before the message's time, by the queue's clock
 }
 
 // mostDoubted is the largest number of cards for which updates are saved with one write: so many may have to be drawn
@@ -33,9 +35,10 @@ const mostDoubted = 10
 func newReceipt(m events.SQSMessage) *receipt {
 	nth, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 	first, err := strconv.ParseInt(m.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64)
-	early := err == nil && time.UnixMilli(first).Before(effect.ReadAfter(m.Body).Add(-clocks))
-	doubts := effect.ReadDoubted(m.Body) || nth != 1 && !(early && nth == 2) // the first of two came before its time
-	return &receipt{doubts: doubts, open: doubts, early: early && nth == 1}
+	asked, bad := effect.ReadMessage(m.Body)
+	early := err == nil && time.UnixMilli(first).Before(asked.After.Add(-clocks))
+	doubts := asked.Doubted || nth != 1 && !(early && nth == 2) // the first of two came before its time
+	return &receipt{asked: asked, err: bad, doubts: doubts, open: doubts, early: early && nth == 1}
 }
 
 // once reports whether updates are saved with one write.

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/effect"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -115,6 +116,12 @@ func (w *world) send(body string) bool {
 	n := len(out.BatchItemFailures)
 	expect.Must(w.T, n <= 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
+}
+
+// saying reads a message.
+func saying(body string) effect.Message {
+	m, _ := effect.ReadMessage(body)
+	return m
 }
 
 // received is the nth receipt of a message.

@@ -25,6 +25,9 @@ import (
 // minutes.
 const pace = 20
 
+// lookEvery is how often each of the people looks, seldom enough that their looks are no load.
+const lookEvery = time.Second
+
 // Throughput measures many concurrent requests in one channel with Slack's limits. All of them completed.
 type Throughput struct {
 	Writes      map[string]float64 // calls to Slack, by method
@@ -48,7 +51,8 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 	var mu sync.Mutex
 	err = t.watch(ctx, s, func() error {
 		return crowd(ctx, n, n, func(people driver.T, _ int) {
-			r := ask(people, s, 250*time.Millisecond)
+			r := ask(people, s, lookEvery)
+			r.WhenQuiet = func() {} // watch fires the sweeper for all
 			retried := finish(r)
 			mu.Lock()
 			defer mu.Unlock()

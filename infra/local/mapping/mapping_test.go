@@ -337,7 +337,8 @@ func (h *hanging) Invoke(_ context.Context, _ string, payload []byte) (lambda.Re
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return lambda.Result{}, err
 	}
-	ref, err := effect.ReadMessage(event.Records[0].Body)
+	asked, err := effect.ReadMessage(event.Records[0].Body)
+	ref := asked.Ref
 	h.mu.Lock()
 	h.began[ref.Tenant]++
 	h.mu.Unlock()

@@ -71,8 +71,8 @@ func (s *Stream) Run(ctx context.Context) {
 type streamRun struct {
 	*Stream
 	shard string
-	last  string // sequence number of the last record that was passed to a lane
-	lanes
+	last  string // sequence number of the last record that was passed to a worker
+	workers
 	shards  int // number of simulated shards
 	splitAt time.Time
 }
@@ -105,7 +105,7 @@ func (r *streamRun) iterator(ctx context.Context) (*string, error) {
 	if len(d.StreamDescription.Shards) != 1 {
 		return nil, fmt.Errorf("the stream has %d shards, the local stack reads one", len(d.StreamDescription.Shards))
 	}
-	if r.shard == "" { // set once, because lanes read it
+	if r.shard == "" { // set once, because workers read it
 		r.shard = aws.ToString(d.StreamDescription.Shards[0].ShardId)
 	}
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &r.Mapping.Source, ShardId: &r.shard,
@@ -159,7 +159,7 @@ func waiting(d time.Duration) func(*dynamodbstreams.Options) {
 	}
 }
 
-// pass filters records, puts the rest into lanes and moves the position forward. It returns an error if a record can't
+// pass filters records, puts the rest into workers and moves the position forward. It returns an error if a record can't
 // be read or ctx ends.
 func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 	var changes []change

@@ -5,7 +5,6 @@ package effect
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 )
 
 // Store writes the effects' outcome: waits that are over, and runs that ended without finishing.
@@ -64,11 +62,10 @@ func New(cfg aws.Config, s Store, kinds aggregate.Kinds, machines map[string]str
 // ErrQueue is the only failure after which the relay returns a record to the stream.
 var ErrQueue = errors.New("the card queue does not take messages")
 
-// Run wakes runs whose gates no longer wait. It also starts the run that should be open if start is true or a wake-up
-// was refused; if that run has ended, the next one supersedes it. It returns how many effects it carried out. For the
-// sweeper these are repairs: effects that the relay has missed.
-func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (repairs int, err error) {
-	e := a.Effects(r.Now())
+// Run carries out a's effects but its cards: it wakes runs whose gates no longer wait. It also starts the run that
+// should be open if start is true or a wake-up was refused; if that run has ended, the next one supersedes it. It
+// returns how many effects it carried out. For the sweeper these are repairs: effects that the relay has missed.
+func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, e aggregate.Effects, start bool) (repairs int, err error) {
 	var errs []error
 	if e.Begin != nil {
 		began, err := r.Store.Decide(ctx, a.Ref(), e.Begin)
@@ -302,75 +299,4 @@ func HomeOfEach(queueURL, tenant string, users []string, at time.Time) (out []*s
 		out = append(out, batch)
 	}
 	return out
-}
-
-// message names an aggregate whose cards are to be drawn. An early release wrote a task's id as task and no kind.
-type message struct {
-	Tenant string `json:"tenant"`
-	Kind   string `json:"kind"`
-	ID     string `json:"id"`
-	Task   string `json:"task,omitempty"`
-	After  int64  `json:"after,omitempty"`  // not before, in seconds
-	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
-	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
-	Rev     int `json:"rev,omitempty"`
-	Redraws int `json:"redraws,omitempty"`
-	Tries   int `json:"tries,omitempty"`   // that failed before the message was moved
-	Doubted int `json:"doubted,omitempty"` // 1: one of them may have updated a card and not saved that
-}
-
-// to returns the message for the card queue in a group.
-func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput {
-	body, _ := json.Marshal(m) // strings, a number and a flag can always be encoded
-	return &sqs.SendMessageInput{
-		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: &group, MessageDeduplicationId: &deduplication,
-	}
-}
-
-// Copies returns a message that asks for the copies of an aggregate's cards. Messages for the same revision and redraw
-// are deduplicated.
-func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
-	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true, Rev: rev, Redraws: redraws}
-	return asks.to(queueURL, ref.Tenant+copies, fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
-}
-
-// ReadCopies reports whether a message asks for copies.
-func ReadCopies(body string) bool {
-	var m message
-	return json.Unmarshal([]byte(body), &m) == nil && m.Copies
-}
-
-// ReadHead returns the revision and the redraws of the head before a message was sent; a revision of 0 if the message
-// says none.
-func ReadHead(body string) (h aggregate.Head) {
-	var m message
-	if json.Unmarshal([]byte(body), &m) == nil && m.Rev > 0 {
-		h.Rev, h.Redraws = m.Rev, m.Redraws
-	}
-	return h
-}
-
-// ReadAfter returns the time before which a message must not be handled, zero for none.
-func ReadAfter(body string) time.Time {
-	var m message
-	if json.Unmarshal([]byte(body), &m) != nil || m.After <= 0 {
-		return time.Time{}
-	}
-	return time.Unix(m.After, 0)
-}
-
-// ReadMessage returns the aggregate that a message of the card queue names, or an error if it names none.
-func ReadMessage(body string) (aggregate.Ref, error) {
-	var m message
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		return aggregate.Ref{}, fmt.Errorf("read a message of the card queue: %w", err)
-	}
-	ref := aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID}
-	if m.Kind == "" {
-		ref = task.RefOf(m.Tenant, m.Task)
-	}
-	if !aggregate.ValidID(ref.Tenant) || ref.ID == "" {
-		return aggregate.Ref{}, errors.New("the message names no aggregate")
-	}
-	return ref, nil
 }

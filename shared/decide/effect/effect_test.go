@@ -33,7 +33,7 @@ func TestEffects(t *testing.T) {
 
 func run(t *testing.T, w *pipelinetest.World, start bool) int {
 	t.Helper()
-	return expect.Value(w.Effects().Run(t.Context(), w.Load(), start))(t)
+	return expect.Value(w.Effects().Run(t.Context(), w.Load(), w.Load().Effects(w.Now()), start))(t)
 }
 
 func testOneName(t *testing.T, w *pipelinetest.World) {
@@ -59,7 +59,7 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 	w.Stop(1)
 	stale := w.Load()
 	for i, want := range []int{1, 0, 0} { // the first of several callers restarts the run
-		n, err := w.Effects().Run(t.Context(), stale, true)
+		n, err := w.Effects().Run(t.Context(), stale, stale.Effects(w.Now()), true)
 		expect.That(t, err == nil && n == want, "time %d: %d repairs, %v, want %d", i+1, n, err, want)
 	}
 	h := w.Load().Head
@@ -72,7 +72,7 @@ func testNoRoom(t *testing.T, w *pipelinetest.World) {
 	w.NoRoom(1, w.Open())
 	stale := w.Load()
 	for i, want := range []int{1, 0} {
-		if n, err := w.Effects().Run(t.Context(), stale, true); err != nil || n != want {
+		if n, err := w.Effects().Run(t.Context(), stale, stale.Effects(w.Now()), true); err != nil || n != want {
 			t.Errorf("time %d: %d repairs, %v, want %d", i+1, n, err, want)
 		}
 	}
@@ -149,7 +149,7 @@ func testUnanswered(t *testing.T, w *pipelinetest.World) {
 	w.Wait(w.Open())
 	w.Approve()
 	w.Transport.DropCalls("SendTaskSuccess", 99)
-	_, err := w.Effects().Run(t.Context(), w.Load(), false)
+	_, err := w.Effects().Run(t.Context(), w.Load(), w.Load().Effects(w.Now()), false)
 	expect.That(t, err != nil, "no error")
 	expect.Must(t, len(w.Load().Waits) == 1, "the token is lost")
 	w.Transport.ClearFaults()

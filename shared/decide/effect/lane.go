@@ -47,17 +47,16 @@ func lane(ref aggregate.Ref) string {
 // as long share a group, so that nothing waits much more than twice as long as it must, and many that wait together
 // don't come back as many invocations. With no wait the message gets a group of its own, and is handled there. ok is
 // false if the message is in no lane. id is the message's, so that it is moved once.
-func Aside(queueURL, group, body, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
-	ref, err := ReadMessage(body)
-	if err != nil || !strings.HasPrefix(group, ref.Tenant+"-") {
+func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
+	if !m.in(group, "-") {
 		return nil, false
 	}
-	group = ref.ID
-	if ReadCopies(body) {
+	group = m.Ref.ID
+	if m.Copies {
 		group += copies
 	}
-	if !drawn(ref) {
-		return move(queueURL, group, body, id), true
+	if !drawn(m.Ref) {
+		return move(queueURL, group, m.body, id), true
 	}
 	fields := map[string]int64{"after": 0, "tries": int64(how.Tries), "doubted": 0}
 	if how.Doubted {
@@ -65,9 +64,9 @@ func Aside(queueURL, group, body, id string, now time.Time, how Moved) (in *sqs.
 	}
 	if how.Wait > 0 {
 		fields["after"] = now.Add(how.Wait).Unix()
-		group = fmt.Sprintf("%s%s%d", ref.Tenant, waits, bits.Len(uint(how.Wait.Seconds())))
+		group = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, bits.Len(uint(how.Wait.Seconds())))
 	}
-	return move(queueURL, group, with(body, fields), id), true
+	return move(queueURL, group, with(m.body, fields), id), true
 }
 
 // Moved says why and for how long a message leaves its lane.
@@ -78,16 +77,20 @@ type Moved struct {
 }
 
 // Back returns a message that waited as one for its lane. ok is false if it didn't wait.
-func Back(queueURL, group, body, id string) (in *sqs.SendMessageInput, ok bool) {
-	ref, err := ReadMessage(body)
-	if err != nil || !strings.HasPrefix(group, ref.Tenant+waits) {
+func (m Message) Back(queueURL, group, id string) (in *sqs.SendMessageInput, ok bool) {
+	if !m.in(group, waits) {
 		return nil, false
 	}
-	to := lane(ref)
-	if ReadCopies(body) {
-		to = ref.Tenant + copies
+	to := lane(m.Ref)
+	if m.Copies {
+		to = m.Ref.Tenant + copies
 	}
-	return move(queueURL, to, with(body, map[string]int64{"after": 0}), id), true
+	return move(queueURL, to, with(m.body, map[string]int64{"after": 0}), id), true
+}
+
+// in reports whether group is one of the tenant's whose names go on like this.
+func (m Message) in(group, suffix string) bool {
+	return aggregate.ValidID(m.Ref.Tenant) && m.Ref.ID != "" && strings.HasPrefix(group, m.Ref.Tenant+suffix)
 }
 
 // drawn reports whether a message asks for cards. A Home tab's time says whether it was just opened.
@@ -112,18 +115,4 @@ func with(body string, numbers map[string]int64) string {
 	}
 	out, _ := json.Marshal(fields) // they were just read
 	return string(out)
-}
-
-// ReadTries returns how often the handling of a message failed before it was moved.
-func ReadTries(body string) int {
-	var m message
-	_ = json.Unmarshal([]byte(body), &m) // then it never failed
-	return m.Tries
-}
-
-// ReadDoubted reports whether a message that was moved may have updated a card without saving that.
-func ReadDoubted(body string) bool {
-	var m message
-	_ = json.Unmarshal([]byte(body), &m)
-	return m.Doubted != 0
 }

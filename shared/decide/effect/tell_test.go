@@ -61,7 +61,7 @@ func TestWhatIsToldIsNotedOnceItStands(t *testing.T) {
 				Decide: func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, tt.answer },
 				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil },
 			}}}}
-			n, err := effect.Runner{Store: table{}, Now: time.Now}.Run(t.Context(), a, false)
+			n, err := effect.Runner{Store: table{}, Now: time.Now}.Run(t.Context(), a, a.Effects(time.Now()), false)
 			if noted != tt.noted || n != tt.repairs || !errors.Is(err, tt.err) {
 				t.Errorf("noted %v, %d repairs, %v", noted, n, err)
 			}
@@ -77,7 +77,7 @@ func TestWhatIsOrderedOfAnUnknownKindIsNotNotedAsMade(t *testing.T) {
 			return aggregate.Change{}, nil
 		},
 	}}}}
-	if _, err := (effect.Runner{Store: table{}, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a, false); err == nil {
+	if _, err := (effect.Runner{Store: table{}, Kinds: aggregate.Kinds{contest.Kind}, Now: time.Now}).Run(t.Context(), a, a.Effects(time.Now()), false); err == nil {
 		t.Error("no error")
 	}
 }

@@ -26,12 +26,22 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			out.Wake = append(out.Wake, w)
 		}
 	}
-	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now) || slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
+	out.Cards = a.behind() || a.Head.DrawAt != nil && !a.Head.InLine(now) || slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
 		again := a.TryAgainAt(c)
 		return again != nil && !now.Before(*again)
 	})
 	out.Progress = a.progress()
 	return out
+}
+
+// behind reports whether the cards in Slack are older than the rows. A request that was accepted by its first change
+// looks as before, so nothing is drawn for that once its card is posted.
+func (a *Aggregate) behind() bool {
+	c, rev := a.Card("CARD#"+string(CardTask)), a.Head.Rev
+	if rev == 2 && a.Head.AcceptedAt != nil && c != nil && c.State == aggregate.CardPosted {
+		rev--
+	}
+	return a.Head.ShownRev < rev
 }
 
 // progress returns how many of the newest revisions only show how far a running execution has come.
@@ -124,7 +134,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	switch {
 	case a.Head.InLine(now):
 		by(*a.Head.DrawAt)
-	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
+	case a.behind(), a.Head.DrawAt != nil:
 		by(now.Add(a.redrawAfter(now)))
 	}
 	for _, c := range a.Cards {

@@ -224,6 +224,28 @@ func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
 	expect.That(t, messages <= 30, "%d messages in a day about one task", messages)
 }
 
+func TestAnAcceptanceIsDrawnOnlyIfItsCardIsNotPosted(t *testing.T) {
+	accepted := func(before ...decision) *Aggregate {
+		s := begin(t)
+		s.do(before...)
+		s.do(s.accept)
+		a := s.load()
+		a.Cards[0].State, a.Head.ShownRev = aggregate.CardPosted, a.Head.Rev-1
+		return a
+	}
+	a := accepted()
+	expect.That(t, !a.Effects(dawn).Cards, "a posted card is redrawn")
+	a.Head.ShownRev = 0
+	expect.That(t, a.Effects(dawn).Cards, "a redraw that somebody asked for is left out")
+	a = accepted()
+	a.Cards[0].State = aggregate.CardUnreachable
+	expect.That(t, a.Effects(dawn).Cards, "a card that is not posted is left")
+	a = accepted(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.WaitUntil(1, Generation{Layer: L1}, now.Add(time.Minute), now)
+	})
+	expect.That(t, a.Effects(dawn).Cards, "the card says that the request waits, though it was accepted")
+}
+
 func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
 	s := waitingPrompt(t)
 	a := s.load()

@@ -40,6 +40,22 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	}
 }
 
+// Effects relies on this: nothing is drawn for an acceptance.
+func TestAnAcceptedRequestLooksAsBefore(t *testing.T) {
+	for _, locale := range language.All {
+		for _, kind := range []string{"channel", "group", "mpim", "im"} {
+			s := received(t)
+			s.Request.ChannelType = kind
+			before := render(s.Aggregate, s.card(taskCard), locale, s.now)
+			s.do(s.Accept(s.Head.Run, requester, tenancy.DefaultSettings(), s.now))
+			after := render(s.Aggregate, s.card(taskCard), locale, s.now)
+			if s.Head.AcceptedAt == nil || s.Head.Rev != 2 || card.Hash(before) != card.Hash(after) {
+				t.Errorf("%s, %s: revision %d shows %v, was %v", locale, kind, s.Head.Rev, after, before)
+			}
+		}
+	}
+}
+
 // TestMessageSurvivesTheWire: a message that Slack returns has the same hash as the one that was sent.
 func TestMessageSurvivesTheWire(t *testing.T) {
 	for _, st := range states {

@@ -2,10 +2,10 @@ package card_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -91,26 +91,9 @@ func (s *scenario) do(c aggregate.Change, err error) *scenario {
 }
 
 func (s *scenario) extracted() *scenario {
-	return s.do(early(s.Extracted(1, task.Extract{
+	return s.do(pipelinetest.Early(s.Extracted(1, task.Extract{
 		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,
 	}, s.now)))
-}
-
-// early returns a Change as an earlier release makes it: the version that it asks for is begun a second later, by a
-// commit of its own, whose time is in the version's id.
-func early(c aggregate.Change, err error) (aggregate.Change, error) {
-	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
-		switch r := r.(type) {
-		case *task.Prompt:
-			return r.Status == aggregate.Generating
-		case *task.Process:
-			return r.Status == aggregate.Generating
-		case *aggregate.Card:
-			return r.CardType == task.CardPrompt || r.CardType == task.CardProcess
-		}
-		return false
-	})
-	return c, err
 }
 
 func (s *scenario) drafting() *scenario { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
@@ -180,7 +163,7 @@ func (s *scenario) rejectPrompt(reason string) *scenario {
 }
 
 func (s *scenario) promptApproved() *scenario {
-	return s.do(early(s.Approve(s.Prompt().ID, approver, policy, s.now)))
+	return s.do(pipelinetest.Early(s.Approve(s.Prompt().ID, approver, policy, s.now)))
 }
 
 // planned brings the task to a process that waits for approval.

@@ -6,6 +6,7 @@
   queue. moto looks once, when the wait begins, and spins while it waits.
 - A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
   per group if its attributes say so; moto, while the message is there.
+- Sending a message looks at no other. moto counts all of a queue's messages five times.
 """
 
 import threading
@@ -36,6 +37,8 @@ def apply():
         serialise(name)
     wait_by_looking()
     remember_deduplication_ids()
+    send_without_counting()
+    models.Queue.messages = property(visible_messages)
 
 
 def serialise(name):
@@ -79,11 +82,11 @@ def remember_deduplication_ids():
 
     def add_message(self, message):
         if self.fifo_queue and message.deduplication_id:
-            per_group = self.attributes.get("DeduplicationScope") == "messageGroup"
+            per_group = self.deduplication_scope == "messageGroup"
             key = (message.group_id if per_group else None, message.deduplication_id)
             seen, now = self.__dict__.setdefault("deduplicated", {}), time.monotonic()
-            for old in [k for k, at in seen.items() if now - at > DEDUPLICATION_SECONDS]:
-                del seen[old]
+            while seen and now - seen[next(iter(seen))] > DEDUPLICATION_SECONDS:
+                del seen[next(iter(seen))]  # the oldest
             if key in seen:
                 return
             seen[key] = now
@@ -95,3 +98,27 @@ def remember_deduplication_ids():
         add(self, message)
 
     models.Queue.add_message = add_message
+
+
+def send_without_counting():
+    send, every = models.SQSBackend.send_message, models.Queue.attributes.fget
+    sends = threading.local()
+
+    def send_message(self, *args, **kwargs):
+        sends.now = True
+        try:
+            return send(self, *args, **kwargs)
+        finally:
+            sends.now = False
+
+    def attributes(self):
+        if not getattr(sends, "now", False):
+            return every(self)
+        return {"ContentBasedDeduplication": str(self.content_based_deduplication).lower()} if self.fifo_queue else {}
+
+    models.SQSBackend.send_message, models.Queue.attributes = send_message, property(attributes)
+
+
+def visible_messages(queue):
+    now = time.time() * 1000
+    return [m for m in queue._messages if m.visible_at < now and m.delayed_until <= now]

@@ -130,21 +130,28 @@ func (w *Story) Extracted() *task.Aggregate {
 	})
 }
 
-// asIs returns a Change, without the version that it begins if the story is Early.
+// asIs returns a Change, as an earlier release makes it if the story is Early.
 func (w *Story) asIs(c aggregate.Change, err error) (aggregate.Change, error) {
 	if w.Early {
-		c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
-			switch r := r.(type) {
-			case *task.Prompt:
-				return r.Status == aggregate.Generating
-			case *task.Process:
-				return r.Status == aggregate.Generating
-			case *aggregate.Card:
-				return r.CardType == task.CardPrompt || r.CardType == task.CardProcess
-			}
-			return false
-		})
+		return Early(c, err)
 	}
+	return c, err
+}
+
+// Early returns a Change as an earlier release makes it: the version that it asks for is begun later, by a commit of
+// its own.
+func Early(c aggregate.Change, err error) (aggregate.Change, error) {
+	c.Rows = slices.DeleteFunc(slices.Clone(c.Rows), func(r aggregate.Row) bool {
+		switch r := r.(type) {
+		case *task.Prompt:
+			return r.Status == aggregate.Generating
+		case *task.Process:
+			return r.Status == aggregate.Generating
+		case *aggregate.Card:
+			return r.CardType == task.CardPrompt || r.CardType == task.CardProcess
+		}
+		return false
+	})
 	return c, err
 }
 

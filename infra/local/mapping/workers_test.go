@@ -74,7 +74,7 @@ func (o *orderly) Invoke(_ context.Context, _ string, payload []byte) (lambda.Re
 	o.mu.Unlock()
 	select {
 	case <-o.two:
-	case <-time.After(10 * time.Second): // there is only one lane
+	case <-time.After(10 * time.Second): // there is only one worker
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"testing"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/slacktest"
+)
+
+// meanwhile is a table in which something happens between drawing and saving.
+type meanwhile struct {
+	Rows
+	do func()
+}
+
+func (m meanwhile) PostedCard(
+	ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head,
+) error {
+	if all != nil {
+		m.do()
+	}
+	return m.Rows.PostedCard(ctx, ref, key, by, messageTS, channel, hash, all)
+}
+
+// The approvers change while the gate's card is being drawn with the old settings.
+func testRedrawMeanwhile(t *testing.T, w *world) {
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
+	x := tenancy.DefaultSettings()
+	x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+	w.h.Rows = meanwhile{w.Store, func() {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team}
+		expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, x, by, w.Now()))(t)
+	}}
+	w.done()
+	if a := w.Load(); !a.Effects(w.Now()).Cards {
+		t.Fatalf("rev %d, shown %d: neither the relay nor the sweeper draws it again", a.Head.Rev, a.Head.ShownRev)
+	}
+	w.h.Rows = w.Store
+	w.done()
+	w.shows("勤怠", workspace.Tanaka)
+	if a := w.Load(); a.Effects(w.Now()).Cards {
+		t.Error("it is drawn for ever")
+	}
+}
+
+// earlier reads an aggregate as it was.
+type earlier struct {
+	Store
+	was *task.Aggregate
+}
+
+func (s earlier) Head(context.Context, aggregate.Ref) (aggregate.Root, error) {
+	return s.was.Root(), nil
+}
+func (s earlier) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return s.was, nil
+}
+
+// between does something before it saves what a message shows.
+type between struct {
+	Rows
+	do func()
+}
+
+func (b between) ShownCard(
+	ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head,
+) error {
+	b.do()
+	return b.Rows.ShownCard(ctx, ref, c, by, hash, all)
+}
+
+// A drawing that read the task earlier updates the message after the newer drawing did, and before that one saves what
+// the message shows.
+func testTwoUpdatesAtOnce(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	store, older := w.h.Store, earlier{w.h.Store, w.Load()}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+	})
+	w.h.Rows = between{w.Store, func() {
+		w.h.Store, w.h.Rows = older, w.Store
+		expect.NoError(t, w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{}))
+		w.h.Store = store
+	}}
+	expect.That(t, !w.deliver(), "the newer drawing has saved its content, which the message no longer shows")
+	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
+	w.done()
+	w.shows("キャンセル")
+}
+
+// beforeUpdate does something just before each update.
+type beforeUpdate struct {
+	Slack
+	do func()
+}
+
+func (b beforeUpdate) Update(
+	ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata,
+) error {
+	b.do()
+	return b.Slack.Update(ctx, channel, ts, m, about)
+}
+
+// together draws the card for rows as they were, and wholly as they are just before the first drawing's update.
+func (w *world) together(store Store, r *receipt, then func()) error {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		return a.End(by, tenancy.DefaultSettings().Policy(slacktest.Team), w.Now())
+	})
+	other := w.handler()
+	other.Store = store
+	other.Slack = beforeUpdate{w.slack.Client, func() {
+		expect.NoError(w.T, w.h.draw(w.T.Context(), w.Ref, aggregate.Head{}, &receipt{}))
+		then()
+	}}
+	return other.draw(w.T.Context(), w.Ref, aggregate.Head{}, r)
+}
+
+// receipts are those of a message that is received for the first time, and for the second.
+var receipts = map[string]receipt{"first": {}, "second": {doubts: true}}
+
+func testOvertaken(first string) func(t *testing.T, w *world) {
+	return func(t *testing.T, w *world) { testOvertakenAt(t, w, receipts[first]) }
+}
+
+func testOvertakenAt(t *testing.T, w *world, r receipt) {
+	w.done()
+	w.Extracted()
+	err := w.together(earlier{w.h.Store, w.Load()}, &r, func() {
+		w.shows("キャンセル")
+		w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Lost})
+	})
+	expect.That(t, err != nil, "the update's answer was not lost")
+	expect.That(t, w.Load().Effects(w.Now()).Cards, "neither the relay nor the sweeper draws the card again")
+	w.done()
+	w.shows("キャンセル")
+}
+
+func testEqualUpdates(t *testing.T, w *world) {
+	w.done()
+	w.Extracted()
+	expect.NoError(t, w.together(w.h.Store, &receipt{doubts: true}, func() {}))
+	expect.That(t, !w.Load().Effects(w.Now()).Cards, "the card is drawn a third time")
+}
