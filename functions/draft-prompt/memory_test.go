@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	sample "ringi/infra/local/contests"
+	"ringi/infra/local/peak"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -19,10 +20,10 @@ import (
 // The longest request, with an answer longer than a model may write, fits into the function's memory. The answer goes
 // back to the model.
 func TestTheLongestDraftFitsIntoTheMemory(t *testing.T) {
-	pipelinetest.FitsMemory(t, "DraftPromptFunction", nil, func() {
+	peak.Fits(t, "DraftPromptFunction", nil, func() {
 		w, g := pipelinetest.Start(t).World(t), &modeltest.Demo{First: strings.Repeat("長", 32<<10)}
 		receive(w)
-		pipelinetest.SettleMemory(t)
+		peak.Settle(t)
 		handle(t, w, g)
 		expect.Is(t, g.Calls, 2, "calls of the model")
 	})
@@ -30,7 +31,7 @@ func TestTheLongestDraftFitsIntoTheMemory(t *testing.T) {
 
 // So does a contest with the largest files.
 func TestTheLargestContestFitsIntoTheMemory(t *testing.T) {
-	pipelinetest.FitsMemory(t, "DraftPromptFunction", nil, func() {
+	peak.Fits(t, "DraftPromptFunction", nil, func() {
 		w := pipelinetest.Start(t).World(t)
 		w.Extracted()
 		w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
@@ -39,7 +40,7 @@ func TestTheLargestContestFitsIntoTheMemory(t *testing.T) {
 		h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) {
 			return teamconfig.Workspace{FS: files}, nil
 		}
-		pipelinetest.SettleMemory(t)
+		peak.Settle(t)
 		expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/infra/local/peak"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -35,7 +36,7 @@ func TestTheLargestResultsFitIntoTheMemory(t *testing.T) {
 			`"sheets":[{"properties":{"sheetId":1,"title":"名簿"}}]}`)
 	}))
 	defer s.Close()
-	pipelinetest.FitsMemory(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
+	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
 }
 
 // largest is the largest result that can be stored: a list of which as much as arguments may hold is used.
@@ -85,7 +86,7 @@ func executeLargest(t *testing.T) {
 	last := w.write(4)
 	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), "step-1", "step-3"))
 	w.approved(w.read(1), w.write(2), w.read(3), last)
-	pipelinetest.SettleMemory(t)
+	peak.Settle(t)
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted, task.StepCompleted)
 }

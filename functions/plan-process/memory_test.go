@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/infra/local/peak"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -17,7 +18,7 @@ import (
 // The longest request, with an answer of the most steps that is longer than a model may write, fits into the function's
 // memory. The answer goes back to the model.
 func TestTheLargestPlanFitsIntoTheMemory(t *testing.T) {
-	pipelinetest.FitsMemory(t, "PlanProcessFunction", nil, func() {
+	peak.Fits(t, "PlanProcessFunction", nil, func() {
 		var steps []model.StepData
 		for i := range task.MaxSteps {
 			steps = append(steps, model.StepData{
@@ -31,7 +32,7 @@ func TestTheLargestPlanFitsIntoTheMemory(t *testing.T) {
 			Text: strings.Repeat("勤", task.MaxText), MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
 		w.Prompted(tenancy.DefaultSettings())
 		w.Approve()
-		pipelinetest.SettleMemory(t)
+		peak.Settle(t)
 		handle(t, w, g)
 		expect.Is(t, g.Calls, 2, "calls of the model")
 	})

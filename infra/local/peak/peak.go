@@ -1,4 +1,5 @@
-package pipelinetest
+// Package peak measures in tests how much memory a function needs.
+package peak
 
 import (
 	"bytes"
@@ -21,9 +22,9 @@ const (
 	spareKB = 16 << 10
 )
 
-// FitsMemory runs the test once more, in a process of its own, and there calls do. That process's largest memory must
+// Fits runs the test once more, in a process of its own, and there calls do. That process's largest memory must
 // fit into the memory that the template gives to the function.
-func FitsMemory(t *testing.T, function string, environment []string, do func()) {
+func Fits(t *testing.T, function string, environment []string, do func()) {
 	t.Helper()
 	if os.Getenv(measured) != "" {
 		do()
@@ -67,8 +68,8 @@ func peakKB(t *testing.T, limit int, environment []string) (kb int) {
 	return kb
 }
 
-// SettleMemory forgets, in the measured process, what preparing the test took.
-func SettleMemory(t *testing.T) {
+// Settle forgets, in the measured process, what preparing the test took.
+func Settle(t *testing.T) {
 	t.Helper()
 	debug.FreeOSMemory()
 	expect.NoError(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
