@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // machine is a state machine's definition, with the fields that ours use. Any other field is misspelled, or a feature
@@ -128,6 +129,11 @@ func (m machine) names() []string { return slices.Sorted(maps.Keys(m.States)) }
 
 func (s state) waits() bool {
 	return s.Resource == "arn:${Partition}:states:::lambda:invoke.waitForTaskToken"
+}
+
+// function returns the resource of the function that a state calls.
+func (s state) function() string {
+	return strings.TrimSuffix(strings.TrimPrefix(s.Parameters.FunctionName, "${"), "Arn}")
 }
 
 func (s state) ends() bool { return s.Type == "Succeed" || s.Type == "Fail" }

@@ -198,6 +198,9 @@ var mistakes = []struct {
 	{"a function that ends before its tools do", templateFile, "Timeout: 150", "Timeout: 120", "ExecuteProcessFunction ends after"},
 	{"steps that never come round", definitionFile, `"StringEquals": "ExecuteProcess", "Next": "ExecuteProcess"`, `"StringEquals": "ExecuteProcess", "Next": "ResumeTask"`, "sends ExecuteProcess to ResumeTask"},
 	{"content in a payload", definitionFile, `"error.$": "$.error.Error"`, `"error.$": "$.error.Cause"`, "is no id"},
+	{"a skipped ResumeTask, unknown to earlier releases", definitionFile, `"at_once.$": "$.run"`, `"run.$": "$.run"`, "PlanProcessAtOnce: a function of an earlier release would work without being asked"},
+	{"a refusal of earlier releases that fails", definitionFile, `        { "ErrorEquals": ["BadInput"], "ResultPath": null, "Next": "ResumeTask" },` + "\n", "", "goes by ResumeTask"},
+	{"a decision that nobody reads", definitionFile, `"Next": "ExecuteProcessAtOnce"`, `"Next": "ExecuteProcess"`, "AwaitProcessApproval leads to ExecuteProcess, which does not ask"},
 	{"the wrong function", definitionFile, "${PlanProcessFunctionArn}", "${DraftPromptFunctionArn}", "PlanProcess calls"},
 	{"variables, which the local interpreter lacks", definitionFile, `"SecondsPath": "$.wait_seconds",`, `"SecondsPath": "$.wait_seconds", "Assign": { "x": 1 },`, "unknown field"},
 }

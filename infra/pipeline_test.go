@@ -22,12 +22,12 @@ var serviceErrors = []string{
 // ids are the members that a payload may have, with their sources. None of them is content.
 var ids = map[string]string{
 	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "team.$": "$.team", "error.$": "$.error.Error",
-	"task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
+	"at_once.$": "$.run", "next.$": "$.next", "task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
 }
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, partitionRule}
+	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, atOnceRule, partitionRule}
 }
 
 // shapeRule: every state can be reached, leads to states that exist, and to an end.
@@ -107,8 +107,8 @@ func errorRule(s *stack, wrong report) {
 		for _, final := range []string{pipeline.Internal, pipeline.BadInput} {
 			wrong.where(handles(st.retried(), final), "%s tries again after %s, which does not heal", name, final)
 		}
-		_, asks := s.functions[name+"Function"].Environment["MODEL"]
-		asks = asks && name != "ExecuteProcess" // it asks for a summary only, and does without
+		_, asks := s.functions[st.function()].Environment["MODEL"]
+		asks = asks && st.function() != "ExecuteProcessFunction" // it asks for a summary only, and does without
 		wrong.where(asks != handles(st.retried(), pipeline.ModelUnavailable),
 			"%s: %s is tried again where a model is asked, and only there", name, pipeline.ModelUnavailable)
 		if last := len(st.Catch) - 1; last < 0 || !slices.Equal(st.Catch[last].ErrorEquals, []string{"States.ALL"}) {
@@ -179,8 +179,8 @@ func callRule(s *stack, wrong report) {
 		if st.Type != "Task" {
 			continue
 		}
-		function := strings.TrimSuffix(strings.TrimPrefix(st.Parameters.FunctionName, "${"), "Arn}")
-		want := name + "Function"
+		function := st.function()
+		want := strings.TrimSuffix(name, "AtOnce") + "Function"
 		if st.waits() {
 			want = "RequestApprovalFunction"
 		}
@@ -194,7 +194,7 @@ func callRule(s *stack, wrong report) {
 		case !st.waits() && st.OutputPath != "$.Payload":
 			wrong("%s: OutputPath is %q, not the function's answer", name, st.OutputPath)
 		}
-		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$"}} {
+		for _, keys := range [][]string{{"tenant.$"}, {"task.$", "id.$"}, {"run.$", "at_once.$"}} {
 			wrong.where(!slices.ContainsFunc(keys, func(key string) bool { return st.Parameters.Payload[key] != "" }),
 				"%s: the payload lacks %s", name, strings.TrimSuffix(keys[0], ".$"))
 		}
@@ -230,6 +230,27 @@ func placeRule(s *stack, wrong report) {
 		}
 		wrong.where(sum < 2*teamconfig.DefaultTeamTimeout,
 			"%s waits %.0f s for a place to run in, teams have %d s", name, sum, teamconfig.DefaultTeamTimeout)
+	}
+}
+
+// atOnceRule: a state that skips ResumeTask has no run in its payload, so that a function of an earlier release, which
+// doesn't know that it may not be due, refuses it. The run then goes by ResumeTask.
+func atOnceRule(s *stack, wrong report) {
+	for name, st := range s.pipeline.States {
+		at := strings.HasSuffix(name, "AtOnce")
+		if st.Type != "Task" || !at && !st.waits() {
+			continue
+		}
+		if !at {
+			skips := strings.HasSuffix(st.Next, "AtOnce")
+			wrong.where(!skips && st.Next != "ResumeTask", "%s leads to %s, which does not ask whether it is due", name, st.Next)
+			continue
+		}
+		_, run := st.Parameters.Payload["run.$"]
+		wrong.where(run, "%s: a function of an earlier release would work without being asked", name)
+		wrong.where(!slices.ContainsFunc(st.Catch, func(c catcher) bool {
+			return slices.Equal(c.ErrorEquals, []string{pipeline.BadInput}) && c.Next == "ResumeTask"
+		}), "%s: what a function of an earlier release refuses goes by ResumeTask", name)
 	}
 }
 

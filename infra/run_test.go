@@ -45,6 +45,7 @@ func await(next, gate string, seconds int) answer {
 type call struct {
 	Function, Gate, Error string
 	HasToken              bool
+	AtOnce                bool // without a run
 }
 
 // script stands in for Lambda. It gives each function's answers in turn.
@@ -58,7 +59,7 @@ type script struct {
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var in pipeline.Input
 	body, _ := io.ReadAll(r.Body)
-	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" || in.Run != 1 {
+	if err := json.Unmarshal(body, &in); err != nil || in.Tenant != "t" || in.Task != "01TASK" || in.Run+in.AtOnce != 1 {
 		http.Error(w, fmt.Sprintf("payload %s: %v", body, err), http.StatusBadRequest)
 		return
 	}
@@ -66,7 +67,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id, _, _ := strings.Cut(name, "/")
 	folder := template.Folder(id)
 	s.mu.Lock()
-	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != ""})
+	s.calls = append(s.calls, call{folder, in.Gate, in.Error, in.TaskToken != "", in.AtOnce == 1})
 	a := answer{fails: "NothingLeftToSay"}
 	if left := s.answers[folder]; len(left) > 0 {
 		a, s.answers[folder] = left[0], left[1:]
@@ -78,7 +79,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"errorType":%q,"errorMessage":"a fixed sentence"}`, a.fails)
 		return
 	}
-	a.Tenant, a.Task, a.Run = in.Tenant, in.Task, in.Run
+	a.Tenant, a.Task, a.Run = in.Tenant, in.Task, in.Run+in.AtOnce
 	_ = json.NewEncoder(w).Encode(a.Output)
 	if a.wakes {
 		go func() {
@@ -150,6 +151,9 @@ var (
 	step    = await(task.StateAwaitStepApproval, "GATE#0001#01#02", 3600)
 )
 
+// gate is the call that parks a run at a gate.
+func gate(key string) call { return call{Function: "request-approval", Gate: key, HasToken: true} }
+
 // journey has the answers of functions, and the calls and the end of a run that follow from them.
 type journey struct {
 	name    string
@@ -163,7 +167,7 @@ var journeys = []journey{
 	{
 		"from message to done",
 		map[string][]answer{
-			"resume-task":      {to(task.StateExtractTask), to(task.StatePlanProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess), to(task.StateExecuteProcess)},
+			"resume-task":      {to(task.StateExtractTask), to(task.StateExecuteProcess)},
 			"extract-task":     {to(task.StateDraftPrompt)},
 			"draft-prompt":     {prompt},
 			"plan-process":     {process},
@@ -171,10 +175,41 @@ var journeys = []journey{
 			"request-approval": {wake, wake, wake},
 		},
 		[]call{
-			{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, {"request-approval", "PROMPT#0001", "", true},
-			{Function: "resume-task"}, {Function: "plan-process"}, {"request-approval", "PROCESS#0001", "", true},
-			{Function: "resume-task"}, {Function: "execute-process"}, {"request-approval", "GATE#0001#01#02", "", true},
-			{Function: "resume-task"}, {Function: "execute-process"}, {Function: "resume-task"}, {Function: "execute-process"},
+			{Function: "resume-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}, gate("PROMPT#0001"),
+			{Function: "plan-process", AtOnce: true}, gate("PROCESS#0001"),
+			{Function: "execute-process", AtOnce: true}, gate("GATE#0001#01#02"),
+			{Function: "execute-process", AtOnce: true}, {Function: "resume-task"}, {Function: "execute-process"},
+		},
+		types.ExecutionStatusSucceeded, "",
+	},
+	{
+		"what is rejected is drafted anew by ResumeTask",
+		map[string][]answer{
+			"resume-task":      {prompt, to(task.StateDraftPrompt), to(task.StatePlanProcess)},
+			"draft-prompt":     {process},
+			"plan-process":     {to(task.StateResumeTask), to(task.StateFinish)},
+			"execute-process":  {to(task.StateResumeTask)},
+			"request-approval": {wake, wake},
+		},
+		[]call{
+			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process", AtOnce: true}, {Function: "resume-task"},
+			{Function: "draft-prompt"}, gate("PROCESS#0001"), {Function: "execute-process", AtOnce: true}, {Function: "resume-task"},
+			{Function: "plan-process"},
+		},
+		types.ExecutionStatusSucceeded, "",
+	},
+	{
+		"functions of an earlier release refuse what skips ResumeTask",
+		map[string][]answer{
+			"resume-task":      {prompt, to(task.StatePlanProcess), to(task.StateExecuteProcess)},
+			"plan-process":     {{fails: pipeline.BadInput}, process},
+			"execute-process":  {{fails: pipeline.BadInput}, to(task.StateFinish)},
+			"request-approval": {wake, wake},
+		},
+		[]call{
+			{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "plan-process", AtOnce: true}, {Function: "resume-task"},
+			{Function: "plan-process"}, gate("PROCESS#0001"), {Function: "execute-process", AtOnce: true}, {Function: "resume-task"},
+			{Function: "execute-process"},
 		},
 		types.ExecutionStatusSucceeded, "",
 	},
@@ -182,33 +217,33 @@ var journeys = []journey{
 		"what heals is tried again",
 		map[string][]answer{
 			"resume-task":  {{fails: pipeline.Unavailable}, {fails: "Runtime.ExitError"}, to(task.StateExtractTask)},
-			"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)},
+			"extract-task": {{fails: "Sandbox.Timedout"}, to(task.StateFinish)}, "draft-prompt": {to(task.StateFinish)},
 		},
-		[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"}, {Function: "extract-task"}},
+		[]call{{Function: "resume-task"}, {Function: "resume-task"}, {Function: "resume-task"}, {Function: "extract-task"}, {Function: "extract-task"}, {Function: "draft-prompt"}},
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
 		"a bug is written down, and ends red",
 		map[string][]answer{"resume-task": {to(task.StatePlanProcess)}, "plan-process": {{fails: pipeline.Internal}}, "close-task": {to(task.StateFail)}},
-		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {"close-task", "", pipeline.Internal, false}},
+		[]call{{Function: "resume-task"}, {Function: "plan-process"}, {Function: "close-task", Error: pipeline.Internal}},
 		types.ExecutionStatusFailed, "TaskFailed",
 	},
 	{
 		"a gate that is pending outlives the run",
 		map[string][]answer{"resume-task": {prompt}, "request-approval": {{fails: pipeline.BadInput}}, "close-task": {to(task.StateFinish)}},
-		[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {"close-task", "", pipeline.BadInput, false}},
+		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "close-task", Error: pipeline.BadInput}},
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
 		"a burnt fuse reads the rows again",
 		map[string][]answer{"resume-task": {await(task.StateAwaitPromptApproval, "PROMPT#0001", 1), to(task.StateFinish)}, "request-approval": {to(task.StateFinish)}},
-		[]call{{Function: "resume-task"}, {"request-approval", "PROMPT#0001", "", true}, {Function: "resume-task"}},
+		[]call{{Function: "resume-task"}, gate("PROMPT#0001"), {Function: "resume-task"}},
 		types.ExecutionStatusSucceeded, "",
 	},
 	{
 		"even closing may fail",
 		map[string][]answer{"resume-task": {{fails: pipeline.Internal}}, "close-task": {{fails: pipeline.Internal}}},
-		[]call{{Function: "resume-task"}, {"close-task", "", pipeline.Internal, false}},
+		[]call{{Function: "resume-task"}, {Function: "close-task", Error: pipeline.Internal}},
 		types.ExecutionStatusFailed, "TaskFailed",
 	},
 	{

@@ -36,9 +36,9 @@ type Contests interface {
 // a submission that people could approve. The task is as it is then.
 func (h *Handler) contest(ctx context.Context, in pipeline.Input) (
 	a *task.Aggregate, next aggregate.Next, done bool, err error) {
-	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+	a, err = h.Store.Decide(ctx, in.Ref(), in.Due(task.StateDraftPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.BeginPrompt(in.Run, h.Now())
-	})
+	}, h.Now))
 	if err != nil {
 		return a, next, false, fmt.Errorf("begin a version: %w", err)
 	}

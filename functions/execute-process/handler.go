@@ -109,6 +109,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
 	}
+	if next := a.Next(h.Now()); in.AtOnce > 0 && a.Head.Run == in.Run && next.State != task.StateExecuteProcess {
+		return next, nil
+	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
@@ -159,7 +162,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // begin starts an execution with a managed session. Others are started together with their first claim (job.start),
 // unless too little time is left for that.
 func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate, error) {
-	return h.Store.Decide(ctx, in.Ref(), in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
+	begin := in.Due(task.StateExecuteProcess, func(a *task.Aggregate) (aggregate.Change, error) {
 		// A new attempt waits until the previous attempt's session is closed.
 		if a.OpenSession() != nil && a.Head.Run == in.Run {
 			return aggregate.Change{}, nil
@@ -169,7 +172,8 @@ func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate
 			return aggregate.Change{}, nil
 		}
 		return c, err
-	}))
+	}, h.Now)
+	return h.Store.Decide(ctx, in.Ref(), in.Entering(begin))
 }
 
 // advance starts the execution, runs the next step, or completes the execution when all steps are done. It returns the

@@ -7,5 +7,6 @@ import (
 )
 
 func main() {
+	boot.BoundMemory()
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }

@@ -18,6 +18,7 @@ import (
 )
 
 func main() {
+	boot.BoundMemory()
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 

@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strconv"
 
 	"ringi/infra/bench/openload"
@@ -29,7 +32,6 @@ const (
 	models, modelSeconds = 3.0, 10.0 // model calls, and the duration of each
 	stepsSeconds         = 20.0      // of all steps and the summary, in one invocation
 	otherSeconds         = 0.1
-	small, large         = 0.25, 0.5 // GB of memory: most functions, and execute-process
 	logKB                = 25.0
 	traced               = 0.05
 	duePerTask           = 60.0 // write units of a task in the partitions DUE#0 to DUE#7
@@ -48,6 +50,29 @@ func (p Pipeline) requests() float64 {
 	return p.Functions["receive-event"].Invocations + p.Functions["receive-interaction"].Invocations
 }
 
+// asks are the functions that wait for a model's answer, one each.
+var asks = []string{"extract-task", "draft-prompt", "plan-process"}
+
+// memory returns the average memory of functions, in GB, as the template sets it, weighted by their invocations.
+func (m *Measured) memory(folders ...string) float64 {
+	var sum, all float64
+	for _, folder := range folders {
+		times := m.Calls.Quiet.Functions[folder].Invocations
+		sum, all = sum+times*float64(m.Load.Limits.Memory[folder])/1024, all+times
+	}
+	return math.Round(1024*sum/max(1, all)) / 1024 // whole MB
+}
+
+// others returns the folders of the functions that have no line of their own in the bill.
+func (p Pipeline) others() (folders []string) {
+	for _, folder := range slices.Sorted(maps.Keys(p.Functions)) {
+		if folder != "update-card" && folder != "execute-process" && !slices.Contains(asks, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
 // bill returns the table of what 1,000 tasks cost, and a sentence about contests.
 func (m *Measured) bill() string {
 	var t table
@@ -61,6 +86,8 @@ func (m *Measured) bill() string {
 		sum += each * 1000
 		t.row(what, amount, dollars(each*1000))
 	}
+	asking, large, card := m.memory(asks...), m.memory("execute-process"), m.memory("update-card")
+	small := m.memory(p.others()...)
 	others := f.Invocations - models - 1 - cards
 	t.row("", "per task", "dollars per 1,000 tasks")
 	t.row("---", "---", "---")
@@ -68,10 +95,10 @@ func (m *Measured) bill() string {
 	add("DynamoDB writes", num(f.Write)+" units of the table, "+num(f.Index)+" of its indexes",
 		(f.Write+f.Index)*perWriteUnit)
 	add("DynamoDB reads", num(f.Read)+" units", f.Read*perReadUnit)
-	add("Lambda, three models' answers", gbSeconds(models, modelSeconds, small), models*modelSeconds*small*perGBSecond)
+	add("Lambda, three models' answers", gbSeconds(models, modelSeconds, asking), models*modelSeconds*asking*perGBSecond)
 	add("Lambda, carrying out five steps and the summary", gbSeconds(1, stepsSeconds, large),
 		stepsSeconds*large*perGBSecond)
-	add("Lambda, cards", gbSeconds(cards, drawn, small), cards*drawn*small*perGBSecond)
+	add("Lambda, cards", gbSeconds(cards, drawn, card), cards*drawn*card*perGBSecond)
 	add("Lambda, the rest", gbSeconds(others, otherSeconds, small), others*otherSeconds*small*perGBSecond)
 	add("Lambda, invocations", num(f.Invocations), f.Invocations*perInvocation)
 	add("SQS FIFO", num(sent)+" sent, as many received and deleted", 3*sent*perQueueCall)

@@ -31,20 +31,25 @@ func TestPagesAreMadeOfTheBaseline(t *testing.T) {
 func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
 	m := &Measured{Contest: &Contests{}, Calls: &Calls{Quiet: Pipeline{
 		Functions: map[string]Usage{
-			"draft-prompt": {Invocations: 30, Write: 300, Index: 100, Read: 200}, "receive-event": {Invocations: 3},
+			"draft-prompt": {Invocations: 29, Write: 300, Index: 100, Read: 200}, "receive-event": {Invocations: 3},
 			"receive-interaction": {Invocations: 1}, "update-card": {Invocations: 20, AWS: 80, Slack: 20},
+			"execute-process": {Invocations: 1},
 		},
 		Actions: map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10, "KMS.Sign": 10}, Transitions: 10,
-	}}, Load: &Load{Limits: openload.Limits{Cards: 250}}}
+	}}, Load: &Load{Limits: openload.Limits{Cards: 250, Memory: map[string]int{
+		"draft-prompt": 128, "execute-process": 512, "receive-event": 256, "receive-interaction": 256, "update-card": 256,
+	}}}}
 	bill := m.bill()
 	for _, row := range []string{
 		"| Step Functions | 10 transitions | 0.250 |",
 		"| DynamoDB writes | 300 units of the table, 100 of its indexes | 0.250 |",
+		"| Lambda, three models' answers | 3 × 10 s × 128 MB = 3.8 GB-s | 0.050 |",
+		"| Lambda, carrying out five steps and the summary | 1 × 20 s × 512 MB = 10.0 GB-s | 0.133 |",
 		"| Lambda, the rest | 30 × 0.1 s × 256 MB = 0.8 GB-s | 0.010 |",
 		"| KMS, for credentials and the audit log's chain | 10 Decrypt, 10 Sign | 0.180 |",
 		"| Lambda, cards | 20 × 0.25 s × 256 MB = 1.2 GB-s | 0.017 |", // 20 ms + 4 × 7.5 ms + 200 ms
 		"| API Gateway | 4 requests | 0.004 |",
-		"| **AWS in all** |  | **1.09** |",
+		"| **AWS in all** |  | **1.04** |",
 	} {
 		expect.Has(t, bill, row+"\n", "the bill")
 	}

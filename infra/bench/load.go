@@ -95,13 +95,14 @@ func (p Pipeline) kinds() map[string]float64 {
 func deployed(root string) (openload.Limits, error) {
 	l := openload.Limits{
 		Functions: accountFunctions, Shards: shards, RequestsPerSecond: throttledPerSecond, Burst: throttledBurst,
-		Updates: updates, Posts: posts, AllPosts: allPosts,
+		Updates: updates, Posts: posts, AllPosts: allPosts, Memory: map[string]int{},
 	}
 	t, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{}, map[string]string{"Stage": "dev"})
 	if err != nil {
 		return l, err
 	}
 	for _, f := range t.Functions {
+		l.Memory[template.Folder(f.ID)] = f.Memory
 		switch f.ID {
 		case updater:
 			l.Cards = f.Queues[0].Concurrency

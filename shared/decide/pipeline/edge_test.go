@@ -175,3 +175,21 @@ func TestACommitNotesWhenItsStateWasEntered(t *testing.T) {
 	none, err := in.Entering(func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })(&task.Aggregate{})
 	expect.That(t, err == nil && none.Empty(), "%+v, %v", none, err)
 }
+
+// A worker to which a run came without ResumeTask knows its run, and sends what drafts a version by ResumeTask. Under a
+// definition of an earlier release, which has no such route, it names the state itself.
+func TestWhatSkippedResumeTaskGoesThereBeforeADraft(t *testing.T) {
+	for _, state := range task.NextStates {
+		w := func(_ context.Context, in pipeline.Input) (aggregate.Next, error) {
+			expect.Is(t, in.Run, 2)
+			return aggregate.Next{State: state}, nil
+		}
+		want := state
+		if state == task.StateDraftPrompt || state == task.StatePlanProcess {
+			want = task.StateResumeTask
+		}
+		out := expect.Value(pipeline.Edge(w)(t.Context(), pipeline.Input{Tenant: "T", Task: "A", AtOnce: 2}))(t)
+		expect.That(t, out.Next == want && out.Run == 2, "%+v, want %s", out, want)
+		expect.Is(t, expect.Value(pipeline.Edge(w)(t.Context(), in))(t).Next, state)
+	}
+}

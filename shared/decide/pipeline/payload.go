@@ -20,6 +20,13 @@ type Input struct {
 	ID     string `json:"id"`
 	Run    int    `json:"run"`
 
+	// AtOnce is the run, in the place of Run, where a gate's state led to the worker without ResumeTask: the worker does
+	// nothing unless the rows say that its state is due. A worker of an earlier release finds no run and refuses the
+	// input, and the definition goes by ResumeTask.
+	AtOnce int `json:"at_once"`
+	// Next is what the worker before answered, if its state leads to this one without Route.
+	Next string `json:"next"`
+
 	Gate      string    `json:"gate"`
 	TaskToken string    `json:"task_token"`
 	Entered   time.Time `json:"entered"`
@@ -53,6 +60,21 @@ func (in Input) Entering(decide task.Decision) task.Decision {
 			h.Entered = &in.Entered
 		}
 		return c, err
+	}
+}
+
+// Due wraps a decision of a worker to which the definition may lead without asking whether its state is due: if it is
+// not, nothing changes.
+func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
+	return func(a *task.Aggregate) (aggregate.Change, error) {
+		switch {
+		case in.AtOnce == 0 && in.Next == "":
+		case a.Head.Run != in.Run:
+			return aggregate.Change{}, aggregate.ErrSuperseded
+		case a.Next(now()).State != state:
+			return aggregate.Change{}, nil
+		}
+		return decide(a)
 	}
 }
 

@@ -29,11 +29,14 @@ type VersionStore interface {
 }
 
 // Run records that a version is being made, makes it and opens its gate. If the gate is already open, it makes nothing.
+// Neither does it if the run skipped ResumeTask, unless the rows prove what that would have checked.
 func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
 	a := v.Begun
 	if a == nil {
 		var err error
-		a, err = store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return v.Begin(a, in.Run, now()) })
+		a, err = store.Decide(ctx, in.Ref(), in.Due(v.State, func(a *task.Aggregate) (aggregate.Change, error) {
+			return v.Begin(a, in.Run, now())
+		}, now))
 		if err != nil {
 			return aggregate.Next{}, fmt.Errorf("begin a version: %w", err)
 		}
@@ -45,6 +48,9 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 	s, err := store.Settings(ctx, in.Tenant)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	if in.AtOnce > 0 && !a.Decidable(s, now()) {
+		return a.Next(now()), nil
 	}
 	if a.CostReached(s.MaxCost()) {
 		return StopForCost(ctx, store, in, s.MaxCost(), now())

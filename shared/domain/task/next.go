@@ -8,6 +8,7 @@ import (
 
 // The states to which the pipeline's state machine can go next.
 const (
+	StateResumeTask           = "ResumeTask" // named only where it was skipped, see pipeline.Input.AtOnce
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
 	StateAwaitContest         = "AwaitContest"
@@ -27,7 +28,7 @@ const (
 
 // NextStates lists all values of Next.State.
 var NextStates = []string{
-	StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
+	StateResumeTask, StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
 	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
 }
 

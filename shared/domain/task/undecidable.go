@@ -21,6 +21,21 @@ func (a *Aggregate) Drafts(now time.Time) bool {
 	return state == StateDraftPrompt || state == StatePlanProcess
 }
 
+// vouchedFor is how long a stamp proves that somebody may approve. It is as long as Slack's answers about people are
+// cached.
+const vouchedFor = time.Minute
+
+// Decidable reports whether the rows alone prove that somebody may approve the task's next version under s: nobody is
+// asked, or a person has just stamped the policy under the same settings and may stamp the steps, too.
+func (a *Aggregate) Decidable(s tenancy.Settings, now time.Time) bool {
+	if !a.WillAsk(s) {
+		return true
+	}
+	p := a.Prompt()
+	return p != nil && p.Status == aggregate.Approved && p.ApprovedBy != "" && p.ApprovedAt != nil &&
+		now.Sub(*p.ApprovedAt) < vouchedFor && p.Terms.SettingsRev == s.Rev
+}
+
 // Undecidable reports whether the task is parked because nobody could approve the next version. No generation has
 // failed, and none runs until that changes.
 func (h Head) Undecidable() bool { return h.Parked != nil && h.Parked.Sentence == ReasonNobodyApproves }

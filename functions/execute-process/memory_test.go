@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/peak"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
+	"ringi/shared/tool"
+	"ringi/shared/tool/runner"
+)
+
+// vendorOf names, for the process that is measured, the address of what stands in for vendors.
+const vendorOf = "RINGI_TEST_VENDOR"
+
+// An execution whose steps return and write the largest results fits into the function's memory.
+func TestTheLargestResultsFitIntoTheMemory(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if strings.HasSuffix(r.URL.Path, "/largest") {
+			_, _ = io.WriteString(w, largest())
+			return
+		}
+		_, _ = io.WriteString(w, `{"updates":{"updatedRows":1,"updatedRange":"A1:B2"},`+
+			`"sheets":[{"properties":{"sheetId":1,"title":"名簿"}}]}`)
+	}))
+	defer s.Close()
+	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
+}
+
+// largest is the largest result that can be stored: a list of which as much as arguments may hold is used.
+func largest() string {
+	row := func(i int) string {
+		return fmt.Sprintf(`{"id":%d,"num":"%[1]d","display_name":"山田 %[1]d","entry_date":"2026-04-01","department":"人事",`+
+			`"position":"社員","address":"東京都千代田区丸の内一丁目一番一号 本社ビル十五階","phone":"03-0000-0000",`+
+			`"note":null,"email":"taro%[1]d@example.com","retire_date":null}`, i)
+	}
+	list := func(bytes int) string {
+		var rows []string
+		for size := 0; size < bytes; size += len(rows[len(rows)-1]) + 1 {
+			rows = append(rows, row(len(rows)))
+		}
+		return strings.Join(rows, ",")
+	}
+	rows := list(tool.MaxResolved - 2048)
+	return `{"employees":[` + rows + `],"more":[` + list(large.MaxBytes-len(rows)-1024) + `]}`
+}
+
+// fetched are tools whose reads return the largest result.
+type fetched struct {
+	Tools
+	url string
+}
+
+func (f fetched) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
+	if c.Tool != listing {
+		return f.Tools.Run(ctx, c)
+	}
+	res, err := http.Get(f.url + "/largest")
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return text, err
+}
+
+func executeLargest(t *testing.T) {
+	url := os.Getenv(vendorOf)
+	w := newWorld(t, pipelinetest.Start(t))
+	real := expect.Value(runner.New(w.h.Catalog, runner.Config{
+		SheetsURL: url + "/sheets", Credentials: tokens{w.vendors}, Now: w.h.Now,
+	}))(t)
+	w.tools.Tools = fetched{real, url}
+	last := w.write(4)
+	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), "step-1", "step-3"))
+	w.approved(w.read(1), w.write(2), w.read(3), last)
+	peak.Settle(t)
+	w.run()
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted, task.StepCompleted, task.StepCompleted)
+}
