@@ -99,11 +99,6 @@ func (p *takings) TakeCalls(
 	return p.Pace.TakeCalls(ctx, now, takes...)
 }
 
-// TakeShare refuses, so that no share pays.
-func (*takings) TakeShare(context.Context, time.Time, slackstate.Share, ...slackstate.Take) (bool, error) {
-	return false, nil
-}
-
 // The calls for the cards and for the message are one write, and nothing writes the head.
 func testAnnounced(t *testing.T, w *world) {
 	w.paced(0)
@@ -130,7 +125,7 @@ func testAnnouncedAtPace(t *testing.T, w *world) {
 	w.paced(0)
 	d := drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
 	for range posts { // by others in this group of channels
-		x := slackstate.Take{From: d.postsIn(slacktest.Team, slotOf("@"+workspace.Sato)), N: 1}
+		x := slackstate.Take{From: d.postsIn("@" + workspace.Sato), N: 1}
 		expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), x))(t)
 	}
 	w.done()

@@ -123,19 +123,14 @@ func (b *backlogged) TakeCalls(ctx context.Context, now time.Time, takes ...slac
 	return slackstate.Short{}, nil
 }
 
-// TakeShare refuses: what is left is too little for shares.
-func (b *backlogged) TakeShare(context.Context, time.Time, slackstate.Share, ...slackstate.Take) (bool, error) {
-	return false, nil
-}
-
 func (b *backlogged) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
 
-func (b *backlogged) Look(_ context.Context, s slackstate.Share, now time.Time) (seen slackstate.Seen, err error) {
+func (b *backlogged) SilentSince(_ context.Context, workspace string, now time.Time) (since time.Time, err error) {
 	defer b.locked()()
-	if p := b.pace(slackstate.Budget{Workspace: s.Of[0].From.Workspace}); now.Before(p.until) {
-		seen.Silent = p.since
+	if p := b.pace(slackstate.Budget{Workspace: workspace}); now.Before(p.until) {
+		since = p.since
 	}
-	return seen, nil
+	return since, nil
 }
 
 func (b *backlogged) NoteSilence(_ context.Context, workspace string, now, until time.Time) error {

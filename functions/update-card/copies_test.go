@@ -246,11 +246,8 @@ func (p *crowded) TakeCalls(ctx context.Context, now time.Time, takes ...slackst
 	return slackstate.Short{Take: takes[0], Until: until}, err
 }
 func (p *crowded) HoldPace(context.Context, slackstate.Budget, time.Time) error { return nil }
-func (p *crowded) TakeShare(context.Context, time.Time, slackstate.Share, ...slackstate.Take) (bool, error) {
-	return false, nil
-}
-func (p *crowded) Look(context.Context, slackstate.Share, time.Time) (slackstate.Seen, error) {
-	return slackstate.Seen{}, nil
+func (p *crowded) SilentSince(context.Context, string, time.Time) (time.Time, error) {
+	return time.Time{}, nil
 }
 func (p *crowded) JoinLine(_ context.Context, _ slackstate.Budget, _ int, now time.Time) (time.Time, error) {
 	return now, nil

@@ -63,7 +63,6 @@ type Handler struct {
 	who       people.Requesters
 	settings  remember.Answers[string, tenancy.Settings] // by tenant
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
-	shares    shares
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 

@@ -149,7 +149,8 @@ func (h *Handler) mayPublish(ctx context.Context, open slackstate.Home, kept int
 	if h.Pace == nil {
 		return nil
 	}
-	b := h.budget(open.Team, methodPublish, publishes, publishingWindow)
+	b := slackstate.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes,
+		Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
 	switch until, err := h.Pace.TakePace(ctx, b, kept, now); {
 	case err != nil:
 		slog.WarnContext(ctx, "pace", "budget", b.Name, "err", err)

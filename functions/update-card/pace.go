@@ -61,10 +61,9 @@ const (
 type Pace interface {
 	TakePace(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
 	TakeCalls(ctx context.Context, now time.Time, takes ...slackstate.Take) (slackstate.Short, error)
-	TakeShare(ctx context.Context, now time.Time, share slackstate.Share, takes ...slackstate.Take) (bool, error)
 	HoldPace(ctx context.Context, b slackstate.Budget, until time.Time) error
 	JoinLine(ctx context.Context, b slackstate.Budget, spare int, now time.Time) (time.Time, error)
-	Look(ctx context.Context, share slackstate.Share, now time.Time) (slackstate.Seen, error)
+	SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error)
 	NoteSilence(ctx context.Context, workspace string, now, until time.Time) error
 	NoteAnswer(ctx context.Context, workspace string) error
 }
@@ -87,39 +86,26 @@ func spare(u urgency, n int) int {
 	return max(1, n/2)
 }
 
-func (h *Handler) budget(workspace, name string, calls int, window time.Duration) slackstate.Budget {
-	return slackstate.Budget{Workspace: workspace, Name: name, Calls: calls,
-		Window: time.Duration(float64(window) / h.PaceScale)}
+func (d *drawing) budget(name string, calls int, window time.Duration) slackstate.Budget {
+	return slackstate.Budget{Workspace: d.place.Team, Name: name, Calls: calls,
+		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
-func (h *Handler) updates(workspace string) slackstate.Budget {
-	b := h.budget(workspace, methodUpdate, updates, updateWindow)
-	b.Share = updateShare
-	return b
-}
+func (d *drawing) updates() slackstate.Budget { return d.budget(methodUpdate, updates, updateWindow) }
 
 // allPosts and postsIn are in the row of updates.
-func (h *Handler) allPosts(workspace string) slackstate.Budget {
-	b := h.budget(workspace, methodPost, allPosts, allPostWindow)
-	b.In, b.Prefix, b.Share = methodUpdate, "post", allPostShare
+func (d *drawing) allPosts() slackstate.Budget {
+	b := d.budget(methodPost, allPosts, allPostWindow)
+	b.In, b.Prefix = methodUpdate, "post"
 	return b
 }
 
-func (h *Handler) postsIn(workspace string, slot int) slackstate.Budget {
-	b := h.budget(workspace, methodPost, posts, postWindow)
-	b.In, b.Prefix, b.Share = methodUpdate, "in"+strconv.Itoa(slot), postShare
-	return b
-}
-
-func slotOf(channel string) int {
-	h := fnv.New32a()
+func (d *drawing) postsIn(channel string) slackstate.Budget {
+	b, h := d.budget(methodPost, posts, postWindow), fnv.New32a()
 	h.Write([]byte(channel))
-	return int(h.Sum32() % channelSlots)
+	b.In, b.Prefix = methodUpdate, "in"+strconv.Itoa(int(h.Sum32()%channelSlots))
+	return b
 }
-
-func (d *drawing) updates() slackstate.Budget { return d.Handler.updates(d.place.Team) }
-
-func (d *drawing) allPosts() slackstate.Budget { return d.Handler.allPosts(d.place.Team) }
 
 // takes returns what a call for a card takes of which budgets.
 func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
@@ -129,7 +115,7 @@ func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
 	if method == methodUpdate {
 		return []slackstate.Take{of(d.updates(), 1)}
 	}
-	out := []slackstate.Take{of(d.postsIn(d.place.Team, slotOf(cmp.Or(c.Channel, "@"+c.User))), 1), of(d.allPosts(), 1)}
+	out := []slackstate.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
 	if d.urgency[c.Key()] == progress { // a card that is posted without its final content needs an update later
 		out = append(out, of(d.updates(), 0))
 	}
@@ -163,7 +149,7 @@ func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
 	if slices.ContainsFunc(all, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls }) {
 		return
 	}
-	if short, err := d.count(ctx, all...); err != nil || !short.Until.IsZero() {
+	if short, err := d.Pace.TakeCalls(ctx, d.Now(), all...); err != nil || !short.Until.IsZero() {
 		return
 	}
 	for _, c := range cards {
@@ -177,8 +163,9 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 	if d.Pace == nil {
 		return nil
 	}
+	now := d.Now()
 	if d.silent {
-		return d.block(method, d.updates(), d.Now().Add(mostShort))
+		return d.block(method, d.updates(), now.Add(mostShort))
 	}
 	if s, ok := d.blocked[method]; ok { // less urgent cards must not overtake it
 		return s
@@ -187,7 +174,7 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 		delete(d.paid, c.Key())
 		return nil
 	}
-	s, err := d.count(ctx, d.takes(c, method)...)
+	s, err := d.Pace.TakeCalls(ctx, now, d.takes(c, method)...)
 	if err != nil {
 		d.log(c).WarnContext(ctx, "pace", "method", method, "err", err)
 		return nil
@@ -219,7 +206,6 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	if method == methodPost {
 		b = d.allPosts()
 	}
-	d.shares.held(b.Workspace, d.Now())
 	if err := d.Pace.HoldPace(ctx, b, until); err != nil {
 		slog.WarnContext(ctx, "pace", "budget", method, "err", err)
 	}

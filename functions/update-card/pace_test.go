@@ -102,9 +102,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.Later(updateWindow)
 	w.done()
 	w.shows("勤怠", "承認: ")
-	// With all updates used up, the end of the task waits, too, where no share is left.
-	w.h = w.handler()
-	w.paced(0)
+	// With all updates used up, the end of the task waits, too.
 	for range 9 {
 		w.use("chat.update", updates, updateWindow)
 	}
@@ -149,10 +147,6 @@ func (failing) TakeCalls(context.Context, time.Time, ...slackstate.Take) (slacks
 	return slackstate.Short{}, errors.New("throttled")
 }
 
-func (failing) TakeShare(context.Context, time.Time, slackstate.Share, ...slackstate.Take) (bool, error) {
-	return false, errors.New("throttled")
-}
-
 func (failing) JoinLine(context.Context, slackstate.Budget, int, time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("throttled")
 }
@@ -161,8 +155,8 @@ func (failing) HoldPace(context.Context, slackstate.Budget, time.Time) error {
 	return errors.New("throttled")
 }
 
-func (failing) Look(context.Context, slackstate.Share, time.Time) (slackstate.Seen, error) {
-	return slackstate.Seen{}, errors.New("throttled")
+func (failing) SilentSince(context.Context, string, time.Time) (time.Time, error) {
+	return time.Time{}, errors.New("throttled")
 }
 
 func (failing) NoteSilence(context.Context, string, time.Time, time.Time) error {
@@ -219,8 +213,8 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.Later(h.DrawAt.Sub(w.Now()))
 	w.done()
 	w.shows("勤怠", "承認: ")
-	seen, err := slackstate.Of(w.Store.Table()).Look(t.Context(), w.h.share(slacktest.Team, w.Now()), w.Now())
-	expect.That(t, err == nil && seen.Silent.IsZero(), "it answers, and yet it is silent since %v, %v", seen.Silent, err)
+	since, err := slackstate.Of(w.Store.Table()).SilentSince(t.Context(), slacktest.Team, w.Now())
+	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }
 
 // For a task that was never accepted, Slack is asked which workspace it belongs to before any card is drawn.

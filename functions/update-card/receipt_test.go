@@ -79,8 +79,6 @@ func TestDoubtOutlivesAWait(t *testing.T) {
 	was := w.Load()
 	w.Extracted()
 	w.drawsUntilItDies(&receipt{})
-	w.h = w.handler() // another process, which has no share
-	w.paced(0)
 	for range updates - 1 {
 		w.use("chat.update", updates, updateWindow)
 	}

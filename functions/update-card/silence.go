@@ -48,12 +48,8 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 	if _, ok := h.answers.Known(team, now); ok {
 		return false, nil
 	}
-	share := h.share(team, now)
-	seen, err := h.Pace.Look(ctx, share, now)
-	if err == nil {
-		h.shares.seen(share, seen, now)
-	}
-	if unpaced(ctx, err); err != nil || seen.Silent.IsZero() {
+	since, err := h.Pace.SilentSince(ctx, team, now)
+	if unpaced(ctx, err); err != nil || since.IsZero() {
 		if err == nil {
 			h.answers.Keep(team, true, now, answersLast)
 		}
@@ -63,7 +59,7 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 	if unpaced(ctx, err); err != nil || until.IsZero() {
 		return true, nil
 	}
-	return false, silence{seen.Silent, until}
+	return false, silence{since, until}
 }
 
 // unpaced logs that the rows of the rate limits can't be read or written. Cards are then drawn without them.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,9 +32,6 @@ func testPace(t *testing.T, st *taskStore) {
 		{"names from outside make no other key", testPaceNames},
 		{"the row of a workspace stays small", testPaceStaysSmall},
 		{"calls of budgets in one row are taken together or not at all", testPaceTogether},
-		{"one process at a time has a share, and all others leave it", testPaceShare},
-		{"a share that is over is in the window for a while", testPaceShareEnds},
-		{"who looks knows when a share may be taken", testPaceLook},
 		{"places in line are as far apart as calls may be, and a line that is over begins anew", testLine},
 		{"nobody shares a place", testLineAtOnce},
 		{"a Slack that does not answer is silent from the first such call until one is answered", testSilence},
@@ -104,7 +100,7 @@ func testPaceHeld(t *testing.T, st *taskStore) {
 func testSilence(t *testing.T, st *taskStore) {
 	since := func(now time.Time) time.Time {
 		t.Helper()
-		return expect.Value(st.Look(t.Context(), slackstate.Share{Of: []slackstate.Take{{From: budget("T1")}}, By: "A"}, now))(t).Silent
+		return expect.Value(st.SilentSince(t.Context(), "T1", now))(t)
 	}
 	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
 	if got := since(at()); !got.IsZero() {
@@ -186,93 +182,14 @@ func testPaceStaysSmall(t *testing.T, st *taskStore) {
 			b.Calls = 3
 		}
 		takes = append(takes, slackstate.Take{From: b, N: b.Calls})
+		expect.NoError(t, st.HoldPace(t.Context(), b, at()))
 		for _, spare := range []int{0, 1, b.Calls / 2} {
 			expect.Value(st.JoinLine(t.Context(), b, spare, at()))(t)
 		}
 	}
-	share := slackstate.Share{Of: []slackstate.Take{{From: takes[0].From}}, By: strings.Repeat("0", 26), Until: at().Add(-time.Minute)}
-	given := expect.Value(st.TakeShare(t.Context(), at().Add(-time.Minute), share, slackstate.Take{From: takes[0].From}))(t)
-	expect.That(t, given, "a budget that nobody uses is not shared")
-	for _, x := range takes {
-		expect.NoError(t, st.HoldPace(t.Context(), x.From, at()))
-	}
 	expect.Value(st.TakeCalls(t.Context(), at(), takes...))(t)
 	size := table.SizeOf(raw(t, st, "PACE#T0123456789", "chat.update"))
 	expect.That(t, size > 600 && size <= 1024, "the row has %d bytes", size)
-}
-
-// shared is a budget of which one process may have one call for itself.
-func shared(workspace string) slackstate.Share {
-	b := budget(workspace)
-	b.Share = 1
-	return slackstate.Share{Of: []slackstate.Take{{From: b, Spare: 2}}, By: "A", Until: at().Add(5 * time.Second)}
-}
-
-func testPaceShare(t *testing.T, st *taskStore) {
-	share := shared("T6")
-	b, other := share.Of[0].From, share
-	other.By = "B"
-	takes := func(x slackstate.Share, after time.Duration, n int) bool {
-		t.Helper()
-		return expect.Value(st.TakeShare(t.Context(), at().Add(after), x, slackstate.Take{From: b, N: n}))(t)
-	}
-	expect.That(t, !takes(share, 0, 3), "a share is given though but one call remains")
-	expect.That(t, takes(share, 0, 1), "a share is not given")
-	expect.That(t, !takes(other, 0, 1), "two have a share")
-	expect.That(t, takes(share, 0, 0), "a share is not extended")
-	expect.That(t, take(t, st, b, 1, at()).IsZero(), "a call that leaves one for others besides the share waits")
-	expect.That(t, !takes(share, 0, 1), "a share is extended though two calls are made")
-	until := take(t, st, b, 1, at().Add(time.Second))
-	expect.That(t, until.Equal(at().Add(10*time.Second)), "what must leave a call to others may be at %v", until)
-	expect.That(t, take(t, st, b, 0, at().Add(time.Second)).IsZero(), "a call that is left waits")
-	until = take(t, st, b, 0, at().Add(2*time.Second))
-	expect.That(t, until.Equal(at().Add(10*time.Second)), "the call of the share may be at %v", until)
-	for _, n := range []int{4, 3} {
-		short := expect.Value(st.TakeCalls(t.Context(), at().Add(11*time.Second), slackstate.Take{From: b, N: n}))(t)
-		want := map[int]time.Time{4: at().Add(15 * time.Second)}[n]
-		expect.That(t, short.Until.Equal(want), "%d calls of three wait until %v", n, short.Until)
-	}
-}
-
-// The share is over after 5 s; its last call is out of the window after 10 more.
-func testPaceShareEnds(t *testing.T, st *taskStore) {
-	share := shared("T7")
-	b := share.Of[0].From
-	given := expect.Value(st.TakeShare(t.Context(), at(), share, slackstate.Take{From: b, N: 1}))(t)
-	expect.That(t, given, "a share is not given")
-	for _, after := range []time.Duration{14, 15} {
-		short := expect.Value(st.TakeCalls(t.Context(), at().Add(after*time.Second), slackstate.Take{From: b, N: 4}))(t)
-		expect.That(t, short.Until.IsZero() == (after == 15), "after %d s all four wait until %v", after, short.Until)
-	}
-	other := shared("T7")
-	other.By = "B"
-	for _, after := range []time.Duration{24, 25} {
-		given := expect.Value(st.TakeShare(t.Context(), at().Add(after*time.Second), other, slackstate.Take{From: b}))(t)
-		expect.That(t, given == (after == 25), "after %d s: %t", after, given)
-	}
-	expect.NoError(t, st.HoldPace(t.Context(), b, at().Add(2*time.Minute)))
-	expect.That(t, !expect.Value(st.TakeShare(t.Context(), at().Add(time.Minute), other, slackstate.Take{From: b}))(t),
-		"a share is given while Slack refuses calls")
-}
-
-func testPaceLook(t *testing.T, st *taskStore) {
-	share := shared("T8")
-	sees := func(by string, shares, held time.Duration) {
-		t.Helper()
-		share.By = by
-		seen := expect.Value(st.Look(t.Context(), share, at()))(t)
-		expect.That(t, !seen.Shares.After(at().Add(shares)) && (shares == 0 || seen.Shares.Equal(at().Add(shares))),
-			"%s may have a share at %v, want after %v", by, seen.Shares, shares)
-		expect.That(t, held == 0 || seen.Held.Equal(at().Add(held)), "Slack refuses until %v", seen.Held)
-	}
-	sees("A", 0, 0)
-	expect.That(t, expect.Value(st.TakeShare(t.Context(), at(), share, slackstate.Take{From: share.Of[0].From, N: 1}))(t), "no share")
-	sees("A", 0, 0)
-	sees("B", 15*time.Second, 0)
-	take(t, st, share.Of[0].From, 0, at())
-	sees("A", 10*time.Second, 0)
-	expect.NoError(t, st.HoldPace(t.Context(), share.Of[0].From, at().Add(time.Minute)))
-	sees("B", 15*time.Second, time.Minute)
 }
 
 func testPaceNames(t *testing.T, st *taskStore) {

@@ -127,9 +127,7 @@ func (r *request) card(m method, u urgency, late bool, since time.Duration, done
 	})
 }
 
-// pass takes the calls of Slack's pace with one write, all or none, and a turn if there is none. A process's share of
-// the updates (update-card's share.go) is left out: it saves writes where few cards are drawn, and there is none where
-// many are.
+// pass takes the calls of Slack's pace with one write, all or none, and a turn if there is none.
 func (r *request) pass(m method, u urgency, late bool) (time.Duration, bool) {
 	all := []*pace{r.w.updates}
 	if m == post {

@@ -31,14 +31,13 @@ type Budget struct {
 	In        string // name of the budget whose row it shares; empty: it has its own
 	Prefix    string // of its attributes in that row
 	Calls     int    // 1 to MaxPaceCalls
-	Share     int    // of Calls that one process at a time may have for itself, half of them at most
 	Window    time.Duration
 }
 
 func (b Budget) key() (table.Item, error) {
 	name := cmp.Or(b.In, b.Name)
 	if !table.KeyPart(b.Workspace) || name == "" || len(name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls ||
-		b.Share < 0 || b.Share > b.Calls/2 || b.Window <= 0 || (b.In == "") != (b.Prefix == "") {
+		b.Window <= 0 || (b.In == "") != (b.Prefix == "") {
 		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, aggregate.ErrNotFound)
 	}
 	return table.Key("PACE#"+b.Workspace, name), nil
@@ -70,11 +69,6 @@ type Take struct {
 // last is the attribute of the earliest call that must be out of the window.
 func (t Take) last() string { return t.From.call(max(0, t.From.Calls-max(1, t.N)-t.Spare)) }
 
-// left returns the conditions of which one must hold so that enough calls are left.
-func (t Take) left(e *table.Expression, now time.Time) []string {
-	return []string{e.Lacks(t.last()), e.Is(t.last(), "<=", now.Add(-t.From.Window).UnixMilli())}
-}
-
 // Short says that a budget has too few calls left, and when to try again.
 type Short struct {
 	Take
@@ -91,24 +85,12 @@ func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time)
 // TakeCalls takes calls of budgets in the same row, all or none. It returns the zero Short if it did, else the budget
 // that has calls left last.
 func (s Notes) TakeCalls(ctx context.Context, now time.Time, takes ...Take) (Short, error) {
-	e := table.NewExpression()
-	var free []string
-	for _, t := range takes {
-		if t.From.Share > 0 {
-			free = append(free, t.besideShare(e, now))
-		}
-	}
-	return s.take(ctx, now, e, free, takes)
-}
-
-// take takes calls if they are left and the conditions in free hold.
-func (s Notes) take(
-	ctx context.Context, now time.Time, e *table.Expression, free []string, takes []Take,
-) (Short, error) {
 	k, err := takes[0].From.key()
 	if err != nil {
 		return Short{}, err
 	}
+	e := table.NewExpression()
+	var free []string
 	for _, t := range takes {
 		b := t.From
 		for n := b.Calls - 1; n >= t.N && t.N > 0; n-- { // the times of earlier calls move on
@@ -119,7 +101,7 @@ func (s Notes) take(
 			e.Set(b.call(n), now.UnixMilli())
 		}
 		free = append(free, table.AnyOf(e.Lacks(b.held()), e.Is(b.held(), "<=", now.UnixMilli())),
-			table.AnyOf(t.left(e, now)...))
+			table.AnyOf(e.Lacks(t.last()), e.Is(t.last(), "<=", now.Add(-b.Window).UnixMilli())))
 	}
 	e.Row("pace", now.Add(paceRowsLast))
 	it, err := s.t.Update(ctx, k, e, table.All(free...))
@@ -132,17 +114,13 @@ func (s Notes) take(
 	return Short{}, nil
 }
 
-func timeOf(it table.Item, attribute string) time.Time {
-	return time.UnixMilli(int64(table.IntOf(it, attribute)))
-}
-
-// free returns when enough calls are left.
-func (t Take) free(it table.Item) time.Time { return timeOf(it, t.last()).Add(t.From.Window) }
-
 // shortest returns which of the budgets in a row has calls left last.
 func shortest(it table.Item, takes []Take, now time.Time) (out Short) {
 	for _, t := range takes {
-		free := latest(latest(t.free(it), t.freeBesideShare(it)), timeOf(it, t.From.held()))
+		free := time.UnixMilli(int64(table.IntOf(it, t.last()))).Add(t.From.Window)
+		if held := time.UnixMilli(int64(table.IntOf(it, t.From.held()))); held.After(free) {
+			free = held
+		}
 		if free.After(now) && free.After(out.Until) {
 			out = Short{t, free}
 		}

@@ -1,7 +1,6 @@
 package slackstate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -13,46 +12,27 @@ import (
 	"ringi/shared/store/table"
 )
 
-// answers is the name of the budget of Probes.
-const answers = "answers"
-
 // Probes is the budget of calls to a workspace whose Slack does not answer: one call in each interval of length every.
 // Its row holds since when Slack does not answer.
 func Probes(workspace string, every time.Duration) Budget {
-	return Budget{Workspace: workspace, Name: answers, Calls: 1, Window: every}
+	return Budget{Workspace: workspace, Name: "answers", Calls: 1, Window: every}
 }
 
-// Seen is what a workspace's rows say. It may be slightly stale.
-type Seen struct {
-	Silent time.Time // since when its Slack has not answered; zero: it answers
-	Held   time.Time // until when Slack refuses calls of the share
-	Shares time.Time // when a share may be taken
-}
-
-// Look reads a workspace's rows before Slack is called. What it says of shares is for the holder that share names.
-func (s Notes) Look(ctx context.Context, share Share, now time.Time) (Seen, error) {
-	b := share.Of[0].From
-	k, err := b.key()
+// SilentSince returns since when a workspace's Slack has not answered, zero if it answers. The value may be slightly
+// stale.
+func (s Notes) SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error) {
+	k, err := Probes(workspace, 1).key()
 	if err != nil {
-		return Seen{}, err
+		return time.Time{}, err
 	}
-	e := table.NewExpression()
-	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: aws.String(e.Name("PK") + " = " + e.Placeholder(k["PK"])),
-	}))
+	out, err := s.t.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.t.Name, Key: k, ConsistentRead: aws.Bool(false)})
 	if err != nil {
-		return Seen{}, fmt.Errorf("read whether Slack answers: %w", err)
+		return time.Time{}, fmt.Errorf("read whether Slack answers: %w", err)
 	}
-	var seen Seen
-	for _, it := range out.Items {
-		switch sk := table.TextOf(it, "SK"); {
-		case sk == answers && timeOf(it, "silent_until").After(now):
-			seen.Silent = timeOf(it, "silent_since")
-		case sk == cmp.Or(b.In, b.Name):
-			seen.Held, seen.Shares = share.seen(it)
-		}
+	if int64(table.IntOf(out.Item, "silent_until")) <= now.UnixMilli() {
+		return time.Time{}, nil
 	}
-	return seen, nil
+	return time.UnixMilli(int64(table.IntOf(out.Item, "silent_since"))), nil
 }
 
 // NoteSilence records that a workspace's Slack did not answer. The record expires at until, or is deleted by
