@@ -149,7 +149,7 @@ func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
 	if slices.ContainsFunc(all, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls }) {
 		return
 	}
-	if short, err := d.Pace.TakeCalls(ctx, d.Now(), all...); err != nil || !short.Until.IsZero() {
+	if short, err := d.count(ctx, all...); err != nil || !short.Until.IsZero() {
 		return
 	}
 	for _, c := range cards {
@@ -163,9 +163,8 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 	if d.Pace == nil {
 		return nil
 	}
-	now := d.Now()
 	if d.silent {
-		return d.block(method, d.updates(), now.Add(mostShort))
+		return d.block(method, d.updates(), d.Now().Add(mostShort))
 	}
 	if s, ok := d.blocked[method]; ok { // less urgent cards must not overtake it
 		return s
@@ -174,7 +173,7 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 		delete(d.paid, c.Key())
 		return nil
 	}
-	s, err := d.Pace.TakeCalls(ctx, now, d.takes(c, method)...)
+	s, err := d.count(ctx, d.takes(c, method)...)
 	if err != nil {
 		d.log(c).WarnContext(ctx, "pace", "method", method, "err", err)
 		return nil
@@ -202,6 +201,7 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 		return err
 	}
 	until := d.Now().Add(min(limit.RetryAfter, maxRetryAfter))
+	d.countNone()
 	b := d.updates()
 	if method == methodPost {
 		b = d.allPosts()

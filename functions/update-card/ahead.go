@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"ringi/shared/store/slackstate"
+)
+
+// A request's drawings often follow each other in one process. While few of a workspace's calls are used, the write
+// that counts those of one drawing counts some more, which the next drawings make without a write.
+const (
+	aheadUpdates, aheadPosts = 3, 1
+	// aheadLasts is how long they may be made. With it a minute is five windows of updates, which are 50: so many are
+	// made in any minute at most, as Slack allows.
+	aheadLasts = 5 * time.Second
+)
+
+// ahead are calls that this process has counted and not made.
+type ahead struct {
+	left  map[slackstate.Budget]int
+	until time.Time
+}
+
+// pay takes calls that were counted, all or none.
+func (a ahead) pay(takes []slackstate.Take, now time.Time) bool {
+	for _, t := range takes {
+		if a.left[t.From] < max(1, t.N) || !now.Before(a.until) {
+			return false
+		}
+	}
+	for _, t := range takes {
+		a.left[t.From] -= t.N
+	}
+	return true
+}
+
+// count takes calls that were counted ahead, or counts them. At most once in a window it counts some ahead, if half of
+// each budget remains.
+func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slackstate.Short, error) {
+	now, team := d.Now(), d.place.Team
+	known, ok := d.ahead.Known(team, now)
+	if known.pay(takes, now) {
+		return slackstate.Short{}, nil
+	}
+	if ok {
+		return d.Pace.TakeCalls(ctx, now, takes...)
+	}
+	next := ahead{map[slackstate.Budget]int{d.updates(): aheadUpdates}, now.Add(aheadLasts)}
+	for _, t := range takes {
+		if t.From.Name == methodPost {
+			next.left[t.From] = aheadPosts
+		}
+	}
+	short, err := d.Pace.TakeCalls(ctx, now, with(takes, next.left)...)
+	switch {
+	case err != nil:
+		return short, err
+	case short.Until.IsZero():
+		d.ahead.Keep(team, next, now, max(aheadLasts, d.updates().Window))
+		return short, nil
+	}
+	d.countNone()
+	return d.Pace.TakeCalls(ctx, now, takes...)
+}
+
+// countNone lets a window pass before calls are counted ahead again.
+func (d *drawing) countNone() { d.ahead.Keep(d.place.Team, ahead{}, d.Now(), d.updates().Window) }
+
+// with adds calls that are counted ahead to takes.
+func with(takes []slackstate.Take, next map[slackstate.Budget]int) []slackstate.Take {
+	takes = slices.Clone(takes)
+	for b, n := range next {
+		i := slices.IndexFunc(takes, func(t slackstate.Take) bool { return t.From == b })
+		if i < 0 {
+			i, takes = len(takes), append(takes, slackstate.Take{From: b})
+		}
+		takes[i].N += n
+		takes[i].Spare = max(takes[i].Spare, spare(progress, b.Calls))
+	}
+	return takes
+}
