@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"ringi/shared/store/slackstate"
@@ -19,12 +20,15 @@ const (
 
 // ahead are calls that this process has counted and not made.
 type ahead struct {
-	left  map[slackstate.Budget]int
 	until time.Time
+	mu    sync.Mutex
+	left  map[slackstate.Budget]int
 }
 
 // pay takes calls that were counted, all or none.
-func (a ahead) pay(takes []slackstate.Take, now time.Time) bool {
+func (a *ahead) pay(takes []slackstate.Take, now time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, t := range takes {
 		if a.left[t.From] < max(1, t.N) || !now.Before(a.until) {
 			return false
@@ -40,14 +44,13 @@ func (a ahead) pay(takes []slackstate.Take, now time.Time) bool {
 // each budget remains.
 func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slackstate.Short, error) {
 	now, team := d.Now(), d.place.Team
-	known, ok := d.ahead.Known(team, now)
-	if known.pay(takes, now) {
-		return slackstate.Short{}, nil
-	}
-	if ok {
+	if known, ok := d.ahead.Known(team, now); ok {
+		if known.pay(takes, now) {
+			return slackstate.Short{}, nil
+		}
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
-	next := ahead{map[slackstate.Budget]int{d.updates(): aheadUpdates}, now.Add(aheadLasts)}
+	next := &ahead{until: now.Add(aheadLasts), left: map[slackstate.Budget]int{d.updates(): aheadUpdates}}
 	for _, t := range takes {
 		if t.From.Name == methodPost {
 			next.left[t.From] = aheadPosts
@@ -66,7 +69,7 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 }
 
 // countNone lets a window pass before calls are counted ahead again.
-func (d *drawing) countNone() { d.ahead.Keep(d.place.Team, ahead{}, d.Now(), d.updates().Window) }
+func (d *drawing) countNone() { d.ahead.Keep(d.place.Team, &ahead{}, d.Now(), d.updates().Window) }
 
 // with adds calls that are counted ahead to takes.
 func with(takes []slackstate.Take, next map[slackstate.Budget]int) []slackstate.Take {

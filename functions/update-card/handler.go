@@ -63,7 +63,7 @@ type Handler struct {
 	who       people.Requesters
 	settings  remember.Answers[string, tenancy.Settings] // by tenant
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
-	ahead     remember.Answers[string, ahead]            // by workspace
+	ahead     remember.Answers[string, *ahead]           // by workspace
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 

@@ -79,9 +79,7 @@ func TestDoubtOutlivesAWait(t *testing.T) {
 	was := w.Load()
 	w.Extracted()
 	w.drawsUntilItDies(&receipt{})
-	for range updates - 1 {
-		w.use("chat.update", updates, updateWindow)
-	}
+	w.useUp()
 	was.Cards = w.Load().Cards
 	w.h.Store = earlier{w.h.Store, was}
 	_ = w.h.draw(t.Context(), w.Ref, aggregate.Head{}, &receipt{doubts: true})
