@@ -20,7 +20,8 @@ const (
 
 // ahead are calls that this process has counted and not made.
 type ahead struct {
-	until time.Time
+	until time.Time // when they may be made no more
+	next  time.Time // when calls may be counted ahead again
 	mu    sync.Mutex
 	left  map[slackstate.Budget]int
 }
@@ -40,36 +41,41 @@ func (a *ahead) pay(takes []slackstate.Take, now time.Time) bool {
 	return true
 }
 
-// count takes calls that were counted ahead, or counts them. At most once in a window it counts some ahead, if half of
-// each budget remains.
+// count takes calls that were counted ahead, or counts them. Once in a window it counts some ahead, if half of each
+// budget remains.
 func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slackstate.Short, error) {
-	now, team := d.Now(), d.place.Team
-	if known, ok := d.ahead.Known(team, now); ok {
-		if known.pay(takes, now) {
-			return slackstate.Short{}, nil
-		}
+	now := d.Now()
+	known, ok := d.ahead.Known(d.place.Team, now)
+	if ok && known.pay(takes, now) {
+		return slackstate.Short{}, nil
+	}
+	if ok && now.Before(known.next) {
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
-	next := &ahead{until: now.Add(aheadLasts), left: map[slackstate.Budget]int{d.updates(): aheadUpdates}}
+	more := map[slackstate.Budget]int{d.updates(): aheadUpdates}
 	for _, t := range takes {
 		if t.From.Name == methodPost {
-			next.left[t.From] = aheadPosts
+			more[t.From] = aheadPosts
 		}
 	}
-	short, err := d.Pace.TakeCalls(ctx, now, with(takes, next.left)...)
-	switch {
-	case err != nil:
+	short, err := d.Pace.TakeCalls(ctx, now, with(takes, more)...)
+	if err != nil {
 		return short, err
-	case short.Until.IsZero():
-		d.ahead.Keep(team, next, now, max(aheadLasts, d.updates().Window))
-		return short, nil
 	}
-	d.countNone()
-	return d.Pace.TakeCalls(ctx, now, takes...)
+	if !short.Until.IsZero() {
+		d.hold(nil)
+		return d.Pace.TakeCalls(ctx, now, takes...)
+	}
+	d.hold(more)
+	return short, nil
 }
 
-// countNone lets a window pass before calls are counted ahead again.
-func (d *drawing) countNone() { d.ahead.Keep(d.place.Team, &ahead{}, d.Now(), d.updates().Window) }
+// hold keeps the calls that were counted ahead in the place of those before them.
+func (d *drawing) hold(more map[slackstate.Budget]int) {
+	now, window := d.Now(), d.updates().Window
+	d.ahead.Keep(d.place.Team, &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: more}, now,
+		max(aheadLasts, window))
+}
 
 // with adds calls that are counted ahead to takes.
 func with(takes []slackstate.Take, next map[slackstate.Budget]int) []slackstate.Take {

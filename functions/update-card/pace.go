@@ -201,7 +201,7 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 		return err
 	}
 	until := d.Now().Add(min(limit.RetryAfter, maxRetryAfter))
-	d.countNone()
+	d.hold(nil)
 	b := d.updates()
 	if method == methodPost {
 		b = d.allPosts()
