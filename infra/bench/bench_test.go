@@ -129,6 +129,17 @@ func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
 	}
 }
 
+func TestContestsAndConversationsAreMeasured(t *testing.T) {
+	expect.Patience(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	var m Measured
+	quiet(t, m.measureOthers(ctx, 1))
+	for name, p := range map[string]Pipeline{"a contest": m.Contest.Pipeline, "a conversation": *m.Conversation} {
+		expect.That(t, p.total().Write > 0, "%s writes nothing: %+v", name, p)
+	}
+}
+
 func TestASectionGoesBetweenItsMarks(t *testing.T) {
 	const open, closing = "<!-- bench -->", "<!-- /bench -->"
 	s := section{"README.md", "bench", "now\n"}

@@ -263,7 +263,7 @@ func measureConversations(ctx context.Context, n int) (Pipeline, error) {
 	return repeated(ctx, n, func(t driver.T, s *stack.Stack) {
 		d := driver.Talk(t, s, workspace.Sato, "codex: ファイルを作って")
 		d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
-		d.Shows("結果を受け取りました")
+		d.Shows("完了しました: ファイル 2 件を変更")
 		d.Status("active")
 	})
 }

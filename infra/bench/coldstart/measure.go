@@ -28,7 +28,7 @@ import (
 )
 
 // bareOf names the bare handler that each function is paired with, by the function's folder. The function has all
-// clients of the handler, and may have more.
+// clients of the handler, and may have more; only read-file has none.
 var bareOf = map[string]string{
 	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
@@ -38,6 +38,7 @@ var bareOf = map[string]string{
 	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb", "expire-results": "dynamodb",
 	"answer-message": "dynamodb-models", "fetch-source": "dynamodb", "run-action": "dynamodb", "give-up": "dynamodb",
 	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
+	"call-tool": "dynamodb-secret-slack", "read-file": "dynamodb",
 }
 
 // besideBolt is the function that has the same clients as the Bolt app.
