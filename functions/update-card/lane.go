@@ -45,7 +45,20 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received 
 	} else { // it stays there to the end, and a redrive from the dead-letter queue counts its receipts anew
 		how.Doubted = true
 	}
-	return h.aside(ctx, r, received.asked, how, err)
+	return h.aside(ctx, r, received.asked, how, err) || h.undoubted(ctx, r, received, how, err)
+}
+
+// undoubted sends a message in a group of its own anew, if its receipts left nothing in doubt. Were it given back, each
+// receipt would draw all cards from the first one on, and Slack's pace may not allow them all at once.
+func (h *Handler) undoubted(
+	ctx context.Context, r events.SQSMessage, received *receipt, how effect.Moved, cause error,
+) bool {
+	if received.open || how.Tries > mostTries {
+		return false
+	}
+	in, ok := received.asked.Undoubted(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
+	return ok && h.moved(ctx, in, slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries,
+		"err", cause))
 }
 
 // aside moves a message out of its lane. It returns false if the message is in no lane.

@@ -69,6 +69,16 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 	return move(queueURL, group, with(m.body, fields), id), true
 }
 
+// Undoubted returns a message that is handled in a group of its own as a new one there, whose earlier receipts left
+// nothing in doubt. ok is false if the message is in no such group.
+func (m Message) Undoubted(queueURL, group, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
+	if group != m.Ref.ID || m.Copies || !drawn(m.Ref) {
+		return nil, false
+	}
+	fields := map[string]int64{"after": now.Add(how.Wait).Unix(), "tries": int64(how.Tries), "doubted": 0}
+	return move(queueURL, group, with(m.body, fields), id), true
+}
+
 // Moved says why and for how long a message leaves its lane.
 type Moved struct {
 	Wait    time.Duration // 0: it doesn't return

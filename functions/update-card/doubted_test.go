@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/slackstate"
+	"ringi/shared/store/storetest"
+)
+
+// What an invocation died of is handled in a group of its own. Slack's pace doesn't allow all of an answer's parts at
+// once there, so each receipt goes on where the one before stopped.
+func TestADoubtedMessageGoesOnWhereItStopped(t *testing.T) {
+	k := newConversation(t, storetest.Start(t))
+	k.says(strings.Repeat("答えの一行。\n", 8000), nil)
+	body := fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)
+	expect.Must(t, k.send(body), "given back for %v s", k.queue.hidden)
+	n := len(expect.Value(k.rows.Of.Load(t.Context(), k.ref))(t).Cards)
+	expect.Must(t, n > updates, "%d cards", n)
+	k.h.Pace, k.h.PaceScale = slackstate.Of(k.Store.Table()), 1
+	k.slack.Calls()
+	k.queue.sent = nil
+	over, nth := false, 1
+	body = strings.Replace(body, "}", `,"doubted":1}`, 1)
+	for range 40 {
+		k.queue.hidden, k.queue.sent = nil, nil
+		out := expect.Value(k.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{{
+			MessageId: "m1", ReceiptHandle: "r1", Body: body,
+			Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(nth), "MessageGroupId": k.ref.ID,
+				"ApproximateFirstReceiveTimestamp": strconv.FormatInt(k.Now().UnixMilli(), 10)},
+		}}}))(t)
+		left := len(out.BatchItemFailures) == 0
+		if over = left && len(k.queue.sent) == 0; over {
+			break
+		}
+		nth++
+		if left { // a new message took its place
+			expect.Same(t, k.ref.ID, *k.queue.sent[0].MessageGroupId)
+			body, nth = *k.queue.sent[0].MessageBody, 1
+			k.Later(max(0, saying(body).After.Sub(k.Now())) + time.Second)
+		} else {
+			k.Later(time.Duration(k.queue.hidden[0]) * time.Second)
+		}
+	}
+	made := len(k.slack.Calls("chat.update"))
+	expect.That(t, over && made == n, "over %v: %d updates of %d cards", over, made, n)
+}
