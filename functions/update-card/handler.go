@@ -88,7 +88,8 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	for i, r := range e.Records {
 		received := newReceipt(r)
 		asked := received.asked
-		if h.back(ctx, r, asked) || failedBefore(r, asked) && h.aside(ctx, r, asked, effect.Moved{Doubted: true}, errDied) {
+		if h.back(ctx, r, asked) ||
+			h.failedBefore(r, asked) && h.aside(ctx, r, asked, effect.Moved{Doubted: true}, errDied) {
 			continue
 		}
 		err := h.record(ctx, r, received)

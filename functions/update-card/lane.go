@@ -18,13 +18,21 @@ var errDied = errors.New("an invocation died, or had no room")
 // gives it up after a hundred receives.
 const mostTries = 50
 
+// waited is how often a message that must wait in its lane for its time is received at most until then.
+const waited = 1
+
 // failedBefore reports whether an earlier invocation received a message of a lane and neither handled nor moved it: it
 // died, or Lambda had no room for it. The lane stood still until the queue showed the message again, and must not stand
 // still twice. Messages that may wait in their lane are received more often without a failure.
-func failedBefore(r events.SQSMessage, asked effect.Message) bool {
+func (h *Handler) failedBefore(r events.SQSMessage, asked effect.Message) bool {
 	most := 1
-	if asked.Ref.Kind == effect.Home || !asked.After.IsZero() {
+	switch kind := asked.Ref.Kind; {
+	case kind == effect.Home || kind == effect.Homes:
 		most = homeTries
+	case h.Now().Before(asked.After):
+		return false
+	case !asked.After.IsZero():
+		most += waited
 	}
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	return n > most
@@ -57,8 +65,8 @@ func (h *Handler) undoubted(
 		return false
 	}
 	in, ok := received.asked.Undoubted(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
-	return ok && h.moved(ctx, in, slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries,
-		"err", cause))
+	return ok && h.moved(ctx, in,
+		slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause))
 }
 
 // aside moves a message out of its lane. It returns false if the message is in no lane.
