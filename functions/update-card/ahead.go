@@ -13,9 +13,9 @@ import (
 // that counts those of one drawing counts some more, which the next drawings make without a write.
 const (
 	aheadUpdates, aheadPosts = 3, 1
-	// aheadLasts is how long they may be made. With it a minute is five windows of updates, which are 50: so many are
-	// made in any minute at most, as Slack allows.
-	aheadLasts = 5 * time.Second
+	// aheadLasts is how long they may be made. With it a minute is less than five windows of updates, which are 50: so
+	// many are made in any minute at most, as Slack allows.
+	aheadLasts = 4 * time.Second
 )
 
 // ahead are calls that this process has counted and not made.
@@ -58,7 +58,11 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 			more[t.From] = aheadPosts
 		}
 	}
-	short, err := d.Pace.TakeCalls(ctx, now, with(takes, more)...)
+	all := with(takes, more)
+	if slices.ContainsFunc(all, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls }) {
+		return d.Pace.TakeCalls(ctx, now, takes...)
+	}
+	short, err := d.Pace.TakeCalls(ctx, now, all...)
 	if err != nil {
 		return short, err
 	}

@@ -84,6 +84,23 @@ func TestWhatWasCountedAheadWaitsWhileSlackRefuses(t *testing.T) {
 	w.shows("勤怠", "承認: ")
 }
 
+// A drawing of many cards leaves nothing to count ahead.
+func TestNoWindowHasMoreCallsThanItsBudget(t *testing.T) {
+	server := storetest.Start(t)
+	for n := 1; n <= updates; n++ {
+		s, _ := server.Store(t)
+		now := time.Unix(1776675600, 0)
+		h := &Handler{Pace: slackstate.Of(s.Table()), PaceScale: 1, Now: func() time.Time { return now }}
+		d, made := &drawing{Handler: h, place: Place{Team: slacktest.Team}}, 0
+		for _, n := range []int{n, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1} {
+			if expect.Value(d.count(t.Context(), slackstate.Take{From: d.updates(), N: n}))(t).Until.IsZero() {
+				made += n
+			}
+		}
+		expect.That(t, made <= updates, "%d updates at once, after a drawing of %d", made, n)
+	}
+}
+
 // Slack's limits hold also in a rush that begins where calls were counted ahead: 50 updates in any minute, a post a
 // second in a channel over a minute.
 func TestNoMinuteHasMoreCallsThanSlackAllows(t *testing.T) {
