@@ -159,6 +159,20 @@ func TestAnUnknownPartIsRefused(t *testing.T) {
 	expect.That(t, err != nil && strings.Contains(err.Error(), `no part "dreams"`), "got %v", err)
 }
 
+// With -write the other parts are the baseline's, and so are the loads: only after a measurement of theirs alone they are
+// what is printed.
+func TestAPartPrintsWhatItMeasured(t *testing.T) {
+	for part, want := range map[string]string{
+		"calls": "| all functions | ", "others": "| all functions, in a contest | ", "cold": "| serve-console | ",
+		"latency": "| message → first card | ", "throughput": "| all completed and shown, ",
+	} {
+		expect.Has(t, stored(t).printed([]string{part}), want, "what %s prints", part)
+	}
+	m := stored(t)
+	m.Load.of = m.Calls
+	expect.Has(t, m.printed([]string{"load"}), "| 100, 50, ", "what load prints")
+}
+
 // amounts returns what a pipeline uses, without what depends on how many changes one redraw covers.
 func (p Pipeline) amounts() map[string]float64 {
 	out := map[string]float64{"transitions": p.Transitions}

@@ -126,10 +126,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			}
 		}
 	}
-	text := m.markdown()
-	if m.Load != nil && len(chosen) == 1 {
-		text = m.Load.markdown(m.Load.of)
-	}
-	_, err := fmt.Fprint(out, text)
+	_, err := fmt.Fprint(out, m.printed(chosen))
 	return err
+}
+
+// printed returns the measurements; after the loads alone, those.
+func (m *Measured) printed(chosen []string) string {
+	if slices.Equal(chosen, []string{"load"}) {
+		return m.Load.markdown(m.Load.of)
+	}
+	return m.markdown()
 }
