@@ -62,6 +62,12 @@ func (r *rows) missing(ctx context.Context) error {
 				if live[pk] {
 					continue
 				}
+				if answered, err := r.answered(ctx, it); err != nil {
+					return err
+				} else if answered {
+					left++
+					continue
+				}
 			} else if there, err := r.exists(ctx, pk, sk); err != nil {
 				return err
 			} else if there {
@@ -86,7 +92,7 @@ func (r *rows) missing(ctx context.Context) error {
 		}
 	}
 	if left > 0 {
-		fmt.Fprintf(r.out, "%d rows stay away: sessions, what is counted of teams, and links of another chain than the table's\n", left)
+		fmt.Fprintf(r.out, "%d rows stay away: sessions, answered tokens, what is counted of teams, and links of another chain than the table's\n", left)
 	}
 	r.conclude("%d rows are put back", n)
 	return nil
@@ -108,6 +114,28 @@ func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	}
 	head, err := r.row(ctx, pk, aggregate.HeadKey)
 	return table.IntOf(it, "seq") <= table.IntOf(head, "seq"), err
+}
+
+// answered reports whether a row is the token of a run that has left its gate. The head that is put back has another
+// run and couldn't say so any more: the token would be sent again, perhaps for a state machine that is gone.
+func (r *rows) answered(ctx context.Context, it item) (bool, error) {
+	pk, sk := keyOf(it)
+	if !strings.HasPrefix(sk, "WAIT#") {
+		return false, nil
+	}
+	w, err := table.UnpackAs[aggregate.Wait](it)
+	if err != nil {
+		return false, fmt.Errorf("read %s %s: %w", pk, sk, err)
+	}
+	head, err := r.rowOf(ctx, r.from, pk, aggregate.HeadKey)
+	if err != nil || head == nil {
+		return false, err
+	}
+	h, err := table.UnpackAs[aggregate.Head](head)
+	if err != nil {
+		return false, fmt.Errorf("read %s %s: %w", pk, aggregate.HeadKey, err)
+	}
+	return w.Left(&h), nil
 }
 
 // putBack writes a missing row. It makes a head due at once, so that the sweeper resumes its task and redraws its
@@ -235,8 +263,13 @@ func (r *rows) conclude(format string, n int) {
 
 // row reads a row of the stack's table; nil if it is missing.
 func (r *rows) row(ctx context.Context, pk, sk string) (item, error) {
+	return r.rowOf(ctx, r.table, pk, sk)
+}
+
+// rowOf reads a row of either table.
+func (r *rows) rowOf(ctx context.Context, name, pk, sk string) (item, error) {
 	out, err := r.db.GetItem(ctx,
-		&dynamodb.GetItemInput{TableName: &r.table, ConsistentRead: aws.Bool(true), Key: table.Key(pk, sk)})
+		&dynamodb.GetItemInput{TableName: &name, ConsistentRead: aws.Bool(true), Key: table.Key(pk, sk)})
 	if err != nil {
 		return nil, fmt.Errorf("look for %s %s: %w", pk, sk, err)
 	}
