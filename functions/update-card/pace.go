@@ -22,11 +22,11 @@ import (
 // …/reference/methods/chat.postMessage. Our windows are a little longer than Slack's, since calls take unequal time to
 // arrive.
 //
-// A normal request needs 4 posts (task, policy, steps, execution) and 4 updates (two approvals, the end of the
-// execution and of the task): 46 updates a minute are eleven tasks a minute, in any number of channels. allPosts is 200
-// a minute. The direct messages of steps (send_slack_dm) don't count: each goes to a channel of its own, after calls of
-// other methods, and waits as long as Slack says if Slack limits it. Four more updates show progress and are made only
-// while calls are left.
+// A normal request needs 4 posts (task, policy, steps, execution) in its channel, a direct message about the end, and 4
+// updates (two approvals, the end of the execution and of the task): 46 updates a minute are eleven tasks a minute, in
+// any number of channels. allPosts is 200 a minute. The direct messages of steps (send_slack_dm) don't count: each goes
+// to a channel of its own, after calls of other methods, and waits as long as Slack says if Slack limits it. Four more
+// updates show progress and are made only while calls are left.
 const (
 	updates, updateWindow   = 10, 13 * time.Second
 	posts, postWindow       = 3, 3500 * time.Millisecond

@@ -45,8 +45,9 @@ const (
 const (
 	// weekend is from Friday evening to Monday morning.
 	weekend = 64.0
-	// needed are a task's posts, and its updates, that Slack's pace must not leave out.
-	needed = 4.0
+	// needed are a task's posts in its channel, and its updates, that Slack's pace must not leave out. A direct message
+	// tells of its end.
+	needed, direct = 4.0, 1.0
 	// counted is how often a task changes the counter of its workspace's open tasks, and for how long each.
 	counted, transaction = 2.0, 10 * time.Millisecond
 )
@@ -127,16 +128,17 @@ func (m *Measured) boundsOfSettings() []bound {
 }
 
 func (m *Measured) boundsOfSlack() []bound {
-	pace := func(name, of string, b openload.Budget) bound {
-		return bound{"Slack's pace: " + name, of, b.PerMinute() / needed,
-			fmt.Sprintf("%d in %s, %.0f a minute / %s", b.Calls, b.Window, b.PerMinute(), num(needed)), ofSlack,
+	pace := func(name, of string, b openload.Budget, each float64) bound {
+		return bound{"Slack's pace: " + name, of, b.PerMinute() / each,
+			fmt.Sprintf("%d in %s, %.0f a minute / %s", b.Calls, b.Window, b.PerMinute(), num(each)), ofSlack,
 			"nothing: progress is left out first, then cards come late, in order", false}
 	}
 	const hourly = 30_000
 	events := m.Calls.Quiet.Functions["receive-event"].Invocations
 	return []bound{
-		pace("updates", "a workspace", updates), pace("posts of a channel, or of those in its group", "a channel", posts),
-		pace("posts", "a workspace", allPosts),
+		pace("updates", "a workspace", updates, needed),
+		pace("posts of a channel, or of those in its group", "a channel", posts, needed),
+		pace("posts", "a workspace", allPosts, needed+direct),
 		{"Slack's events", "a workspace", hourly / 60 / events,
 			fmt.Sprintf("%s an hour / 60 / %s", thousands(hourly), num(events)), ofEvents, "EventsLimitedAlarm: people ask again", false},
 	}
@@ -183,7 +185,7 @@ func (m *Measured) boundsOfTable() []bound {
 		perSecond("DynamoDB, a table's write units", "all", 40_000, units, "units", ofDynamoDB, "ask for more"),
 		partition("`QUOTA#<tenant>`, each row twice in a transaction", "a workspace", 2*kinds["QUOTA"], split),
 		partition("`AUDIT#<tenant>#<month>`, likewise", "a workspace", 2*kinds["AUDIT"], split),
-		partition(fmt.Sprintf("`DUE#0` to `DUE#%d`", store.Shards-1), "all", duePerTask/store.Shards,
+		partition(fmt.Sprintf("`DUE#0` to `DUE#%d`", store.Shards-1), "all", m.Calls.Quiet.due()/store.Shards,
 			"raise `store.Shards` (with care: the sweeper of the earlier release looks at fewer)"),
 		{"DynamoDB, transactions on one counter", "a workspace", 60 / (counted * transaction.Seconds()),
 			fmt.Sprintf("60 s / (%s × %s)", num(counted), transaction),

@@ -34,10 +34,13 @@ const (
 	otherSeconds         = 0.1
 	logKB                = 25.0
 	traced               = 0.05
-	duePerTask           = 60.0 // write units of a task in the partitions DUE#0 to DUE#7
 	startsPerTask        = 1.0
 	openHours            = 4.0
 )
+
+// due is how many write units a task takes in the partitions DUE#0 to DUE#7, if each change of its head makes it due at
+// another time.
+func (p Pipeline) due() float64 { return 2 * p.kinds()["HEAD"] }
 
 // cardSeconds is how long a drawing takes, as the simulated loads have it.
 func (p Pipeline) cardSeconds() float64 {
@@ -144,7 +147,7 @@ func (m *Measured) limits() string {
 	}
 	perSecond := float64(m.Load.Limits.Cards) / drawn
 	t.row("**Slack, one workspace**: chat.update 50 a minute (Tier 3), chat.postMessage one a second and channel",
-		"4 posts and 4 updates that must be; up to 9 more show progress, while there is room",
+		"5 posts (the last a direct message) and 4 updates that must be; up to 5 more show progress, while there is room",
 		"**11 tasks a minute and workspace**, 30 in one minute once: 50 to 200 workspaces", "500 to 2,000", "5,000 to 20,000")
 	for _, l := range []struct {
 		name, each   string
@@ -156,7 +159,7 @@ func (m *Measured) limits() string {
 		{"Lambda, 1,000 at once", fmt.Sprintf("%.0f s in all", seconds), seconds, 1000, [3]string{}},
 		{"DynamoDB, 40,000 write units a table; a new one begins with 4,000", fmt.Sprintf("%.0f", f.Write+f.Index), f.Write + f.Index, 40_000, [3]string{" (warm it)"}},
 		{"DynamoDB, 1,000 write units a partition: `DUE#0–7` takes each change of a head, twice when it is due at another time",
-			"about 60, over 8 partitions", duePerTask / 8, 1000, [3]string{" each", " each", " each"}},
+			fmt.Sprintf("about %s, over 8 partitions", num(p.due())), p.due() / 8, 1000, [3]string{" each", " each", " each"}},
 		{"Step Functions, StartExecution 300 a second", num(startsPerTask), startsPerTask, 300, [3]string{}},
 		{"Step Functions, 5,000 transitions a second; in Tokyo 800", num(p.Transitions), p.Transitions, 5000, [3]string{1: " (**Tokyo**)"}},
 		{"Step Functions, 1,000,000 open executions [20]; a task waits hours for people", "4 hours", openHours * 3600, 1_000_000, [3]string{}},

@@ -109,7 +109,7 @@ func (r *request) card(m method, u urgency, late bool, since time.Duration, done
 			r.after(r.calls(use.AWS/n, aws), func() {
 				until, ok := r.pass(m, u, late)
 				if ok {
-					r.after(r.draw(slack), func() { free(); leave(); r.shown(done) })
+					r.after(r.calls(use.Slack/n, slack), func() { free(); leave(); r.shown(done) })
 					return
 				}
 				free()

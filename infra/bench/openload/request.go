@@ -132,14 +132,17 @@ func (r *request) plan() {
 	})
 }
 
-// work is how long five steps and their summary take besides their calls.
-const work = 20 * time.Second
+// work is how long five steps and their summary take besides their calls. Steps of 4 s show their progress one by one,
+// but for the last.
+const (
+	work     = 20 * time.Second
+	drawings = 4
+)
 
-// execute carries out the steps. The measured changes that are left, and drawings, show progress meanwhile.
+// execute carries out the steps, in the measured changes that are left.
 func (r *request) execute() {
 	r.change(r.draws(post, progress, nil))
-	changes := max(0, int(r.Uses["relay-changes"].Invocations)-r.changes-1)
-	drawings := max(0, int(r.Uses["update-card"].Invocations)-fixed)
+	changes := max(drawings, int(r.Uses["relay-changes"].Invocations)-r.changes-1)
 	for i := range changes {
 		var effects []func()
 		if i < drawings {
@@ -156,7 +159,3 @@ func (r *request) execute() {
 		}))
 	})
 }
-
-// fixed is how many drawings a request needs besides those of the steps' progress: four posts, two updates after
-// clicks, two at the end, and one that shows the task's title.
-const fixed = 9
