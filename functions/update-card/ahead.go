@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -52,14 +51,14 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 	if ok && now.Before(known.next) {
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
-	more := map[slackstate.Budget]int{d.updates(): aheadUpdates}
+	more := []slackstate.Take{further(d.updates(), aheadUpdates)}
 	for _, t := range takes {
 		if t.From.Name == methodPost {
-			more[t.From] = aheadPosts
+			more = append(more, further(t.From, aheadPosts))
 		}
 	}
-	all := with(takes, more)
-	if slices.ContainsFunc(all, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls }) {
+	all := together(takes, more...)
+	if tooMany(all) {
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
 	short, err := d.Pace.TakeCalls(ctx, now, all...)
@@ -67,30 +66,24 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 		return short, err
 	}
 	if !short.Until.IsZero() {
-		d.hold(nil)
+		d.hold()
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
-	d.hold(more)
+	d.hold(more...)
 	return short, nil
 }
 
-// hold keeps the calls that were counted ahead in the place of those before them.
-func (d *drawing) hold(more map[slackstate.Budget]int) {
-	now, window := d.Now(), d.updates().Window
-	d.ahead.Keep(d.place.Team, &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: more}, now,
-		max(aheadLasts, window))
+// further are calls of a budget that are counted ahead, of which half must remain.
+func further(b slackstate.Budget, n int) slackstate.Take {
+	return slackstate.Take{From: b, N: n, Spare: spare(progress, b.Calls)}
 }
 
-// with adds calls that are counted ahead to takes.
-func with(takes []slackstate.Take, next map[slackstate.Budget]int) []slackstate.Take {
-	takes = slices.Clone(takes)
-	for b, n := range next {
-		i := slices.IndexFunc(takes, func(t slackstate.Take) bool { return t.From == b })
-		if i < 0 {
-			i, takes = len(takes), append(takes, slackstate.Take{From: b})
-		}
-		takes[i].N += n
-		takes[i].Spare = max(takes[i].Spare, spare(progress, b.Calls))
+// hold keeps the calls that were counted ahead in the place of those before them.
+func (d *drawing) hold(more ...slackstate.Take) {
+	now, window := d.Now(), d.updates().Window
+	next := &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: map[slackstate.Budget]int{}}
+	for _, t := range more {
+		next.left[t.From] = t.N
 	}
-	return takes
+	d.ahead.Keep(d.place.Team, next, now, max(aheadLasts, window))
 }

@@ -137,16 +137,9 @@ func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
 	}
 	var all []slackstate.Take
 	for _, c := range cards {
-		for _, t := range d.takes(c, methodOf(c)) {
-			i := slices.IndexFunc(all, func(x slackstate.Take) bool { return x.From == t.From })
-			if i < 0 {
-				all = append(all, t)
-				continue
-			}
-			all[i].N, all[i].Spare = all[i].N+t.N, max(all[i].Spare, t.Spare)
-		}
+		all = together(all, d.takes(c, methodOf(c))...)
 	}
-	if slices.ContainsFunc(all, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls }) {
+	if tooMany(all) {
 		return
 	}
 	if short, err := d.count(ctx, all...); err != nil || !short.Until.IsZero() {
@@ -155,6 +148,25 @@ func (d *drawing) prepay(ctx context.Context, cards []*aggregate.Card) {
 	for _, c := range cards {
 		d.paid[c.Key()] = methodOf(c)
 	}
+}
+
+// together returns takes with more of them, one for each budget.
+func together(takes []slackstate.Take, more ...slackstate.Take) []slackstate.Take {
+	takes = slices.Clone(takes)
+	for _, t := range more {
+		i := slices.IndexFunc(takes, func(x slackstate.Take) bool { return x.From == t.From })
+		if i < 0 {
+			takes = append(takes, t)
+			continue
+		}
+		takes[i].N, takes[i].Spare = takes[i].N+t.N, max(takes[i].Spare, t.Spare)
+	}
+	return takes
+}
+
+// tooMany reports whether a budget can never have so many calls left.
+func tooMany(takes []slackstate.Take) bool {
+	return slices.ContainsFunc(takes, func(t slackstate.Take) bool { return t.N+t.Spare > t.From.Calls })
 }
 
 // take counts one call for a card, or returns short if the rate limit leaves none. If the counters can't be read or
@@ -201,7 +213,7 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 		return err
 	}
 	until := d.Now().Add(min(limit.RetryAfter, maxRetryAfter))
-	d.hold(nil)
+	d.hold()
 	b := d.updates()
 	if method == methodPost {
 		b = d.allPosts()
