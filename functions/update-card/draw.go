@@ -15,7 +15,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store"
 )
 
 type Store interface {
@@ -396,6 +395,3 @@ func (d *drawing) about(c *aggregate.Card) slackapi.Metadata {
 func (d *drawing) log(c *aggregate.Card) *slog.Logger {
 	return slog.With(d.ref.Log(), "card", c.Key(), "rev", d.head.Rev)
 }
-
-// isOther reports whether another invocation has claimed the row.
-func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }

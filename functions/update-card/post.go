@@ -12,6 +12,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
 )
 
 const (
@@ -235,3 +236,6 @@ func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
 		d.log(c).WarnContext(ctx, "nothing is suggested", "err", err)
 	}
 }
+
+// isOther reports whether another invocation has claimed the row.
+func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }
