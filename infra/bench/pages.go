@@ -281,6 +281,6 @@ func (m *Measured) sentence() string {
 	p := m.Calls.Quiet
 	t := p.total()
 	return fmt.Sprintf(`One request with five steps and two stamps takes %.0f calls to AWS, %.0f to Slack, %s state transitions, %.0f read
-units and %.0f write units. Functions start in %s to %s times what a bare Go handler with the same clients takes.
+units and %.0f write units. Functions start in %s to %s times what a bare Go handler with the nearest clients takes.
 `, t.AWS, t.Slack, num(p.Transitions), t.Read, t.Write+t.Index, num(slices.Min(cold)), num(slices.Max(cold)))
 }
