@@ -66,7 +66,31 @@ func TestCallsAreCountedAhead(t *testing.T) {
 	}
 }
 
-// What was counted ahead isn't called while Slack refuses calls.
+// A refusal holds at once for all calls that aren't counted yet. What another process has counted ahead it makes, for
+// aheadLasts at most.
+func TestARefusalHoldsForWhatIsNotCountedYet(t *testing.T) {
+	s, _ := storetest.Start(t).Store(t)
+	now := time.Unix(1776675600, 0)
+	process := func() *drawing {
+		h := &Handler{Pace: slackstate.Of(s.Table()), PaceScale: 1, Now: func() time.Time { return now }}
+		return &drawing{Handler: h, place: Place{Team: slacktest.Team}}
+	}
+	refused := func(d *drawing) bool {
+		return !expect.Value(d.count(t.Context(), slackstate.Take{From: d.updates(), N: 1}))(t).Until.IsZero()
+	}
+	counted, other, late := process(), process(), process()
+	expect.That(t, !refused(counted) && !refused(late), "the first calls are refused")
+	expect.NoError(t, other.Pace.HoldPace(t.Context(), other.updates(), now.Add(time.Minute)))
+	expect.That(t, refused(other), "a call that was not counted is made")
+	for n := range aheadUpdates {
+		expect.That(t, !refused(counted), "call %d that was counted ahead is refused", n+1)
+	}
+	expect.That(t, refused(counted), "more calls are made than were counted ahead")
+	now = now.Add(aheadLasts)
+	expect.That(t, refused(late), "a call that was counted ahead is made after its time")
+}
+
+// The process that hears of a refusal makes nothing that it has counted ahead.
 func TestWhatWasCountedAheadWaitsWhileSlackRefuses(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.Extracted()
