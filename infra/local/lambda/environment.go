@@ -36,11 +36,12 @@ type environment struct {
 	arn      string
 	first    []byte // the event for which the process was started
 
-	work chan *invocation
+	work  chan *invocation
+	asked chan struct{} // closed when the process asks for its first event
 
 	mu       sync.Mutex
 	current  *invocation // the event that the process took and has not answered
-	ready    bool        // the process has asked for its first event
+	ready    bool        // asked is closed
 	initFail []byte      // the error that the process reported when its start failed
 }
 
@@ -65,8 +66,8 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 	if err != nil {
 		return nil, err
 	}
-	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}),
-		arn: arn(s.options, f.Name), first: first}
+	e := &environment{service: s, function: f, work: make(chan *invocation), asked: make(chan struct{}),
+		started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
 	e.server = &http.Server{Handler: guard.Handler(e.runtimeAPI())}
 	go e.server.Serve(l)
 
@@ -147,6 +148,14 @@ func (e *environment) exit(id string) Result {
 		return failure(id, exited, "RequestId: %s Error: Runtime exited with error: %v", id, err)
 	}
 	return failure(id, exited, "RequestId: %s Error: Runtime exited without providing a reason", id)
+}
+
+// waitForStart returns when the process has asked for its first event, or has ended.
+func (e *environment) waitForStart() {
+	select {
+	case <-e.asked:
+	case <-e.process.Done():
+	}
 }
 
 func (e *environment) dead() bool {

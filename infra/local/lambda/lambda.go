@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -18,6 +19,10 @@ var ErrUnknown = errors.New("function not found")
 
 // ErrBusy means that the function's reserved concurrency is used up.
 var ErrBusy = errors.New("too many concurrent invocations")
+
+// startsPerCore bounds how many processes start at a time. Two hundred at once would take a laptop half a minute, and
+// nothing would be answered in time.
+const startsPerCore = 2
 
 var ErrClosed = errors.New("the Lambda service is closed")
 
@@ -50,6 +55,7 @@ type Service struct {
 	managed   *managed
 	log       *sink
 	transport *http.Transport // for the functions' calls when Faults is set
+	starts    chan struct{}   // has a place for each process that starts
 
 	mu     sync.Mutex
 	closed bool
@@ -59,9 +65,11 @@ type Service struct {
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
 	s := &Service{options: o, functions: map[string]*pool{}, managed: &managed{processes: map[*process.Process]string{}},
-		log: newSink(o.Log), transport: tapTransport()}
+		log: newSink(o.Log), transport: tapTransport(),
+		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
-		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{}}
+		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{},
+			freed: make(chan *environment)}
 	}
 	return s
 }

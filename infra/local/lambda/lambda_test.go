@@ -10,8 +10,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -138,6 +140,35 @@ func TestConcurrentInvocationsHaveProcessesOfTheirOwn(t *testing.T) {
 		t.Errorf("%d processes, want 5 side by side", n)
 	}
 	all.Wait()
+}
+
+func TestFewProcessesStartAtATime(t *testing.T) {
+	places := 2 * runtime.NumCPU()
+	all := places + 40
+	var starting atomic.Int64
+	let := make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		starting.Add(1)
+		<-let
+	}))
+	t.Cleanup(service.Close)
+	s := start(t, func(f *lambda.Function) {
+		f.Environment["WARM"], f.Environment["SERVICE_URL"] = "1", service.URL
+	}, nil)
+	var answered atomic.Int64
+	var invocations sync.WaitGroup
+	for range all {
+		invocations.Go(func() {
+			invoke(t, s, `{}`)
+			answered.Add(1)
+		})
+	}
+	expect.Eventually(t, "all places are taken", func() bool { return starting.Load() == int64(places) })
+	let <- struct{}{}
+	expect.Eventually(t, "the first process answers all that wait", func() bool { return answered.Load() >= int64(all-places) })
+	expect.That(t, starting.Load() <= int64(places+1), "%d processes were started for %d places", starting.Load(), places)
+	close(let)
+	invocations.Wait()
 }
 
 func TestReservedConcurrencyRefuses(t *testing.T) {

@@ -15,6 +15,8 @@ type pool struct {
 	mu           sync.Mutex
 	environments map[*environment]bool // true while idle
 	closed       bool
+
+	freed chan *environment // hands an environment from an invocation that ended to one that waits for a start
 }
 
 // run runs one invocation. If a process ended before it took the event, run tries another environment.
@@ -38,37 +40,86 @@ func (p *pool) run(payload []byte) (Result, error) {
 	}
 }
 
-// take returns an idle environment or a new one. If cold is true, a new environment replaces an idle one.
+// take returns an idle environment or a new one. While all places for starts are taken it waits for one, or for an
+// environment that becomes idle. If cold is true, a new environment replaces an idle one.
 func (p *pool) take(event []byte, cold bool) (e *environment, fresh bool, err error) {
+	if e, err := p.idle(cold); e != nil || err != nil {
+		return e, false, err
+	}
+	freed := p.freed
+	if cold {
+		freed = nil
+	}
+	select {
+	case e := <-freed:
+		return e, false, nil
+	case p.service.starts <- struct{}{}:
+	}
+	if !cold {
+		if e, err := p.idle(false); e != nil || err != nil {
+			<-p.service.starts
+			return e, false, err
+		}
+	}
+	e, err = p.start(event)
+	if err != nil {
+		<-p.service.starts
+		return nil, false, err
+	}
+	go func() {
+		e.waitForStart()
+		<-p.service.starts
+	}()
+	return e, true, nil
+}
+
+// idle returns an idle environment, or nil if there is none. If cold is true, it ends an idle environment instead.
+func (p *pool) idle(cold bool) (*environment, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, false, ErrClosed
+		return nil, ErrClosed
 	}
 	for e, idle := range p.environments {
 		if !idle {
 			continue
 		}
-		if cold || e.dead() {
-			delete(p.environments, e)
-			e.close()
-			if cold {
-				break
-			}
-			continue
+		if !cold && !e.dead() {
+			p.environments[e] = false
+			return e, nil
 		}
-		p.environments[e] = false
-		return e, false, nil
+		delete(p.environments, e)
+		e.close()
+		if cold {
+			break
+		}
 	}
+	return nil, p.full()
+}
+
+// full returns an error if the function may not have one more environment. The caller holds p.mu.
+func (p *pool) full() error {
 	if limit := p.function.Concurrency; limit > 0 && len(p.environments) >= limit {
-		return nil, false, fmt.Errorf("%w: %s has %d", ErrBusy, p.function.Name, limit)
+		return fmt.Errorf("%w: %s has %d", ErrBusy, p.function.Name, limit)
 	}
-	e, err = startEnvironment(p.service, p.function, event)
+	return nil
+}
+
+func (p *pool) start(event []byte) (*environment, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	if err := p.full(); err != nil {
+		return nil, err
+	}
+	e, err := startEnvironment(p.service, p.function, event)
 	if err != nil {
-		return nil, false, fmt.Errorf("start %s: %w", p.function.Name, err)
+		return nil, fmt.Errorf("start %s: %w", p.function.Name, err)
 	}
 	p.environments[e] = false
-	return e, true, nil
+	return e, nil
 }
 
 // give makes an environment available to the next invocation, unless its process died.
@@ -79,7 +130,12 @@ func (p *pool) give(e *environment) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if _, known := p.environments[e]; known {
+	if _, known := p.environments[e]; !known {
+		return
+	}
+	select {
+	case p.freed <- e: // it stays taken
+	default:
 		p.environments[e] = true
 	}
 }

@@ -152,11 +152,15 @@ func (e *environment) dies(inv *invocation, kind string, body []byte) bool {
 	return true
 }
 
-// initDies asks Faults about the moment after the process has started, and reports whether it killed the process.
+// initDies notes that the process has started. It asks Faults about that moment, and reports whether it killed the
+// process.
 func (e *environment) initDies() bool {
 	e.mu.Lock()
 	first := !e.ready
-	e.ready = true
+	if first {
+		e.ready = true
+		close(e.asked)
+	}
 	e.mu.Unlock()
 	return first && e.dies(nil, KindInit, nil)
 }
