@@ -144,6 +144,7 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 	err := crowd(ctx, n, atOnce, func(t driver.T, i int) {
 		asked[i] = ask(t, s, 25*time.Millisecond)
 		finish(asked[i])
+		allShown(asked[i])
 	})
 	if err != nil {
 		return p, err
