@@ -51,9 +51,9 @@ func TestExecutesAtOnceOnlyWhatIsDue(t *testing.T) {
 			w := newWorld(t, server)
 			tt.bring(w)
 			before := w.Load()
-			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, AtOnce: before.Head.Run}
+			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: before.Head.Run}
 			if name == "another run has taken over" {
-				in.AtOnce--
+				in.RunAtOnce--
 			}
 			for range 2 {
 				out := expect.Value(pipeline.Edge(w.h.Handle)(t.Context(), in))(t)

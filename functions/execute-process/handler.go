@@ -109,7 +109,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("start the execution: %w", err)
 	}
-	if next := a.Next(h.Now()); in.AtOnce > 0 && a.Head.Run == in.Run && next.State != task.StateExecuteProcess {
+	if next := a.Next(h.Now()); in.RunAtOnce > 0 && a.Head.Run == in.Run && next.State != task.StateExecuteProcess {
 		return next, nil
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)

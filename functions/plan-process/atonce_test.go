@@ -16,7 +16,7 @@ import (
 // atOnce is an invocation that skipped ResumeTask.
 func atOnce(t *testing.T, w *pipelinetest.World, g *modeltest.Demo, run int) pipeline.Output {
 	t.Helper()
-	in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, AtOnce: run}
+	in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: run}
 	return expect.Value(pipeline.Edge(handler(w, g).Handle)(t.Context(), in))(t)
 }
 
@@ -120,7 +120,7 @@ func TestPlanningAtOnceSurvivesALostCall(t *testing.T) {
 			w, g := approved(t, server), &modeltest.Demo{}
 			run := w.Load().Head.Run
 			lose(w)
-			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, AtOnce: run}
+			in := pipeline.Input{Tenant: w.Ref.Tenant, Task: w.Ref.ID, RunAtOnce: run}
 			_, err := pipeline.Edge(handler(w, g).Handle)(t.Context(), in)
 			w.Transport.ClearFaults()
 			out := atOnce(t, w, g, run)

@@ -120,7 +120,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	const doing = "accept the request"
 	below := settings // of the number of open tasks from which administrators are warned
 	below.MaxOpenTasks.Tenant = settings.MaxOpenTasks.Nearly() - 1
-	if below.MaxOpenTasks.Tenant > 0 && !h.told(a, settings) {
+	if below.MaxOpenTasks.Tenant > 0 && !h.warnedOf(a, settings) {
 		after, err := h.commit(ctx, a, doing, accepting(by, below))
 		full, is := errors.AsType[aggregate.ErrFull](err)
 		if !is {

@@ -20,8 +20,8 @@ func (h *Handler) occasion(s tenancy.Settings) string {
 	return h.Now().UTC().Format(time.DateOnly) + " " + strconv.Itoa(s.MaxOpenTasks.Tenant)
 }
 
-// told reports whether this process has already warned the administrators on this occasion.
-func (h *Handler) told(a *task.Aggregate, s tenancy.Settings) bool {
+// warnedOf reports whether this process has already warned the administrators on this occasion.
+func (h *Handler) warnedOf(a *task.Aggregate, s tenancy.Settings) bool {
 	return h.warned[a.Head.TenantID] == h.occasion(s)
 }
 
@@ -32,12 +32,12 @@ func (h *Handler) warn(ctx context.Context, a *task.Aggregate, s tenancy.Setting
 	defer cancel()
 	t, err := h.Store.Tenant(ctx, a.Head.TenantID)
 	for _, user := range t.Admins {
-		told := h.warnOne(ctx, t, user, s)
-		if refused, is := errors.AsType[slackapi.Refused](told); is && !refused.App { // somebody who left, for example
-			slog.WarnContext(ctx, "an administrator is not warned of the limit", "tenant", t.ID, "user", user, "err", told)
+		failed := h.warnOne(ctx, t, user, s)
+		if refused, is := errors.AsType[slackapi.Refused](failed); is && !refused.App { // somebody who left, for example
+			slog.WarnContext(ctx, "an administrator is not warned of the limit", "tenant", t.ID, "user", user, "err", failed)
 			continue
 		}
-		err = errors.Join(err, told)
+		err = errors.Join(err, failed)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "not every administrator is warned of the limit", "tenant", a.Head.TenantID, "err", err)

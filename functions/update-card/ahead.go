@@ -66,10 +66,10 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 		return short, err
 	}
 	if !short.Until.IsZero() {
-		d.hold()
+		d.keepAhead()
 		return d.Pace.TakeCalls(ctx, now, takes...)
 	}
-	d.hold(more...)
+	d.keepAhead(more...)
 	return short, nil
 }
 
@@ -78,8 +78,8 @@ func further(b slackstate.Budget, n int) slackstate.Take {
 	return slackstate.Take{From: b, N: n, Spare: spare(progress, b.Calls)}
 }
 
-// hold keeps the calls that were counted ahead in the place of those before them.
-func (d *drawing) hold(more ...slackstate.Take) {
+// keepAhead keeps the calls that were counted ahead in the place of those before them.
+func (d *drawing) keepAhead(more ...slackstate.Take) {
 	now, window := d.Now(), d.updates().Window
 	next := &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: map[slackstate.Budget]int{}}
 	for _, t := range more {

@@ -65,8 +65,7 @@ func (h *Handler) undoubted(
 		return false
 	}
 	in, ok := received.asked.Undoubted(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
-	return ok && h.moved(ctx, in,
-		slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause))
+	return ok && h.moved(ctx, in, noted(r, how, cause))
 }
 
 // aside moves a message out of its lane. It returns false if the message is in no lane.
@@ -74,8 +73,11 @@ func (h *Handler) aside(
 	ctx context.Context, r events.SQSMessage, asked effect.Message, how effect.Moved, cause error,
 ) bool {
 	in, ok := asked.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
-	return ok && h.moved(ctx, in,
-		slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause))
+	return ok && h.moved(ctx, in, noted(r, how, cause))
+}
+
+func noted(r events.SQSMessage, how effect.Moved, cause error) *slog.Logger {
+	return slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause)
 }
 
 // back returns a message whose time has come to its lane. Were it drawn where it waited, others would wait behind it.

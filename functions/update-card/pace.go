@@ -213,7 +213,7 @@ func (d *drawing) limited(ctx context.Context, method string, err error) error {
 		return err
 	}
 	until := d.Now().Add(min(limit.RetryAfter, maxRetryAfter))
-	d.hold()
+	d.keepAhead()
 	b := d.updates()
 	if method == methodPost {
 		b = d.allPosts()

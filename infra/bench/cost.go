@@ -148,7 +148,7 @@ func (m *Measured) limits() string {
 	perSecond := float64(m.Load.Limits.Cards) / drawn
 	t.row("**Slack, one workspace**: chat.update 50 a minute (Tier 3), chat.postMessage one a second and channel",
 		"5 posts (the last a direct message) and 4 updates that must be; up to 5 more show progress, while there is room",
-		"**11 tasks a minute and workspace**, 30 in one minute once: 50 to 200 workspaces", "500 to 2,000", "5,000 to 20,000")
+		"**11 tasks a minute and workspace**: 50 to 200 workspaces", "500 to 2,000", "5,000 to 20,000")
 	for _, l := range []struct {
 		name, each   string
 		amount, most float64

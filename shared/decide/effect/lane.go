@@ -58,15 +58,10 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 	if !drawn(m.Ref) {
 		return move(queueURL, group, m.body, id), true
 	}
-	fields := map[string]int64{"after": 0, "tries": int64(how.Tries), "doubted": 0}
-	if how.Doubted {
-		fields["doubted"] = 1
-	}
 	if how.Wait > 0 {
-		fields["after"] = now.Add(how.Wait).Unix()
 		group = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, bits.Len(uint(how.Wait.Seconds())))
 	}
-	return move(queueURL, group, with(m.body, fields), id), true
+	return move(queueURL, group, with(m.body, how.fields(now)), id), true
 }
 
 // Undoubted returns a message that is handled in a group of its own as a new one there, whose earlier receipts left
@@ -75,8 +70,8 @@ func (m Message) Undoubted(queueURL, group, id string, now time.Time, how Moved)
 	if group != m.Ref.ID || m.Copies || !drawn(m.Ref) {
 		return nil, false
 	}
-	fields := map[string]int64{"after": now.Add(how.Wait).Unix(), "tries": int64(how.Tries), "doubted": 0}
-	return move(queueURL, group, with(m.body, fields), id), true
+	how.Doubted = false
+	return move(queueURL, group, with(m.body, how.fields(now)), id), true
 }
 
 // Moved says why and for how long a message leaves its lane.
@@ -84,6 +79,18 @@ type Moved struct {
 	Wait    time.Duration // 0: it doesn't return
 	Tries   int           // that failed
 	Doubted bool          // one of them may have updated a card and not saved that
+}
+
+// fields are what the moved message says of it.
+func (how Moved) fields(now time.Time) map[string]int64 {
+	out := map[string]int64{"after": 0, "tries": int64(how.Tries), "doubted": 0}
+	if how.Wait > 0 {
+		out["after"] = now.Add(how.Wait).Unix()
+	}
+	if how.Doubted {
+		out["doubted"] = 1
+	}
+	return out
 }
 
 // Back returns a message that waited as one for its lane. ok is false if it didn't wait.

@@ -45,8 +45,8 @@ type Worker func(ctx context.Context, in Input) (aggregate.Next, error)
 func Edge(w Worker) func(context.Context, Input) (Output, error) {
 	return func(ctx context.Context, in Input) (out Output, err error) {
 		began := time.Now()
-		if in.AtOnce > 0 {
-			in.Run = in.AtOnce
+		if in.RunAtOnce > 0 {
+			in.Run = in.RunAtOnce
 		}
 		log := slog.With(in.Ref().Log(), "run", in.Run)
 		defer func() {
@@ -68,7 +68,7 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 			log.ErrorContext(ctx, "failed", "error_type", name, "err", err.Error(), "ms", time.Since(began).Milliseconds())
 			return Output{}, bare(ctx, name)
 		}
-		if in.AtOnce > 0 && (next.State == task.StateDraftPrompt || next.State == task.StatePlanProcess) {
+		if in.RunAtOnce > 0 && (next.State == task.StateDraftPrompt || next.State == task.StatePlanProcess) {
 			next = aggregate.Next{State: task.StateResumeTask} // which checks first that somebody may approve the version
 		}
 		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms", time.Since(began).Milliseconds())

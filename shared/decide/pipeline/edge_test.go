@@ -188,7 +188,7 @@ func TestWhatSkippedResumeTaskGoesThereBeforeADraft(t *testing.T) {
 		if state == task.StateDraftPrompt || state == task.StatePlanProcess {
 			want = task.StateResumeTask
 		}
-		out := expect.Value(pipeline.Edge(w)(t.Context(), pipeline.Input{Tenant: "T", Task: "A", AtOnce: 2}))(t)
+		out := expect.Value(pipeline.Edge(w)(t.Context(), pipeline.Input{Tenant: "T", Task: "A", RunAtOnce: 2}))(t)
 		expect.That(t, out.Next == want && out.Run == 2, "%+v, want %s", out, want)
 		expect.Is(t, expect.Value(pipeline.Edge(w)(t.Context(), in))(t).Next, state)
 	}

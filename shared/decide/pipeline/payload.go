@@ -20,10 +20,10 @@ type Input struct {
 	ID     string `json:"id"`
 	Run    int    `json:"run"`
 
-	// AtOnce is the run, in the place of Run, where a gate's state led to the worker without ResumeTask: the worker does
+	// RunAtOnce is the run, in the place of Run, where a gate's state led to the worker without ResumeTask: the worker does
 	// nothing unless the rows say that its state is due. A worker of an earlier release finds no run and refuses the
 	// input, and the definition goes by ResumeTask.
-	AtOnce int `json:"at_once"`
+	RunAtOnce int `json:"at_once"`
 	// Next is what the worker before answered, if its state leads to this one without Route.
 	Next string `json:"next"`
 
@@ -68,7 +68,7 @@ func (in Input) Entering(decide task.Decision) task.Decision {
 func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		switch {
-		case in.AtOnce == 0 && in.Next == "":
+		case in.RunAtOnce == 0 && in.Next == "":
 		case a.Head.Run != in.Run:
 			return aggregate.Change{}, aggregate.ErrSuperseded
 		case a.Next(now()).State != state:

@@ -49,7 +49,7 @@ func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now f
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
-	if in.AtOnce > 0 && !a.Decidable(s, now()) {
+	if in.RunAtOnce > 0 && !a.Decidable(s, now()) {
 		return a.Next(now()), nil
 	}
 	if a.CostReached(s.MaxCost()) {

@@ -8,7 +8,7 @@ import (
 
 // The states to which the pipeline's state machine can go next.
 const (
-	StateResumeTask           = "ResumeTask" // named only where it was skipped, see pipeline.Input.AtOnce
+	StateResumeTask           = "ResumeTask" // named only where it was skipped, see pipeline.Input.RunAtOnce
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
 	StateAwaitContest         = "AwaitContest"
