@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"ringi/infra/local/peak"
@@ -37,6 +38,33 @@ func TestTheLargestResultsFitIntoTheMemory(t *testing.T) {
 	}))
 	defer s.Close()
 	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
+}
+
+// So does a step that refers to as many of the largest results, each with a content of its own.
+func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
+	const reads = 5
+	var calls atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"call":%d,%s`, calls.Add(1), largest()[1:])
+	}))
+	defer s.Close()
+	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
+		w := newWorld(t, pipelinetest.Start(t))
+		w.tools.Tools = fetched{w.tools.Tools, os.Getenv(vendorOf)}
+		var steps []task.Step
+		var rows []string
+		var want []task.StepStatus
+		for i := range reads {
+			steps, want = append(steps, w.read(i+1)), append(want, task.StepCompleted)
+			rows = append(rows, fmt.Sprintf(`{"n":{"$ref":"step-%d.result.employees.0.display_name"}}`, i+1))
+		}
+		last := w.lone(reads + 1)
+		last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`, strings.Join(rows, ",")))
+		w.approved(append(steps, last)...)
+		peak.Settle(t)
+		w.run()
+		w.ends(task.ExecutionCompleted, "", append(want, task.StepCompleted)...)
+	})
 }
 
 // largest is the largest result that can be stored: a list of which as much as arguments may hold is used.

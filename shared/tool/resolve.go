@@ -88,25 +88,17 @@ func (r Resolved) Members() map[string]any { return r.members }
 
 // Resolve replaces the references by earlier results. A result is only a value: a "$ref" in it is not followed.
 func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error)) (Resolved, error) {
-	known := map[string]any{}
+	values, err := a.values(results)
+	if err != nil {
+		return Resolved{}, err
+	}
 	var nulls []Ref
 	v, err := walk(a.members, nil, func(p Path, at []string) (any, error) {
-		result, ok := known[p.StepID]
-		if !ok {
-			text, err := results(p.StepID)
-			if err != nil {
-				return nil, fmt.Errorf("$ref %s: %w", p, err)
-			}
-			if result, err = schema.Decode(text); err != nil {
-				return nil, fmt.Errorf("$ref %s: the result is %w", p, err)
-			}
-			known[p.StepID] = result
-		}
-		value, err := p.in(result)
-		if err == nil && value == nil && len(at) == 1 {
+		value := values[p.String()]
+		if value == nil && len(at) == 1 {
 			nulls = append(nulls, Ref{At: slices.Clone(at), Path: p})
 		}
-		return value, err
+		return value, nil
 	})
 	if err != nil {
 		return Resolved{}, err
@@ -121,6 +113,31 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 		return Resolved{}, fmt.Errorf("resolved arguments are nested deeper than %d", maxNested)
 	}
 	return Resolved{text: text, members: v.(map[string]any), nulls: nulls}, nil
+}
+
+// values returns the values that are referred to, by their paths. It decodes one result after the other: decoded, a
+// result takes many times its size.
+func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) (map[string]any, error) {
+	of, values := map[string][]Path{}, map[string]any{}
+	for _, r := range a.Refs() {
+		of[r.Path.StepID] = append(of[r.Path.StepID], r.Path)
+	}
+	for _, step := range slices.Sorted(maps.Keys(of)) {
+		text, err := results(step)
+		if err != nil {
+			return nil, fmt.Errorf("$ref %s: %w", of[step][0], err)
+		}
+		result, err := schema.Decode(text)
+		if err != nil {
+			return nil, fmt.Errorf("$ref %s: the result is %w", of[step][0], err)
+		}
+		for _, p := range of[step] {
+			if values[p.String()], err = p.in(result); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return values, nil
 }
 
 // walk copies a value and replaces every reference, in the order of sorted names.
