@@ -47,7 +47,10 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received 
 	if errors.As(err, &known) && known.cause == itsTime || kind == effect.Home || kind == effect.Homes {
 		return false
 	}
-	how := effect.Moved{Tries: received.asked.Tries + 1, Doubted: received.open}
+	how := effect.Moved{Tries: received.asked.Tries, Doubted: received.open}
+	if known.cause != slacksPace { // whose turn is another's has not failed
+		how.Tries++
+	}
 	if how.Tries <= mostTries {
 		how.Wait = pause(err, strconv.Itoa(how.Tries))
 	} else { // it stays there to the end, and a redrive from the dead-letter queue counts its receipts anew
