@@ -30,14 +30,81 @@ func previewArguments(members map[string]any) string {
 // preview shortens a value for people: it has every name, but texts are cut, and a list shows only its first element
 // and the number of further ones. Personal data is masked.
 func preview(v json.RawMessage) string {
-	var x any
 	d := json.NewDecoder(bytes.NewReader(v))
 	d.UseNumber()
-	if d.Decode(&x) != nil {
+	x, err := abridgedOf(d, 0)
+	if err != nil {
 		return text(string(v), maxPreview)
 	}
-	return short(abridged(x))
+	return short(x)
 }
+
+// abridgedOf is abridged for the decoder's next value. Of a list it decodes the first element only, and leaves out what
+// is too deep or too much to be seen: whole, a result of some megabytes takes some hundred.
+func abridgedOf(d *json.Decoder, depth int) (any, error) {
+	if depth > maxPreview {
+		return "…", d.Decode(new(passed))
+	}
+	start, err := d.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch start {
+	case json.Delim('['):
+		return abridgedList(d, depth)
+	case json.Delim('{'):
+		return abridgedObject(d, depth)
+	}
+	return abridged(start), nil
+}
+
+func abridgedList(d *json.Decoder, depth int) (any, error) {
+	out := []any{}
+	more := 0
+	for ; d.More(); more++ {
+		if more > 0 {
+			if err := d.Decode(new(passed)); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		first, err := abridgedOf(d, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, first)
+	}
+	if more > 1 {
+		out = append(out, fmt.Sprintf("… +%d", more-1))
+	}
+	_, err := d.Token()
+	return out, err
+}
+
+func abridgedObject(d *json.Decoder, depth int) (any, error) {
+	out := map[string]any{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > maxPreview {
+			err = d.Decode(new(passed))
+		} else {
+			out[mask.Text(name.(string))], err = abridgedOf(d, depth+1)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	_, err := d.Token()
+	return out, err
+}
+
+// passed is a value that is read and not kept.
+type passed struct{}
+
+func (*passed) UnmarshalJSON([]byte) error { return nil }
 
 func short(x any) string {
 	var out bytes.Buffer

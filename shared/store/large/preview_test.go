@@ -2,6 +2,7 @@ package large
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -29,6 +30,27 @@ func TestPreviewIsBounded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is not seen is not kept while the preview is made, however much or deep it is.
+func TestPreviewOfMuchIsSmall(t *testing.T) {
+	many := func(n int, of string) string { return strings.TrimSuffix(strings.Repeat(of+",", n), ",") }
+	for name, tt := range map[string]struct{ value, want string }{
+		"a list of lists": {"[[" + many(300_000, `{}`) + "]," + many(4, "[1]") + "]", `[[{},"… +299999"],"… +4"]`},
+		"an empty list":   {`{"rows":[],"n":null,"b":true}`, `{"b":true,"n":null,"rows":[]}`},
+		"much nesting":    {strings.Repeat("[", 5000) + strings.Repeat("]", 5000), strings.Repeat("[", maxPreview-3) + "..."},
+		"no end":          {`{"a":[1,2`, `{"a":[1,2`},
+		"no value":        {`{"a":}`, `{"a":}`},
+		"no next element": {`{"a":[1,}`, `{"a":[1,}`},
+	} {
+		t.Run(name, func(t *testing.T) { expect.Same(t, tt.want, preview(json.RawMessage(tt.value))) })
+	}
+	var names []string
+	for n := range 50_000 {
+		names = append(names, fmt.Sprintf(`"n%d":{}`, n))
+	}
+	v := json.RawMessage("{" + strings.Join(names, ",") + "}")
+	expect.That(t, strings.HasPrefix(preview(v), `{"n0":{},"n1":{},`), "%.40s", preview(v))
 }
 
 func TestPreviewsMaskPersonalData(t *testing.T) {

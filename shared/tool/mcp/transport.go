@@ -53,7 +53,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	rec.note(func() { rec.status, rec.header, rec.kind = res.StatusCode, res.Header, res.Header.Get("Content-Type") })
-	res.Body = &tee{res.Body, rec}
+	res.Body = slimmed(&tee{res.Body, rec}, res.Header.Get("Content-Type"))
 	return res, nil
 }
 
@@ -182,9 +182,11 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 		Err: errors.New("the answer is not the protocol's")}
 }
 
+const eventStream = "text/event-stream"
+
 // events are the messages in a body: the body itself, or the data of each event of a stream.
 func events(contentType string, body []byte) [][]byte {
-	if kind, _, _ := mime.ParseMediaType(contentType); kind != "text/event-stream" {
+	if kind, _, _ := mime.ParseMediaType(contentType); kind != eventStream {
 		return [][]byte{body}
 	}
 	var all [][]byte

@@ -41,6 +41,9 @@ func Compile(name, text string) (*Schema, error) {
 
 // Decode reads exactly one JSON value. Numbers keep their notation.
 func Decode(text []byte) (any, error) {
+	if weight(text) > mostDecoded {
+		return nil, ErrTooMany
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
@@ -54,6 +57,36 @@ func Decode(text []byte) (any, error) {
 		return nil, fmt.Errorf("not one JSON value: %w", err)
 	}
 	return v, nil
+}
+
+// What a decoded value takes at the least, in bytes: an object, and any other. A text of some megabytes that are all
+// small objects takes forty times its size, more than the functions have.
+const (
+	objectTakes, valueTakes = 400, 48
+	mostDecoded             = 112 << 20
+)
+
+// ErrTooMany means a text with more values than are decoded.
+var ErrTooMany = fmt.Errorf("too large to be read: it has over %d objects or %d values", mostDecoded/objectTakes,
+	mostDecoded/valueTakes)
+
+// weight returns about how many bytes the text's values take when they are decoded.
+func weight(text []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{':
+			n += objectTakes
+		case c == ',', c == '[':
+			n += valueTakes
+		}
+	}
+	return n
 }
 
 // maxProblems is the most places that Check names.
