@@ -89,7 +89,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 		received := newReceipt(r)
 		asked := received.asked
 		if h.back(ctx, r, asked) ||
-			h.failedBefore(r, asked) && h.aside(ctx, r, asked, effect.Moved{Doubted: true}, errDied) {
+			h.failedBefore(r, received) && h.aside(ctx, r, asked, effect.Moved{Doubted: true}, errDied) {
 			continue
 		}
 		err := h.record(ctx, r, received)

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/decide/effect"
+	"ringi/shared/slack/slackapi"
 )
 
 var errDied = errors.New("an invocation died, or had no room")
@@ -18,33 +19,33 @@ var errDied = errors.New("an invocation died, or had no room")
 // gives it up after a hundred receives.
 const mostTries = 50
 
-// waited is how often a message that must wait in its lane for its time is received at most until then.
-const waited = 1
-
 // failedBefore reports whether an earlier invocation received a message of a lane and neither handled nor moved it: it
 // died, or Lambda had no room for it. The lane stood still until the queue showed the message again, and must not stand
 // still twice. Messages that may wait in their lane are received more often without a failure.
-func (h *Handler) failedBefore(r events.SQSMessage, asked effect.Message) bool {
+func (h *Handler) failedBefore(r events.SQSMessage, received *receipt) bool {
 	most := 1
-	switch kind := asked.Ref.Kind; {
+	switch kind := received.asked.Ref.Kind; {
 	case kind == effect.Home || kind == effect.Homes:
 		most = homeTries
-	case h.Now().Before(asked.After):
+	case h.Now().Before(received.asked.After):
 		return false
-	case !asked.After.IsZero():
-		most += waited
+	case received.waited:
+		most++
 	}
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	return n > most
 }
 
 // movesAside moves a message that can't be handled now out of its lane. Two kinds wait in the lane instead: one whose
-// time has not come, because those behind it are due no earlier, and a Home tab, because those behind it need the same
-// calls of Slack.
+// time has not come, because those behind it are due no earlier, and a Home tab that lacks a call of Slack's, because those
+// behind it need the same calls.
 func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received *receipt, err error) bool {
 	var known later
+	var limited slackapi.RateLimited
+	waits := errors.As(err, &known)
 	kind := received.asked.Ref.Kind
-	if errors.As(err, &known) && known.cause == itsTime || kind == effect.Home || kind == effect.Homes {
+	tab := kind == effect.Home || kind == effect.Homes
+	if waits && known.cause == itsTime || tab && (waits || errors.As(err, &limited)) {
 		return false
 	}
 	how := effect.Moved{Tries: received.asked.Tries, Doubted: received.open}

@@ -39,8 +39,10 @@ const (
 )
 
 // channelSlots is how many budgets for posts in a channel a workspace has. The channels share them, so that one row
-// counts all of a drawing's calls. Each allows the posts of as many requests a minute as allPosts and updates do.
-const channelSlots = 4
+// counts all of a drawing's calls. Each allows the posts of as many requests a minute as allPosts and updates do; but a
+// question in a quiet channel waits behind the posts of a busy one with which it shares, so that few should. The row
+// has those that were used: up to five fit in its first KiB, all in its second.
+const channelSlots = 16
 
 const (
 	// longLine is the longest wait for which a message stays in the queue. With a later turn it would be received again

@@ -24,6 +24,7 @@ type receipt struct {
 	doubts bool  // an earlier receipt may have left an update unsaved
 	open   bool  // and so may this one
 	early  bool  // it came before the message's time, by the queue's clock
+	waited bool  // the first one may have
 }
 
 // mostDoubted is the largest number of cards for which updates are saved with one write: so many may have to be drawn
@@ -38,7 +39,8 @@ func newReceipt(m events.SQSMessage) *receipt {
 	asked, bad := effect.ReadMessage(m.Body)
 	early := err == nil && time.UnixMilli(first).Before(asked.After.Add(-clocks))
 	doubts := asked.Doubted || nth != 1 && !(early && nth == 2) // the first of two came before its time
-	return &receipt{asked: asked, err: bad, doubts: doubts, open: doubts, early: early && nth == 1}
+	return &receipt{asked: asked, err: bad, doubts: doubts, open: doubts, early: early && nth == 1,
+		waited: err == nil && time.UnixMilli(first).Before(asked.After.Add(clocks))}
 }
 
 // once reports whether updates are saved with one write.

@@ -35,6 +35,7 @@ type world struct {
 
 // queue records which messages it was asked to hide, and for how long.
 type queue struct {
+	first  time.Time // when a message was first received
 	mu     sync.Mutex
 	hidden []int32
 	sent   []*sqs.SendMessageInput // messages, including those in batches

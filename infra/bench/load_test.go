@@ -46,7 +46,7 @@ func TestLoadsHaveTheDeploymentsLimits(t *testing.T) {
 	for _, line := range []string{
 		"updates, updateWindow = 10, 13 * time.Second", "posts, postWindow = 3, 3500 * time.Millisecond",
 		"allPosts, allPostWindow = 10, 3 * time.Second", "return max(1, n/5)", "return max(1, n/2)",
-		"const channelSlots = 4",
+		"const channelSlots = 16",
 	} {
 		expect.Has(t, pace, line, "update-card's pace; change it in infra/bench/load.go, too")
 	}

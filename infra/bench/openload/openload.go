@@ -71,7 +71,7 @@ const (
 	again = time.Second
 	// Channels is the number of a workspace's channels in which people ask. channelSlots is how many groups of channels
 	// have a budget of posts each, cardLanes how many lanes of the queue a workspace has for cards besides progress.
-	Channels, channelSlots, cardLanes = 3, 4, 4
+	Channels, channelSlots, cardLanes = 3, 16, 4
 	// units is what one row of a transaction costs, for each KiB.
 	units = 2
 	// grace is how long after the last arrival requests may still end.
