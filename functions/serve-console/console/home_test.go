@@ -40,24 +40,26 @@ func TestTheHomeCountsAsTheListDoes(t *testing.T) {
 // Administrators see how many requests are open, and from 80 % of the limit on a warning. Others see neither.
 func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 	w := consoletest.Start(t)
-	for range 3 {
+	for range 4 {
 		w.Made(consoletest.Requested{User: workspace.Sato, Channel: workspace.HR, Kind: "channel", Title: "勤怠"})
 	}
-	const warned, link = "同時に進む依頼が上限に近づいています", "/console/settings#h-limit"
+	const near, full, link = "同時に進む依頼が上限に近づいています", "同時に進む依頼が上限に達しています", "/console/settings#h-limit"
 	for _, x := range []struct {
 		most  int
 		about string
-		warns bool
-	}{{0, "上限なし", false}, {5, "上限 5 件", false}, {4, "上限 4 件", false}, {3, "上限 3 件", true}, {2, "上限 2 件", true}} {
+		warns string
+	}{{0, "上限なし", ""}, {6, "上限 6 件", ""}, {5, "上限 5 件", near}, {4, "上限 4 件", full}, {3, "上限 3 件", full}} {
 		w.Settings(func(s *tenancy.Settings) { s.MaxOpenTasks.Tenant = x.most })
 		home := w.As(workspace.Suzuki).Get("/console")
-		home.Says(t, http.StatusOK, "同時に進む依頼 3 "+x.about)
-		expect.That(t, strings.Contains(home.Body, warned) == x.warns && strings.Contains(home.Body, link) == x.warns,
-			"%d: %v", x.most, home)
+		home.Says(t, http.StatusOK, "同時に進む依頼 4 "+x.about)
+		for _, warned := range []string{near, full} {
+			expect.That(t, strings.Contains(home.Body, warned) == (warned == x.warns), "%d: %v", x.most, home)
+		}
+		expect.That(t, strings.Contains(home.Body, link) == (x.warns != ""), "%d: %v", x.most, home)
 		other := w.As(workspace.Sato).Get("/console")
-		expect.That(t, !strings.Contains(other.Body, warned) && !strings.Contains(other.Body, "同時に進む依頼"), "%v", other)
+		expect.That(t, !strings.Contains(other.Body, "上限に") && !strings.Contains(other.Body, "同時に進む依頼"), "%v", other)
 	}
 	b := w.As(workspace.Suzuki)
 	b.Locale = "en"
-	b.Get("/console").Says(t, http.StatusOK, "Open requests are near their limit: 3 of 2.", "raise the limit in Settings")
+	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.", "raise the limit in Settings")
 }

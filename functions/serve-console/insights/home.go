@@ -77,6 +77,9 @@ func (c *Pages) open(ctx context.Context, v *web.Viewer, l *Lately, limit tenanc
 		if n >= limit.Nearly() {
 			l.Full = w.Say("nearly_full", "n", open, "limit", most)
 		}
+		if n >= limit.Tenant {
+			l.Full = w.Say("full", "n", open, "limit", most)
+		}
 	}
 	l.All = append(l.All, Number{Name: w.Say("open"), Text: open, About: about})
 	return nil
