@@ -16,8 +16,9 @@ import (
 
 // A tenant's messages share a few groups of the card queue, its lanes. SQS gives the messages of a group to one
 // invocation at a time, in their order, so that a tenant's backlog occupies no more updaters than it has lanes, and
-// other tenants' messages don't wait behind its own. All messages about one aggregate's cards are in the same lane.
-// A message that waits, or that an invocation left behind, is in another group: see Aside.
+// other tenants' messages don't wait behind its own. All messages about one aggregate's cards are in the same lane, but
+// for those that only show progress. A message that waits, or that an invocation left behind, is in another group: see
+// Aside.
 //
 // lanes is the number of those for cards. Slack takes 4.1 calls a second of a workspace, on average, of a third of a
 // second each; more lanes than four would only wait for it.
