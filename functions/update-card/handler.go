@@ -108,7 +108,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // record handles one message. It logs and removes a message that can never be handled.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *receipt) (err error) {
 	asked, ref := received.asked, received.asked.Ref
-	tab := h.Homes != nil && (ref.Kind == effect.Home || ref.Kind == effect.Homes)
+	tab := h.Homes != nil && asked.Tab()
 	if received.err != nil || h.Kinds[ref.Kind] == nil && !tab {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil

@@ -24,8 +24,8 @@ const mostTries = 50
 // still twice. Messages that may wait in their lane are received more often without a failure.
 func (h *Handler) failedBefore(r events.SQSMessage, received *receipt) bool {
 	most := 1
-	switch kind := received.asked.Ref.Kind; {
-	case kind == effect.Home || kind == effect.Homes:
+	switch {
+	case received.asked.Tab():
 		most = homeTries
 	case h.Now().Before(received.asked.After):
 		return false
@@ -43,9 +43,7 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received 
 	var known later
 	var limited slackapi.RateLimited
 	waits := errors.As(err, &known)
-	kind := received.asked.Ref.Kind
-	tab := kind == effect.Home || kind == effect.Homes
-	if waits && known.cause == itsTime || tab && (waits || errors.As(err, &limited)) {
+	if waits && known.cause == itsTime || received.asked.Tab() && (waits || errors.As(err, &limited)) {
 		return false
 	}
 	how := effect.Moved{Tries: received.asked.Tries, Doubted: received.open}

@@ -56,7 +56,7 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 	if m.Copies {
 		group += copies
 	}
-	if !drawn(m.Ref) {
+	if m.Tab() { // its time says whether it was just opened
 		return move(queueURL, group, m.body, id), true
 	}
 	if how.Wait > 0 {
@@ -68,7 +68,7 @@ func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in
 // Undoubted returns a message that is handled in a group of its own as a new one there, whose earlier receipts left
 // nothing in doubt. ok is false if the message is in no such group.
 func (m Message) Undoubted(queueURL, group, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
-	if group != m.Ref.ID || m.Copies || !drawn(m.Ref) {
+	if group != m.Ref.ID || m.Copies || m.Tab() {
 		return nil, false
 	}
 	how.Doubted = false
@@ -110,9 +110,6 @@ func (m Message) Back(queueURL, group, id string) (in *sqs.SendMessageInput, ok 
 func (m Message) in(group, suffix string) bool {
 	return aggregate.ValidID(m.Ref.Tenant) && m.Ref.ID != "" && strings.HasPrefix(group, m.Ref.Tenant+suffix)
 }
-
-// drawn reports whether a message asks for cards. A Home tab's time says whether it was just opened.
-func drawn(ref aggregate.Ref) bool { return ref.Kind != Home && ref.Kind != Homes }
 
 func move(queueURL, group, body, id string) *sqs.SendMessageInput {
 	return &sqs.SendMessageInput{

@@ -54,6 +54,9 @@ type Message struct {
 	body    string
 }
 
+// Tab reports whether the message asks for Home tabs, and not for cards.
+func (m Message) Tab() bool { return m.Ref.Kind == Home || m.Ref.Kind == Homes }
+
 // ReadMessage reads a message of the card queue. Its error says that the message names no aggregate.
 func ReadMessage(body string) (out Message, err error) {
 	var m message
