@@ -33,10 +33,10 @@ func (d *drawing) withAnnouncement(cards []*aggregate.Card) []*aggregate.Card {
 	return append(slices.Clone(cards), d.announcement)
 }
 
-// announced sends the message about the end, and reports whether it did. If it can't be sent now, it is asked for as
+// announce sends the message about the end, and reports whether it did. If it can't be sent now, it is asked for as
 // other copies are: what failed must not hold up the cards that wait behind this drawing. Its row is made with the
 // claim, once the call is taken; if the invocation dies, that claim becomes stale as any other.
-func (d *drawing) announced(ctx context.Context) bool {
+func (d *drawing) announce(ctx context.Context) bool {
 	c := d.announcement
 	if c == nil || d.reach(ctx) != nil {
 		return false

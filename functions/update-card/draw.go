@@ -162,7 +162,7 @@ func (d *drawing) show(ctx context.Context) error {
 	if d.drew {
 		d.homes(ctx, d.ref.Tenant)
 	}
-	if err == nil && (behind || !d.announced(ctx)) {
+	if err == nil && (behind || !d.announce(ctx)) {
 		err = d.askForCopies(ctx)
 	}
 	if err != nil || behind || d.noted {

@@ -67,7 +67,7 @@ func (h *Handler) undoubted(
 		return false
 	}
 	in, ok := received.asked.Undoubted(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
-	return ok && h.moved(ctx, in, noted(r, how, cause))
+	return ok && h.move(ctx, in, moveLog(r, how, cause))
 }
 
 // aside moves a message out of its lane. It returns false if the message is in no lane.
@@ -75,20 +75,22 @@ func (h *Handler) aside(
 	ctx context.Context, r events.SQSMessage, asked effect.Message, how effect.Moved, cause error,
 ) bool {
 	in, ok := asked.Aside(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
-	return ok && h.moved(ctx, in, noted(r, how, cause))
+	return ok && h.move(ctx, in, moveLog(r, how, cause))
 }
 
-func noted(r events.SQSMessage, how effect.Moved, cause error) *slog.Logger {
+// moveLog says which message is moved, and why.
+func moveLog(r events.SQSMessage, how effect.Moved, cause error) *slog.Logger {
 	return slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause)
 }
 
 // back returns a message whose time has come to its lane. Were it drawn where it waited, others would wait behind it.
 func (h *Handler) back(ctx context.Context, r events.SQSMessage, asked effect.Message) bool {
 	in, ok := asked.Back(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId)
-	return ok && !h.Now().Before(asked.After) && h.moved(ctx, in, slog.With("message_id", r.MessageId))
+	return ok && !h.Now().Before(asked.After) && h.move(ctx, in, slog.With("message_id", r.MessageId))
 }
 
-func (h *Handler) moved(ctx context.Context, in *sqs.SendMessageInput, log *slog.Logger) bool {
+// move sends a message to another group. It returns false if the queue doesn't take it.
+func (h *Handler) move(ctx context.Context, in *sqs.SendMessageInput, log *slog.Logger) bool {
 	_, err := h.Queue.SendMessage(ctx, in)
 	if err != nil {
 		log.WarnContext(ctx, "not moved", "to", *in.MessageGroupId, "send", err)
