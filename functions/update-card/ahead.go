@@ -78,7 +78,8 @@ func further(b slackstate.Budget, n int) slackstate.Take {
 	return slackstate.Take{From: b, N: n, Spare: spare(progress, b.Calls)}
 }
 
-// keepAhead keeps the calls that were counted ahead in the place of those before them.
+// keepAhead keeps the calls that were counted ahead and drops those before them. Without any it only drops those.
+// Either way none are counted ahead for a window.
 func (d *drawing) keepAhead(more ...slackstate.Take) {
 	now, window := d.Now(), d.updates().Window
 	next := &ahead{until: now.Add(aheadLasts), next: now.Add(window), left: map[slackstate.Budget]int{}}

@@ -139,8 +139,9 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage, received *rec
 }
 
 // anew replaces a message for copies that has often waited for Slack's rate limits by a new one. Otherwise the queue
-// would move it to the dead-letter queue after a hundred receives, although nothing failed. Cards that wait so long are
-// left to the sweeper instead, which doesn't know about copies.
+// would move it to the dead-letter queue after a hundred receives, although nothing failed. Only a message in a group
+// of its own is received so often: others are moved. Cards that wait so long are left to the sweeper instead, which
+// doesn't know about copies.
 func (h *Handler) anew(ctx context.Context, r events.SQSMessage, asked effect.Message, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])

@@ -37,8 +37,8 @@ func (h *Handler) failedBefore(r events.SQSMessage, received *receipt) bool {
 }
 
 // movesAside moves a message that can't be handled now out of its lane. Two kinds wait in the lane instead: one whose
-// time has not come, because those behind it are due no earlier, and a Home tab that lacks a call of Slack's, because those
-// behind it need the same calls.
+// time has not come, because those behind it are due no earlier, and a Home tab that lacks a call of Slack's, because
+// those behind it need the same calls.
 func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received *receipt, err error) bool {
 	var known later
 	var limited slackapi.RateLimited

@@ -14,17 +14,17 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// receipt is one receipt of a message. Usually a message is received once, and then one write after an update saves
-// what Slack shows. If the invocation dies before that write, the row has the hash of earlier content, which is wrong if
-// the card's content changes back meanwhile. So a later receipt first forgets the hashes that an earlier one may have
-// left, and forgets each before its update.
+// receipt is one receipt of a message. Usually a message is received once, and one write after an update saves what
+// Slack shows. If the invocation dies before that write, the row keeps the hash of earlier content, which is wrong if
+// the card's content changes back meanwhile. So a later receipt first forgets all hashes that an earlier one may have
+// left, and then forgets each hash before its update.
 type receipt struct {
 	asked  effect.Message
 	err    error // asked names nothing
 	doubts bool  // an earlier receipt may have left an update unsaved
-	open   bool  // and so may this one
-	early  bool  // it came before the message's time, by the queue's clock
-	waited bool  // the first one may have
+	open   bool  // this receipt leaves such a doubt to the next one
+	early  bool  // this is the first receipt, before the message's time by the queue's clock
+	waited bool  // the first receipt may have come before the message's time
 }
 
 // mostDoubted is the largest number of cards for which updates are saved with one write: so many may have to be drawn

@@ -77,7 +77,7 @@ func (h *Handler) heard(ctx context.Context, team string, probes bool, err error
 	now := h.Now()
 	switch {
 	case slackapi.Silent(err):
-		h.answers.Keep(team, false, now, 0)
+		h.answers.Keep(team, false, now, 0) // forgets that it answers
 		unpaced(ctx, h.Pace.NoteSilence(ctx, team, now, now.Add(silenceLasts)))
 	case probes:
 		unpaced(ctx, h.Pace.NoteAnswer(ctx, team))
