@@ -60,11 +60,11 @@ func (j *job) claim(ctx context.Context, a *task.Aggregate, x *ready) (*task.Agg
 	if errors.Is(err, aggregate.ErrConflict) {
 		return nil, aggregate.ErrMoved
 	}
-	return j.told(ctx, a, x, err)
+	return j.confirm(ctx, a, x, err)
 }
 
-// told returns a if err is nil. If the answer to a commit that claims x was lost, it reads whether that was saved.
-func (j *job) told(ctx context.Context, a *task.Aggregate, x *ready, err error) (*task.Aggregate, error) {
+// confirm returns a if err is nil. If the answer to a commit that claims x was lost, it reads whether that was saved.
+func (j *job) confirm(ctx context.Context, a *task.Aggregate, x *ready, err error) (*task.Aggregate, error) {
 	if stop := (task.StopError{}); err == nil || errors.As(err, &stop) || pipeline.Name(err) != pipeline.Unavailable {
 		return a, err
 	}
@@ -95,7 +95,7 @@ func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, er
 	x := j.next(ctx, a, begin, keepWithin)
 	a, err := j.join(ctx, a, begin, x)
 	if x != nil {
-		a, err = j.told(ctx, a, x, err)
+		a, err = j.confirm(ctx, a, x, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("start the execution: %w", err)
@@ -178,19 +178,19 @@ func (j *job) join(ctx context.Context, a *task.Aggregate, first task.Decision, 
 	}
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()
-	refused := false
+	tried := false
 	after, err := j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := first(a)
-		if refused || err != nil {
+		if tried || err != nil {
 			return c, err
 		}
-		refused = true // unless the commit succeeds
+		tried = true // if this commit fails, first is committed alone
 		if both, err := a.ClaimAfter(c, j.in.Run, x.call); err == nil {
 			return both, nil
 		}
 		return c, nil
 	})
-	if refused = err != nil || x.held(after, j.Now()) == nil; refused {
+	if err != nil || x.held(after, j.Now()) == nil {
 		clear(j.permissions) // one of them may have changed
 	}
 	return after, err
