@@ -20,9 +20,9 @@ type Input struct {
 	ID     string `json:"id"`
 	Run    int    `json:"run"`
 
-	// RunAtOnce is the run, in the place of Run, where a gate's state led to the worker without ResumeTask: the worker does
-	// nothing unless the rows say that its state is due. A worker of an earlier release finds no run and refuses the
-	// input, and the definition goes by ResumeTask.
+	// RunAtOnce is set in the place of Run where a gate's state led to the worker without ResumeTask. Then the worker
+	// does nothing unless the rows say that its state is due. A worker of an earlier release finds no run and refuses
+	// the input, and the run goes by ResumeTask.
 	RunAtOnce int `json:"at_once"`
 	// Next is what the worker before answered, if its state leads to this one without Route.
 	Next string `json:"next"`
@@ -48,8 +48,8 @@ func (in Input) Ref() aggregate.Ref {
 	return aggregate.Ref{Tenant: in.Tenant, Kind: in.Kind, ID: in.ID}
 }
 
-// Entering returns decide with a note on the head when the run entered this state, which proves that it has left the
-// gates before. Under an earlier release's definition there is nothing to note.
+// Entering wraps a decision so that it also notes on the head when the run entered this state, which proves that the
+// run has left the gates before. Under an earlier release's definition there is nothing to note.
 func (in Input) Entering(decide task.Decision) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		c, err := decide(a)
@@ -63,8 +63,8 @@ func (in Input) Entering(decide task.Decision) task.Decision {
 	}
 }
 
-// Due wraps a decision of a worker to which the definition may lead without asking whether its state is due: if it is
-// not, nothing changes.
+// Due wraps a decision of a worker to which the definition may lead without asking whether its state is due. If another
+// state is due, nothing changes; if the task has another run, the decision fails with ErrSuperseded.
 func (in Input) Due(state string, decide task.Decision, now func() time.Time) task.Decision {
 	return func(a *task.Aggregate) (aggregate.Change, error) {
 		switch {

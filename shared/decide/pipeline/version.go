@@ -28,8 +28,8 @@ type VersionStore interface {
 	SpentReader
 }
 
-// Run records that a version is being made, makes it and opens its gate. If the gate is already open, it makes nothing.
-// Neither does it if the run skipped ResumeTask, unless the rows prove what that would have checked.
+// Run records that a version is being made, makes it and opens its gate. It makes nothing if the gate is already open,
+// or if the run skipped ResumeTask and the rows don't prove what that would have checked.
 func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
 	a := v.Begun
 	if a == nil {
