@@ -34,7 +34,7 @@ type Handler struct {
 	Store   Store
 	Effects effect.Runner
 	Kinds   aggregate.Kinds
-	drawn   remember.Answers[aggregate.Ref, requested] // the last request for an aggregate's cards
+	asked   remember.Answers[aggregate.Ref, requested] // the last request for an aggregate's cards
 }
 
 // Handle carries out the effects of a batch of the table's stream, once for each task: effects depend on the present
@@ -99,14 +99,14 @@ type requested struct {
 // the last request. The sweeper finds cards whose last request is lost.
 func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Effects, m move) error {
 	now := h.Effects.Now()
-	last, ok := h.drawn.Known(m.ref, now)
+	last, ok := h.asked.Known(m.ref, now)
 	switch {
 	case !e.Cards:
 		return nil
 	case !ok || m.again || head.Rev-e.Progress > last.rev:
 		err := h.Effects.Redraw(ctx, m.ref, head, m.event)
 		if err == nil {
-			h.drawn.Keep(m.ref, requested{now, head.Rev}, now, effect.ProgressEvery)
+			h.asked.Keep(m.ref, requested{now, head.Rev}, now, effect.ProgressEvery)
 		}
 		return err
 	case last.rev >= head.Rev, last.at.After(now): // requested, or a request waits for the end of the interval
@@ -114,7 +114,7 @@ func (h *Handler) draw(ctx context.Context, head aggregate.Head, e aggregate.Eff
 	}
 	at, err := h.Effects.RedrawLater(ctx, m.ref, head)
 	if err == nil {
-		h.drawn.Keep(m.ref, requested{at, last.rev}, now, at.Add(effect.ProgressEvery).Sub(now))
+		h.asked.Keep(m.ref, requested{at, last.rev}, now, at.Add(effect.ProgressEvery).Sub(now))
 	}
 	return err
 }
@@ -129,7 +129,7 @@ func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 		}
 		return h.Effects.Redraw(ctx, m.ref, aggregate.Head{}, m.event)
 	}
-	if last, ok := h.drawn.Known(m.ref, h.Effects.Now()); m.alike && ok && last.at.After(h.Effects.Now()) {
+	if last, ok := h.asked.Known(m.ref, h.Effects.Now()); m.alike && ok && last.at.After(h.Effects.Now()) {
 		return nil // its cards are drawn at the end of the interval
 	}
 	a, err := h.Store.Load(ctx, m.ref)

@@ -236,7 +236,7 @@ func testAlike(t *testing.T, w *pipelinetest.World) {
 	was, is, next, last := fmt.Sprint(rev-2), fmt.Sprint(rev-1), fmt.Sprint(rev), fmt.Sprint(rev+1)
 	loaded(1, running(was, was), running(is, is)) // nothing is requested yet
 	loaded(2, running(is, is), running(next, next))
-	h.drawn.Keep(w.Ref, requested{now.Add(time.Second), rev - 1}, now, time.Minute)
+	h.asked.Keep(w.Ref, requested{now.Add(time.Second), rev - 1}, now, time.Minute)
 	loaded(2, running(next, next), running(last, last))
 	loaded(3, running(next, next), head(last, "1", "3"))
 	now = now.Add(time.Second)
