@@ -21,7 +21,7 @@ type bound struct {
 	formula   string
 	from      string // where the limit's number comes from
 	then      string // what an operator does
-	aside     bool   // the simulated deployment doesn't have it
+	elsewhere bool   // the simulated deployment doesn't have it
 }
 
 // Where numbers come from. A stored copy of a page was read on the day that stands there.
@@ -82,7 +82,7 @@ func (m *Measured) most(rate float64, workspaces int) string {
 	var name string
 	var used float64
 	for _, b := range m.bounds() {
-		if x := part[b.of] / b.perMinute; !b.aside && x > used {
+		if x := part[b.of] / b.perMinute; !b.elsewhere && x > used {
 			name, used = b.name, x
 		}
 	}
@@ -158,7 +158,7 @@ func (m *Measured) boundsOfLambda() []bound {
 	batch := openload.Seconds(sealed) / sealed.Invocations
 	fresh := atOnce("Lambda, a new account's functions at once", newFunctions, busy, "functions", ofMemory,
 		"ask for more before the first day")
-	fresh.aside = true
+	fresh.elsewhere = true
 	return []bound{
 		fresh, atOnce("Lambda, functions at once", accountFunctions, busy, "functions", ofLambda,
 			"ask for more; what is throttled comes again, runs go on"),
@@ -199,10 +199,11 @@ func (m *Measured) boundsOfOthers() []bound {
 	states := func(name string, limit, each float64, what, then string) bound {
 		return perSecond("Step Functions, "+name, "all", limit, each, what, ofMemory, then)
 	}
-	elsewhere := states("transitions in Tokyo", 800, p.Transitions, "transitions", more)
-	elsewhere.aside = true
+	tokyo := states("transitions in Tokyo", 800, p.Transitions, "transitions", more)
+	tokyo.elsewhere = true
 	return []bound{
-		elsewhere, perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, p.requests(), "requests", ofTemplate,
+		tokyo,
+		perSecond("API Gateway, `ThrottlingRateLimit`", "all", throttledPerSecond, p.requests(), "requests", ofTemplate,
 			"raise it; Slack sends again"),
 		states("transitions", 5000, p.Transitions, "transitions", more),
 		states("StartExecution", 300, startsPerTask, "start", "the sweeper starts them later; ask for more"),

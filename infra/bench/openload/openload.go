@@ -36,7 +36,7 @@ type Limits struct {
 	RequestsPerSecond, Burst float64
 	// Updates are of a workspace, Posts of a group of its channels, AllPosts of a workspace.
 	Updates, Posts, AllPosts Budget
-	Memory                   map[string]int // MB of each function, by folder
+	Memory                   map[string]int // MB of each function, by folder; only the bill needs it
 }
 
 // span is a uniformly distributed duration.
