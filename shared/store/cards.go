@@ -55,10 +55,10 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 	return err
 }
 
-// ShownCard saves the hash of the message's current content, and handles all as PostedCard does. c is the card as read,
-// by its drawing's name in ForgetCard, empty if it didn't call that. ShownCard returns ErrClaimed when the row names
-// another message, or another drawing called ForgetCard or ShownCard since: of two updates at the same time nobody knows
-// which one Slack applied last.
+// ShownCard saves the hash of the message's current content, and handles all as PostedCard does. c is the card as it
+// was read. by is the drawing's name if it called ForgetCard, and empty if not. ShownCard returns ErrClaimed when the
+// row names another message, or when another drawing has called ForgetCard or ShownCard since: of two updates at the
+// same time nobody knows which one Slack applied last.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, by, hash string, all *aggregate.Head) error {
 	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)

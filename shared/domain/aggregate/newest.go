@@ -63,7 +63,7 @@ func (n Newest) After(rev int, c Change) Newest {
 // with notes a row's revision unless a newer row of its type is noted.
 func (n Newest) with(r Row, rev int) Newest {
 	last, entry := n.of(r.Key()), entryOf(r, rev)
-	if entry == "" || last > " "+r.Key()+"~" {
+	if entry == "" || last > " "+r.Key()+"~" { // a newer key's: after this key comes "=", which is below "~"
 		return n
 	}
 	return Newest(strings.Replace(string(n), last, "", 1) + entry)

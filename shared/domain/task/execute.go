@@ -194,8 +194,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 }
 
 // ClaimAfter adds the claim of the next step to first, the Change of a step's result or of the execution's start, so
-// that one commit makes both. It returns ErrMoved if anything but that step's first call follows first, and otherwise what
-// ClaimStep returns; then first must be committed alone.
+// that one commit makes both. It returns ErrMoved if anything but that step's first call follows first, and the errors
+// of ClaimStep. After an error first must be committed alone.
 func (a *Aggregate) ClaimAfter(first aggregate.Change, run int, call Call) (aggregate.Change, error) {
 	if first.Head == nil {
 		return aggregate.Change{}, aggregate.ErrMoved

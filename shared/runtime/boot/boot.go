@@ -41,7 +41,7 @@ func Run[E, H any](wire func(ctx context.Context, cfg aws.Config, env E) (H, err
 }
 
 // BoundMemory makes the garbage collector work harder when three quarters of the function's memory are used, before
-// Lambda kills the process. Functions call it whose memory is set by their largest inputs.
+// Lambda kills the process. It is for functions whose memory was chosen by their largest inputs.
 func BoundMemory() {
 	if mb := lambdacontext.MemoryLimitInMB; mb > 0 {
 		debug.SetMemoryLimit(int64(mb) << 20 / 4 * 3)

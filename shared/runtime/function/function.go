@@ -1,6 +1,6 @@
-// Package function calls other Lambda functions of the deployment. It signs and repeats the one request of Lambda's API
-// that this takes with the SDK's signer and retryer: the SDK's client of Lambda prepares all of that API's shapes at each
-// start, which takes about as long as everything else that the console prepares.
+// Package function calls other Lambda functions of the deployment. That takes one request of Lambda's API, which the
+// package signs and repeats with the SDK's signer and retryer. It avoids the SDK's client of Lambda, which prepares all
+// of that API's shapes at each start: that takes about as long as everything else that the console prepares.
 package function
 
 import (
