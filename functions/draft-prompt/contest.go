@@ -33,15 +33,9 @@ type Contests interface {
 
 // contest leaves the draft to a contest if the settings want one. When the contest has a best submission, it opens the
 // version's gate with it. done is false if the settings' model must draft instead: no contest is wanted, or no team has
-// a submission that people could approve. The task is as it is then.
-func (h *Handler) contest(ctx context.Context, in pipeline.Input) (
-	a *task.Aggregate, next aggregate.Next, done bool, err error) {
-	a, err = h.Store.Decide(ctx, in.Ref(), in.Due(task.StateDraftPrompt, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.BeginPrompt(in.Run, h.Now())
-	}, h.Now))
-	if err != nil {
-		return a, next, false, fmt.Errorf("begin a version: %w", err)
-	}
+// a submission that people could approve. after is the task as it is then.
+func (h *Handler) contest(ctx context.Context, in pipeline.Input, a *task.Aggregate) (
+	after *task.Aggregate, next aggregate.Next, done bool, err error) {
 	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
 		return a, next, true, nil
 	}

@@ -36,13 +36,17 @@ type Handler struct {
 
 // Handle asks the model for a policy, given the rejected versions and the reasons.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, next, done, err := h.contest(ctx, in)
+	a, err := pipeline.BeginVersion(ctx, h.Store, in, task.StateDraftPrompt, (*task.Aggregate).BeginPrompt, h.Now)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	a, next, done, err := h.contest(ctx, in, a)
 	if done || err != nil {
 		return next, err
 	}
 	var bounds model.Bounds
 	return pipeline.Version[string]{
-		State: task.StateDraftPrompt, Begun: a, Failed: model.FailedAtCost,
+		State: task.StateDraftPrompt, Failed: model.FailedAtCost,
 		Finish: (*task.Aggregate).FinishPrompt,
 		Read: func(ctx context.Context, _ tenancy.Settings) (err error) {
 			bounds, err = h.bounds(ctx, in.Tenant)
@@ -51,7 +55,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (string, model.Usage, error) {
 			return h.draft(ctx, s, a, bounds)
 		},
-	}.Run(ctx, h.Store, in, h.Now)
+	}.Run(ctx, h.Store, in, a, h.Now)
 }
 
 func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, error) {

@@ -37,10 +37,14 @@ type plan struct {
 
 // Handle asks the model to plan steps with the tools that the tenant allows.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	a, err := pipeline.BeginVersion(ctx, h.Store, in, task.StatePlanProcess, (*task.Aggregate).BeginProcess, h.Now)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
 	var allowed *tool.Catalog
 	var forbidden []string
 	return pipeline.Version[plan]{
-		State: task.StatePlanProcess, Begin: (*task.Aggregate).BeginProcess, Failed: model.FailedAtCost,
+		State: task.StatePlanProcess, Failed: model.FailedAtCost,
 		Read: func(ctx context.Context, s tenancy.Settings) (err error) {
 			allowed, forbidden, err = h.allowed(ctx, in.Tenant, s.MCPServers)
 			return err
@@ -51,7 +55,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 			return a.FinishProcess(run, made.steps, made.remarks, s, now)
 		},
-	}.Run(ctx, h.Store, in, h.Now)
+	}.Run(ctx, h.Store, in, a, h.Now)
 }
 
 func (h *Handler) make(

@@ -12,9 +12,8 @@ import (
 
 // Version makes the next version of content that people stamp: a policy or steps.
 type Version[T any] struct {
-	State  string          // state of the run that makes the version
-	Begun  *task.Aggregate // the task with the version begun; nil: Begin begins it
-	Begin  func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
+	// State is the run's that makes the version.
+	State  string
 	Read   func(ctx context.Context, s tenancy.Settings) error // reads what Make needs; its errors are not the model's
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
 	Failed func(err error, used aggregate.Usage) task.Failure // classifies Make's error
@@ -28,19 +27,26 @@ type VersionStore interface {
 	SpentReader
 }
 
-// Run records that a version is being made, makes it and opens its gate. It makes nothing if the gate is already open,
-// or if the run skipped ResumeTask and the rows don't prove what that would have checked.
-func (v Version[T]) Run(ctx context.Context, store VersionStore, in Input, now func() time.Time) (aggregate.Next, error) {
-	a := v.Begun
-	if a == nil {
-		var err error
-		a, err = store.Decide(ctx, in.Ref(), in.Due(v.State, func(a *task.Aggregate) (aggregate.Change, error) {
-			return v.Begin(a, in.Run, now())
-		}, now))
-		if err != nil {
-			return aggregate.Next{}, fmt.Errorf("begin a version: %w", err)
-		}
+// BeginVersion records that a version is being made in a state of the run, if that state is due. It returns the task
+// after that.
+func BeginVersion(
+	ctx context.Context, store Committer, in Input, state string,
+	begin func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error), now func() time.Time,
+) (*task.Aggregate, error) {
+	a, err := store.Decide(ctx, in.Ref(), in.Due(state, func(a *task.Aggregate) (aggregate.Change, error) {
+		return begin(a, in.Run, now())
+	}, now))
+	if err != nil {
+		return nil, fmt.Errorf("begin a version: %w", err)
 	}
+	return a, nil
+}
+
+// Run makes the version that was begun in a, and opens its gate. It makes nothing if the gate is already open, or if
+// the run skipped ResumeTask and the rows don't prove what that would have checked.
+func (v Version[T]) Run(
+	ctx context.Context, store VersionStore, in Input, a *task.Aggregate, now func() time.Time,
+) (aggregate.Next, error) {
 	if next := a.Next(now()); next.State != v.State {
 		return next, nil
 	}
