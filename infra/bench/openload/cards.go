@@ -63,7 +63,7 @@ func spare(u urgency, n int) int {
 // Slack. A drawing of progress is left out when half of Slack's pace is used.
 func (r *request) draws(m method, u urgency, done func()) func() {
 	return func() {
-		r.after(r.draw(queue), func() { r.card(m, u, false, r.now, done) })
+		r.after(r.sample(queue), func() { r.card(m, u, false, r.now, done) })
 	}
 }
 
@@ -140,7 +140,7 @@ func (r *request) pass(m method, u urgency, late bool) (time.Duration, bool) {
 		case free <= r.now:
 			continue
 		case late: // others that are late come then, too
-			free += r.draw(span{ms, 2 * time.Second})
+			free += r.sample(span{ms, 2 * time.Second})
 		case u != progress:
 			free = max(free, p.turn(r.now))
 		}

@@ -42,7 +42,7 @@ type Limits struct {
 // span is a uniformly distributed duration.
 type span struct{ from, to time.Duration }
 
-func (s span) draw(r *rand.Rand) time.Duration {
+func (s span) sample(r *rand.Rand) time.Duration {
 	if s.to <= s.from {
 		return s.from
 	}

@@ -70,7 +70,7 @@ func (r *request) change(effects ...func()) {
 	r.changes++
 	r.write("DUE#", r.random.IntN(8), units)
 	r.entries()
-	r.after(r.draw(stream), func() {
+	r.after(r.sample(stream), func() {
 		r.enter(r.pool("relay-changes", r.Limits.Parallel*r.Limits.Shards), r.now, func(free func()) {
 			r.after(r.lasts("relay-changes"), func() {
 				free()
@@ -87,7 +87,7 @@ func (r *request) count(rows float64) {
 	if r.now < r.w.counting {
 		r.out.Conflicts++
 	}
-	r.w.counting = r.now + r.draw(aws)
+	r.w.counting = r.now + r.sample(aws)
 	r.write("QUOTA#", r.w.nth, rows*units)
 }
 
@@ -98,9 +98,9 @@ func (r *request) accept() {
 		r.w.open++
 		r.out.Open = max(r.out.Open, r.w.open)
 		r.change()
-		r.invoke("extract-task", r.draw(model), func() {
+		r.invoke("extract-task", r.sample(model), func() {
 			r.change(r.draws(update, progress, nil))
-			r.invoke("draft-prompt", r.draw(model), func() {
+			r.invoke("draft-prompt", r.sample(model), func() {
 				r.change(r.draws(post, asks, func() { r.decide(r.plan) }))
 				r.invoke("request-approval", 0, func() {})
 			})
@@ -110,12 +110,12 @@ func (r *request) accept() {
 
 // decide is a person's click some time after a card is there, and what follows from it.
 func (r *request) decide(then func()) {
-	r.after(r.draw(people), func() {
+	r.after(r.sample(people), func() {
 		clicked := r.now
 		r.arrive(func() {
 			r.invoke("receive-interaction", 0, func() {
 				r.change(func() {
-					r.after(r.draw(invoke), func() {
+					r.after(r.sample(invoke), func() {
 						r.resumed = append(r.resumed, r.now-clicked)
 						r.invoke("resume-task", 0, then)
 					})
@@ -126,7 +126,7 @@ func (r *request) decide(then func()) {
 }
 
 func (r *request) plan() {
-	r.invoke("plan-process", r.draw(model), func() {
+	r.invoke("plan-process", r.sample(model), func() {
 		r.change(r.draws(post, asks, func() { r.decide(r.execute) }))
 		r.invoke("request-approval", 0, func() {})
 	})

@@ -79,14 +79,14 @@ func (s *simulation) play(until time.Duration) {
 	}
 }
 
-func (s *simulation) draw(x span) time.Duration { return x.draw(s.random) }
+func (s *simulation) sample(x span) time.Duration { return x.sample(s.random) }
 
 // calls is how long n calls take one after another; n needn't be whole.
 func (s *simulation) calls(n float64, each span) (all time.Duration) {
 	for ; n >= 1; n-- {
-		all += s.draw(each)
+		all += s.sample(each)
 	}
-	return all + time.Duration(n*float64(s.draw(each)))
+	return all + time.Duration(n*float64(s.sample(each)))
 }
 
 // lasts is how long one invocation of a function takes, without models and people.
@@ -132,14 +132,14 @@ func (s *simulation) enter(p *pool, since time.Duration, do func(free func())) {
 	p.oldest = max(p.oldest, s.now-since)
 	p.busy, s.running = p.busy+1, s.running+1
 	p.peak, s.most = max(p.peak, p.busy), max(s.most, s.running)
-	start := s.draw(invoke)
+	start := s.sample(invoke)
 	for len(p.warm) > 0 && p.warm[0] < s.now-warmFor {
 		p.warm = p.warm[1:]
 	}
 	if n := len(p.warm); n > 0 {
 		p.warm = p.warm[:n-1]
 	} else {
-		start += s.draw(cold)
+		start += s.sample(cold)
 	}
 	s.after(start, func() {
 		do(func() {
