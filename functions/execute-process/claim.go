@@ -151,7 +151,7 @@ func (j *job) next(ctx context.Context, a *task.Aggregate, first task.Decision, 
 }
 
 // readAhead reads the permissions of the coming steps' tools, since no result may wait for that. A claim relies on them
-// as they were read. One that can't be read is left out.
+// as they were read. It stops at the first that can't be read, and a claim whose permission is unknown is not joined.
 func (j *job) readAhead(ctx context.Context, a *task.Aggregate) {
 	ctx, cancel := context.WithTimeout(ctx, claimWithin)
 	defer cancel()

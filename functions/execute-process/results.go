@@ -10,8 +10,8 @@ import (
 // maxRemembered limits the results that an invocation remembers, in bytes.
 const maxRemembered = 16 << 20
 
-// remembering are Results that are read from the bucket at most once in an invocation, and not at all if it kept them.
-// An object's name is the hash of its content.
+// remembering are Results of which an invocation reads none from the bucket twice, nor any that it kept there, as far
+// as maxRemembered allows. An object's name is the hash of its content.
 type remembering struct {
 	Results
 	of    map[string]json.RawMessage // by key

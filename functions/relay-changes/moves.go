@@ -18,7 +18,7 @@ type move struct {
 	cards bool   // the head's revision changed, or the head asks for a redraw
 	again bool   // the head asks for a redraw
 	event string // id of the last record, the same in a repeated delivery
-	alike bool   // in each record, before and after, the head notes that its execution runs, of the same run
+	alike bool   // in each record the head notes before and after that its execution runs, and the run is the same
 	first string // sequence number of the first record, to return it
 }
 
