@@ -28,6 +28,9 @@ const (
 	updater = "UpdateCardFunction"
 	// faultOdds is the share of calls to AWS and Slack that fail in the second measurement.
 	faultOdds = 0.01
+	// rest is the time before each request, longer than a minute of Slack's at the local stack's pace: so the calls of
+	// one request take nothing of what Slack leaves to the next.
+	rest = time.Second
 )
 
 // Usage is a function's invocations, its calls and the units of DynamoDB's capacity that they took, per pipeline.
@@ -142,6 +145,9 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 	var p Pipeline
 	asked := make([]*driver.Request, n)
 	err := crowd(ctx, n, atOnce, func(t driver.T, i int) {
+		if err := sleep.For(ctx, rest); err != nil {
+			t.Fatalf("rest: %v", err)
+		}
 		asked[i] = ask(t, s, 25*time.Millisecond)
 		finish(asked[i])
 		allShown(asked[i])
