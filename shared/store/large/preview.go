@@ -30,45 +30,52 @@ func previewArguments(members map[string]any) string {
 // preview shortens a value for people: it has every name, but texts are cut, and a list shows only its first element
 // and the number of further ones. Personal data is masked.
 func preview(v json.RawMessage) string {
-	d := json.NewDecoder(bytes.NewReader(v))
-	d.UseNumber()
-	x, err := abridgedOf(d, 0)
+	p := previewed{json.NewDecoder(bytes.NewReader(v)), maxPreview}
+	p.UseNumber()
+	x, err := p.value(0)
 	if err != nil {
 		return text(string(v), maxPreview)
 	}
 	return short(x)
 }
 
-// abridgedOf is abridged for the decoder's next value. Of a list it decodes the first element only, and leaves out what
-// is too deep or too much to be seen: whole, a result of some megabytes takes some hundred.
-func abridgedOf(d *json.Decoder, depth int) (any, error) {
-	if depth > maxPreview {
-		return "…", d.Decode(new(passed))
+// previewed abridges what it decodes. Of a list it decodes the first element only, and it keeps no more values than can
+// be seen: whole, a result of some megabytes takes some hundred.
+type previewed struct {
+	*json.Decoder
+	left int // how many more values are kept below the first level
+}
+
+// value is abridged for the next value.
+func (p *previewed) value(depth int) (any, error) {
+	if depth > maxPreview || depth > 1 && p.left <= 0 {
+		return "…", p.Decode(new(passed))
 	}
-	start, err := d.Token()
+	p.left--
+	start, err := p.Token()
 	if err != nil {
 		return nil, err
 	}
 	switch start {
 	case json.Delim('['):
-		return abridgedList(d, depth)
+		return p.list(depth)
 	case json.Delim('{'):
-		return abridgedObject(d, depth)
+		return p.object(depth)
 	}
 	return abridged(start), nil
 }
 
-func abridgedList(d *json.Decoder, depth int) (any, error) {
+func (p *previewed) list(depth int) (any, error) {
 	out := []any{}
 	more := 0
-	for ; d.More(); more++ {
+	for ; p.More(); more++ {
 		if more > 0 {
-			if err := d.Decode(new(passed)); err != nil {
+			if err := p.Decode(new(passed)); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		first, err := abridgedOf(d, depth+1)
+		first, err := p.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -77,27 +84,32 @@ func abridgedList(d *json.Decoder, depth int) (any, error) {
 	if more > 1 {
 		out = append(out, fmt.Sprintf("… +%d", more-1))
 	}
-	_, err := d.Token()
+	_, err := p.Token()
 	return out, err
 }
 
-func abridgedObject(d *json.Decoder, depth int) (any, error) {
+func (p *previewed) object(depth int) (any, error) {
 	out := map[string]any{}
-	for d.More() {
-		name, err := d.Token()
+	more := 0
+	for p.More() {
+		name, err := p.Token()
 		if err != nil {
 			return nil, err
 		}
-		if len(out) > maxPreview {
-			err = d.Decode(new(passed))
+		if len(out) > maxPreview || depth > 0 && p.left <= 0 {
+			more++
+			err = p.Decode(new(passed))
 		} else {
-			out[mask.Text(name.(string))], err = abridgedOf(d, depth+1)
+			out[mask.Text(name.(string))], err = p.value(depth + 1)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	_, err := d.Token()
+	if more > 0 {
+		out["…"] = fmt.Sprintf("+%d", more)
+	}
+	_, err := p.Token()
 	return out, err
 }
 

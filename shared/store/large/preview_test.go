@@ -53,6 +53,32 @@ func TestPreviewOfMuchIsSmall(t *testing.T) {
 	expect.That(t, strings.HasPrefix(preview(v), `{"n0":{},"n1":{},`), "%.40s", preview(v))
 }
 
+// Nor is it where many objects have a few members each. Names of the first level stay, whatever comes before them.
+func TestPreviewOfManySmallObjectsIsSmall(t *testing.T) {
+	var rows, row []string
+	for n := range 500 {
+		row = append(row, fmt.Sprintf(`"m%d":{"":1}`, n))
+	}
+	for n := range 1000 {
+		rows = append(rows, fmt.Sprintf(`"n%d":{%s}`, n, strings.Join(row, ",")))
+	}
+	v := json.RawMessage("{" + strings.Join(rows, ",") + `,"a":7}`)
+	p := previewed{json.NewDecoder(strings.NewReader(string(v))), maxPreview}
+	x := expect.Value(p.value(0))(t)
+	n := values(x)
+	expect.That(t, n > maxPreview && n < 3*maxPreview, "%d values are kept for %d characters", n, maxPreview)
+	expect.That(t, strings.HasPrefix(preview(v), `{"a":7,"n0":{"m0":{"":1},"m1":`), "%.60s", preview(v))
+	expect.Same(t, map[string]any{"…": "+500"}, x.(map[string]any)["n9"])
+}
+
+func values(x any) (n int) {
+	m, _ := x.(map[string]any)
+	for _, member := range m {
+		n += values(member)
+	}
+	return n + 1
+}
+
 func TestPreviewsMaskPersonalData(t *testing.T) {
 	long := strings.Repeat("長", 110)
 	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long + `hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
