@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,36 +24,76 @@ import (
 	"ringi/shared/tool/runner"
 )
 
-// talkative is the rooms server, which answers a booking with a long list beside it.
-type talkative struct{ list string }
+// talkative is the rooms server, whose answers to bookings are changed.
+type talkative struct {
+	change func(answer string) string
+	stream bool // they are events
+}
 
 func (s talkative) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	rec := httptest.NewRecorder()
 	rooms.New().ServeHTTP(rec, r) // each try books anew
-	w.Header().Set("Content-Type", rec.Header().Get("Content-Type"))
+	answer, kind := rec.Body.String(), rec.Header().Get("Content-Type")
+	if strings.Contains(answer, `"structuredContent":{"`) {
+		if answer = s.change(strings.TrimSpace(answer)); s.stream {
+			answer, kind = "data: "+answer+"\n\n", "text/event-stream"
+		}
+	}
+	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(rec.Code)
-	_, _ = w.Write(bytes.Replace(rec.Body.Bytes(),
-		[]byte(`"structuredContent":{"`), []byte(`"structuredContent":{"more":[`+s.list+`],"`), 1))
+	_, _ = io.WriteString(w, answer)
+}
+
+// beside adds members to the structured content.
+func beside(members string) func(string) string {
+	return func(answer string) string {
+		return strings.Replace(answer, `"structuredContent":{"`, `"structuredContent":{`+members+`,"`, 1)
+	}
 }
 
 // A server that answers with as many small values as an answer can hold, or as are decoded at all, does not end the
 // function after its write was made.
 func TestADenseAnswerFitsIntoTheMemory(t *testing.T) {
+	const most = 7900 << 10
 	of := func(value string, bytes int) string {
 		return strings.TrimSuffix(strings.Repeat(value+",", bytes/(len(value)+1)), ",")
 	}
-	for name, list := range map[string]string{
-		"small objects": of(`{"id":123456}`, 7900<<10), "empty objects": of(`{}`, 7900<<10), "numbers": of(`1`, 7900<<10),
-		"as many objects as are decoded": of(`{"id":123456}`, 3580<<10),
+	more := func(value string, bytes int) func(string) string { return beside(`"more":[` + of(value, bytes) + `]`) }
+	var few, named []string
+	for n := range 1000 {
+		few = append(few, fmt.Sprintf(`"m%d":{"":1}`, n))
+	}
+	for n := range most / len(strings.Join(few, ",")) {
+		named = append(named, fmt.Sprintf(`"n%d":{%s}`, n, strings.Join(few, ",")))
+	}
+	for name, tt := range map[string]struct {
+		server talkative
+		kept   bool
+	}{
+		"small objects":                  {talkative{change: more(`{"id":123456}`, most)}, true},
+		"empty objects":                  {talkative{change: more(`{}`, most)}, true},
+		"numbers":                        {talkative{change: more(`1`, most)}, true},
+		"as many objects as are decoded": {talkative{change: more(`{"id":123456}`, 3580<<10)}, true},
+		"objects in objects":             {talkative{change: beside(strings.Join(named, ","))}, true},
+		"a message in several lines":     {talkative{stream: true, change: more("\ndata: "+of(`{"id":123456}`, 8<<10), most)}, true},
+		"metadata": {talkative{change: func(answer string) string {
+			return strings.Replace(answer, `"structuredContent":`, `"_meta":{"more":[`+of(`{"id":123456}`, most)+`]},"structuredContent":`, 1)
+		}}, true},
+		"many icons": {talkative{change: func(answer string) string {
+			return strings.Replace(answer, `"content":[`, `"content":[{"type":"text","text":"","icons":[`+of(`{}`, most)+`]},`, 1)
+		}}, false},
+		"what something follows": {talkative{change: func(answer string) string {
+			return more(`{"id":123456}`, most)(answer) + "}"
+		}}, false},
 	} {
-		t.Run(name, func(t *testing.T) { bookAtTalkative(t, list) })
+		t.Run(name, func(t *testing.T) { bookAtTalkative(t, tt.server, tt.kept) })
 	}
 }
 
-func bookAtTalkative(t *testing.T, list string) {
-	s := httptest.NewServer(talkative{list})
+func bookAtTalkative(t *testing.T, server talkative, kept bool) {
+	s := httptest.NewServer(server)
 	defer s.Close()
 	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
 		url := os.Getenv(vendorOf)
@@ -69,8 +110,10 @@ func bookAtTalkative(t *testing.T, list string) {
 		m.approved(m.book(1))
 		peak.Settle(t)
 		m.run()
-		m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-		result := m.Load().Steps[0].Result
-		expect.That(t, result.Bytes > 3<<20, "the result has %d bytes", result.Bytes)
+		if kept {
+			m.ends(task.ExecutionCompleted, "", task.StepCompleted)
+		} else {
+			m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
+		}
 	})
 }

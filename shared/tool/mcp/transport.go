@@ -182,7 +182,10 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 		Err: errors.New("the answer is not the protocol's")}
 }
 
-const eventStream = "text/event-stream"
+const (
+	eventStream = "text/event-stream"
+	dataField   = "data:" // begins a line of an event with a part of its message
+)
 
 // events are the messages in a body: the body itself, or the data of each event of a stream.
 func events(contentType string, body []byte) [][]byte {
@@ -193,7 +196,7 @@ func events(contentType string, body []byte) [][]byte {
 	var data []byte
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimRight(line, "\r\n")
-		if more, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+		if more, ok := bytes.CutPrefix(line, []byte(dataField)); ok {
 			data = append(append(data, bytes.TrimPrefix(more, []byte(" "))...), '\n')
 		}
 		if len(line) == 0 && data != nil {
