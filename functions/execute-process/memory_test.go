@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,49 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 		w.run()
 		w.ends(task.ExecutionCompleted, "", append(want, task.StepCompleted)...)
 	})
+}
+
+// Neither do arguments take more than it has that refer to much, several times or of many small values: they are too
+// large to be called with.
+func TestReferencesToMuchFitIntoTheMemory(t *testing.T) {
+	small := strings.TrimSuffix(strings.Repeat(`{"id":123456},`, (3500<<10)/14), ",")
+	for name, tt := range map[string]struct {
+		result string
+		steps  []int // that the last one refers to
+	}{
+		"small values, which a check copies": {`"employees":[` + small + `]`, []int{1}},
+		"small values of two results":        {`"employees":[` + small + `]`, []int{1, 2}},
+		"the same result fifty times":        {largest()[1:], slices.Repeat([]int{1}, 50)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, _ = fmt.Fprintf(w, `{"call":%d,%s}`, calls.Add(1), strings.TrimSuffix(tt.result, "}"))
+			}))
+			defer s.Close()
+			peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { refersTo(t, tt.steps) })
+		})
+	}
+}
+
+func refersTo(t *testing.T, results []int) {
+	w := newWorld(t, pipelinetest.Start(t))
+	w.tools.Tools = fetched{w.tools.Tools, os.Getenv(vendorOf)}
+	var steps []task.Step
+	var rows []string
+	var want []task.StepStatus
+	for i := range slices.Max(results) {
+		steps, want = append(steps, w.read(i+1)), append(want, task.StepCompleted)
+	}
+	for _, n := range results {
+		rows = append(rows, fmt.Sprintf(`{"n":{"$ref":"step-%d.result.employees"}}`, n))
+	}
+	last := w.lone(len(steps) + 1)
+	last.ToolInput = aggregate.JSON(strings.ReplaceAll(string(last.ToolInput), `{"n":"a"},{"n":"b"}`, strings.Join(rows, ",")))
+	w.approved(append(steps, last)...)
+	peak.Settle(t)
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonBadArguments, want...)
 }
 
 // largest is the largest result that can be stored: a list of which as much as arguments may hold is used.

@@ -115,13 +115,18 @@ func (a Arguments) Resolve(results func(stepID string) (json.RawMessage, error))
 	return Resolved{text: text, members: v.(map[string]any), nulls: nulls}, nil
 }
 
-// values returns the values that are referred to, by their paths. It decodes one result after the other: decoded, a
-// result takes many times its size.
+// mostResolved is the most that values of earlier results may take as arguments, in bytes: their check copies them.
+const mostResolved = 56 << 20
+
+// values returns the values that are referred to, by their paths. It decodes one result after the other, and keeps texts
+// until it knows that all values, as often as they are referred to, are small enough: decoded, they take many times
+// their size.
 func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) (map[string]any, error) {
-	of, values := map[string][]Path{}, map[string]any{}
+	of, texts := map[string][]Path{}, map[string]json.RawMessage{}
 	for _, r := range a.Refs() {
 		of[r.Path.StepID] = append(of[r.Path.StepID], r.Path)
 	}
+	size, weight := 0, 0
 	for _, step := range slices.Sorted(maps.Keys(of)) {
 		text, err := results(step)
 		if err != nil {
@@ -132,9 +137,28 @@ func (a Arguments) values(results func(stepID string) (json.RawMessage, error)) 
 			return nil, fmt.Errorf("$ref %s: the result is %w", of[step][0], err)
 		}
 		for _, p := range of[step] {
-			if values[p.String()], err = p.in(result); err != nil {
-				return nil, err
+			text, known := texts[p.String()]
+			if !known {
+				value, err := p.in(result)
+				if err != nil {
+					return nil, err
+				}
+				if text, err = encode(value); err != nil {
+					return nil, fmt.Errorf("$ref %s: %w", p, err)
+				}
+				texts[p.String()] = text
 			}
+			size, weight = size+len(text), weight+schema.Weight(text)
+			if size > MaxResolved || weight > mostResolved {
+				return nil, fmt.Errorf("resolved arguments are over %d bytes, or have too many values", MaxResolved)
+			}
+		}
+	}
+	values := map[string]any{}
+	for path, text := range texts {
+		var err error
+		if values[path], err = schema.Decode(text); err != nil {
+			return nil, fmt.Errorf("$ref %s: %w", path, err)
 		}
 	}
 	return values, nil
