@@ -68,6 +68,28 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 	})
 }
 
+// The summary of many such results needs no more than one of them at a time.
+func TestTheSummaryOfManyLargestResultsFitsIntoTheMemory(t *testing.T) {
+	var calls atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"call":%d,%s`, calls.Add(1), largest()[1:])
+	}))
+	defer s.Close()
+	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
+		w := newWorld(t, pipelinetest.Start(t))
+		w.tools.Tools = fetched{w.tools.Tools, os.Getenv(vendorOf)}
+		var steps []task.Step
+		var want []task.StepStatus
+		for i := range 24 {
+			steps, want = append(steps, w.read(i+1)), append(want, task.StepCompleted)
+		}
+		w.approved(steps...)
+		peak.Settle(t)
+		w.run()
+		w.ends(task.ExecutionCompleted, "", want...)
+	})
+}
+
 // Neither do arguments take more than it has that refer to much, several times or of many small values: they are too
 // large to be called with.
 func TestReferencesToMuchFitIntoTheMemory(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 
 	"ringi/shared/decide/pipeline"
@@ -51,7 +52,8 @@ func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.Summary
 			if err != nil {
 				slog.WarnContext(ctx, "a result is not in the summary", "task_id", j.in.Task, "step", step.StepID, "err", err)
 			}
-			r.Result = v
+			// All that the summary needs: the results together may not fit into the memory.
+			r.Result, _ = json.Marshal(model.Facts(v)) // texts, numbers and flags can always be encoded
 		}
 		input.Steps = append(input.Steps, r)
 	}
