@@ -88,6 +88,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	for i, r := range e.Records {
 		received := newReceipt(r)
 		asked := received.asked
+		h.linger(ctx, received)
 		if h.back(ctx, r, asked) ||
 			h.failedBefore(r, received) && h.aside(ctx, r, asked, effect.Moved{Doubted: true}, errDied) {
 			continue
@@ -103,6 +104,14 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 		break
 	}
 	return out, nil
+}
+
+// linger waits for the time of a message that comes just before it. By the queue's clock another receipt could not tell
+// this one from one that was handled and died, and would draw all cards anew.
+func (h *Handler) linger(ctx context.Context, received *receipt) {
+	if wait := received.asked.After.Sub(h.Now()); wait > 0 && wait <= clocks && !received.early {
+		_ = h.Wait(ctx, wait) // if it ends early, the message is given back
+	}
 }
 
 // record handles one message. It logs and removes a message that can never be handled.

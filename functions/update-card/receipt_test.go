@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -177,6 +179,27 @@ func TestAReceiptBeforeItsTimeDoesNotCount(t *testing.T) {
 		m.Attributes["ApproximateFirstReceiveTimestamp"] = strconv.FormatInt(after.Add(first).UnixMilli(), 10)
 		expect.That(t, newReceipt(m).doubts == want, "first received %v: in doubt is %v", first, !want)
 	}
+}
+
+// One that comes a moment before its time waits for it, so that no card is drawn anew that shows what it should.
+func TestAReceiptJustBeforeItsTimeDoubtsNothing(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.Prompted(tenancy.DefaultSettings())
+	w.done()
+	w.slack.Calls() // those so far
+	h := w.Load().Head
+	w.h.Wait = func(_ context.Context, d time.Duration) error {
+		w.Later(d)
+		return nil
+	}
+	body, group := fmt.Sprintf(`{"tenant":%q,"kind":"task","id":%q,"rev":%d,"after":%d}`,
+		w.Ref.Tenant, w.Ref.ID, h.Rev, w.Now().Add(time.Second).Unix()), w.Ref.Tenant+"-progress"
+	in := &sqs.SendMessageInput{MessageBody: &body, MessageGroupId: &group}
+	for nth := 1; !w.post(in, nth); nth++ {
+		expect.Must(t, nth < 3, "it is given back for ever")
+		w.Later(time.Duration(w.queue.hidden[0]) * time.Second)
+	}
+	expect.Is(t, len(w.slack.Calls("chat.update")), 0, "updates of cards that show what they should")
 }
 
 // A receipt that came before its time draws nothing, even if it is handled late.
