@@ -172,7 +172,7 @@ func testPaceTogether(t *testing.T, st *taskStore) {
 	}
 }
 
-// The row of a workspace with all that cards count takes one write unit a write.
+// The row of a workspace with all that cards count takes one write unit a write with few channels, and two with all.
 func testPaceStaysSmall(t *testing.T, st *taskStore) {
 	const channels = 16 // budgets of update-card
 	takes := []slackstate.Take{}

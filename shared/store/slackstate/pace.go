@@ -22,9 +22,9 @@ const paceRowsLast = 24 * time.Hour
 // PACE#<workspace>/<name> holds the times of the last calls, and the time until which Slack refuses calls. Losing the
 // row costs at most one 429.
 //
-// A budget may share the row of another, so that calls of both are taken with one write. Each write costs one more
-// unit, because the row is below 1 KiB; a card's own row takes two. A limit of ten calls in a sixth of a minute,
-// instead of fifty in a minute, keeps the row small.
+// A budget may share the row of another, so that calls of both are taken with one write. It costs one unit while the
+// row is below 1 KiB, with cards in up to five channels, and two in a workspace that uses more; a card's own row takes
+// two. A limit of ten calls in a sixth of a minute, instead of fifty in a minute, keeps the row small.
 type Budget struct {
 	Workspace string
 	Name      string // Slack's method
