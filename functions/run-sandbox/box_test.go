@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"log/slog"
 	"net/http"
@@ -36,6 +37,11 @@ func TestMain(m *testing.M) {
 	}
 	// Orphaned processes become children of the test, which looks for them.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		panic(err)
+	}
+	flag.Parse()
+	// Tests that mostly wait run side by side, after those that look at all processes of this machine.
+	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
 	os.Exit(inOwnFolder(m.Run))
@@ -151,18 +157,28 @@ func run(t *testing.T, l level, o isolated.Order) outcome {
 }
 
 // given caches, by level, the outcome of a command that does nothing.
-var given = map[level]outcome{}
+var given = struct {
+	sync.Mutex
+	of map[level]outcome
+}{of: map[level]outcome{}}
+
+func gives(t *testing.T, l level) outcome {
+	given.Lock()
+	defer given.Unlock()
+	got, known := given.of[l]
+	if !known {
+		got = run(t, l, newStore(t).order("true"))
+		given.of[l] = got
+	}
+	return got
+}
 
 // inBoxes runs a test in a box of each level that this machine supports. At other levels, every order must be refused.
 func inBoxes(t *testing.T, test func(t *testing.T, l level)) {
 	expect.Patience(t)
 	for _, l := range []level{namespaces, landlock, machine} {
 		t.Run(string(l), func(t *testing.T) {
-			got, known := given[l]
-			if !known {
-				got = run(t, l, newStore(t).order("true"))
-				given[l] = got
-			}
+			got := gives(t, l)
 			switch {
 			case errors.Is(got.err, isolated.ErrCannot):
 				t.Logf("this machine gives no such box, and nothing was run: %v", got.err)

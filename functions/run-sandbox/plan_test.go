@@ -57,6 +57,7 @@ func TestAPlanRunsOneCommandAfterAnother(t *testing.T) {
 }
 
 func TestAPlanStopsAtTheFirstCommandThatFails(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	second := func(o isolated.Order, script string, seconds int) isolated.Order {
 		o.TimeoutSeconds += seconds - o.Commands[1].TimeoutSeconds
@@ -109,6 +110,7 @@ func TestACancelledPlanGoesNoFurther(t *testing.T) {
 
 // The time of a claim bounds all commands together.
 func TestAPlanEndsWithItsClaim(t *testing.T) {
+	t.Parallel()
 	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		o := s.planned("sleep 1", "sleep 20", "echo third")

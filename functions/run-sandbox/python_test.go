@@ -45,6 +45,7 @@ func TestCommandsFindThePythonBesideTheBinaryInLambda(t *testing.T) {
 }
 
 func TestThePythonOfLambda(t *testing.T) {
+	t.Parallel()
 	const refused = `RuntimeError WebAssembly stack switching not supported in this JavaScript runtime
 OSError [Errno 138] emscripten does not support processes.
 RuntimeError can't start new thread
@@ -101,6 +102,7 @@ END`, want: refused},
 
 // A contest member's script may be in Python where there is nothing but Lambda's package.
 func TestAMembersScriptInPython(t *testing.T) {
+	t.Parallel()
 	members := round.Isolated(boxOf{t, machine}, "")
 	expect.Has(t, members.About(), "python3")
 	got := expect.Value(members.Run(t.Context(), lambdaPython(t)+`python3 - <<'END'

@@ -39,6 +39,7 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 }
 
 func TestACommandsEndIsToldAsItWas(t *testing.T) {
+	t.Parallel()
 	expect.Patience(t)
 	s := newStore(t)
 	tests := []struct {
@@ -101,6 +102,7 @@ func TestACancelEndsACommand(t *testing.T) {
 }
 
 func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
+	t.Parallel()
 	inBoxes(t, func(t *testing.T, l level) {
 		s := newStore(t)
 		s.refuse = 1 // the second try succeeds
