@@ -69,7 +69,7 @@ func TestAdministratorsAreToldThatTheWorkspaceIsNearlyFull(t *testing.T) {
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.MaxOpenTasks.Tenant = open + 2 })
 	told := func() (n int) {
 		for _, m := range s.Sandbox.Messages(workspace.DirectMessage(workspace.Suzuki), "") {
-			if strings.Contains(m.Text, "上限の 80% 以上になりました") && strings.Contains(m.Text, fmt.Sprintf("上限 %d 件", open+2)) {
+			if strings.Contains(m.Text, "上限の 80% に達しました") && strings.Contains(m.Text, fmt.Sprintf("上限 %d 件", open+2)) {
 				n++
 			}
 		}

@@ -61,5 +61,5 @@ func TestTheHomeWarnsOfTheLimitOfOpenRequests(t *testing.T) {
 	}
 	b := w.As(workspace.Suzuki)
 	b.Locale = "en"
-	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.", "raise the limit in Settings")
+	b.Get("/console").Says(t, http.StatusOK, "Open requests have reached their limit: 4 of 3. New ones are refused.", "Open the limit in Settings")
 }

@@ -46,7 +46,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
 		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
 		{"ja", task.ReasonHourPerson, "10", "上限に達しています (上限 10 件)。"},
-		{"en", task.ReasonOpenTenant, "50", " (at most 50)"},
+		{"en", task.ReasonOpenTenant, "50", " (limit 50)"},
 		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
 		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, limit 20)"},
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました ({detail})。"},

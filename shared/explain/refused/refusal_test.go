@@ -37,15 +37,15 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 	request := aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}
 	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U2"}, Usergroups: []string{"S1"}}, AllowSelfApproval: true}
 	for got, want := range map[string]string{
-		en.Note(fmt.Errorf("approve: %w", aggregate.ErrDecided{Status: "approved", By: "U1", At: at})): "[U1] already approved this on 2026-04-18.",
-		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenTenant, Most: 50}}):    "(at most 50)",
+		en.Note(fmt.Errorf("approve: %w", aggregate.ErrDecided{Status: "approved", By: "U1", At: at})): "[U1] already approved this (2026-04-18).",
+		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenTenant, Most: 50}}):    "(limit 50)",
 		en.Note(task.StopError{Reason: task.ReasonToolChanged, Detail: "book"}):                        "(book)",
 		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                             "slug must be short",
 		en.Note(errors.New("boom")): "Couldn't save.",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request):                                                        "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the requester",
 		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):                                                                     "\n👥 Can do this: [U1] / [U2], [group S1]",
-		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
+		en.CancelledBefore("U1", at):                      "[U1] cancelled this task (2026-04-18).",
 		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
 	} {
 		expect.Has(t, got, want, "want it to contain")

@@ -26,14 +26,14 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		err    error
 		ja, en string
 	}{
-		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認しました。", "<@U1> already approved this on " + date + "."},
+		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認しました。", "<@U1> already approved this (" + date + ")."},
 		{"rejected by another", aggregate.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下しました。", "<@U1> already rejected"},
-		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically on " + date},
+		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically (" + date},
 		{"decided in a new way", aggregate.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定しました。", "already decided"},
-		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task on " + date},
+		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task (" + date},
 		{"expired", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date, "expired without a decision"},
 		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
-		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed on " + date},
+		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed (" + date},
 		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "バージョンの数が上限に達した", "maximum number of versions"},
 		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです (最新: 3)", "latest: 3"},
 		{"in flight", aggregate.ErrInFlight, "呼び出し中のステップがあります", "still running"},
@@ -55,7 +55,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"no time left", context.DeadlineExceeded, "保存できませんでした", "Couldn't save"},
 		{"anything else", errors.New("boom: secret"), "保存できませんでした", "Couldn't save"},
 		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
-		{"no time", aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "on —"},
+		{"no time", aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "(—)"},
 		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
