@@ -55,6 +55,7 @@ func TestUpdateCard(t *testing.T) {
 		{"progress is left out while updates are short, and drawn later", testProgressIsLeftOut},
 		{"a card that asks what a message is meant to be is not left out", testAskingIsNotLeftOut},
 		{"nor is one with the button to try again", testRetryIsNotLeftOut},
+		{"nor is the card with the button to stop", testStopIsNotLeftOut},
 		{"a card that was never drawn as generating is posted as what asks", testPostedPending},
 		{"a message without a call left waits", testShortOfUpdates},
 		{"a 429 holds for all invocations", testHeldForAll},

@@ -8,6 +8,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -83,6 +84,21 @@ func testRetryIsNotLeftOut(t *testing.T, w *world) {
 	w.paced(5)
 	w.done()
 	w.shows("retry_generation")
+}
+
+// The card of an execution is posted while others are drawn often; what it shows later may be left out.
+func testStopIsNotLeftOut(t *testing.T, w *world) {
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	a := w.Load()
+	for _, c := range a.Cards {
+		if c.CardType == task.CardExecution {
+			expect.Is(t, taskCards{}.Urgency(a, c), settled)
+			c.MessageTS = "1"
+			expect.Is(t, taskCards{}.Urgency(a, c), progress)
+			return
+		}
+	}
+	t.Error("there is no card")
 }
 
 // A card that could not be shown while its content was generated is posted with its question.

@@ -111,8 +111,12 @@ func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 			return ofGate(a, g)
 		}
 	case task.CardExecution:
-		if e := a.Execution(); e != nil && e.Status != task.ExecutionPending && e.Status != task.ExecutionRunning {
+		e := a.Execution()
+		switch {
+		case e != nil && e.Status != task.ExecutionPending && e.Status != task.ExecutionRunning:
 			return asks
+		case c.MessageTS == "": // it has the button to stop
+			return settled
 		}
 	default:
 		return ofTask(a, c)
@@ -145,7 +149,7 @@ type urgency int
 
 const (
 	asks     urgency = iota // asks for a decision, or says how the work ended
-	settled                 // says what was decided, or is the first answer to a request
+	settled                 // says what was decided, or is the first word about a request or its execution
 	progress                // shows progress that a later card will show, too, so it may be skipped
 )
 

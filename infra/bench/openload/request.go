@@ -141,7 +141,7 @@ const (
 
 // execute carries out the steps, in the measured changes that are left.
 func (r *request) execute() {
-	r.change(r.draws(post, progress, nil))
+	r.change(r.draws(post, settled, nil))
 	changes := max(drawings, int(r.Uses["relay-changes"].Invocations)-r.changes-1)
 	for i := range changes {
 		var effects []func()
