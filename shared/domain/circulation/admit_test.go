@@ -1,0 +1,223 @@
+package circulation_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+const (
+	stamp = circulation.Stamp
+	back  = circulation.TakeBack
+)
+
+// organised returns the gate as if an organisation stood: the key of user U is of person p-u, and B has a second
+// account, B2.
+func organised(g circulation.Gate) circulation.Gate {
+	route := *g.Route
+	route.Org, route.Stages = "v7", append([]circulation.Stage{}, route.Stages...)
+	for i := range route.Stages {
+		route.Stages[i].People = nil
+		for _, p := range g.Route.Stages[i].People {
+			route.Stages[i].People = append(route.Stages[i].People, member(p.User))
+		}
+	}
+	g.Route, g.Askers = &route, []circulation.Person{member("Q")}
+	return g
+}
+
+func member(user string) circulation.Person {
+	return circulation.Person{User: user, Person: "p-" + strings.ToLower(user[:1])}
+}
+
+// by returns the act as somebody with a row in the organisation makes it.
+func by(act circulation.Act) circulation.Act {
+	act.Hand, act.Principal, act.Found.Org = member(act.Hand.User), member(act.Principal.User), "v8"
+	if act.To != nil {
+		f, to := member(act.For.User), member(act.To.User)
+		act.For, act.To = &f, &to
+	}
+	return act
+}
+
+func changed(act circulation.Act, change func(act *circulation.Act)) circulation.Act {
+	change(&act)
+	return act
+}
+
+func TestWhyAnActIsRefused(t *testing.T) {
+	g := gateOf(2, desk("課長", 2, "A", "B", "C"), desk("部長", 1, "C", "D"), desk("社長", 1, "E"))
+	one := after(g, of(stamp, "A", 1))
+	first := after(one, of(stamp, "B", 1))
+	settled := after(first, of(stamp, "D", 2), of(stamp, "E", 3))
+	left := desk("係長", 1, "F")
+	left.LeftOut = "nobody is there"
+	skipping := gateOf(1, left, channel("みんな"), desk("部長", 1, "C", "D"))
+	handed := after(skipping, inChannel(stamp, "Z", 2))
+	few := gateOf(2, desk("one", 1, "A", "B"), desk("two", 1, "A"))
+	org := organised(g)
+	for name, c := range map[string]struct {
+		gate circulation.Gate
+		act  circulation.Act
+		why  circulation.Why
+	}{
+		"the first stage's stamp":            {g, of(stamp, "A", 1), ""},
+		"a kind of a later release":          {g, of("question", "A", 1), circulation.WhyUnknown},
+		"a form of a later release":          {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Form = 2 }), circulation.WhyUnknown},
+		"nobody's hand":                      {g, of(stamp, "", 1), circulation.WhyUnknown},
+		"for nobody":                         {g, instead(stamp, "Z", "", 1), circulation.WhyUnknown},
+		"a stamp with a successor":           {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.For = &a.Hand }), circulation.WhyUnknown},
+		"a stamp with somebody put in":       {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.To = &a.Hand }), circulation.WhyUnknown},
+		"a successor of nobody":              {g, changed(successor("X", "A", "F", 1), func(a *circulation.Act) { a.For = nil }), circulation.WhyUnknown},
+		"no successor":                       {g, changed(successor("X", "A", "F", 1), func(a *circulation.Act) { a.To = nil }), circulation.WhyUnknown},
+		"a successor without an account":     {g, successor("X", "A", "", 1), circulation.WhyUnknown},
+		"a successor put in for another":     {g, changed(successor("X", "A", "F", 1), func(a *circulation.Act) { a.Principal = person("Y") }), circulation.WhyUnknown},
+		"no such stage":                      {g, of(stamp, "A", 4), circulation.WhyUnknown},
+		"stage 0":                            {g, of(stamp, "A", 0), circulation.WhyUnknown},
+		"another content":                    {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Hash = "other" }), circulation.WhyHash},
+		"the same stamp again":               {one, of(stamp, "A", 1), circulation.WhyAgain},
+		"the same stamp, a stage later":      {first, of(stamp, "A", 1), circulation.WhyAgain},
+		"the same stamp, when settled":       {settled, of(stamp, "E", 3), circulation.WhyAgain},
+		"the same take-back again":           {after(one, of(back, "A", 1)), of(back, "A", 1), circulation.WhyAgain},
+		"a take-back of the second stamp":    {after(one, of(back, "A", 1), of(stamp, "A", 1)), of(back, "A", 1), ""},
+		"the same denial again":              {after(g, of(circulation.Deny, "A", 1)), of(circulation.Deny, "A", 1), circulation.WhyAgain},
+		"the same successor again":           {after(g, successor("X", "A", "F", 1)), successor("X", "A", "F", 1), circulation.WhyAgain},
+		"a stamp on a settled gate":          {settled, instead(stamp, "Z", "E", 3), circulation.WhySettled},
+		"the settling stamp taken back":      {settled, of(back, "E", 3), circulation.WhySettled},
+		"a stamp after a denial":             {after(g, of(circulation.Deny, "A", 1)), of(stamp, "B", 1), circulation.WhyEnded},
+		"another end after a denial":         {after(g, of(circulation.Deny, "A", 1)), of(circulation.SendBack, "A", 1), circulation.WhyEnded},
+		"a denial without a reason":          {g, changed(of(circulation.Deny, "A", 1), func(a *circulation.Act) { a.Text = "" }), circulation.WhyText},
+		"a text that is too long":            {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Text = strings.Repeat("あ", 1001) }), circulation.WhyText},
+		"a text as long as may be":           {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Text = strings.Repeat("あ", 1000) }), ""},
+		"an asker's hand":                    {g, instead(stamp, "Q", "A", 1), circulation.WhySelf},
+		"in an asker's place":                {g, instead(stamp, "A", "Q", 1), circulation.WhySelf},
+		"an asker put in":                    {g, successor("X", "A", "Q", 1), circulation.WhySelf},
+		"a stage that was left":              {first, of(stamp, "C", 1), circulation.WhyStage},
+		"a stage that is to come":            {g, of(stamp, "D", 2), circulation.WhyStage},
+		"a denial at a stage to come":        {g, of(circulation.Deny, "D", 2), circulation.WhyStage},
+		"another stage's person":             {g, of(stamp, "D", 1), circulation.WhyTurn},
+		"who is at no stage":                 {g, of(stamp, "Z", 1), circulation.WhyRoute},
+		"a denial from outside":              {g, of(circulation.Deny, "Z", 1), circulation.WhyRoute},
+		"a stand-in":                         {g, instead(stamp, "Z", "A", 1), ""},
+		"a stand-in without a delegation":    {g, changed(instead(stamp, "Z", "A", 1), func(a *circulation.Act) { a.Found.Delegation = nil }), circulation.WhyFound},
+		"a delegation that is nobody's row":  {g, changed(instead(stamp, "Z", "A", 1), func(a *circulation.Act) { a.Found.Delegation.Rev = 0 }), circulation.WhyFound},
+		"another's delegation":               {g, changed(instead(stamp, "Z", "A", 1), func(a *circulation.Act) { a.Found.Delegation.Key = "Z#B#2026" }), circulation.WhyFound},
+		"a stand-in's denial":                {g, instead(circulation.Deny, "Z", "A", 1), ""},
+		"somebody in the channel":            {skipping, inChannel(stamp, "Z", 2), ""},
+		"somebody not in the channel":        {skipping, of(stamp, "Z", 2), circulation.WhyFound},
+		"a stand-in in the channel":          {skipping, changed(instead(stamp, "Z", "Y", 2), func(a *circulation.Act) { a.Found.Channel = "C1" }), circulation.WhyFound},
+		"a stand-in for who has stamped":     {one, instead(stamp, "Z", "A", 1), circulation.WhyTwice},
+		"who has stamped for another":        {after(g, instead(stamp, "Z", "A", 1)), instead(stamp, "Z", "B", 1), circulation.WhyTwice},
+		"a denial by who has stamped":        {one, of(circulation.Deny, "A", 1), circulation.WhyTwice},
+		"the last hand that is needed":       {few, of(stamp, "A", 1), circulation.WhyHands},
+		"a stamp that leaves it":             {few, of(stamp, "B", 1), ""},
+		"a stand-in who is needed":           {gateOf(1, desk("both", 2, "A", "B")), instead(stamp, "A", "B", 1), circulation.WhyHands},
+		"a successor who is no further hand": {few, successor("X", "B", "A", 1), circulation.WhyTo},
+		"a successor whose hand is used":     {after(few, of(stamp, "B", 1)), successor("X", "A", "B", 2), circulation.WhyHands},
+		"a take-back of no stamp":            {one, of(back, "B", 1), circulation.WhyNothing},
+		"a take-back of another's stamp":     {one, instead(back, "B", "A", 1), circulation.WhyNothing},
+		"a take-back a stage later":          {first, of(back, "A", 1), ""},
+		"a take-back too late":               {after(first, of(stamp, "D", 2)), of(back, "A", 1), circulation.WhyNext},
+		"a take-back past a stage left out":  {handed, inChannel(back, "Z", 2), ""},
+		"a successor at a stage that is by":  {first, successor("X", "C", "F", 1), circulation.WhyStage},
+		"a successor at a stage left out":    {skipping, successor("X", "F", "G", 1), circulation.WhyStage},
+		"a successor in the channel":         {skipping, successor("X", "F", "G", 2), circulation.WhyStage},
+		"a successor at a stage to come":     {g, successor("X", "E", "F", 3), ""},
+		"a successor put in by themselves":   {g, successor("F", "A", "F", 1), circulation.WhyParty},
+		"who puts another in their place":    {g, successor("A", "A", "F", 1), circulation.WhyParty},
+		"a successor of who has stamped":     {one, successor("X", "A", "F", 1), circulation.WhyFor},
+		"a successor of who isn't there":     {g, successor("X", "F", "G", 1), circulation.WhyFor},
+		"a successor who is there already":   {g, successor("X", "A", "B", 1), circulation.WhyTo},
+		"who was replaced":                   {after(g, successor("X", "A", "F", 1)), of(stamp, "A", 1), circulation.WhyRoute},
+		"a successor's stamp":                {after(g, successor("X", "A", "F", 1)), of(stamp, "F", 1), ""},
+
+		"a person of the organisation":          {org, by(of(stamp, "A", 1)), ""},
+		"who has no row there":                  {org, changed(by(of(stamp, "A", 1)), func(a *circulation.Act) { a.Hand.Person = "" }), circulation.WhyUnknown},
+		"without its version":                   {org, changed(by(of(stamp, "A", 1)), func(a *circulation.Act) { a.Found.Org = "" }), circulation.WhyFound},
+		"a successor without its version":       {org, changed(by(successor("X", "A", "F", 1)), func(a *circulation.Act) { a.Found.Org = "" }), circulation.WhyFound},
+		"a second account":                      {org, by(of(stamp, "B2", 1)), ""},
+		"a second account of who stamped":       {after(org, by(of(stamp, "B", 1))), by(instead(stamp, "B2", "C", 1)), circulation.WhyFound},
+		"a second account of an asker":          {org, by(of(stamp, "Q2", 1)), circulation.WhySelf},
+		"an asker's account of no person":       {org, changed(by(of(stamp, "Q", 1)), func(a *circulation.Act) { a.Hand.Person, a.Principal.Person = "p-a", "p-a" }), circulation.WhySelf},
+		"a second account as another principal": {after(org, by(of(stamp, "B", 1))), by(of(stamp, "B2", 1)), circulation.WhyAgain},
+	} {
+		err := circulation.Admit(c.gate, circulation.Walk(c.gate), c.act)
+		refused, _ := errors.AsType[*circulation.Refusal](err)
+		if c.why == "" {
+			expect.That(t, err == nil, "%s: %v", name, err)
+		} else {
+			expect.That(t, refused != nil && refused.Why == c.why, "%s: %v, not %s", name, err, c.why)
+		}
+	}
+}
+
+func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
+	g := after(gateOf(2, desk("課長", 2, "A", "B", "C"), desk("部長", 1, "A")), instead(stamp, "Z", "B", 1))
+	said := func(act circulation.Act) circulation.Refusal {
+		refused, _ := errors.AsType[*circulation.Refusal](circulation.Admit(g, circulation.Walk(g), act))
+		return *refused
+	}
+	expect.Same(t, said(of(stamp, "A", 2)), circulation.Refusal{Why: circulation.WhyStage, Stage: 1, Name: "課長", People: people("A", "C")})
+	expect.Same(t, said(of(stamp, "B", 1)), circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
+	few := gateOf(3, desk("one", 1, "A", "B"), desk("two", 1, "A"), desk("three", 1, "C"))
+	g = few
+	expect.Same(t, said(of(stamp, "A", 1)), circulation.Refusal{Why: circulation.WhyHands, Stage: 1, Name: "one", People: people("A", "B"), Missing: 1})
+}
+
+// What this release can't walk offers nothing, whatever was done, and nobody's act is admitted.
+func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
+	route := func(change func(g *circulation.Gate, r *circulation.Route)) circulation.Gate {
+		g := gateOf(1, desk("one", 1, "A", "B"))
+		change(&g, g.Route)
+		return g
+	}
+	for name, g := range map[string]circulation.Gate{
+		"no route":              route(func(g *circulation.Gate, r *circulation.Route) { g.Route = nil }),
+		"a later form":          route(func(g *circulation.Gate, r *circulation.Route) { r.Form = 2 }),
+		"no form":               route(func(g *circulation.Gate, r *circulation.Route) { r.Form = 0 }),
+		"no stages":             route(func(g *circulation.Gate, r *circulation.Route) { r.Stages = nil }),
+		"all stages left out":   route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].LeftOut = "why" }),
+		"no hands":              route(func(g *circulation.Gate, r *circulation.Route) { r.Hands = 0 }),
+		"more hands than there": route(func(g *circulation.Gate, r *circulation.Route) { r.Hands = 2 }),
+		"a mode of later":       route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Mode = "read" }),
+		"a stage without need":  route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Need = 0 }),
+		"more than its people":  route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Need = 3 }),
+		"a person twice": route(func(g *circulation.Gate, r *circulation.Route) {
+			r.Stages[0].Need, r.Stages[0].People = 2, people("A", "A")
+		}),
+		"only an asker":       route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].People = people("Q") }),
+		"a channel of people": route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Mode = circulation.ModeChannel }),
+		"a channel twice": route(func(g *circulation.Gate, r *circulation.Route) {
+			r.Stages[0] = channel("C")
+			r.Stages[0].Need = 2
+		}),
+		"no hash":          route(func(g *circulation.Gate, r *circulation.Route) { g.Asked = "" }),
+		"never asked":      route(func(g *circulation.Gate, r *circulation.Route) { g.AskedAt = time.Time{} }),
+		"no time":          route(func(g *circulation.Gate, r *circulation.Route) { g.Hours = 0 }),
+		"too many stamps":  route(func(g *circulation.Gate, r *circulation.Route) { r.Stages = crowd(101) }),
+		"too many bytes":   route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Name = strings.Repeat("a", 100<<10) }),
+		"an act of nobody": after(gateOf(1, desk("one", 1, "A")), of(stamp, "Z", 1)),
+		"acts of a later release": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1),
+			of("question", "A", 1)),
+	} {
+		st := circulation.Walk(g)
+		expect.That(t, st.Refused != nil && !st.Settled && st.Present == 0 && st.Owes(g) == nil && st.Stamps() == nil,
+			"%s: %+v", name, st)
+		for _, act := range []circulation.Act{of(stamp, "A", 1), of(circulation.Deny, "A", 1), of(back, "A", 1)} {
+			expect.That(t, circulation.Admit(g, st, act) != nil, "%s: %s", name, act.Kind)
+		}
+	}
+}
+
+// crowd returns stages that need so many stamps together.
+func crowd(need int) []circulation.Stage {
+	var users []string
+	for n := range need {
+		users = append(users, "U"+strings.Repeat("0", 8)+string(rune('0'+n/10))+string(rune('0'+n%10)))
+	}
+	return []circulation.Stage{desk("all", need, users...)}
+}

@@ -1,0 +1,76 @@
+package circulation
+
+import "unicode/utf8"
+
+// Bounds of a gate. A stamp without a text and an end are always taken: take-backs, successors and a stamp's text are
+// refused as long as the rest of the stamps and an end would not fit beside them.
+const (
+	MaxActs    = 120
+	MaxStands  = 20
+	MaxText    = 1000     // characters of an act's text
+	maxBytes   = 96 << 10 // of route and acts
+	maxStamps  = 100      // that all stages need together
+	stampBytes = 400      // about what a stamp of a stand-in takes without a text
+	endBytes   = stampBytes + 4*MaxText
+	baseBytes  = 120 // of a person, a stage or an act: names of fields, numbers, a time
+)
+
+func (p Person) bytes() int { return len(p.User) + len(p.Person) + len(p.Via) }
+
+// bytes returns about how many bytes a route takes in a row.
+func (r *Route) bytes() int {
+	n := baseBytes
+	for _, p := range r.Readers {
+		n += baseBytes + p.bytes()
+	}
+	for _, s := range r.Stages {
+		n += baseBytes + len(s.Name) + len(s.LeftOut)
+		for _, p := range s.People {
+			n += baseBytes + p.bytes()
+		}
+	}
+	return n
+}
+
+// bytes returns about how many bytes an act takes in a row.
+func (act *Act) bytes() int {
+	n := baseBytes + len(act.Hash) + len(act.Surface) + len(act.Text) + act.Hand.bytes() + act.Principal.bytes() +
+		len(act.Found.Org) + len(act.Found.Channel)
+	if d := act.Found.Delegation; d != nil {
+		n += len(d.Key)
+	}
+	for _, p := range []*Person{act.For, act.To} {
+		if p != nil {
+			n += p.bytes()
+		}
+	}
+	return n
+}
+
+// worded reports whether an act's text has the length that its kind asks for.
+func (act *Act) worded() bool {
+	n := utf8.RuneCountInString(act.Text)
+	return n <= MaxText && (n > 0 || act.Kind == Stamp || act.Kind == TakeBack)
+}
+
+// bounded reports whether an act that leaves this state may be added.
+func (st *State) bounded(act *Act) bool {
+	switch act.Kind {
+	case SendBack, Deny:
+		return true
+	case Stamp:
+		return act.Text == "" || st.fits()
+	case Stand:
+		return len(st.Stands) <= MaxStands && st.fits()
+	}
+	return st.fits()
+}
+
+// fits reports whether all stamps that are owed and an end fit beside the acts.
+func (st *State) fits() bool {
+	owed := 0
+	for _, s := range st.Stages {
+		owed += s.Owed
+	}
+	return st.acts+owed+1 <= MaxActs && st.bytes+owed*stampBytes+endBytes <= maxBytes
+}

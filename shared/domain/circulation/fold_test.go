@@ -1,0 +1,252 @@
+package circulation_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// Flags of the tests: go test ./shared/domain/circulation -long -seed 7.
+var (
+	long   = flag.Bool("long", false, "ten million random walks, not a hundred thousand")
+	seed   = flag.Uint64("seed", 1, "of random walks")
+	update = flag.Bool("update", false, "write testdata/walks.json")
+)
+
+// gates are what the tests walk along: two stages of the same three people, and routes where hands, channels and stages
+// that were left out come in.
+func gates() map[string]circulation.Gate {
+	left := desk("left out", 1, "A")
+	left.LeftOut = "the requester is above it"
+	return map[string]circulation.Gate{
+		"two of three, then one":          gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "A", "B", "C")),
+		"three hands for three stamps":    gateOf(3, desk("one", 2, "A", "B", "C"), desk("two", 1, "A", "B", "C")),
+		"all of one stage, one of two":    gateOf(2, desk("one", 2, "A", "B"), desk("two", 1, "B", "C")),
+		"the same two, then all":          gateOf(3, desk("one", 1, "A", "B"), desk("two", 2, "A", "B", "C")),
+		"a channel, then a person":        gateOf(2, channel("one"), desk("two", 1, "A", "B", "C")),
+		"a stage that was left out first": gateOf(1, left, desk("two", 1, "A", "B", "C")),
+	}
+}
+
+// everyAct returns the acts that are tried in every state.
+func everyAct() (acts []circulation.Act) {
+	for stage := 1; stage <= 2; stage++ {
+		for _, hand := range []string{"A", "B", "C", "D", "Q"} {
+			for _, kind := range []circulation.Kind{circulation.Stamp, circulation.TakeBack, circulation.SendBack, circulation.Deny} {
+				acts = append(acts, inChannel(kind, hand, stage))
+				for _, principal := range []string{"A", "B", "C", "Q"} {
+					if principal != hand && (hand != "C" || principal == "A") {
+						acts = append(acts, instead(kind, hand, principal, stage))
+					}
+				}
+			}
+		}
+		for _, to := range []string{"A", "B", "D", "Q", "X"} {
+			acts = append(acts, successor("X", "A", to, stage), successor("A", "A", to, stage), successor("X", "D", to, stage))
+		}
+		odd := []circulation.Act{of(circulation.Stamp, "A", stage), of("later", "A", stage), of(circulation.Stamp, "A", stage),
+			of(circulation.Stamp, "A", stage), instead(circulation.Stamp, "D", "A", stage), instead(circulation.Deny, "D", "A", stage)}
+		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 2, nil, nil
+		acts = append(acts, odd...)
+	}
+	return acts
+}
+
+// stateOf writes a state down, without times.
+func stateOf(st circulation.State) string {
+	var b strings.Builder
+	for _, s := range st.Stages {
+		for _, p := range s.People {
+			b.WriteString(p.User)
+		}
+		var stamps []string
+		for _, act := range s.Stamps {
+			stamps = append(stamps, act.Hand.User+act.Principal.User)
+		}
+		slices.Sort(stamps)
+		fmt.Fprint(&b, stamps, s.Owed, s.OpenedAt != nil, "|")
+	}
+	fmt.Fprint(&b, st.Present, st.Settled, st.Ended(), len(st.Stands))
+	return b.String()
+}
+
+// Every act is tried in every state of every gate, up to six acts deep; what is admitted goes on. The oracle must admit
+// the same acts, and call the same states settled.
+func TestEveryActInEveryStateAsTheOracleSays(t *testing.T) {
+	acts := everyAct()
+	for name, g := range gates() {
+		states, tried := map[string]bool{}, 0
+		level := []circulation.Gate{g}
+		for depth := 0; depth <= 6; depth++ {
+			var next []circulation.Gate
+			for _, g := range level {
+				st := circulation.Walk(g)
+				expect.Must(t, st.Refused == nil, "%s: %v", name, st.Refused)
+				key := stateOf(st)
+				if states[key] {
+					continue
+				}
+				states[key] = true
+				before := counted(g, g.Acts)
+				told(t, g, before, st)
+				for _, act := range acts {
+					tried++
+					err := circulation.Admit(g, st, act)
+					if (err == nil) != admits(g, before, act) {
+						t.Fatalf("%s: %s, after %v: %v", name, said(act), saidAll(g.Acts), err)
+					}
+					if err == nil && depth < 6 {
+						next = append(next, then(g, act))
+					}
+				}
+			}
+			level = next
+		}
+		t.Logf("%s: %d states, %d acts", name, len(states), tried)
+	}
+}
+
+// told compares what a state says with what the oracle counts.
+func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
+	present := o.present()
+	if o.ends > 0 {
+		present = 0
+	}
+	owes := 0
+	for who, n := range o.on[name(present)] {
+		if n == 1 && !o.at[name(present)][who] {
+			owes++
+		}
+	}
+	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes(g)) != owes {
+		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(g), saidAll(g.Acts))
+	}
+}
+
+func said(act circulation.Act) string {
+	s := fmt.Sprintf("%s of %s for %s at %d", act.Kind, act.Hand.User, act.Principal.User, act.Stage)
+	if act.For != nil {
+		s += " " + act.For.User + ">" + act.To.User
+	}
+	return s
+}
+
+func saidAll(acts []circulation.Act) (all []string) {
+	for _, act := range acts {
+		all = append(all, said(act))
+	}
+	return all
+}
+
+// drawn draws a gate with up to three stages of up to four people, whoever could settle it.
+func drawn(r *rand.Rand) circulation.Gate {
+	users := []string{"A", "B", "C", "D"}
+	var stages []circulation.Stage
+	for i := range 1 + r.IntN(3) {
+		r.Shuffle(len(users), func(i, j int) { users[i], users[j] = users[j], users[i] })
+		s := desk(fmt.Sprint("stage ", i+1), 1+r.IntN(3), users[:1+r.IntN(4)]...)
+		switch r.IntN(8) {
+		case 0:
+			s = channel("channel")
+		case 1:
+			s.LeftOut = "nobody is there"
+		case 2:
+			s.People = append(s.People, person("Q"), s.People[0])
+		}
+		stages = append(stages, s)
+	}
+	return gateOf(1+r.IntN(4), stages...)
+}
+
+// drawnAct draws an act, mostly one that makes sense at the present stage.
+func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack,
+		circulation.TakeBack, circulation.Stand, circulation.Stand, circulation.SendBack, circulation.Deny, "later"}
+	kind, stage, hand := kinds[r.IntN(len(kinds))], max(st.Present, 1), one("A", "B", "C", "D", "E", "F", "Q")
+	if (kind == circulation.SendBack || kind == circulation.Deny) && r.IntN(4) > 0 { // else hardly any walk is long
+		kind = circulation.Stamp
+	}
+	if r.IntN(5) == 0 {
+		stage = 1 + r.IntN(4)
+	}
+	if kind == circulation.Stand {
+		return successor(one("X", "A"), one("A", "B", "C", "D", "E"), one("A", "B", "C", "D", "E", "F", "Q"), stage)
+	}
+	act := inChannel(kind, hand, stage)
+	if r.IntN(4) == 0 {
+		act = instead(kind, hand, one("A", "B", "C", "D", "E"), stage)
+		act.Found.Channel = one("", "C1")
+	}
+	switch r.IntN(30) {
+	case 0:
+		act.Hash = "other"
+	case 1:
+		act.Form++
+	case 2:
+		act.Found = circulation.Found{}
+	}
+	return act
+}
+
+// walkAt draws the walk with a number; ok is false if nobody could settle its gate.
+func walkAt(n uint64, steps int, tried func(g circulation.Gate, st circulation.State, act circulation.Act, err error)) (g circulation.Gate, ok bool) {
+	r := rand.New(rand.NewPCG(*seed, n))
+	g = drawn(r)
+	st := circulation.Walk(g)
+	if st.Refused != nil {
+		return g, false
+	}
+	for range steps {
+		act := drawnAct(r, st)
+		err := circulation.Admit(g, st, act)
+		tried(g, st, act, err)
+		if err == nil {
+			g = then(g, act)
+			st = circulation.Walk(g)
+		}
+	}
+	return g, true
+}
+
+// Nobody settles a gate that the oracle doesn't, and nobody is refused whom it admits, on walks at random.
+func TestRandomWalksAsTheOracleSays(t *testing.T) {
+	walks, settled, ended := uint64(100_000), 0, 0
+	if *long {
+		walks = 10_000_000
+	}
+	for n := range walks {
+		g, ok := walkAt(n, 12, func(g circulation.Gate, st circulation.State, act circulation.Act, err error) {
+			before := counted(g, g.Acts)
+			if (err == nil) != admits(g, before, act) {
+				t.Fatalf("seed %d, walk %d: %s, after %v: %v", *seed, n, said(act), saidAll(g.Acts), err)
+			}
+		})
+		if ok != sensible(g) {
+			t.Fatalf("seed %d, walk %d: the route %+v is walked: %v", *seed, n, g.Route, ok)
+		}
+		if ok {
+			st := circulation.Walk(g)
+			told(t, g, counted(g, g.Acts), st)
+			if st.Settled {
+				settled++
+			} else if st.Ended() != "" {
+				ended++
+			}
+		}
+	}
+	t.Logf("seed %d: of %d walks %d are settled, %d ended", *seed, walks, settled, ended)
+	expect.That(t, settled > int(walks)/20 && ended > int(walks)/50, "few walks come to an end")
+}
+
+// sensible says whether a drawn gate has people who can settle it.
+func sensible(g circulation.Gate) bool {
+	asks := slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool { return s.LeftOut == "" })
+	return asks && counted(g, nil).completable(1, nil)
+}

@@ -1,0 +1,73 @@
+package circulation
+
+import "slices"
+
+// seats are the stamps that a stage still owes.
+type seats struct {
+	free  int
+	who   []string // may give one with their own hand
+	given []string
+	tried bool
+}
+
+// missing returns how many stamps or hands would be missing in the end if from this state on people stamped with their
+// own hands only, each where it helps most. Above 0 the gate could rest for ever. A channel is taken to have somebody
+// whose hand has not stamped.
+func (st *State) missing(g Gate) int {
+	r, more := g.Route, g.Route.Hands
+	used, open := st.hands(r), []*seats{}
+	more -= len(used)
+	for _, s := range st.Stages {
+		switch {
+		case s.Owed == 0:
+		case s.Mode == ModeChannel:
+			more -= s.Owed
+		default:
+			free := &seats{free: s.Owed}
+			for _, p := range s.People {
+				if !s.hasPrincipal(r, p) && !s.hasHand(r, p) {
+					free.who = append(free.who, r.id(p))
+				}
+			}
+			if short := s.Owed - len(free.who); short > 0 {
+				return short
+			}
+			open = append(open, free)
+		}
+	}
+	for _, s := range open {
+		for _, id := range s.who {
+			if more > 0 && !slices.Contains(used, id) {
+				used = append(used, id)
+				if seat(id, open) {
+					more--
+				}
+				for _, s := range open {
+					s.tried = false
+				}
+			}
+		}
+	}
+	return max(more, 0)
+}
+
+// seat gives somebody a seat in one of the stages. If all of theirs are taken, it moves those who have another.
+func seat(id string, open []*seats) bool {
+	for _, s := range open {
+		if s.tried || !slices.Contains(s.who, id) {
+			continue
+		}
+		s.tried = true
+		if len(s.given) < s.free {
+			s.given = append(s.given, id)
+			return true
+		}
+		for i, other := range s.given {
+			if seat(other, open) {
+				s.given[i] = id
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,145 @@
+package circulation_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+func why(g circulation.Gate, act circulation.Act) circulation.Why {
+	if refused, ok := errors.AsType[*circulation.Refusal](circulation.Admit(g, circulation.Walk(g), act)); ok {
+		return refused.Why
+	}
+	return ""
+}
+
+func walked(g circulation.Gate, acts ...circulation.Act) circulation.State {
+	return circulation.Walk(after(g, acts...))
+}
+
+// Each stage has its own time from when it opened. A take-back opens a stage again, and closes the one after it.
+func TestEachStageHasItsOwnTime(t *testing.T) {
+	g := gateOf(2, desk("one", 2, "A", "B"), desk("two", 1, "C"))
+	is := func(st circulation.State, stage int, hours int) {
+		t.Helper()
+		s := st.Stages[stage-1]
+		if hours < 0 {
+			expect.That(t, s.OpenedAt == nil && s.DecideBy == nil, "stage %d opened at %v", stage, s.OpenedAt)
+			return
+		}
+		want := opened.Add(time.Duration(hours) * time.Hour)
+		expect.Must(t, s.OpenedAt != nil && s.OpenedAt.Equal(want) && s.DecideBy.Equal(want.Add(72*time.Hour)),
+			"stage %d is open from %v to %v, not from %v", stage, s.OpenedAt, s.DecideBy, want)
+	}
+	st := walked(g, of(stamp, "A", 1))
+	is(st, 1, 0)
+	is(st, 2, -1)
+	st = walked(g, of(stamp, "A", 1), of(back, "A", 1), of(stamp, "A", 1), of(stamp, "B", 1))
+	is(st, 1, 0)
+	is(st, 2, 4)
+	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(back, "A", 1))
+	is(st, 1, 3)
+	is(st, 2, -1)
+	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(back, "A", 1), of(stamp, "A", 1))
+	is(st, 1, 3)
+	is(st, 2, 4)
+
+	g.Hours = 300 * 24
+	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1))
+	expect.That(t, st.Stages[1].DecideBy.Equal(opened.Add(300*24*time.Hour)), "together it takes until %v", st.Stages[1].DecideBy)
+}
+
+func TestWhatStandsIsRead(t *testing.T) {
+	g := gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "C", "D"))
+	st := walked(g, of(stamp, "A", 1), successor("X", "B", "E", 1), instead(stamp, "Z", "E", 1))
+	expect.Same(t, saidAll(st.Stamps()), []string{"stamp of A for A at 1", "stamp of Z for E at 1"})
+	expect.Same(t, saidAll(st.Stands), []string{"stand of X for X at 1 B>E"})
+	expect.Same(t, st.Owes(g), people("C", "D"))
+	expect.That(t, st.Last == nil && st.Present == 2 && st.Asked().Owed == 1 && st.Ended() == "", "%+v", st)
+
+	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(stamp, "D", 2))
+	expect.That(t, st.Settled && st.Last.Hand == person("D") && st.Last.At.Equal(opened.Add(3*time.Hour)) && st.Ended() == "", "%+v", st)
+	st = walked(g, of(stamp, "A", 1), of(circulation.SendBack, "B", 1))
+	expect.That(t, !st.Settled && st.Ended() == circulation.SendBack && st.Last.Hand == person("B"), "%+v", st)
+}
+
+// Admit changes neither the gate nor the state that it is given.
+func TestAStateIsNeverChanged(t *testing.T) {
+	g := after(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "C", "D")), of(stamp, "A", 1), of(stamp, "B", 1))
+	st := circulation.Walk(g)
+	was := stateOf(st)
+	for _, act := range []circulation.Act{of(stamp, "D", 2), of(back, "A", 1), successor("X", "C", "E", 2), of(circulation.Deny, "C", 2)} {
+		expect.NoError(t, circulation.Admit(g, st, act))
+		expect.Is(t, stateOf(st), was)
+	}
+}
+
+// People who give and take back keep nobody from stamping or ending it.
+func TestStampsAndEndsAlwaysFit(t *testing.T) {
+	g := gateOf(1, crowd(100)...)
+	first := g.Route.Stages[0].People[0].User
+	for range 9 {
+		g = after(g, of(stamp, first, 1), of(back, first, 1))
+	}
+	g = after(g, of(stamp, first, 1))
+	expect.Is(t, why(g, of(back, first, 1)), circulation.WhyBounds)
+	second := successor("X", g.Route.Stages[0].People[1].User, "F", 1)
+	expect.Is(t, why(then(g, second), successor("X", "F", "G", 1)), circulation.WhyBounds)
+	for _, p := range g.Route.Stages[0].People[1:] {
+		expect.Is(t, why(g, of(circulation.Deny, p.User, 1)), "")
+		expect.Is(t, why(g, of(stamp, p.User, 1)), "")
+		g = then(g, of(stamp, p.User, 1))
+	}
+	expect.That(t, circulation.Walk(g).Settled && len(g.Acts) < circulation.MaxActs, "%d acts", len(g.Acts))
+}
+
+func TestSuccessorsAndTextsAreBounded(t *testing.T) {
+	g := gateOf(1, desk("one", 1, "U00", "B"))
+	for n := range circulation.MaxStands {
+		act := successor("X", "U"+string(rune('0'+n/10))+string(rune('0'+n%10)), "U"+string(rune('0'+(n+1)/10))+string(rune('0'+(n+1)%10)), 1)
+		expect.Is(t, why(g, act), "")
+		g = then(g, act)
+	}
+	expect.Is(t, why(g, successor("X", "U20", "U21", 1)), circulation.WhyBounds)
+	expect.Is(t, why(g, of(stamp, "U20", 1)), "")
+
+	g = gateOf(1, crowd(40)...)
+	worded := func(user string) circulation.Act {
+		act := of(stamp, user, 1)
+		act.Text = strings.Repeat("𩸽", circulation.MaxText)
+		return act
+	}
+	size := 0
+	for _, p := range g.Route.Stages[0].People {
+		act := worded(p.User)
+		if why(g, act) != "" {
+			expect.Is(t, why(g, act), circulation.WhyBounds)
+			act.Text = ""
+		}
+		expect.Is(t, why(g, act), "")
+		expect.Is(t, why(g, changed(worded(p.User), func(a *circulation.Act) { a.Kind = circulation.Deny })), "")
+		size += len(act.Text)
+		g = then(g, act)
+	}
+	expect.That(t, circulation.Walk(g).Settled && size > 60<<10 && size < 96<<10, "texts of %d bytes", size)
+}
+
+func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
+	acts := after(gateOf(1), of(stamp, "A", 1), successor("X", "A", "B", 1)).Acts
+	same := append([]circulation.Act{}, acts...)
+	same[0].At = same[0].At.In(time.FixedZone("JST", 9*3600)).Add(999 * time.Microsecond)
+	expect.Is(t, circulation.Hash(same), circulation.Hash(acts))
+	same[1].Text = "another reason"
+	expect.That(t, circulation.Hash(same) != circulation.Hash(acts) && circulation.Hash(acts[:1]) != circulation.Hash(acts), "two have one hash")
+}
+
+// A field of the rows is a form of its own: who adds one raises Form, since an earlier release would not see it.
+func TestAnotherFieldIsAnotherForm(t *testing.T) {
+	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{}, circulation.Delegation{}),
+		"form stages hands readers org name mode people need left_out user person via form kind hand principal at stage hash "+
+			"surface text found for to delegation org channel key rev", "are these fields those of form %d?", circulation.Form)
+}
