@@ -212,7 +212,7 @@ func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry)
 	if g.Terms.DecideBy != nil && g.Status == aggregate.PendingApproval {
 		v.DecideBy = *g.Terms.DecideBy
 	}
-	for _, s := range g.Stamps {
+	for _, s := range g.Given() {
 		stamp := Stamp{By: r.Person(s.By), At: s.At, Surface: s.Surface, Hash: s.Hash}
 		if s.OnBehalfOf != "" {
 			stamp.For = r.Person(s.OnBehalfOf)

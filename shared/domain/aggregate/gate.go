@@ -7,48 +7,32 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"ringi/shared/domain/circulation"
 )
 
 // Gate is the part of a row that people decide on.
 type Gate struct {
-	Status GateStatus `json:"status"`
-	Terms  Terms      `json:"terms"`
-	Route  []Stage    `json:"route,omitempty"` // fixed when the gate opens; empty: one stamp by anyone the policy allows
-	Stamps []Stamp    `json:"stamps,omitempty"`
+	Status  GateStatus `json:"status"`
+	Terms   Terms      `json:"terms"`
+	AskedAt *time.Time `json:"asked_at,omitempty"` // since when people are asked; rows of earlier releases lack it
+	Stamps  []Stamp    `json:"stamps,omitempty"`   // of a gate without a rule: one, by anyone the policy allows
 	Verdict
+
+	// Only a gate under a rule has these; see package circulation. All but Acts are fixed when it opens.
+	Askers []circulation.Person `json:"askers,omitempty"`
+	Asked  string               `json:"asked,omitempty"` // circulation.Sum of what is asked
+	Route  *circulation.Route   `json:"route,omitempty"`
+	Acts   []circulation.Act    `json:"acts,omitempty"`
 }
-
-// Stage is one step of an approval route. Stages must be approved in order, the desks of one stage in any order.
-type Stage struct {
-	Desks []Desk `json:"desks"`
-}
-
-// Desk is a group of people who are asked at a stage.
-type Desk struct {
-	Name   string   `json:"name"`
-	People []string `json:"people"`         // Slack user ids
-	Need   int      `json:"need,omitempty"` // how many of them must stamp; 0: all
-	Mode   DeskMode `json:"mode"`
-}
-
-// DeskMode says whether the gate waits for a desk's stamps.
-type DeskMode string
-
-const (
-	DeskStamp DeskMode = "stamp"
-	DeskRead  DeskMode = "read" // sees the gate, but the gate does not wait for it
-)
 
 // Stamp is one person's approval of one version.
 type Stamp struct {
-	By         string     `json:"by"`
-	OnBehalfOf string     `json:"on_behalf_of,omitempty"`
-	At         time.Time  `json:"at"`
-	Stage      int        `json:"stage,omitempty"`
-	Desk       int        `json:"desk,omitempty"`
-	Surface    Surface    `json:"surface"`
-	Hash       string     `json:"hash"` // hash of the stamped content
-	Withdrawn  *time.Time `json:"withdrawn,omitempty"`
+	By         string    `json:"by"`
+	OnBehalfOf string    `json:"on_behalf_of,omitempty"` // of a stand-in: whose stamp it is
+	At         time.Time `json:"at"`
+	Surface    Surface   `json:"surface"`
+	Hash       string    `json:"hash"` // hash of the stamped content
 }
 
 // Surface says where a person decides.
@@ -59,69 +43,19 @@ const (
 	SurfaceConsole Surface = "console"
 )
 
-// Settled reports whether a route has all the stamps it needs. Each stage must have at least one desk with mode
-// "stamp", and each of these needs its stamps. Stages with only readers, desks without people and unknown modes are
-// never settled. A person counts once per desk, and only at desks that list them.
-func Settled(route []Stage, stamps []Stamp) bool {
-	if len(route) == 0 {
-		return len(stampedAt(stamps, 0, 0)) > 0
-	}
-	for i, stage := range route {
-		waited := false
-		for j, desk := range stage.Desks {
-			switch desk.Mode {
-			case DeskRead:
-			case DeskStamp:
-				if !desk.settledBy(stampedAt(stamps, i, j)) {
-					return false
-				}
-				waited = true
-			default:
-				return false
-			}
-		}
-		if !waited {
-			return false
-		}
-	}
-	return true
+// Stamped reports whether a person stamped the gate without a rule.
+func (g *Gate) Stamped() bool {
+	return slices.ContainsFunc(g.Stamps, func(s Stamp) bool { return s.By != "" })
 }
 
-// stampedAt returns the people who have a stamp at this desk that was not withdrawn.
-func stampedAt(stamps []Stamp, stage, desk int) map[string]bool {
-	people := map[string]bool{}
-	for _, s := range stamps {
-		if who := cmp.Or(s.OnBehalfOf, s.By); who != "" && s.Withdrawn == nil && s.Stage == stage && s.Desk == desk {
-			people[who] = true
-		}
-	}
-	return people
-}
-
-// settledBy reports whether enough of the desk's people are among these.
-func (d Desk) settledBy(people map[string]bool) bool {
-	asked, given := map[string]bool{}, 0
-	for _, who := range d.People {
-		if !asked[who] && people[who] {
-			given++
-		}
-		asked[who] = true
-	}
-	need := cmp.Or(d.Need, len(asked))
-	return need > 0 && given >= need
-}
-
-// Approved returns the gate with a person's stamp on the content with this hash. If the route is then settled, the
-// verdict is set too. The system approves without a stamp.
-func (g Gate) Approved(by Actor, hash string, at time.Time) (n Gate, settled bool) {
+// Approved returns a gate without a rule with a person's stamp on the content with this hash, and the verdict. The
+// system approves without a stamp.
+func (g Gate) Approved(by Actor, hash string, at time.Time) Gate {
 	if by.Type != ActorSystem {
 		g.Stamps = append(slices.Clone(g.Stamps), Stamp{By: by.ID, At: at, Surface: cmp.Or(by.Surface, SurfaceSlack), Hash: hash})
-		if !Settled(g.Route, g.Stamps) {
-			return g, false
-		}
 	}
 	g.ApprovedBy, g.ApprovedAt = by.ID, &at
-	return g, true
+	return g
 }
 
 // MaxReason is the maximum length of a rejection's reason in characters.
@@ -171,6 +105,8 @@ type Terms struct {
 	ApprovalHours    int        `json:"approval_timeout_hours"`
 	SettingsRev      int        `json:"settings_rev"`
 	Locale           string     `json:"locale,omitempty"` // language in which an execution's row says why it failed
+	// Rule chose the gate's route; nil: no rule did.
+	Rule *circulation.Rule `json:"rule,omitempty"`
 }
 
 // Verdict says how a gate was decided. It is empty for expired and cancelled gates: the head says more about those.

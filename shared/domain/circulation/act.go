@@ -91,8 +91,16 @@ func Hash(acts []Act) string {
 	for i := range acts {
 		acts[i].At = acts[i].At.UTC().Truncate(time.Millisecond)
 	}
-	text, err := json.Marshal(acts)
-	if err != nil { // a time outside of the years 0 to 9999
+	return hashOf(acts)
+}
+
+// Sum returns what a gate's stamps are on: the hexadecimal SHA-256 of what is asked, and of rule and route, as JSON.
+func Sum(rule *Rule, route *Route, what ...string) string { return hashOf([]any{what, rule, route}) }
+
+// hashOf returns "" for what JSON can't say: a time outside of the years 0 to 9999.
+func hashOf(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
 		return ""
 	}
 	sum := sha256.Sum256(text)

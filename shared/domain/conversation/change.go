@@ -79,6 +79,11 @@ func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action 
 	n := *x
 	n.Status = to
 	fill(&n)
+	if n.Gate.Status != x.Gate.Status {
+		if err := c.Head.Decides(x.Key(), &n.Gate); err != nil {
+			c.Fail(fmt.Errorf("action %s: %w", x.ActionID, err))
+		}
+	}
 	c.Put(&n)
 	return &n
 }

@@ -2,9 +2,11 @@ package conversation
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
@@ -42,7 +44,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, aggregate.ErrInFlight
 	case a.FilesLost():
 		return aggregate.Change{}, ErrFilesLost
-	case !x.approved():
+	case !a.approved(x):
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
 	}
 	c := a.begin(now)
@@ -77,18 +79,24 @@ func (c *change) auditStart(x *Action) {
 	})
 }
 
-// approved reports whether the row proves the approval of exactly this payload.
-func (x *Action) approved() bool {
-	switch x.ApprovedBy {
-	case ApprovedByAuto:
-		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil
-	case ApprovedByUser:
+// approved reports whether the row proves the approval of exactly this payload, for a gate under a rule with the head.
+func (a *Aggregate) approved(x *Action) bool {
+	switch {
+	case !a.Head.Stands(x.Key(), &x.Gate, x.sum()):
+	case x.ApprovedBy == ApprovedByAuto:
+		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil && !x.Gate.Ruled()
+	case x.ApprovedBy == ApprovedByUser:
 		for _, s := range x.Gate.Stamps {
-			if s.Withdrawn == nil && s.Hash != x.Payload.Hash() {
+			if s.Hash != x.Payload.Hash() {
 				return false
 			}
 		}
-		return x.Gate.Status == aggregate.Approved && aggregate.Settled(x.Gate.Route, x.Gate.Stamps)
+		return x.Gate.Status == aggregate.Approved && (x.Gate.Ruled() || x.Gate.Stamped())
 	}
 	return false
+}
+
+// sum returns what the stamps on an action under a rule are on.
+func (x *Action) sum() string {
+	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, "action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash())
 }

@@ -36,16 +36,12 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 		return aggregate.Change{}, fmt.Errorf("action %s has another content than was approved: %w", id, aggregate.ErrConflict)
 	}
 	c := a.begin(now)
-	stamped, settled := x.Gate.Approved(by, hash, c.Now)
-	if !settled {
-		c.Fail(fmt.Errorf("action %s needs more than one stamp: no release opens such a route yet", id))
-	}
 	c.progress()
 	c.active()
 	c.Conversation.PendingActionID = ""
 	c.move(x, ActionApproved, func(n *Action) {
 		n.Payload = c.lasting(n.Payload)
-		n.Gate = stamped
+		n.Gate = n.Gate.Approved(by, hash, c.Now)
 		n.settle(aggregate.Approved)
 		n.ApprovedBy = ApprovedByUser
 	})
@@ -288,8 +284,8 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits, else the error for whoever tries to decide now: ErrDecided
-// or ErrNotFound.
+// Undecided returns nil while the action with this id waits, else the error for whoever tries to decide now: ErrDecided,
+// ErrOnRoute or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	x, err := a.decidable(id)
 	if err != nil {
@@ -298,12 +294,15 @@ func (a *Aggregate) Undecided(id string) error {
 	return x.waits()
 }
 
-// waits returns ErrDecided unless the action waits for a person.
+// waits returns ErrDecided unless the action waits for a person, and ErrOnRoute if it is under a rule.
 func (x *Action) waits() error {
-	if x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval {
-		return nil
+	switch {
+	case x.Status != ActionPending || x.Gate.Status != aggregate.PendingApproval:
+		return x.decided()
+	case x.Gate.Ruled():
+		return aggregate.ErrOnRoute
 	}
-	return x.decided()
+	return nil
 }
 
 // decided returns ErrDecided with the action's status, and who decided when.

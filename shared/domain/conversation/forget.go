@@ -38,7 +38,7 @@ const (
 )
 
 // Stamped reports whether somebody, or a rule, approved the action. Its row then lives as long as the audit log.
-func (x *Action) Stamped() bool { return x.ApprovedBy != "" || len(x.Gate.Stamps) > 0 }
+func (x *Action) Stamped() bool { return x.ApprovedBy != "" || len(x.Gate.Given()) > 0 }
 
 // forgetNow begins to destroy a closed conversation that is not kept, once nobody may see it any more. From then on nothing
 // is decided on it. It returns ErrNotDue before that time.

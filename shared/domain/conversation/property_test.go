@@ -120,7 +120,7 @@ func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
 			waiting = x.ActionID
 		case ActionExecuting:
 			executing = x.ActionID
-			w.require(x.approved() && w.done[x.ActionID], what, "%s executes without an approval on record", x.ActionID)
+			w.require(is.approved(x) && w.done[x.ActionID], what, "%s executes without an approval on record", x.ActionID)
 		}
 		if !x.Status.Over() {
 			open++

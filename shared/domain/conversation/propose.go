@@ -59,7 +59,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan,
 		Base: &p.Base,
 		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
-		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
+		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms, AskedAt: &c.Now},
 	}
 	if as == RequestedByUser {
 		x.Askers = []string{by.ID}

@@ -1,15 +1,15 @@
 package task
 
 import (
-	"fmt"
-	"ringi/shared/domain/aggregate"
 	"time"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // Approve stamps the gate with this id. Approving a process also creates its execution. A stamped step runs with
 // exactly the arguments that its gate showed. Approve returns ErrDecided, ErrNotLatest, ErrNotAllowed or ErrNotFound.
 // If the same person stamps twice, the second time changes nothing. The system may only stamp gates for which approvals
-// are switched off.
+// are switched off. A gate under a rule it refuses with ErrOnRoute.
 func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	row, err := a.decidable(id)
 	if err != nil {
@@ -31,12 +31,8 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	c := a.begin(now)
 	c.progress()
 	hash := row.hash()
-	stamped, settled := g.Approved(by, hash, c.Now)
-	if !settled {
-		c.Fail(fmt.Errorf("gate %s needs more than one stamp: no release opens such a route yet", id))
-	}
 	c.moveGate(row, aggregate.Approved, func(n Gated) {
-		*n.gate() = stamped
+		*n.gate() = g.Approved(by, hash, c.Now)
 		if p, ok := n.(*Process); ok {
 			p.ApprovedHash = hash
 		}
@@ -159,7 +155,7 @@ func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, erro
 }
 
 // Undecided returns nil while the gate with this id waits, else the error for whoever tries to decide now: ErrDecided,
-// ErrNotLatest, ErrSuperseded or ErrNotFound.
+// ErrNotLatest, ErrSuperseded, ErrOnRoute or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	row, err := a.decidable(id)
 	if err != nil {
@@ -180,6 +176,8 @@ func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 		return aggregate.ErrConflict // the head was read before the commit that ended the task
 	case g.Status != aggregate.PendingApproval:
 		return aggregate.ErrNotFound // still generating: no button was shown yet
+	case g.Ruled():
+		return aggregate.ErrOnRoute
 	}
 	return nil
 }

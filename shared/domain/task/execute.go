@@ -155,7 +155,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != aggregate.Approved {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	if Hash(process.Steps) != process.ApprovedHash {
+	if Hash(process.Steps) != process.ApprovedHash || !a.stands(process) || !a.stands(prompt) {
 		return aggregate.Change{}, StopError{Reason: ReasonStepsChanged}
 	}
 	step := a.NextStep(e)
@@ -230,7 +230,7 @@ func (a *Aggregate) passGate(c *change, e *Execution, step Step, call Call) {
 	case g == nil:
 	case g.Status != aggregate.Approved:
 		c.Fail(aggregate.ErrMoved)
-	case g.ArgumentsHash != call.ArgumentsHash:
+	case g.ArgumentsHash != call.ArgumentsHash, !c.of.stands(g):
 		c.Fail(StopError{ReasonStepsChanged, step.StepID})
 	default:
 		c.RelyOn(g)
@@ -332,11 +332,15 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	c := a.begin(now)
 	g := &StepGate{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
-		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now, Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: e.Terms},
+		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
+		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: e.Terms, AskedAt: &c.Now},
 	}
 	g.ID = a.rowID(g.Key(), c.Now)
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
+	if err := c.Head.Decides(g.Key(), &g.Gate); err != nil { // no release opens a step's gate under a rule yet
+		c.Fail(fmt.Errorf("%s: %w", g.Key(), err))
+	}
 	n := *e
 	n.CurrentStep = order // while people are asked, the row itself says so
 	c.Put(g, &n)

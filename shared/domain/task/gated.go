@@ -1,6 +1,11 @@
 package task
 
-import "ringi/shared/domain/aggregate"
+import (
+	"strconv"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+)
 
 // Gated is a row with a gate: a version of the prompt or of the process, or a step with its arguments.
 type Gated interface {
@@ -16,6 +21,27 @@ func (g *StepGate) gate() *aggregate.Gate { return &g.Gate }
 func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
+
+// sum returns what the stamps on a gate under a rule are on, "" if there can be no such gate: a policy's has none.
+func (a *Aggregate) sum(row Gated) string {
+	g := row.gate()
+	switch row := row.(type) {
+	case *Process:
+		prompt := a.Prompt()
+		if prompt == nil || a.Request == nil {
+			return ""
+		}
+		return circulation.Sum(g.Terms.Rule, g.Route, "steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(),
+			a.Request.Text)
+	case *StepGate:
+		return circulation.Sum(g.Terms.Rule, g.Route, "step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
+			row.StepID, row.hash())
+	}
+	return ""
+}
+
+// stands reports whether a gate that was approved is as it was then; see aggregate.Head.Stands.
+func (a *Aggregate) stands(row Gated) bool { return a.Head.Stands(row.Key(), row.gate(), a.sum(row)) }
 
 // StepOf returns the index of the step that a gate of the process is for, or -1.
 func (p *Process) StepOf(g *StepGate) int {

@@ -97,7 +97,7 @@ func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now t
 	c.progress()
 	c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
 		fill(n)
-		n.gate().Terms = a.terms(required, s, c.Now)
+		n.gate().Terms, n.gate().AskedAt = a.terms(required, s, c.Now), &c.Now
 		c.Made = n
 	})
 	c.under(s.Rev)

@@ -72,17 +72,6 @@ func TestOnlyTheNextStepIsClaimed(t *testing.T) {
 	s.refused(claim(3), aggregate.ErrMoved)
 }
 
-// No release opens a gate with a route of several people, so one of them alone does not approve it.
-func TestOneOfTwoWhoMustStampApprovesNothing(t *testing.T) {
-	s := waitingPrompt(t)
-	a := s.load()
-	p := *a.Prompt()
-	p.Route = []aggregate.Stage{{Desks: []aggregate.Desk{{People: []string{suzuki, tanaka}, Mode: aggregate.DeskStamp}}}}
-	a.Add(&p)
-	c, err := a.Approve(p.ID, person(suzuki), s.policy, s.now)
-	expect.That(t, err != nil && c.Empty(), "approved by one of two: %v", err)
-}
-
 // The id in a button, the team and the reason of a picked draft come from outside and may name nothing.
 func TestWhatNamesNothingDecidesNothing(t *testing.T) {
 	s := asked(t)

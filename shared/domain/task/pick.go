@@ -76,7 +76,7 @@ const maxPicked = 100
 func (a *Aggregate) picked(old *Prompt, e *Entry, content string, by aggregate.Actor, at time.Time) *Prompt {
 	n := &Prompt{
 		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e, CostLimit: old.CostLimit, CreatedAt: at,
-		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: old.Terms},
+		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: old.Terms, AskedAt: &at},
 	}
 	n.ID = a.rowID(n.Key(), at)
 	until := at.Add(time.Duration(old.Terms.ApprovalHours) * time.Hour)

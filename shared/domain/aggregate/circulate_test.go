@@ -1,0 +1,162 @@
+package aggregate_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+var opened = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
+
+// routed returns a waiting gate under a rule, whose route asks A and then B.
+func routed() aggregate.Gate {
+	at := opened
+	desk := func(user string) circulation.Stage {
+		return circulation.Stage{Name: user, Mode: circulation.ModePeople, People: []circulation.Person{{User: user}}, Need: 1}
+	}
+	return aggregate.Gate{
+		Status: aggregate.PendingApproval, AskedAt: &at, Asked: "sum",
+		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
+		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk("A"), desk("B")}},
+	}
+}
+
+func act(kind circulation.Kind, user string, stage int) circulation.Act {
+	who := circulation.Person{User: user}
+	return circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, Stage: stage, Hash: "sum",
+		At: opened.Add(time.Duration(stage) * time.Hour), Surface: "console", Text: "理由"}
+}
+
+func acted(t testing.TB, g aggregate.Gate, acts ...circulation.Act) aggregate.Gate {
+	t.Helper()
+	for _, a := range acts {
+		g = expect.Value(g.Acted(a))(t)
+	}
+	return g
+}
+
+// What readers of a gate look at follows from the acts.
+func TestAnActLeavesTheVerdict(t *testing.T) {
+	one := acted(t, routed(), act(circulation.Stamp, "A", 1))
+	expect.That(t, one.ApprovedAt == nil && one.RejectedAt == nil, "after one of two: %+v", one.Verdict)
+	_, err := one.Acted(act(circulation.Stamp, "Z", 2))
+	refused, _ := errors.AsType[*circulation.Refusal](err)
+	expect.That(t, refused != nil && refused.Why == circulation.WhyRoute, "%v", err)
+
+	both := acted(t, one, act(circulation.Stamp, "B", 2))
+	expect.That(t, both.ApprovedBy == "B" && both.ApprovedAt.Equal(opened.Add(2*time.Hour)) && len(one.Acts) == 1, "%+v", both.Verdict)
+	expect.Same(t, both.Given(), []aggregate.Stamp{
+		{By: "A", At: opened.Add(time.Hour), Surface: aggregate.SurfaceConsole, Hash: "sum"},
+		{By: "B", At: opened.Add(2 * time.Hour), Surface: aggregate.SurfaceConsole, Hash: "sum"},
+	})
+	stand := act(circulation.Stamp, "Z", 1)
+	stand.Principal.User, stand.Found.Delegation = "A", &circulation.Delegation{Key: "Z#A#2026-04-01", Rev: 1}
+	g := acted(t, routed(), stand)
+	given := g.Given()
+	expect.That(t, len(given) == 1 && given[0].By == "Z" && given[0].OnBehalfOf == "A", "%+v", given)
+
+	denied := acted(t, one, act(circulation.Deny, "B", 2))
+	expect.That(t, denied.RejectedBy == "B" && denied.RejectionReason == "理由" && denied.RejectedAt.Equal(opened.Add(2*time.Hour)), "%+v", denied.Verdict)
+
+	old := aggregate.Gate{Status: aggregate.PendingApproval}
+	old = old.Approved(aggregate.Actor{Type: aggregate.ActorUser, ID: "A"}, "hash", opened)
+	expect.That(t, !old.Ruled() && old.Stamped() && len(old.Given()) == 1 && old.ApprovedBy == "A", "%+v", old)
+	old = aggregate.Gate{}.Approved(aggregate.System(), "hash", opened)
+	expect.That(t, !old.Stamped() && old.ApprovedAt != nil, "the system stamps: %+v", old)
+}
+
+// A gate under a rule has no status that its acts don't say.
+func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
+	as := func(s aggregate.GateStatus, change func(g *aggregate.Gate), acts ...circulation.Act) aggregate.Gate {
+		g := acted(t, routed(), acts...)
+		g.Status = s
+		if change != nil {
+			change(&g)
+		}
+		return g
+	}
+	a, b, deny := act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2), act(circulation.Deny, "A", 1)
+	for name, c := range map[string]struct {
+		gate aggregate.Gate
+		may  bool
+	}{
+		"waiting with its route":    {as(aggregate.PendingApproval, nil), true},
+		"waiting without a route":   {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
+		"waiting without a rule":    {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }), false},
+		"waiting on a later form":   {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route.Form++ }), false},
+		"approved without a stamp":  {as(aggregate.Approved, nil), false},
+		"approved by one of two":    {as(aggregate.Approved, nil, a), false},
+		"approved by both":          {as(aggregate.Approved, nil, a, b), true},
+		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.Asked = "other" }, a, b), false},
+		"rejected by nobody":        {as(aggregate.Rejected, nil, a), false},
+		"rejected":                  {as(aggregate.Rejected, nil, deny), true},
+		"approved when denied":      {as(aggregate.Approved, nil, deny), false},
+		"cancelled":                 {as(aggregate.Cancelled, nil, a), true},
+		"expired":                   {as(aggregate.Expired, nil, a), true},
+		"no rule":                   {aggregate.Gate{Status: aggregate.Approved}, true},
+	} {
+		var h aggregate.Head
+		err := h.Decides("PROCESS#0001", &c.gate)
+		expect.That(t, (err == nil) == c.may && (err == nil || errors.Is(err, aggregate.ErrOnRoute)), "%s: %v", name, err)
+		settled := c.may && c.gate.Status == aggregate.Approved && c.gate.Ruled()
+		expect.That(t, (len(h.Settled) == 1) == settled, "%s: the head notes %v", name, h.Settled)
+	}
+}
+
+// Whoever claims looks again, with what the head noted when the gate was settled.
+func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
+	const key = "PROCESS#0001"
+	settled := acted(t, routed(), act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2))
+	settled.Status = aggregate.Approved
+	var noted aggregate.Head
+	expect.NoError(t, noted.Decides(key, &settled))
+	without := func(change func(g *aggregate.Gate)) aggregate.Gate {
+		g := settled
+		g.Acts = append([]circulation.Act{}, g.Acts...)
+		change(&g)
+		return g
+	}
+	for name, c := range map[string]struct {
+		head aggregate.Head
+		key  string
+		gate aggregate.Gate
+		sum  string
+		want bool
+	}{
+		"as it was settled":         {noted, key, settled, "sum", true},
+		"another content":           {noted, key, settled, "other", false},
+		"content and hash":          {noted, key, without(func(g *aggregate.Gate) { g.Asked = "other" }), "other", false},
+		"a head that knows nothing": {aggregate.Head{}, key, settled, "sum", false},
+		"another gate's note":       {noted, "PROCESS#0002", settled, "sum", false},
+		"it waits":                  {noted, key, without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
+		"a stamp is gone":           {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum", false},
+		"another's stamp":           {noted, key, without(func(g *aggregate.Gate) { g.Acts[1].Text = "another" }), "sum", false},
+		"a later route":             {noted, key, without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
+		"the rule is gone": {noted, key, aggregate.Gate{Status: aggregate.Approved,
+			Stamps: []aggregate.Stamp{{By: "A"}}}, "sum", false},
+		"no rule, as ever": {aggregate.Head{}, key, aggregate.Gate{Status: aggregate.Approved}, "", true},
+	} {
+		expect.Is(t, c.head.Stands(c.key, &c.gate, c.sum), c.want, "%s", name)
+	}
+}
+
+// The head is read before every click, so it keeps one note of each type of gate.
+func TestTheHeadKeepsTheNewestOfEachType(t *testing.T) {
+	g := acted(t, routed(), act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2))
+	g.Status = aggregate.Approved
+	var h aggregate.Head
+	for _, key := range []string{"PROCESS#0001", "GATE#0001#001#02", "PROCESS#0002", "GATE#0002#001#01"} {
+		before := h.Settled
+		n := len(before)
+		expect.NoError(t, h.Decides(key, &g))
+		expect.That(t, len(before) == n && len(h.Settled) <= 2, "%v", h.Settled)
+	}
+	for _, key := range []string{"PROCESS#0002", "GATE#0002#001#01"} {
+		_, there := h.Settled[key]
+		expect.That(t, there, "%s: %v", key, h.Settled)
+	}
+}

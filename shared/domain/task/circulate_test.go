@@ -1,0 +1,128 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// routed puts a gate under a rule whose route asks Suzuki and then Tanaka.
+func routed(a *Aggregate, row Gated) {
+	g := row.gate()
+	desk := func(user string) circulation.Stage {
+		return circulation.Stage{Name: user, Mode: circulation.ModePeople, People: []circulation.Person{{User: user}}, Need: 1}
+	}
+	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}
+	g.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
+	g.Askers, g.Stamps, g.Verdict = []circulation.Person{{User: requester}}, nil, aggregate.Verdict{}
+	g.Asked = a.sum(row)
+}
+
+// stampedBy adds the stamps of these people, stage by stage.
+func stampedBy(t testing.TB, g *aggregate.Gate, users ...string) {
+	for i, user := range users {
+		who := circulation.Person{User: user}
+		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
+			At: dawn.Add(time.Duration(i) * time.Minute), Stage: i + 1, Hash: g.Asked, Surface: "slack"}))(t)
+	}
+}
+
+// No release opens a route yet, and none lets a click without a stage decide a gate that has one.
+func TestAGateUnderARuleIsNotDecidedByAClick(t *testing.T) {
+	s := waitingProcess(t)
+	p := *s.load().Process()
+	routed(s.load(), &p)
+	s.rows[p.Key()] = &p
+	for name, decide := range map[string]decision{
+		"stamp": s.approveProcess, "rejection": s.rejectProcess,
+		"stamp of the system": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Approve(p.ID, aggregate.System(), aggregate.Policy{}, now)
+		},
+	} {
+		t.Log(name)
+		s.refused(decide, aggregate.ErrOnRoute)
+	}
+	expect.Fails(t, s.load().Undecided(p.ID), aggregate.ErrOnRoute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(person(requester), s.policy, now) })
+}
+
+func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
+	s := waitingProcess(t)
+	a := s.load()
+	p := *a.Process()
+	routed(a, &p)
+	moved := func(to aggregate.GateStatus, users ...string) (aggregate.Change, error) {
+		c := a.begin(s.now)
+		c.moveGate(&p, to, func(n Gated) { stampedBy(t, n.gate(), users...) })
+		return c.done()
+	}
+	_, err := moved(aggregate.Approved, suzuki)
+	expect.Fails(t, err, aggregate.ErrOnRoute, "approved by one of two")
+	_, err = moved(aggregate.Rejected, suzuki)
+	expect.Fails(t, err, aggregate.ErrOnRoute, "rejected by nobody")
+	c := expect.Value(moved(aggregate.Approved, suzuki, tanaka))(t)
+	noted := c.Head.Common().Settled[p.Key()]
+	expect.That(t, noted.Hash == p.Asked && noted.ActsHash != "", "the head notes %+v", noted)
+}
+
+// underRule makes rows that were approved as ever into those of gates under a rule, as settled along their routes.
+func underRule(t testing.TB, s *story, rows ...Gated) {
+	for _, row := range rows {
+		n := row.At(row.Revision()).(Gated)
+		g := n.gate()
+		g.Status = aggregate.PendingApproval
+		routed(s.load(), n)
+		stampedBy(t, g, suzuki, tanaka)
+		g.Status = aggregate.Approved
+		expect.NoError(t, s.head.Decides(n.Key(), g))
+		s.rows[n.Key()] = n
+	}
+}
+
+func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
+	at := func(t *testing.T) *story {
+		s := checked(t)
+		s.do(s.openGate, s.approveStep)
+		a := s.load()
+		underRule(t, s, a.Process(), a.GateOf(a.Execution(), 2))
+		return s
+	}
+	s := at(t)
+	s.do(s.claim)
+
+	forged := func(key string, change func(n Gated)) func(s *story) {
+		return func(s *story) {
+			n := s.rows[key].At(s.rows[key].Revision()).(Gated)
+			change(n)
+			s.rows[key] = n
+		}
+	}
+	process, step := ProcessKey(1), GateKey(1, 1, 2)
+	for name, change := range map[string]func(s *story){
+		"the head knows nothing":        func(s *story) { s.head.Settled = nil },
+		"a stamp on the steps is gone":  forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
+		"the steps' route is another":   forged(process, func(n Gated) { n.gate().Route.Hands = 1 }),
+		"the steps' rule is gone":       forged(process, func(n Gated) { g := n.gate(); *g = aggregate.Gate{Status: g.Status, Terms: g.Terms}; g.Terms.Rule = nil }),
+		"the policy above is another":   forged(PromptKey(1), func(n Gated) { n.(*Prompt).Content = "別の方針" }),
+		"a stamp on the step is gone":   forged(step, func(n Gated) { n.gate().Acts = nil }),
+		"the step's gate is of another": forged(step, func(n Gated) { n.gate().Asked = "other" }),
+		"a policy under a rule":         forged(PromptKey(1), func(n Gated) { n.gate().Terms.Rule = &circulation.Rule{ID: "r1"} }),
+	} {
+		s := at(t)
+		change(s)
+		t.Log(name)
+		stops(t, s, s.claim, ReasonStepsChanged)
+	}
+}
+
+// A step's gate repeats the terms of its process. Under a rule it needs a route of its own, which no release resolves.
+func TestNoStepsGateOpensUnderARuleWithoutARoute(t *testing.T) {
+	s := checked(t)
+	e := *s.load().Execution()
+	e.Terms.Rule = &circulation.Rule{ID: "r1"}
+	s.rows[e.Key()] = &e
+	s.refused(s.openGate, aggregate.ErrOnRoute)
+}
