@@ -3,6 +3,7 @@
 
     verify.py [--key FINGERPRINT[,FINGERPRINT...]] receipt.json
     verify.py --lines < receipts        one a line; findings as JSON, one a line
+    verify.py --walks < gates           under a rule, one a line; what stands of each as JSON, one a line
 
 It needs Python 3.9 and nothing else, and shares no code with what made the
 receipts. README.md says what a receipt proves. Exit codes: 0 it holds, 1 it
@@ -121,8 +122,8 @@ def when(text):
     return datetime.strptime(m[1], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc, microsecond=micro)
 
 
-def moment(text):
-    t = when(text)
+def moment(at):
+    t = when(at) if isinstance(at, str) else at
     return t.strftime("%Y-%m-%dT%H:%M:%S.") + "%03dZ" % (t.microsecond // 1000)
 
 
@@ -594,6 +595,302 @@ def by(entry):
     return "stamped by %s at %s" % (entry["actor_id"], entry["timestamp"])
 
 
+# ---- a gate under a rule ----
+
+FORM = 1
+KINDS = ("stamp", "take_back", "send_back", "deny", "stand")
+MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
+STAMP_BYTES, BASE_BYTES = 400, 120
+MOST_TIME = timedelta(days=300)
+
+
+class Refused(Exception):
+    pass
+
+
+def text_bytes(of, *names):
+    return sum(len((of.get(name) or "").encode()) for name in names)
+
+
+def person_bytes(person):
+    return text_bytes(person or {}, "user", "person", "via")
+
+
+class Walk:
+    """What stands of a gate under a rule after its acts: each must be one that could be made then.
+
+    If one could not, or the route is a later release's, refused says which act (0: the route) and why, and nothing
+    stands.
+    """
+
+    def __init__(self, gate):
+        self.gate, self.route = gate, gate.get("route") or {}
+        self.stages, self.stood, self.backs, self.count, self.end, self.refused = [], [], [], 0, None, None
+        self.present, number = 0, 0
+        try:
+            self.open()
+            for number, act in enumerate(gate.get("acts") or [], 1):
+                self.take(act)
+        except Refused as e:
+            self.refused = {"act": number, "why": str(e)}
+
+    # -- people --
+
+    def key(self, person):
+        """By what people are compared: the person where an organisation stands, else the account."""
+        return person.get("person" if self.route.get("org") else "user") or ""
+
+    def keys(self, people):
+        return [self.key(p) for p in people]
+
+    def asks(self, person):
+        return any(
+            (a.get("user") or "") == (person.get("user") or "") or a.get("person") and a["person"] == person.get("person")
+            for a in self.gate.get("askers") or []
+        )
+
+    # -- the route --
+
+    def open(self):
+        route, gate = self.route, self.gate
+        since = when(gate["asked_at"])
+        if route.get("form") != FORM or route.get("hands", 0) < 1 or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
+            raise Refused("unknown")
+        self.bytes = BASE_BYTES + sum(BASE_BYTES + person_bytes(p) for p in route.get("readers") or [])
+        for s in route.get("stages") or []:
+            named = s.get("people") or []
+            self.bytes += BASE_BYTES + text_bytes(s, "name", "left_out") + sum(BASE_BYTES + person_bytes(p) for p in named)
+            people = []
+            for p in named:
+                if self.key(p) and not self.asks(p) and self.key(p) not in self.keys(people):
+                    people.append(p)
+            need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
+            fits = mode == "people" and 1 <= need <= len(people) or mode == "channel" and need == 1 and not named
+            if not out and not fits:
+                raise Refused("unknown")
+            self.stages.append({
+                "mode": mode, "out": out, "people": [] if out else people, "owed": 0 if out else need, "stamps": [], "opened": None
+            })
+        if not 0 < self.owed() <= MOST_STAMPS:
+            raise Refused("unknown")
+        self.enter(since)
+        if not self.room() or self.missing():
+            raise Refused("unknown")
+
+    def owed(self):
+        return sum(s["owed"] for s in self.stages)
+
+    def enter(self, at):
+        """Asks the first stage that owes a stamp, since at unless it was asked already, and closes those after it."""
+        was, self.present = self.present, 0
+        for number, s in enumerate(self.stages, 1):
+            if not s["owed"]:
+                continue
+            if self.present:
+                s["opened"] = None
+            else:
+                self.present = number
+                if number != was:
+                    s["opened"] = at
+
+    def until(self, s):
+        return min(s["opened"] + timedelta(hours=self.gate["hours"]), when(self.gate["asked_at"]) + MOST_TIME)
+
+    # -- one act --
+
+    def take(self, act):
+        why = self.never(act) or getattr(self, act["kind"])(act)
+        if why:
+            raise Refused(why)
+        self.apply(act)
+        if not self.ended() and self.missing():
+            raise Refused("hands")
+        free = act["kind"] in ("send_back", "deny") or act["kind"] == "stamp" and not act.get("text")
+        if not free and not self.room() or len(self.stood) > MOST_STANDS:
+            raise Refused("bounds")
+
+    def who(self, act):
+        return self.key(act["hand"]), self.key(act["principal"])
+
+    def given(self, act):
+        """The stamp of an act's hand for its principal that stands at its stage, or None."""
+        return next((s for s in self.stages[act["stage"] - 1]["stamps"] if self.who(s) == self.who(act)), None)
+
+    def ended(self):
+        return self.end["kind"] if self.end and self.end["kind"] in ("send_back", "deny") else ""
+
+    def settled(self):
+        return not self.owed()
+
+    def never(self, act):
+        """Why an act of any kind could not be made."""
+        hand, principal = self.who(act)
+        known = act.get("form") == FORM and act["kind"] in KINDS and hand and principal and 1 <= act["stage"] <= len(self.stages)
+        if act["kind"] == "stand":
+            known = known and act.get("for") and act.get("to") and self.key(act["to"]) and hand == principal
+        elif act.get("for") is not None or act.get("to") is not None:
+            known = False
+        if not known:
+            return "unknown"
+        if act["hash"] != self.gate["asked"]:
+            return "hash"
+        if self.again(act):
+            return "again"
+        if self.ended():
+            return "ended"
+        if self.settled():
+            return "settled"
+        if len(act.get("text") or "") > MOST_TEXT or act["kind"] not in ("stamp", "take_back") and not act.get("text"):
+            return "text"
+        if self.asks(act["hand"]) or self.asks(act["principal"]):
+            return "self"
+        return None
+
+    def again(self, act):
+        def same(a):
+            changes = [(self.key(x["for"]), self.key(x["to"])) if x["kind"] == "stand" else None for x in (a, act)]
+            return (a["kind"], a["stage"], *self.who(a)) == (act["kind"], act["stage"], *self.who(act)) and changes[0] == changes[1]
+
+        if act["kind"] == "stamp":
+            return self.given(act) is not None
+        if act["kind"] == "take_back":
+            return any(same(b) for b in self.backs)
+        if act["kind"] == "stand":
+            there = self.keys(self.stages[act["stage"] - 1]["people"])
+            return any(same(s) for s in self.stood) and self.key(act["for"]) not in there and self.key(act["to"]) in there
+        return bool(self.ended()) and same(self.end)
+
+    def found(self, act, mode):
+        """Whether what the hand needs was looked up: a delegation, a row in the organisation, its place in the channel."""
+        found, (hand, principal) = act.get("found") or {}, self.who(act)
+        if self.route.get("org") and not found.get("org"):
+            return False
+        if mode == "channel":
+            return hand == principal and bool(found.get("channel"))
+        by = found.get("delegation") or {}
+        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith("%s#%s#" % (hand, principal))
+
+    def owing(self, act):
+        """Why the act's principal owes the present stage nothing, or the hand may not act for it."""
+        if act["stage"] != self.present:
+            return "stage"
+        s, principal = self.stages[self.present - 1], self.key(act["principal"])
+        if s["mode"] == "people" and principal not in self.keys(s["people"]):
+            elsewhere = any(principal in self.keys(other["people"]) for other in self.stages)
+            return "turn" if elsewhere else "not_on_route"
+        if not self.found(act, s["mode"]):
+            return "found"
+        if any(self.who(given)[1] == principal for given in s["stamps"]):
+            return "twice"
+        return None
+
+    send_back = deny = owing
+
+    def stamp(self, act):
+        why = self.owing(act)
+        if not why and any(self.who(given)[0] == self.key(act["hand"]) for given in self.stages[self.present - 1]["stamps"]):
+            return "twice"
+        return why
+
+    def take_back(self, act):
+        if self.given(act) is None:
+            return "nothing"
+        return "next_stamped" if any(s["stamps"] for s in self.stages[act["stage"]:]) else None
+
+    def stand(self, act):
+        s, hand, old, new = self.stages[act["stage"] - 1], self.key(act["hand"]), self.key(act["for"]), self.key(act["to"])
+        if act["stage"] < self.present or s["out"] or s["mode"] != "people":
+            return "stage"
+        if self.route.get("org") and not (act.get("found") or {}).get("org"):
+            return "found"
+        if self.asks(act["to"]):
+            return "self"
+        if hand in (old, new):
+            return "party"
+        if old not in self.keys(s["people"]) or any(self.who(given)[1] == old for given in s["stamps"]):
+            return "not_asked"
+        return "already_asked" if new in self.keys(s["people"]) else None
+
+    def apply(self, act):
+        self.count += 1
+        delegation = (act.get("found") or {}).get("delegation") or {}
+        self.bytes += BASE_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(act.get("found") or {}, "org", "channel")
+        self.bytes += text_bytes(delegation, "key") + sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
+        if act["kind"] in ("send_back", "deny"):
+            self.end, self.present = act, 0
+            return
+        s = self.stages[act["stage"] - 1]
+        if act["kind"] == "stamp":
+            s["stamps"].append(act)
+            s["owed"] -= 1
+            self.backs = [b for b in self.backs if (b["stage"], self.who(b)) != (act["stage"], self.who(act))]
+        elif act["kind"] == "take_back":
+            s["stamps"].remove(self.given(act))
+            s["owed"] += 1
+            self.backs.append(act)
+        else:
+            s["people"][self.keys(s["people"]).index(self.key(act["for"]))] = act["to"]
+            self.stood.append(act)
+        self.enter(when(act["at"]))
+        if self.settled():
+            self.end = act
+
+    # -- bounds --
+
+    def room(self):
+        """Whether the stamps that are owed and an end fit beside the acts."""
+        acts, size = self.count + self.owed() + 1, self.bytes + (self.owed() + 1) * STAMP_BYTES + 4 * MOST_TEXT
+        return acts <= MOST_ACTS and size <= MOST_BYTES
+
+    def missing(self):
+        """How many stamps or hands could never be given if from now on everybody stamped with their own hand."""
+        hands = {self.who(given)[0] for s in self.stages for given in s["stamps"]}
+        still, seats = self.route["hands"] - len(hands), []
+        for s in self.stages:
+            if s["mode"] == "channel":
+                still -= s["owed"]
+            elif s["owed"]:
+                used = {who for given in s["stamps"] for who in self.who(given)}
+                free = set(self.keys(s["people"])) - used
+                if len(free) < s["owed"]:
+                    return s["owed"] - len(free)
+                seats += [free] * s["owed"]
+        taken = {}  # who has a seat, by seat
+
+        def seated(seat, tried):
+            for who in seats[seat] - hands:
+                if who in tried:
+                    continue
+                tried.add(who)
+                other = next((i for i, by in taken.items() if by == who), None)
+                if other is None or seated(other, tried):
+                    taken[seat] = who
+                    return True
+            return False
+
+        return max(still - sum(seated(seat, set()) for seat in range(len(seats))), 0)
+
+    # -- what stands --
+
+    def stands(self):
+        if self.refused:
+            return {"refused": self.refused}
+        s = self.stages[self.present - 1] if self.present else None
+        stamped = [self.who(given)[1] for given in s["stamps"]] if s else []
+        out = {
+            "present": self.present,
+            "owed": s["owed"] if s else 0,
+            "owes": [p["user"] for p in s["people"] if self.key(p) not in stamped] if s else [],
+            "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
+            "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for t in self.stages for a in t["stamps"]],
+            "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],
+        }
+        if self.end:
+            out["as"] = self.ended() or "settled"
+            out["by"], out["at"] = self.end["hand"]["user"], moment(self.end["at"])
+        return out
+
+
 # ---- the command line ----
 
 
@@ -637,6 +934,10 @@ def main(args):
         for line in sys.stdin:
             chain, claims = check(json.loads(line))
             print(json.dumps({"chain": chain.found, "claims": len(claims.found) if claims else 0}))
+        return 0
+    if args == ["--walks"]:
+        for line in sys.stdin:
+            print(json.dumps(Walk(json.loads(line)).stands()))
         return 0
     key = args.pop(1) if len(args) == 3 and args[0] == "--key" else None
     if key:

@@ -31,7 +31,7 @@ type Act struct {
 	Hash      string    `json:"hash"`  // of what the hand saw: Gate.Asked
 	Surface   string    `json:"surface"`
 	Text      string    `json:"text,omitempty"`
-	Found     Found     `json:"found"`
+	Found     Found     `json:"found,omitzero"`
 	For       *Person   `json:"for,omitempty"`
 	To        *Person   `json:"to,omitempty"`
 }

@@ -46,7 +46,9 @@ func TestAGateUnderARuleIsNotDecidedByAClick(t *testing.T) {
 		s.refused(decide, aggregate.ErrOnRoute)
 	}
 	expect.Fails(t, s.load().Undecided(p.ID), aggregate.ErrOnRoute)
-	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(person(requester), s.policy, now) })
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.End(person(requester), s.policy, now)
+	})
 }
 
 func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
@@ -102,10 +104,14 @@ func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
 	}
 	process, step := ProcessKey(1), GateKey(1, 1, 2)
 	for name, change := range map[string]func(s *story){
-		"the head knows nothing":        func(s *story) { s.head.Settled = nil },
-		"a stamp on the steps is gone":  forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
-		"the steps' route is another":   forged(process, func(n Gated) { n.gate().Route.Hands = 1 }),
-		"the steps' rule is gone":       forged(process, func(n Gated) { g := n.gate(); *g = aggregate.Gate{Status: g.Status, Terms: g.Terms}; g.Terms.Rule = nil }),
+		"the head knows nothing":       func(s *story) { s.head.Settled = nil },
+		"a stamp on the steps is gone": forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
+		"the steps' route is another":  forged(process, func(n Gated) { n.gate().Route.Hands = 1 }),
+		"the steps' rule is gone": forged(process, func(n Gated) {
+			g := n.gate()
+			*g = aggregate.Gate{Status: g.Status, Terms: g.Terms}
+			g.Terms.Rule = nil
+		}),
 		"the policy above is another":   forged(PromptKey(1), func(n Gated) { n.(*Prompt).Content = "別の方針" }),
 		"a stamp on the step is gone":   forged(step, func(n Gated) { n.gate().Acts = nil }),
 		"the step's gate is of another": forged(step, func(n Gated) { n.gate().Asked = "other" }),
