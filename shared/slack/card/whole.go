@@ -10,10 +10,12 @@ import (
 )
 
 // The limits of a body in blocks and characters. They leave room for the card's header, a divider, up to three lines
-// about the outcome, and buttons.
+// about the outcome, buttons, and the path of a gate along its route: one block of up to two lines. No card has a path
+// yet; what fits without one has to fit once it has.
 const (
-	maxBodyBlocks = maxBlocks - 6
-	maxBody       = maxCharacters - 2500
+	maxBodyBlocks = maxBlocks - 6 - 1
+	maxBody       = maxCharacters - 2500 - 2*maxPath
+	maxPath       = 700 // of a line
 )
 
 // body is the content that a card asks people to decide about; anything that they decide about must be in it. cut says
