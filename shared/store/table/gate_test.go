@@ -1,0 +1,80 @@
+package table_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
+)
+
+// settledProcess returns a process whose gate under a rule A and, for B, a stand-in stamped.
+func settledProcess(t testing.TB) *task.Process {
+	at := time.Date(2026, 4, 1, 9, 30, 0, 120e6, time.UTC)
+	a, b, z := circulation.Person{User: "A", Via: "manager of @sato as of 2026-04-01"}, circulation.Person{User: "B"}, circulation.Person{User: "Z"}
+	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{
+		Status: aggregate.Approved, AskedAt: &at, Asked: "sum", Askers: []circulation.Person{{User: "Q"}},
+		Terms: aggregate.Terms{ApprovalHours: 72, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
+		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
+			{Name: "係長", Mode: circulation.ModePeople, LeftOut: "nobody is there"},
+			{Name: "課長", Mode: circulation.ModePeople, People: []circulation.Person{a, b}, Need: 2},
+		}},
+	}}
+	act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at.Add(time.Hour), Stage: 2,
+		Hash: "sum", Surface: "slack"}
+	p.Gate = expect.Value(p.Acted(act))(t)
+	act.Hand, act.Principal, act.Text = z, b, "代理で"
+	act.Found.Delegation = &circulation.Delegation{Key: "Z#B#2026-04-01", Rev: 4}
+	p.Gate = expect.Value(p.Acted(act))(t)
+	return p
+}
+
+// Who claims reads the gate from its row: what is read there must hash and walk as it was written.
+func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
+	p := settledProcess(t)
+	var head task.Head
+	expect.NoError(t, head.Decides(p.Key(), &p.Gate))
+	it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
+	read := expect.Value(table.UnpackAs[*task.Process](it))(t)
+	expect.Same(t, read.Gate, p.Gate)
+	packed := expect.Value(table.Pack("head", "TASK#t#1", aggregate.HeadKey, &head))(t)
+	known := expect.Value(table.UnpackAs[*task.Head](packed))(t)
+	expect.That(t, known.Stands(read.Key(), &read.Gate, "sum"), "it does not stand as it was settled")
+
+	acts := it["acts"].(*types.AttributeValueMemberL).Value
+	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(2)
+	read = expect.Value(table.UnpackAs[*task.Process](it))(t)
+	expect.That(t, !known.Stands(read.Key(), &read.Gate, "sum"), "an act of a later form counts")
+}
+
+// An earlier release's gate has neither route nor acts, and is read as ever.
+func TestAGateWithoutARuleIsReadAsEver(t *testing.T) {
+	p := &task.Process{ID: "p", TaskID: "t", Version: 1, Gate: aggregate.Gate{Status: aggregate.PendingApproval}}
+	p.Gate = p.Approved(aggregate.Actor{Type: aggregate.ActorUser, ID: "A"}, "hash", time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC))
+	it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
+	for _, column := range []string{"asked_at", "asked", "askers", "route", "acts"} {
+		expect.That(t, it[column] == nil, "the row has %s", column)
+	}
+	read := expect.Value(table.UnpackAs[*task.Process](it))(t)
+	expect.That(t, !read.Ruled() && read.Stamped() && read.ApprovedBy == "A", "%+v", read.Gate)
+}
+
+// Every decision reads and writes the head: its notes of gates under a rule leave it below 1 KiB.
+func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
+	p := settledProcess(t)
+	p.Asked, p.Acts[0].Hash, p.Acts[1].Hash = aggregate.HashOf("a"), aggregate.HashOf("a"), aggregate.HashOf("a")
+	head := task.Head{Head: aggregate.Head{TenantID: "01JQ8X0000000000000000TENA", Rev: 99, LastChange: "01JQ8X0000000000000000CHAN", Run: 7,
+		Requester: "U0123456789", Newest: "99 TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
+		TaskID: "01JQ8X0000000000000000TASK", Noted: task.StatusRunning, NotedRev: 98}
+	for _, key := range []string{task.ProcessKey(1), task.GateKey(1, 1, 2)} {
+		expect.NoError(t, head.Decides(key, &p.Gate))
+	}
+	n := table.SizeOf(expect.Value(table.Pack("head", "TASK#01JQ8X0000000000000000TENA#01JQ8X0000000000000000TASK", aggregate.HeadKey, &head))(t))
+	expect.That(t, len(head.Settled) == 2 && n < 1024, "a head that notes %d gates has %d bytes", len(head.Settled), n)
+	t.Log(n)
+}
