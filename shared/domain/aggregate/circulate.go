@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"errors"
 	"maps"
 	"strings"
 
@@ -9,7 +8,7 @@ import (
 )
 
 // ErrOnRoute: the gate is under a rule, so that only acts along its route decide it.
-var ErrOnRoute = errors.New("a gate under a rule is decided along its route")
+var ErrOnRoute error = ErrNotAllowed{RuleOnRoute}
 
 // Ruled reports whether the gate is under a rule. Then circulation.Walk alone says what settles it.
 func (g *Gate) Ruled() bool {

@@ -47,11 +47,13 @@ const (
 	RuleNotParty  Rule = "neither_requester_nor_approver"
 	RuleAlone     Rule = "nobody_else_approves" // nobody else could approve the person's own version
 	RuleNotScored Rule = "nothing_scored"       // no team of a contest has a scored draft yet
+	RuleOnRoute   Rule = "on_route"             // a gate under a rule is decided along its route alone
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
-	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone, RuleNotScored,
+	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone,
+	RuleNotScored, RuleOnRoute,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

@@ -122,6 +122,7 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"a take-back of another's stamp":     {one, instead(back, "B", "A", 1), circulation.WhyNothing},
 		"a take-back a stage later":          {first, of(back, "A", 1), ""},
 		"a take-back too late":               {after(first, of(stamp, "D", 2)), of(back, "A", 1), circulation.WhyNext},
+		"who is at a stage left out only":    {handed, of(stamp, "F", 3), circulation.WhyRoute},
 		"a take-back past a stage left out":  {handed, inChannel(back, "Z", 2), ""},
 		"a successor at a stage that is by":  {first, successor("X", "C", "F", 1), circulation.WhyStage},
 		"a successor at a stage left out":    {skipping, successor("X", "F", "G", 1), circulation.WhyStage},
@@ -184,8 +185,11 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 		"no hands":              route(func(g *circulation.Gate, r *circulation.Route) { r.Hands = 0 }),
 		"more hands than there": route(func(g *circulation.Gate, r *circulation.Route) { r.Hands = 2 }),
 		"a mode of later":       route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Mode = "read" }),
-		"a stage without need":  route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Need = 0 }),
-		"more than its people":  route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Need = 3 }),
+		"a stage without need": route(func(g *circulation.Gate, r *circulation.Route) {
+			r.Stages = append(r.Stages, r.Stages[0])
+			r.Stages[0].Need = 0
+		}),
+		"more than its people": route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Need = 3 }),
 		"a person twice": route(func(g *circulation.Gate, r *circulation.Route) {
 			r.Stages[0].Need, r.Stages[0].People = 2, people("A", "A")
 		}),

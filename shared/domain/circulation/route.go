@@ -76,8 +76,7 @@ func (g *Gate) asks(p Person) bool {
 
 // position returns where a person is in a list, or -1.
 func (r *Route) position(people []Person, p Person) int {
-	id := r.id(p)
-	return slices.IndexFunc(people, func(other Person) bool { return id != "" && r.id(other) == id })
+	return slices.IndexFunc(people, func(other Person) bool { return r.same(other, p) })
 }
 
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
@@ -100,7 +99,7 @@ func open(g Gate) (st State, ok bool) {
 			s.Owed, s.People = 0, nil
 		case stage.Need < 1:
 			return State{}, false
-		case stage.Mode == ModePeople && len(s.People) >= stage.Need:
+		case stage.Mode == ModePeople: // whether they are enough, missing says
 		case stage.Mode == ModeChannel && len(stage.People) == 0 && stage.Need == 1:
 		default:
 			return State{}, false
@@ -108,7 +107,7 @@ func open(g Gate) (st State, ok bool) {
 		stamps += s.Owed
 		st.Stages = append(st.Stages, s)
 	}
-	if stamps == 0 || stamps > maxStamps {
+	if stamps > maxStamps {
 		return State{}, false
 	}
 	st.bytes = r.bytes()
