@@ -600,7 +600,7 @@ def by(entry):
 FORM = 1
 KINDS = ("stamp", "take_back", "send_back", "deny", "stand")
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-STAMP_BYTES, BASE_BYTES = 400, 120
+PERSON_BYTES, STAGE_BYTES, ACT_BYTES, STAMP_BYTES = 40, 80, 300, 500
 MOST_TIME = timedelta(days=300)
 
 
@@ -613,7 +613,7 @@ def text_bytes(of, *names):
 
 
 def person_bytes(person):
-    return text_bytes(person or {}, "user", "person", "via")
+    return PERSON_BYTES + text_bytes(person, "user", "person", "via") if person else 0
 
 
 class Walk:
@@ -656,10 +656,10 @@ class Walk:
         since = when(gate["asked_at"])
         if route.get("form") != FORM or route.get("hands", 0) < 1 or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
-        self.bytes = BASE_BYTES + sum(BASE_BYTES + person_bytes(p) for p in route.get("readers") or [])
+        self.bytes = STAGE_BYTES + sum(person_bytes(p) for p in route.get("readers") or [])
         for s in route.get("stages") or []:
             named = s.get("people") or []
-            self.bytes += BASE_BYTES + text_bytes(s, "name", "left_out") + sum(BASE_BYTES + person_bytes(p) for p in named)
+            self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out") + sum(person_bytes(p) for p in named)
             people = []
             for p in named:
                 if self.key(p) and not self.asks(p) and self.key(p) not in self.keys(people):
@@ -703,7 +703,7 @@ class Walk:
         if why:
             raise Refused(why)
         self.apply(act)
-        if not self.ended() and self.missing():
+        if self.missing():
             raise Refused("hands")
         free = act["kind"] in ("send_back", "deny") or act["kind"] == "stamp" and not act.get("text")
         if not free and not self.room() or len(self.stood) > MOST_STANDS:
@@ -814,7 +814,7 @@ class Walk:
     def apply(self, act):
         self.count += 1
         delegation = (act.get("found") or {}).get("delegation") or {}
-        self.bytes += BASE_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(act.get("found") or {}, "org", "channel")
+        self.bytes += ACT_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(act.get("found") or {}, "org", "channel")
         self.bytes += text_bytes(delegation, "key") + sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
         if act["kind"] in ("send_back", "deny"):
             self.end, self.present = act, 0

@@ -5,36 +5,42 @@ import "unicode/utf8"
 // Bounds of a gate. A stamp without a text and an end are always taken: take-backs, successors and a stamp's text are
 // refused as long as the rest of the stamps and an end would not fit beside them.
 const (
-	MaxActs    = 120
-	MaxStands  = 20
-	MaxText    = 1000     // characters of an act's text
-	maxBytes   = 96 << 10 // of route and acts
-	maxStamps  = 100      // that all stages need together
-	stampBytes = 400      // about what a stamp of a stand-in takes without a text
-	endBytes   = stampBytes + 4*MaxText
-	baseBytes  = 120 // of a person, a stage or an act: names of fields, numbers, a time
+	MaxActs   = 120
+	MaxStands = 20
+	MaxText   = 1000     // characters of an act's text
+	maxBytes  = 96 << 10 // of route and acts as JSON
+	maxStamps = 100      // that all stages need together
 )
 
-func (p Person) bytes() int { return len(p.User) + len(p.Person) + len(p.Via) }
+// What a part takes as JSON beside its own texts: the names of its fields, numbers and a time.
+const (
+	personBytes = 40
+	stageBytes  = 80
+	actBytes    = 300
+	stampBytes  = actBytes + 200 // of a stand-in's stamp without a text
+	endBytes    = stampBytes + 4*MaxText
+)
 
-// bytes returns about how many bytes a route takes in a row.
+func (p Person) bytes() int { return personBytes + len(p.User) + len(p.Person) + len(p.Via) }
+
+// bytes returns at most how many bytes a route takes.
 func (r *Route) bytes() int {
-	n := baseBytes
+	n := stageBytes
 	for _, p := range r.Readers {
-		n += baseBytes + p.bytes()
+		n += p.bytes()
 	}
 	for _, s := range r.Stages {
-		n += baseBytes + len(s.Name) + len(s.LeftOut)
+		n += stageBytes + len(s.Name) + len(s.LeftOut)
 		for _, p := range s.People {
-			n += baseBytes + p.bytes()
+			n += p.bytes()
 		}
 	}
 	return n
 }
 
-// bytes returns about how many bytes an act takes in a row.
+// bytes returns at most how many bytes an act takes.
 func (act *Act) bytes() int {
-	n := baseBytes + len(act.Hash) + len(act.Surface) + len(act.Text) + act.Hand.bytes() + act.Principal.bytes() +
+	n := actBytes + len(act.Hash) + len(act.Surface) + len(act.Text) + act.Hand.bytes() + act.Principal.bytes() +
 		len(act.Found.Org) + len(act.Found.Channel)
 	if d := act.Found.Delegation; d != nil {
 		n += len(d.Key)

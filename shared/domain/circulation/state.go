@@ -92,7 +92,7 @@ func (st *State) enter(g Gate, at time.Time) {
 	st.Present = 0
 	for i := range st.Stages {
 		switch s := &st.Stages[i]; {
-		case s.LeftOut != "" || s.Owed == 0:
+		case s.Owed == 0:
 		case st.Present > 0:
 			s.OpenedAt, s.DecideBy = nil, nil
 		default:

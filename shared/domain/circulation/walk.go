@@ -48,7 +48,7 @@ func (st State) take(g Gate, act *Act) (State, *Refusal) {
 		return st, st.refuse(g, why, act)
 	}
 	next := st.after(g, act)
-	if missing := next.missing(g); missing > 0 && next.Ended() == "" {
+	if missing := next.missing(g); missing > 0 {
 		refused := st.refuse(g, WhyHands, act)
 		refused.Missing = missing
 		return st, refused
