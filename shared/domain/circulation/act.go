@@ -51,19 +51,19 @@ type Delegation struct {
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	whole := act.Form == Form && r.id(act.Hand) != "" && r.id(act.Principal) != ""
+	whole := act.Form == Form && r.id(&act.Hand) != "" && r.id(&act.Principal) != ""
 	switch act.Kind {
 	case Stamp, TakeBack, SendBack, Deny:
 		return whole && act.For == nil && act.To == nil
 	case Stand:
-		return whole && act.For != nil && act.To != nil && r.id(*act.To) != "" && r.same(act.Hand, act.Principal)
+		return whole && act.For != nil && act.To != nil && r.id(act.To) != "" && r.same(&act.Hand, &act.Principal)
 	}
 	return false
 }
 
 // found reports whether the decision found what lets the hand act for the principal at a stage.
 func (act *Act) found(r *Route, mode Mode) bool {
-	own := r.same(act.Hand, act.Principal)
+	own := r.same(&act.Hand, &act.Principal)
 	switch d := act.Found.Delegation; {
 	case r.Org != "" && act.Found.Org == "":
 		return false
@@ -72,17 +72,8 @@ func (act *Act) found(r *Route, mode Mode) bool {
 	case own:
 		return true
 	default:
-		return d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.id(act.Hand)+"#"+r.id(act.Principal)+"#")
+		return d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.id(&act.Hand)+"#"+r.id(&act.Principal)+"#")
 	}
-}
-
-// same reports whether two are one person.
-func (r *Route) same(a, b Person) bool { return r.id(a) == r.id(b) }
-
-// again reports whether two acts are the same, but for when and where they were done, and what was found.
-func (r *Route) again(a, b *Act) bool {
-	return a.Kind == b.Kind && a.Stage == b.Stage && r.same(a.Hand, b.Hand) && r.same(a.Principal, b.Principal) &&
-		(a.Kind != Stand || r.same(*a.For, *b.For) && r.same(*a.To, *b.To))
 }
 
 // Hash returns the hexadecimal SHA-256 of acts as JSON, with times in UTC and milliseconds as rows keep them.

@@ -21,18 +21,19 @@ const (
 	endBytes    = stampBytes + 4*MaxText
 )
 
-func (p Person) bytes() int { return personBytes + len(p.User) + len(p.Person) + len(p.Via) }
+func (p *Person) bytes() int { return personBytes + len(p.User) + len(p.Person) + len(p.Via) }
 
 // bytes returns at most how many bytes a route takes.
 func (r *Route) bytes() int {
 	n := stageBytes
-	for _, p := range r.Readers {
-		n += p.bytes()
+	for i := range r.Readers {
+		n += r.Readers[i].bytes()
 	}
-	for _, s := range r.Stages {
+	for i := range r.Stages {
+		s := &r.Stages[i]
 		n += stageBytes + len(s.Name) + len(s.LeftOut)
-		for _, p := range s.People {
-			n += p.bytes()
+		for j := range s.People {
+			n += s.People[j].bytes()
 		}
 	}
 	return n
@@ -45,10 +46,11 @@ func (act *Act) bytes() int {
 	if d := act.Found.Delegation; d != nil {
 		n += len(d.Key)
 	}
-	for _, p := range []*Person{act.For, act.To} {
-		if p != nil {
-			n += p.bytes()
-		}
+	if act.For != nil {
+		n += act.For.bytes()
+	}
+	if act.To != nil {
+		n += act.To.bytes()
 	}
 	return n
 }
@@ -75,8 +77,8 @@ func (st *State) bounded(act *Act) bool {
 // fits reports whether all stamps that are owed and an end fit beside the acts.
 func (st *State) fits() bool {
 	owed := 0
-	for _, s := range st.Stages {
-		owed += s.Owed
+	for i := range st.Stages {
+		owed += st.Stages[i].Owed
 	}
 	return st.acts+owed+1 <= MaxActs && st.bytes+owed*stampBytes+endBytes <= maxBytes
 }

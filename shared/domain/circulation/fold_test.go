@@ -124,8 +124,8 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 			owes++
 		}
 	}
-	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes(g)) != owes {
-		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(g), saidAll(g.Acts))
+	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes(&g)) != owes {
+		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(&g), saidAll(g.Acts))
 	}
 }
 
@@ -249,4 +249,11 @@ func TestRandomWalksAsTheOracleSays(t *testing.T) {
 func sensible(g circulation.Gate) bool {
 	asks := slices.ContainsFunc(g.Route.Stages, func(s circulation.Stage) bool { return s.LeftOut == "" })
 	return asks && counted(g, nil).completable(1, nil)
+}
+
+func saidAllOf(acts []*circulation.Act) (all []string) {
+	for _, act := range acts {
+		all = append(all, said(*act))
+	}
+	return all
 }

@@ -13,19 +13,18 @@ type seats struct {
 // missing returns how many stamps or hands would be missing in the end if from this state on people stamped with their
 // own hands only, each where it helps most. Above 0 the gate could rest for ever. A channel is taken to have somebody
 // whose hand has not stamped.
-func (st *State) missing(g Gate) int {
-	r, more := g.Route, g.Route.Hands
+func (st *State) missing(r *Route) int {
 	used, open := st.hands(r), []*seats{}
-	more -= len(used)
-	for _, s := range st.Stages {
-		switch {
+	more := r.Hands - len(used)
+	for i := range st.Stages {
+		switch s := &st.Stages[i]; {
 		case s.Owed == 0:
 		case s.Mode == ModeChannel:
 			more -= s.Owed
 		default:
 			free := &seats{free: s.Owed}
-			for _, p := range s.People {
-				if !s.hasPrincipal(r, p) && !s.hasHand(r, p) {
+			for i := range s.People {
+				if p := &s.People[i]; !s.stamped(r, p, false) && !s.stamped(r, p, true) {
 					free.who = append(free.who, r.id(p))
 				}
 			}

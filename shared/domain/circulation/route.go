@@ -1,9 +1,6 @@
 package circulation
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Form is the form of routes and acts that this release reads and writes. A release that gives them another field,
 // kind or mode raises it: what has another form settles nothing and offers nothing.
@@ -60,57 +57,69 @@ type Person struct {
 }
 
 // id returns by what the route compares people; empty: the person has no row in the organisation.
-func (r *Route) id(p Person) string {
+func (r *Route) id(p *Person) string {
 	if r.Org == "" {
 		return p.User
 	}
 	return p.Person
 }
 
-// asks reports whether somebody is one of the askers, by account or by person.
-func (g *Gate) asks(p Person) bool {
-	return slices.ContainsFunc(g.Askers, func(a Person) bool {
-		return a.User == p.User || a.Person != "" && a.Person == p.Person
-	})
-}
+// same reports whether two are one person.
+func (r *Route) same(a, b *Person) bool { return r.id(a) == r.id(b) }
 
 // position returns where a person is in a list, or -1.
-func (r *Route) position(people []Person, p Person) int {
-	return slices.IndexFunc(people, func(other Person) bool { return r.same(other, p) })
+func (r *Route) position(people []Person, p *Person) int {
+	for i := range people {
+		if r.same(&people[i], p) {
+			return i
+		}
+	}
+	return -1
+}
+
+// asks reports whether somebody is one of the askers, by account or by person.
+func (g *Gate) asks(p *Person) bool {
+	for i := range g.Askers {
+		if a := &g.Askers[i]; a.User == p.User || a.Person != "" && a.Person == p.Person {
+			return true
+		}
+	}
+	return false
 }
 
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
-func open(g Gate) (st State, ok bool) {
+func open(g *Gate) (st State, ok bool) {
 	r := g.Route
 	if r == nil || r.Form != Form || r.Hands < 1 || g.Asked == "" || g.AskedAt.IsZero() || g.Hours < 1 {
 		return State{}, false
 	}
 	stamps := 0
-	for _, stage := range r.Stages {
-		s := StageState{Stage: stage, Owed: stage.Need}
-		s.People = nil
-		for _, p := range stage.People {
-			if r.id(p) != "" && !g.asks(p) && r.position(s.People, p) < 0 {
-				s.People = append(s.People, p)
-			}
+	st.Stages = make([]StageState, len(r.Stages))
+	for i := range r.Stages {
+		s := &st.Stages[i]
+		s.Stage = r.Stages[i]
+		if s.LeftOut != "" {
+			s.People = nil
+			continue
 		}
-		switch {
-		case stage.LeftOut != "":
-			s.Owed, s.People = 0, nil
-		case stage.Need < 1:
-			return State{}, false
-		case stage.Mode == ModePeople: // whether they are enough, missing says
-		case stage.Mode == ModeChannel && len(stage.People) == 0 && stage.Need == 1:
-		default:
+		if s.Need < 1 || s.Mode != ModePeople && (s.Mode != ModeChannel || len(s.People) > 0 || s.Need > 1) {
 			return State{}, false
 		}
+		s.People = r.asked(g, s.People)
+		s.Owed = s.Need
 		stamps += s.Owed
-		st.Stages = append(st.Stages, s)
-	}
-	if stamps > maxStamps {
-		return State{}, false
 	}
 	st.bytes = r.bytes()
-	st.enter(g, g.AskedAt)
-	return st, st.fits() && st.missing(g) == 0
+	st.enter(g, nil)
+	return st, stamps <= maxStamps && st.fits() && st.missing(r) == 0
+}
+
+// asked returns those of a stage's people who may stamp, each once.
+func (r *Route) asked(g *Gate, people []Person) (out []Person) {
+	for i := range people {
+		if p := &people[i]; r.id(p) != "" && !g.asks(p) && r.position(out, p) < 0 {
+			out = append(out, *p)
+		}
+	}
+	return out
 }

@@ -14,17 +14,17 @@ type State struct {
 	Present int      // number of the stage that is asked; 0: none
 	Settled bool     // all stages have the stamps that they need
 	Last    *Act     // the act that settled or ended it
-	Stands  []Act    // who put whom in whose place
+	Stands  []*Act   // who put whom in whose place
 	Refused *Refusal // why an act, or the route, makes no sense; then nothing stands and nothing is offered
 
 	acts, bytes int
-	backs       []Act // the newest take-backs, each until its stamp is given again
+	backs       []*Act // the newest take-backs, each until its stamp is given again
 }
 
 // StageState is where a stage stands. Its People are those who are asked now: without askers, with successors.
 type StageState struct {
 	Stage
-	Stamps             []Act // that stand
+	Stamps             []*Act // that stand
 	Owed               int
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 }
@@ -46,11 +46,11 @@ func (st *State) Asked() *StageState {
 }
 
 // Owes returns who owes the present stage a stamp. It is empty for a channel's stage, which names nobody.
-func (st *State) Owes(g Gate) (people []Person) {
+func (st *State) Owes(g *Gate) (people []Person) {
 	if s := st.Asked(); s != nil {
-		for _, p := range s.People {
-			if !s.hasPrincipal(g.Route, p) {
-				people = append(people, p)
+		for i := range s.People {
+			if !s.stamped(g.Route, &s.People[i], false) {
+				people = append(people, s.People[i])
 			}
 		}
 	}
@@ -58,37 +58,44 @@ func (st *State) Owes(g Gate) (people []Person) {
 }
 
 // Stamps returns the stamps that stand, stage by stage.
-func (st *State) Stamps() (acts []Act) {
-	for _, s := range st.Stages {
-		acts = append(acts, s.Stamps...)
+func (st *State) Stamps() (acts []*Act) {
+	for i := range st.Stages {
+		acts = append(acts, st.Stages[i].Stamps...)
 	}
 	return acts
 }
 
-func (s *StageState) hasHand(r *Route, p Person) bool {
-	return slices.ContainsFunc(s.Stamps, func(act Act) bool { return r.same(act.Hand, p) })
-}
-
-func (s *StageState) hasPrincipal(r *Route, p Person) bool {
-	return slices.ContainsFunc(s.Stamps, func(act Act) bool { return r.same(act.Principal, p) })
+// stamped reports whether somebody is the principal, or else the hand, of a stamp that stands.
+func (s *StageState) stamped(r *Route, p *Person, hand bool) bool {
+	for _, act := range s.Stamps {
+		who := &act.Principal
+		if hand {
+			who = &act.Hand
+		}
+		if r.same(who, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // hands returns the people whose hands gave the stamps that stand.
 func (st *State) hands(r *Route) (ids []string) {
-	for _, s := range st.Stages {
-		for _, act := range s.Stamps {
-			if id := r.id(act.Hand); !slices.Contains(ids, id) {
-				ids = append(ids, id)
-			}
+	for _, act := range st.Stamps() {
+		if id := r.id(&act.Hand); !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// enter makes the first stage that owes something the present one, from this time on unless it was already; later
-// stages are closed. If none owes anything, the gate is settled.
-func (st *State) enter(g Gate, at time.Time) {
-	was := st.Present
+// enter makes the first stage that owes something the present one, since this act (nil: since the gate asks) unless it
+// was already; later stages are closed. If none owes anything, the act settled the gate.
+func (st *State) enter(g *Gate, by *Act) {
+	was, at := st.Present, g.AskedAt
+	if by != nil {
+		at = by.At
+	}
 	st.Present = 0
 	for i := range st.Stages {
 		switch s := &st.Stages[i]; {
@@ -100,12 +107,14 @@ func (st *State) enter(g Gate, at time.Time) {
 			if st.Present == was {
 				continue
 			}
-			opened, by := at, at.Add(time.Duration(g.Hours)*time.Hour)
-			if last := g.AskedAt.Add(mostTime); by.After(last) {
-				by = last
+			decideBy := at.Add(time.Duration(g.Hours) * time.Hour)
+			if last := g.AskedAt.Add(mostTime); decideBy.After(last) {
+				decideBy = last
 			}
-			s.OpenedAt, s.DecideBy = &opened, &by
+			s.OpenedAt, s.DecideBy = &at, &decideBy
 		}
 	}
-	st.Settled = st.Present == 0
+	if st.Settled = st.Present == 0; st.Settled {
+		st.Last = by
+	}
 }

@@ -57,9 +57,9 @@ func TestEachStageHasItsOwnTime(t *testing.T) {
 func TestWhatStandsIsRead(t *testing.T) {
 	g := gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "C", "D"))
 	st := walked(g, of(stamp, "A", 1), successor("X", "B", "E", 1), instead(stamp, "Z", "E", 1))
-	expect.Same(t, saidAll(st.Stamps()), []string{"stamp of A for A at 1", "stamp of Z for E at 1"})
-	expect.Same(t, saidAll(st.Stands), []string{"stand of X for X at 1 B>E"})
-	expect.Same(t, st.Owes(g), people("C", "D"))
+	expect.Same(t, saidAllOf(st.Stamps()), []string{"stamp of A for A at 1", "stamp of Z for E at 1"})
+	expect.Same(t, saidAllOf(st.Stands), []string{"stand of X for X at 1 B>E"})
+	expect.Same(t, st.Owes(&g), people("C", "D"))
 	expect.That(t, st.Last == nil && st.Present == 2 && st.Asked().Owed == 1 && st.Ended() == "", "%+v", st)
 
 	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(stamp, "D", 2))

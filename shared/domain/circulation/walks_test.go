@@ -51,7 +51,7 @@ func standsOf(g circulation.Gate) stands {
 	if s := st.Asked(); s != nil {
 		out.Owed = &s.Owed
 	}
-	for _, p := range st.Owes(g) {
+	for _, p := range st.Owes(&g) {
 		out.Owes = append(out.Owes, p.User)
 	}
 	for _, s := range st.Stages {
