@@ -1,7 +1,6 @@
 package aggregate
 
 import (
-	"maps"
 	"strings"
 
 	"ringi/shared/domain/circulation"
@@ -60,38 +59,54 @@ func (g *Gate) Given() []Stamp {
 
 // Settlement is what the Change that settled a gate under a rule notes of it in the head.
 type Settlement struct {
+	Gate     string `json:"gate"`      // key of its row
 	Hash     string `json:"hash"`      // Gate.Asked
 	ActsHash string `json:"acts_hash"` // of all acts
 }
 
-// Decides returns ErrOnRoute if a gate under a rule may not have the status that it has by now: it waits only with a
-// route, is approved only if that is settled, and rejected only if somebody ended it. An approved gate is noted in the
-// head, in the place of the last one of its type.
-func (h *Head) Decides(key string, g *Gate) error {
-	if !g.Ruled() {
-		return nil
+// Settle notes in the head what settled a gate under a rule, in the place of the last one of its type. It returns
+// ErrOnRoute if Walk doesn't call the gate settled.
+func (h *Head) Settle(key string, g *Gate) error {
+	if st := circulation.Walk(g.Circulating()); !st.Settled {
+		return ErrOnRoute
 	}
-	st := circulation.Walk(g.Circulating())
-	switch g.Status {
-	case PendingApproval:
-		if g.Terms.Rule == nil || st.Refused != nil {
-			return ErrOnRoute
+	typ, _, _ := strings.Cut(key, "#")
+	settled := []Settlement{{key, g.Asked, circulation.Hash(g.Acts)}}
+	for _, other := range h.Settled {
+		if !strings.HasPrefix(other.Gate, typ+"#") {
+			settled = append(settled, other)
 		}
-	case Rejected:
-		if st.Ended() == "" {
-			return ErrOnRoute
+	}
+	h.Settled = settled
+	return nil
+}
+
+// noted returns what the head notes of a gate, or the zero value.
+func (h *Head) noted(key string) (n Settlement) {
+	for _, s := range h.Settled {
+		if s.Gate == key {
+			n = s
 		}
-	case Approved:
-		if !st.Settled {
-			return ErrOnRoute
-		}
-		typ, _, _ := strings.Cut(key, "#")
-		settled := map[string]Settlement{key: {g.Asked, circulation.Hash(g.Acts)}}
-		maps.Copy(settled, h.Settled)
-		maps.DeleteFunc(settled, func(other string, _ Settlement) bool {
-			return other != key && strings.HasPrefix(other, typ+"#")
-		})
-		h.Settled = settled
+	}
+	return n
+}
+
+// OnRoute returns ErrOnRoute if a gate under a rule may not have the status that a Change gives it: it waits only with
+// a route, is approved only as Settle noted it, and rejected only by its last act. It doesn't walk, so that a function
+// which decides no such gate need not be able to.
+func (h *Head) OnRoute(key string, g *Gate) error {
+	may := true
+	switch {
+	case !g.Ruled():
+	case g.Status == PendingApproval:
+		may = g.Terms.Rule != nil && g.Route != nil
+	case g.Status == Approved:
+		may = g.Asked != "" && h.noted(key).Hash == g.Asked
+	case g.Status == Rejected:
+		may = len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Ends()
+	}
+	if !may {
+		return ErrOnRoute
 	}
 	return nil
 }
@@ -100,10 +115,10 @@ func (h *Head) Decides(key string, g *Gate) error {
 // knows it as one under a rule. Of a gate under a rule the head proves the acts, and sum, circulation.Sum of what is
 // about to be done, that this is what was asked.
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
-	noted, there := h.Settled[key]
+	noted := h.noted(key)
 	if !g.Ruled() {
-		return !there
+		return noted.Gate == ""
 	}
 	st := circulation.Walk(g.Circulating())
-	return g.Status == Approved && st.Settled && g.Asked == sum && noted == Settlement{sum, circulation.Hash(g.Acts)}
+	return g.Status == Approved && st.Settled && g.Asked == sum && noted == Settlement{key, sum, circulation.Hash(g.Acts)}
 }

@@ -49,6 +49,9 @@ type Delegation struct {
 	Rev int    `json:"rev"`
 }
 
+// Ends reports whether the act ends its gate without a settlement.
+func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == Deny }
+
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
 	whole := act.Form == Form && r.id(&act.Hand) != "" && r.id(&act.Principal) != ""

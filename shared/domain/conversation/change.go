@@ -80,8 +80,8 @@ func (c *change) move(x *Action, to ActionStatus, fill func(n *Action)) *Action 
 	n.Status = to
 	fill(&n)
 	if n.Gate.Status != x.Gate.Status {
-		if err := c.Head.Decides(x.Key(), &n.Gate); err != nil {
-			c.Fail(fmt.Errorf("action %s: %w", x.ActionID, err))
+		if err := c.Head.OnRoute(x.Key(), &n.Gate); err != nil {
+			c.Fail(err)
 		}
 	}
 	c.Put(&n)

@@ -46,7 +46,7 @@ func TestAClaimLooksAgainAtAnActionUnderARule(t *testing.T) {
 				x.Gate = expect.Value(x.Gate.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who,
 					Principal: who, At: tb.now, Stage: i + 1, Hash: x.Gate.Asked, Surface: "slack"}))(t)
 			}
-			expect.NoError(t, tb.head.Decides(x.Key(), &x.Gate))
+			expect.NoError(t, tb.head.Settle(x.Key(), &x.Gate))
 		})
 		return tb
 	}

@@ -58,7 +58,10 @@ func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 	routed(a, &p)
 	moved := func(to aggregate.GateStatus, users ...string) (aggregate.Change, error) {
 		c := a.begin(s.now)
-		c.moveGate(&p, to, func(n Gated) { stampedBy(t, n.gate(), users...) })
+		c.moveGate(&p, to, func(n Gated) {
+			stampedBy(t, n.gate(), users...)
+			_ = c.Head.Settle(p.Key(), n.gate()) // moveGate asks for the note
+		})
 		return c.done()
 	}
 	_, err := moved(aggregate.Approved, suzuki)
@@ -66,8 +69,8 @@ func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 	_, err = moved(aggregate.Rejected, suzuki)
 	expect.Fails(t, err, aggregate.ErrOnRoute, "rejected by nobody")
 	c := expect.Value(moved(aggregate.Approved, suzuki, tanaka))(t)
-	noted := c.Head.Common().Settled[p.Key()]
-	expect.That(t, noted.Hash == p.Asked && noted.ActsHash != "", "the head notes %+v", noted)
+	noted := c.Head.Common().Settled
+	expect.That(t, len(noted) == 1 && noted[0].Gate == p.Key() && noted[0].Hash == p.Asked && noted[0].ActsHash != "", "the head notes %+v", noted)
 }
 
 // underRule makes rows that were approved as ever into those of gates under a rule, as settled along their routes.
@@ -79,7 +82,7 @@ func underRule(t testing.TB, s *story, rows ...Gated) {
 		routed(s.load(), n)
 		stampedBy(t, g, suzuki, tanaka)
 		g.Status = aggregate.Approved
-		expect.NoError(t, s.head.Decides(n.Key(), g))
+		expect.NoError(t, s.head.Settle(n.Key(), g))
 		s.rows[n.Key()] = n
 	}
 }

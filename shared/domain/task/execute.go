@@ -338,8 +338,8 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	g.ID = a.rowID(g.Key(), c.Now)
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
-	if err := c.Head.Decides(g.Key(), &g.Gate); err != nil { // no release opens a step's gate under a rule yet
-		c.Fail(fmt.Errorf("%s: %w", g.Key(), err))
+	if err := c.Head.OnRoute(g.Key(), &g.Gate); err != nil { // no release opens a step's gate under a rule yet
+		c.Fail(err)
 	}
 	n := *e
 	n.CurrentStep = order // while people are asked, the row itself says so

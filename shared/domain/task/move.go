@@ -18,8 +18,8 @@ func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)
 		fill(n)
 	}
 	n.gate().Status = to
-	if err := c.Head.Decides(row.Key(), n.gate()); err != nil {
-		c.Fail(fmt.Errorf("%s: %w", row.Key(), err))
+	if err := c.Head.OnRoute(row.Key(), n.gate()); err != nil {
+		c.Fail(err)
 	}
 	c.Put(n)
 }

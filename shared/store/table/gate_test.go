@@ -38,7 +38,7 @@ func settledProcess(t testing.TB) *task.Process {
 func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
 	p := settledProcess(t)
 	var head task.Head
-	expect.NoError(t, head.Decides(p.Key(), &p.Gate))
+	expect.NoError(t, head.Settle(p.Key(), &p.Gate))
 	it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
 	read := expect.Value(table.UnpackAs[*task.Process](it))(t)
 	expect.Same(t, read.Gate, p.Gate)
@@ -72,7 +72,7 @@ func TestAHeadThatNotesGatesIsSmall(t *testing.T) {
 		Requester: "U0123456789", Newest: "99 TASK=2 PROMPT#0001=5 PROCESS#0001=9 EXECUTION#0001#001=12 GATE#0001#001#02=88"},
 		TaskID: "01JQ8X0000000000000000TASK", Noted: task.StatusRunning, NotedRev: 98}
 	for _, key := range []string{task.ProcessKey(1), task.GateKey(1, 1, 2)} {
-		expect.NoError(t, head.Decides(key, &p.Gate))
+		expect.NoError(t, head.Settle(key, &p.Gate))
 	}
 	n := table.SizeOf(expect.Value(table.Pack("head", "TASK#01JQ8X0000000000000000TENA#01JQ8X0000000000000000TASK", aggregate.HeadKey, &head))(t))
 	expect.That(t, len(head.Settled) == 2 && n < 1024, "a head that notes %d gates has %d bytes", len(head.Settled), n)
