@@ -66,6 +66,8 @@ func TestAnActLeavesTheVerdict(t *testing.T) {
 	old := aggregate.Gate{Status: aggregate.PendingApproval}
 	old = old.Approved(aggregate.Actor{Type: aggregate.ActorUser, ID: "A"}, "hash", opened)
 	expect.That(t, !old.Ruled() && old.Stamped() && len(old.Given()) == 1 && old.ApprovedBy == "A", "%+v", old)
+	old.Stamps[0].Withdrawn = &opened
+	expect.That(t, !old.Stamped(), "a stamp that was taken back counts")
 	old = aggregate.Gate{}.Approved(aggregate.System(), "hash", opened)
 	expect.That(t, !old.Stamped() && old.ApprovedAt != nil, "the system stamps: %+v", old)
 }

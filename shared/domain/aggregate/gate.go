@@ -33,6 +33,8 @@ type Stamp struct {
 	At         time.Time `json:"at"`
 	Surface    Surface   `json:"surface"`
 	Hash       string    `json:"hash"` // hash of the stamped content
+	// Withdrawn is when the stamp was taken back. No release wrote it; a stamp that has it doesn't count.
+	Withdrawn *time.Time `json:"withdrawn,omitempty"`
 }
 
 // Surface says where a person decides.
@@ -45,7 +47,7 @@ const (
 
 // Stamped reports whether a person stamped the gate without a rule.
 func (g *Gate) Stamped() bool {
-	return slices.ContainsFunc(g.Stamps, func(s Stamp) bool { return s.By != "" })
+	return slices.ContainsFunc(g.Stamps, func(s Stamp) bool { return s.By != "" && s.Withdrawn == nil })
 }
 
 // Approved returns a gate without a rule with a person's stamp on the content with this hash, and the verdict. The

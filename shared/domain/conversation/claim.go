@@ -87,7 +87,7 @@ func (a *Aggregate) approved(x *Action) bool {
 		return x.mayGoUnasked() && x.Rule != "" && x.Gate.ApprovedAt != nil && !x.Gate.Ruled()
 	case x.ApprovedBy == ApprovedByUser:
 		for _, s := range x.Gate.Stamps {
-			if s.Hash != x.Payload.Hash() {
+			if s.Withdrawn == nil && s.Hash != x.Payload.Hash() {
 				return false
 			}
 		}
