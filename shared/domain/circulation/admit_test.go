@@ -10,11 +10,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-const (
-	stamp = circulation.Stamp
-	back  = circulation.TakeBack
-)
-
 // organised returns the gate as if an organisation stood: the key of user U is of person p-u, and B has a second
 // account, B2.
 func organised(g circulation.Gate) circulation.Gate {
@@ -65,72 +60,92 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		act  circulation.Act
 		why  circulation.Why
 	}{
-		"the first stage's stamp":         {g, of(stamp, "A", 1), ""},
-		"a kind of a later release":       {g, of("question", "A", 1), circulation.WhyUnknown},
-		"a form of a later release":       {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Form = 2 }), circulation.WhyUnknown},
-		"nobody's hand":                   {g, of(stamp, "", 1), circulation.WhyUnknown},
-		"for nobody":                      {g, instead(stamp, "Z", "", 1), circulation.WhyUnknown},
-		"a stamp with a successor":        {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.For = &a.Hand }), circulation.WhyUnknown},
-		"a stamp with somebody put in":    {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.To = &a.Hand }), circulation.WhyUnknown},
-		"a successor of nobody":           {g, changed(successor("X", "A", "F", 1), func(a *circulation.Act) { a.For = nil }), circulation.WhyUnknown},
-		"no successor":                    {g, changed(successor("X", "A", "F", 1), func(a *circulation.Act) { a.To = nil }), circulation.WhyUnknown},
-		"a successor without an account":  {g, successor("X", "A", "", 1), circulation.WhyUnknown},
-		"a successor put in for another":  {g, changed(successor("X", "A", "F", 1), func(a *circulation.Act) { a.Principal = person("Y") }), circulation.WhyUnknown},
+		"the first stage's stamp":   {g, of(stamp, "A", 1), ""},
+		"a kind of a later release": {g, of("question", "A", 1), circulation.WhyUnknown},
+		"a form of a later release": {g, changed(of(stamp, "A", 1), func(a *act) { a.Form = 2 }),
+			circulation.WhyUnknown},
+		"nobody's hand": {g, of(stamp, "", 1), circulation.WhyUnknown},
+		"for nobody":    {g, instead(stamp, "Z", "", 1), circulation.WhyUnknown},
+		"a stamp with a successor": {g, changed(of(stamp, "A", 1), func(a *act) { a.For = &a.Hand }),
+			circulation.WhyUnknown},
+		"a stamp with somebody put in": {g, changed(of(stamp, "A", 1), func(a *act) { a.To = &a.Hand }),
+			circulation.WhyUnknown},
+		"a successor of nobody": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.For = nil }),
+			circulation.WhyUnknown},
+		"no successor": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.To = nil }),
+			circulation.WhyUnknown},
+		"a successor without an account": {g, successor("X", "A", "", 1), circulation.WhyUnknown},
+		"a successor put in for another": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.Principal = person("Y") }),
+			circulation.WhyUnknown},
 		"no such stage":                   {g, of(stamp, "A", 4), circulation.WhyUnknown},
 		"stage 0":                         {g, of(stamp, "A", 0), circulation.WhyUnknown},
-		"another content":                 {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Hash = "other" }), circulation.WhyHash},
+		"another content":                 {g, changed(of(stamp, "A", 1), func(a *act) { a.Hash = "other" }), circulation.WhyHash},
 		"the same stamp again":            {one, of(stamp, "A", 1), circulation.WhyAgain},
 		"the same stamp, a stage later":   {first, of(stamp, "A", 1), circulation.WhyAgain},
 		"the same stamp, when settled":    {settled, of(stamp, "E", 3), circulation.WhyAgain},
 		"the same take-back again":        {after(one, of(back, "A", 1)), of(back, "A", 1), circulation.WhyAgain},
 		"a take-back of the second stamp": {after(one, of(back, "A", 1), of(stamp, "A", 1)), of(back, "A", 1), ""},
-		"the same denial again":           {after(g, of(circulation.Deny, "A", 1)), of(circulation.Deny, "A", 1), circulation.WhyAgain},
+		"the same denial again":           {after(g, of(deny, "A", 1)), of(deny, "A", 1), circulation.WhyAgain},
 		"a successor who came back": {after(g, successor("X", "A", "F", 1), successor("X", "B", "A", 1)), successor("X", "A", "F", 1),
 			circulation.WhyTo},
 		"a successor who was replaced": {after(g, successor("X", "A", "F", 1), successor("X", "F", "G", 1)),
 			successor("X", "A", "F", 1), circulation.WhyFor},
-		"a successor at a stage left out later": {gateOf(1, desk("one", 1, "A"), left), successor("X", "F", "G", 2), circulation.WhyStage},
-		"another's denial after one":            {after(g, of(circulation.Deny, "A", 1)), of(circulation.Deny, "B", 1), circulation.WhyEnded},
-		"a denial for another after one": {after(g, instead(circulation.Deny, "Z", "A", 1)), instead(circulation.Deny, "Z", "B", 1),
+		"a successor at a stage left out later": {gateOf(1, desk("one", 1, "A"), left), successor("X", "F", "G", 2),
+			circulation.WhyStage},
+		"another's denial after one": {after(g, of(deny, "A", 1)), of(deny, "B", 1), circulation.WhyEnded},
+		"a denial for another after one": {after(g, instead(deny, "Z", "A", 1)), instead(deny, "Z", "B", 1),
 			circulation.WhyEnded},
-		"the same successor for another":     {after(g, successor("X", "A", "F", 1)), successor("X", "G", "F", 1), circulation.WhyFor},
-		"another successor for the same":     {after(g, successor("X", "A", "F", 1)), successor("X", "A", "B", 1), circulation.WhyFor},
-		"the same successor again":           {after(g, successor("X", "A", "F", 1)), successor("X", "A", "F", 1), circulation.WhyAgain},
-		"a stamp on a settled gate":          {settled, instead(stamp, "Z", "E", 3), circulation.WhySettled},
-		"the settling stamp taken back":      {settled, of(back, "E", 3), circulation.WhySettled},
-		"a stamp after a denial":             {after(g, of(circulation.Deny, "A", 1)), of(stamp, "B", 1), circulation.WhyEnded},
-		"another end after a denial":         {after(g, of(circulation.Deny, "A", 1)), of(circulation.SendBack, "A", 1), circulation.WhyEnded},
-		"a denial without a reason":          {g, changed(of(circulation.Deny, "A", 1), func(a *circulation.Act) { a.Text = "" }), circulation.WhyText},
-		"a text that is too long":            {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Text = strings.Repeat("あ", 1001) }), circulation.WhyText},
-		"a text as long as may be":           {g, changed(of(stamp, "A", 1), func(a *circulation.Act) { a.Text = strings.Repeat("あ", 1000) }), ""},
-		"an asker's hand":                    {g, instead(stamp, "Q", "A", 1), circulation.WhySelf},
-		"in an asker's place":                {g, instead(stamp, "A", "Q", 1), circulation.WhySelf},
-		"an asker put in":                    {g, successor("X", "A", "Q", 1), circulation.WhySelf},
-		"a stage that was left":              {first, of(stamp, "C", 1), circulation.WhyStage},
-		"a stage that is to come":            {g, of(stamp, "D", 2), circulation.WhyStage},
-		"a denial at a stage to come":        {g, of(circulation.Deny, "D", 2), circulation.WhyStage},
-		"another stage's person":             {g, of(stamp, "D", 1), circulation.WhyTurn},
-		"who is at no stage":                 {g, of(stamp, "Z", 1), circulation.WhyRoute},
-		"a denial from outside":              {g, of(circulation.Deny, "Z", 1), circulation.WhyRoute},
-		"a stand-in":                         {g, instead(stamp, "Z", "A", 1), ""},
-		"a stand-in without a delegation":    {g, changed(instead(stamp, "Z", "A", 1), func(a *circulation.Act) { a.Found.Delegation = nil }), circulation.WhyFound},
-		"a delegation that is nobody's row":  {g, changed(instead(stamp, "Z", "A", 1), func(a *circulation.Act) { a.Found.Delegation.Rev = 0 }), circulation.WhyFound},
-		"another's delegation":               {g, changed(instead(stamp, "Z", "A", 1), func(a *circulation.Act) { a.Found.Delegation.Key = "Z#B#2026" }), circulation.WhyFound},
-		"a stand-in's denial":                {g, instead(circulation.Deny, "Z", "A", 1), ""},
-		"somebody in the channel":            {skipping, inChannel(stamp, "Z", 2), ""},
-		"somebody not in the channel":        {skipping, of(stamp, "Z", 2), circulation.WhyFound},
-		"a stand-in in the channel":          {skipping, changed(instead(stamp, "Z", "Y", 2), func(a *circulation.Act) { a.Found.Channel = "C1" }), circulation.WhyFound},
-		"a stand-in for who has stamped":     {one, instead(stamp, "Z", "A", 1), circulation.WhyTwice},
-		"who has stamped for another":        {after(g, instead(stamp, "Z", "A", 1)), instead(stamp, "Z", "B", 1), circulation.WhyTwice},
-		"a denial by who has stamped":        {one, of(circulation.Deny, "A", 1), circulation.WhyTwice},
-		"the last hand that is needed":       {few, of(stamp, "A", 1), circulation.WhyHands},
-		"a stamp that leaves it":             {few, of(stamp, "B", 1), ""},
-		"a stand-in who is needed":           {gateOf(1, desk("both", 2, "A", "B")), instead(stamp, "A", "B", 1), circulation.WhyHands},
+		"the same successor for another": {after(g, successor("X", "A", "F", 1)), successor("X", "G", "F", 1),
+			circulation.WhyFor},
+		"another successor for the same": {after(g, successor("X", "A", "F", 1)), successor("X", "A", "B", 1),
+			circulation.WhyFor},
+		"the same successor again": {after(g, successor("X", "A", "F", 1)), successor("X", "A", "F", 1),
+			circulation.WhyAgain},
+		"a stamp on a settled gate":     {settled, instead(stamp, "Z", "E", 3), circulation.WhySettled},
+		"the settling stamp taken back": {settled, of(back, "E", 3), circulation.WhySettled},
+		"a stamp after a denial":        {after(g, of(deny, "A", 1)), of(stamp, "B", 1), circulation.WhyEnded},
+		"another end after a denial":    {after(g, of(deny, "A", 1)), of(sendBack, "A", 1), circulation.WhyEnded},
+		"a denial without a reason": {g, changed(of(deny, "A", 1), func(a *act) { a.Text = "" }),
+			circulation.WhyText},
+		"a text that is too long": {g, changed(of(stamp, "A", 1), func(a *act) { a.Text = strings.Repeat("あ", 1001) }),
+			circulation.WhyText},
+		"a text as long as may be": {g, changed(of(stamp, "A", 1), func(a *act) { a.Text = strings.Repeat("あ", 1000) }),
+			""},
+		"an asker's hand":             {g, instead(stamp, "Q", "A", 1), circulation.WhySelf},
+		"in an asker's place":         {g, instead(stamp, "A", "Q", 1), circulation.WhySelf},
+		"an asker put in":             {g, successor("X", "A", "Q", 1), circulation.WhySelf},
+		"a stage that was left":       {first, of(stamp, "C", 1), circulation.WhyStage},
+		"a stage that is to come":     {g, of(stamp, "D", 2), circulation.WhyStage},
+		"a denial at a stage to come": {g, of(deny, "D", 2), circulation.WhyStage},
+		"another stage's person":      {g, of(stamp, "D", 1), circulation.WhyTurn},
+		"who is at no stage":          {g, of(stamp, "Z", 1), circulation.WhyRoute},
+		"a denial from outside":       {g, of(deny, "Z", 1), circulation.WhyRoute},
+		"a stand-in":                  {g, instead(stamp, "Z", "A", 1), ""},
+		"a stand-in without a delegation": {g, changed(instead(stamp, "Z", "A", 1), func(a *act) { a.Found.Delegation = nil }),
+			circulation.WhyFound},
+		"a delegation that is nobody's row": {g, changed(instead(stamp, "Z", "A", 1), func(a *act) { a.Found.Delegation.Rev = 0 }),
+			circulation.WhyFound},
+		"another's delegation": {g, changed(instead(stamp, "Z", "A", 1), func(a *act) { a.Found.Delegation.Key = "Z#B#2026" }),
+			circulation.WhyFound},
+		"a stand-in's denial":         {g, instead(deny, "Z", "A", 1), ""},
+		"somebody in the channel":     {skipping, inChannel(stamp, "Z", 2), ""},
+		"somebody not in the channel": {skipping, of(stamp, "Z", 2), circulation.WhyFound},
+		"a stand-in in the channel": {skipping, changed(instead(stamp, "Z", "Y", 2), func(a *act) { a.Found.Channel = "C1" }),
+			circulation.WhyFound},
+		"a stand-in for who has stamped": {one, instead(stamp, "Z", "A", 1), circulation.WhyTwice},
+		"who has stamped for another": {after(g, instead(stamp, "Z", "A", 1)), instead(stamp, "Z", "B", 1),
+			circulation.WhyTwice},
+		"a denial by who has stamped":  {one, of(deny, "A", 1), circulation.WhyTwice},
+		"the last hand that is needed": {few, of(stamp, "A", 1), circulation.WhyHands},
+		"a stamp that leaves it":       {few, of(stamp, "B", 1), ""},
+		"a stand-in who is needed": {gateOf(1, desk("both", 2, "A", "B")), instead(stamp, "A", "B", 1),
+			circulation.WhyHands},
 		"a successor who is no further hand": {few, successor("X", "B", "A", 1), circulation.WhyTo},
-		"a successor whose hand is used":     {after(few, of(stamp, "B", 1)), successor("X", "A", "B", 2), circulation.WhyHands},
-		"a take-back of no stamp":            {one, of(back, "B", 1), circulation.WhyNothing},
-		"a take-back of another's stamp":     {one, instead(back, "B", "A", 1), circulation.WhyNothing},
-		"a take-back a stage later":          {first, of(back, "A", 1), ""},
+		"a successor whose hand is used": {after(few, of(stamp, "B", 1)), successor("X", "A", "B", 2),
+			circulation.WhyHands},
+		"a take-back of no stamp":        {one, of(back, "B", 1), circulation.WhyNothing},
+		"a take-back of another's stamp": {one, instead(back, "B", "A", 1), circulation.WhyNothing},
+		"a take-back a stage later":      {first, of(back, "A", 1), ""},
 		"a take-back again, a stage later": {after(gateOf(1, desk("one", 1, "A", "B"), desk("two", 1, "A"), desk("three", 1, "C")),
 			of(stamp, "A", 1), of(back, "A", 1), of(stamp, "B", 1), of(stamp, "A", 2)), of(back, "A", 1), circulation.WhyAgain},
 		"a take-back too late":              {after(first, of(stamp, "D", 2)), of(back, "A", 1), circulation.WhyNext},
@@ -148,15 +163,21 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"who was replaced":                  {after(g, successor("X", "A", "F", 1)), of(stamp, "A", 1), circulation.WhyRoute},
 		"a successor's stamp":               {after(g, successor("X", "A", "F", 1)), of(stamp, "F", 1), ""},
 
-		"a person of the organisation":          {org, by(of(stamp, "A", 1)), ""},
-		"who has no row there":                  {org, changed(by(of(stamp, "A", 1)), func(a *circulation.Act) { a.Hand.Person = "" }), circulation.WhyUnknown},
-		"without its version":                   {org, changed(by(of(stamp, "A", 1)), func(a *circulation.Act) { a.Found.Org = "" }), circulation.WhyFound},
-		"a successor without its version":       {org, changed(by(successor("X", "A", "F", 1)), func(a *circulation.Act) { a.Found.Org = "" }), circulation.WhyFound},
-		"a second account":                      {org, by(of(stamp, "B2", 1)), ""},
-		"a second account of who stamped":       {after(org, by(of(stamp, "B", 1))), by(instead(stamp, "B2", "C", 1)), circulation.WhyFound},
-		"a second account of an asker":          {org, by(of(stamp, "Q2", 1)), circulation.WhySelf},
-		"an asker's account of no person":       {org, changed(by(of(stamp, "Q", 1)), func(a *circulation.Act) { a.Hand.Person, a.Principal.Person = "p-a", "p-a" }), circulation.WhySelf},
-		"a second account as another principal": {after(org, by(of(stamp, "B", 1))), by(of(stamp, "B2", 1)), circulation.WhyAgain},
+		"a person of the organisation": {org, by(of(stamp, "A", 1)), ""},
+		"who has no row there": {org, changed(by(of(stamp, "A", 1)), func(a *act) { a.Hand.Person = "" }),
+			circulation.WhyUnknown},
+		"without its version": {org, changed(by(of(stamp, "A", 1)), func(a *act) { a.Found.Org = "" }),
+			circulation.WhyFound},
+		"a successor without its version": {org, changed(by(successor("X", "A", "F", 1)), func(a *act) { a.Found.Org = "" }),
+			circulation.WhyFound},
+		"a second account": {org, by(of(stamp, "B2", 1)), ""},
+		"a second account of who stamped": {after(org, by(of(stamp, "B", 1))), by(instead(stamp, "B2", "C", 1)),
+			circulation.WhyFound},
+		"a second account of an asker": {org, by(of(stamp, "Q2", 1)), circulation.WhySelf},
+		"an asker's account of no person": {org, changed(by(of(stamp, "Q", 1)), func(a *act) { a.Hand.Person, a.Principal.Person = "p-a", "p-a" }),
+			circulation.WhySelf},
+		"a second account as another principal": {after(org, by(of(stamp, "B", 1))), by(of(stamp, "B2", 1)),
+			circulation.WhyAgain},
 	} {
 		err := circulation.Admit(c.gate, circulation.Walk(c.gate), c.act)
 		refused, _ := errors.AsType[*circulation.Refusal](err)
@@ -174,49 +195,53 @@ func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
 		refused, _ := errors.AsType[*circulation.Refusal](circulation.Admit(g, circulation.Walk(g), act))
 		return *refused
 	}
-	expect.Same(t, said(of(stamp, "A", 2)), circulation.Refusal{Why: circulation.WhyStage, Stage: 1, Name: "課長", People: people("A", "C")})
-	expect.Same(t, said(of(stamp, "B", 1)), circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
-	expect.Same(t, said(instead(stamp, "Z", "C", 1)), circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
+	expect.Same(t, said(of(stamp, "A", 2)),
+		circulation.Refusal{Why: circulation.WhyStage, Stage: 1, Name: "課長", People: people("A", "C")})
+	expect.Same(t, said(of(stamp, "B", 1)),
+		circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
+	expect.Same(t, said(instead(stamp, "Z", "C", 1)),
+		circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
 	few := gateOf(3, desk("one", 1, "A", "B"), desk("two", 1, "A"), desk("three", 1, "C"))
 	g = few
-	expect.Same(t, said(of(stamp, "A", 1)), circulation.Refusal{Why: circulation.WhyHands, Stage: 1, Name: "one", People: people("A", "B"), Missing: 1})
+	expect.Same(t, said(of(stamp, "A", 1)),
+		circulation.Refusal{Why: circulation.WhyHands, Stage: 1, Name: "one", People: people("A", "B"), Missing: 1})
 }
 
 // What this release can't walk offers nothing, whatever was done, and nobody's act is admitted.
 func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
-	route := func(change func(g *circulation.Gate, r *circulation.Route)) circulation.Gate {
+	route := func(change func(g *gate, r *circulation.Route)) circulation.Gate {
 		g := gateOf(1, desk("one", 1, "A", "B"))
 		change(&g, g.Route)
 		return g
 	}
 	for name, g := range map[string]circulation.Gate{
-		"no route":              route(func(g *circulation.Gate, r *circulation.Route) { g.Route = nil }),
-		"a later form":          route(func(g *circulation.Gate, r *circulation.Route) { r.Form = 2 }),
-		"no form":               route(func(g *circulation.Gate, r *circulation.Route) { r.Form = 0 }),
-		"no stages":             route(func(g *circulation.Gate, r *circulation.Route) { r.Stages = nil }),
-		"all stages left out":   route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].LeftOut = "why" }),
-		"no hands":              route(func(g *circulation.Gate, r *circulation.Route) { r.Hands = 0 }),
-		"more hands than there": route(func(g *circulation.Gate, r *circulation.Route) { r.Hands = 2 }),
-		"a mode of later":       route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Mode = "read" }),
-		"a stage without need": route(func(g *circulation.Gate, r *circulation.Route) {
+		"no route":              route(func(g *gate, r *circulation.Route) { g.Route = nil }),
+		"a later form":          route(func(g *gate, r *circulation.Route) { r.Form = 2 }),
+		"no form":               route(func(g *gate, r *circulation.Route) { r.Form = 0 }),
+		"no stages":             route(func(g *gate, r *circulation.Route) { r.Stages = nil }),
+		"all stages left out":   route(func(g *gate, r *circulation.Route) { r.Stages[0].LeftOut = "why" }),
+		"no hands":              route(func(g *gate, r *circulation.Route) { r.Hands = 0 }),
+		"more hands than there": route(func(g *gate, r *circulation.Route) { r.Hands = 2 }),
+		"a mode of later":       route(func(g *gate, r *circulation.Route) { r.Stages[0].Mode = "read" }),
+		"a stage without need": route(func(g *gate, r *circulation.Route) {
 			r.Stages = append(r.Stages, r.Stages[0])
 			r.Stages[0].Need = 0
 		}),
-		"more than its people": route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Need = 3 }),
-		"a person twice": route(func(g *circulation.Gate, r *circulation.Route) {
+		"more than its people": route(func(g *gate, r *circulation.Route) { r.Stages[0].Need = 3 }),
+		"a person twice": route(func(g *gate, r *circulation.Route) {
 			r.Stages[0].Need, r.Stages[0].People = 2, people("A", "A")
 		}),
-		"only an asker":       route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].People = people("Q") }),
-		"a channel of people": route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Mode = circulation.ModeChannel }),
-		"a channel twice": route(func(g *circulation.Gate, r *circulation.Route) {
+		"only an asker":       route(func(g *gate, r *circulation.Route) { r.Stages[0].People = people("Q") }),
+		"a channel of people": route(func(g *gate, r *circulation.Route) { r.Stages[0].Mode = circulation.ModeChannel }),
+		"a channel twice": route(func(g *gate, r *circulation.Route) {
 			r.Stages[0] = channel("C")
 			r.Stages[0].Need = 2
 		}),
-		"no hash":          route(func(g *circulation.Gate, r *circulation.Route) { g.Asked = "" }),
-		"never asked":      route(func(g *circulation.Gate, r *circulation.Route) { g.AskedAt = time.Time{} }),
-		"no time":          route(func(g *circulation.Gate, r *circulation.Route) { g.Hours = 0 }),
-		"too many stamps":  route(func(g *circulation.Gate, r *circulation.Route) { r.Stages = crowd(101) }),
-		"too many bytes":   route(func(g *circulation.Gate, r *circulation.Route) { r.Stages[0].Name = strings.Repeat("a", 100<<10) }),
+		"no hash":          route(func(g *gate, r *circulation.Route) { g.Asked = "" }),
+		"never asked":      route(func(g *gate, r *circulation.Route) { g.AskedAt = time.Time{} }),
+		"no time":          route(func(g *gate, r *circulation.Route) { g.Hours = 0 }),
+		"too many stamps":  route(func(g *gate, r *circulation.Route) { r.Stages = crowd(101) }),
+		"too many bytes":   route(func(g *gate, r *circulation.Route) { r.Stages[0].Name = strings.Repeat("a", 100<<10) }),
 		"an act of nobody": after(gateOf(1, desk("one", 1, "A")), of(stamp, "Z", 1)),
 		"acts of a later release": after(gateOf(1, desk("one", 1, "A")), of(stamp, "A", 1),
 			of("question", "A", 1)),
@@ -224,7 +249,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 		st := circulation.Walk(g)
 		expect.That(t, st.Refused != nil && !st.Settled && st.Present == 0 && st.Owes(&g) == nil && st.Stamps() == nil,
 			"%s: %+v", name, st)
-		for _, act := range []circulation.Act{of(stamp, "A", 1), of(circulation.Deny, "A", 1), of(back, "A", 1)} {
+		for _, act := range []circulation.Act{of(stamp, "A", 1), of(deny, "A", 1), of(back, "A", 1)} {
 			expect.That(t, circulation.Admit(g, st, act) != nil, "%s: %s", name, act.Kind)
 		}
 	}

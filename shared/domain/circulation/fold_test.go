@@ -38,7 +38,7 @@ func gates() map[string]circulation.Gate {
 func everyAct() (acts []circulation.Act) {
 	for stage := 1; stage <= 2; stage++ {
 		for _, hand := range []string{"A", "B", "C", "D", "Q"} {
-			for _, kind := range []circulation.Kind{circulation.Stamp, circulation.TakeBack, circulation.SendBack, circulation.Deny} {
+			for _, kind := range []circulation.Kind{stamp, back, sendBack, deny} {
 				acts = append(acts, inChannel(kind, hand, stage))
 				for _, principal := range []string{"A", "B", "C", "Q"} {
 					if principal != hand && (hand != "C" || principal == "A") {
@@ -50,8 +50,8 @@ func everyAct() (acts []circulation.Act) {
 		for _, to := range []string{"A", "B", "D", "Q", "X"} {
 			acts = append(acts, successor("X", "A", to, stage), successor("A", "A", to, stage), successor("X", "D", to, stage))
 		}
-		odd := []circulation.Act{of(circulation.Stamp, "A", stage), of("later", "A", stage), of(circulation.Stamp, "A", stage),
-			of(circulation.Stamp, "A", stage), instead(circulation.Stamp, "D", "A", stage), instead(circulation.Deny, "D", "A", stage)}
+		odd := []act{of(stamp, "A", stage), of("later", "A", stage), of(stamp, "A", stage),
+			of(stamp, "A", stage), instead(stamp, "D", "A", stage), instead(deny, "D", "A", stage)}
 		odd[0].Hash, odd[2].Form, odd[4].Found.Delegation, odd[5].Found.Delegation = "other", 2, nil, nil
 		acts = append(acts, odd...)
 	}
@@ -167,10 +167,10 @@ func drawn(r *rand.Rand) circulation.Gate {
 // drawnAct draws an act, mostly one that makes sense at the present stage.
 func drawnAct(r *rand.Rand, st circulation.State) circulation.Act {
 	one := func(of ...string) string { return of[r.IntN(len(of))] }
-	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack,
-		circulation.TakeBack, circulation.Stand, circulation.Stand, circulation.SendBack, circulation.Deny, "later"}
+	kinds := []circulation.Kind{stamp, stamp, stamp, stamp, back,
+		back, circulation.Stand, circulation.Stand, sendBack, deny, "later"}
 	kind, stage, hand := kinds[r.IntN(len(kinds))], max(st.Present, 1), one("A", "B", "C", "D", "E", "F", "Q")
-	if (kind == circulation.SendBack || kind == circulation.Deny) && r.IntN(4) > 0 { // else hardly any walk is long
+	if (kind == sendBack || kind == deny) && r.IntN(4) > 0 { // else hardly any walk is long
 		kind = circulation.Stamp
 	}
 	if r.IntN(5) == 0 {

@@ -39,7 +39,7 @@ func counted(g circulation.Gate, acts []circulation.Act) *oracle {
 		switch act.Kind {
 		case circulation.Stamp:
 			o.given[key]++
-		case circulation.TakeBack:
+		case back:
 			o.given[key]--
 		case circulation.Stand:
 			o.on[key[0]][act.For.User]--
@@ -166,7 +166,7 @@ func (before *oracle) lets(act circulation.Act) bool {
 		return !before.full(act.Stage) && before.stage(act.Stage).Mode == circulation.ModePeople && own &&
 			act.Hand != *act.For && act.Hand != *act.To && !before.at[n][act.For.User] && *act.For != *act.To &&
 			before.on[n][act.For.User] == 1 && before.on[n][act.To.User] == 0
-	case circulation.TakeBack:
+	case back:
 		return true
 	}
 	if act.Stage != before.present() || before.at[n][act.Principal.User] {
@@ -181,9 +181,9 @@ func (before *oracle) lets(act circulation.Act) bool {
 // alone says whether an act is one that somebody may make at all.
 func alone(g circulation.Gate, act circulation.Act) bool {
 	d := act.Found.Delegation
-	needs := act.Hand != act.Principal && act.Kind != circulation.TakeBack
+	needs := act.Hand != act.Principal && act.Kind != back
 	fits := d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, act.Hand.User+"#"+act.Principal.User+"#")
-	kinds := []circulation.Kind{circulation.Stamp, circulation.TakeBack, circulation.SendBack, circulation.Deny, circulation.Stand}
+	kinds := []circulation.Kind{stamp, back, sendBack, deny, circulation.Stand}
 	return slices.Contains(kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.Asked && act.Stage >= 1 && act.Stage <= len(g.Route.Stages) &&
 		act.Hand.User != "Q" && act.Principal.User != "Q" && (!needs || fits)
 }

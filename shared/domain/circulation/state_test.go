@@ -64,8 +64,8 @@ func TestWhatStandsIsRead(t *testing.T) {
 
 	st = walked(g, of(stamp, "A", 1), of(stamp, "B", 1), of(stamp, "D", 2))
 	expect.That(t, st.Settled && st.Last.Hand == person("D") && st.Last.At.Equal(opened.Add(3*time.Hour)) && st.Ended() == "", "%+v", st)
-	st = walked(g, of(stamp, "A", 1), of(circulation.SendBack, "B", 1))
-	expect.That(t, !st.Settled && st.Ended() == circulation.SendBack && st.Last.Hand == person("B"), "%+v", st)
+	st = walked(g, of(stamp, "A", 1), of(sendBack, "B", 1))
+	expect.That(t, !st.Settled && st.Ended() == sendBack && st.Last.Hand == person("B"), "%+v", st)
 }
 
 // Admit changes neither the gate nor the state that it is given.
@@ -73,7 +73,7 @@ func TestAStateIsNeverChanged(t *testing.T) {
 	g := after(gateOf(2, desk("one", 2, "A", "B", "C"), desk("two", 1, "C", "D")), of(stamp, "A", 1), of(stamp, "B", 1))
 	st := circulation.Walk(g)
 	was := stateOf(st)
-	for _, act := range []circulation.Act{of(stamp, "D", 2), of(back, "A", 1), successor("X", "C", "E", 2), of(circulation.Deny, "C", 2)} {
+	for _, act := range []act{of(stamp, "D", 2), of(back, "A", 1), successor("X", "C", "E", 2), of(deny, "C", 2)} {
 		expect.NoError(t, circulation.Admit(g, st, act))
 		expect.Is(t, stateOf(st), was)
 	}
@@ -96,7 +96,7 @@ func TestStampsAndEndsAlwaysFit(t *testing.T) {
 	second := successor("X", g.Route.Stages[0].People[1].User, "F", 1)
 	expect.Is(t, why(then(g, second), successor("X", "F", "G", 1)), circulation.WhyBounds)
 	for _, p := range g.Route.Stages[0].People[1:] {
-		expect.Is(t, why(g, of(circulation.Deny, p.User, 1)), "")
+		expect.Is(t, why(g, of(deny, p.User, 1)), "")
 		expect.Is(t, why(g, of(stamp, p.User, 1)), "")
 		g = then(g, of(stamp, p.User, 1))
 	}
@@ -128,8 +128,9 @@ func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 		expect.Is(t, why(g, act), "")
 		texts += len(act.Text)
 		g = then(g, act)
-		deny := changed(of(circulation.Deny, p.User, 1), func(a *circulation.Act) { a.Text = strings.Repeat("𩸽", circulation.MaxText) })
-		n := len(expect.Value(json.Marshal([]any{g.Route, g.Acts, deny}))(t))
+		end := of(deny, p.User, 1)
+		end.Text = strings.Repeat("𩸽", circulation.MaxText)
+		n := len(expect.Value(json.Marshal([]any{g.Route, g.Acts, end}))(t))
 		expect.Must(t, n <= 96<<10, "with an end it has %d bytes", n)
 	}
 	expect.That(t, circulation.Walk(g).Settled && texts > 8<<10, "texts of %d bytes", texts)
@@ -138,7 +139,7 @@ func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 
 func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
 	acts := after(gateOf(1), of(stamp, "A", 1), successor("X", "A", "B", 1)).Acts
-	same := append([]circulation.Act{}, acts...)
+	same := append([]act{}, acts...)
 	same[0].At = same[0].At.In(time.FixedZone("JST", 9*3600)).Add(999 * time.Microsecond)
 	expect.Is(t, circulation.Hash(same), circulation.Hash(acts))
 	same[1].Text = "another reason"

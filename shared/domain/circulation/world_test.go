@@ -10,6 +10,18 @@ import (
 
 const asked = "the hash of what is asked"
 
+type (
+	act  = circulation.Act
+	gate = circulation.Gate
+)
+
+const (
+	stamp    = circulation.Stamp
+	back     = circulation.TakeBack
+	sendBack = circulation.SendBack
+	deny     = circulation.Deny
+)
+
 var opened = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 
 func person(user string) circulation.Person { return circulation.Person{User: user} }

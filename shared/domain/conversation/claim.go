@@ -98,5 +98,6 @@ func (a *Aggregate) approved(x *Action) bool {
 
 // sum returns what the stamps on an action under a rule are on.
 func (x *Action) sum() string {
-	return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, "action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash())
+	g := &x.Gate
+	return circulation.Sum(g.Terms.Rule, g.Route, "action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash())
 }

@@ -284,8 +284,8 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits, else the error for whoever tries to decide now: ErrDecided,
-// ErrOnRoute or ErrNotFound.
+// Undecided returns nil while the action with this id waits, else the error for whoever tries to decide now:
+// ErrDecided, ErrOnRoute or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	x, err := a.decidable(id)
 	if err != nil {

@@ -31,11 +31,11 @@ func (a *Aggregate) sum(row Gated) string {
 		if prompt == nil || a.Request == nil {
 			return ""
 		}
-		return circulation.Sum(g.Terms.Rule, g.Route, "steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(),
-			a.Request.Text)
+		return circulation.Sum(g.Terms.Rule, g.Route, "steps", a.Head.TaskID, strconv.Itoa(row.Version),
+			prompt.Content, row.hash(), a.Request.Text)
 	case *StepGate:
-		return circulation.Sum(g.Terms.Rule, g.Route, "step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
-			row.StepID, row.hash())
+		return circulation.Sum(g.Terms.Rule, g.Route, "step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion),
+			strconv.Itoa(row.Attempt), row.StepID, row.hash())
 	}
 	return ""
 }
