@@ -97,6 +97,8 @@ func TestWhyAnActIsRefused(t *testing.T) {
 			circulation.WhyEnded},
 		"the same successor for another": {after(g, successor("X", "A", "F", 1)), successor("X", "G", "F", 1),
 			circulation.WhyFor},
+		"the same successor by another": {after(g, successor("X", "A", "F", 1)), successor("Y", "A", "F", 1),
+			circulation.WhyFor},
 		"another successor for the same": {after(g, successor("X", "A", "F", 1)), successor("X", "A", "B", 1),
 			circulation.WhyFor},
 		"the same successor again": {after(g, successor("X", "A", "F", 1)), successor("X", "A", "F", 1),
