@@ -233,8 +233,10 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 		"a person twice": route(func(g *gate, r *circulation.Route) {
 			r.Stages[0].Need, r.Stages[0].People = 2, people("A", "A")
 		}),
-		"only an asker":       route(func(g *gate, r *circulation.Route) { r.Stages[0].People = people("Q") }),
-		"a channel of people": route(func(g *gate, r *circulation.Route) { r.Stages[0].Mode = circulation.ModeChannel }),
+		"only an asker":        route(func(g *gate, r *circulation.Route) { r.Stages[0].People = people("Q") }),
+		"people without a row": route(func(g *gate, r *circulation.Route) { r.Org = "v7" }),
+		"a mode of nobody":     route(func(g *gate, r *circulation.Route) { r.Stages[0].Mode, r.Stages[0].People = "read", nil }),
+		"a channel of people":  route(func(g *gate, r *circulation.Route) { r.Stages[0].Mode = circulation.ModeChannel }),
 		"a channel twice": route(func(g *gate, r *circulation.Route) {
 			r.Stages[0] = channel("C")
 			r.Stages[0].Need = 2

@@ -119,7 +119,7 @@ func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 		act := instead(stamp, "Z"+p.User, p.User, 1)
 		act.Found.Delegation.Key += strings.Repeat("0", 67) // as long as a stamp without a text is taken to be
 		without := act
-		if act.Text = strings.Repeat("𩸽", 200); why(g, act) != "" {
+		if act.Text = strings.Repeat("𩸽", circulation.MaxText); why(g, act) != "" {
 			expect.Is(t, why(g, act), circulation.WhyBounds)
 			act = without
 			without.Found.Delegation = &circulation.Delegation{Key: act.Found.Delegation.Key + strings.Repeat("0", 8<<10), Rev: 1}
