@@ -78,3 +78,8 @@ func TestAnActionIsApprovedOnlyAsItsRouteSays(t *testing.T) {
 	_, err := c.done()
 	expect.Fails(t, err, aggregate.ErrOnRoute)
 }
+
+func TestAnActionSaysSinceWhenItAsks(t *testing.T) {
+	_, x := pending(t, ShellCommand)
+	expect.That(t, x.Gate.AskedAt != nil && x.Gate.AskedAt.Equal(x.CreatedAt), "it asks since %v", x.Gate.AskedAt)
+}

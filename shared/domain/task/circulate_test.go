@@ -135,3 +135,22 @@ func TestNoStepsGateOpensUnderARuleWithoutARoute(t *testing.T) {
 	s.rows[e.Key()] = &e
 	s.refused(s.openGate, aggregate.ErrOnRoute)
 }
+
+func TestAGateSaysSinceWhenItAsks(t *testing.T) {
+	asked := func(s *story, row Gated) {
+		t.Helper()
+		at, last := row.gate().AskedAt, s.load().Head.ChangedAt
+		expect.That(t, at != nil && at.Equal(last), "%s asks since %v, not since %v", row.Key(), at, last)
+	}
+	s := waitingPrompt(t)
+	asked(s, s.load().Prompt())
+	s = waitingProcess(t)
+	asked(s, s.load().Process())
+	s = checked(t)
+	s.do(s.openGate)
+	a := s.load()
+	asked(s, a.GateOf(a.Execution(), 2))
+	s = contested(t)
+	s.do(s.pick(person(suzuki)))
+	asked(s, s.load().Prompt())
+}
