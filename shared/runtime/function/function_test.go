@@ -129,13 +129,3 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	expect.That(t, errors.Is(err, context.Canceled), "%v", err)
 	expect.Same(t, 1, len(*asked))
 }
-
-func TestLambdaIsInTheFunctionsOwnRegion(t *testing.T) {
-	for region, want := range map[string]string{
-		"ap-northeast-1": "https://lambda.ap-northeast-1.amazonaws.com",
-		"us-gov-west-1":  "https://lambda.us-gov-west-1.amazonaws.com",
-		"cn-north-1":     "https://lambda.cn-north-1.amazonaws.com.cn",
-	} {
-		expect.Same(t, want, endpoint(aws.Config{Region: region}))
-	}
-}
