@@ -23,6 +23,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/function"
+	"ringi/shared/store/bucket"
 )
 
 // refusal is an error response of AWS in the form of the service's protocol.
@@ -106,6 +107,10 @@ func calls() map[string]func(context.Context, aws.Config) error {
 		"a function": func(ctx context.Context, c aws.Config) error {
 			return function.At(c, "f").Call(ctx, nil, new(struct{}))
 		},
+		"a bucket": func(ctx context.Context, c aws.Config) error {
+			_, err := bucket.At(c, "b").Get(ctx, "k", 1)
+			return err
+		},
 		"S3": func(ctx context.Context, c aws.Config) error {
 			_, err := s3.NewFromConfig(c, func(o *s3.Options) { o.UsePathStyle = true }).GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String("b"), Key: aws.String("k")})
 			return err
@@ -184,6 +189,10 @@ func TestWhatAWSRefusesForGood(t *testing.T) {
 		{"S3", restXML(400, "RequestTimeout"), errorclass.Unavailable},
 		{"S3", restXML(409, "OperationAborted"), errorclass.Unavailable},
 		{"S3", restXML(503, "SlowDown"), errorclass.Unavailable},
+		{"a bucket", restXML(403, "AccessDenied"), errorclass.Internal},
+		{"a bucket", restXML(404, "NoSuchKey"), errorclass.Internal},
+		{"a bucket", restXML(409, "OperationAborted"), errorclass.Unavailable},
+		{"a bucket", restXML(503, "SlowDown"), errorclass.Unavailable},
 		{"S3, without a body", refusal{status: 403}, errorclass.Internal},
 		{"S3, without a body", refusal{status: 503}, errorclass.Unavailable},
 		{"STS", queryXML(403, "AccessDenied"), errorclass.Internal},
