@@ -58,6 +58,20 @@ func TestOnlyCallersOfTheSandboxLinkTheClientOfLambda(t *testing.T) {
 	expect.Same(t, []string{"run-action", "run-round"}, links)
 }
 
+// The functions that Slack waits for read and store objects by shared/store/bucket. The SDK's client of S3 is a tenth of
+// their binaries.
+func TestFunctionsThatSlackWaitsForLinkNoClientOfS3(t *testing.T) {
+	waitsFor := []string{"ringi/functions/receive-event", "ringi/functions/receive-interaction"}
+	found := 0
+	for _, p := range expect.Value(packages())(t) {
+		if slices.Contains(waitsFor, p.ImportPath) {
+			found++
+			expect.That(t, !slices.Contains(p.Deps, "github.com/aws/aws-sdk-go-v2/service/s3"), "%s links it", p.ImportPath)
+		}
+	}
+	expect.Is(t, found, len(waitsFor))
+}
+
 // Somebody waits for the console's start: expressions are compiled when they are first needed (shared/words/lazy).
 func TestTheConsoleCompilesNoExpressionAtItsStart(t *testing.T) {
 	compiled := regexp.MustCompile(`(?m)^(?:var )?\s?\w+ += regexp\.MustCompile.*`)

@@ -25,12 +25,11 @@ import (
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/large"
 )
 
 // contested returns a handler with the sample's teams.
 func contested(w *pipelinetest.World) (*Handler, *contests.Store) {
-	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), large.Store{S3: w.S3(), Bucket: w.Bucket})
+	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), w.Results())
 	h := handler(w, &modeltest.Demo{})
 	h.Contests, h.Workspace = all, func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Workspace{FS: sample.Sample()}, nil

@@ -17,12 +17,11 @@ import (
 	"ringi/shared/model/opening"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Models: opening.Models{Instead: "demo"}, Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Models: opening.Models{Instead: "demo"}, Now: w.Now, Prompts: w.Results().Prompts}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {

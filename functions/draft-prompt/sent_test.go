@@ -26,7 +26,6 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/store/large"
 )
 
 // unwilling is a model that reads the complete request and then refuses.
@@ -54,7 +53,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 	kept := func(t *testing.T, w *pipelinetest.World, u *aggregate.Use) {
 		t.Helper()
 		expect.Must(t, u.Sent != nil, "the usage names no prompt")
-		body, err := large.Store{S3: w.S3(), Bucket: w.Bucket}.Open(t.Context(), w.Ref, *u.Sent)
+		body, err := w.Results().Open(t.Context(), w.Ref, *u.Sent)
 		if err != nil || !strings.Contains(string(body), pipelinetest.Text) || len(body) != u.Sent.Bytes || !strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))) {
 			t.Errorf("%+v, %v: %s", u.Sent, err, body)
 		}

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
@@ -52,8 +52,8 @@ func benchmarkCall(b *testing.B, people int) {
 		Prompts: []*task.Prompt{{}}, Processes: []*task.Process{{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1}, step}}}, Executions: []*task.Execution{e},
 		Steps: []*task.StepResult{{ProcessVersion: 1, Attempt: 1, Order: 1, StepID: "step-1", Status: task.StepCompleted, Result: &attendance}},
 	}
-	bucket := s3.New(s3.Options{Region: "us-east-1", HTTPClient: taken{}, Credentials: aws.AnonymousCredentials{}})
-	h := &Handler{Results: large.Store{S3: bucket, Bucket: "bucket"}, Tools: tools, Catalog: catalog, Now: time.Now}
+	cfg := aws.Config{Region: "us-east-1", HTTPClient: taken{}, Credentials: aws.AnonymousCredentials{}}
+	h := &Handler{Results: large.Open(cfg, config.Results{ResultsBucket: "bucket"}), Tools: tools, Catalog: catalog, Now: time.Now}
 	j := &job{Handler: h, results: &remembering{Results: h.Results}}
 	for b.Loop() {
 		_, arguments, err := j.prepare(b.Context(), a, j.fill(b.Context(), a, step), found{spec: spec, catalog: catalog})

@@ -20,7 +20,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/large"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
@@ -93,7 +92,7 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	}))(t)
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
-		Store: w.StoreOverTransport(), Results: large.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
+		Store: w.StoreOverTransport(), Results: w.Results(), Tools: w.tools, Catalog: catalog,
 		Open: func(string) (model.Wire, error) { return model.Demonstration{}, nil },
 		Approvable: func(ctx context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
 			return w.asking.Somebody(ctx, workspace{}, o, s, time.Now(), asker)

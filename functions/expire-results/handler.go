@@ -6,12 +6,12 @@ import (
 	"log/slog"
 
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 )
 
 // Results deletes results that are older than their tenant's retention time.
 type Results interface {
-	Expire(ctx context.Context) (large.Expired, error)
+	Expire(ctx context.Context) (removal.Expired, error)
 }
 
 type Handler struct{ Results Results }

@@ -16,17 +16,18 @@ import (
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 	"ringi/shared/store/versions"
 )
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s := large.Store{S3: w.S3(), Bucket: w.Bucket}
+	s := w.Results()
 	prompt, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`))
 	expect.NoError(t, err)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
 	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
-	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store, Conversations: conversations.Of(w.Store.Of.Store),
+	h := &Handler{Results: removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store, Conversations: conversations.Of(w.Store.Of.Store),
 		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	expect.NoError(t, h.Handle(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
@@ -42,7 +43,7 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
 	h := expect.Value(newHandler(t.Context(), w.Config,
 		environment{config.Table{TableName: w.Table()}, config.Results{ResultsBucket: w.Bucket}}))(t)
-	r := h.Results.(large.Retention)
+	r := h.Results.(removal.Retention)
 	r.Now = func() time.Time { return time.Now().AddDate(3, 0, 0) }
 	h.Results = r
 	expect.NoError(t, h.Handle(t.Context()))
@@ -51,11 +52,11 @@ func TestFilesThatNoConversationNeedsExpire(t *testing.T) {
 }
 
 type ran struct {
-	large.Expired
+	removal.Expired
 	err error
 }
 
-func (r ran) Expire(context.Context) (large.Expired, error) { return r.Expired, r.err }
+func (r ran) Expire(context.Context) (removal.Expired, error) { return r.Expired, r.err }
 
 func TestARunSaysHowLateItIs(t *testing.T) {
 	down := errors.New("down")
@@ -64,9 +65,9 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 		want string // the metric's value; empty: unknown
 	}{
 		"nothing is late":                   {ran{}, `"ExpireLag":0`},
-		"an hour late":                      {ran{Expired: large.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
+		"an hour late":                      {ran{Expired: removal.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
 		"nothing could be looked at":        {ran{err: down}, ""},
-		"an hour late, and one tenant down": {ran{large.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
+		"an hour late, and one tenant down": {ran{removal.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
 	} {
 		var err error
 		out := metrictest.Printed(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 	"ringi/shared/store/tasks"
 )
 
@@ -26,7 +26,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	all := kinds.Open(cfg, env.Table)
-	return &Handler{Results: large.Retention{
-		Results: large.Open(cfg, env.Results), Rows: tasks.Of(all), Conversations: conversations.Of(all), Now: time.Now,
+	return &Handler{Results: removal.Retention{
+		Bucket: removal.Open(cfg, env.Results), Rows: tasks.Of(all), Conversations: conversations.Of(all), Now: time.Now,
 	}}, nil
 }

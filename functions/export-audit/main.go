@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/exports"
-	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -31,7 +31,7 @@ type rows struct {
 func rowsOf(s *tasks.Store) rows { return rows{s, exports.Of(s.Table())} }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	bucket := large.Open(cfg, env.Results)
-	return &Handler{Rows: rowsOf(tasks.Open(cfg, env.Table)), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now,
-		MaxRows: maxRows}, nil
+	pathStyle := func(o *s3.Options) { o.UsePathStyle = true }
+	return &Handler{Rows: rowsOf(tasks.Open(cfg, env.Table)), S3: s3.NewFromConfig(cfg, pathStyle),
+		Bucket: env.ResultsBucket, Now: time.Now, MaxRows: maxRows}, nil
 }

@@ -17,12 +17,11 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/store/large"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now,
-		Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+		Prompts: w.Results().Prompts}
 }
 
 func TestExtractTask(t *testing.T) {

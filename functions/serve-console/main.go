@@ -76,7 +76,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		},
 		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
 		Outbound: strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
-		Exports: audit.Function(cfg, env.ExportAudit, results), Begin: contest.Function(cfg, env.BeginContest),
+		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
 		Agents: conversation.Function(cfg, env.AnswerMessage),
 		Links:  slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},

@@ -23,11 +23,13 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 	"ringi/shared/store/table"
 	"ringi/shared/store/versions"
 )
@@ -61,7 +63,7 @@ func talks(t *testing.T, w *pipelinetest.World, thread string) *talk {
 	rows.Now = w.Now
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1",
 		Text: "secret words"}
-	k := &talk{World: w, rows: rows, results: large.Store{S3: w.S3(), Bucket: w.Bucket}, ref: in.Ref(), in: in}
+	k := &talk{World: w, rows: rows, results: w.Results(), ref: in.Ref(), in: in}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in,
 		conversation.Opening{AgentID: "codex", IdleDays: 7}, w.Now()))(t)))
 	propose := func(n int) *conversation.Action {
@@ -187,7 +189,7 @@ func (k *talk) sweeps(calls int) (made int) {
 	d.left.Store(int64(calls))
 	cfg.HTTPClient, cfg.Retryer = &http.Client{Transport: d}, func() aws.Retryer { return aws.NopRetryer{} }
 	all := store.New(dynamodb.NewFromConfig(cfg), k.Table(), kinds.All()...)
-	bucket := large.Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: k.Bucket}
+	bucket := removal.Open(cfg, config.Results{ResultsBucket: k.Bucket})
 	h := &Handler{Store: all, Effects: k.Effects(), Erase: kinds.NewEraser(all, bucket), Now: k.Now}
 	h.Effects.Store = all
 	_ = h.Handle(context.Background()) // what it can't do the next one does

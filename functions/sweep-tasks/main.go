@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 )
 
 func main() {
@@ -29,7 +29,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store:   s,
 		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
-		Erase:   kinds.NewEraser(s, large.Open(cfg, env.Results)),
+		Erase:   kinds.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,
 	}, nil
 }

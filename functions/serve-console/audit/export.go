@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/function"
-	"ringi/shared/store/large"
 )
 
 // Exporter starts exports of the audit log and links to the finished files.
@@ -29,8 +28,10 @@ type exportAudit struct {
 	bucket   string
 }
 
-func Function(cfg aws.Config, name string, bucket large.Store) Exporter {
-	return exportAudit{function.At(cfg, name), s3.NewPresignClient(bucket.S3), bucket.Bucket}
+// Function returns the function with that name, which writes into that bucket.
+func Function(cfg aws.Config, name, bucket string) Exporter {
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	return exportAudit{function.At(cfg, name), s3.NewPresignClient(client), bucket}
 }
 
 // Begin invokes the function asynchronously; it returns before the file is written.

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -101,7 +99,8 @@ func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberS
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	execution = d.Load().Prompt().Contest.ExecutionID
-	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}), large.Store{S3: s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: s.BucketName})
+	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}),
+		large.Open(s.AWS, config.Results{ResultsBucket: s.BucketName}))
 	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
 	expect.NoError(t, err)
 	if record == nil {

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
-	"ringi/shared/store/large"
 	"ringi/shared/store/table"
 )
 
@@ -27,10 +26,18 @@ func (s *Store) Living(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
+// Objects are a conversation's objects outside of the table.
+type Objects interface {
+	// Erase deletes the objects below a prefix, except those in keep.
+	Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error)
+	// Below lists the keys below a prefix, except those in known.
+	Below(ctx context.Context, prefix string, known map[string]bool) (keys []string, err error)
+}
+
 // Erase deletes all of a conversation that is being forgotten, but its head and what was stamped: the rows of those
 // actions, and the objects that they name. It returns how many rows and objects it deleted. After an error, or a crash,
 // calling it again deletes the rest. When it returns 0 nothing is left.
-func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Ref) (deleted int, err error) {
+func (s *Store) Erase(ctx context.Context, results Objects, ref aggregate.Ref) (deleted int, err error) {
 	own := []string{conversation.Kind.Prefix, conversation.ActionsList, conversation.MessagesList}
 	var actions []string
 	stamped := map[string]bool{}
@@ -76,7 +83,7 @@ func (s *Store) Erase(ctx context.Context, results large.Store, ref aggregate.Re
 
 // left logs the copies that nobody stamped: the clicks that made them died, or were overtaken, before they committed.
 // They stay, because no role may delete where stamped payloads stand.
-func left(ctx context.Context, results large.Store, ref aggregate.Ref, stamped map[string]bool) error {
+func left(ctx context.Context, results Objects, ref aggregate.Ref, stamped map[string]bool) error {
 	keys, err := results.Below(ctx, conversation.StampedPrefix+ref.Tenant+"/"+ref.ID+"/", stamped)
 	for _, key := range keys {
 		slog.WarnContext(ctx, "a copy that nobody stamped stays", ref.Log(), "key", key)

@@ -16,7 +16,6 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
-	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -35,7 +34,7 @@ func All() aggregate.Kinds {
 type Eraser func(ctx context.Context, ref aggregate.Ref) (deleted int, err error)
 
 // NewEraser returns the Eraser of all kinds that are ever erased.
-func NewEraser(s *store.Store, results large.Store) Eraser {
+func NewEraser(s *store.Store, results conversations.Objects) Eraser {
 	talks := conversations.Of(s)
 	return func(ctx context.Context, ref aggregate.Ref) (int, error) {
 		if ref.Kind != conversation.Kind.Name {

@@ -2,23 +2,20 @@
 package large
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/config"
+	"ringi/shared/store/bucket"
 )
 
 const (
@@ -29,13 +26,16 @@ const (
 	MaxBytes = 8 << 20
 )
 
+// errAltered means an object whose content was changed after it was stored.
+var errAltered = errors.New("its content is not what its name says")
+
 // ErrTooLarge means a value over MaxBytes. Retrying does not help.
 var ErrTooLarge = fmt.Errorf("over the limit of %d bytes", MaxBytes)
 
 // Prefixes of the bucket's keys. Results and prompts may contain what people wrote, so they are deleted after
 // retain_results_days. Arguments are never deleted, like the audit log that says who approved them.
 const (
-	results   = "results/"
+	results   = ResultsPrefix
 	prompts   = conversation.PromptsPrefix
 	arguments = conversation.StampedPrefix
 	exports   = "exports/"  // of the audit log; the bucket deletes them
@@ -46,33 +46,32 @@ const (
 
 	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
 	workspaces = "workspaces/"
-	versions   = conversation.VersionsPrefix
-	attached   = conversation.AttachedPrefix
 )
+
+// ResultsPrefix is that of results' keys.
+const ResultsPrefix = "results/"
 
 // Prefixes are what the bucket's keys may begin with. Any other key begins with a tenant's id: an early release stored
 // it.
 var Prefixes = []string{results, prompts, arguments, exports, contests, turns, talks, workspaces}
 
-// reads is the folder of what agents read of files, which expires like prompts.
-const reads = "/reads/"
+// ReadsFolder is the folder of what agents read of files, which expires like prompts.
+const ReadsFolder = "/reads/"
 
 // ErrExpired means a value that was deleted after its tenant's retain_results_days.
 var ErrExpired = errors.New("the result has expired")
 
 // Store stores values in an S3 bucket.
 type Store struct {
-	S3     *s3.Client
-	Bucket string
+	Bucket *bucket.Bucket
 	// Living returns aggregate.ErrNotFound for a conversation that is being forgotten. It is asked after each object of a
 	// conversation was put, which is then deleted again; nil: nobody asks.
 	Living func(ctx context.Context, ref aggregate.Ref) error
 }
 
-// Open returns a function's store by its environment. It uses path-style addresses because a bucket's name need not
-// resolve as a host.
+// Open returns a function's store by its environment.
 func Open(cfg aws.Config, env config.Results) Store {
-	return Store{S3: s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: env.ResultsBucket}
+	return Store{Bucket: bucket.At(cfg, env.ResultsBucket)}
 }
 
 // Keep stores a result and returns its Blob. A value over MaxInline is stored in the bucket under the task's prefix,
@@ -104,8 +103,7 @@ func (s Store) inTime(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, 
 	if !errors.Is(late, aggregate.ErrNotFound) {
 		return b, nil
 	}
-	_, err = s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &b.S3Key})
-	return aggregate.Blob{}, errors.Join(late, err)
+	return aggregate.Blob{}, errors.Join(late, s.Bucket.Delete(ctx, b.S3Key))
 }
 
 // KeepContest is Keep for values of a contest, which are kept as long as its rows. Up to inline bytes are stored in the
@@ -128,7 +126,7 @@ func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessag
 
 // KeepReads is Keep for what an agent read of its conversation's files.
 func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	prefix := talks + strings.TrimSuffix(under(ref), "/") + reads
+	prefix := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder
 	b, err := s.keep(ctx, prefix, v, func() string { return "" })
 	return s.inTime(ctx, ref, b, err)
 }
@@ -136,27 +134,24 @@ func (s Store) KeepReads(ctx context.Context, ref aggregate.Ref, v json.RawMessa
 // KeepCallResult is KeepReads for what a tool returned. It is always stored in the bucket, since rows of approved actions
 // outlive their conversation.
 func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (aggregate.Blob, error) {
-	b, err := s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+reads, v, aggregate.Blob{})
+	b, err := s.put(ctx, talks+strings.TrimSuffix(under(ref), "/")+ReadsFolder, v, aggregate.Blob{})
 	return s.inTime(ctx, ref, b, err)
 }
 
 // Lend stores a file of a conversation as KeepReads does, and returns an address at which it can be read for some time.
 func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte,
 	during time.Duration) (address string, err error) {
-	key := talks + strings.TrimSuffix(under(ref), "/") + reads + aggregate.HashOf(string(file))
-	_, err = s.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(file)})
-	if err != nil {
+	key := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder + aggregate.HashOf(string(file))
+	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
 		return "", fmt.Errorf("keep a file: %w", err)
 	}
 	if _, err := s.inTime(ctx, ref, aggregate.Blob{S3Key: key}, nil); err != nil {
 		return "", err
 	}
-	r, err := s3.NewPresignClient(s.S3).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key},
-		s3.WithPresignExpires(during))
-	if err != nil {
+	if address, err = s.Bucket.Address(ctx, key, during); err != nil {
 		return "", fmt.Errorf("sign an address: %w", err)
 	}
-	return r.URL, nil
+	return address, nil
 }
 
 // Prompts returns a function that stores the prompts sent for a task. They are always stored in the bucket, named by
@@ -185,10 +180,7 @@ func (s Store) put(ctx context.Context, prefix string, v []byte, b aggregate.Blo
 		return b, fmt.Errorf("keep a value of %d bytes: %w", len(v), ErrTooLarge)
 	}
 	key := prefix + aggregate.HashOf(string(v)) + ".json"
-	_, err := s.S3.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &s.Bucket, Key: &key, Body: bytes.NewReader(v), ContentType: aws.String("application/json"),
-	})
-	if err != nil {
+	if err := s.Bucket.Put(ctx, key, "application/json", v); err != nil {
 		return b, fmt.Errorf("keep a value: %w", err)
 	}
 	b.S3Key = key
@@ -217,14 +209,15 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 	return v, err
 }
 
-// Copy copies an object if its content has the hash in its name.
+// Copy copies an object if its content has the hash in both names. It reads and stores the object, since S3's own copy
+// would take whatever is there by then.
 func (s Store) Copy(ctx context.Context, c aggregate.Copy) error {
+	if path.Base(c.To) != path.Base(c.From) {
+		return fmt.Errorf("copy %s to %s: %w", c.From, c.To, errAltered)
+	}
 	v, err := s.get(ctx, c.From)
 	if err != nil {
 		return fmt.Errorf("copy %s: %w", c.From, err)
-	}
-	if (aggregate.Blob{S3Key: c.To}).Hash() != aggregate.HashOf(string(v)) {
-		return fmt.Errorf("copy %s: its content is not what its name says", c.From)
 	}
 	_, err = s.put(ctx, strings.TrimSuffix(c.To, path.Base(c.To)), v, aggregate.Blob{})
 	return err
@@ -252,18 +245,16 @@ func Copying[A any](ctx context.Context, s Copier, decide aggregate.Decision[A])
 	}
 }
 
-// get reads an object. It returns ErrExpired for one that was deleted; arguments never are.
+// get reads an object and checks its content against the hash in its name. It returns ErrExpired for one that was
+// deleted; arguments never are.
 func (s Store) get(ctx context.Context, key string) (json.RawMessage, error) {
-	out, err := s.S3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.Bucket, Key: &key})
-	var gone *types.NoSuchKey
-	if errors.As(err, &gone) && !strings.HasPrefix(key, arguments) {
+	v, err := s.Bucket.Get(ctx, key, MaxBytes)
+	if bucket.Missing(err) && !strings.HasPrefix(key, arguments) {
 		return nil, fmt.Errorf("open a value: %w: %w", ErrExpired, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("open a value: %w", err)
+	if err == nil && (aggregate.Blob{S3Key: key}).Hash() != aggregate.HashOf(string(v)) {
+		err = errAltered
 	}
-	defer out.Body.Close()
-	v, err := io.ReadAll(io.LimitReader(out.Body, MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("open a value: %w", err)
 	}

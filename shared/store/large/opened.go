@@ -7,10 +7,9 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/store/bucket"
 )
 
 // Opened returns a copy of a task for drawing the card of one gate, given by its key or id. The arguments of that
@@ -22,8 +21,7 @@ func (s Store) Opened(ctx context.Context, a *task.Aggregate, gate string) (*tas
 			continue
 		}
 		v, err := s.Open(ctx, a.Ref(), g.Arguments)
-		var gone *types.NoSuchKey
-		if errors.As(err, &gone) || errors.Is(err, aggregate.ErrNotFound) {
+		if bucket.Missing(err) || errors.Is(err, aggregate.ErrNotFound) {
 			slog.WarnContext(ctx, "arguments are gone", "task_id", a.Head.TaskID, "gate", g.Key())
 			return a, nil
 		}

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 )
 
 // text is a JSON value of n bytes.
@@ -35,7 +36,7 @@ func opens(t *testing.T, s large.Store, w *pipelinetest.World, b aggregate.Blob,
 
 func TestResults(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s := large.Store{S3: w.S3(), Bucket: w.Bucket}
+	s := w.Results()
 	testKept(t, s, w)
 	testKeptOfContests(t, s, w)
 	testOpened(t, s, w)
@@ -58,19 +59,19 @@ func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
 	}
 	expect.NoError(t, copied(aggregate.Copy{From: b.S3Key, To: to}))
 	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
-	expect.Value(s.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &s.Bucket, Key: &b.S3Key}))(t)
+	expect.Value(w.S3().DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.Bucket, Key: &b.S3Key}))(t)
 	opens(t, s, w, b, v)
 	expect.Fails(t, copied(aggregate.Copy{From: b.S3Key, To: to}), large.ErrExpired)
 	other := "talks/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + key
-	expect.Value(s.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &s.Bucket, Key: &other,
+	expect.Value(w.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.Bucket, Key: &other,
 		Body: strings.NewReader("{}")}))(t)
 	expect.That(t, copied(aggregate.Copy{From: other, To: to}) != nil, "content that has another hash is copied")
 	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
-	if x, err := (large.Retention{Results: s, Rows: w.Store,
+	if x, err := (removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
 		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}).Expire(t.Context()); err != nil {
 		t.Errorf("payloads of conversations are taken for a tenant's: %+v, %v", x, err)
 	}
-	expect.Value(s.S3.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &s.Bucket, Key: &other}))(t)
+	expect.Value(w.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &w.Bucket, Key: &other}))(t)
 }
 
 func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {

@@ -21,7 +21,9 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -106,6 +108,11 @@ func (w *World) Runs() *sfn.Client { return sfn.NewFromConfig(w.Config) }
 // S3 returns an S3 client as a function has it.
 func (w *World) S3() *s3.Client {
 	return s3.NewFromConfig(w.Config, func(o *s3.Options) { o.UsePathStyle = true })
+}
+
+// Results returns the store of large values as a function has it.
+func (w *World) Results() large.Store {
+	return large.Open(w.Config, config.Results{ResultsBucket: w.Bucket})
 }
 
 // Effects returns a runner of effects.

@@ -1,4 +1,4 @@
-package large
+package removal
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 
 // Erase deletes every version of the objects below a prefix, except those whose keys are in keep, and returns how many
 // it deleted. Nobody can restore them from the bucket.
-func (s Store) Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error) {
-	for page, err := range s.versions(ctx, prefix) {
+func (b Bucket) Erase(ctx context.Context, prefix string, keep map[string]bool) (deleted int, err error) {
+	for page, err := range b.versions(ctx, prefix) {
 		if err != nil {
 			return deleted, fmt.Errorf("list what is to be deleted: %w", err)
 		}
 		page = slices.DeleteFunc(page, func(o types.ObjectIdentifier) bool { return keep[aws.ToString(o.Key)] })
-		n, err := (Retention{Results: s}).remove(ctx, page)
+		n, err := b.remove(ctx, page)
 		if deleted += n; err != nil {
 			return deleted, fmt.Errorf("delete objects: %w", err)
 		}
@@ -28,8 +28,8 @@ func (s Store) Erase(ctx context.Context, prefix string, keep map[string]bool) (
 }
 
 // Below lists the keys below a prefix, except those in known, also of objects that only have earlier versions.
-func (s Store) Below(ctx context.Context, prefix string, known map[string]bool) (keys []string, err error) {
-	for page, err := range s.versions(ctx, prefix) {
+func (b Bucket) Below(ctx context.Context, prefix string, known map[string]bool) (keys []string, err error) {
+	for page, err := range b.versions(ctx, prefix) {
 		if err != nil {
 			return keys, fmt.Errorf("list objects: %w", err)
 		}
@@ -43,10 +43,10 @@ func (s Store) Below(ctx context.Context, prefix string, known map[string]bool) 
 }
 
 // versions yields the versions and delete markers below a prefix, page by page.
-func (s Store) versions(ctx context.Context, prefix string) iter.Seq2[[]types.ObjectIdentifier, error] {
+func (b Bucket) versions(ctx context.Context, prefix string) iter.Seq2[[]types.ObjectIdentifier, error] {
 	return func(yield func([]types.ObjectIdentifier, error) bool) {
-		pages := s3.NewListObjectVersionsPaginator(s.S3, &s3.ListObjectVersionsInput{
-			Bucket: &s.Bucket, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
+		pages := s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
+			Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
 		})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)

@@ -1,4 +1,4 @@
-package large_test
+package removal_test
 
 import (
 	"context"
@@ -21,8 +21,12 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 	"ringi/shared/store/versions"
 )
+
+// text is a JSON value of n bytes.
+func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
 
 const day = 24 * time.Hour
 
@@ -50,7 +54,7 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 	return k.Store.Load(ctx, ref)
 }
 
-func (k *world) results() large.Store { return large.Store{S3: k.S3(), Bucket: k.Bucket} }
+func (k *world) bucket() removal.Bucket { return removal.Bucket{S3: k.S3(), Name: k.Bucket} }
 
 func (k *world) talks() *conversations.Store {
 	return conversations.New(k.Store.Table().DB, k.Store.Table().Name)
@@ -59,16 +63,16 @@ func (k *world) talks() *conversations.Store {
 // expire runs expire-results after the given time and returns how many objects it deleted.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(),
+	return expect.Value(removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
 		Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep stores a result and arguments of a task.
 func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
 	t.Helper()
-	of, err := k.results().Keep(t.Context(), ref, text(n))
+	of, err := k.Results().Keep(t.Context(), ref, text(n))
 	expect.NoError(t, err)
-	if arguments, err = k.results().KeepArguments(t.Context(), ref, text(n), nil); err != nil {
+	if arguments, err = k.Results().KeepArguments(t.Context(), ref, text(n), nil); err != nil {
 		t.Fatal(err)
 	}
 	return of, arguments
@@ -77,7 +81,7 @@ func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggr
 func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
-	prompt, err := k.results().Prompts(k.Ref)(t.Context(), text(10))
+	prompt, err := k.Results().Prompts(k.Ref)(t.Context(), text(10))
 	expect.NoError(t, err)
 	if n := k.expire(t, 401*day); n != 1 {
 		t.Errorf("of a task that still runs %d objects were deleted, want its prompt", n)
@@ -92,10 +96,10 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 		expect.Is(t, k.expire(t, tt.after), tt.want, "deleted after %s", tt.after)
 	}
 	for name, b := range map[string]aggregate.Blob{"result": of, "prompt": prompt} {
-		_, err := k.results().Open(t.Context(), k.Ref, b)
+		_, err := k.Results().Open(t.Context(), k.Ref, b)
 		expect.Fails(t, err, large.ErrExpired, "the %s", name)
 	}
-	if _, err := k.results().Open(t.Context(), k.Ref, arguments); err != nil {
+	if _, err := k.Results().Open(t.Context(), k.Ref, arguments); err != nil {
 		t.Errorf("the arguments: %v", err)
 	}
 }
@@ -106,7 +110,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	now := time.Now().Add(31 * day)
 	keep := func(id string) aggregate.Blob {
-		return expect.Value(k.results().Prompts(aggregate.Ref{Tenant: k.Ref.Tenant, ID: id})(t.Context(), text(10)))(t)
+		return expect.Value(k.Results().Prompts(aggregate.Ref{Tenant: k.Ref.Tenant, ID: id})(t.Context(), text(10)))(t)
 	}
 	var old []aggregate.Blob
 	for _, first := range []string{"00", "019", "01a", "5f", "ff"} {
@@ -115,7 +119,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 	young := keep(aggregate.Derive(now, "task"))
 	n := k.expire(t, 31*day)
 	expect.That(t, n == len(old), "%d deleted, want %d", n, len(old))
-	if _, err := k.results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]}, young); err != nil {
+	if _, err := k.Results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]}, young); err != nil {
 		t.Errorf("the younger task's: %v", err)
 	}
 }
@@ -123,7 +127,7 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, large.MaxInline+1)
-	if x, err := (large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(),
+	if x, err := (removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
 		Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
 		t.Errorf("%d deleted, %v", x.Deleted, err)
 	}
@@ -139,7 +143,7 @@ func TestExpiringIsBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	late := large.Retention{Results: k.results(), Rows: k, Conversations: k.talks(),
+	late := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: k.talks(),
 		Now: func() time.Time { return time.Now().Add(3 * day) }}
 	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
 		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
@@ -153,9 +157,7 @@ func TestExpiringIsBounded(t *testing.T) {
 func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
 	put := func(id, name string) aggregate.Blob {
-		key := k.Ref.Tenant + "/" + id + "/" + name + ".json"
-		expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
-		return blob(key)
+		return k.putOlder(t, id, `{"is":"`+name+`"}`)
 	}
 	of, orphan, asked, given, lost := put(k.Ref.ID, "result"), put(k.Ref.ID, "nobodys"), put(k.Ref.ID, "asked"), put(k.Ref.ID, "given"), put(aggregate.NewID(), "lost")
 	checked := pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}")
@@ -185,11 +187,11 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 		expect.That(t, n == tt.want, "%d deleted after %s, want %d", n, tt.after, tt.want)
 	}
 	for _, b := range []aggregate.Blob{of, orphan} {
-		_, err := k.results().Open(t.Context(), k.Ref, b)
+		_, err := k.Results().Open(t.Context(), k.Ref, b)
 		expect.Fails(t, err, large.ErrExpired, "the result %s", b.S3Key)
 	}
 	for _, b := range []aggregate.Blob{asked, given} {
-		_, err := k.results().Open(t.Context(), k.Ref, b)
+		_, err := k.Results().Open(t.Context(), k.Ref, b)
 		expect.That(t, err == nil, "the arguments %s: %v", b.S3Key, err)
 	}
 	if _, err := k.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &k.Bucket, Key: &lost.S3Key}); err != nil {
@@ -197,14 +199,18 @@ func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) 
 	}
 }
 
-func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 2, Preview: "{}"} }
+// putOlder stores a value as the early release did.
+func (k *world) putOlder(t *testing.T, id, v string) aggregate.Blob {
+	key := k.Ref.Tenant + "/" + id + "/" + aggregate.HashOf(v) + ".json"
+	in := &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader(v)}
+	expect.Value(k.S3().PutObject(t.Context(), in))(t)
+	return aggregate.Blob{S3Key: key, Bytes: len(v), Preview: "{}"}
+}
 
 // Objects that an early release stored under a common prefix can still be read.
 func TestOlderKeysAreRead(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t)}
-	key := k.Ref.Tenant + "/" + k.Ref.ID + "/old.json"
-	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
-	v, err := k.results().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
+	v, err := k.Results().Open(t.Context(), k.Ref, k.putOlder(t, k.Ref.ID, "{}"))
 	expect.That(t, err == nil && json.Valid(v), "%s, %v", v, err)
 }
 
@@ -261,7 +267,7 @@ func TestFilesThatAConversationNeedsNeverExpire(t *testing.T) {
 	}))(t)
 	expect.Is(t, k.expire(t, 31*day), 0, "deleted of a closed conversation that may be reopened")
 	rows.Now = func() time.Time { return now.Add(25 * time.Hour) }
-	forgotten := large.Retention{Results: k.results(), Rows: k, Conversations: rows,
+	forgotten := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: rows,
 		Now: func() time.Time { return now.Add(31 * day) }}
 	expect.Is(t, expect.Value(forgotten.Expire(t.Context()))(t).Deleted, 2,
 		"an archive and its manifest of a conversation that is forgotten")
@@ -301,12 +307,12 @@ func TestAttachmentsThatAConversationNeedsNeverExpire(t *testing.T) {
 func TestAFileIsLentByItsAddress(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
-	address := expect.Value(k.results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
+	address := expect.Value(k.Results().Lend(t.Context(), ref, []byte("PK\x00"), time.Minute))(t)
 	got := expect.Value(http.Get(address))(t)
 	defer got.Body.Close()
 	expect.Is(t, string(expect.Value(io.ReadAll(got.Body))(t)), "PK\x00", "the file")
 	expect.Is(t, k.expire(t, 31*day), 1, "what expires")
-	gone := k.results()
+	gone := k.Results()
 	gone.Living = func(context.Context, aggregate.Ref) error { return aggregate.ErrNotFound }
 	_, err := gone.Lend(t.Context(), ref, []byte("late"), time.Minute)
 	expect.Fails(t, err, aggregate.ErrNotFound)
@@ -340,7 +346,7 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 	old := expect.Value(s.Put(t.Context(), of, tree))(t)
 	anew := meanwhile{rows, func() { expect.Is(t, expect.Value(s.Put(t.Context(), of, tree))(t), old, "the version") }}
 	later := func() time.Time { return now.Add(31 * day) }
-	r := large.Retention{Results: k.results(), Rows: k, Conversations: anew, Now: later}
+	r := removal.Retention{Bucket: k.bucket(), Rows: k, Conversations: anew, Now: later}
 	expect.Is(t, expect.Value(r.Expire(t.Context()))(t).Deleted, 2, "old objects")
 	expect.Value(s.Get(t.Context(), of, old))(t)
 	expect.Value(s.Manifest(t.Context(), of, old))(t)
@@ -354,16 +360,16 @@ func TestFilesThatAreStoredAnewDontExpireWithTheOldOnes(t *testing.T) {
 func TestWhatAgentsReadExpires(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	ref := conversation.RefOf(k.Ref.Tenant, "0b1c2d3e-0000-4000-8000-000000000001")
-	small := expect.Value(k.results().KeepReads(t.Context(), ref, text(10)))(t)
-	large := expect.Value(k.results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
+	small := expect.Value(k.Results().KeepReads(t.Context(), ref, text(10)))(t)
+	large := expect.Value(k.Results().KeepReads(t.Context(), ref, text(large.MaxInline+1)))(t)
 	expect.That(t, small.S3Key == "" && strings.HasPrefix(large.S3Key, "talks/"+ref.Tenant+"/"+ref.ID+"/reads/") &&
 		large.Preview == "", "%+v, %+v", small, large)
 	other := "talks/" + ref.Tenant + "/" + ref.ID + "/payload.json"
 	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &other,
 		Body: strings.NewReader("{}")}))(t)
 	expect.Is(t, k.expire(t, 29*day), 0, "deleted before its time")
-	expect.Value(k.results().Open(t.Context(), ref, large))(t)
-	_, err := k.results().Open(t.Context(), conversation.RefOf(ref.Tenant, "another"), large)
+	expect.Value(k.Results().Open(t.Context(), ref, large))(t)
+	_, err := k.Results().Open(t.Context(), conversation.RefOf(ref.Tenant, "another"), large)
 	expect.Fails(t, err, aggregate.ErrNotFound)
 	expect.Is(t, k.expire(t, 31*day), 1, "deleted")
 	expect.Value(k.S3().GetObject(t.Context(), &s3.GetObjectInput{Bucket: &k.Bucket, Key: &other}))(t)

@@ -1,4 +1,4 @@
-package large_test
+package removal_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 )
 
 // slow is a bucket that lists five objects per page, and whose deadline passes after a few pages.
@@ -88,7 +88,7 @@ func TestOldPromptsOfContestsExpireHoweverManyYoungOnesThereAre(t *testing.T) {
 	deleted := 0
 	for range 200 {
 		b.left = 10
-		x, err := large.Retention{Results: large.Store{S3: client, Bucket: "results"}, Rows: &world{days: 400}, Now: time.Now}.Expire(hour{t.Context(), b})
+		x, err := removal.Retention{Bucket: removal.Bucket{S3: client, Name: "results"}, Rows: &world{days: 400}, Now: time.Now}.Expire(hour{t.Context(), b})
 		expect.NoError(t, err)
 		deleted += x.Deleted
 	}

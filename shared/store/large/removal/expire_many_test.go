@@ -1,4 +1,4 @@
-package large_test
+package removal_test
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/large"
+	"ringi/shared/store/large/removal"
 )
 
 // busy is a bucket with one result each of many tasks. Its calls take as long as S3's.
@@ -116,7 +116,7 @@ func TestOneRunDeletesWhatManyTasksLeft(t *testing.T) {
 			slices.Sort(b.keys[tenant])
 		}
 		client := s3.New(s3.Options{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: b, UsePathStyle: true})
-		r := large.Retention{Results: large.Store{S3: client, Bucket: "results"}, Rows: ended{}, Now: time.Now}
+		r := removal.Retention{Bucket: removal.Bucket{S3: client, Name: "results"}, Rows: ended{}, Now: time.Now}
 		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Second)
 		defer cancel()
 		began := time.Now()

@@ -1,10 +1,9 @@
-package large
+package removal
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"path"
@@ -22,6 +21,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/large"
 )
 
 const (
@@ -51,7 +51,7 @@ type Conversations interface {
 // don't sort by time: each run lists them from a random point, so that over time all are listed. Tenants are processed
 // in parallel, so that none uses up the time of the others. It never deletes files that a conversation still needs.
 type Retention struct {
-	Results       Store
+	Bucket        Bucket
 	Rows          Rows
 	Conversations Conversations
 	Now           func() time.Time
@@ -125,9 +125,10 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, under := range []string{results, prompts, versions, attached, talks, ""} {
-		pages := s3.NewListObjectsV2Paginator(r.Results.S3,
-			&s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &under, Delimiter: aws.String("/")})
+	for _, under := range []string{large.ResultsPrefix, conversation.PromptsPrefix, conversation.VersionsPrefix,
+		conversation.AttachedPrefix, conversation.TalksPrefix, ""} {
+		pages := s3.NewListObjectsV2Paginator(r.Bucket.S3,
+			&s3.ListObjectsV2Input{Bucket: &r.Bucket.Name, Prefix: &under, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {
@@ -135,7 +136,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if !slices.Contains(Prefixes, prefix) {
+				if !slices.Contains(large.Prefixes, prefix) {
 					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, under), "/"), under == ""})
 				}
 			}
@@ -150,7 +151,8 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 		return err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	if err := r.expireFrom(ctx, p, before, p.prefix, "", x); err != nil || !strings.HasPrefix(p.prefix, prompts) {
+	err = r.expireFrom(ctx, p, before, p.prefix, "", x)
+	if err != nil || !strings.HasPrefix(p.prefix, conversation.PromptsPrefix) {
 		return err
 	}
 	// Prompts of tasks have ids that sort by time. Ids of conversations and contests don't sort by time; where they
@@ -165,7 +167,7 @@ func (r Retention) expire(ctx context.Context, p place, x *run) error {
 
 // expireFrom deletes the old objects of one prefix after the key from, and up to upTo unless that is empty.
 func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
-	pages := r.Results.pages(p.prefix, from)
+	pages := r.Bucket.pages(p.prefix, from)
 	for last := false; !last && pages.more() && x.goesOn(ctx); {
 		page, err := pages.next(ctx)
 		if err != nil {
@@ -183,7 +185,7 @@ func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, fr
 			keys = append(keys, types.ObjectIdentifier{Key: &o.key, VersionId: o.version})
 			x.found(before.Sub(o.at))
 		}
-		gone, err := r.remove(ctx, keys)
+		gone, err := r.Bucket.remove(ctx, keys)
 		if x.deleted(gone); err != nil || done {
 			return err
 		}
@@ -229,16 +231,18 @@ func (r Retention) old(ctx context.Context, p place, page []stored,
 }
 
 // mayGo returns which of a task's old objects may be deleted: its prompts always, its results once it has ended, since
-// until then it may need them. Of what belongs to conversations only what was read may be deleted. Under a common prefix, arguments and all objects of a task without rows are kept.
+// until then it may need them. Of what belongs to conversations only what was read may be deleted. Under a common
+// prefix, arguments and all objects of a task without rows are kept.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
 	switch {
-	case strings.HasPrefix(p.prefix, prompts): // nothing reads old ones
+	case strings.HasPrefix(p.prefix, conversation.PromptsPrefix): // nothing reads old ones
 		return func(string) bool { return true }, nil
-	case strings.HasPrefix(p.prefix, versions), strings.HasPrefix(p.prefix, attached):
+	case strings.HasPrefix(p.prefix, conversation.VersionsPrefix),
+		strings.HasPrefix(p.prefix, conversation.AttachedPrefix):
 		return r.unneeded(ctx, conversation.RefOf(ref.Tenant, ref.ID))
 	}
-	if strings.HasPrefix(p.prefix, talks) {
-		return func(key string) bool { return strings.Contains(key, reads) }, nil
+	if strings.HasPrefix(p.prefix, conversation.TalksPrefix) {
+		return func(key string) bool { return strings.Contains(key, large.ReadsFolder) }, nil
 	}
 	if !p.together {
 		head, err := r.Rows.Head(ctx, ref)
@@ -281,19 +285,4 @@ func (r Retention) unneeded(ctx context.Context, ref aggregate.Ref) (func(key st
 		version, _, _ := strings.Cut(path.Base(key), ".")
 		return !slices.Contains(needed, version)
 	}, nil
-}
-
-func (r Retention) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {
-	if len(list) == 0 {
-		return 0, nil
-	}
-	out, err := r.Results.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &r.Results.Bucket, Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)}})
-	if err != nil {
-		return 0, err
-	}
-	if len(out.Errors) > 0 {
-		slog.WarnContext(ctx, "results not deleted", "count", len(out.Errors), "code", aws.ToString(out.Errors[0].Code))
-		return len(list) - len(out.Errors), fmt.Errorf("%d results were not deleted: %s", len(out.Errors), aws.ToString(out.Errors[0].Code))
-	}
-	return len(list), nil
 }

@@ -1,4 +1,4 @@
-package large
+package removal
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/domain/conversation"
 )
 
 // stored is an object as it was listed.
@@ -25,12 +27,12 @@ type pages struct {
 // pages returns the pages of the objects below a prefix, after the key from. Files of conversations, of which there is
 // no from, come with their versions: a command may make files anew whose old ones are just being deleted, and their
 // keys are the same.
-func (s Store) pages(prefix, from string) pages {
-	if strings.HasPrefix(prefix, versions) {
-		return s.latest(prefix)
+func (b Bucket) pages(prefix, from string) pages {
+	if strings.HasPrefix(prefix, conversation.VersionsPrefix) {
+		return b.latest(prefix)
 	}
-	list := s3.NewListObjectsV2Paginator(s.S3, &s3.ListObjectsV2Input{
-		Bucket: &s.Bucket, Prefix: &prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize),
+	list := s3.NewListObjectsV2Paginator(b.S3, &s3.ListObjectsV2Input{
+		Bucket: &b.Name, Prefix: &prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize),
 	})
 	return pages{list.HasMorePages, func(ctx context.Context) (out []stored, err error) {
 		page, err := list.NextPage(ctx)
@@ -44,9 +46,9 @@ func (s Store) pages(prefix, from string) pages {
 	}}
 }
 
-func (s Store) latest(prefix string) pages {
-	list := s3.NewListObjectVersionsPaginator(s.S3, &s3.ListObjectVersionsInput{
-		Bucket: &s.Bucket, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
+func (b Bucket) latest(prefix string) pages {
+	list := s3.NewListObjectVersionsPaginator(b.S3, &s3.ListObjectVersionsInput{
+		Bucket: &b.Name, Prefix: &prefix, MaxKeys: aws.Int32(pageSize),
 	})
 	return pages{list.HasMorePages, func(ctx context.Context) (out []stored, err error) {
 		page, err := list.NextPage(ctx)
