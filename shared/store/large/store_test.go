@@ -65,7 +65,11 @@ func testStamped(t *testing.T, s large.Store, w *pipelinetest.World) {
 	other := "talks/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + key
 	expect.Value(w.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.Bucket, Key: &other,
 		Body: strings.NewReader("{}")}))(t)
+	_, err = s.Open(t.Context(), w.Ref, aggregate.Blob{S3Key: other})
+	expect.That(t, err != nil, "content that has another hash is opened")
 	expect.That(t, copied(aggregate.Copy{From: other, To: to}) != nil, "content that has another hash is copied")
+	wrong := strings.TrimSuffix(to, key) + aggregate.HashOf("x") + ".json"
+	expect.That(t, copied(aggregate.Copy{From: to, To: wrong}) != nil, "an object is copied to another's name")
 	opens(t, s, w, aggregate.Blob{S3Key: to}, v)
 	if x, err := (removal.Retention{Bucket: removal.Bucket{S3: w.S3(), Name: w.Bucket}, Rows: w.Store,
 		Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}).Expire(t.Context()); err != nil {

@@ -1,5 +1,5 @@
-// Command dynamodb-secret-slack-kms-s3-models-mcp is a bare handler with clients of DynamoDB, Slack and its secret,
-// KMS, S3, the models' vendors and MCP.
+// Command dynamodb-secret-slack-kms-models-mcp is a bare handler with clients of DynamoDB, Slack and its secret, KMS,
+// the models' vendors and MCP.
 package main
 
 import (
@@ -8,7 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/bench/bare/handler"
@@ -17,8 +16,8 @@ import (
 )
 
 func main() {
-	handler.Start(handler.With(dynamodb.NewFromConfig), handler.With(kms.NewFromConfig), handler.With(s3.NewFromConfig),
-		llm.Clients, slack.Client, func(context.Context, aws.Config) (any, error) { return call, nil })
+	handler.Start(handler.With(dynamodb.NewFromConfig), handler.With(kms.NewFromConfig), llm.Clients,
+		slack.Client, func(context.Context, aws.Config) (any, error) { return call, nil })
 }
 
 func call(ctx context.Context) error {
