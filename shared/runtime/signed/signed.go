@@ -1,6 +1,6 @@
 // Package signed makes single requests of AWS's services. It signs and repeats them with the SDK's signer and retryer,
-// and returns errors as the SDK's clients do. It is for services of which functions need a few calls: their clients
-// prepare all shapes of their APIs at each start, and are a tenth of a small function's binary.
+// and returns errors as the SDK's clients do. It is for services of which functions need a few calls: their clients are
+// up to a tenth of a function's binary, and some prepare all shapes of their APIs at each start.
 package signed
 
 import (
