@@ -1,0 +1,121 @@
+package rules
+
+import "slices"
+
+// Conditions say which requests a rule takes: those that meet all of them. One that is absent is met by every request.
+type Conditions struct {
+	Kinds        []Kind        `json:"kinds,omitempty"`
+	Places       *Places       `json:"places,omitempty"`
+	Requester    *Requester    `json:"requester,omitempty"`
+	Tools        *Tools        `json:"tools,omitempty"`
+	Destinations *Destinations `json:"destinations,omitempty"`
+	Amount       *Between      `json:"amount,omitempty"`
+}
+
+// Places are where a request is made: in one of the channels, or in direct messages if Direct.
+type Places struct {
+	Channels []string `json:"channels,omitempty"`
+	Direct   bool     `json:"direct,omitempty"`
+}
+
+// Requester is who asks: somebody of one of the departments, of one below it, or of one of the groups. It is met by
+// nobody while no organisation stands.
+type Requester struct {
+	Departments []string `json:"departments,omitempty"`
+	Groups      []string `json:"groups,omitempty"`
+}
+
+// Tools are what a request calls.
+type Tools struct {
+	Use  Use    `json:"use"`
+	List []Tool `json:"list,omitempty"` // not of UseWriting
+}
+
+// Use says how a request uses the tools of a condition.
+type Use string
+
+const (
+	UseSome    Use = "some"           // at least one call is of a listed tool
+	UseOnly    Use = "only"           // there are calls, and all are of listed tools
+	UseWriting Use = "writes_outside" // at least one call writes outside
+)
+
+// Destinations are where a request's writes go. A write whose destination isn't known goes anywhere.
+type Destinations struct {
+	Go   Go       `json:"go"`
+	List []string `json:"list"`
+}
+
+// Go says how a request's destinations relate to a list.
+type Go string
+
+const (
+	GoWithin  Go = "within"  // the request writes, and to listed destinations only
+	GoOutside Go = "outside" // one of the destinations is not listed
+)
+
+// Between bounds a request's amount. An amount that isn't known is at least everything and below nothing.
+type Between struct {
+	AtLeast  Decimal `json:"at_least,omitempty"`
+	Below    Decimal `json:"below,omitempty"`
+	Currency string  `json:"currency"`
+}
+
+// hold reports whether a request meets all conditions.
+func (c *Conditions) hold(f *Facts) bool {
+	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
+		(c.Places == nil || c.Places.hold(f.Place)) &&
+		(c.Requester == nil || c.Requester.hold(f)) &&
+		(c.Tools == nil || c.Tools.hold(f)) &&
+		(c.Destinations == nil || c.Destinations.hold(f)) &&
+		(c.Amount == nil || c.Amount.hold(f.Amount()))
+}
+
+func (p *Places) hold(at Place) bool {
+	if at.Direct {
+		return p.Direct
+	}
+	return slices.Contains(p.Channels, at.Channel)
+}
+
+func (r *Requester) hold(f *Facts) bool {
+	return f.Organised && (meet(r.Departments, f.Departments) || meet(r.Groups, f.Groups))
+}
+
+// meet reports whether two lists share a value.
+func meet(a, b []string) bool {
+	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
+}
+
+func (t *Tools) hold(f *Facts) bool {
+	listed := func(c Call) bool { return t.lists(c.Tool) }
+	switch t.Use {
+	case UseSome:
+		return slices.ContainsFunc(f.Calls, listed)
+	case UseOnly:
+		return len(f.Calls) > 0 && !slices.ContainsFunc(f.Calls, func(c Call) bool { return !listed(c) })
+	case UseWriting:
+		return f.Writes()
+	}
+	return false
+}
+
+func (t *Tools) lists(tool Tool) bool { return slices.ContainsFunc(t.List, tool.Same) }
+
+func (d *Destinations) hold(f *Facts) bool {
+	outside := slices.ContainsFunc(f.Calls, func(c Call) bool {
+		unlisted := func(to string) bool { return !slices.Contains(d.List, to) }
+		return c.Writes() && (len(c.Destinations) == 0 || slices.ContainsFunc(c.Destinations, unlisted))
+	})
+	switch d.Go {
+	case GoWithin:
+		return f.Writes() && !outside
+	case GoOutside:
+		return outside
+	}
+	return false
+}
+
+func (b *Between) hold(a Amount) bool {
+	return (b.AtLeast == "" || a.AtLeast(b.AtLeast, b.Currency)) && (b.Below == "" || a.Below(b.Below, b.Currency))
+}

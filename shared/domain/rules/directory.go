@@ -1,0 +1,100 @@
+package rules
+
+import (
+	"fmt"
+
+	"ringi/shared/domain/circulation"
+)
+
+// Directory is what Slack and the organisation say about people, as far as routes need it: whoever resolves has asked
+// them before. Days are as in Facts.On. While no organisation stands, a person is an account, everybody's Standing is
+// what their account allows, and there are no managers and positions.
+type Directory interface {
+	// Org returns the version of the organisation, empty while none stands.
+	Org() string
+	// Person returns whose an account is.
+	Person(user string) circulation.Person
+	// Standing says as what somebody may stamp.
+	Standing(p circulation.Person, on string) Standing
+	// Members returns the accounts of a Slack user group.
+	Members(group string) []string
+	// Manager returns who stands directly above somebody.
+	Manager(p circulation.Person, on string) (circulation.Person, bool)
+	// Holders returns who holds a position of a department.
+	Holders(department, position, on string) []circulation.Person
+}
+
+// Standing says as what somebody may stamp.
+type Standing string
+
+const (
+	StandingNone     Standing = ""         // not at all: gone, a guest, a bot, or not in the organisation
+	StandingEmployee Standing = "employee" // while no organisation stands, every full member
+	StandingOther    Standing = "other"    // works for the company without being its employee
+)
+
+// above calls yield with those who stand above somebody, level by level, until it returns false. Somebody who comes
+// again, such as in a circle of managers, ends it.
+func above(d Directory, p circulation.Person, on string, yield func(level int, p circulation.Person) bool) {
+	seen := []circulation.Person{p}
+	for level := 1; ; level++ {
+		next, ok := d.Manager(p, on)
+		if !ok || position(seen, next) >= 0 {
+			return
+		}
+		if !yield(level, next) {
+			return
+		}
+		seen, p = append(seen, next), next
+	}
+}
+
+// position returns where somebody is in a list, or -1. People are the same by account, or by the organisation's key.
+func position(people []circulation.Person, p circulation.Person) int {
+	for i, other := range people {
+		if same(other, p) {
+			return i
+		}
+	}
+	return -1
+}
+
+func same(a, b circulation.Person) bool {
+	return a.User != "" && a.User == b.User || a.Person != "" && a.Person == b.Person
+}
+
+// asManager returns somebody with how they were found: level by level above another.
+func asManager(p, of circulation.Person, level int, on string) circulation.Person {
+	p.Via = fmt.Sprintf("manager %d of %s as of %s", level, of.User, on)
+	return p
+}
+
+// find returns whom a stage's Who names, whether they may stamp or not.
+func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
+	add := func(p circulation.Person, via string) {
+		p.Via = via
+		found = append(found, p)
+	}
+	switch w.Kind {
+	case WhoPeople:
+		for _, user := range w.People {
+			add(d.Person(user), "named by the rule")
+		}
+	case WhoGroup:
+		for _, user := range d.Members(w.Group) {
+			add(d.Person(user), "group "+w.Group)
+		}
+	case WhoPosition:
+		for _, p := range d.Holders(w.Department, w.Position, f.On) {
+			add(p, fmt.Sprintf("%s of %s as of %s", w.Position, w.Department, f.On))
+		}
+	case WhoManager:
+		above(d, f.Requester, f.On, func(level int, p circulation.Person) bool {
+			if level == w.Level {
+				found = append(found, asManager(p, f.Requester, level, f.On))
+			}
+			return level < w.Level
+		})
+	}
+	return found
+}

@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+)
+
+// Kind is what asks.
+type Kind string
+
+const (
+	KindSteps  Kind = "steps"  // the steps of a request
+	KindAction Kind = "action" // what an agent proposes in a conversation
+)
+
+var kinds = []Kind{KindSteps, KindAction}
+
+// Facts are what rules may know of a request.
+type Facts struct {
+	Kind      Kind
+	Place     Place
+	Requester circulation.Person
+	// Askers may not stamp, the requester among them.
+	Askers []circulation.Person
+	// On is the day, such as 2026-11-22 in the tenant's zone, as of which people are looked up.
+	On string
+	// Departments is the requester's department in the organisation and those above it. Groups are the requester's.
+	// Both count only while an organisation stands.
+	Organised   bool
+	Departments []string
+	Groups      []string
+	Calls       []Call
+}
+
+// Place is where a request was made.
+type Place struct {
+	Channel string `json:"channel,omitempty"` // its id
+	Direct  bool   `json:"direct,omitempty"`  // in direct messages; Channel doesn't count
+}
+
+// Call is one call of a tool that a request makes.
+type Call struct {
+	Tool   Tool
+	Access aggregate.Access // what isn't known to read counts as writing outside
+	// Destinations are the values of the arguments that say where a write goes. None: it may go anywhere.
+	Destinations []string
+	Amount       Amount
+}
+
+// Writes reports whether the call changes something outside.
+func (c Call) Writes() bool { return c.Access != aggregate.Read }
+
+// Writes reports whether one of the calls changes something outside.
+func (f *Facts) Writes() bool { return slices.ContainsFunc(f.Calls, Call.Writes) }
+
+// Amount is the sum over all calls.
+func (f *Facts) Amount() Amount {
+	sum := Nothing()
+	for _, c := range f.Calls {
+		sum = sum.Plus(c.Amount)
+	}
+	return sum
+}

@@ -1,0 +1,115 @@
+package rules
+
+import (
+	"time"
+
+	"ringi/shared/domain/circulation"
+)
+
+// asks returns how many stages ask somebody, and how many stamps they need.
+func (r *resolving) asks() (stages, stamps int) {
+	for _, s := range r.stages {
+		if s.LeftOut == "" {
+			stages, stamps = stages+1, stamps+s.Need
+		}
+	}
+	return stages, stamps
+}
+
+// hands returns how many different people have to stamp. A number of the policy's own stays when stages are left out.
+func (r *resolving) hands() int {
+	n, _ := r.asks()
+	return r.policy.hands(n)
+}
+
+// enoughHands sees to it that as many different people can stamp as the route needs. The first stage that adds nobody
+// to those of the stages before it counts as empty.
+func (r *resolving) enoughHands() error {
+	for {
+		i, short := r.short()
+		if !short {
+			return nil
+		}
+		if r.policy.Stages[i].Empty != EmptyUp {
+			if err := r.empty(i, LeftHands); err != nil {
+				return err
+			}
+			continue
+		}
+		var all []circulation.Person
+		for _, s := range r.stages {
+			all = append(all, s.People...)
+		}
+		if len(r.stages[i].People) >= MaxPeople || !r.up(i, all) {
+			return r.refuse(i, LeftHands)
+		}
+	}
+}
+
+// short reports whether too few different people can stamp, and at which stage the first is missing. Nothing is short
+// where nobody is asked, or the route is too long for a gate.
+func (r *resolving) short() (stage int, short bool) {
+	need, best := r.hands(), 0
+	if n, _ := r.asks(); n == 0 || !walkable(r.route(r.stages, 1), r.facts) || walkable(r.route(r.stages, need), r.facts) {
+		return 0, false
+	}
+	last := 0
+	for i, s := range r.stages {
+		if s.LeftOut != "" {
+			continue
+		}
+		last = i
+		before := best
+		for walkable(r.route(r.stages[:i+1], best+1), r.facts) {
+			best++
+		}
+		if best == before {
+			return i, true
+		}
+	}
+	return last, true
+}
+
+func (r *resolving) route(stages []circulation.Stage, hands int) circulation.Route {
+	return circulation.Route{Form: circulation.Form, Stages: stages, Hands: hands, Org: r.d.Org()}
+}
+
+// walkable reports whether a gate can be settled by this route: by as many different people as it needs, within the
+// bounds of a gate. The fold that later counts the stamps says so.
+func walkable(route circulation.Route, f *Facts) bool {
+	g := circulation.Gate{AskedAt: time.Unix(0, 0).UTC(), Hours: 1, Asked: "-", Route: &route, Askers: f.Askers}
+	st := circulation.Walk(g)
+	return st.Refused == nil
+}
+
+// aboveFloor returns *Unresolved for a route that asks nobody, or less than the floor.
+func (r *resolving) aboveFloor() error {
+	out, people := 0, 0
+	for i, s := range r.stages {
+		switch {
+		case s.LeftOut != "" && out == 0:
+			out = i + 1
+		case s.LeftOut == "" && s.Mode == circulation.ModePeople:
+			people++
+		}
+	}
+	left := &Unresolved{Why: LeftFloor}
+	if out > 0 {
+		left.Stage, left.Name = out, r.stages[out-1].Name
+	}
+	n, stamps := r.asks()
+	switch {
+	case n == 0 && out > 0:
+		left.Why = r.stages[out-1].LeftOut
+		return left
+	case n == 0:
+		left.Why = LeftVacant
+		return left
+	case r.facts.Writes() && people == 0:
+		left.Why = LeftChannel
+		return left
+	case !r.floor.Allows(r.facts, stamps, r.hands()):
+		return left
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package rules
+
+import (
+	"math/big"
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Mark says where a tool's arguments have the amount of a call. An administrator makes it for one version of the tool.
+type Mark struct {
+	Version  string   `json:"version"` // of the tool
+	How      How      `json:"how"`
+	Pointers []string `json:"pointers,omitempty"` // JSON pointers; * stands for every row of a list
+	Currency string   `json:"currency,omitempty"` // three letters
+}
+
+// How says how a call's amount follows from the values at the pointers.
+type How string
+
+const (
+	HowSum     How = "sum"     // of all values
+	HowProduct How = "product" // of the values of one row, such as price and quantity; summed over the rows
+	HowNothing How = "nothing" // calls of the tool move no money
+)
+
+// Of returns the amount of a call of one version of the tool. Without a mark only a call that reads has one: nothing.
+func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.JSON) Amount {
+	switch {
+	case m == nil && access == aggregate.Read:
+		return Nothing()
+	case m == nil:
+		return Unknown(WhyUnmarked)
+	case m.Version != version || len(m.Problems()) > 0:
+		return Unknown(WhyMark)
+	case m.How == HowNothing:
+		return Nothing()
+	}
+	root, ok := decode(string(arguments))
+	if !ok {
+		return Unknown(WhyArguments)
+	}
+	sum, why := m.total(root)
+	if why != "" {
+		return Unknown(why)
+	}
+	return known(decimal(sum), m.Currency)
+}
+
+// total adds the values at the pointers or, of a product, those of each row's product.
+func (m *Mark) total(root any) (*big.Rat, Why) {
+	sum := new(big.Rat)
+	if m.How == HowSum {
+		for _, p := range m.Pointers {
+			factors, why := readEach(root, p)
+			if why != "" {
+				return nil, why
+			}
+			for _, x := range factors {
+				sum.Add(sum, x)
+			}
+		}
+		return sum, ""
+	}
+	var products []*big.Rat
+	for _, p := range m.Pointers {
+		factors, why := readEach(root, p)
+		switch {
+		case why != "":
+			return nil, why
+		case products == nil:
+			products = factors
+		case len(factors) != len(products):
+			return nil, WhyRows
+		default:
+			for i, x := range factors {
+				products[i].Mul(products[i], x)
+			}
+		}
+	}
+	for _, x := range products {
+		sum.Add(sum, x)
+	}
+	return sum, ""
+}
+
+// readEach returns the numbers at a pointer, in the order of its rows.
+func readEach(root any, pointer string) (all []*big.Rat, why Why) {
+	values, why := at(root, tokens(pointer))
+	if why != "" {
+		return nil, why
+	}
+	for _, v := range values {
+		x, why := parse(v)
+		if why != "" {
+			return nil, why
+		}
+		all = append(all, x)
+	}
+	return all, ""
+}
+
+// sameRows reports whether all pointers go through the same lists, so that a product has its factors from one row.
+func (m *Mark) sameRows() bool {
+	through := func(pointer string) []string {
+		path := tokens(pointer)
+		last := -1
+		for i, token := range path {
+			if token == rows {
+				last = i
+			}
+		}
+		return path[:last+1]
+	}
+	for _, p := range m.Pointers[1:] {
+		if !slices.Equal(through(p), through(m.Pointers[0])) {
+			return false
+		}
+	}
+	return true
+}

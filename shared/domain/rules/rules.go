@@ -1,0 +1,135 @@
+package rules
+
+import "ringi/shared/domain/circulation"
+
+// Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
+// it, because a condition that isn't known here would let the wrong rule decide.
+const Form = 1
+
+// Rules are a tenant's rules. The first rule whose conditions all hold decides; Last decides where none does.
+type Rules struct {
+	Form  int    `json:"form"`
+	Rev   int    `json:"rev"`
+	Floor Floor  `json:"floor"`
+	Rules []Rule `json:"rules"`
+	Last  Last   `json:"last"`
+}
+
+// Rule says what becomes of the requests that meet its conditions.
+type Rule struct {
+	ID   string     `json:"id"` // ULID
+	Name string     `json:"name"`
+	When Conditions `json:"when"`
+	Outcome
+}
+
+// Outcome is a route or a refusal.
+type Outcome struct {
+	Route    *Policy `json:"route,omitempty"`
+	Refuse   string  `json:"refuse,omitempty"`   // what the requester is told; only without Route
+	Numbered bool    `json:"numbered,omitempty"` // what is settled by the route gets a number
+}
+
+// Last decides about requests that meet no rule. Its zero value is what a tenant has until an administrator chooses:
+// somebody in the channel approves what only reads, and what writes outside is refused.
+type Last struct {
+	Reads  Outcome `json:"reads,omitzero"`
+	Writes Outcome `json:"writes,omitzero"`
+}
+
+// LastID is the id of Last where a rule is named. No ULID equals it.
+const LastID = "last"
+
+// Policy says whom a route asks, before it is known who that is.
+type Policy struct {
+	Stages  []Stage  `json:"stages"`            // 1 to MaxStages
+	Hands   int      `json:"hands,omitempty"`   // how many different people stamp; 0: 2 from two stages on, else 1
+	Readers *Readers `json:"readers,omitempty"` // told after the decision
+}
+
+// Stage is people who are asked at the same time.
+type Stage struct {
+	Name string `json:"name"`
+	Who  Who    `json:"who"`
+	Need int    `json:"need"` // how many of them must stamp; 0: all
+	// Empty says what happens if fewer people are found than must stamp. A channel's stage has none.
+	Empty Empty `json:"empty,omitempty"`
+	// Others lets people stamp who work for the company without being its employees.
+	Others bool `json:"others,omitempty"`
+}
+
+// Who says how a stage finds its people. Each kind uses its own fields.
+type Who struct {
+	Kind       WhoKind  `json:"kind"`
+	People     []string `json:"people,omitempty"`     // Slack user ids
+	Group      string   `json:"group,omitempty"`      // id of a Slack user group
+	Level      int      `json:"level,omitempty"`      // the manager that many levels above the requester; 1: the direct one
+	Position   string   `json:"position,omitempty"`   // of Department
+	Department string   `json:"department,omitempty"` // code in the organisation
+}
+
+// WhoKind is a way to find people.
+type WhoKind string
+
+const (
+	WhoPeople   WhoKind = "people"
+	WhoGroup    WhoKind = "group"
+	WhoManager  WhoKind = "manager"
+	WhoPosition WhoKind = "position"
+	WhoChannel  WhoKind = "channel" // anybody there who is no asker: names nobody
+)
+
+// Empty says what happens to a stage that finds too few people.
+type Empty string
+
+const (
+	EmptyUp     Empty = "up"     // people who stand above take the places
+	EmptySkip   Empty = "skip"   // the stage is left out
+	EmptyRefuse Empty = "refuse" // the request is refused
+)
+
+// Readers are told after the decision.
+type Readers struct {
+	People []string `json:"people,omitempty"` // Slack user ids
+	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
+}
+
+// Answer is what the rules say about a request. Exactly one of Route and Refused is set.
+type Answer struct {
+	Rule circulation.Rule
+	Last bool // no rule took the request
+	Outcome
+	Refused bool
+}
+
+// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form refuse
+// everything.
+func (r *Rules) Match(f *Facts) Answer {
+	if r.Form != Form {
+		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+	}
+	for i := range r.Rules {
+		if rule := &r.Rules[i]; rule.When.hold(f) {
+			return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
+		}
+	}
+	outcome := r.Last.reads()
+	if f.Writes() {
+		outcome = r.Last.Writes
+	}
+	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, outcome)
+	a.Last = true
+	return a
+}
+
+func answer(rule circulation.Rule, o Outcome) Answer {
+	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
+}
+
+// reads returns what becomes of requests that only read. Unless somebody chose, one person of the channel is asked.
+func (l Last) reads() Outcome {
+	if l.Reads.Route != nil || l.Reads.Refuse != "" {
+		return l.Reads
+	}
+	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered}
+}
