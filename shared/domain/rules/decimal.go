@@ -25,10 +25,10 @@ func (d Decimal) Valid() bool { return decimalForm.Get().MatchString(string(d)) 
 
 // rat returns the number, or nil if the text is none.
 func (d Decimal) rat() *big.Rat {
-	r, ok := new(big.Rat).SetString(string(d))
-	if !ok {
+	if !d.Valid() { // big.Rat also reads 1/3 and 1e9
 		return nil
 	}
+	r, _ := new(big.Rat).SetString(string(d))
 	return r
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"time"
 
 	"ringi/shared/domain/circulation"
@@ -80,6 +81,40 @@ func walkable(route circulation.Route, f *Facts) bool {
 	g := circulation.Gate{AskedAt: time.Unix(0, 0).UTC(), Hours: 1, Asked: "-", Route: &route, Askers: f.Askers}
 	st := circulation.Walk(g)
 	return st.Refused == nil
+}
+
+// reachable reports whether the people whom the policy names are enough for its hands. Stages that find people only when
+// a route is made are taken to find others each time. Of stages that are wrong in other ways it reports nothing.
+func (p *Policy) reachable() bool {
+	var stages []circulation.Stage
+	for i, s := range p.Stages {
+		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least()}
+		if s.Who.Kind == WhoChannel {
+			out.Mode = circulation.ModeChannel
+		}
+		for _, user := range s.Who.People {
+			out.People = append(out.People, circulation.Person{User: user})
+		}
+		if s.Need == 0 && len(out.People) > 0 {
+			out.Need = len(out.People)
+		}
+		if found := s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty == EmptyUp); found {
+			for j := range min(s.most(), MaxPeople) {
+				out.People = append(out.People, circulation.Person{User: fmt.Sprintf("found %d at %d", j, i)})
+			}
+		}
+		stages = append(stages, out)
+	}
+	asked := len(stages)
+	for _, s := range p.Stages {
+		if s.Empty == EmptySkip {
+			asked--
+		}
+	}
+	least := circulation.Route{Form: circulation.Form, Stages: stages, Hands: 1}
+	enough := least
+	enough.Hands = p.hands(asked)
+	return !walkable(least, &Facts{}) || walkable(enough, &Facts{})
 }
 
 // aboveFloor returns *Unresolved for a route that asks nobody, or less than the floor.

@@ -89,6 +89,7 @@ func (r *Policy) check(p *problems, at string) {
 	least, most := stamps(r.Stages)
 	p.unless(least <= MaxStamps, at+".stages", "must need at most %d stamps together", MaxStamps)
 	p.unless(r.Hands >= 0 && r.Hands <= most, at+".hands", "must be between 0 and %d, the most stamps of its stages", most)
+	p.unless(r.reachable(), at+".hands", "must be at most the number of different people whom the stages name")
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)
 		p.list(r.Readers.Groups, at+".readers.groups", MaxPeople, p.group)

@@ -1,0 +1,123 @@
+package rules
+
+import (
+	"fmt"
+
+	"ringi/shared/domain/circulation"
+)
+
+// Finding is something about rules that can be saved which whoever saves them should know.
+type Finding struct {
+	Kind  FindingKind `json:"kind"`
+	Rule  string      `json:"rule"`            // id
+	By    string      `json:"by,omitempty"`    // of FindingCovered, id of the rule that takes its requests
+	Stage int         `json:"stage,omitempty"` // number of the stage, from 1
+	From  string      `json:"from,omitempty"`  // since which day; of FindingVacant and FindingMany
+	Who   string      `json:"who,omitempty"`   // of FindingGone, the account
+}
+
+// FindingKind says what was found.
+type FindingKind string
+
+const (
+	// FindingCovered: an earlier rule takes all requests that this one would.
+	FindingCovered FindingKind = "covered"
+	// FindingUnorganised: it asks for something that only an organisation has, and none stands. Its condition is never
+	// met, or its stage finds nobody.
+	FindingUnorganised FindingKind = "unorganised"
+	// FindingVacant: a stage finds fewer people than must stamp, whoever asks.
+	FindingVacant FindingKind = "vacant"
+	// FindingMany: a stage finds more people than it may have.
+	FindingMany FindingKind = "many"
+	// FindingGone: somebody whom the rule names may not stamp.
+	FindingGone FindingKind = "gone"
+	// FindingChannelOnly: all stages but the channel's may be left out. Writes outside are refused then.
+	FindingChannelOnly FindingKind = "channel_only"
+)
+
+// Findings returns what should be known about the rules today and, if next isn't empty, on that day: the next one on
+// which the organisation changes. Days are as in Facts.On.
+func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		for j := range r.Rules[:i] {
+			if r.Rules[j].When.covers(&rule.When) {
+				all = append(all, Finding{Kind: FindingCovered, Rule: rule.ID, By: r.Rules[j].ID})
+				break
+			}
+		}
+		if rule.When.Requester != nil && d.Org() == "" {
+			all = append(all, Finding{Kind: FindingUnorganised, Rule: rule.ID})
+		}
+		all = append(all, rule.Route.findings(rule.ID, d, today, next)...)
+	}
+	all = append(all, r.Last.reads().Route.findings(LastID, d, today, next)...)
+	return append(all, r.Last.Writes.Route.findings(LastID, d, today, next)...)
+}
+
+// findings returns what should be known about the stages of a rule.
+func (p *Policy) findings(rule string, d Directory, today, next string) (all []Finding) {
+	if p == nil {
+		return nil
+	}
+	channels, skipped := 0, 0
+	for i, s := range p.Stages {
+		at := Finding{Rule: rule, Stage: i + 1}
+		switch {
+		case s.Who.Kind == WhoChannel:
+			channels++
+			continue
+		case s.Empty == EmptySkip:
+			skipped++
+		}
+		if (s.Who.Kind == WhoManager || s.Who.Kind == WhoPosition) && d.Org() == "" {
+			at.Kind = FindingUnorganised
+			all = append(all, at)
+			continue
+		}
+		if s.Who.Kind != WhoManager { // who that is depends on the requester
+			all = append(all, s.findings(at, d, today, next)...)
+		}
+	}
+	if channels > 0 && skipped > 0 && channels+skipped == len(p.Stages) {
+		all = append(all, Finding{Kind: FindingChannelOnly, Rule: rule})
+	}
+	return all
+}
+
+// findings returns what should be known about whom a stage finds without knowing who asks.
+func (s *Stage) findings(at Finding, d Directory, today, next string) (all []Finding) {
+	for _, day := range []string{today, next} {
+		if day == "" {
+			continue
+		}
+		people := []circulation.Person{}
+		r := resolving{facts: &Facts{On: day}, d: d}
+		for _, p := range s.Who.find(r.facts, d) {
+			if r.mayStamp(s, p) && position(people, p) < 0 {
+				people = append(people, p)
+			}
+			if s.Who.Kind == WhoPeople && !r.mayStamp(s, p) {
+				gone := at
+				gone.Kind, gone.Who, gone.From = FindingGone, p.User, day
+				all = append(all, gone)
+			}
+		}
+		found := at
+		switch found.From = day; {
+		case len(people) < s.least():
+			found.Kind = FindingVacant
+		case len(people) > MaxPeople:
+			found.Kind = FindingMany
+		default:
+			continue
+		}
+		return append(all, found)
+	}
+	return all
+}
+
+// String helps tests and logs.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s rule=%s by=%s stage=%d from=%s who=%s", f.Kind, f.Rule, f.By, f.Stage, f.From, f.Who)
+}

@@ -1,0 +1,122 @@
+package rules
+
+import "slices"
+
+// Way is the weakest way to call a tool that writes outside: what a member has to get for it.
+type Way struct {
+	Tool   Tool    `json:"tool"`
+	Rule   string  `json:"rule"` // id of the rule that is reached
+	Hands  int     `json:"hands"`
+	Stamps int     `json:"stamps"`
+	From   []Where `json:"from"` // where it is open
+	// With is a tool that the same request has to call, too, for the rule to take it.
+	With *Tool `json:"with,omitempty"`
+	// Refused says that every rule that may take the tool refuses it. Then no rule is named.
+	Refused bool `json:"refused,omitempty"`
+}
+
+// Where is what asks, and the place. A place without a channel that isn't direct is any channel that no rule names.
+type Where struct {
+	Kind  Kind  `json:"kind"`
+	Place Place `json:"place"`
+}
+
+// Ways returns the weakest way to each known tool that writes outside: the one with the fewest hands and, among these,
+// the fewest stamps, over all kinds and places, whoever asks. A rule counts as open unless one earlier rule takes all
+// requests that would reach it, so a way may turn out to be closed by several rules together, but none is missing.
+func (r *Rules) Ways(known []Known) (ways []Way) {
+	for _, k := range known {
+		if !(Call{Access: k.Access}).Writes() {
+			continue
+		}
+		weakest := Way{Tool: k.Tool, Refused: true}
+		for _, kind := range kinds {
+			for _, place := range r.places() {
+				for _, way := range r.open(k.Tool, Where{kind, place}) {
+					switch {
+					case weakest.Refused || way.weaker(weakest):
+						weakest = way
+					case way.Rule == weakest.Rule:
+						weakest.From = append(weakest.From, way.From...)
+					}
+				}
+			}
+		}
+		ways = append(ways, weakest)
+	}
+	return ways
+}
+
+func (w Way) weaker(other Way) bool {
+	return w.Hands < other.Hands || w.Hands == other.Hands && w.Stamps < other.Stamps
+}
+
+// places returns the places that rules can tell apart.
+func (r *Rules) places() []Place {
+	all := []Place{{}, {Direct: true}}
+	for i := range r.Rules {
+		if p := r.Rules[i].When.Places; p != nil {
+			for _, channel := range p.Channels {
+				if place := (Place{Channel: channel}); !slices.Contains(all, place) {
+					all = append(all, place)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// open returns the ways of all rules with a route that may take a request which calls the tool there.
+func (r *Rules) open(tool Tool, where Where) (ways []Way) {
+	for i := range r.Rules {
+		when := &r.Rules[i].When
+		with, may := when.reached(tool, where)
+		if may && r.Rules[i].Route != nil && !slices.ContainsFunc(r.Rules[:i], func(earlier Rule) bool { return earlier.When.takes(when, tool, where) }) {
+			ways = append(ways, r.way(r.Rules[i].ID, r.Rules[i].Route, tool, where, with))
+		}
+	}
+	anything := &Conditions{}
+	if r.Last.Writes.Route != nil && !slices.ContainsFunc(r.Rules, func(earlier Rule) bool { return earlier.When.takes(anything, tool, where) }) {
+		ways = append(ways, r.way(LastID, r.Last.Writes.Route, tool, where, nil))
+	}
+	return ways
+}
+
+// reached reports whether a request that calls a tool which writes, there, may meet the conditions, and which other tool
+// it has to call for that.
+func (c *Conditions) reached(tool Tool, where Where) (with *Tool, may bool) {
+	if len(c.Kinds) > 0 && !slices.Contains(c.Kinds, where.Kind) || c.Places != nil && !c.Places.hold(where.Place) {
+		return nil, false
+	}
+	if c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.lists(tool) {
+		return nil, true
+	}
+	if c.Tools.Use != UseSome || len(c.Tools.List) == 0 {
+		return nil, false
+	}
+	return &c.Tools.List[0], true
+}
+
+// takes reports whether the conditions are met by every request that calls a tool which writes, there, and meets the
+// other conditions.
+func (c *Conditions) takes(other *Conditions, tool Tool, where Where) bool {
+	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, where.Kind)) &&
+		(c.Places == nil || c.Places.hold(where.Place)) &&
+		(c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.Use == UseSome && c.Tools.lists(tool) ||
+			other.Tools != nil && c.Tools.covers(other.Tools)) &&
+		c.coversRest(other)
+}
+
+// way returns what a route asks at the least of a write outside. Stages that may be left out don't count, but for the
+// floor.
+func (r *Rules) way(rule string, route *Policy, tool Tool, where Where, with *Tool) Way {
+	w := Way{Tool: tool, Rule: rule, From: []Where{where}, With: with}
+	asked := 0
+	for _, s := range route.Stages {
+		if s.Empty != EmptySkip {
+			asked, w.Stamps = asked+1, w.Stamps+s.least()
+		}
+	}
+	w.Stamps, w.Hands = max(w.Stamps, r.Floor.Stamps, 1), route.hands(asked)
+	return w
+}
