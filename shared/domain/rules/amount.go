@@ -12,7 +12,7 @@ type Why string
 
 const (
 	WhyUnmarked   Why = "unmarked" // nobody said where the tool's arguments have an amount
-	WhyMark       Why = "mark"     // the mark is not one that this release reads, or it was made for another version of the tool
+	WhyMark       Why = "mark"     // it is wrong, or was made for another version of the tool
 	WhyArguments  Why = "arguments"
 	WhyMissing    Why = "missing"    // nothing is at the pointer
 	WhyRows       Why = "rows"       // a list is empty, or no list is where the pointer goes through one

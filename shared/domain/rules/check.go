@@ -17,7 +17,8 @@ func (c *Conditions) check(p *problems, at string) {
 	value := func(v, field string) { p.words(v, field, MaxValue) }
 	if x := c.Places; x != nil {
 		p.unless(x.Direct || len(x.Channels) > 0, at+".places", "must name a channel or direct messages, or be absent")
-		p.list(x.Channels, at+".places.channels", MaxListed, p.like(&channelForm, "must be a Slack channel's id such as C012ABCDEF"))
+		p.list(x.Channels, at+".places.channels", MaxListed,
+			p.like(&channelForm, "must be a Slack channel's id such as C012ABCDEF"))
 	}
 	if x := c.Requester; x != nil {
 		p.unless(len(x.Departments)+len(x.Groups) > 0, at+".requester", "must name a department or group, or be absent")
@@ -73,7 +74,8 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
 	switch m.How {
 	case HowNothing:
-		p.unless(len(m.Pointers) == 0 && m.Currency == "", "pointers", "must be absent, with the currency, where no money moves")
+		p.unless(len(m.Pointers) == 0 && m.Currency == "", "pointers",
+			"must be absent, as the currency, where no money moves")
 		return p
 	case HowSum, HowProduct:
 	default:
@@ -84,7 +86,8 @@ func (m *Mark) Problems() []aggregate.ErrField {
 		p.unless(len(v) <= maxPointer && pointerForm.Get().MatchString(v), field,
 			"must be a JSON pointer of at most %d bytes such as /items/*/price", maxPointer)
 	})
-	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers", "must go through the same rows to be multiplied")
+	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
+		"must go through the same rows to be multiplied")
 	p.currency(m.Currency, "currency")
 	return p
 }

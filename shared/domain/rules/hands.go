@@ -83,8 +83,8 @@ func walkable(route circulation.Route, f *Facts) bool {
 	return st.Refused == nil
 }
 
-// reachable reports whether the people whom the policy names are enough for its hands. Stages that find people only when
-// a route is made are taken to find others each time. Of stages that are wrong in other ways it reports nothing.
+// reachable reports whether the people whom the policy names are enough for its hands. Stages that find people only
+// when a route is made are taken to find others each time. It says nothing of stages that are wrong in other ways.
 func (p *Policy) reachable() bool {
 	var stages []circulation.Stage
 	for i, s := range p.Stages {
@@ -98,7 +98,7 @@ func (p *Policy) reachable() bool {
 		if s.Need == 0 && len(out.People) > 0 {
 			out.Need = len(out.People)
 		}
-		if found := s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty == EmptyUp); found {
+		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty == EmptyUp) {
 			for j := range min(s.most(), MaxPeople) {
 				out.People = append(out.People, circulation.Person{User: fmt.Sprintf("found %d at %d", j, i)})
 			}

@@ -20,7 +20,8 @@ func tokens(pointer string) []string {
 	return parts
 }
 
-// at returns the values at a pointer, in the order of the rows. Lists are only entered by *, so that no row is left out.
+// at returns the values at a pointer, in the order of the rows. Lists are entered by * only, so that no row is left
+// out.
 func at(v any, path []string) ([]any, Why) {
 	if len(path) == 0 {
 		return []any{v}, ""

@@ -14,7 +14,7 @@ func (r *Rules) Problems(known []Known) []aggregate.ErrField {
 	var p problems
 	p.unless(r.Form == Form, "form", "must be %d", Form)
 	text, err := json.Marshal(r)
-	p.unless(err == nil && len(text) <= MaxBytes, "rules", "must have at most %d bytes together, not %d", MaxBytes, len(text))
+	p.unless(err == nil && len(text) <= MaxBytes, "rules", "must have at most %d bytes, not %d", MaxBytes, len(text))
 	p.unless(len(r.Rules) <= MaxRules, "rules", "must have at most %d entries", MaxRules)
 	p.between(r.Floor.Stamps, 1, MaxStages, "floor.stamps")
 	if m := r.Floor.HandsFrom; m != nil {
@@ -64,10 +64,12 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 	stages := at + ".route.stages"
 	least, _ := stamps(route.Stages)
 	p.unless(named(route.Stages) > 0, stages, "must ask others than the channel, since it may write outside")
-	p.unless(least >= max(f.Stamps, 1), stages, "must need at least %d stamps, the floor of writes outside", max(f.Stamps, 1))
+	p.unless(least >= max(f.Stamps, 1), stages, "must need at least %d stamps, the floor of writes outside",
+		max(f.Stamps, 1))
 	if f.mayMoveEnough(when) {
 		p.unless(route.hands(len(route.Stages)) >= floorHands, at+".route.hands",
-			"must be at least %d, the floor of writes outside from %s %s on", floorHands, f.HandsFrom.Value, f.HandsFrom.Currency)
+			"must be at least %d, the floor of writes outside from %s %s on", floorHands, f.HandsFrom.Value,
+			f.HandsFrom.Currency)
 	}
 }
 

@@ -63,7 +63,7 @@ type Who struct {
 	Kind       WhoKind  `json:"kind"`
 	People     []string `json:"people,omitempty"`     // Slack user ids
 	Group      string   `json:"group,omitempty"`      // id of a Slack user group
-	Level      int      `json:"level,omitempty"`      // the manager that many levels above the requester; 1: the direct one
+	Level      int      `json:"level,omitempty"`      // of the manager above the requester; 1: the direct one
 	Position   string   `json:"position,omitempty"`   // of Department
 	Department string   `json:"department,omitempty"` // code in the organisation
 }
@@ -102,8 +102,8 @@ type Answer struct {
 	Refused bool
 }
 
-// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form refuse
-// everything.
+// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
+// refuse everything.
 func (r *Rules) Match(f *Facts) Answer {
 	if r.Form != Form {
 		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})

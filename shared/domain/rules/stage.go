@@ -53,5 +53,6 @@ func (w Who) check(p *problems, at string) {
 // alone reports fields of other kinds, which would look as if they counted.
 func (w Who) alone(p *problems, only Who, at string) {
 	p.unless(len(w.People) == len(only.People) && w.Group == only.Group && w.Level == only.Level &&
-		w.Position == only.Position && w.Department == only.Department, at, "must have no fields of another kind than %s", w.Kind)
+		w.Position == only.Position && w.Department == only.Department, at,
+		"must have no fields of another kind than %s", w.Kind)
 }

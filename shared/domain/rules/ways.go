@@ -71,19 +71,23 @@ func (r *Rules) open(tool Tool, where Where) (ways []Way) {
 	for i := range r.Rules {
 		when := &r.Rules[i].When
 		with, may := when.reached(tool, where)
-		if may && r.Rules[i].Route != nil && !slices.ContainsFunc(r.Rules[:i], func(earlier Rule) bool { return earlier.When.takes(when, tool, where) }) {
+		if may && r.Rules[i].Route != nil && !taken(r.Rules[:i], when, tool, where) {
 			ways = append(ways, r.way(r.Rules[i].ID, r.Rules[i].Route, tool, where, with))
 		}
 	}
-	anything := &Conditions{}
-	if r.Last.Writes.Route != nil && !slices.ContainsFunc(r.Rules, func(earlier Rule) bool { return earlier.When.takes(anything, tool, where) }) {
+	if r.Last.Writes.Route != nil && !taken(r.Rules, &Conditions{}, tool, where) {
 		ways = append(ways, r.way(LastID, r.Last.Writes.Route, tool, where, nil))
 	}
 	return ways
 }
 
-// reached reports whether a request that calls a tool which writes, there, may meet the conditions, and which other tool
-// it has to call for that.
+// taken reports whether one of these rules takes every such request.
+func taken(rules []Rule, when *Conditions, tool Tool, where Where) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.When.takes(when, tool, where) })
+}
+
+// reached reports whether a request that calls a tool which writes, there, may meet the conditions, and which other
+// tool it has to call for that.
 func (c *Conditions) reached(tool Tool, where Where) (with *Tool, may bool) {
 	if len(c.Kinds) > 0 && !slices.Contains(c.Kinds, where.Kind) || c.Places != nil && !c.Places.hold(where.Place) {
 		return nil, false

@@ -1,0 +1,180 @@
+package rules_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+const (
+	today = "2026-11-22"
+	next  = "2027-04-01"
+)
+
+// The tools of these tests.
+var (
+	dm    = rules.Tool{Name: "send_slack_dm"}
+	sheet = rules.Tool{Name: "write_rows_to_google_sheet"}
+	read  = rules.Tool{Name: "list_employees"}
+	pay   = rules.Tool{Address: "https://rooms.example.com/mcp", Name: "pay"}
+	known = []rules.Known{{dm, aggregate.Write}, {sheet, aggregate.Write}, {read, aggregate.Read}, {pay, aggregate.Write}}
+)
+
+func yen(n string) rules.Amount { return rules.Amount{Value: rules.Decimal(n), Currency: "JPY"} }
+
+func writes(tool rules.Tool, a rules.Amount, to ...string) rules.Call {
+	return rules.Call{Tool: tool, Access: aggregate.Write, Amount: a, Destinations: to}
+}
+
+func reads() rules.Call {
+	return rules.Call{Tool: read, Access: aggregate.Read, Amount: rules.Nothing()}
+}
+
+// asked are the facts of a request for these calls by R in channel C1.
+func asked(calls ...rules.Call) *rules.Facts {
+	r := person("R")
+	return &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: "C1"}, Requester: r,
+		Askers: []circulation.Person{r}, On: today, Calls: calls}
+}
+
+func person(user string) circulation.Person { return circulation.Person{User: user} }
+
+// id is a ULID with a number.
+func id(n int) string { return fmt.Sprintf("01JD0000000000000000000%03d", n) }
+
+// of is a tenant's rules with a floor of one stamp.
+func of(list ...rules.Rule) *rules.Rules {
+	return &rules.Rules{Form: rules.Form, Rev: 7, Floor: rules.Floor{Stamps: 1}, Rules: list}
+}
+
+// rule is one that asks these stages.
+func rule(n int, when rules.Conditions, stages ...rules.Stage) rules.Rule {
+	return rules.Rule{ID: id(n), Name: fmt.Sprint("rule ", n), When: when, Outcome: rules.Outcome{Route: policy(0, stages...)}}
+}
+
+func policy(hands int, stages ...rules.Stage) *rules.Policy {
+	return &rules.Policy{Stages: stages, Hands: hands}
+}
+
+func stage(who rules.Who, need int, empty rules.Empty) rules.Stage {
+	return rules.Stage{Name: "stage " + string(who.Kind), Who: who, Need: need, Empty: empty}
+}
+
+func people(need int, empty rules.Empty, users ...string) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoPeople, People: users}, need, empty)
+}
+
+func group(need int, empty rules.Empty) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, need, empty)
+}
+
+func manager(level int, empty rules.Empty) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoManager, Level: level}, 1, empty)
+}
+
+func head(empty rules.Empty) rules.Stage {
+	return stage(rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "sales"}, 0, empty)
+}
+
+func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1, "") }
+
+// some, only and writing are conditions on tools.
+func some(tools ...rules.Tool) rules.Conditions {
+	return rules.Conditions{Tools: &rules.Tools{Use: rules.UseSome, List: tools}}
+}
+
+func only(tools ...rules.Tool) rules.Conditions {
+	return rules.Conditions{Tools: &rules.Tools{Use: rules.UseOnly, List: tools}}
+}
+
+func writing() rules.Conditions {
+	return rules.Conditions{Tools: &rules.Tools{Use: rules.UseWriting}}
+}
+
+// from adds an amount from which the conditions hold.
+func from(c rules.Conditions, n string) rules.Conditions {
+	c.Amount = &rules.Between{AtLeast: rules.Decimal(n), Currency: "JPY"}
+	return c
+}
+
+func under(c rules.Conditions, n string) rules.Conditions {
+	c.Amount = &rules.Between{Below: rules.Decimal(n), Currency: "JPY"}
+	return c
+}
+
+// company is a directory. Without org it knows accounts and groups only.
+type company struct {
+	org      string
+	managers map[string]string
+	holders  map[string][]string // by day, else for every day
+	group    []string
+	standing map[string]rules.Standing // employees have none
+	accounts map[string]string         // persons by account; others have the key of their account
+}
+
+func (c *company) Org() string { return c.org }
+
+func (c *company) Person(user string) circulation.Person {
+	p := person(user)
+	if c.org != "" {
+		p.Person = "p" + user
+		if other, ok := c.accounts[user]; ok {
+			p.Person = other
+		}
+	}
+	return p
+}
+
+func (c *company) Standing(p circulation.Person, _ string) rules.Standing {
+	if s, ok := c.standing[p.User]; ok {
+		return s
+	}
+	return rules.StandingEmployee
+}
+
+func (c *company) Members(string) []string { return c.group }
+
+func (c *company) Manager(p circulation.Person, _ string) (circulation.Person, bool) {
+	m, ok := c.managers[p.User]
+	return c.Person(m), ok && c.org != ""
+}
+
+func (c *company) Holders(_, _, on string) (all []circulation.Person) {
+	users, ok := c.holders[on]
+	if !ok {
+		users = c.holders[""]
+	}
+	for _, user := range users {
+		all = append(all, c.Person(user))
+	}
+	return all
+}
+
+// usersOf returns the accounts of people.
+func usersOf(people []circulation.Person) (users []string) {
+	for _, p := range people {
+		users = append(users, p.User)
+	}
+	return users
+}
+
+// fieldsOf returns what is wrong, by field.
+func fieldsOf(all []aggregate.ErrField) (fields []string) {
+	for _, f := range all {
+		if !slices.Contains(fields, f.Field) {
+			fields = append(fields, f.Field)
+		}
+	}
+	return fields
+}
+
+func saved(t *testing.T, r *rules.Rules) *rules.Rules {
+	t.Helper()
+	expect.NoError(t, r.Validate(known))
+	return r
+}
