@@ -31,6 +31,9 @@ func (r *resolving) enoughHands() error {
 		if !short {
 			return nil
 		}
+		if r.stages[i].LeftOut != "" {
+			return r.refuse(i, LeftHands)
+		}
 		if r.policy.Stages[i].Empty != EmptyUp {
 			if err := r.empty(i, LeftHands); err != nil {
 				return err
@@ -47,16 +50,18 @@ func (r *resolving) enoughHands() error {
 	}
 }
 
-// short reports whether too few different people can stamp, and at which stage the first is missing. Nothing is short
-// where nobody is asked, or the route is too long for a gate.
+// short reports whether too few different people can stamp, and the stage because of which: the first that adds nobody,
+// else one that was left out, else the last. Nothing is short where nobody is asked, or the route is too long for a
+// gate.
 func (r *resolving) short() (stage int, short bool) {
 	need, best := r.hands(), 0
 	if n, _ := r.asks(); n == 0 || !walkable(r.route(r.stages, 1), r.facts) || walkable(r.route(r.stages, need), r.facts) {
 		return 0, false
 	}
-	last := 0
+	last, out := 0, -1
 	for i, s := range r.stages {
 		if s.LeftOut != "" {
+			out = i
 			continue
 		}
 		last = i
@@ -67,6 +72,9 @@ func (r *resolving) short() (stage int, short bool) {
 		if best == before {
 			return i, true
 		}
+	}
+	if out >= 0 {
+		last = out
 	}
 	return last, true
 }
