@@ -38,10 +38,12 @@ func TestOneParserReadsAmounts(t *testing.T) {
 		`"10万円"`: {Why: rules.WhyNotNumber}, `"¥298,000"`: {Why: rules.WhyNotNumber}, `"298000円"`: {Why: rules.WhyNotNumber},
 		`"２９８０００"`: {Why: rules.WhyNotNumber}, `"１００,０００"`: {Why: rules.WhyNotNumber}, `"29,8000"`: {Why: rules.WhyNotNumber},
 		`"298，000"`: {Why: rules.WhyNotNumber}, `"0,001"`: {Why: rules.WhyNotNumber}, `"1,00"`: {Why: rules.WhyNotNumber},
-		`"1.000"`: {Why: rules.WhyNotNumber}, `"1.000.000"`: {Why: rules.WhyNotNumber}, `"298.000,00"`: {Why: rules.WhyNotNumber},
+		`"1.000"`: {
+			Why: rules.WhyNotNumber}, `"1.000.000"`: {Why: rules.WhyNotNumber}, `"298.000,00"`: {Why: rules.WhyNotNumber},
 		`"1e5"`: {Why: rules.WhyNotNumber}, `"0x10"`: {Why: rules.WhyNotNumber}, `"1/3"`: {Why: rules.WhyNotNumber},
 		`"Inf"`: {Why: rules.WhyNotNumber}, `"5."`: {Why: rules.WhyNotNumber}, `".5"`: {Why: rules.WhyNotNumber},
-		`"1,234,567,890,123,456"`: {Why: rules.WhyNotNumber}, `"5\n"`: {Why: rules.WhyNotNumber}, `"1 000"`: {Why: rules.WhyNotNumber},
+		`"1,234,567,890,123,456"`: {
+			Why: rules.WhyNotNumber}, `"5\n"`: {Why: rules.WhyNotNumber}, `"1 000"`: {Why: rules.WhyNotNumber},
 	} {
 		got := sumOf("/amount").Of("v1", aggregate.Write, aggregate.JSON(`{"amount":`+text+`}`))
 		expect.Same(t, got, want)
@@ -50,7 +52,8 @@ func TestOneParserReadsAmounts(t *testing.T) {
 
 // Case 9: where a mark finds its values. What is missing, mixed, empty or there twice is not known.
 func TestMarks(t *testing.T) {
-	const items = `{"fee":"1,000","items":[{"price":"99,999","n":2},{"price":0.5,"n":3}],"lots":[[1,2],[3]],"a/b":{"~":4},"none":[],"0":5}`
+	const items = `{"fee":"1,000","items":[{"price":"99,999","n":2},{"price":0.5,"n":3}],"lots":[[1,2],[3]],` +
+		`"a/b":{"~":4},"none":[],"0":5}`
 	for name, c := range map[string]struct {
 		mark      *rules.Mark
 		version   string
@@ -64,33 +67,59 @@ func TestMarks(t *testing.T) {
 		"rows of rows":                   {sumOf("/lots/*/*"), "v1", items, yen("6")},
 		"escapes":                        {sumOf("/a~1b/~0"), "v1", items, yen("4")},
 		"a member called 0":              {sumOf("/0"), "v1", items, yen("5")},
-		"no money moves":                 {&rules.Mark{Version: "v1", How: rules.HowNothing}, "v1", `not read`, rules.Nothing()},
+		"no money moves": {
+			&rules.Mark{Version: "v1", How: rules.HowNothing}, "v1", `not read`, rules.Nothing(),
+		},
 
-		"another version of the tool":     {sumOf("/fee"), "v2", items, rules.Unknown(rules.WhyMark)},
-		"no money, another version":       {&rules.Mark{Version: "v1", How: rules.HowNothing}, "v2", items, rules.Unknown(rules.WhyMark)},
-		"a way of a later release":        {&rules.Mark{Version: "v1", How: "most", Pointers: []string{"/fee"}, Currency: "JPY"}, "v1", items, rules.Unknown(rules.WhyMark)},
-		"factors of different rows":       {productOf("/items/*/price", "/fee"), "v1", items, rules.Unknown(rules.WhyMark)},
-		"factors of different lists":      {productOf("/items/*/price", "/lots/*/*"), "v1", items, rules.Unknown(rules.WhyMark)},
-		"nothing there":                   {sumOf("/total"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"nothing below a number":          {sumOf("/0/x"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"missing in one row":              {sumOf("/items/*/tax"), "v1", items, rules.Unknown(rules.WhyMissing)},
-		"an empty list":                   {sumOf("/none/*"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"one row by its number":           {sumOf("/items/0/price"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"no list":                         {sumOf("/a~1b/*"), "v1", items, rules.Unknown(rules.WhyRows)},
-		"the list is a reference":         {sumOf("/items/*/price"), "v1", `{"items":{"$ref":"step-1.result"}}`, rules.Unknown(rules.WhyReference)},
-		"all is a reference":              {sumOf("/fee"), "v1", `{"$ref":"step-1.result"}`, rules.Unknown(rules.WhyReference)},
-		"one row of many is negative":     {sumOf("/items/*/price"), "v1", `{"items":[{"price":5},{"price":-5}]}`, rules.Unknown(rules.WhyNegative)},
-		"one factor is a text":            {productOf("/items/*/price", "/items/*/n"), "v1", `{"items":[{"price":5,"n":"two"}]}`, rules.Unknown(rules.WhyNotNumber)},
-		"a reference beside a number":     {sumOf("/a", "/b"), "v1", `{"a":1,"b":{"$ref":"step-1.result.b"}}`, rules.Unknown(rules.WhyReference)},
+		"another version of the tool": {sumOf("/fee"), "v2", items, rules.Unknown(rules.WhyMark)},
+		"no money, another version": {
+			&rules.Mark{Version: "v1", How: rules.HowNothing}, "v2", items, rules.Unknown(rules.WhyMark),
+		},
+		"a way of a later release": {
+			&rules.Mark{Version: "v1", How: "most", Pointers: []string{"/fee"}, Currency: "JPY"}, "v1", items,
+			rules.Unknown(rules.WhyMark),
+		},
+		"factors of different rows": {productOf("/items/*/price", "/fee"), "v1", items, rules.Unknown(rules.WhyMark)},
+		"factors of different lists": {
+			productOf("/items/*/price", "/lots/*/*"), "v1", items, rules.Unknown(rules.WhyMark),
+		},
+		"nothing there":          {sumOf("/total"), "v1", items, rules.Unknown(rules.WhyMissing)},
+		"nothing below a number": {sumOf("/0/x"), "v1", items, rules.Unknown(rules.WhyMissing)},
+		"missing in one row":     {sumOf("/items/*/tax"), "v1", items, rules.Unknown(rules.WhyMissing)},
+		"an empty list":          {sumOf("/none/*"), "v1", items, rules.Unknown(rules.WhyRows)},
+		"one row by its number":  {sumOf("/items/0/price"), "v1", items, rules.Unknown(rules.WhyRows)},
+		"no list":                {sumOf("/a~1b/*"), "v1", items, rules.Unknown(rules.WhyRows)},
+		"the list is a reference": {
+			sumOf("/items/*/price"), "v1", `{"items":{"$ref":"step-1.result"}}`, rules.Unknown(rules.WhyReference),
+		},
+		"all is a reference": {
+			sumOf("/fee"), "v1", `{"$ref":"step-1.result"}`, rules.Unknown(rules.WhyReference),
+		},
+		"one row of many is negative": {
+			sumOf("/items/*/price"), "v1", `{"items":[{"price":5},{"price":-5}]}`, rules.Unknown(rules.WhyNegative),
+		},
+		"one factor is a text": {
+			productOf("/items/*/price", "/items/*/n"), "v1", `{"items":[{"price":5,"n":"two"}]}`,
+			rules.Unknown(rules.WhyNotNumber),
+		},
+		"a reference beside a number": {
+			sumOf("/a", "/b"), "v1", `{"a":1,"b":{"$ref":"step-1.result.b"}}`, rules.Unknown(rules.WhyReference),
+		},
 		"a member twice":                  {sumOf("/a"), "v1", `{"a":1,"a":1000000}`, rules.Unknown(rules.WhyArguments)},
 		"a member twice in other letters": {sumOf("/a"), "v1", `{"a":1,"A":1000000}`, rules.Unknown(rules.WhyArguments)},
-		"a member twice, further in":      {sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments)},
-		"two values":                      {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
-		"cut off":                         {sumOf("/a"), "v1", `{"a":1`, rules.Unknown(rules.WhyArguments)},
-		"not UTF-8":                       {sumOf("/a"), "v1", "{\"a\":1,\"b\":\"\xff\"}", rules.Unknown(rules.WhyArguments)},
-		"nothing given":                   {sumOf("/a"), "v1", ``, rules.Unknown(rules.WhyArguments)},
-		"more digits than a number has":   {productOf("/a", "/b"), "v1", `{"a":999999999999999,"b":2}`, rules.Unknown(rules.WhyLarge)},
-		"more decimals":                   {productOf("/a", "/b"), "v1", `{"a":0.000001,"b":0.1}`, rules.Unknown(rules.WhyLarge)},
+		"a member twice, further in": {
+			sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments),
+		},
+		"two values":    {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
+		"cut off":       {sumOf("/a"), "v1", `{"a":1`, rules.Unknown(rules.WhyArguments)},
+		"not UTF-8":     {sumOf("/a"), "v1", "{\"a\":1,\"b\":\"\xff\"}", rules.Unknown(rules.WhyArguments)},
+		"nothing given": {sumOf("/a"), "v1", ``, rules.Unknown(rules.WhyArguments)},
+		"more digits than a number has": {
+			productOf("/a", "/b"), "v1", `{"a":999999999999999,"b":2}`, rules.Unknown(rules.WhyLarge),
+		},
+		"more decimals": {
+			productOf("/a", "/b"), "v1", `{"a":0.000001,"b":0.1}`, rules.Unknown(rules.WhyLarge),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect.Same(t, c.mark.Of(c.version, aggregate.Write, aggregate.JSON(c.arguments)), c.want)
@@ -122,7 +151,9 @@ func TestProblemsOfMarks(t *testing.T) {
 		"a wrong escape":         {func(m *rules.Mark) { m.Pointers = []string{"/a~2"} }, "pointers[0]"},
 		"a currency in words":    {func(m *rules.Mark) { m.Currency = "yen" }, "currency"},
 		"pointers where nothing": {func(m *rules.Mark) { m.How = rules.HowNothing }, "pointers"},
-		"different rows":         {func(m *rules.Mark) { m.How, m.Pointers = rules.HowProduct, []string{"/a/*/b", "/c"} }, "pointers"},
+		"different rows": {
+			func(m *rules.Mark) { m.How, m.Pointers = rules.HowProduct, []string{"/a/*/b", "/c"} }, "pointers",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := sumOf("/amount")
@@ -138,7 +169,8 @@ func TestProblemsOfMarks(t *testing.T) {
 func atMost(a, b rules.Amount) bool {
 	for _, bound := range []rules.Decimal{"0.01", "1", "4.5", "5", "9.99", "10", "14", "15", "19", "30", "64.5", "1000"} {
 		for _, currency := range []string{"JPY", "USD"} {
-			if a.AtLeast(bound, currency) && !b.AtLeast(bound, currency) || b.Below(bound, currency) && !a.Below(bound, currency) {
+			if a.AtLeast(bound, currency) && !b.AtLeast(bound, currency) ||
+				b.Below(bound, currency) && !a.Below(bound, currency) {
 				return false
 			}
 		}
@@ -155,7 +187,8 @@ func TestStepsNeverLowerAnAmount(t *testing.T) {
 		f.Calls = append([]rules.Call{more}, f.Calls...)
 		after := f.Amount()
 		expect.That(t, atMost(before, after), "%v and %v are %v", before, more.Amount, after)
-		expect.That(t, before.Known() && more.Amount.Known() || !after.Known(), "%v and %v are %v", before, more.Amount, after)
+		known := before.Known() && more.Amount.Known()
+		expect.That(t, known || !after.Known(), "%v and %v are %v", before, more.Amount, after)
 		expect.That(t, atMost(after, rules.Unknown(rules.WhyNegative)), "%v is more than what isn't known", after)
 		expect.That(t, before.Plus(more.Amount).Known() == after.Known(), "the order counts")
 	})
@@ -169,7 +202,8 @@ func TestAmountsAreExact(t *testing.T) {
 		for range rapid.IntRange(1, 20).Draw(t, "rows") {
 			price, n := rapid.IntRange(0, 1_000_000).Draw(t, "cents"), rapid.IntRange(0, 50).Draw(t, "n")
 			cents += price * n
-			items = append(items, map[string]any{"price": json.Number(fmt.Sprintf("%d.%02d", price/100, price%100)), "n": fmt.Sprint(n)})
+			exact := json.Number(fmt.Sprintf("%d.%02d", price/100, price%100))
+			items = append(items, map[string]any{"price": exact, "n": fmt.Sprint(n)})
 		}
 		text := expect.Value(json.Marshal(map[string]any{"items": items}))(t)
 		got := productOf("/items/*/price", "/items/*/n").Of("v1", aggregate.Write, aggregate.JSON(text))
@@ -182,7 +216,9 @@ func TestAmountsAreExact(t *testing.T) {
 
 // The zero value, and a damaged one, are not known.
 func TestAnAmountThatNobodyReadIsUnknown(t *testing.T) {
-	for _, a := range []rules.Amount{{}, {Currency: "JPY"}, {Value: "1/3", Currency: "JPY"}, {Value: "-1", Currency: "JPY"}, {Value: "1e9"}} {
+	for _, a := range []rules.Amount{
+		{}, {Currency: "JPY"}, {Value: "1/3", Currency: "JPY"}, {Value: "-1", Currency: "JPY"}, {Value: "1e9"},
+	} {
 		expect.That(t, !a.Known() && a.AtLeast("999999999999999", "JPY") && !a.Below("999999999999999", "JPY"), "%v", a)
 		expect.Same(t, rules.Nothing().Plus(a), rules.Unknown(rules.WhyUnmarked))
 		expect.Same(t, a.Plus(yen("1")), rules.Unknown(rules.WhyUnmarked))
@@ -196,7 +232,9 @@ func TestAnAmountThatNobodyReadIsUnknown(t *testing.T) {
 
 // Arguments come from models: whatever they are, their amount is a number within the limits or isn't known.
 func FuzzAmount(f *testing.F) {
-	for _, seed := range []string{`{"a":1}`, `{"a":[{"b":"1,000"}]}`, `{"a":{"$ref":"x"}}`, `{"a":-0.5e9}`, `[[[`, `{"a":1,"A":2}`} {
+	for _, seed := range []string{
+		`{"a":1}`, `{"a":[{"b":"1,000"}]}`, `{"a":{"$ref":"x"}}`, `{"a":-0.5e9}`, `[[[`, `{"a":1,"A":2}`,
+	} {
 		f.Add(seed, "/a")
 		f.Add(seed, "/a/*/b")
 	}

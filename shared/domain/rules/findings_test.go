@@ -25,18 +25,52 @@ func TestFindings(t *testing.T) {
 		rule rules.Rule
 		want []rules.Finding
 	}{
-		"all is well":                    {&staffed, rule(2, writing(), group(2, rules.EmptyUp), head(rules.EmptyUp), manager(1, rules.EmptyUp)), nil},
-		"an earlier rule covers it":      {&staffed, rule(2, some(pay), group(2, rules.EmptyUp)), []rules.Finding{{Kind: rules.FindingCovered, Rule: id(2), By: id(1)}}},
-		"a group has too few":            {with(func(c *company) { c.group = []string{"A"} }), rule(2, writing(), manager(1, rules.EmptyUp), group(2, rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 2, today)}},
-		"a group is empty":               {with(func(c *company) { c.group = nil }), rule(2, writing(), group(0, rules.EmptySkip)), []rules.Finding{found(rules.FindingVacant, 1, today)}},
-		"vacant from April":              {with(func(c *company) { c.holders = map[string][]string{today: {"D"}} }), rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, next)}},
-		"too many":                       {with(func(c *company) { c.group = many }), rule(2, writing(), group(1, rules.EmptyUp)), []rules.Finding{found(rules.FindingMany, 1, today)}},
-		"a contractor alone":             {with(func(c *company) { c.standing = map[string]rules.Standing{"D": rules.StandingOther} }), rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, today)}},
-		"a department, no organisation":  {&company{group: []string{"A", "B"}}, rule(2, ofSales, group(1, rules.EmptyUp)), []rules.Finding{found(rules.FindingUnorganised, 0, "")}},
-		"a manager, no organisation":     {&company{}, rule(2, writing(), manager(1, rules.EmptyUp)), []rules.Finding{found(rules.FindingUnorganised, 1, "")}},
-		"a position, no organisation":    {&company{}, rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingUnorganised, 1, "")}},
-		"only the channel may be left":   {&staffed, rule(2, writing(), group(1, rules.EmptySkip), channel()), []rules.Finding{found(rules.FindingChannelOnly, 0, "")}},
-		"another stage always remains":   {&staffed, rule(2, writing(), group(1, rules.EmptySkip), head(rules.EmptyRefuse), channel()), nil},
+		"all is well": {
+			&staffed, rule(2, writing(), group(2, rules.EmptyUp), head(rules.EmptyUp), manager(1, rules.EmptyUp)), nil,
+		},
+		"an earlier rule covers it": {
+			&staffed, rule(2, some(pay), group(2, rules.EmptyUp)),
+			[]rules.Finding{{Kind: rules.FindingCovered, Rule: id(2), By: id(1)}},
+		},
+		"a group has too few": {
+			with(func(c *company) { c.group = []string{"A"} }),
+			rule(2, writing(), manager(1, rules.EmptyUp), group(2, rules.EmptyUp)),
+			[]rules.Finding{found(rules.FindingVacant, 2, today)},
+		},
+		"a group is empty": {
+			with(func(c *company) { c.group = nil }), rule(2, writing(), group(0, rules.EmptySkip)),
+			[]rules.Finding{found(rules.FindingVacant, 1, today)},
+		},
+		"vacant from April": {
+			with(func(c *company) { c.holders = map[string][]string{today: {"D"}} }),
+			rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, next)},
+		},
+		"too many": {
+			with(func(c *company) { c.group = many }), rule(2, writing(), group(1, rules.EmptyUp)),
+			[]rules.Finding{found(rules.FindingMany, 1, today)},
+		},
+		"a contractor alone": {
+			with(func(c *company) { c.standing = map[string]rules.Standing{"D": rules.StandingOther} }),
+			rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingVacant, 1, today)},
+		},
+		"a department, no organisation": {
+			&company{group: []string{"A", "B"}}, rule(2, ofSales, group(1, rules.EmptyUp)),
+			[]rules.Finding{found(rules.FindingUnorganised, 0, "")},
+		},
+		"a manager, no organisation": {
+			&company{}, rule(2, writing(), manager(1, rules.EmptyUp)),
+			[]rules.Finding{found(rules.FindingUnorganised, 1, "")},
+		},
+		"a position, no organisation": {
+			&company{}, rule(2, writing(), head(rules.EmptyUp)), []rules.Finding{found(rules.FindingUnorganised, 1, "")},
+		},
+		"only the channel may be left": {
+			&staffed, rule(2, writing(), group(1, rules.EmptySkip), channel()),
+			[]rules.Finding{found(rules.FindingChannelOnly, 0, "")},
+		},
+		"another stage always remains": {
+			&staffed, rule(2, writing(), group(1, rules.EmptySkip), head(rules.EmptyRefuse), channel()), nil,
+		},
 		"reading asks the channel alone": {&staffed, rule(2, only(read), channel()), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,9 +93,11 @@ func TestFindings(t *testing.T) {
 func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
 	d := &company{standing: map[string]rules.Standing{"U2": rules.StandingNone}}
 	r := of(rule(1, writing(), people(1, rules.EmptyUp, "U1", "U2")))
-	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{{Kind: rules.FindingGone, Rule: id(1), Stage: 1, From: today, Who: "U2"}})
+	gone := rules.Finding{Kind: rules.FindingGone, Rule: id(1), Stage: 1, From: today, Who: "U2"}
+	expect.Same(t, r.Findings(d, today, ""), []rules.Finding{gone})
 	r.Last.Writes.Route = policy(0, people(2, rules.EmptyUp, "U1", "U2"))
-	expect.Same(t, r.Findings(d, today, "")[2], rules.Finding{Kind: rules.FindingVacant, Rule: rules.LastID, Stage: 1, From: today})
+	vacant := rules.Finding{Kind: rules.FindingVacant, Rule: rules.LastID, Stage: 1, From: today}
+	expect.Same(t, r.Findings(d, today, "")[2], vacant)
 }
 
 func TestRulesThatOthersCover(t *testing.T) {
@@ -79,35 +115,39 @@ func TestRulesThatOthersCover(t *testing.T) {
 		wide, narrow rules.Conditions
 		want         bool
 	}{
-		"everything":                {any, some(pay), true},
-		"itself":                    {from(some(pay), "5"), from(some(pay), "5"), true},
-		"nothing said is wider":     {some(pay), any, false},
-		"fewer kinds":               {kind(rules.KindSteps, rules.KindAction), kind(rules.KindSteps), true},
-		"more kinds":                {kind(rules.KindSteps), kind(rules.KindSteps, rules.KindAction), false},
-		"fewer channels":            {channels("C1", "C2"), channels("C2"), true},
-		"more channels":             {channels("C2"), channels("C1", "C2"), false},
-		"direct messages":           {channels("C1"), direct, false},
-		"fewer departments":         {in("a", "b"), in("a"), true},
-		"more departments":          {in("a"), in("a", "b"), false},
-		"some of fewer":             {some(pay, dm), some(pay), true},
-		"some of more":              {some(pay), some(pay, dm), false},
-		"only of some":              {some(pay), only(pay), true},
-		"some of only":              {only(pay), some(pay), false},
-		"only of fewer":             {only(pay, dm), only(dm), true},
-		"only of more":              {only(dm), only(pay, dm), false},
-		"writes of a tool":          {writing(), some(pay), false}, // who knows whether it writes
-		"writes":                    {writing(), writing(), true},
-		"within fewer":              {to(rules.GoWithin, "a", "b"), to(rules.GoWithin, "a"), true},
-		"within more":               {to(rules.GoWithin, "a"), to(rules.GoWithin, "a", "b"), false},
-		"outside of more":           {to(rules.GoOutside, "a"), to(rules.GoOutside, "a", "b"), true},
-		"outside of fewer":          {to(rules.GoOutside, "a", "b"), to(rules.GoOutside, "a"), false},
-		"within, not outside":       {to(rules.GoWithin, "a"), to(rules.GoOutside, "a"), false},
-		"from more":                 {from(any, "5"), from(any, "10"), true},
-		"from less":                 {from(any, "10"), from(any, "5"), false},
-		"below less":                {under(any, "10"), under(any, "5"), true},
-		"below more":                {under(any, "5"), under(any, "10"), false},
-		"a range in what is from":   {from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Below: "9", Currency: "JPY"}}, true},
-		"another currency":          {from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Currency: "USD"}}, false},
+		"everything":            {any, some(pay), true},
+		"itself":                {from(some(pay), "5"), from(some(pay), "5"), true},
+		"nothing said is wider": {some(pay), any, false},
+		"fewer kinds":           {kind(rules.KindSteps, rules.KindAction), kind(rules.KindSteps), true},
+		"more kinds":            {kind(rules.KindSteps), kind(rules.KindSteps, rules.KindAction), false},
+		"fewer channels":        {channels("C1", "C2"), channels("C2"), true},
+		"more channels":         {channels("C2"), channels("C1", "C2"), false},
+		"direct messages":       {channels("C1"), direct, false},
+		"fewer departments":     {in("a", "b"), in("a"), true},
+		"more departments":      {in("a"), in("a", "b"), false},
+		"some of fewer":         {some(pay, dm), some(pay), true},
+		"some of more":          {some(pay), some(pay, dm), false},
+		"only of some":          {some(pay), only(pay), true},
+		"some of only":          {only(pay), some(pay), false},
+		"only of fewer":         {only(pay, dm), only(dm), true},
+		"only of more":          {only(dm), only(pay, dm), false},
+		"writes of a tool":      {writing(), some(pay), false}, // who knows whether it writes
+		"writes":                {writing(), writing(), true},
+		"within fewer":          {to(rules.GoWithin, "a", "b"), to(rules.GoWithin, "a"), true},
+		"within more":           {to(rules.GoWithin, "a"), to(rules.GoWithin, "a", "b"), false},
+		"outside of more":       {to(rules.GoOutside, "a"), to(rules.GoOutside, "a", "b"), true},
+		"outside of fewer":      {to(rules.GoOutside, "a", "b"), to(rules.GoOutside, "a"), false},
+		"within, not outside":   {to(rules.GoWithin, "a"), to(rules.GoOutside, "a"), false},
+		"from more":             {from(any, "5"), from(any, "10"), true},
+		"from less":             {from(any, "10"), from(any, "5"), false},
+		"below less":            {under(any, "10"), under(any, "5"), true},
+		"below more":            {under(any, "5"), under(any, "10"), false},
+		"a range in what is from": {
+			from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Below: "9", Currency: "JPY"}}, true,
+		},
+		"another currency": {
+			from(any, "5"), rules.Conditions{Amount: &rules.Between{AtLeast: "5", Currency: "USD"}}, false,
+		},
 		"all but one are as wide":   {from(some(pay), "5"), from(some(dm), "5"), false},
 		"more said is narrower":     {some(pay), from(some(pay), "5"), true},
 		"without amount it's wider": {from(some(pay), "5"), some(pay), false},

@@ -18,7 +18,8 @@ func whole() *rules.Rules {
 	when.Requester = &rules.Requester{Departments: []string{"sales"}, Groups: []string{"S1"}}
 	when.Destinations = &rules.Destinations{Go: rules.GoOutside, List: []string{"acct-1"}}
 	r := of(
-		rule(1, when, people(1, rules.EmptyUp, "U1", "U2"), group(2, rules.EmptySkip), manager(1, rules.EmptyUp), head(rules.EmptyRefuse), channel()),
+		rule(1, when, people(1, rules.EmptyUp, "U1", "U2"), group(2, rules.EmptySkip), manager(1, rules.EmptyUp),
+			head(rules.EmptyRefuse), channel()),
 		rules.Rule{ID: id(2), Name: "no", Outcome: rules.Outcome{Refuse: "First line.\nSecond line."}},
 	)
 	r.Rules[0].Numbered = true
@@ -42,28 +43,51 @@ func TestProblems(t *testing.T) {
 	route := func(r *rules.Rules) *rules.Policy { return r.Rules[0].Route }
 	when := func(r *rules.Rules) *rules.Conditions { return &r.Rules[0].When }
 	for field, changes := range map[string][]func(*rules.Rules){
-		"form":                       {func(r *rules.Rules) { r.Form = 2 }},
-		"floor.stamps":               {func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = 6 }},
-		"floor.hands_from.value":     {func(r *rules.Rules) { r.Floor.HandsFrom.Value = "0" }, func(r *rules.Rules) { r.Floor.HandsFrom.Value = "1e5" }},
-		"floor.hands_from.currency":  {func(r *rules.Rules) { r.Floor.HandsFrom.Currency = "jpy" }},
-		"rules[0].id":                {func(r *rules.Rules) { r.Rules[0].ID = rules.LastID }},
-		"rules[1].id":                {func(r *rules.Rules) { r.Rules[1].ID = r.Rules[0].ID }},
-		"rules[0].name":              {func(r *rules.Rules) { r.Rules[0].Name = "" }, func(r *rules.Rules) { r.Rules[0].Name = strings.Repeat("あ", 81) }, func(r *rules.Rules) { r.Rules[0].Name = "a\u202eb" }, func(r *rules.Rules) { r.Rules[0].Name = "a\nb" }, func(r *rules.Rules) { r.Rules[0].Name = " a" }},
-		"rules[1].name":              {func(r *rules.Rules) { r.Rules[1].Name = r.Rules[0].Name }},
-		"rules[1].refuse":            {func(r *rules.Rules) { r.Rules[1].Refuse = "" }, func(r *rules.Rules) { r.Rules[1].Refuse = strings.Repeat("あ", 1001) }},
-		"rules[0].refuse":            {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
-		"rules[0].when.kinds[0]":     {func(r *rules.Rules) { when(r).Kinds[0] = "call" }},
-		"rules[0].when.kinds[1]":     {func(r *rules.Rules) { when(r).Kinds = []rules.Kind{rules.KindSteps, rules.KindSteps} }},
-		"rules[0].when.places":       {func(r *rules.Rules) { when(r).Places = &rules.Places{} }},
-		"rules[0].when.requester":    {func(r *rules.Rules) { when(r).Requester = &rules.Requester{} }},
-		"rules[0].when.tools.use":    {func(r *rules.Rules) { when(r).Tools.Use = "all" }},
-		"rules[0].when.amount":       {func(r *rules.Rules) { when(r).Amount.AtLeast = "" }},
-		"rules[0].when.amount.below": {func(r *rules.Rules) { when(r).Amount.Below = "100000" }, func(r *rules.Rules) { when(r).Amount.AtLeast, when(r).Amount.Below = "", "0" }},
+		"form": {func(r *rules.Rules) { r.Form = 2 }},
+		"floor.stamps": {
+			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = 6 },
+		},
+		"floor.hands_from.value": {
+			func(r *rules.Rules) { r.Floor.HandsFrom.Value = "0" }, func(r *rules.Rules) { r.Floor.HandsFrom.Value = "1e5" },
+		},
+		"floor.hands_from.currency": {func(r *rules.Rules) { r.Floor.HandsFrom.Currency = "jpy" }},
+		"rules[0].id":               {func(r *rules.Rules) { r.Rules[0].ID = rules.LastID }},
+		"rules[1].id":               {func(r *rules.Rules) { r.Rules[1].ID = r.Rules[0].ID }},
+		"rules[0].name": {
+			func(r *rules.Rules) { r.Rules[0].Name = "" },
+			func(r *rules.Rules) { r.Rules[0].Name = strings.Repeat("あ", 81) },
+			func(r *rules.Rules) { r.Rules[0].Name = "a\u202eb" }, func(r *rules.Rules) { r.Rules[0].Name = "a\nb" },
+			func(r *rules.Rules) { r.Rules[0].Name = " a" },
+		},
+		"rules[1].name": {func(r *rules.Rules) { r.Rules[1].Name = r.Rules[0].Name }},
+		"rules[1].refuse": {
+			func(r *rules.Rules) { r.Rules[1].Refuse = "" },
+			func(r *rules.Rules) { r.Rules[1].Refuse = strings.Repeat("あ", 1001) },
+		},
+		"rules[0].refuse":        {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
+		"rules[0].when.kinds[0]": {func(r *rules.Rules) { when(r).Kinds[0] = "call" }},
+		"rules[0].when.kinds[1]": {
+			func(r *rules.Rules) { when(r).Kinds = []rules.Kind{rules.KindSteps, rules.KindSteps} },
+		},
+		"rules[0].when.places":    {func(r *rules.Rules) { when(r).Places = &rules.Places{} }},
+		"rules[0].when.requester": {func(r *rules.Rules) { when(r).Requester = &rules.Requester{} }},
+		"rules[0].when.tools.use": {func(r *rules.Rules) { when(r).Tools.Use = "all" }},
+		"rules[0].when.amount":    {func(r *rules.Rules) { when(r).Amount.AtLeast = "" }},
+		"rules[0].when.amount.below": {
+			func(r *rules.Rules) { when(r).Amount.Below = "100000" },
+			func(r *rules.Rules) { when(r).Amount.AtLeast, when(r).Amount.Below = "", "0" },
+		},
 		"rules[0].when.tools.list[1]": {func(r *rules.Rules) {
 			when(r).Tools.List = []rules.Tool{pay, {Address: pay.Address + "/", Name: "pay"}}
 		}},
-		"rules[0].route.stages":        {func(r *rules.Rules) { route(r).Stages = nil; route(r).Hands = 0 }, func(r *rules.Rules) { route(r).Stages = append(route(r).Stages, channel()) }},
-		"rules[0].route.hands":         {func(r *rules.Rules) { route(r).Hands = -1 }, func(r *rules.Rules) { route(r).Hands = 50*2 + 1 }, func(r *rules.Rules) { route(r).Hands = 1 }},
+		"rules[0].route.stages": {
+			func(r *rules.Rules) { route(r).Stages = nil; route(r).Hands = 0 },
+			func(r *rules.Rules) { route(r).Stages = append(route(r).Stages, channel()) },
+		},
+		"rules[0].route.hands": {
+			func(r *rules.Rules) { route(r).Hands = -1 }, func(r *rules.Rules) { route(r).Hands = 50*2 + 1 },
+			func(r *rules.Rules) { route(r).Hands = 1 },
+		},
 		"rules[0].route.readers":       {func(r *rules.Rules) { route(r).Readers = &rules.Readers{} }},
 		"rules[0].route.stages[0].who": {func(r *rules.Rules) { route(r).Stages[0].Who.Group = "S1" }},
 
@@ -73,28 +97,54 @@ func TestProblems(t *testing.T) {
 		"rules[0].when.requester.departments":    {func(r *rules.Rules) { when(r).Requester.Departments = many("d%d", 101) }},
 		"rules[0].when.requester.groups[0]":      {func(r *rules.Rules) { when(r).Requester.Groups = []string{"keiri"} }},
 		"rules[0].when.requester.groups[1]":      {func(r *rules.Rules) { when(r).Requester.Groups = []string{"S1", "S1"} }},
-		"rules[0].when.tools.list":               {func(r *rules.Rules) { when(r).Tools.List = nil }, func(r *rules.Rules) { when(r).Tools.Use = rules.UseWriting }},
-		"rules[0].when.tools.list[0].name":       {func(r *rules.Rules) { when(r).Tools.List[0].Name = "" }, func(r *rules.Rules) { when(r).Tools.List[0].Name = strings.Repeat("a", 101) }},
-		"rules[0].when.tools.list[0].address":    {func(r *rules.Rules) { when(r).Tools.List[0].Address = "rooms" }, func(r *rules.Rules) { when(r).Tools.List[0].Address = "https://" + strings.Repeat("a", 500) }},
-		"rules[0].when.destinations.go":          {func(r *rules.Rules) { when(r).Destinations.Go = "to" }},
-		"rules[0].when.destinations.list":        {func(r *rules.Rules) { when(r).Destinations.List = nil }, func(r *rules.Rules) { when(r).Destinations.List = many("a%d", 101) }},
-		"rules[0].when.destinations.list[0]":     {func(r *rules.Rules) { when(r).Destinations.List = []string{strings.Repeat("a", 201)} }},
-		"rules[0].when.amount.at_least":          {func(r *rules.Rules) { when(r).Amount.AtLeast = "-1" }, func(r *rules.Rules) { when(r).Amount.AtLeast = "100,000" }},
-		"rules[0].when.amount.currency":          {func(r *rules.Rules) { when(r).Amount.Currency = "" }},
+		"rules[0].when.tools.list": {
+			func(r *rules.Rules) { when(r).Tools.List = nil }, func(r *rules.Rules) { when(r).Tools.Use = rules.UseWriting },
+		},
+		"rules[0].when.tools.list[0].name": {
+			func(r *rules.Rules) { when(r).Tools.List[0].Name = "" },
+			func(r *rules.Rules) { when(r).Tools.List[0].Name = strings.Repeat("a", 101) },
+		},
+		"rules[0].when.tools.list[0].address": {
+			func(r *rules.Rules) { when(r).Tools.List[0].Address = "rooms" },
+			func(r *rules.Rules) { when(r).Tools.List[0].Address = "https://" + strings.Repeat("a", 500) },
+		},
+		"rules[0].when.destinations.go": {func(r *rules.Rules) { when(r).Destinations.Go = "to" }},
+		"rules[0].when.destinations.list": {
+			func(r *rules.Rules) { when(r).Destinations.List = nil },
+			func(r *rules.Rules) { when(r).Destinations.List = many("a%d", 101) },
+		},
+		"rules[0].when.destinations.list[0]": {
+			func(r *rules.Rules) { when(r).Destinations.List = []string{strings.Repeat("a", 201)} },
+		},
+		"rules[0].when.amount.at_least": {
+			func(r *rules.Rules) { when(r).Amount.AtLeast = "-1" },
+			func(r *rules.Rules) { when(r).Amount.AtLeast = "100,000" },
+		},
+		"rules[0].when.amount.currency": {func(r *rules.Rules) { when(r).Amount.Currency = "" }},
 
-		"rules[0].route.stages[0].name":           {func(r *rules.Rules) { route(r).Stages[0].Name = "" }},
-		"rules[0].route.stages[0].need":           {func(r *rules.Rules) { route(r).Stages[0].Need = 3 }, func(r *rules.Rules) { route(r).Stages[0].Need = -1 }},
-		"rules[0].route.stages[1].need":           {func(r *rules.Rules) { route(r).Stages[1].Need = 51 }},
-		"rules[0].route.stages[2].need":           {func(r *rules.Rules) { route(r).Stages[2].Need = 2 }},
-		"rules[0].route.stages[4].need":           {func(r *rules.Rules) { route(r).Stages[4].Need = 0 }, func(r *rules.Rules) { route(r).Stages[4].Need = 2 }},
-		"rules[0].route.stages[0].empty":          {func(r *rules.Rules) { route(r).Stages[0].Empty = "" }},
-		"rules[0].route.stages[4].empty":          {func(r *rules.Rules) { route(r).Stages[4].Empty = rules.EmptySkip }},
-		"rules[0].route.stages[4].others":         {func(r *rules.Rules) { route(r).Stages[4].Others = true }},
-		"rules[0].route.stages[0].who.kind":       {func(r *rules.Rules) { route(r).Stages[0].Who.Kind = "together" }},
-		"rules[0].route.stages[0].who.people":     {func(r *rules.Rules) { route(r).Stages[0].Who.People = many("U%d", 51) }},
-		"rules[0].route.stages[0].who.people[1]":  {func(r *rules.Rules) { route(r).Stages[0].Who.People = []string{"U1", "@sato"} }, func(r *rules.Rules) { route(r).Stages[0].Who.People = []string{"U1", "U1"} }},
-		"rules[0].route.stages[1].who.group":      {func(r *rules.Rules) { route(r).Stages[1].Who.Group = "" }},
-		"rules[0].route.stages[2].who.level":      {func(r *rules.Rules) { route(r).Stages[2].Who.Level = 0 }, func(r *rules.Rules) { route(r).Stages[2].Who.Level = 11 }},
+		"rules[0].route.stages[0].name": {func(r *rules.Rules) { route(r).Stages[0].Name = "" }},
+		"rules[0].route.stages[0].need": {
+			func(r *rules.Rules) { route(r).Stages[0].Need = 3 }, func(r *rules.Rules) { route(r).Stages[0].Need = -1 },
+		},
+		"rules[0].route.stages[1].need": {func(r *rules.Rules) { route(r).Stages[1].Need = 51 }},
+		"rules[0].route.stages[2].need": {func(r *rules.Rules) { route(r).Stages[2].Need = 2 }},
+		"rules[0].route.stages[4].need": {
+			func(r *rules.Rules) { route(r).Stages[4].Need = 0 }, func(r *rules.Rules) { route(r).Stages[4].Need = 2 },
+		},
+		"rules[0].route.stages[0].empty":      {func(r *rules.Rules) { route(r).Stages[0].Empty = "" }},
+		"rules[0].route.stages[4].empty":      {func(r *rules.Rules) { route(r).Stages[4].Empty = rules.EmptySkip }},
+		"rules[0].route.stages[4].others":     {func(r *rules.Rules) { route(r).Stages[4].Others = true }},
+		"rules[0].route.stages[0].who.kind":   {func(r *rules.Rules) { route(r).Stages[0].Who.Kind = "together" }},
+		"rules[0].route.stages[0].who.people": {func(r *rules.Rules) { route(r).Stages[0].Who.People = many("U%d", 51) }},
+		"rules[0].route.stages[0].who.people[1]": {
+			func(r *rules.Rules) { route(r).Stages[0].Who.People = []string{"U1", "@sato"} },
+			func(r *rules.Rules) { route(r).Stages[0].Who.People = []string{"U1", "U1"} },
+		},
+		"rules[0].route.stages[1].who.group": {func(r *rules.Rules) { route(r).Stages[1].Who.Group = "" }},
+		"rules[0].route.stages[2].who.level": {
+			func(r *rules.Rules) { route(r).Stages[2].Who.Level = 0 },
+			func(r *rules.Rules) { route(r).Stages[2].Who.Level = 11 },
+		},
 		"rules[0].route.stages[3].who.position":   {func(r *rules.Rules) { route(r).Stages[3].Who.Position = "" }},
 		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { route(r).Stages[3].Who.Department = "" }},
 		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { route(r).Readers.People = []string{"C1"} }},
@@ -104,7 +154,9 @@ func TestProblems(t *testing.T) {
 		"last.reads.refuse":                       {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
 		"last.writes.refuse":                      {func(r *rules.Rules) { r.Last.Writes.Refuse = "No." }},
 		"last.reads.route.stages":                 {func(r *rules.Rules) { r.Last.Reads = rules.Outcome{Route: policy(0)} }},
-		"last.writes.route.stages":                {func(r *rules.Rules) { r.Last.Writes.Route = policy(0, channel()); r.Floor.HandsFrom = nil }},
+		"last.writes.route.stages": {
+			func(r *rules.Rules) { r.Last.Writes.Route = policy(0, channel()); r.Floor.HandsFrom = nil },
+		},
 	} {
 		for i, change := range changes {
 			t.Run(fmt.Sprint(field, "/", i), func(t *testing.T) {
@@ -152,15 +204,21 @@ func TestTheFloor(t *testing.T) {
 		route *rules.Policy
 		field string
 	}{
-		"one stamp":                        {one, writing(), alone, ""},
-		"too few stamps":                   {rules.Floor{Stamps: 2}, writing(), alone, "rules[0].route.stages"},
-		"two stamps of one stage":          {two, writing(), policy(2, people(2, rules.EmptyRefuse, "U1", "U2")), ""},
-		"two stamps by one hand":           {two, writing(), policy(1, people(2, rules.EmptyRefuse, "U1", "U2")), "rules[0].route.hands"},
-		"the channel alone":                {one, writing(), policy(0, channel()), "rules[0].route.stages"},
-		"two channels":                     {one, rules.Conditions{}, policy(0, channel(), channel()), "rules[0].route.stages"},
-		"the channel and another":          {one, writing(), policy(0, channel(), people(1, rules.EmptyRefuse, "U1")), ""},
-		"one hand":                         {hands, writing(), alone, "rules[0].route.hands"},
-		"two hands by default":             {hands, writing(), policy(0, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U2")), ""},
+		"one stamp":               {one, writing(), alone, ""},
+		"too few stamps":          {rules.Floor{Stamps: 2}, writing(), alone, "rules[0].route.stages"},
+		"two stamps of one stage": {two, writing(), policy(2, people(2, rules.EmptyRefuse, "U1", "U2")), ""},
+		"two stamps by one hand": {
+			two, writing(), policy(1, people(2, rules.EmptyRefuse, "U1", "U2")), "rules[0].route.hands",
+		},
+		"the channel alone": {one, writing(), policy(0, channel()), "rules[0].route.stages"},
+		"two channels": {
+			one, rules.Conditions{}, policy(0, channel(), channel()), "rules[0].route.stages",
+		},
+		"the channel and another": {one, writing(), policy(0, channel(), people(1, rules.EmptyRefuse, "U1")), ""},
+		"one hand":                {hands, writing(), alone, "rules[0].route.hands"},
+		"two hands by default": {
+			hands, writing(), policy(0, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U2")), "",
+		},
 		"one hand below the amount":        {hands, under(writing(), "100000"), alone, ""},
 		"one hand, a bit above the amount": {hands, under(writing(), "100000.01"), alone, "rules[0].route.hands"},
 		"one hand, from an amount":         {hands, from(writing(), "1"), alone, "rules[0].route.hands"},
@@ -168,8 +226,10 @@ func TestTheFloor(t *testing.T) {
 		"only reads":                       {two, only(read), policy(0, channel()), ""},
 		"some reads":                       {one, some(read), policy(0, channel()), "rules[0].route.stages"},
 		"only reads and a write":           {one, only(read, dm), policy(0, channel()), "rules[0].route.stages"},
-		"only a tool that nobody knows":    {one, only(rules.Tool{Name: "list"}), policy(0, channel()), "rules[0].route.stages"},
-		"a refusal":                        {two, writing(), nil, ""},
+		"only a tool that nobody knows": {
+			one, only(rules.Tool{Name: "list"}), policy(0, channel()), "rules[0].route.stages",
+		},
+		"a refusal": {two, writing(), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := of(rules.Rule{ID: id(1), Name: "rule", When: c.when, Outcome: rules.Outcome{Route: c.route}})
@@ -185,7 +245,8 @@ func TestTheFloor(t *testing.T) {
 // Who asks for a step's own approval holds the stamps that count for it against the floor.
 func TestTheFloorOfARequest(t *testing.T) {
 	f := rules.Floor{HandsFrom: &rules.Money{Value: "100000", Currency: "JPY"}}
-	small, large, unknown := asked(writes(pay, yen("99999"))), asked(writes(pay, yen("100000"))), asked(writes(pay, rules.Amount{}))
+	small, large := asked(writes(pay, yen("99999"))), asked(writes(pay, yen("100000")))
+	unknown := asked(writes(pay, rules.Amount{}))
 	for _, c := range []struct {
 		f             *rules.Facts
 		stamps, hands int
@@ -206,16 +267,30 @@ func TestHandsThatNobodyCanReach(t *testing.T) {
 		route *rules.Policy
 		ok    bool
 	}{
-		"one person twice":             {policy(2, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1")), false},
-		"one person twice, by default": {policy(0, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1")), false},
-		"one hand is enough":           {policy(1, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1")), true},
-		"somebody above":               {policy(2, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyUp, "U1")), true},
-		"left out, then one":           {policy(0, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptySkip, "U1")), true},
-		"left out, but two asked":      {policy(2, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptySkip, "U1")), false},
-		"a group may have another":     {policy(2, people(1, rules.EmptyRefuse, "U1"), group(1, rules.EmptyRefuse)), true},
-		"the channel has another":      {policy(2, people(1, rules.EmptyRefuse, "U1"), channel()), true},
-		"three of two":                 {policy(3, people(1, rules.EmptyRefuse, "U1", "U2"), people(2, rules.EmptyRefuse, "U1", "U2")), false},
-		"all of three":                 {policy(3, people(1, rules.EmptyRefuse, "U1"), people(0, rules.EmptyRefuse, "U1", "U2", "U3")), true},
+		"one person twice": {
+			policy(2, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1")), false,
+		},
+		"one person twice, by default": {
+			policy(0, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1")), false,
+		},
+		"one hand is enough": {
+			policy(1, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1")), true,
+		},
+		"somebody above": {policy(2, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyUp, "U1")), true},
+		"left out, then one": {
+			policy(0, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptySkip, "U1")), true,
+		},
+		"left out, but two asked": {
+			policy(2, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptySkip, "U1")), false,
+		},
+		"a group may have another": {policy(2, people(1, rules.EmptyRefuse, "U1"), group(1, rules.EmptyRefuse)), true},
+		"the channel has another":  {policy(2, people(1, rules.EmptyRefuse, "U1"), channel()), true},
+		"three of two": {
+			policy(3, people(1, rules.EmptyRefuse, "U1", "U2"), people(2, rules.EmptyRefuse, "U1", "U2")), false,
+		},
+		"all of three": {
+			policy(3, people(1, rules.EmptyRefuse, "U1"), people(0, rules.EmptyRefuse, "U1", "U2", "U3")), true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := of(rules.Rule{ID: id(1), Name: "rule", When: writing(), Outcome: rules.Outcome{Route: c.route}})

@@ -1,13 +1,10 @@
 package rules_test
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
@@ -84,54 +81,101 @@ func TestResolve(t *testing.T) {
 		change func(*company, *rules.Facts)
 		want   string
 	}{
-		"people, one of them":             {policy(0, people(1, refuse, "A", "X")), nil, "A,X/1 hands 1"},
-		"people, all":                     {policy(0, people(0, refuse, "A", "X")), nil, "A,X/2 hands 1"},
-		"a group, two of them":            {policy(0, group(2, refuse)), nil, "G,H,I/2 hands 1"},
-		"managers":                        {policy(0, manager(1, refuse), manager(3, refuse)), nil, "A/1 D/1 hands 2"},
-		"a position":                      {policy(0, head(refuse)), nil, "D/1 hands 1"},
-		"the channel after another":       {policy(0, people(1, refuse, "A"), channel()), nil, "A/1 channel/1 hands 2"},
-		"an asker is not asked":           {policy(0, group(2, refuse)), askers("H"), "G,I/2 hands 1"},
-		"all but the askers":              {policy(0, group(0, refuse)), askers("H"), "G,I/2 hands 1"},
-		"the requester is not asked":      {policy(0, people(0, refuse, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1 hands 1"},
-		"who is gone is not asked":        {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
-		"contractors are not asked":       {policy(0, group(2, refuse)), standing(rules.StandingOther, "G", "H"), "refused 1 standing"},
-		"unless the stage says so":        {policy(0, others), standing(rules.StandingOther, "G", "H"), "G,H,I/2 hands 1"},
-		"who is gone isn't, even then":    {policy(0, others), gone("G", "H"), "refused 1 standing"},
-		"fewer than need is empty":        {policy(0, group(2, refuse)), askers("G", "H"), "refused 1 askers"},
-		"nobody found":                    {policy(0, head(refuse)), holders(), "refused 1 vacant"},
-		"nobody found, all":               {policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant"},
-		"two accounts of one person":      {policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": "p1", "H": "p1"} }, "G,I/2 hands 1"},
-		"an asker's other account":        {policy(0, group(0, refuse)), func(c *company, f *rules.Facts) { c.accounts = map[string]string{"G": "pR"}; f.Requester.Person = "pR" }, "H,I/2 hands 1"},
-		"no row in the organisation":      {policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": ""} }, "H,I/2 hands 1"},
-		"up, past an asker":               {policy(0, manager(1, up)), askers("A"), "B/1 hands 1"},
-		"up, past somebody gone":          {policy(0, manager(1, up)), gone("A", "B"), "D/1 hands 1"},
-		"up, at the top":                  {policy(0, manager(3, up)), askers("D"), "refused 1 askers"},
-		"up, above the top":               {policy(0, manager(4, up)), nil, "refused 1 vacant"},
-		"no manager refuses":              {policy(0, manager(4, refuse)), nil, "refused 1 vacant"},
-		"managers in a circle":            {policy(0, manager(3, up)), managers("R", "A", "A", "B", "B", "A"), "refused 1 vacant"},
-		"up in a circle through R":        {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 vacant"},
-		"one's own manager":               {policy(0, manager(1, up)), managers("R", "R"), "refused 1 vacant"},
-		"up from the one who asks":        {policy(0, people(1, up, "B")), askers("B"), "D/1 hands 1"},
-		"up from the requester":           {policy(0, head(up)), holders(), "A/1 hands 1"},
-		"up fills the places":             {policy(0, group(3, up)), gone("G", "H"), "I,A,B/3 hands 1"},
-		"up has too few":                  {policy(0, group(3, up)), func(c *company, f *rules.Facts) { c.group = nil; f.Askers = append(f.Askers, person("D")) }, "refused 1 vacant"},
-		"skip":                            {policy(0, people(1, refuse, "A"), head(skip)), holders(), "A/1 -vacant hands 1"},
-		"skip, two of three remain":       {policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), holders(), "A/1 -vacant G,H,I/1 hands 2"},
-		"skip leaves nobody":              {policy(0, head(skip)), holders(), "refused 1 vacant"},
-		"skip leaves nobody for a read":   {policy(0, head(skip)), func(c *company, f *rules.Facts) { holders()(c, f); reading(c, f) }, "refused 1 vacant"},
-		"skip leaves the channel":         {policy(0, head(skip), channel()), holders(), "refused 1 channel"},
-		"the channel alone, for a read":   {policy(0, head(skip), channel()), func(c *company, f *rules.Facts) { holders()(c, f); reading(c, f) }, "-vacant channel/1 hands 1"},
-		"skip doesn't lower the hands":    {policy(2, people(1, refuse, "A"), head(skip)), holders(), "refused 2 hands"},
-		"one person at two stages":        {policy(0, people(1, refuse, "A"), people(1, refuse, "A")), nil, "refused 2 hands"},
-		"one person twice, left out":      {policy(0, people(1, refuse, "A"), people(1, skip, "A")), nil, "A/1 -hands hands 1"},
-		"one person twice, up":            {policy(0, manager(1, up), people(1, up, "A")), nil, "A/1 A,B/1 hands 2"},
-		"one hand is enough":              {policy(1, people(1, refuse, "A"), people(1, refuse, "A")), nil, "A/1 A/1 hands 1"},
-		"one person twice, another too":   {policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, refuse, "B")), nil, "A/1 A/1 B/1 hands 2"},
-		"three hands of two people":       {policy(3, people(1, refuse, "A"), people(1, refuse, "B"), people(1, refuse, "A", "B")), nil, "refused 3 hands"},
-		"three hands by matching":         {policy(3, people(1, refuse, "A", "B"), people(1, refuse, "A"), people(1, refuse, "A", "B", "X")), nil, "A,B/1 A/1 A,B,X/1 hands 3"},
-		"nobody above is another":         {policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), askers("D"), "refused 3 hands"},
-		"more hands than stamps":          {policy(3, people(1, refuse, "A", "B"), people(1, up, "A", "B")), nil, "refused 2 hands"},
-		"the stage that is short is said": {policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, skip, "A")), nil, "refused 2 hands"},
+		"people, one of them":       {policy(0, people(1, refuse, "A", "X")), nil, "A,X/1 hands 1"},
+		"people, all":               {policy(0, people(0, refuse, "A", "X")), nil, "A,X/2 hands 1"},
+		"a group, two of them":      {policy(0, group(2, refuse)), nil, "G,H,I/2 hands 1"},
+		"managers":                  {policy(0, manager(1, refuse), manager(3, refuse)), nil, "A/1 D/1 hands 2"},
+		"a position":                {policy(0, head(refuse)), nil, "D/1 hands 1"},
+		"the channel after another": {policy(0, people(1, refuse, "A"), channel()), nil, "A/1 channel/1 hands 2"},
+		"an asker is not asked":     {policy(0, group(2, refuse)), askers("H"), "G,I/2 hands 1"},
+		"all but the askers":        {policy(0, group(0, refuse)), askers("H"), "G,I/2 hands 1"},
+		"the requester is not asked": {
+			policy(0, people(0, refuse, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1 hands 1",
+		},
+		"who is gone is not asked": {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
+		"contractors are not asked": {
+			policy(0, group(2, refuse)), standing(rules.StandingOther, "G", "H"), "refused 1 standing",
+		},
+		"unless the stage says so":     {policy(0, others), standing(rules.StandingOther, "G", "H"), "G,H,I/2 hands 1"},
+		"who is gone isn't, even then": {policy(0, others), gone("G", "H"), "refused 1 standing"},
+		"fewer than need is empty":     {policy(0, group(2, refuse)), askers("G", "H"), "refused 1 askers"},
+		"nobody found":                 {policy(0, head(refuse)), holders(), "refused 1 vacant"},
+		"nobody found, all": {
+			policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant",
+		},
+		"two accounts of one person": {
+			policy(0, group(0, refuse)),
+			func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": "p1", "H": "p1"} }, "G,I/2 hands 1",
+		},
+		"an asker's other account": {
+			policy(0, group(0, refuse)),
+			func(c *company, f *rules.Facts) { c.accounts = map[string]string{"G": "pR"}; f.Requester.Person = "pR" },
+			"H,I/2 hands 1",
+		},
+		"no row in the organisation": {
+			policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": ""} },
+			"H,I/2 hands 1",
+		},
+		"up, past an asker":      {policy(0, manager(1, up)), askers("A"), "B/1 hands 1"},
+		"up, past somebody gone": {policy(0, manager(1, up)), gone("A", "B"), "D/1 hands 1"},
+		"up, at the top":         {policy(0, manager(3, up)), askers("D"), "refused 1 askers"},
+		"up, above the top":      {policy(0, manager(4, up)), nil, "refused 1 vacant"},
+		"no manager refuses":     {policy(0, manager(4, refuse)), nil, "refused 1 vacant"},
+		"managers in a circle": {
+			policy(0, manager(3, up)), managers("R", "A", "A", "B", "B", "A"), "refused 1 vacant",
+		},
+		"up in a circle through R": {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 vacant"},
+		"one's own manager":        {policy(0, manager(1, up)), managers("R", "R"), "refused 1 vacant"},
+		"up from the one who asks": {policy(0, people(1, up, "B")), askers("B"), "D/1 hands 1"},
+		"up from the requester":    {policy(0, head(up)), holders(), "A/1 hands 1"},
+		"up fills the places":      {policy(0, group(3, up)), gone("G", "H"), "I,A,B/3 hands 1"},
+		"up has too few": {
+			policy(0, group(3, up)),
+			func(c *company, f *rules.Facts) { c.group = nil; f.Askers = append(f.Askers, person("D")) }, "refused 1 vacant",
+		},
+		"skip": {policy(0, people(1, refuse, "A"), head(skip)), holders(), "A/1 -vacant hands 1"},
+		"skip, two of three remain": {
+			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), holders(), "A/1 -vacant G,H,I/1 hands 2",
+		},
+		"skip leaves nobody": {policy(0, head(skip)), holders(), "refused 1 vacant"},
+		"skip leaves nobody for a read": {
+			policy(0, head(skip)), func(c *company, f *rules.Facts) { holders()(c, f); reading(c, f) }, "refused 1 vacant",
+		},
+		"skip leaves the channel": {policy(0, head(skip), channel()), holders(), "refused 1 channel"},
+		"the channel alone, for a read": {
+			policy(0, head(skip), channel()), func(c *company, f *rules.Facts) { holders()(c, f); reading(c, f) },
+			"-vacant channel/1 hands 1",
+		},
+		"skip doesn't lower the hands": {policy(2, people(1, refuse, "A"), head(skip)), holders(), "refused 2 hands"},
+		"one person at two stages": {
+			policy(0, people(1, refuse, "A"), people(1, refuse, "A")), nil, "refused 2 hands",
+		},
+		"one person twice, left out": {
+			policy(0, people(1, refuse, "A"), people(1, skip, "A")), nil, "A/1 -hands hands 1",
+		},
+		"one person twice, up": {policy(0, manager(1, up), people(1, up, "A")), nil, "A/1 A,B/1 hands 2"},
+		"one hand is enough": {
+			policy(1, people(1, refuse, "A"), people(1, refuse, "A")), nil, "A/1 A/1 hands 1",
+		},
+		"one person twice, another too": {
+			policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, refuse, "B")), nil, "A/1 A/1 B/1 hands 2",
+		},
+		"three hands of two people": {
+			policy(3, people(1, refuse, "A"), people(1, refuse, "B"), people(1, refuse, "A", "B")), nil, "refused 3 hands",
+		},
+		"three hands by matching": {
+			policy(3, people(1, refuse, "A", "B"), people(1, refuse, "A"), people(1, refuse, "A", "B", "X")), nil,
+			"A,B/1 A/1 A,B,X/1 hands 3",
+		},
+		"nobody above is another": {
+			policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), askers("D"), "refused 3 hands",
+		},
+		"more hands than stamps": {
+			policy(3, people(1, refuse, "A", "B"), people(1, up, "A", "B")), nil, "refused 2 hands",
+		},
+		"the stage that is short is said": {
+			policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, skip, "A")), nil, "refused 2 hands",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, f := staff(), asked(writes(pay, yen("1")))
@@ -189,7 +233,8 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 func TestWithoutAnOrganisation(t *testing.T) {
 	d := &company{group: []string{"G", "H"}, managers: map[string]string{"R": "A"}}
 	f := asked(writes(pay, yen("1")))
-	route := expect.Value(policy(0, group(1, rules.EmptyUp), people(1, rules.EmptyUp, "X")).Resolve(f, rules.Floor{}, d))(t)
+	two := policy(0, group(1, rules.EmptyUp), people(1, rules.EmptyUp, "X"))
+	route := expect.Value(two.Resolve(f, rules.Floor{}, d))(t)
 	expect.Is(t, drawn(route), "G,H/1 X/1 hands 2")
 	expect.Is(t, route.Org, "")
 	expect.Is(t, resolved(policy(0, manager(1, rules.EmptyUp)), f, rules.Floor{}, d), "refused 1 vacant")
@@ -203,126 +248,20 @@ func TestARouteHasItsBounds(t *testing.T) {
 		d.group = append(d.group, fmt.Sprint("U", i))
 	}
 	for _, empty := range []rules.Empty{rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse} {
-		expect.Is(t, resolved(policy(0, people(1, rules.EmptyRefuse, "A"), group(1, empty)), f, rules.Floor{}, d), "refused 2 many")
+		p := policy(0, people(1, rules.EmptyRefuse, "A"), group(1, empty))
+		expect.Is(t, resolved(p, f, rules.Floor{}, d), "refused 2 many")
 	}
 	read := policy(0, people(1, rules.EmptyRefuse, "A"))
 	read.Readers = &rules.Readers{Groups: []string{"S1"}}
 	expect.Is(t, resolved(read, f, rules.Floor{}, d), "refused 0 many")
 	d.group = d.group[:50]
-	expect.Is(t, resolved(policy(0, group(0, rules.EmptyUp), group(0, rules.EmptyUp), group(0, rules.EmptyUp)), f, rules.Floor{}, d),
-		"refused 0 bounds")
-	expect.Has(t, resolved(policy(0, group(0, rules.EmptyUp), group(0, rules.EmptyUp)), f, rules.Floor{}, d), "U49/50 hands 2")
-}
+	hundred := policy(0, group(0, rules.EmptyUp), group(0, rules.EmptyUp))
+	expect.Has(t, resolved(hundred, f, rules.Floor{}, d), "U49/50 hands 2")
+	hundred.Stages = append(hundred.Stages, people(1, rules.EmptyUp, "A"))
+	expect.Is(t, resolved(hundred, f, rules.Floor{}, d), "refused 0 bounds")
 
-func drawnCompany(t *rapid.T) *company {
-	users := []string{"R", "A", "B", "D"}
-	c := &company{managers: map[string]string{}, holders: map[string][]string{"": subset(t, 0, users...)},
-		group: subset(t, 0, users...), standing: map[string]rules.Standing{}, accounts: map[string]string{}}
-	if rapid.Bool().Draw(t, "organised") {
-		c.org = "v1"
-	}
-	for _, u := range users {
-		if m := rapid.SampledFrom(append(users, "")).Draw(t, "manager"); m != "" {
-			c.managers[u] = m
-		}
-		if s := rapid.SampledFrom([]rules.Standing{"employee", "employee", "employee", "other", ""}).Draw(t, "standing"); s != "employee" {
-			c.standing[u] = s
-		}
-		if rapid.IntRange(0, 5).Draw(t, "account") == 0 {
-			c.accounts[u] = rapid.SampledFrom([]string{"", "pA", "pR"}).Draw(t, "person")
-		}
-	}
-	return c
-}
-
-// drawnAsk are facts of a request by R, which A has a part in at times.
-func drawnAsk(t *rapid.T, d *company) *rules.Facts {
-	f := drawnFacts(t)
-	f.Requester = d.Person("R")
-	f.Askers = []circulation.Person{f.Requester}
-	if rapid.IntRange(0, 3).Draw(t, "with A") == 0 {
-		f.Askers = append(f.Askers, d.Person("A"))
-	}
-	return f
-}
-
-// different returns the most different people who can stamp a route, by trying every choice. A channel has somebody else.
-func different(route circulation.Route, at int, hands map[string]bool) int {
-	if at == len(route.Stages) {
-		return len(hands)
-	}
-	s := route.Stages[at]
-	if s.LeftOut != "" {
-		return different(route, at+1, hands)
-	}
-	if s.Mode == circulation.ModeChannel {
-		return 1 + different(route, at+1, hands)
-	}
-	best := -1
-	for choice := range 1 << len(s.People) {
-		more, n := map[string]bool{}, 0
-		for h := range hands {
-			more[h] = true
-		}
-		for i, p := range s.People {
-			if choice>>i&1 == 1 {
-				more[cmp.Or(p.Person, p.User)], n = true, n+1
-			}
-		}
-		if n == s.Need {
-			best = max(best, different(route, at+1, more))
-		}
-	}
-	return best
-}
-
-// Every route can be settled by as many different people as it needs, none of them an asker, and is not below the floor.
-func TestARouteCanBeSettledAndNamesNoAsker(t *testing.T) {
-	opened := 0
-	rapid.Check(t, func(t *rapid.T) {
-		d := drawnCompany(t)
-		floor := rules.Floor{Stamps: rapid.IntRange(1, 2).Draw(t, "floor"), HandsFrom: &rules.Money{Value: "20", Currency: "JPY"}}
-		for range 10 {
-			f, p := drawnAsk(t, d), drawnPolicy(t)
-			route, err := p.Resolve(f, floor, d)
-			again, err2 := p.Resolve(f, floor, d)
-			expect.Same(t, again, route)
-			expect.Is(t, fmt.Sprint(err), fmt.Sprint(err2))
-			if err == nil {
-				opened++
-				checkRoute(t, p, f, floor, d, route)
-				continue
-			}
-			var no *rules.Unresolved
-			expect.That(t, errors.As(err, &no) && no.Why != "" && no.Stage <= len(p.Stages), "%v", err)
-		}
-	})
-	expect.That(t, opened > 100, "only %d routes were opened", opened)
-}
-
-func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
-	stamps, people := 0, 0
-	for i, s := range route.Stages {
-		stamps += s.Need
-		expect.That(t, (s.LeftOut != "") == (s.Need == 0), "%+v", s)
-		expect.That(t, s.LeftOut == "" || p.Stages[i].Empty == rules.EmptySkip, "left out without the policy's word: %+v", s)
-		if s.LeftOut == "" && s.Mode == circulation.ModePeople {
-			people++
-			expect.That(t, len(s.People) >= s.Need && s.Need >= p.Stages[i].Need, "%+v", s)
-		}
-		keys := map[string]bool{}
-		for _, x := range s.People {
-			for _, a := range append(f.Askers, f.Requester) {
-				expect.That(t, x.User != a.User && (x.Person == "" || x.Person != a.Person), "the asker %s is asked", x.User)
-			}
-			expect.That(t, d.Standing(x, today) == rules.StandingEmployee && x.Via != "" && (d.org == "" || x.Person != ""), "%+v", x)
-			key := cmp.Or(x.Person, x.User)
-			expect.That(t, !keys[key], "%s is there twice", key)
-			keys[key] = true
-		}
-	}
-	expect.That(t, different(route, 0, nil) >= route.Hands, "%s", drawn(route))
-	expect.That(t, p.Hands == 0 || route.Hands == p.Hands, "%s of a policy of %d", drawn(route), p.Hands)
-	expect.That(t, stamps > 0 && floor.Allows(f, stamps, route.Hands), "%s is below the floor", drawn(route))
-	expect.That(t, people > 0 || !f.Writes(), "only the channel is asked: %s", drawn(route))
+	most := of(rule(1, writing(), group(50, rules.EmptyUp), group(50, rules.EmptyUp)))
+	saved(t, most)
+	most.Rules[0].Route.Stages = append(most.Rules[0].Route.Stages, people(1, rules.EmptyUp, "U1"))
+	expect.Same(t, fieldsOf(most.Problems(known)), []string{"rules[0].route.stages"})
 }

@@ -1,7 +1,5 @@
 package rules
 
-import "ringi/shared/domain/circulation"
-
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
 // it, because a condition that isn't known here would let the wrong rule decide.
 const Form = 1
@@ -92,44 +90,4 @@ const (
 type Readers struct {
 	People []string `json:"people,omitempty"` // Slack user ids
 	Groups []string `json:"groups,omitempty"` // ids of Slack user groups
-}
-
-// Answer is what the rules say about a request. Exactly one of Route and Refused is set.
-type Answer struct {
-	Rule circulation.Rule
-	Last bool // no rule took the request
-	Outcome
-	Refused bool
-}
-
-// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
-// refuse everything.
-func (r *Rules) Match(f *Facts) Answer {
-	if r.Form != Form {
-		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
-	}
-	for i := range r.Rules {
-		if rule := &r.Rules[i]; rule.When.hold(f) {
-			return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
-		}
-	}
-	outcome := r.Last.reads()
-	if f.Writes() {
-		outcome = r.Last.Writes
-	}
-	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, outcome)
-	a.Last = true
-	return a
-}
-
-func answer(rule circulation.Rule, o Outcome) Answer {
-	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
-}
-
-// reads returns what becomes of requests that only read. Unless somebody chose, one person of the channel is asked.
-func (l Last) reads() Outcome {
-	if l.Reads.Route != nil || l.Reads.Refuse != "" {
-		return l.Reads
-	}
-	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered}
 }

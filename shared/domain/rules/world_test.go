@@ -54,7 +54,8 @@ func of(list ...rules.Rule) *rules.Rules {
 
 // rule is one that asks these stages.
 func rule(n int, when rules.Conditions, stages ...rules.Stage) rules.Rule {
-	return rules.Rule{ID: id(n), Name: fmt.Sprint("rule ", n), When: when, Outcome: rules.Outcome{Route: policy(0, stages...)}}
+	return rules.Rule{ID: id(n), Name: fmt.Sprint("rule ", n), When: when,
+		Outcome: rules.Outcome{Route: policy(0, stages...)}}
 }
 
 func policy(hands int, stages ...rules.Stage) *rules.Policy {

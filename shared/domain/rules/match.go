@@ -1,0 +1,71 @@
+package rules
+
+import "ringi/shared/domain/circulation"
+
+// Answer is what the rules say about a request. Exactly one of Route and Refused is set.
+type Answer struct {
+	Rule circulation.Rule
+	Last bool // no rule took the request
+	Outcome
+	Refused bool
+}
+
+// Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
+// refuse everything.
+func (r *Rules) Match(f *Facts) Answer {
+	if r.Form != Form {
+		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+	}
+	for i := range r.Rules {
+		if rule := &r.Rules[i]; rule.When.hold(f) {
+			return r.by(rule)
+		}
+	}
+	if f.Writes() {
+		return r.last(r.Last.Writes)
+	}
+	return r.last(r.Last.reads())
+}
+
+// Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is
+// a route that can be resolved, the request can be refused before its steps are known.
+func (r *Rules) Possible(f *Facts) (all []Answer) {
+	if r.Form != Form {
+		return []Answer{r.Match(f)}
+	}
+	for i := range r.Rules {
+		rule := &r.Rules[i]
+		early := rule.When
+		early.Tools, early.Destinations, early.Amount = nil, nil, nil
+		if !early.hold(f) {
+			continue
+		}
+		all = append(all, r.by(rule))
+		if rule.When.Tools == nil && rule.When.Destinations == nil && rule.When.Amount == nil {
+			return all
+		}
+	}
+	return append(all, r.last(r.Last.reads()), r.last(r.Last.Writes))
+}
+
+func (r *Rules) by(rule *Rule) Answer {
+	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
+}
+
+func (r *Rules) last(o Outcome) Answer {
+	a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, o)
+	a.Last = true
+	return a
+}
+
+func answer(rule circulation.Rule, o Outcome) Answer {
+	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
+}
+
+// reads returns what becomes of requests that only read. Unless somebody chose, one person of the channel is asked.
+func (l Last) reads() Outcome {
+	if l.Reads.Route != nil || l.Reads.Refuse != "" {
+		return l.Reads
+	}
+	return Outcome{Route: &Policy{Stages: []Stage{{Who: Who{Kind: WhoChannel}, Need: 1}}}, Numbered: l.Reads.Numbered}
+}

@@ -1,0 +1,99 @@
+package rules_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// different returns the most different people who can stamp a route, by trying every choice. A channel has somebody
+// else.
+func different(route circulation.Route, at int, hands map[string]bool) int {
+	if at == len(route.Stages) {
+		return len(hands)
+	}
+	s := route.Stages[at]
+	if s.LeftOut != "" {
+		return different(route, at+1, hands)
+	}
+	if s.Mode == circulation.ModeChannel {
+		return 1 + different(route, at+1, hands)
+	}
+	best := -1
+	for choice := range 1 << len(s.People) {
+		more, n := map[string]bool{}, 0
+		for h := range hands {
+			more[h] = true
+		}
+		for i, p := range s.People {
+			if choice>>i&1 == 1 {
+				more[cmp.Or(p.Person, p.User)], n = true, n+1
+			}
+		}
+		if n == s.Need {
+			best = max(best, different(route, at+1, more))
+		}
+	}
+	return best
+}
+
+// Every route can be settled by as many different people as it needs, none of them an asker, and is not below the
+// floor.
+func TestARouteCanBeSettledAndNamesNoAsker(t *testing.T) {
+	opened := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawnCompany(t)
+		floor := rules.Floor{Stamps: rapid.IntRange(1, 2).Draw(t, "floor")}
+		floor.HandsFrom = &rules.Money{Value: "20", Currency: "JPY"}
+		for range 10 {
+			f, p := drawnAsk(t, d), drawnPolicy(t)
+			route, err := p.Resolve(f, floor, d)
+			again, err2 := p.Resolve(f, floor, d)
+			expect.Same(t, again, route)
+			expect.Is(t, fmt.Sprint(err), fmt.Sprint(err2))
+			if err == nil {
+				opened++
+				checkRoute(t, p, f, floor, d, route)
+				continue
+			}
+			var no *rules.Unresolved
+			expect.That(t, errors.As(err, &no) && no.Why != "" && no.Stage <= len(p.Stages), "%v", err)
+		}
+	})
+	expect.That(t, opened > 100, "only %d routes were opened", opened)
+}
+
+func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
+	stamps, people := 0, 0
+	for i, s := range route.Stages {
+		stamps += s.Need
+		expect.That(t, (s.LeftOut != "") == (s.Need == 0), "%+v", s)
+		expect.That(t, s.LeftOut == "" || p.Stages[i].Empty == rules.EmptySkip, "left out without the policy's word: %+v", s)
+		if s.LeftOut == "" && s.Mode == circulation.ModePeople {
+			people++
+			expect.That(t, len(s.People) >= s.Need && s.Need >= p.Stages[i].Need, "%+v", s)
+		}
+		keys := map[string]bool{}
+		for _, x := range s.People {
+			for _, a := range append(f.Askers, f.Requester) {
+				expect.That(t, x.User != a.User && (x.Person == "" || x.Person != a.Person), "the asker %s is asked", x.User)
+			}
+			expect.That(t, d.Standing(x, today) == rules.StandingEmployee, "%+v may not stamp", x)
+			expect.That(t, x.Via != "" && (d.org == "" || x.Person != ""), "%+v", x)
+			key := cmp.Or(x.Person, x.User)
+			expect.That(t, !keys[key], "%s is there twice", key)
+			keys[key] = true
+		}
+	}
+	expect.That(t, different(route, 0, nil) >= route.Hands, "%s", drawn(route))
+	expect.That(t, p.Hands == 0 || route.Hands == p.Hands, "%s of a policy of %d", drawn(route), p.Hands)
+	expect.That(t, stamps > 0 && floor.Allows(f, stamps, route.Hands), "%s is below the floor", drawn(route))
+	expect.That(t, people > 0 || !f.Writes(), "only the channel is asked: %s", drawn(route))
+}
