@@ -12,34 +12,42 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Each condition, alone, against requests that meet it and requests that don't.
-func TestConditions(t *testing.T) {
+// meeting is a condition, a request, and whether the request meets it.
+type meeting struct {
+	when rules.Conditions
+	f    *rules.Facts
+	want bool
+}
+
+func matchEach(t *testing.T, table map[string]meeting) {
+	t.Helper()
+	for name, c := range table {
+		t.Run(name, func(t *testing.T) {
+			a := of(rule(1, c.when, people(1, rules.EmptyRefuse, "A"))).Match(c.f)
+			expect.Is(t, !a.Last, c.want)
+		})
+	}
+}
+
+// Each condition on who asks and where, alone, against requests that meet it and requests that don't.
+func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 	in := func(change func(*rules.Facts)) *rules.Facts {
-		f := asked(writes(pay, yen("100000"), "acct-1"))
+		f := asked(writes(pay, yen("1")))
 		change(f)
 		return f
 	}
+	one := asked(writes(pay, yen("1")))
 	direct := in(func(f *rules.Facts) { f.Place = rules.Place{Channel: "C1", Direct: true} })
 	ofSales := in(func(f *rules.Facts) {
 		f.Organised, f.Departments, f.Groups = true, []string{"sales-1", "sales"}, []string{"S9"}
 	})
-	sales := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
-	within := rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"acct-1", "acct-2"}}}
-	outside := rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoOutside, List: []string{"acct-1", "acct-2"}}}
 	unorganised := in(func(f *rules.Facts) { f.Departments = []string{"sales"} })
-	none := asked()
-	one, elsewhere := asked(writes(pay, yen("99999.99"), "acct-1")), asked(writes(dm, rules.Nothing(), "acct-1", "U9"))
-	both := asked(writes(pay, yen("100000"), "acct-1"), writes(dm, rules.Nothing()))
-	dollars := asked(writes(pay, rules.Amount{Value: "5", Currency: "USD"}, "acct-1"))
+	action := in(func(f *rules.Facts) { f.Kind = rules.KindAction })
+	sales := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales"}}}
 	channels := rules.Conditions{Places: &rules.Places{Channels: []string{"C0", "C1"}}}
 	steps := rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}}
-	action := in(func(f *rules.Facts) { f.Kind = rules.KindAction })
-	for name, c := range map[string]struct {
-		when rules.Conditions
-		f    *rules.Facts
-		want bool
-	}{
-		"no condition":                      {rules.Conditions{}, none, true},
+	matchEach(t, map[string]meeting{
+		"no condition":                      {rules.Conditions{}, asked(), true},
 		"steps":                             {steps, one, true},
 		"an action is no steps":             {steps, action, false},
 		"in the channel":                    {channels, one, true},
@@ -54,8 +62,22 @@ func TestConditions(t *testing.T) {
 		"another group": {
 			rules.Conditions{Requester: &rules.Requester{Groups: []string{"S8"}}}, ofSales, false,
 		},
-		"no department":                      {sales, one, false},
-		"no organisation stands":             {sales, unorganised, false},
+		"no department":          {sales, one, false},
+		"no organisation stands": {sales, unorganised, false},
+	})
+}
+
+// Each condition on what is called, alone.
+func TestConditionsOnCalls(t *testing.T) {
+	to := func(g rules.Go) rules.Conditions {
+		return rules.Conditions{Destinations: &rules.Destinations{Go: g, List: []string{"acct-1", "acct-2"}}}
+	}
+	within, outside := to(rules.GoWithin), to(rules.GoOutside)
+	none, one := asked(), asked(writes(pay, yen("99999.99"), "acct-1"))
+	elsewhere := asked(writes(dm, rules.Nothing(), "acct-1", "U9"))
+	both := asked(writes(pay, yen("100000"), "acct-1"), writes(dm, rules.Nothing()))
+	dollars := asked(writes(pay, rules.Amount{Value: "5", Currency: "USD"}, "acct-1"))
+	matchEach(t, map[string]meeting{
 		"some, among others":                 {some(pay), both, true},
 		"some, none of them":                 {some(sheet, read), both, false},
 		"only, with another":                 {only(pay), both, false},
@@ -86,12 +108,7 @@ func TestConditions(t *testing.T) {
 		},
 		"a destination of a later release":      {rules.Conditions{Destinations: &rules.Destinations{Go: "to"}}, one, false},
 		"two conditions, one of which is unmet": {under(some(pay), "100000"), both, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := of(rule(1, c.when, people(1, rules.EmptyRefuse, "A"))).Match(c.f)
-			expect.Is(t, !a.Last, c.want)
-		})
-	}
+	})
 }
 
 // Case 8: the order decides, and a refusal that comes later doesn't count; what no rule takes falls to the last.

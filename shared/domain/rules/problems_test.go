@@ -31,18 +31,37 @@ func whole() *rules.Rules {
 	return r
 }
 
+// many returns values of a form with a number.
+func many(form string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf(form, i))
+	}
+	return all
+}
+
+func routeOf(r *rules.Rules) *rules.Policy { return r.Rules[0].Route }
+
+func whenOf(r *rules.Rules) *rules.Conditions { return &r.Rules[0].When }
+
+// refuseEach checks that each change of whole rules is a problem of its field.
+func refuseEach(t *testing.T, changes map[string][]func(*rules.Rules)) {
+	t.Helper()
+	for field, list := range changes {
+		for i, change := range list {
+			t.Run(fmt.Sprint(field, "/", i), func(t *testing.T) {
+				r := saved(t, whole())
+				change(r)
+				fields := fieldsOf(r.Problems(known))
+				expect.That(t, slices.Contains(fields, field), "%v", fields)
+				expect.That(t, r.Validate(known) != nil, "it can be saved")
+			})
+		}
+	}
+}
+
 // Each field has its limit, and the error names both.
 func TestProblems(t *testing.T) {
-	saved(t, whole())
-	many := func(form string, n int) (all []string) {
-		for i := range n {
-			all = append(all, fmt.Sprintf(form, i))
-		}
-		return all
-	}
-	route := func(r *rules.Rules) *rules.Policy { return r.Rules[0].Route }
-	when := func(r *rules.Rules) *rules.Conditions { return &r.Rules[0].When }
-	for field, changes := range map[string][]func(*rules.Rules){
+	refuseEach(t, map[string][]func(*rules.Rules){
 		"form": {func(r *rules.Rules) { r.Form = 2 }},
 		"floor.stamps": {
 			func(r *rules.Rules) { r.Floor.Stamps = 0 }, func(r *rules.Rules) { r.Floor.Stamps = 6 },
@@ -64,110 +83,108 @@ func TestProblems(t *testing.T) {
 			func(r *rules.Rules) { r.Rules[1].Refuse = "" },
 			func(r *rules.Rules) { r.Rules[1].Refuse = strings.Repeat("あ", 1001) },
 		},
-		"rules[0].refuse":        {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
-		"rules[0].when.kinds[0]": {func(r *rules.Rules) { when(r).Kinds[0] = "call" }},
-		"rules[0].when.kinds[1]": {
-			func(r *rules.Rules) { when(r).Kinds = []rules.Kind{rules.KindSteps, rules.KindSteps} },
-		},
-		"rules[0].when.places":    {func(r *rules.Rules) { when(r).Places = &rules.Places{} }},
-		"rules[0].when.requester": {func(r *rules.Rules) { when(r).Requester = &rules.Requester{} }},
-		"rules[0].when.tools.use": {func(r *rules.Rules) { when(r).Tools.Use = "all" }},
-		"rules[0].when.amount":    {func(r *rules.Rules) { when(r).Amount.AtLeast = "" }},
-		"rules[0].when.amount.below": {
-			func(r *rules.Rules) { when(r).Amount.Below = "100000" },
-			func(r *rules.Rules) { when(r).Amount.AtLeast, when(r).Amount.Below = "", "0" },
-		},
-		"rules[0].when.tools.list[1]": {func(r *rules.Rules) {
-			when(r).Tools.List = []rules.Tool{pay, {Address: pay.Address + "/", Name: "pay"}}
-		}},
-		"rules[0].route.stages": {
-			func(r *rules.Rules) { route(r).Stages = nil; route(r).Hands = 0 },
-			func(r *rules.Rules) { route(r).Stages = append(route(r).Stages, channel()) },
-		},
-		"rules[0].route.hands": {
-			func(r *rules.Rules) { route(r).Hands = -1 }, func(r *rules.Rules) { route(r).Hands = 50*2 + 1 },
-			func(r *rules.Rules) { route(r).Hands = 1 },
-		},
-		"rules[0].route.readers":       {func(r *rules.Rules) { route(r).Readers = &rules.Readers{} }},
-		"rules[0].route.stages[0].who": {func(r *rules.Rules) { route(r).Stages[0].Who.Group = "S1" }},
-
-		"rules[0].when.places.channels[0]":       {func(r *rules.Rules) { when(r).Places.Channels = []string{"general"} }},
-		"rules[0].when.places.channels":          {func(r *rules.Rules) { when(r).Places.Channels = many("C%d", 101) }},
-		"rules[0].when.requester.departments[0]": {func(r *rules.Rules) { when(r).Requester.Departments = []string{""} }},
-		"rules[0].when.requester.departments":    {func(r *rules.Rules) { when(r).Requester.Departments = many("d%d", 101) }},
-		"rules[0].when.requester.groups[0]":      {func(r *rules.Rules) { when(r).Requester.Groups = []string{"keiri"} }},
-		"rules[0].when.requester.groups[1]":      {func(r *rules.Rules) { when(r).Requester.Groups = []string{"S1", "S1"} }},
-		"rules[0].when.tools.list": {
-			func(r *rules.Rules) { when(r).Tools.List = nil }, func(r *rules.Rules) { when(r).Tools.Use = rules.UseWriting },
-		},
-		"rules[0].when.tools.list[0].name": {
-			func(r *rules.Rules) { when(r).Tools.List[0].Name = "" },
-			func(r *rules.Rules) { when(r).Tools.List[0].Name = strings.Repeat("a", 101) },
-		},
-		"rules[0].when.tools.list[0].address": {
-			func(r *rules.Rules) { when(r).Tools.List[0].Address = "rooms" },
-			func(r *rules.Rules) { when(r).Tools.List[0].Address = "https://" + strings.Repeat("a", 500) },
-		},
-		"rules[0].when.destinations.go": {func(r *rules.Rules) { when(r).Destinations.Go = "to" }},
-		"rules[0].when.destinations.list": {
-			func(r *rules.Rules) { when(r).Destinations.List = nil },
-			func(r *rules.Rules) { when(r).Destinations.List = many("a%d", 101) },
-		},
-		"rules[0].when.destinations.list[0]": {
-			func(r *rules.Rules) { when(r).Destinations.List = []string{strings.Repeat("a", 201)} },
-		},
-		"rules[0].when.amount.at_least": {
-			func(r *rules.Rules) { when(r).Amount.AtLeast = "-1" },
-			func(r *rules.Rules) { when(r).Amount.AtLeast = "100,000" },
-		},
-		"rules[0].when.amount.currency": {func(r *rules.Rules) { when(r).Amount.Currency = "" }},
-
-		"rules[0].route.stages[0].name": {func(r *rules.Rules) { route(r).Stages[0].Name = "" }},
-		"rules[0].route.stages[0].need": {
-			func(r *rules.Rules) { route(r).Stages[0].Need = 3 }, func(r *rules.Rules) { route(r).Stages[0].Need = -1 },
-		},
-		"rules[0].route.stages[1].need": {func(r *rules.Rules) { route(r).Stages[1].Need = 51 }},
-		"rules[0].route.stages[2].need": {func(r *rules.Rules) { route(r).Stages[2].Need = 2 }},
-		"rules[0].route.stages[4].need": {
-			func(r *rules.Rules) { route(r).Stages[4].Need = 0 }, func(r *rules.Rules) { route(r).Stages[4].Need = 2 },
-		},
-		"rules[0].route.stages[0].empty":      {func(r *rules.Rules) { route(r).Stages[0].Empty = "" }},
-		"rules[0].route.stages[4].empty":      {func(r *rules.Rules) { route(r).Stages[4].Empty = rules.EmptySkip }},
-		"rules[0].route.stages[4].others":     {func(r *rules.Rules) { route(r).Stages[4].Others = true }},
-		"rules[0].route.stages[0].who.kind":   {func(r *rules.Rules) { route(r).Stages[0].Who.Kind = "together" }},
-		"rules[0].route.stages[0].who.people": {func(r *rules.Rules) { route(r).Stages[0].Who.People = many("U%d", 51) }},
-		"rules[0].route.stages[0].who.people[1]": {
-			func(r *rules.Rules) { route(r).Stages[0].Who.People = []string{"U1", "@sato"} },
-			func(r *rules.Rules) { route(r).Stages[0].Who.People = []string{"U1", "U1"} },
-		},
-		"rules[0].route.stages[1].who.group": {func(r *rules.Rules) { route(r).Stages[1].Who.Group = "" }},
-		"rules[0].route.stages[2].who.level": {
-			func(r *rules.Rules) { route(r).Stages[2].Who.Level = 0 },
-			func(r *rules.Rules) { route(r).Stages[2].Who.Level = 11 },
-		},
-		"rules[0].route.stages[3].who.position":   {func(r *rules.Rules) { route(r).Stages[3].Who.Position = "" }},
-		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { route(r).Stages[3].Who.Department = "" }},
-		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { route(r).Readers.People = []string{"C1"} }},
-		"rules[0].route.readers.people":           {func(r *rules.Rules) { route(r).Readers.People = many("U%d", 51) }},
-		"rules[0].route.readers.groups[0]":        {func(r *rules.Rules) { route(r).Readers.Groups = []string{"U1"} }},
-		"last.writes.route.hands":                 {func(r *rules.Rules) { r.Last.Writes.Route.Hands = 1 }},
-		"last.reads.refuse":                       {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
-		"last.writes.refuse":                      {func(r *rules.Rules) { r.Last.Writes.Refuse = "No." }},
-		"last.reads.route.stages":                 {func(r *rules.Rules) { r.Last.Reads = rules.Outcome{Route: policy(0)} }},
+		"rules[0].refuse":         {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
+		"last.writes.route.hands": {func(r *rules.Rules) { r.Last.Writes.Route.Hands = 1 }},
+		"last.reads.refuse":       {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
+		"last.writes.refuse":      {func(r *rules.Rules) { r.Last.Writes.Refuse = "No." }},
+		"last.reads.route.stages": {func(r *rules.Rules) { r.Last.Reads = rules.Outcome{Route: policy(0)} }},
 		"last.writes.route.stages": {
 			func(r *rules.Rules) { r.Last.Writes.Route = policy(0, channel()); r.Floor.HandsFrom = nil },
 		},
-	} {
-		for i, change := range changes {
-			t.Run(fmt.Sprint(field, "/", i), func(t *testing.T) {
-				r := whole()
-				change(r)
-				fields := fieldsOf(r.Problems(known))
-				expect.That(t, slices.Contains(fields, field), "%v", fields)
-				expect.That(t, r.Validate(known) != nil, "it can be saved")
-			})
-		}
-	}
+	})
+}
+
+func TestProblemsOfConditions(t *testing.T) {
+	refuseEach(t, map[string][]func(*rules.Rules){
+		"rules[0].when.kinds[0]": {func(r *rules.Rules) { whenOf(r).Kinds[0] = "call" }},
+		"rules[0].when.kinds[1]": {
+			func(r *rules.Rules) { whenOf(r).Kinds = []rules.Kind{rules.KindSteps, rules.KindSteps} },
+		},
+		"rules[0].when.places":    {func(r *rules.Rules) { whenOf(r).Places = &rules.Places{} }},
+		"rules[0].when.requester": {func(r *rules.Rules) { whenOf(r).Requester = &rules.Requester{} }},
+		"rules[0].when.tools.use": {func(r *rules.Rules) { whenOf(r).Tools.Use = "all" }},
+		"rules[0].when.amount":    {func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "" }},
+		"rules[0].when.amount.below": {
+			func(r *rules.Rules) { whenOf(r).Amount.Below = "100000" },
+			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "", "0" },
+		},
+		"rules[0].when.tools.list[1]": {func(r *rules.Rules) {
+			whenOf(r).Tools.List = []rules.Tool{pay, {Address: pay.Address + "/", Name: "pay"}}
+		}},
+		"rules[0].when.places.channels[0]":       {func(r *rules.Rules) { whenOf(r).Places.Channels = []string{"general"} }},
+		"rules[0].when.places.channels":          {func(r *rules.Rules) { whenOf(r).Places.Channels = many("C%d", 101) }},
+		"rules[0].when.requester.departments[0]": {func(r *rules.Rules) { whenOf(r).Requester.Departments = []string{""} }},
+		"rules[0].when.requester.departments":    {func(r *rules.Rules) { whenOf(r).Requester.Departments = many("d%d", 101) }},
+		"rules[0].when.requester.groups[0]":      {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"keiri"} }},
+		"rules[0].when.requester.groups[1]":      {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"S1", "S1"} }},
+		"rules[0].when.tools.list": {
+			func(r *rules.Rules) { whenOf(r).Tools.List = nil }, func(r *rules.Rules) { whenOf(r).Tools.Use = rules.UseWriting },
+		},
+		"rules[0].when.tools.list[0].name": {
+			func(r *rules.Rules) { whenOf(r).Tools.List[0].Name = "" },
+			func(r *rules.Rules) { whenOf(r).Tools.List[0].Name = strings.Repeat("a", 101) },
+		},
+		"rules[0].when.tools.list[0].address": {
+			func(r *rules.Rules) { whenOf(r).Tools.List[0].Address = "rooms" },
+			func(r *rules.Rules) { whenOf(r).Tools.List[0].Address = "https://" + strings.Repeat("a", 500) },
+		},
+		"rules[0].when.destinations.go": {func(r *rules.Rules) { whenOf(r).Destinations.Go = "to" }},
+		"rules[0].when.destinations.list": {
+			func(r *rules.Rules) { whenOf(r).Destinations.List = nil },
+			func(r *rules.Rules) { whenOf(r).Destinations.List = many("a%d", 101) },
+		},
+		"rules[0].when.destinations.list[0]": {
+			func(r *rules.Rules) { whenOf(r).Destinations.List = []string{strings.Repeat("a", 201)} },
+		},
+		"rules[0].when.amount.at_least": {
+			func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "-1" },
+			func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "100,000" },
+		},
+		"rules[0].when.amount.currency": {func(r *rules.Rules) { whenOf(r).Amount.Currency = "" }},
+	})
+}
+
+func TestProblemsOfRoutes(t *testing.T) {
+	refuseEach(t, map[string][]func(*rules.Rules){
+		"rules[0].route.stages": {
+			func(r *rules.Rules) { routeOf(r).Stages = nil; routeOf(r).Hands = 0 },
+			func(r *rules.Rules) { routeOf(r).Stages = append(routeOf(r).Stages, channel()) },
+		},
+		"rules[0].route.hands": {
+			func(r *rules.Rules) { routeOf(r).Hands = -1 }, func(r *rules.Rules) { routeOf(r).Hands = 50*2 + 1 },
+			func(r *rules.Rules) { routeOf(r).Hands = 1 },
+		},
+		"rules[0].route.readers":        {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
+		"rules[0].route.stages[0].who":  {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Group = "S1" }},
+		"rules[0].route.stages[0].name": {func(r *rules.Rules) { routeOf(r).Stages[0].Name = "" }},
+		"rules[0].route.stages[0].need": {
+			func(r *rules.Rules) { routeOf(r).Stages[0].Need = 3 }, func(r *rules.Rules) { routeOf(r).Stages[0].Need = -1 },
+		},
+		"rules[0].route.stages[1].need": {func(r *rules.Rules) { routeOf(r).Stages[1].Need = 51 }},
+		"rules[0].route.stages[2].need": {func(r *rules.Rules) { routeOf(r).Stages[2].Need = 2 }},
+		"rules[0].route.stages[4].need": {
+			func(r *rules.Rules) { routeOf(r).Stages[4].Need = 0 }, func(r *rules.Rules) { routeOf(r).Stages[4].Need = 2 },
+		},
+		"rules[0].route.stages[0].empty":      {func(r *rules.Rules) { routeOf(r).Stages[0].Empty = "" }},
+		"rules[0].route.stages[4].empty":      {func(r *rules.Rules) { routeOf(r).Stages[4].Empty = rules.EmptySkip }},
+		"rules[0].route.stages[4].others":     {func(r *rules.Rules) { routeOf(r).Stages[4].Others = true }},
+		"rules[0].route.stages[0].who.kind":   {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
+		"rules[0].route.stages[0].who.people": {func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = many("U%d", 51) }},
+		"rules[0].route.stages[0].who.people[1]": {
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = []string{"U1", "@sato"} },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = []string{"U1", "U1"} },
+		},
+		"rules[0].route.stages[1].who.group": {func(r *rules.Rules) { routeOf(r).Stages[1].Who.Group = "" }},
+		"rules[0].route.stages[2].who.level": {
+			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 0 },
+			func(r *rules.Rules) { routeOf(r).Stages[2].Who.Level = 11 },
+		},
+		"rules[0].route.stages[3].who.position":   {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Position = "" }},
+		"rules[0].route.stages[3].who.department": {func(r *rules.Rules) { routeOf(r).Stages[3].Who.Department = "" }},
+		"rules[0].route.readers.people[0]":        {func(r *rules.Rules) { routeOf(r).Readers.People = []string{"C1"} }},
+		"rules[0].route.readers.people":           {func(r *rules.Rules) { routeOf(r).Readers.People = many("U%d", 51) }},
+		"rules[0].route.readers.groups[0]":        {func(r *rules.Rules) { routeOf(r).Readers.Groups = []string{"U1"} }},
+	})
 }
 
 // An error says how much is allowed.

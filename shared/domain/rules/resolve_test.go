@@ -43,63 +43,93 @@ func resolved(p *rules.Policy, f *rules.Facts, floor rules.Floor, d rules.Direct
 	return drawn(route)
 }
 
-// Cases 3 and 20: whom each kind of stage asks, and what is done where nobody is found.
-func TestResolve(t *testing.T) {
-	const up, skip, refuse = rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse
-	askers := func(users ...string) func(*company, *rules.Facts) {
-		return func(_ *company, f *rules.Facts) {
-			for _, u := range users {
-				f.Askers = append(f.Askers, person(u))
-			}
+// change changes a company and the facts of a request in it.
+type change func(*company, *rules.Facts)
+
+func alsoAsk(users ...string) change {
+	return func(_ *company, f *rules.Facts) {
+		for _, u := range users {
+			f.Askers = append(f.Askers, person(u))
 		}
 	}
-	standing := func(s rules.Standing, users ...string) func(*company, *rules.Facts) {
-		return func(c *company, _ *rules.Facts) {
-			c.standing = map[string]rules.Standing{}
-			for _, u := range users {
-				c.standing[u] = s
-			}
+}
+
+func stand(s rules.Standing, users ...string) change {
+	return func(c *company, _ *rules.Facts) {
+		c.standing = map[string]rules.Standing{}
+		for _, u := range users {
+			c.standing[u] = s
 		}
 	}
-	gone := func(users ...string) func(*company, *rules.Facts) { return standing(rules.StandingNone, users...) }
-	reading := func(_ *company, f *rules.Facts) { f.Calls = []rules.Call{reads()} }
-	holders := func(users ...string) func(*company, *rules.Facts) {
-		return func(c *company, _ *rules.Facts) { c.holders[""] = users }
-	}
-	managers := func(pairs ...string) func(*company, *rules.Facts) {
-		return func(c *company, _ *rules.Facts) {
-			c.managers = map[string]string{}
-			for i := 0; i < len(pairs); i += 2 {
-				c.managers[pairs[i]] = pairs[i+1]
-			}
+}
+
+func gone(users ...string) change { return stand(rules.StandingNone, users...) }
+
+func heads(users ...string) change {
+	return func(c *company, _ *rules.Facts) { c.holders[""] = users }
+}
+
+// vacantRead has nobody who heads sales, and a request that only reads.
+func vacantRead(c *company, f *rules.Facts) {
+	c.holders[""], f.Calls = nil, []rules.Call{reads()}
+}
+
+// managers are pairs of somebody and their manager.
+func managers(pairs ...string) change {
+	return func(c *company, _ *rules.Facts) {
+		c.managers = map[string]string{}
+		for i := 0; i < len(pairs); i += 2 {
+			c.managers[pairs[i]] = pairs[i+1]
 		}
 	}
+}
+
+// resolving is a policy, a change of staff or of the request of R, and what comes of it.
+type resolving struct {
+	policy *rules.Policy
+	change change
+	want   string
+}
+
+func resolveEach(t *testing.T, table map[string]resolving) {
+	t.Helper()
+	for name, c := range table {
+		t.Run(name, func(t *testing.T) {
+			d, f := staff(), asked(writes(pay, yen("1")))
+			if c.change != nil {
+				c.change(d, f)
+			}
+			expect.Is(t, resolved(c.policy, f, rules.Floor{Stamps: 1}, d), c.want)
+		})
+	}
+}
+
+const up, skip, refuse = rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse
+
+// Whom each kind of stage asks.
+func TestWhomAStageAsks(t *testing.T) {
 	others := group(2, refuse)
 	others.Others = true
-	for name, c := range map[string]struct {
-		policy *rules.Policy
-		change func(*company, *rules.Facts)
-		want   string
-	}{
+	resolveEach(t, map[string]resolving{
 		"people, one of them":       {policy(0, people(1, refuse, "A", "X")), nil, "A,X/1 hands 1"},
 		"people, all":               {policy(0, people(0, refuse, "A", "X")), nil, "A,X/2 hands 1"},
 		"a group, two of them":      {policy(0, group(2, refuse)), nil, "G,H,I/2 hands 1"},
 		"managers":                  {policy(0, manager(1, refuse), manager(3, refuse)), nil, "A/1 D/1 hands 2"},
 		"a position":                {policy(0, head(refuse)), nil, "D/1 hands 1"},
 		"the channel after another": {policy(0, people(1, refuse, "A"), channel()), nil, "A/1 channel/1 hands 2"},
-		"an asker is not asked":     {policy(0, group(2, refuse)), askers("H"), "G,I/2 hands 1"},
-		"all but the askers":        {policy(0, group(0, refuse)), askers("H"), "G,I/2 hands 1"},
+		"an asker is not asked":     {policy(0, group(2, refuse)), alsoAsk("H"), "G,I/2 hands 1"},
+		"all but the askers":        {policy(0, group(0, refuse)), alsoAsk("H"), "G,I/2 hands 1"},
 		"the requester is not asked": {
 			policy(0, people(0, refuse, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1 hands 1",
 		},
 		"who is gone is not asked": {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
 		"contractors are not asked": {
-			policy(0, group(2, refuse)), standing(rules.StandingOther, "G", "H"), "refused 1 standing",
+			policy(0, group(2, refuse)), stand(rules.StandingOther, "G", "H"), "refused 1 standing",
 		},
-		"unless the stage says so":     {policy(0, others), standing(rules.StandingOther, "G", "H"), "G,H,I/2 hands 1"},
+		"unless the stage says so":     {policy(0, others), stand(rules.StandingOther, "G", "H"), "G,H,I/2 hands 1"},
 		"who is gone isn't, even then": {policy(0, others), gone("G", "H"), "refused 1 standing"},
-		"fewer than need is empty":     {policy(0, group(2, refuse)), askers("G", "H"), "refused 1 askers"},
-		"nobody found":                 {policy(0, head(refuse)), holders(), "refused 1 vacant"},
+		"fewer than need is empty":     {policy(0, group(2, refuse)), alsoAsk("G", "H"), "refused 1 askers"},
+		"nobody found":                 {policy(0, head(refuse)), heads(), "refused 1 vacant"},
 		"nobody found, all": {
 			policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant",
 		},
@@ -116,9 +146,15 @@ func TestResolve(t *testing.T) {
 			policy(0, group(0, refuse)), func(c *company, _ *rules.Facts) { c.accounts = map[string]string{"G": ""} },
 			"H,I/2 hands 1",
 		},
-		"up, past an asker":      {policy(0, manager(1, up)), askers("A"), "B/1 hands 1"},
+	})
+}
+
+// Case 20: what becomes of a stage that finds too few.
+func TestAStageThatFindsTooFew(t *testing.T) {
+	resolveEach(t, map[string]resolving{
+		"up, past an asker":      {policy(0, manager(1, up)), alsoAsk("A"), "B/1 hands 1"},
 		"up, past somebody gone": {policy(0, manager(1, up)), gone("A", "B"), "D/1 hands 1"},
-		"up, at the top":         {policy(0, manager(3, up)), askers("D"), "refused 1 askers"},
+		"up, at the top":         {policy(0, manager(3, up)), alsoAsk("D"), "refused 1 askers"},
 		"up, above the top":      {policy(0, manager(4, up)), nil, "refused 1 vacant"},
 		"no manager refuses":     {policy(0, manager(4, refuse)), nil, "refused 1 vacant"},
 		"managers in a circle": {
@@ -126,27 +162,33 @@ func TestResolve(t *testing.T) {
 		},
 		"up in a circle through R": {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 vacant"},
 		"one's own manager":        {policy(0, manager(1, up)), managers("R", "R"), "refused 1 vacant"},
-		"up from the one who asks": {policy(0, people(1, up, "B")), askers("B"), "D/1 hands 1"},
-		"up from the requester":    {policy(0, head(up)), holders(), "A/1 hands 1"},
+		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "D/1 hands 1"},
+		"up from the requester":    {policy(0, head(up)), heads(), "A/1 hands 1"},
 		"up fills the places":      {policy(0, group(3, up)), gone("G", "H"), "I,A,B/3 hands 1"},
 		"up has too few": {
 			policy(0, group(3, up)),
 			func(c *company, f *rules.Facts) { c.group = nil; f.Askers = append(f.Askers, person("D")) }, "refused 1 vacant",
 		},
-		"skip": {policy(0, people(1, refuse, "A"), head(skip)), holders(), "A/1 -vacant hands 1"},
+		"skip": {policy(0, people(1, refuse, "A"), head(skip)), heads(), "A/1 -vacant hands 1"},
 		"skip, two of three remain": {
-			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), holders(), "A/1 -vacant G,H,I/1 hands 2",
+			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), heads(), "A/1 -vacant G,H,I/1 hands 2",
 		},
-		"skip leaves nobody": {policy(0, head(skip)), holders(), "refused 1 vacant"},
+		"skip leaves nobody": {policy(0, head(skip)), heads(), "refused 1 vacant"},
 		"skip leaves nobody for a read": {
-			policy(0, head(skip)), func(c *company, f *rules.Facts) { holders()(c, f); reading(c, f) }, "refused 1 vacant",
+			policy(0, head(skip)), vacantRead, "refused 1 vacant",
 		},
-		"skip leaves the channel": {policy(0, head(skip), channel()), holders(), "refused 1 channel"},
+		"skip leaves the channel": {policy(0, head(skip), channel()), heads(), "refused 1 channel"},
 		"the channel alone, for a read": {
-			policy(0, head(skip), channel()), func(c *company, f *rules.Facts) { holders()(c, f); reading(c, f) },
+			policy(0, head(skip), channel()), vacantRead,
 			"-vacant channel/1 hands 1",
 		},
-		"skip doesn't lower the hands": {policy(2, people(1, refuse, "A"), head(skip)), holders(), "refused 2 hands"},
+		"skip doesn't lower the hands": {policy(2, people(1, refuse, "A"), head(skip)), heads(), "refused 2 hands"},
+	})
+}
+
+// Case 3: one person at several stages is one hand.
+func TestDifferentHands(t *testing.T) {
+	resolveEach(t, map[string]resolving{
 		"one person at two stages": {
 			policy(0, people(1, refuse, "A"), people(1, refuse, "A")), nil, "refused 2 hands",
 		},
@@ -168,7 +210,7 @@ func TestResolve(t *testing.T) {
 			"A,B/1 A/1 A,B,X/1 hands 3",
 		},
 		"nobody above is another": {
-			policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), askers("D"), "refused 3 hands",
+			policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), alsoAsk("D"), "refused 3 hands",
 		},
 		"more hands than stamps": {
 			policy(3, people(1, refuse, "A", "B"), people(1, up, "A", "B")), nil, "refused 2 hands",
@@ -176,15 +218,7 @@ func TestResolve(t *testing.T) {
 		"the stage that is short is said": {
 			policy(0, people(1, refuse, "A"), people(1, refuse, "A"), people(1, skip, "A")), nil, "refused 2 hands",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, f := staff(), asked(writes(pay, yen("1")))
-			if c.change != nil {
-				c.change(d, f)
-			}
-			expect.Is(t, resolved(c.policy, f, rules.Floor{Stamps: 1}, d), c.want)
-		})
-	}
+	})
 }
 
 // Case 20: what is left after stages are left out is never below the floor.
