@@ -29,8 +29,8 @@ func Nothing() Amount { return Amount{Value: "0"} }
 // Unknown returns an amount that isn't known.
 func Unknown(why Why) Amount { return Amount{Why: why} }
 
-// Known reports whether the amount is a number.
-func (a Amount) Known() bool { return a.Value.Valid() }
+// Known reports whether the amount is a number in a currency, or nothing.
+func (a Amount) Known() bool { return a.Value.Valid() && (a.Currency != "" || a.Value == "0") }
 
 // Plus returns the sum. It isn't known if one of the amounts isn't, or if they are in two currencies.
 func (a Amount) Plus(b Amount) Amount {
@@ -39,9 +39,9 @@ func (a Amount) Plus(b Amount) Amount {
 		return Unknown(a.reason())
 	case !b.Known():
 		return Unknown(b.reason())
-	case a.Currency == "" && a.Value == "0":
+	case a.Currency == "":
 		return b
-	case b.Currency == "" && b.Value == "0":
+	case b.Currency == "":
 		return a
 	case a.Currency != b.Currency:
 		return Unknown(WhyCurrencies)
@@ -75,5 +75,5 @@ func (a Amount) Below(d Decimal, currency string) bool {
 }
 
 func (a Amount) comparable(currency string) bool {
-	return a.Known() && (a.Currency == currency || a.Currency == "" && a.Value == "0")
+	return a.Known() && (a.Currency == currency || a.Currency == "")
 }

@@ -233,6 +233,7 @@ func TestAmountsAreExact(t *testing.T) {
 func TestAnAmountThatNobodyReadIsUnknown(t *testing.T) {
 	for _, a := range []rules.Amount{
 		{}, {Currency: "JPY"}, {Value: "1/3", Currency: "JPY"}, {Value: "-1", Currency: "JPY"}, {Value: "1e9"},
+		{Value: "5"},
 	} {
 		expect.That(t, !a.Known() && a.AtLeast("999999999999999", "JPY") && !a.Below("999999999999999", "JPY"), "%v", a)
 		expect.Same(t, rules.Nothing().Plus(a), rules.Unknown(rules.WhyUnmarked))
@@ -240,6 +241,7 @@ func TestAnAmountThatNobodyReadIsUnknown(t *testing.T) {
 	}
 	expect.Same(t, yen("1").Plus(rules.Amount{Value: "1", Currency: "USD"}), rules.Unknown(rules.WhyCurrencies))
 	expect.Same(t, yen("0").Plus(rules.Amount{Value: "1", Currency: "USD"}), rules.Unknown(rules.WhyCurrencies))
+	expect.That(t, yen("0").AtLeast("1", "USD") && !yen("0").Below("1", "USD"), "nothing in another currency")
 	expect.Same(t, yen("999999999999999").Plus(yen("1")), rules.Unknown(rules.WhyLarge))
 	expect.Same(t, rules.Unknown(rules.WhyReference).Plus(rules.Amount{}), rules.Unknown(rules.WhyReference))
 	expect.Same(t, yen("0.1").Plus(yen("0.2")), yen("0.3"))
