@@ -3,6 +3,7 @@ package rules_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -80,7 +81,10 @@ func TestMarks(t *testing.T) {
 		"one price times one quantity":   {productOf("/fee", "/0"), "v1", items, yen("5000")},
 		"rows of rows":                   {sumOf("/lots/*/*"), "v1", items, yen("6")},
 		"escapes":                        {sumOf("/a~1b/~0"), "v1", items, yen("4")},
-		"a member called 0":              {sumOf("/0"), "v1", items, yen("5")},
+		"nested as deep as can be": {
+			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, yen("1"),
+		},
+		"a member called 0": {sumOf("/0"), "v1", items, yen("5")},
 		"no money moves": {
 			&rules.Mark{Version: "v1", How: rules.HowNothing}, "v1", `not read`, rules.Nothing(),
 		},
@@ -129,7 +133,11 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 		"a member twice, further in": {
 			sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments),
 		},
-		"two values":    {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
+		"two values": {sumOf("/a"), "v1", `{"a":1} {"a":2}`, rules.Unknown(rules.WhyArguments)},
+		"nested too deep": {
+			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 32) + strings.Repeat("]", 32) + `}`,
+			rules.Unknown(rules.WhyArguments),
+		},
 		"cut off":       {sumOf("/a"), "v1", `{"a":1`, rules.Unknown(rules.WhyArguments)},
 		"not UTF-8":     {sumOf("/a"), "v1", "{\"a\":1,\"b\":\"\xff\"}", rules.Unknown(rules.WhyArguments)},
 		"nothing given": {sumOf("/a"), "v1", ``, rules.Unknown(rules.WhyArguments)},

@@ -74,17 +74,22 @@ func decode(text string) (any, bool) {
 	return v, err == io.EOF
 }
 
-var errTwice = errors.New("a member is there twice, or it is nested too deep")
+var (
+	errTwice = errors.New("a member is there twice")
+	errDeep  = errors.New("it is nested too deep")
+)
 
 func value(d *json.Decoder, deeper int) (any, error) {
 	token, err := d.Token()
-	if err != nil || deeper < 0 {
-		return nil, errors.Join(err, errTwice)
+	if err != nil {
+		return nil, err
 	}
-	switch token {
-	case json.Delim('{'):
+	switch _, nested := token.(json.Delim); {
+	case nested && deeper == 0:
+		return nil, errDeep
+	case token == json.Delim('{'):
 		return object(d, deeper-1)
-	case json.Delim('['):
+	case nested:
 		return list(d, deeper-1)
 	}
 	return token, nil
@@ -98,11 +103,11 @@ func object(d *json.Decoder, deeper int) (any, error) {
 			return nil, err
 		}
 		key, _ := name.(string)
-		if folded := strings.ToLower(key); seen[folded] {
+		folded := strings.ToLower(key)
+		if seen[folded] {
 			return nil, errTwice
-		} else {
-			seen[folded] = true
 		}
+		seen[folded] = true
 		if members[key], err = value(d, deeper); err != nil {
 			return nil, err
 		}

@@ -263,6 +263,17 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	})
 }
 
+func TestARouteOfIDs(t *testing.T) {
+	p := policy(0, people(1, skip, "A"), channel())
+	p.Readers = &rules.Readers{People: []string{"X"}}
+	expect.That(t, p.OfIDs(), "people and the channel")
+	for _, s := range []rules.Stage{people(1, up, "A"), group(1, refuse), manager(1, refuse), head(refuse)} {
+		expect.That(t, !policy(0, people(1, refuse, "A"), s).OfIDs(), "%+v", s)
+	}
+	p.Readers.Groups = []string{"S1"}
+	expect.That(t, !p.OfIDs(), "readers of a group")
+}
+
 // A tenant without an organisation has accounts and groups only.
 func TestWithoutAnOrganisation(t *testing.T) {
 	d := &company{group: []string{"G", "H"}, managers: map[string]string{"R": "A"}}

@@ -45,6 +45,17 @@ type Policy struct {
 	Readers *Readers `json:"readers,omitempty"` // told after the decision
 }
 
+// OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
+// positions.
+func (p *Policy) OfIDs() bool {
+	for _, s := range p.Stages {
+		if s.Who.Kind != WhoPeople && s.Who.Kind != WhoChannel || s.Empty == EmptyUp {
+			return false
+		}
+	}
+	return p.Readers == nil || len(p.Readers.Groups) == 0
+}
+
 // Stage is people who are asked at the same time.
 type Stage struct {
 	Name string `json:"name"`
