@@ -82,7 +82,7 @@ func TestMarks(t *testing.T) {
 		"rows of rows":                   {sumOf("/lots/*/*"), "v1", items, yen("6")},
 		"escapes":                        {sumOf("/a~1b/~0"), "v1", items, yen("4")},
 		"nested as deep as can be": {
-			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}`, yen("1"),
+			sumOf("/a"), "v1", `{"a":1,"b":` + strings.Repeat("[", 31) + "1" + strings.Repeat("]", 31) + `}`, yen("1"),
 		},
 		"a member called 0": {sumOf("/0"), "v1", items, yen("5")},
 		"no money moves": {
@@ -164,6 +164,11 @@ func TestProblemsOfMarks(t *testing.T) {
 		change func(*rules.Mark)
 		field  string
 	}{
+		"a long version":         {func(m *rules.Mark) { m.Version = strings.Repeat("a", 201) }, "version"},
+		"a long pointer":         {func(m *rules.Mark) { m.Pointers = []string{"/" + strings.Repeat("a", 200)} }, "pointers[0]"},
+		"a product of nothing":   {func(m *rules.Mark) { m.How, m.Pointers = rules.HowProduct, nil }, "pointers"},
+		"a currency of nothing":  {func(m *rules.Mark) { m.How, m.Pointers = rules.HowNothing, nil }, "pointers"},
+		"a pointer to nothing":   {func(m *rules.Mark) { m.How, m.Currency = rules.HowNothing, "" }, "pointers"},
 		"no version":             {func(m *rules.Mark) { m.Version = "" }, "version"},
 		"no way":                 {func(m *rules.Mark) { m.How = "" }, "how"},
 		"no pointer":             {func(m *rules.Mark) { m.Pointers = nil }, "pointers"},
@@ -185,6 +190,12 @@ func TestProblemsOfMarks(t *testing.T) {
 			expect.Same(t, fieldsOf(m.Problems()), []string{c.field})
 		})
 	}
+}
+
+func TestMarksAtTheirLimits(t *testing.T) {
+	m := sumOf("/"+strings.Repeat("a", 199), "/b", "/c", "/d")
+	m.Version = strings.Repeat("a", 200)
+	expect.Is(t, len(m.Problems()), 0)
 }
 
 // atMost reports whether every condition that a meets as an amount of at least something b meets, too, and every one

@@ -57,5 +57,5 @@ func (d *Destinations) covers(other *Destinations) bool {
 func (b *Between) covers(other *Between) bool {
 	return b.Currency == other.Currency &&
 		(b.AtLeast == "" || other.AtLeast.least(b.AtLeast)) &&
-		(b.Below == "" || other.Below != "" && b.Below.least(other.Below))
+		(b.Below == "" || b.Below.least(other.Below))
 }

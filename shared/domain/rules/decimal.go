@@ -59,9 +59,7 @@ func parse(v any) (*big.Rat, Why) {
 	text := ""
 	switch v := v.(type) {
 	case json.Number:
-		if text = v.String(); strings.ContainsAny(text, "eE") {
-			return nil, WhyNotNumber
-		}
+		text = v.String()
 	case string:
 		text = v
 	case map[string]any:

@@ -98,25 +98,24 @@ func named(stages []Stage) (n int) {
 	return n
 }
 
-// least returns the fewest stamps that a stage asks if it finds people, and most the most.
+// least returns the fewest stamps that a stage asks if it finds people.
 func (s Stage) least() int { return max(s.Need, 1) }
 
-func (s Stage) most() int {
-	switch {
-	case s.Need > 0:
-		return s.Need
-	case s.Who.Kind == WhoPeople:
-		return len(s.Who.People)
-	case s.Who.Kind == WhoGroup || s.Who.Kind == WhoPosition:
+// most returns the most people whom a stage may find.
+func (w Who) most() int {
+	switch w.Kind {
+	case WhoPeople:
+		return len(w.People)
+	case WhoGroup, WhoPosition:
 		return MaxPeople
 	}
 	return 1
 }
 
-// stamps returns the fewest stamps of these stages, and the most.
-func stamps(stages []Stage) (least, most int) {
+// leastStamps returns the fewest stamps of these stages.
+func leastStamps(stages []Stage) (n int) {
 	for _, s := range stages {
-		least, most = least+s.least(), most+s.most()
+		n += s.least()
 	}
-	return least, most
+	return n
 }

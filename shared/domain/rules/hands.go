@@ -55,7 +55,7 @@ func (r *resolving) enoughHands() error {
 // gate.
 func (r *resolving) short() (stage int, short bool) {
 	need, best := r.hands(), 0
-	if n, _ := r.asks(); n == 0 || !walkable(r.route(r.stages, 1), r.facts) || walkable(r.route(r.stages, need), r.facts) {
+	if !walkable(r.route(r.stages, 1), r.facts) || walkable(r.route(r.stages, need), r.facts) {
 		return 0, false
 	}
 	last, out := 0, -1
@@ -95,6 +95,13 @@ func walkable(route circulation.Route, f *Facts) bool {
 // when a route is made are taken to find others each time. It says nothing of stages that are wrong in other ways.
 func (p *Policy) reachable() bool {
 	var stages []circulation.Stage
+	asked := 0
+	for _, s := range p.Stages {
+		if s.Empty != EmptySkip {
+			asked++
+		}
+	}
+	hands := p.hands(asked)
 	for i, s := range p.Stages {
 		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least()}
 		if s.Who.Kind == WhoChannel {
@@ -103,25 +110,22 @@ func (p *Policy) reachable() bool {
 		for _, user := range s.Who.People {
 			out.People = append(out.People, circulation.Person{User: user})
 		}
-		if s.Need == 0 && len(out.People) > 0 {
-			out.Need = len(out.People)
+		switch {
+		case s.Need == 0 && s.Who.Kind == WhoPeople:
+			out.Need = max(1, len(s.Who.People))
+		case s.Need == 0: // all of a group are taken to be as many as are needed
+			out.Need = max(1, min(s.Who.most(), hands))
 		}
 		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty == EmptyUp) {
-			for j := range min(s.most(), MaxPeople) {
+			for j := range min(s.Who.most(), MaxPeople) {
 				out.People = append(out.People, circulation.Person{User: fmt.Sprintf("found %d at %d", j, i)})
 			}
 		}
 		stages = append(stages, out)
 	}
-	asked := len(stages)
-	for _, s := range p.Stages {
-		if s.Empty == EmptySkip {
-			asked--
-		}
-	}
 	least := circulation.Route{Form: circulation.Form, Stages: stages, Hands: 1}
 	enough := least
-	enough.Hands = p.hands(asked)
+	enough.Hands = hands
 	return !walkable(least, &Facts{}) || walkable(enough, &Facts{})
 }
 

@@ -103,6 +103,8 @@ func TestConditionsOnCalls(t *testing.T) {
 		"another currency is below nothing":  {under(rules.Conditions{}, "100000"), dollars, false},
 		"nothing is below":                   {under(rules.Conditions{}, "1"), asked(reads()), true},
 		"nothing is not at least":            {from(rules.Conditions{}, "1"), asked(reads()), false},
+		"a bound that is no number":          {from(rules.Conditions{}, "1/3"), one, false},
+		"a bound that is no number, below":   {under(rules.Conditions{}, "1e9"), one, false},
 		"a use of a later release": {
 			rules.Conditions{Tools: &rules.Tools{Use: "all", List: []rules.Tool{pay}}}, one, false,
 		},
@@ -157,6 +159,7 @@ func TestAToolIsItsAddressAndName(t *testing.T) {
 		"https://rooms2.example.com/mcp":     false,
 		"http://rooms.example.com/mcp":       false,
 		"https://rooms.example.com:8443/mcp": false,
+		"https://rooms.example.com/%zz":      false,
 		"":                                   false,
 	} {
 		a := r.Match(asked(writes(rules.Tool{Address: address, Name: "pay"}, yen("1"))))
@@ -219,11 +222,13 @@ func TestWhatIsPossible(t *testing.T) {
 	}
 	elsewhere := asked()
 	elsewhere.Place.Channel = "C2"
-	r := of(refuse(1, here), rule(2, some(pay), people(1, rules.EmptyRefuse, "A")))
+	r := of(refuse(1, here), rule(2, some(pay), people(1, rules.EmptyRefuse, "A")),
+		rule(3, from(rules.Conditions{}, "1"), people(1, rules.EmptyRefuse, "A")))
 	expect.Same(t, ids(r, asked()), []string{id(1)})
-	expect.Same(t, ids(r, elsewhere), []string{id(2), rules.LastID, rules.LastID})
+	expect.Same(t, ids(r, elsewhere), []string{id(2), id(3), rules.LastID, rules.LastID})
 	r.Form++
-	expect.That(t, len(r.Possible(asked())) == 1 && r.Possible(asked())[0].Refused, "rules of another form")
+	expect.Same(t, ids(r, elsewhere), []string{rules.LastID})
+	expect.That(t, r.Possible(elsewhere)[0].Refused, "rules of another form")
 }
 
 func TestWhatIsAnsweredWasPossible(t *testing.T) {

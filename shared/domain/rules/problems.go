@@ -62,7 +62,7 @@ func (f Floor) check(p *problems, when *Conditions, route *Policy, at string) {
 		return
 	}
 	stages := at + ".route.stages"
-	least, _ := stamps(route.Stages)
+	least := leastStamps(route.Stages)
 	p.unless(named(route.Stages) > 0, stages, "must ask others than the channel, since it may write outside")
 	p.unless(least >= max(f.Stamps, 1), stages, "must need at least %d stamps, the floor of writes outside",
 		max(f.Stamps, 1))
@@ -88,10 +88,9 @@ func (r *Policy) check(p *problems, at string) {
 	for i, s := range r.Stages {
 		s.check(p, fmt.Sprintf("%s.stages[%d]", at, i))
 	}
-	least, most := stamps(r.Stages)
-	p.unless(least <= MaxStamps, at+".stages", "must need at most %d stamps together", MaxStamps)
-	p.unless(r.Hands >= 0 && r.Hands <= most, at+".hands", "must be between 0 and %d, the most stamps of its stages", most)
-	p.unless(r.reachable(), at+".hands", "must be at most the number of different people whom the stages name")
+	p.unless(leastStamps(r.Stages) <= MaxStamps, at+".stages", "must need at most %d stamps together", MaxStamps)
+	p.unless(r.Hands >= 0 && r.reachable(), at+".hands",
+		"must be at least 0, and at most the number of different people who can stamp")
 	if r.Readers != nil {
 		p.users(r.Readers.People, at+".readers.people", MaxPeople)
 		p.list(r.Readers.Groups, at+".readers.groups", MaxPeople, p.group)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
@@ -76,7 +77,7 @@ func TestProblems(t *testing.T) {
 			func(r *rules.Rules) { r.Rules[0].Name = "" },
 			func(r *rules.Rules) { r.Rules[0].Name = strings.Repeat("あ", 81) },
 			func(r *rules.Rules) { r.Rules[0].Name = "a\u202eb" }, func(r *rules.Rules) { r.Rules[0].Name = "a\nb" },
-			func(r *rules.Rules) { r.Rules[0].Name = " a" },
+			func(r *rules.Rules) { r.Rules[0].Name = " a" }, func(r *rules.Rules) { r.Rules[0].Name = "a\xff" },
 		},
 		"rules[1].name": {func(r *rules.Rules) { r.Rules[1].Name = r.Rules[0].Name }},
 		"rules[1].refuse": {
@@ -86,7 +87,9 @@ func TestProblems(t *testing.T) {
 		"rules[0].refuse":         {func(r *rules.Rules) { r.Rules[0].Refuse = "No." }},
 		"last.writes.route.hands": {func(r *rules.Rules) { r.Last.Writes.Route.Hands = 1 }},
 		"last.reads.refuse":       {func(r *rules.Rules) { r.Last.Reads.Refuse = " " }},
-		"last.writes.refuse":      {func(r *rules.Rules) { r.Last.Writes.Refuse = "No." }},
+		"last.writes.refuse": {
+			func(r *rules.Rules) { r.Last.Writes = rules.Outcome{Refuse: " "} },
+			func(r *rules.Rules) { r.Last.Writes.Refuse = "No." }},
 		"last.reads.route.stages": {func(r *rules.Rules) { r.Last.Reads = rules.Outcome{Route: policy(0)} }},
 		"last.writes.route.stages": {
 			func(r *rules.Rules) { r.Last.Writes.Route = policy(0, channel()); r.Floor.HandsFrom = nil },
@@ -105,6 +108,8 @@ func TestProblemsOfConditions(t *testing.T) {
 		"rules[0].when.tools.use": {func(r *rules.Rules) { whenOf(r).Tools.Use = "all" }},
 		"rules[0].when.amount":    {func(r *rules.Rules) { whenOf(r).Amount.AtLeast = "" }},
 		"rules[0].when.amount.below": {
+			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "-1", "5" },
+
 			func(r *rules.Rules) { whenOf(r).Amount.Below = "100000" },
 			func(r *rules.Rules) { whenOf(r).Amount.AtLeast, whenOf(r).Amount.Below = "", "0" },
 		},
@@ -118,6 +123,12 @@ func TestProblemsOfConditions(t *testing.T) {
 		"rules[0].when.requester.groups[0]":      {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"keiri"} }},
 		"rules[0].when.requester.groups[1]":      {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"S1", "S1"} }},
 		"rules[0].when.tools.list": {
+			func(r *rules.Rules) {
+				for _, name := range many("t%d", 101) {
+					whenOf(r).Tools.List = append(whenOf(r).Tools.List, rules.Tool{Name: name})
+				}
+			},
+
 			func(r *rules.Rules) { whenOf(r).Tools.List = nil }, func(r *rules.Rules) { whenOf(r).Tools.Use = rules.UseWriting },
 		},
 		"rules[0].when.tools.list[0].name": {
@@ -154,8 +165,13 @@ func TestProblemsOfRoutes(t *testing.T) {
 			func(r *rules.Rules) { routeOf(r).Hands = -1 }, func(r *rules.Rules) { routeOf(r).Hands = 50*2 + 1 },
 			func(r *rules.Rules) { routeOf(r).Hands = 1 },
 		},
-		"rules[0].route.readers":        {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
-		"rules[0].route.stages[0].who":  {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Group = "S1" }},
+		"rules[0].route.readers": {func(r *rules.Rules) { routeOf(r).Readers = &rules.Readers{} }},
+		"rules[0].route.stages[0].who": {
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Level = 1 },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Position = "部長" },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Department = "sales" },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.Group = "S1" }},
+		"rules[0].route.stages[1].who":  {func(r *rules.Rules) { routeOf(r).Stages[1].Who.People = []string{"U1"} }},
 		"rules[0].route.stages[0].name": {func(r *rules.Rules) { routeOf(r).Stages[0].Name = "" }},
 		"rules[0].route.stages[0].need": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Need = 3 }, func(r *rules.Rules) { routeOf(r).Stages[0].Need = -1 },
@@ -165,11 +181,13 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.stages[4].need": {
 			func(r *rules.Rules) { routeOf(r).Stages[4].Need = 0 }, func(r *rules.Rules) { routeOf(r).Stages[4].Need = 2 },
 		},
-		"rules[0].route.stages[0].empty":      {func(r *rules.Rules) { routeOf(r).Stages[0].Empty = "" }},
-		"rules[0].route.stages[4].empty":      {func(r *rules.Rules) { routeOf(r).Stages[4].Empty = rules.EmptySkip }},
-		"rules[0].route.stages[4].others":     {func(r *rules.Rules) { routeOf(r).Stages[4].Others = true }},
-		"rules[0].route.stages[0].who.kind":   {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
-		"rules[0].route.stages[0].who.people": {func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = many("U%d", 51) }},
+		"rules[0].route.stages[0].empty":    {func(r *rules.Rules) { routeOf(r).Stages[0].Empty = "" }},
+		"rules[0].route.stages[4].empty":    {func(r *rules.Rules) { routeOf(r).Stages[4].Empty = rules.EmptySkip }},
+		"rules[0].route.stages[4].others":   {func(r *rules.Rules) { routeOf(r).Stages[4].Others = true }},
+		"rules[0].route.stages[0].who.kind": {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
+		"rules[0].route.stages[0].who.people": {
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People, routeOf(r).Stages[0].Need = nil, 0 },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = many("U%d", 51) }},
 		"rules[0].route.stages[0].who.people[1]": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = []string{"U1", "@sato"} },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = []string{"U1", "U1"} },
@@ -205,6 +223,29 @@ func TestARowHoldsTheRules(t *testing.T) {
 		r.Rules[i].Refuse = strings.Repeat("あ", 1000)
 	}
 	expect.Has(t, of(r.Rules[:100]...).Validate(known).Error(), "must have at most 102400 bytes")
+}
+
+// What is exactly at its limit can be saved.
+func TestLimitsAreAllowed(t *testing.T) {
+	r := whole()
+	r.Rules[0].Name, r.Rules[1].Refuse = strings.Repeat("あ", 80), strings.Repeat("あ", 1000)
+	when, route := whenOf(r), routeOf(r)
+	when.Places = &rules.Places{Channels: many("C%d", 100)}
+	when.Destinations = &rules.Destinations{Go: rules.GoWithin, List: []string{strings.Repeat("a", 200)}}
+	when.Amount = &rules.Between{AtLeast: "1", Below: "999999999999999.999999", Currency: "JPY"}
+	when.Tools = &rules.Tools{Use: rules.UseOnly, List: []rules.Tool{
+		{Name: "t", Address: "https://" + strings.Repeat("a", 492)}, {Name: strings.Repeat("a", 100)},
+	}}
+	for _, name := range many("t%d", 98) {
+		when.Tools.List = append(when.Tools.List, rules.Tool{Name: name})
+	}
+	route.Stages[0].Who.People, route.Stages[0].Need = many("U%d", 50), 50
+	route.Stages[3].Need = 2
+	route.Readers.People = many("U%d", 50)
+	saved(t, r)
+	when.Places = &rules.Places{Direct: true}
+	when.Destinations.Go = rules.GoOutside
+	saved(t, r)
 }
 
 // A rule below the floor isn't saved. One that can't write outside, or only moves less, isn't below it.
@@ -246,6 +287,7 @@ func TestTheFloor(t *testing.T) {
 		"only a tool that nobody knows": {
 			one, only(rules.Tool{Name: "list"}), policy(0, channel()), "rules[0].route.stages",
 		},
+		"no stages": {hands, writing(), policy(0), "rules[0].route.stages"},
 		"a refusal": {two, writing(), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -269,7 +311,7 @@ func TestTheFloorOfARequest(t *testing.T) {
 		stamps, hands int
 		allowed       bool
 	}{
-		{asked(reads()), 0, 0, true}, {small, 0, 0, false}, {small, 1, 1, true}, {large, 2, 1, false}, {large, 2, 2, true},
+		{asked(reads()), 0, 0, true}, {asked(rules.Call{Tool: read, Access: aggregate.Read}), 0, 0, true}, {small, 0, 0, false}, {small, 1, 1, true}, {large, 2, 1, false}, {large, 2, 2, true},
 		{unknown, 1, 1, false}, {unknown, 2, 2, true},
 	} {
 		expect.Is(t, f.Allows(c.f, c.stamps, c.hands), c.allowed, "%+v", c)
@@ -304,6 +346,16 @@ func TestHandsThatNobodyCanReach(t *testing.T) {
 		"the channel has another":  {policy(2, people(1, rules.EmptyRefuse, "U1"), channel()), true},
 		"three of two": {
 			policy(3, people(1, rules.EmptyRefuse, "U1", "U2"), people(2, rules.EmptyRefuse, "U1", "U2")), false,
+		},
+		"two of one stamp":        {policy(2, people(1, rules.EmptyRefuse, "U1", "U2")), false},
+		"two of all of a group":   {policy(2, group(0, rules.EmptyRefuse)), true},
+		"all of a group, and one": {policy(51, group(0, rules.EmptyRefuse)), false},
+		"the channel has one other": {
+			policy(3, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1"), channel()), false,
+		},
+		"a group has one other": {
+			policy(3, people(1, rules.EmptyRefuse, "U1"), people(1, rules.EmptyRefuse, "U1"), group(1, rules.EmptyRefuse)),
+			false,
 		},
 		"all of three": {
 			policy(3, people(1, rules.EmptyRefuse, "U1"), people(0, rules.EmptyRefuse, "U1", "U2", "U3")), true,

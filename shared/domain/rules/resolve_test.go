@@ -122,7 +122,19 @@ func TestWhomAStageAsks(t *testing.T) {
 		"the requester is not asked": {
 			policy(0, people(0, refuse, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1 hands 1",
 		},
-		"who is gone is not asked": {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
+		"an asker who is named first": {
+			policy(0, group(0, refuse)),
+			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "G,I/2 hands 1",
+		},
+		"an asker alone, named first": {
+			policy(0, people(1, refuse, "H")),
+			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "refused 1 askers",
+		},
+		"only the requester": {
+			policy(0, people(1, refuse, "R")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "refused 1 askers",
+		},
+		"a holder without an account": {policy(0, head(refuse)), heads("", "D"), "D/1 hands 1"},
+		"who is gone is not asked":    {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
 		"contractors are not asked": {
 			policy(0, group(2, refuse)), stand(rules.StandingOther, "G", "H"), "refused 1 standing",
 		},
@@ -173,7 +185,10 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		"skip, two of three remain": {
 			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), heads(), "A/1 -vacant G,H,I/1 hands 2",
 		},
-		"skip leaves nobody": {policy(0, head(skip)), heads(), "refused 1 vacant"},
+		"skip leaves only askers":       {policy(0, people(1, skip, "A")), alsoAsk("A"), "refused 1 askers"},
+		"no stages":                     {policy(0), nil, "refused 0 vacant"},
+		"skip twice leaves the channel": {policy(0, head(skip), head(skip), channel()), heads(), "refused 1 channel"},
+		"skip leaves nobody":            {policy(0, head(skip)), heads(), "refused 1 vacant"},
 		"skip leaves nobody for a read": {
 			policy(0, head(skip)), vacantRead, "refused 1 vacant",
 		},
@@ -196,6 +211,10 @@ func TestDifferentHands(t *testing.T) {
 			policy(0, people(1, refuse, "A"), people(1, skip, "A")), nil, "A/1 -hands hands 1",
 		},
 		"one person twice, up": {policy(0, manager(1, up), people(1, up, "A")), nil, "A/1 A,B/1 hands 2"},
+		"a stage that is left out is not short": {
+			policy(2, head(skip), people(1, refuse, "A"), people(1, refuse, "A")), heads(), "refused 3 hands",
+		},
+		"the first is left out": {policy(2, head(skip), people(1, refuse, "A")), heads(), "refused 1 hands"},
 		"one hand is enough": {
 			policy(1, people(1, refuse, "A"), people(1, refuse, "A")), nil, "A/1 A/1 hands 1",
 		},
@@ -233,6 +252,8 @@ func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
 	expect.Is(t, resolved(p, asked(writes(pay, yen("100"))), hands, staff()), "A/1 D/1 hands 2")
 	expect.Is(t, resolved(p, asked(writes(pay, yen("1"))), rules.Floor{Stamps: 2}, vacant), "refused 2 floor")
 	expect.Is(t, resolved(p, asked(reads()), rules.Floor{Stamps: 2}, vacant), "A/1 -vacant hands 1")
+	p.Stages = append(p.Stages, head(rules.EmptySkip))
+	expect.Is(t, resolved(p, asked(writes(pay, yen("1"))), rules.Floor{Stamps: 2}, vacant), "refused 2 floor")
 	alone := policy(0, people(1, rules.EmptyRefuse, "A"))
 	expect.Is(t, resolved(alone, asked(writes(pay, yen("100"))), hands, staff()), "refused 0 floor")
 }
@@ -243,7 +264,7 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	p.Readers = &rules.Readers{People: []string{"R", "X"}, Groups: []string{"S1"}}
 	d, f := staff(), asked(writes(pay, yen("1")))
 	d.standing = map[string]rules.Standing{"B": rules.StandingNone}
-	d.group = []string{"G", "X"}
+	d.group = []string{"G", "X", "R", ""}
 	route := expect.Value(p.Resolve(f, rules.Floor{}, d))(t)
 	via := func(user, how string) circulation.Person {
 		return circulation.Person{User: user, Person: "p" + user, Via: how}
@@ -263,10 +284,25 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	})
 }
 
+// unlinked has two managers between R and A who have no accounts.
+type unlinked struct{ *company }
+
+func (unlinked) Manager(p circulation.Person, _ string) (circulation.Person, bool) {
+	next := map[string]circulation.Person{"pR": {Person: "p1"}, "p1": {Person: "p2"}, "p2": {User: "A", Person: "pA"}}
+	m, ok := next[p.Person]
+	return m, ok
+}
+
+func TestManagersWithoutAccountsArePassed(t *testing.T) {
+	f := asked(writes(pay, yen("1")))
+	f.Requester.Person = "pR"
+	expect.Is(t, resolved(policy(0, manager(1, up)), f, rules.Floor{}, unlinked{staff()}), "A/1 hands 1")
+}
+
 func TestARouteOfIDs(t *testing.T) {
 	p := policy(0, people(1, skip, "A"), channel())
 	p.Readers = &rules.Readers{People: []string{"X"}}
-	expect.That(t, p.OfIDs(), "people and the channel")
+	expect.That(t, p.OfIDs() && policy(0, people(1, refuse, "A")).OfIDs(), "people and the channel")
 	for _, s := range []rules.Stage{people(1, up, "A"), group(1, refuse), manager(1, refuse), head(refuse)} {
 		expect.That(t, !policy(0, people(1, refuse, "A"), s).OfIDs(), "%+v", s)
 	}
@@ -300,6 +336,8 @@ func TestARouteHasItsBounds(t *testing.T) {
 	read.Readers = &rules.Readers{Groups: []string{"S1"}}
 	expect.Is(t, resolved(read, f, rules.Floor{}, d), "refused 0 many")
 	d.group = d.group[:50]
+	expect.Is(t, resolved(read, f, rules.Floor{}, d), "A/1 hands 1")
+	expect.Is(t, resolved(policy(51, group(0, up), group(0, up)), f, rules.Floor{}, d), "refused 2 hands")
 	hundred := policy(0, group(0, rules.EmptyUp), group(0, rules.EmptyUp))
 	expect.Has(t, resolved(hundred, f, rules.Floor{}, d), "U49/50 hands 2")
 	hundred.Stages = append(hundred.Stages, people(1, rules.EmptyUp, "A"))

@@ -9,8 +9,6 @@ var empties = []Empty{EmptyUp, EmptySkip, EmptyRefuse}
 func (s Stage) check(p *problems, at string) {
 	p.words(s.Name, at+".name", MaxName)
 	s.Who.check(p, at+".who")
-	most := s
-	most.Need = 0
 	switch {
 	case s.Who.Kind == WhoChannel:
 		p.unless(s.Need == 1, at+".need", "must be 1 of a channel")
@@ -18,7 +16,7 @@ func (s Stage) check(p *problems, at string) {
 		p.unless(!s.Others, at+".others", "must be absent of a channel")
 		return
 	default:
-		p.between(s.Need, 0, most.most(), at+".need")
+		p.between(s.Need, 0, s.Who.most(), at+".need")
 	}
 	p.unless(slices.Contains(empties, s.Empty), at+".empty", "must be up, skip or refuse")
 }

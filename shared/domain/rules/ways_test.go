@@ -56,6 +56,42 @@ func TestTheWeakestWayIn(t *testing.T) {
 	expect.Is(t, wayTo(t, of(alone, anywhere), dm).Rule, id(6))
 }
 
+// A rule is no way where an earlier one takes all that would reach it, and is one where it doesn't.
+func TestARuleBehindAnother(t *testing.T) {
+	kind := func(k ...rules.Kind) rules.Conditions { return rules.Conditions{Kinds: k} }
+	c9 := rules.Conditions{Places: &rules.Places{Channels: []string{"C9"}}}
+	within := rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"a"}}}
+	for name, c := range map[string]struct {
+		strict, weak rules.Conditions
+		open         bool
+	}{
+		"all kinds":                {kind(rules.KindSteps, rules.KindAction), rules.Conditions{}, false},
+		"one kind":                 {kind(rules.KindSteps), rules.Conditions{}, true},
+		"of another kind":          {rules.Conditions{}, kind(rules.KindAction), false},
+		"the same place":           {c9, c9, false},
+		"another place":            {c9, rules.Conditions{}, true},
+		"writes":                   {writing(), rules.Conditions{}, false},
+		"the tool":                 {some(pay), writing(), false},
+		"the tool alone":           {only(pay), writing(), true},
+		"the tool alone, twice":    {only(pay, dm), only(pay), false},
+		"the tool that lets it in": {some(dm, sheet), some(dm), false},
+		"another tool":             {some(sheet), some(dm), true},
+		"destinations":             {within, within, false},
+		"other destinations":       {within, rules.Conditions{}, true},
+		"no tools listed":          {rules.Conditions{}, some(), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := of(rule(1, c.strict, group(2, rules.EmptyRefuse)), rule(2, c.weak, people(1, rules.EmptyRefuse, "A")))
+			r.Last.Writes.Route = policy(0, group(3, rules.EmptyRefuse))
+			expect.Is(t, wayTo(t, r, pay).Rule == id(2), c.open, "%+v", wayTo(t, r, pay))
+		})
+	}
+	weak := of(rule(1, kind(rules.KindAction), people(1, rules.EmptyRefuse, "A")))
+	for _, from := range wayTo(t, weak, pay).From {
+		expect.Is(t, from.Kind, rules.KindAction)
+	}
+}
+
 // A tool that no rule takes is refused, until the last rule has a route; a rule's refusal is no way.
 func TestNoWay(t *testing.T) {
 	refuse := rules.Rule{ID: id(1), Name: "no", When: some(pay), Outcome: rules.Outcome{Refuse: "No."}}
