@@ -36,8 +36,10 @@ func TestOneParserReadsAmounts(t *testing.T) {
 		`1e5`: {Why: rules.WhyNotNumber}, `1E5`: {Why: rules.WhyNotNumber}, `1000000000000000`: {Why: rules.WhyNotNumber},
 		`0.0000001`: {Why: rules.WhyNotNumber}, `""`: {Why: rules.WhyNotNumber}, `" 5"`: {Why: rules.WhyNotNumber},
 		`"5 "`: {Why: rules.WhyNotNumber}, `"+5"`: {Why: rules.WhyNotNumber}, `"0100"`: {Why: rules.WhyNotNumber},
-		`"10万円"`: {Why: rules.WhyNotNumber}, `"¥298,000"`: {Why: rules.WhyNotNumber}, `"298000円"`: {Why: rules.WhyNotNumber},
-		`"２９８０００"`: {Why: rules.WhyNotNumber}, `"１００,０００"`: {Why: rules.WhyNotNumber}, `"29,8000"`: {Why: rules.WhyNotNumber},
+		`"10万円"`: {Why: rules.WhyNotNumber}, `"¥298,000"`: {Why: rules.WhyNotNumber},
+		`"298000円"`: {Why: rules.WhyNotNumber},
+		`"２９８０００"`:  {Why: rules.WhyNotNumber}, `"１００,０００"`: {Why: rules.WhyNotNumber},
+		`"29,8000"`: {Why: rules.WhyNotNumber},
 		`"298，000"`: {Why: rules.WhyNotNumber}, `"0,001"`: {Why: rules.WhyNotNumber}, `"1,00"`: {Why: rules.WhyNotNumber},
 		`"1.000"`: {
 			Why: rules.WhyNotNumber}, `"1.000.000"`: {Why: rules.WhyNotNumber}, `"298.000,00"`: {Why: rules.WhyNotNumber},
@@ -164,8 +166,10 @@ func TestProblemsOfMarks(t *testing.T) {
 		change func(*rules.Mark)
 		field  string
 	}{
-		"a long version":         {func(m *rules.Mark) { m.Version = strings.Repeat("a", 201) }, "version"},
-		"a long pointer":         {func(m *rules.Mark) { m.Pointers = []string{"/" + strings.Repeat("a", 200)} }, "pointers[0]"},
+		"a long version": {func(m *rules.Mark) { m.Version = strings.Repeat("a", 201) }, "version"},
+		"a long pointer": {
+			func(m *rules.Mark) { m.Pointers = []string{"/" + strings.Repeat("a", 200)} }, "pointers[0]",
+		},
 		"a product of nothing":   {func(m *rules.Mark) { m.How, m.Pointers = rules.HowProduct, nil }, "pointers"},
 		"a currency of nothing":  {func(m *rules.Mark) { m.How, m.Pointers = rules.HowNothing, nil }, "pointers"},
 		"a pointer to nothing":   {func(m *rules.Mark) { m.How, m.Currency = rules.HowNothing, "" }, "pointers"},

@@ -119,9 +119,13 @@ func TestProblemsOfConditions(t *testing.T) {
 		"rules[0].when.places.channels[0]":       {func(r *rules.Rules) { whenOf(r).Places.Channels = []string{"general"} }},
 		"rules[0].when.places.channels":          {func(r *rules.Rules) { whenOf(r).Places.Channels = many("C%d", 101) }},
 		"rules[0].when.requester.departments[0]": {func(r *rules.Rules) { whenOf(r).Requester.Departments = []string{""} }},
-		"rules[0].when.requester.departments":    {func(r *rules.Rules) { whenOf(r).Requester.Departments = many("d%d", 101) }},
-		"rules[0].when.requester.groups[0]":      {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"keiri"} }},
-		"rules[0].when.requester.groups[1]":      {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"S1", "S1"} }},
+		"rules[0].when.requester.departments": {
+			func(r *rules.Rules) { whenOf(r).Requester.Departments = many("d%d", 101) },
+		},
+		"rules[0].when.requester.groups[0]": {func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"keiri"} }},
+		"rules[0].when.requester.groups[1]": {
+			func(r *rules.Rules) { whenOf(r).Requester.Groups = []string{"S1", "S1"} },
+		},
 		"rules[0].when.tools.list": {
 			func(r *rules.Rules) {
 				for _, name := range many("t%d", 101) {
@@ -311,7 +315,8 @@ func TestTheFloorOfARequest(t *testing.T) {
 		stamps, hands int
 		allowed       bool
 	}{
-		{asked(reads()), 0, 0, true}, {asked(rules.Call{Tool: read, Access: aggregate.Read}), 0, 0, true}, {small, 0, 0, false}, {small, 1, 1, true}, {large, 2, 1, false}, {large, 2, 2, true},
+		{asked(reads()), 0, 0, true}, {asked(rules.Call{Tool: read, Access: aggregate.Read}), 0, 0, true},
+		{small, 0, 0, false}, {small, 1, 1, true}, {large, 2, 1, false}, {large, 2, 2, true},
 		{unknown, 1, 1, false}, {unknown, 2, 2, true},
 	} {
 		expect.Is(t, f.Allows(c.f, c.stamps, c.hands), c.allowed, "%+v", c)
