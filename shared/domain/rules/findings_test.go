@@ -139,6 +139,9 @@ func TestRulesThatOthersCover(t *testing.T) {
 	in := func(list ...string) rules.Conditions {
 		return rules.Conditions{Requester: &rules.Requester{Departments: list}}
 	}
+	ofGroups := func(list ...string) rules.Conditions {
+		return rules.Conditions{Requester: &rules.Requester{Groups: list}}
+	}
 	kind := func(k ...rules.Kind) rules.Conditions { return rules.Conditions{Kinds: k} }
 	any := rules.Conditions{}
 	coverEach(t, map[string]covering{
@@ -157,6 +160,8 @@ func TestRulesThatOthersCover(t *testing.T) {
 		"fewer channels":    {channels("C1", "C2"), channels("C2"), true},
 		"more channels":     {channels("C2"), channels("C1", "C2"), false},
 		"direct messages":   {channels("C1"), direct, false},
+		"more groups":       {ofGroups("S1"), ofGroups("S1", "S2"), false},
+		"fewer groups":      {ofGroups("S1", "S2"), ofGroups("S1"), true},
 		"fewer departments": {in("a", "b"), in("a"), true},
 		"more departments":  {in("a"), in("a", "b"), false},
 	})
