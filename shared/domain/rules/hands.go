@@ -110,10 +110,7 @@ func (p *Policy) reachable() bool {
 		for _, user := range s.Who.People {
 			out.People = append(out.People, circulation.Person{User: user})
 		}
-		switch {
-		case s.Need == 0 && s.Who.Kind == WhoPeople:
-			out.Need = max(1, len(s.Who.People))
-		case s.Need == 0: // all of a group are taken to be as many as are needed
+		if s.Need == 0 { // all of a group are taken to be as many as are needed
 			out.Need = max(1, min(s.Who.most(), hands))
 		}
 		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty == EmptyUp) {

@@ -56,6 +56,16 @@ func TestTheWeakestWayIn(t *testing.T) {
 	expect.Is(t, wayTo(t, of(alone, anywhere), dm).Rule, id(6))
 }
 
+// Fewer hands are weaker than fewer stamps.
+func TestHandsCountBeforeStamps(t *testing.T) {
+	c9 := rules.Conditions{Places: &rules.Places{Channels: []string{"C9"}}}
+	r := of(rule(1, c9, group(3, rules.EmptyRefuse)), rule(2, writing(), group(2, rules.EmptyRefuse)))
+	r.Rules[1].Route.Hands = 2
+	at := rules.Place{Channel: "C9"}
+	expect.Same(t, wayTo(t, r, pay), rules.Way{Tool: pay, Rule: id(1), Hands: 1, Stamps: 3,
+		From: []rules.Where{{Kind: rules.KindSteps, Place: at}, {Kind: rules.KindAction, Place: at}}})
+}
+
 // A rule is no way where an earlier one takes all that would reach it, and is one where it doesn't.
 func TestARuleBehindAnother(t *testing.T) {
 	kind := func(k ...rules.Kind) rules.Conditions { return rules.Conditions{Kinds: k} }
