@@ -1,0 +1,203 @@
+package organisation
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"ringi/shared/words/legible"
+)
+
+// Limits of cells, in characters where nothing else is said.
+const (
+	MaxNumber   = 32 // also of department codes
+	MaxName     = 100
+	MaxPosition = 50
+	MaxMails    = 20  // addresses of one person, over all rows
+	maxMail     = 254 // what RFC 5321 leaves of a path of 256 bytes
+	MaxRank     = 999
+)
+
+// line is a row of the file as it was read.
+type line struct {
+	row            int
+	number         string
+	name           string
+	mails          []string
+	department     string
+	departmentName string
+	parent         string
+	position       string
+	rank           int
+	main           bool
+	manager        string
+	kind           Kind
+	during         Period
+	broken         bool // a cell could not be read, so only the number and the code may be relied on
+}
+
+// cells are the cells of one row by column.
+type cells struct {
+	row      int
+	values   map[Column]string
+	problems *Problems
+	broken   bool
+}
+
+func (c *cells) problem(column Column, rule Rule, limit int) {
+	c.broken = true
+	c.problems.add(Problem{Row: c.row, Column: column, Rule: rule, Limit: limit, Value: strings.TrimSpace(c.values[column])})
+}
+
+// line reads a row, and adds a problem for each cell that can't be read.
+func (c *cells) line() line {
+	l := line{
+		row: c.row, number: c.code(Number, MaxNumber), name: c.text(Name, MaxName), mails: c.mails(),
+		department: c.code(DepartmentCode, MaxNumber), departmentName: c.text(DepartmentName, MaxName),
+		parent: c.code(ParentCode, MaxNumber), position: c.position(), rank: c.rank(), manager: c.code(ManagerNumber, MaxNumber),
+		during: Period{From: c.date(ValidFrom), To: c.date(ValidTo)},
+	}
+	if l.department == "" {
+		c.problem(DepartmentCode, RuleRequired, 0)
+	}
+	if l.during.From > 0 && l.during.To > 0 && l.during.To < l.during.From {
+		c.problem(ValidTo, RuleOrder, 0)
+	}
+	c.employment(&l)
+	l.broken = c.broken
+	return l
+}
+
+// employment reads what only the post of a person has.
+func (c *cells) employment(l *line) {
+	if l.number == "" {
+		for _, column := range ofPerson {
+			if folded(c.values[column]) != "" {
+				c.problem(Number, RuleRequired, 0)
+				return
+			}
+		}
+		return
+	}
+	var ok bool
+	if l.main, ok = mainPosts[strings.ToLower(folded(c.values[MainPost]))]; !ok {
+		c.problem(MainPost, RulePost, 0)
+	}
+	if kind := strings.ToLower(folded(c.values[Employment])); kind != "" {
+		if l.kind, ok = kinds[kind]; !ok {
+			c.problem(Employment, RuleKind, 0)
+		}
+	}
+	if l.rank > 0 && l.position == "" {
+		c.problem(PositionRank, RuleNoPosition, 0)
+	}
+}
+
+// folded returns what is compared rather than shown: without the differences between full and half width, which
+// spreadsheets and people mix, and without blanks around it.
+func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }
+
+// code reads an employee number or a department's code.
+func (c *cells) code(column Column, most int) string {
+	s := folded(c.values[column])
+	if strings.ContainsFunc(s, func(r rune) bool { return legible.Ignorable(r) || legible.Blank(r) }) {
+		c.problem(column, RuleCharacters, 0)
+	}
+	return c.short(column, s, most)
+}
+
+func (c *cells) short(column Column, s string, most int) string {
+	if utf8.RuneCountInString(s) > most {
+		c.problem(column, RuleLength, most)
+	}
+	return s
+}
+
+// text reads a name. It is not normalized, since normal forms replace some characters of people's names by others.
+func (c *cells) text(column Column, most int) string {
+	s := strings.TrimSpace(c.values[column])
+	if unseen(s) {
+		c.problem(column, RuleCharacters, 0)
+	}
+	return c.short(column, s, most)
+}
+
+func (c *cells) position() string {
+	s := folded(c.values[PositionName])
+	if unseen(s) {
+		c.problem(PositionName, RuleCharacters, 0)
+	}
+	return c.short(PositionName, s, MaxPosition)
+}
+
+// unseen reports whether a name has characters that can't be seen, other than blanks between its parts and the variation
+// selectors by which some kanji of names are chosen.
+func unseen(s string) bool {
+	var before rune
+	for _, r := range s {
+		chosen := unicode.Is(unicode.Variation_Selector, r) && unicode.Is(unicode.Han, before)
+		if !chosen && (legible.Ignorable(r) || legible.Blank(r) && r != ' ' && r != '\u3000') {
+			return true
+		}
+		before = r
+	}
+	return false
+}
+
+// mails reads addresses, of which the case doesn't matter. A comma doesn't part them: where it was meant to part cells,
+// the next columns would be read wrongly.
+func (c *cells) mails() (all []string) {
+	apart := func(r rune) bool { return r == ';' || r == '\n' }
+	for _, s := range strings.FieldsFunc(folded(c.values[Mail]), apart) {
+		if s = strings.ToLower(strings.TrimSpace(s)); s == "" {
+			continue
+		}
+		if !isMail(s) {
+			c.problem(Mail, RuleMail, 0)
+		}
+		all = append(all, s)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) > MaxMails {
+		c.problem(Mail, RuleMails, MaxMails)
+	}
+	return all
+}
+
+// isMail reports whether a text has the form that addresses of workspaces have: visible ASCII without marks that part
+// or quote addresses, one @, and a domain with a dot.
+func isMail(s string) bool {
+	local, domain, _ := strings.Cut(s, "@")
+	odd := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(`@,;:<>()[]"\`, r) }
+	return len(s) <= maxMail && local != "" && !strings.ContainsFunc(local, odd) && !strings.ContainsFunc(domain, odd) &&
+		strings.Contains(domain, ".") && strings.Trim(domain, ".") == domain && !strings.Contains(domain, "..")
+}
+
+func (c *cells) rank() int {
+	s := folded(c.values[PositionRank])
+	if s == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > MaxRank || s[0] == '+' {
+		c.problem(PositionRank, RuleRank, MaxRank)
+		return 0
+	}
+	return n
+}
+
+func (c *cells) date(column Column) Date {
+	s := folded(c.values[column])
+	if s == "" {
+		return 0
+	}
+	d, err := ParseDate(s)
+	if err != nil {
+		c.problem(column, RuleDate, 0)
+	}
+	return d
+}

@@ -1,0 +1,74 @@
+package organisation
+
+import "slices"
+
+// department returns what is said of one department.
+func (c *check) department(code string, all []line) (out []Department) {
+	said := claims(all, func(l line) []string { return []string{l.departmentName, l.parent} })
+	if len(said) == 0 {
+		return nil
+	}
+	for _, p := range joined(phases(said, c.conflicts(DepartmentName, ParentCode))) {
+		c.parent(p.during, p.values[1], p.rows[1])
+		c.above[above{ParentCode, code, p.during.From}] = p.rows[1]
+		out = append(out, Department{code, p.values[0], p.values[1], p.during})
+	}
+	return out
+}
+
+// parent checks that a department's parent exists on all days on which it is the parent.
+func (c *check) parent(during Period, parent string, row int) {
+	if parent == "" {
+		return
+	}
+	if c.departments[parent] == nil {
+		c.problems.add(Problem{Row: row, Column: ParentCode, Rule: RuleUnknown, Value: parent})
+	} else if exists, ok := c.exists[parent]; ok {
+		if day, missing := uncovered(during, exists); missing {
+			c.problems.add(Problem{Row: row, Column: ParentCode, Rule: RuleNoParent, Value: parent, On: day})
+		}
+	}
+}
+
+// cycles checks that no department and no person stands above itself on any day: on the day on which a cycle begins,
+// a phase of one of its members begins.
+func (c *check) cycles(o *Organisation) {
+	byCode, byNumber := map[string][]Department{}, map[string][]Person{}
+	for _, d := range o.departments {
+		byCode[d.Code] = append(byCode[d.Code], d)
+	}
+	for _, p := range o.people {
+		byNumber[p.Number] = append(byNumber[p.Number], p)
+	}
+	for _, d := range o.departments {
+		c.cycle(d.Code, d.From, ParentCode, func(code string) string {
+			at, _ := on(byCode[code], d.From)
+			return at.Parent
+		})
+	}
+	for _, p := range o.people {
+		c.cycle(p.Number, p.From, ManagerNumber, func(number string) string {
+			at, _ := on(byNumber[number], p.From)
+			return at.Manager
+		})
+	}
+}
+
+// cycle goes up from a department or person. Where it comes into a cycle that it doesn't belong to, it says nothing.
+func (c *check) cycle(from string, day Date, column Column, next func(string) string) {
+	passed, row := []string{from}, c.above[above{column, from, day}]
+	for at := next(from); at != ""; at = next(at) {
+		switch {
+		case at == from:
+			c.problems.add(Problem{Row: row, Column: column, Rule: RuleCycle, Value: from, On: day})
+			return
+		case slices.Contains(passed, at):
+			return
+		case len(passed) > maxDepth:
+			c.problems.add(Problem{Row: row, Column: column, Rule: RuleDepth, Limit: maxDepth,
+				Value: from, On: day})
+			return
+		}
+		passed = append(passed, at)
+	}
+}

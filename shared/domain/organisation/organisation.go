@@ -1,0 +1,136 @@
+package organisation
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Position is what posts are called, and where they stand among others.
+type Position struct {
+	Name string `json:"name"`
+	Rank int    `json:"rank,omitempty"` // 1 is the highest; 0 is none, below all others
+}
+
+// Department is a department on some days.
+type Department struct {
+	Code   string `json:"code"`
+	Name   string `json:"name,omitempty"`
+	Parent string `json:"parent,omitempty"` // code; none at the top
+	Period
+}
+
+// Person is a person on some days.
+type Person struct {
+	Number  string   `json:"number"`
+	Name    string   `json:"name"`
+	Mails   []string `json:"mails,omitempty"` // the same on all days, sorted
+	Kind    Kind     `json:"kind"`
+	Manager string   `json:"manager,omitempty"` // number, where the file names one
+	Period
+}
+
+// Post is what a person does in a department on some days.
+type Post struct {
+	Number     string `json:"number"`
+	Department string `json:"department"`
+	Position   string `json:"position,omitempty"`
+	Main       bool   `json:"main,omitempty"`
+	Period
+}
+
+// Organisation is one version of who works for a tenant, on all days. It doesn't change once it is made. Two of them
+// that say the same of each day are equal, whatever the rows of their files.
+type Organisation struct {
+	positions   []Position   // by name
+	departments []Department // by code, then by day
+	people      []Person     // by number, then by day
+	posts       []Post       // by number, department, position, then by day
+	days        []Date       // on which something differs from the day before
+}
+
+// sort brings everything into the order of Canonical.
+func (o *Organisation) sort() {
+	slices.SortFunc(o.positions, func(a, b Position) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(o.departments, func(a, b Department) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.From, b.From))
+	})
+	slices.SortFunc(o.people, func(a, b Person) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.From, b.From))
+	})
+	slices.SortFunc(o.posts, func(a, b Post) int {
+		return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.Department, b.Department),
+			cmp.Compare(a.Position, b.Position), cmp.Compare(a.From, b.From))
+	})
+	o.days = nil
+	for _, p := range o.periods() {
+		if p.From > 0 {
+			o.days = append(o.days, p.From)
+		}
+		if p.To > 0 {
+			o.days = append(o.days, p.end())
+		}
+	}
+	slices.Sort(o.days)
+	o.days = slices.Compact(o.days)
+}
+
+func (o *Organisation) periods() (all []Period) {
+	for _, d := range o.departments {
+		all = append(all, d.Period)
+	}
+	for _, p := range o.people {
+		all = append(all, p.Period)
+	}
+	for _, p := range o.posts {
+		all = append(all, p.Period)
+	}
+	return all
+}
+
+// NextChange returns the first day after another on which anything differs from the day before; false if nothing
+// changes any more.
+func (o *Organisation) NextChange(after Date) (Date, bool) {
+	i, found := slices.BinarySearch(o.days, after)
+	if found {
+		i++
+	}
+	if i == len(o.days) {
+		return 0, false
+	}
+	return o.days[i], true
+}
+
+// of returns the phases of a person.
+func (o *Organisation) of(number string) []Person {
+	i, _ := slices.BinarySearchFunc(o.people, number, func(p Person, n string) int { return cmp.Compare(p.Number, n) })
+	n := i
+	for n < len(o.people) && o.people[n].Number == number {
+		n++
+	}
+	return o.people[i:n]
+}
+
+// Standing says whether a person works for the tenant on a day.
+type Standing string
+
+const (
+	Stranger Standing = ""      // there is no row of them
+	Later    Standing = "later" // they begin on a later day
+	Here     Standing = "here"
+	Left     Standing = "left" // also if they come back on a later day
+)
+
+// Standing returns whether a person works for the tenant on a day.
+func (o *Organisation) Standing(number string, day Date) Standing {
+	phases := o.of(number)
+	_, here := on(phases, day)
+	switch {
+	case here:
+		return Here
+	case len(phases) == 0:
+		return Stranger
+	case day < phases[0].From:
+		return Later
+	}
+	return Left
+}
