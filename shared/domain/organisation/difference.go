@@ -1,0 +1,131 @@
+package organisation
+
+import (
+	"maps"
+	"slices"
+)
+
+// Difference is what differs between two charts: of two versions on one day, or of one version on two days.
+type Difference struct {
+	PeopleAdded        []Person           `json:"people_added,omitempty"`
+	PeopleGone         []Person           `json:"people_gone,omitempty"`
+	PeopleChanged      []PersonChange     `json:"people_changed,omitempty"`
+	DepartmentsAdded   []Department       `json:"departments_added,omitempty"`
+	DepartmentsGone    []Department       `json:"departments_gone,omitempty"`
+	DepartmentsChanged []DepartmentChange `json:"departments_changed,omitempty"`
+	Reranked           []Reranked         `json:"reranked,omitempty"`
+}
+
+// Change is a column whose values differ. Of a post, values are codes or positions, the main post's first.
+type Change struct {
+	Column Column   `json:"column"`
+	Was    []string `json:"was"`
+	Is     []string `json:"is"`
+}
+
+// PersonChange is what differs of a person who is in both charts. The manager is who stands directly above them,
+// whether the file names them or not.
+type PersonChange struct {
+	Number  string   `json:"number"`
+	Name    string   `json:"name"`
+	Changes []Change `json:"changes"`
+}
+
+// DepartmentChange is what differs of a department that is in both charts.
+type DepartmentChange struct {
+	Code    string   `json:"code"`
+	Name    string   `json:"name,omitempty"`
+	Changes []Change `json:"changes"`
+}
+
+// Reranked is a position whose rank differs.
+type Reranked struct {
+	Position string `json:"position"`
+	Was      int    `json:"was"`
+	Is       int    `json:"is"`
+}
+
+// Compare returns what differs between two charts, people by number and departments by code.
+func Compare(was, is *Chart) (d Difference) {
+	for _, p := range is.People() {
+		if before, ok := was.Person(p.Number); !ok {
+			d.PeopleAdded = append(d.PeopleAdded, p)
+		} else if all := personChanges(was, is, before, p); all != nil {
+			d.PeopleChanged = append(d.PeopleChanged, PersonChange{p.Number, p.Name, all})
+		}
+	}
+	for _, p := range was.People() {
+		if _, ok := is.Person(p.Number); !ok {
+			d.PeopleGone = append(d.PeopleGone, p)
+		}
+	}
+	for _, x := range is.Departments() {
+		if before, ok := was.departments[x.Code]; !ok {
+			d.DepartmentsAdded = append(d.DepartmentsAdded, x)
+		} else if all := changes([]Change{
+			{DepartmentName, list(before.Name), list(x.Name)}, {ParentCode, list(before.Parent), list(x.Parent)},
+		}); all != nil {
+			d.DepartmentsChanged = append(d.DepartmentsChanged, DepartmentChange{x.Code, x.Name, all})
+		}
+	}
+	for _, x := range was.Departments() {
+		if _, ok := is.departments[x.Code]; !ok {
+			d.DepartmentsGone = append(d.DepartmentsGone, x)
+		}
+	}
+	d.Reranked = reranked(was.ranks, is.ranks)
+	return d
+}
+
+// personChanges returns what differs of a person.
+func personChanges(was, is *Chart, before, now Person) []Change {
+	manager := func(c *Chart) []string {
+		s, _ := c.Manager(now.Number)
+		return list(s.Number)
+	}
+	postsWere, posts := was.Posts(now.Number), is.Posts(now.Number)
+	department := func(p Post) string { return p.Department }
+	position := func(p Post) string { return p.Position }
+	return changes([]Change{
+		{Name, list(before.Name), list(now.Name)},
+		{Mail, before.Mails, now.Mails},
+		{DepartmentCode, listOf(postsWere, department), listOf(posts, department)},
+		{PositionName, listOf(postsWere, position), listOf(posts, position)},
+		{ManagerNumber, manager(was), manager(is)},
+		{Employment, list(string(before.Kind)), list(string(now.Kind))},
+	})
+}
+
+// changes returns the changes in which the values differ.
+func changes(all []Change) (out []Change) {
+	for _, x := range all {
+		if !slices.Equal(x.Was, x.Is) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func list(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+func listOf(posts []Post, value func(Post) string) (all []string) {
+	for _, p := range posts {
+		all = append(all, value(p))
+	}
+	return all
+}
+
+// reranked returns the positions of both charts whose ranks differ, by name.
+func reranked(was, is map[string]int) (all []Reranked) {
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if before, ok := was[name]; ok && before != is[name] {
+			all = append(all, Reranked{name, before, is[name]})
+		}
+	}
+	return all
+}

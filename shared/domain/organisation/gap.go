@@ -1,0 +1,96 @@
+package organisation
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// GapRule is what is missing on one day. A file with gaps is valid: a post may be vacant.
+type GapRule string
+
+const (
+	GapNoHead      GapRule = "no_head"      // nobody with a rank is in the department
+	GapHeads       GapRule = "heads"        // several with the same rank lead the department; Numbers says who, the first counts
+	GapNoManager   GapRule = "no_manager"   // nobody stands above the person, who isn't at the top
+	GapManagerGone GapRule = "manager_gone" // the manager whom the file names, Numbers, doesn't work for the tenant that day
+	GapCycle       GapRule = "cycle"        // the people of Numbers stand above each other
+)
+
+// Gap is what is missing for a department or a person, or for the people of a cycle.
+type Gap struct {
+	Rule       GapRule  `json:"what"`
+	Department string   `json:"department,omitempty"` // code
+	Number     string   `json:"number,omitempty"`
+	Numbers    []string `json:"numbers,omitempty"`
+}
+
+// Gaps returns what is missing on the chart's day: of departments by code, then of people by number.
+func (c *Chart) Gaps() (all []Gap) {
+	for _, d := range c.Departments() {
+		switch heads := c.heads(d.Code); {
+		case len(heads) == 0:
+			all = append(all, Gap{Rule: GapNoHead, Department: d.Code})
+		case len(heads) > 1:
+			all = append(all, Gap{Rule: GapHeads, Department: d.Code, Numbers: heads})
+		}
+	}
+	for _, p := range c.People() {
+		if _, here := c.people[p.Manager]; p.Manager != "" && !here {
+			all = append(all, Gap{Rule: GapManagerGone, Number: p.Number, Numbers: []string{p.Manager}})
+		}
+		if _, ok := c.Manager(p.Number); !ok && !c.top(p.Number) {
+			all = append(all, Gap{Rule: GapNoManager, Number: p.Number})
+		}
+	}
+	return append(all, c.cycles()...)
+}
+
+// heads returns who has the highest rank in a department, the one who leads it first.
+func (c *Chart) heads(department string) (numbers []string) {
+	first, ok := c.head(department)
+	if !ok {
+		return nil
+	}
+	for _, p := range c.members[department] {
+		if c.rank(p) == c.rank(first) && !slices.Contains(numbers, p.Number) {
+			numbers = append(numbers, p.Number)
+		}
+	}
+	return numbers
+}
+
+// top reports whether a person may have nobody above them: who has the highest rank in a department without parent.
+func (c *Chart) top(number string) bool {
+	return slices.ContainsFunc(c.posts[number], func(p Post) bool {
+		return c.departments[p.Department].Parent == "" && slices.Contains(c.heads(p.Department), number)
+	})
+}
+
+// cycles returns each cycle of people once, beginning with its smallest number. Read refuses those that come of named
+// managers alone; these come of heads who lead a department besides their main one.
+func (c *Chart) cycles() (all []Gap) {
+	above, done := map[string]string{}, map[string]bool{}
+	for number := range c.people {
+		if s, ok := c.Manager(number); ok {
+			above[number] = s.Number
+		}
+	}
+	for _, from := range slices.Sorted(maps.Keys(above)) {
+		var passed []string
+		at, ok := from, true
+		for ; ok && !done[at]; at, ok = above[at], above[at] != "" {
+			done[at], passed = true, append(passed, at)
+		}
+		if i := slices.Index(passed, at); ok && i >= 0 {
+			all = append(all, Gap{Rule: GapCycle, Numbers: fromSmallest(passed[i:])})
+		}
+	}
+	slices.SortFunc(all, func(a, b Gap) int { return cmp.Compare(a.Numbers[0], b.Numbers[0]) })
+	return all
+}
+
+func fromSmallest(circle []string) []string {
+	i := slices.Index(circle, slices.Min(circle))
+	return slices.Concat(circle[i:], circle[:i])
+}
