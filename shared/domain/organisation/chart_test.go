@@ -1,0 +1,167 @@
+package organisation_test
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/organisation"
+	"ringi/shared/runtime/expect"
+)
+
+const (
+	lastDay  = "2027-03-31"
+	firstDay = "2027-04-01"
+)
+
+// On 2027-04-01 the head of sales goes to administration, whose head leaves, and a section head of sales succeeds.
+func TestWhoStandsAboveWhomFollowsTheDay(t *testing.T) {
+	o := twelve(t)
+	for number, want := range map[string][2]string{
+		"1001": {"", ""},
+		"1002": {"1001", "1001"},
+		"1003": {"1002 1001", "1001"},
+		"1004": {"1002 1001", "1003 1001"},
+		"1005": {"1002 1001", "1003 1001"},
+		"1006": {"", "1003 1001"},
+		"1007": {"1002 1001", "1003 1001"},
+		"1008": {"1001", ""},
+		"1009": {"1008 1001", "1002 1001"}, // of two posts the main one decides
+		"1010": {"1008 1001", "1002 1001"},
+		"1011": {"1010 1008 1001", "1010 1002 1001"}, // 1010 is named
+		"1012": {"1009 1008 1001", "1009 1002 1001"},
+		"9999": {"", ""},
+	} {
+		expect.Is(t, numbersOf(o.Chart(day(lastDay)).ManagersAbove(number)), want[0], "%s on the last day", number)
+		expect.Is(t, numbersOf(o.Chart(day(firstDay)).ManagersAbove(number)), want[1], "%s on the first day", number)
+	}
+	expect.Same(t, []organisation.Superior{
+		{Number: "1010", How: organisation.Named},
+		{Number: "1002", How: organisation.Head, Department: "K20"},
+		{Number: "1001", How: organisation.Head, Department: "M00"},
+	}, o.Chart(day(firstDay)).ManagersAbove("1011"))
+}
+
+func TestPeopleHaveTheirPostsOfTheDay(t *testing.T) {
+	o := twelve(t)
+	for _, c := range []struct{ number, on, main, posts string }{
+		{"1002", lastDay, "S10", "S10 部長"},
+		{"1002", firstDay, "K20", "K20 部長"},
+		{"1009", firstDay, "K20", "K20 課長, S10 課長"}, // the main post stands first
+		{"1006", lastDay, "", ""},
+		{"1006", firstDay, "S10", "S10 "},
+	} {
+		chart := o.Chart(day(c.on))
+		var posts []string
+		for _, p := range chart.Posts(c.number) {
+			posts = append(posts, p.Department+" "+p.Position)
+		}
+		main, _ := chart.Main(c.number)
+		expect.Is(t, main.Department, c.main, "%s on %s", c.number, c.on)
+		expect.Is(t, strings.Join(posts, ", "), c.posts, "%s on %s", c.number, c.on)
+	}
+	chart := o.Chart(day(firstDay))
+	expect.Is(t, chart.Day(), day(firstDay))
+	expect.Is(t, encoded(t, chart.Path("S10")),
+		`[{"code":"S10","name":"営業部","parent":"M00"},{"code":"M00","name":"みどり製作所"}]`)
+	expect.Is(t, len(chart.Path("nowhere")), 0)
+	p, ok := chart.Person("1007")
+	expect.Same(t, organisation.Person{Number: "1007", Name: "渡辺 翔", Mails: []string{"watanabe@haken.example"},
+		Kind: organisation.Temporary, Period: organisation.Period{To: day("2027-09-30")}}, p)
+	expect.That(t, ok, "1007 is not there")
+	_, ok = chart.Person("1008")
+	expect.That(t, !ok, "1008 has left and is there")
+}
+
+func TestWhoHasLeft(t *testing.T) {
+	o := read(t, file(top, "2,Bob,,A,,,,,,,employee,2020-04-01,2021-03-31", "2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"))
+	for on, want := range map[string]organisation.Standing{
+		"2020-03-31": organisation.Later, "2020-04-01": organisation.Here, "2021-03-31": organisation.Here, "2021-04-01": organisation.Left,
+		"2026-03-31": organisation.Left, "2026-04-01": organisation.Here, "2026-04-02": organisation.Left,
+	} {
+		expect.Is(t, o.Standing("2", day(on)), want, "on %s", on)
+	}
+	expect.Is(t, o.Standing("1", day("1900-01-01")), organisation.Here)
+	for _, nobody := range []string{"0", "11", "9"} {
+		expect.Is(t, o.Standing(nobody, day("2026-04-01")), organisation.Stranger, "%s", nobody)
+	}
+}
+
+func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
+	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee,,", "3,Cem,,B,,A,chief,2,,,contractor,,", "4,Dora,,B,,A,chief,2,,,temporary,,",
+		"5,Eve,,A,,,,,,,employee,,", "5,Eve,,B,,A,chief,2,concurrent,,employee,,", "6,Fay,,B,,A,chief,2,,,employee,2030-01-01,",
+		"7,Gus,,B,,A,aide,,,,employee,,", "8,Hal,,C,,A,chief,2,,,employee,,"))
+	holders := func(of ...organisation.Kind) string {
+		var all []string
+		for _, h := range o.Chart(day(firstDay)).HoldersOf("chief", "B", of...) {
+			all = append(all, h.Number+" in "+h.Posts[0].Department)
+		}
+		return strings.Join(all, ", ")
+	}
+	expect.Is(t, holders(), "2 in B, 5 in A")
+	expect.Is(t, holders(organisation.Employee, organisation.Contractor), "2 in B, 3 in B, 5 in A")
+	expect.Is(t, holders(organisation.Temporary), "4 in B")
+}
+
+func TestWhoLeadsADepartment(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows []string
+		want string // who stands above 2
+	}{
+		"the highest rank of the department": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
+			"4,Dora,,B,,A,deputy,4,,,employee,,"}, "3 1"},
+		"not oneself":                     {[]string{"2,Bob,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,deputy,4,,,employee,,"}, "1"},
+		"no colleague of equal rank":      {[]string{"2,Bob,,B,,A,clerk,9,,,employee,,", "0,Zoe,,B,,A,clerk,9,,,employee,,"}, "1"},
+		"an equal rank above":             {[]string{"2,Bob,,C,,B,chief,3,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
+		"nobody without rank":             {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,aide,,,,employee,,"}, "1"},
+		"the department above":            {[]string{"2,Bob,,C,,B,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
+		"nobody of a lower rank above":    {[]string{"2,Bob,,C,,B,chief,3,,,employee,,", "3,Cem,,B,,A,deputy,4,,,employee,,"}, "1"},
+		"who leads by a second post":      {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,", "3,,,B,,A,chief,3,concurrent,,,,"}, "3 1"},
+		"of two the one whose main it is": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,", "3,,,B,,A,chief,3,concurrent,,,,", "4,Dora,,B,,A,chief,3,,,employee,,"}, "4 1"},
+		"of two else the lower number":    {[]string{"2,Bob,,B,,A,,,,,employee,,", "4,Dora,,B,,A,chief,3,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
+		"who is named comes first":        {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,,,,,employee,,"}, "4 3 1"},
+		"not who is named and has left":   {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,,,,,employee,,2020-01-01"}, "3 1"},
+		"contractors are passed over":     {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,,,,,contractor,,"}, "3 1"},
+		"a head who is a contractor":      {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,contractor,,"}, "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			chart := read(t, file(append([]string{top}, c.rows...)...)).Chart(day(firstDay))
+			expect.Is(t, numbersOf(chart.ManagersAbove("2")), c.want)
+		})
+	}
+}
+
+// Whoever stands between is above, also a contractor, who is passed over where employees are asked for.
+func TestBelowAsksForEverybodyBetween(t *testing.T) {
+	chart := read(t, file(top, "2,Bob,,B,,A,,,,3,employee,,", "3,Cem,,B,,A,,,,,contractor,,")).Chart(day(firstDay))
+	expect.Is(t, numbersOf(chart.ManagersAbove("2")), "1")
+	expect.Is(t, numbersOf(chart.ManagersAbove("2", organisation.Employee, organisation.Contractor)), "3 1")
+	for pair, want := range map[[2]string]bool{
+		{"2", "1"}: true, {"2", "3"}: true, {"3", "1"}: true, {"1", "2"}: false, {"2", "2"}: false, {"3", "2"}: false, {"9", "1"}: false,
+	} {
+		expect.Is(t, chart.Below(pair[0], pair[1]), want, "%v", pair)
+	}
+}
+
+// Heads by second posts can stand above each other. A chain ends before it repeats somebody.
+func TestAChainEndsAtACycle(t *testing.T) {
+	chart := read(t, file("1,Ann,,B,,A,chief,2,,,employee,,", "2,Bob,,D,,C,chief,2,,,employee,,", "1,,,C,,,chief,,concurrent,,,,",
+		"2,,,A,,,chief,,concurrent,,,,", "3,Cem,,B,,A,,,,,employee,,")).Chart(day(firstDay))
+	expect.Is(t, numbersOf(chart.ManagersAbove("1")), "2")
+	expect.Is(t, numbersOf(chart.ManagersAbove("2")), "1")
+	expect.Is(t, numbersOf(chart.ManagersAbove("3")), "1 2")
+	expect.That(t, !chart.Below("1", "1"), "1 is below themselves")
+	expect.Same(t, []organisation.Gap{{Rule: organisation.GapCycle, Numbers: []string{"1", "2"}}}, chart.Gaps())
+}
+
+// Rows of the table that no file could make, such as of a faulty release, end no chart in a loop.
+func TestAChartOfRowsThatNoFileMakes(t *testing.T) {
+	chart := expect.Value(organisation.Decode([]byte(`{"department":{"code":"A","parent":"B"}}
+{"department":{"code":"B","parent":"A"}}
+{"person":{"number":"1","name":"Ann","kind":"employee","manager":"1"}}
+{"person":{"number":"2","name":"Bob","kind":"employee"}}
+{"post":{"number":"1","department":"A","main":true}}
+`)))(t).Chart(day(firstDay))
+	expect.Is(t, len(chart.Path("A")), 2)
+	expect.Is(t, len(chart.ManagersAbove("1")), 0)
+	expect.Is(t, len(chart.ManagersAbove("2")), 0)
+}

@@ -1,0 +1,153 @@
+package organisation_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/organisation"
+	"ringi/shared/runtime/expect"
+)
+
+func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
+	type problem = organisation.Problem
+	many := func(n int, row func(int) string) string {
+		var b strings.Builder
+		b.WriteString(header)
+		for i := range n {
+			b.WriteString(row(i) + "\n")
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct {
+		file string
+		want []problem
+	}{
+		"empty":                       {"", []problem{{Rule: organisation.RuleEmpty}}},
+		"blank":                       {"\ufeff\r\n\r\n", []problem{{Rule: organisation.RuleEmpty}}},
+		"header alone":                {header + ",,,,\n", []problem{{Rule: organisation.RuleEmpty}}},
+		"another code":                {header + top + "\n2,\x8e\x52\x93\x63,,A,,,,,,,employee,,", []problem{{Row: 3, Rule: organisation.RuleEncoding}}},
+		"a wrong quote":               {file(top, `2,B"o"b,,A,,,,,,,employee,,`), []problem{{Row: 3, Rule: organisation.RuleQuotes}}},
+		"an open quote":               {file(top, "", `2,"Bob,,A,,,,,,,employee,,`), []problem{{Row: 4, Rule: organisation.RuleQuotes}}},
+		"a wrong quote in the header": {`a"b,c`, []problem{{Row: 1, Rule: organisation.RuleQuotes}}},
+		"what is wrong above a wrong quote": {file(",,,,", "2,,,,,,,,,,employee,,", `"`),
+			[]problem{{Row: 3, Column: organisation.DepartmentCode, Rule: organisation.RuleRequired}, {Row: 4, Rule: organisation.RuleQuotes}}},
+		"headers": {"employee_number,name,氏名,上司,\n", []problem{
+			{Row: 1, Rule: organisation.RuleUnknownColumn, Value: "上司"},
+			{Row: 1, Column: organisation.Name, Rule: organisation.RuleTwice},
+			{Row: 1, Column: organisation.Mail, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.DepartmentCode, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ParentCode, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.PositionName, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.PositionRank, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.Employment, Rule: organisation.RuleMissingColumn},
+		}},
+		"too many bytes": {file(top) + strings.Repeat("\n", organisation.MaxBytes),
+			[]problem{{Rule: organisation.RuleBytes, Limit: organisation.MaxBytes}}},
+		"too many rows": {many(organisation.MaxRows+1, func(int) string { return top }),
+			[]problem{{Row: organisation.MaxRows + 2, Rule: organisation.RuleRows, Limit: organisation.MaxRows}}},
+		"too many people": {many(organisation.MaxPeople+2, func(i int) string { return fmt.Sprintf("%d,Ann,,A,,,,,,,employee,,", i) }),
+			[]problem{{Row: organisation.MaxPeople + 2, Column: organisation.Number, Rule: organisation.RulePeople, Limit: organisation.MaxPeople}}},
+		"too many departments": {many(organisation.MaxDepartments+2, func(i int) string { return fmt.Sprintf(",,,%d,,,,,,,,,", i) }),
+			[]problem{{Row: organisation.MaxDepartments + 2, Column: organisation.DepartmentCode, Rule: organisation.RuleDepartments,
+				Limit: organisation.MaxDepartments}}},
+		"too many departments above each other": {many(51, func(i int) string { return fmt.Sprintf(",,,%d,,%d,,,,,,,", i, i+1) }) +
+			",,,51,,,,,,,,,\n", []problem{{Row: 2, Column: organisation.ParentCode, Rule: organisation.RuleDepth, Limit: 50, Value: "0"}}},
+	} {
+		t.Run(name, func(t *testing.T) { expect.Same(t, c.want, problemsOf(t, c.file).Listed) })
+	}
+}
+
+// A department below a long chain, or below a cycle, is told once: the chain by its lowest, the cycle by its members.
+func TestWhatStandsBelowACycleIsNotToldAgain(t *testing.T) {
+	got := problemsOf(t, file(top, ",,,B,,C,,,,,,,", ",,,C,,B,,,,,,,", ",,,D,,C,,,,,,,")).Listed
+	expect.Is(t, len(got), 2, "%v", got)
+}
+
+// As many as may be are taken: limits are inclusive.
+func TestAFileMayBeAsLargeAsItsLimits(t *testing.T) {
+	rows := []string{}
+	for i := range organisation.MaxPeople {
+		rows = append(rows, fmt.Sprintf("%d,Ann,,%d,,,,,,,employee,,", i, i%organisation.MaxDepartments))
+	}
+	for i := len(rows); i < organisation.MaxRows; i++ {
+		rows = append(rows, fmt.Sprintf(",,,%d,,,,,,,,,", i%organisation.MaxDepartments))
+	}
+	text := file(rows...)
+	text += strings.Repeat("\n", organisation.MaxBytes-len(text))
+	o := read(t, text)
+	expect.Is(t, len(o.Chart(day("2026-04-01")).People()), organisation.MaxPeople)
+	chain := []string{}
+	for i := range 51 {
+		chain = append(chain, fmt.Sprintf(",,,%d,,%d,,,,,,,", i, i+1))
+	}
+	o = read(t, file(append(chain[:50:50], ",,,50,,,,,,,,,", top)...))
+	expect.Is(t, len(o.Chart(1).Path("0")), 51)
+}
+
+// A row is counted as a spreadsheet counts it: empty rows count, lines within a cell don't.
+func TestRowsAreCountedAsASpreadsheetDoes(t *testing.T) {
+	got := problemsOf(t, "\ufeff"+strings.ReplaceAll(file("", `1,Ann,"a@x.example`, `b@x.example",A,,,boss,1,,,employee,,`, "", ",,,,",
+		"2,Bob,,A,,,,,,,nobody,,"), "\n", "\r\n"))
+	expect.Same(t, []organisation.Problem{{Row: 6, Column: organisation.Employment, Rule: organisation.RuleKind, Value: "nobody"}}, got.Listed)
+}
+
+// Order and language of the headers, the line ends, a byte order mark and the width of letters make no difference.
+func TestTheSameSaidDifferently(t *testing.T) {
+	japanese := string(expect.Value(os.ReadFile("testdata/twelve.csv"))(t))
+	want := twelve(t).SHA256()
+	_, body, _ := strings.Cut(japanese, "\n")
+	english := header + strings.NewReplacer("主務", "main", "兼務", "Concurrent", "社員", "employee", "派遣", "temporary",
+		"委託", "CONTRACTOR", "-31", "/31", "2027-04-01", "2027/4/1").Replace(body)
+	reversed := ""
+	for _, line := range strings.Split(strings.TrimSpace(japanese), "\n") {
+		cells := strings.Split(line, ",")
+		for i := range cells {
+			reversed += cells[len(cells)-1-i] + ","
+		}
+		reversed += "\n"
+	}
+	for name, text := range map[string]string{
+		"CRLF and a byte order mark":    "\ufeff" + strings.ReplaceAll(japanese, "\n", "\r\n"),
+		"English":                       english,
+		"another order, a blank column": reversed,
+		"full width":                    strings.NewReplacer("1010", "１０１０", "部長,2", "部長,２", "S10", " Ｓ１０", "@", "＠").Replace(japanese),
+		"other headers": strings.NewReplacer("メール", "メールアドレス", "親部署", "親部署コード", "順位", "役職順位",
+			"valid_from", "適用開始日", "valid_to", "適用終了日").Replace(japanese),
+		"days without marks": strings.NewReplacer("2027-04-01", "20270401").Replace(japanese),
+	} {
+		t.Run(name, func(t *testing.T) { expect.Is(t, read(t, text).SHA256(), want) })
+	}
+	expect.That(t, read(t, strings.Replace(japanese, "鈴木 花", "鈴木 華", 1)).SHA256() != want, "a name makes no difference")
+}
+
+// All problems are counted, the first 200 by row are listed, and a row that can't be read accuses no other.
+func TestOfManyProblemsTheFirstAreListed(t *testing.T) {
+	rows := []string{}
+	for i := range 1500 {
+		rows = append(rows, fmt.Sprintf("%d,Bob,,A,,,,,,%d,nobody,,", 10+i, 11+i))
+	}
+	rows = append(rows, "5,Cem,,A,,,,,,10,employee,,", "5,,,A,,,,,concurrent,,,never,")
+	got := problemsOf(t, file(rows...))
+	expect.Is(t, len(got.Listed), organisation.MaxProblems)
+	expect.Is(t, got.More, 1501-organisation.MaxProblems)
+	expect.Is(t, got.Listed[0].Row, 2)
+	expect.Is(t, got.Listed[199].Row, 201)
+	text := got.Error()
+	expect.Has(t, text, `row 2: employment: it must be employee, contractor or temporary: "nobody"`+"\nrow 3")
+	expect.Has(t, text, "\nand 1301 more")
+}
+
+func TestAProblemSaysRowColumnAndLimit(t *testing.T) {
+	for want, p := range map[string]organisation.Problem{
+		"row 3: name: it is too long (limit 100): \"x\"": {Row: 3, Column: organisation.Name, Rule: organisation.RuleLength, Limit: 100, Value: "x"},
+		"there are too many rows (limit 50000)":          {Rule: organisation.RuleRows, Limit: organisation.MaxRows},
+		"row 4: post: the person has two main posts, see row 3, on 2026-04-01": {Row: 4, Column: organisation.MainPost,
+			Rule: organisation.RuleTwoMains, Other: 3, On: day("2026-04-01")},
+	} {
+		expect.Is(t, p.Error(), want)
+	}
+	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleTwoMains, On: day("2026-04-01")}),
+		`{"row":4,"column":"post","what":"two_mains","on":"2026-04-01"}`)
+}

@@ -1,0 +1,184 @@
+package organisation_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/organisation"
+	"ringi/shared/runtime/expect"
+)
+
+// drawn is a row of a small file, in which much meets: three people, three departments, a week.
+type drawn struct {
+	number, name, department, departmentName, parent, position, manager, kind string
+	main                                                                      bool
+	from, to                                                                  int // days of the week from 1; 0 is open
+}
+
+const week = 8
+
+func (d drawn) has(on int) bool { return d.from <= on && (d.to == 0 || on <= d.to) }
+
+func (d drawn) cells() []string {
+	on := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("2026-04-%02d", n)
+	}
+	main := "concurrent"
+	if d.main {
+		main = "main"
+	}
+	if d.number == "" {
+		main = ""
+	}
+	return []string{d.number, d.name, "", d.department, d.departmentName, d.parent, d.position, "", main, d.manager, d.kind, on(d.from), on(d.to)}
+}
+
+func draw(t *rapid.T) drawn {
+	of := func(label string, values ...string) string { return rapid.SampledFrom(values).Draw(t, label) }
+	d := drawn{
+		department: of("department", "A", "B", "C"), parent: of("parent", "", "", "A", "B", "C"), departmentName: of("called", "", "", "d", "e"),
+		from: rapid.IntRange(0, week-1).Draw(t, "from"), to: rapid.IntRange(0, week-1).Draw(t, "to"),
+	}
+	if d.to > 0 && d.to < d.from {
+		d.from, d.to = d.to, d.from
+	}
+	if d.number = of("number", "", "1", "1", "2", "3"); d.number != "" {
+		d.name, d.kind = of("name", "n", "n", "n", "m", ""), of("kind", "employee", "employee", "employee", "contractor", "")
+		d.manager = of("manager", "", "", "", "1", "2", "3")
+		d.position, d.main = of("position", "", "p"), rapid.IntRange(0, 3).Draw(t, "main") > 0
+	}
+	return d
+}
+
+// sayOf returns what rows that hold on a day say of one field, and false if they don't agree.
+func sayOf(rows []drawn, which func(drawn) bool, value func(drawn) string) (said string, agree bool) {
+	agree = true
+	for _, r := range rows {
+		if v := value(r); which(r) && v != "" {
+			agree = agree && (said == "" || said == v)
+			said = v
+		}
+	}
+	return said, agree
+}
+
+// onDay looks at one day by itself: whether rows are valid, and what a chart then shows.
+func onDay(rows []drawn, known []drawn) (shown string, valid bool) {
+	var b strings.Builder
+	valid = true
+	parents, managers := map[string]string{}, map[string]string{}
+	for _, code := range []string{"A", "B", "C"} {
+		its := func(r drawn) bool { return r.department == code }
+		if !slices.ContainsFunc(rows, its) {
+			continue
+		}
+		name, agree := sayOf(rows, its, func(r drawn) string { return r.departmentName })
+		parent, agreeAbove := sayOf(rows, its, func(r drawn) string { return r.parent })
+		parents[code] = parent
+		exists := parent == "" || slices.ContainsFunc(rows, func(r drawn) bool { return r.department == parent })
+		valid = valid && agree && agreeAbove && exists
+		fmt.Fprintln(&b, code, name, parent)
+	}
+	for _, number := range []string{"1", "2", "3"} {
+		its := func(r drawn) bool { return r.number == number }
+		if !slices.ContainsFunc(rows, its) {
+			continue
+		}
+		name, agree := sayOf(rows, its, func(r drawn) string { return r.name })
+		kind, agreeKind := sayOf(rows, its, func(r drawn) string { return r.kind })
+		manager, agreeAbove := sayOf(rows, its, func(r drawn) string { return r.manager })
+		managers[number] = manager
+		isKnown := manager == "" || slices.ContainsFunc(known, func(r drawn) bool { return r.number == manager })
+		valid = valid && agree && agreeKind && agreeAbove && isKnown && name != "" && kind != ""
+		fmt.Fprintln(&b, number, name, []string{}, kind, manager)
+		valid = onDayPosts(&b, rows, number) && valid
+	}
+	return b.String(), valid && !circular(parents) && !circular(managers)
+}
+
+func onDayPosts(b *strings.Builder, rows []drawn, number string) (valid bool) {
+	mains, seen := 0, map[string]bool{}
+	var lines []string
+	valid = true
+	for _, r := range rows {
+		if r.number != number {
+			continue
+		}
+		place := r.department + " " + r.position
+		valid = valid && !seen[place]
+		seen[place] = true
+		if r.main {
+			mains++
+		}
+		lines = append(lines, fmt.Sprintf("%t - %s %t\n", !r.main, place, r.main)) // the main post sorts first
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		_, line, _ = strings.Cut(line, " ")
+		b.WriteString(line)
+	}
+	return valid && mains == 1
+}
+
+func circular(above map[string]string) bool {
+	for from := range above {
+		at := above[from]
+		for range above {
+			if at == from {
+				return true
+			}
+			at = above[at]
+		}
+	}
+	return false
+}
+
+// A file is taken if and only if it is valid on each day, and each day is shown as its rows say: whatever the periods.
+func TestAFileIsTakenIfItIsValidOnEachDay(t *testing.T) {
+	taken, refused := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.SliceOfN(rapid.Custom(draw), 1, rapid.SampledFrom([]int{2, 3, 5}).Draw(t, "most")).Draw(t, "rows")
+		var cells [][]string
+		for _, r := range rows {
+			cells = append(cells, r.cells())
+		}
+		o, err := organisation.Read([]byte(written(cells)))
+		valid, shown := true, []string{}
+		for on := range week + 2 { // day 0 is before all, week+1 after all
+			day := slices.DeleteFunc(slices.Clone(rows), func(r drawn) bool { return !r.has(on) })
+			text, ok := onDay(day, rows)
+			valid, shown = valid && ok, append(shown, text)
+		}
+		expect.Must(t, valid == (err == nil), "valid: %v, but %v", valid, err)
+		if !valid {
+			refused++
+			_, ok := errors.AsType[organisation.Problems](err)
+			expect.That(t, ok, "%v", err)
+			return
+		}
+		taken++
+		before := day("2026-04-01") - 1
+		for on, want := range shown {
+			expect.Is(t, asShown(o.Chart(before+organisation.Date(on))), want)
+		}
+		for on := range shown {
+			next, want := organisation.Date(0), organisation.Date(0)
+			next, _ = o.NextChange(before + organisation.Date(on))
+			for later := on + 1; later < len(shown) && want == 0; later++ {
+				if shown[later] != shown[later-1] {
+					want = before + organisation.Date(later)
+				}
+			}
+			expect.Is(t, next, want, "after day %d", on)
+		}
+	})
+	expect.That(t, taken > 5 && refused > 5, "%d taken, %d refused", taken, refused)
+}
