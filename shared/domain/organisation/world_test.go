@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
-	"testing"
 
 	"ringi/shared/domain/organisation"
 	"ringi/shared/runtime/expect"
@@ -98,8 +97,8 @@ func number(i int) string { return fmt.Sprintf("E%05d", i) }
 
 func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
-// encoded returns a value as JSON, by which tests compare what has no exported fields.
-func encoded(t testing.TB, v any) string {
+// encoded returns a value as JSON.
+func encoded(t expect.T, v any) string {
 	t.Helper()
 	return string(expect.Value(json.Marshal(v))(t))
 }

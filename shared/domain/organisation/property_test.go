@@ -1,0 +1,210 @@
+package organisation_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/organisation"
+	"ringi/shared/runtime/expect"
+)
+
+// ranks are the positions of drawn companies.
+var ranks = map[string]int{"": 0, "adviser": 0, "boss": 1, "chief": 2, "deputy": 3, "clerk": 9}
+
+var everybody = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
+
+const begins = "2026-04-01"
+
+// month is how many days after begins something may change.
+const month = 20
+
+// drawCompany draws the rows of a valid company, in which people move within a month. Managers have smaller numbers.
+func drawCompany(t *rapid.T) (rows [][]string) {
+	departments := rapid.IntRange(1, 5).Draw(t, "departments")
+	for i := range departments {
+		parent := ""
+		if i > 0 && rapid.IntRange(0, 3).Draw(t, "below") > 0 {
+			parent = code(rapid.IntRange(0, i-1).Draw(t, "parent"))
+		}
+		rows = append(rows, []string{"", "", "", code(i), "", parent, "", "", "", "", "", "", ""})
+	}
+	for i := range rapid.IntRange(1, 8).Draw(t, "people") {
+		cuts := rapid.SliceOfNDistinct(rapid.IntRange(1, month-1), 0, 3, rapid.ID[int]).Draw(t, "cuts")
+		cuts = slices.Sorted(slices.Values(append(cuts, 0, month)))
+		here := rapid.IntRange(0, len(cuts)-2).Draw(t, "here") // at least then: nobody may name a stranger as manager
+		for n := range len(cuts) - 1 {
+			if n == here || rapid.IntRange(0, 9).Draw(t, "away") > 0 {
+				rows = append(rows, drawPosts(t, i, departments, cuts[n], cuts[n+1]-1)...)
+			}
+		}
+	}
+	return rows
+}
+
+func code(i int) string { return string(rune('A' + i)) }
+
+// drawPosts draws what a person does from one day of the month to another.
+func drawPosts(t *rapid.T, person, departments, from, to int) (rows [][]string) {
+	position := rapid.SampledFrom([]string{"", "adviser", "boss", "chief", "deputy", "clerk"})
+	manager := ""
+	if person > 0 && rapid.IntRange(0, 3).Draw(t, "named") == 0 {
+		manager = strconv.Itoa(rapid.IntRange(0, person-1).Draw(t, "manager"))
+	}
+	kind := rapid.SampledFrom([]string{"employee", "employee", "contractor"}).Draw(t, "kind")
+	seen := map[string]bool{}
+	for n := range rapid.IntRange(1, 3).Draw(t, "posts") {
+		department, called := code(rapid.IntRange(0, departments-1).Draw(t, "department")), position.Draw(t, "position")
+		if seen[department+called] {
+			continue
+		}
+		seen[department+called] = true
+		rank, post := "", "concurrent"
+		if ranks[called] > 0 {
+			rank = strconv.Itoa(ranks[called])
+		}
+		if n == 0 {
+			post = "main"
+		}
+		on := func(days int) string { return (day(begins) + organisation.Date(days)).String() }
+		rows = append(rows, []string{strconv.Itoa(person), fmt.Sprintf("P%d", person), "", department, "", "", called, rank, post, manager,
+			kind, on(from), on(to)})
+	}
+	return rows
+}
+
+// managerOf finds who stands above a person by looking at everybody.
+func managerOf(c *organisation.Chart, p organisation.Person) string {
+	if _, here := c.Person(p.Manager); here {
+		return p.Manager
+	}
+	main, _ := c.Main(p.Number)
+	rank := func(position string) int { return cmp.Or(ranks[position], 1000) }
+	for i, d := range c.Path(main.Department) {
+		type leader struct {
+			organisation.Post
+			second int
+		}
+		var all []leader
+		for _, other := range c.People() {
+			for n, post := range c.Posts(other.Number) {
+				if post.Department == d.Code && ranks[post.Position] > 0 {
+					all = append(all, leader{post, min(n, 1)})
+				}
+			}
+		}
+		slices.SortFunc(all, func(a, b leader) int {
+			return cmp.Or(rank(a.Position)-rank(b.Position), a.second-b.second, cmp.Compare(a.Number, b.Number))
+		})
+		if len(all) > 0 && all[0].Number != p.Number {
+			if at := rank(all[0].Position); at < rank(main.Position) || i > 0 && at == rank(main.Position) {
+				return all[0].Number
+			}
+		}
+	}
+	return ""
+}
+
+// Chains end and never repeat anybody; each of their members is the manager of the one before; Below agrees with them.
+func TestChainsOfAnyCompany(t *testing.T) {
+	cycles := 0
+	rapid.Check(t, func(t *rapid.T) {
+		o := read(t, written(drawCompany(t)))
+		chart := o.Chart(day(begins) + organisation.Date(rapid.IntRange(-1, month).Draw(t, "day")))
+		above, circular := map[string][]string{}, false
+		for _, p := range chart.People() {
+			at := p.Number
+			for _, s := range chart.ManagersAbove(p.Number, everybody...) {
+				expect.Must(t, s.Number != p.Number && !slices.Contains(above[p.Number], s.Number), "the chain of %s repeats %s", p.Number, s.Number)
+				member, _ := chart.Person(at)
+				expect.Is(t, s.Number, managerOf(chart, member), "above %s", at)
+				above[p.Number], at = append(above[p.Number], s.Number), s.Number
+			}
+			last, _ := chart.Person(at)
+			after := managerOf(chart, last)
+			repeats := after == p.Number || slices.Contains(above[p.Number], after)
+			expect.That(t, after == "" || repeats, "the chain of %s ends at %s, below %s", p.Number, at, after)
+			circular = circular || repeats && after != ""
+			employees := slices.DeleteFunc(slices.Clone(above[p.Number]), func(n string) bool {
+				x, _ := chart.Person(n)
+				return x.Kind != organisation.Employee
+			})
+			expect.Is(t, numbersOf(chart.ManagersAbove(p.Number)), fmt.Sprint(employees)[1:len(fmt.Sprint(employees))-1])
+		}
+		told := slices.ContainsFunc(chart.Gaps(), func(g organisation.Gap) bool { return g.Rule == organisation.GapCycle })
+		expect.Is(t, told, circular)
+		if circular {
+			cycles++
+		}
+		for _, a := range chart.People() {
+			expect.That(t, !chart.Below(a.Number, a.Number), "%s is below themselves", a.Number)
+			for _, b := range chart.People() {
+				below := chart.Below(a.Number, b.Number)
+				expect.Is(t, below, slices.Contains(above[a.Number], b.Number), "%s below %s", a.Number, b.Number)
+				expect.That(t, circular || !below || !chart.Below(b.Number, a.Number), "%s and %s are below each other", a.Number, b.Number)
+			}
+		}
+	})
+	t.Logf("%d companies had a cycle", cycles)
+}
+
+// Whoever has nobody above them is at the top, or stands among the gaps.
+func TestWhoHasNobodyAboveIsTold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		chart := read(t, written(drawCompany(t))).Chart(day(begins))
+		var told []string
+		for _, g := range chart.Gaps() {
+			if g.Rule == organisation.GapNoManager {
+				told = append(told, g.Number)
+			}
+		}
+		for _, p := range chart.People() {
+			tops := slices.ContainsFunc(chart.Posts(p.Number), func(x organisation.Post) bool {
+				return len(chart.Path(x.Department)) == 1 && ranks[x.Position] > 0
+			})
+			_, hasManager := chart.Manager(p.Number)
+			expect.That(t, hasManager || tops || slices.Contains(told, p.Number), "%s has nobody above", p.Number)
+			expect.That(t, !hasManager || !slices.Contains(told, p.Number), "%s has somebody above", p.Number)
+		}
+	})
+}
+
+// NextChange names each day on which the chart differs from the day before, and no other.
+func TestTheNextChangeOfAnyCompany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		o := read(t, written(drawCompany(t)))
+		first := day(begins) - 3
+		want := organisation.Date(0)
+		for on := first + month + 6; on >= first; on-- {
+			next, ok := o.NextChange(on)
+			expect.Must(t, next == want && ok == (want > 0), "after %s comes %s, want %s", on, next, want)
+			same := asShown(o.Chart(on)) == asShown(o.Chart(on-1))
+			empty := organisation.Compare(o.Chart(on-1), o.Chart(on))
+			expect.That(t, !same || encoded(t, empty) == "{}", "nothing changes on %s, but %+v", on, empty)
+			if !same {
+				want = on
+			}
+		}
+	})
+}
+
+// What is written is read as the same, and says the same on each day, in whatever order the rows stood.
+func TestAnyCompanyIsReadBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := drawCompany(t)
+		o := read(t, written(rows))
+		again := expect.Value(organisation.Assemble(o.Batches()))(t)
+		shuffled := read(t, written(rapid.Permutation(rows).Draw(t, "shuffled")))
+		for _, other := range []*organisation.Organisation{again, shuffled} {
+			expect.Is(t, string(other.Canonical()), string(o.Canonical()))
+			expect.Is(t, other.SHA256(), o.SHA256())
+			for on := day(begins) - 1; on <= day(begins)+month; on++ {
+				expect.Is(t, asShown(other.Chart(on)), asShown(o.Chart(on)))
+			}
+		}
+	})
+}
