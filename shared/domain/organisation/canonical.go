@@ -21,8 +21,8 @@ type record struct {
 	Post       *Post       `json:"post,omitempty"`
 }
 
-// Canonical returns the organisation as bytes that only depend on what it says: lines of JSON, first the positions, then
-// the departments, the people and the posts, each sorted.
+// Canonical returns the organisation as bytes that only depend on what it says: lines of JSON, first the positions,
+// then the departments, the people and the posts, each sorted.
 func (o *Organisation) Canonical() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -13,7 +13,8 @@ import (
 // The hash stands in rows of the table, so that no release may change it for what is stored.
 func TestTheHashOfAnOrganisationStays(t *testing.T) {
 	expect.Is(t, twelve(t).SHA256(), "f9ee055bfc9fc0eb6ab19a2a487633c36876ef63b618e70a3fcefa5ee6fccce8")
-	o := read(t, file("1,Ann <a> & b,b@x.example;a@x.example,B,Sales,A,boss,1,,,employee,2026-04-01,2027-03-31", ",,,A,,,,,,,,,",
+	o := read(t, file("1,Ann <a> & b,b@x.example;a@x.example,B,Sales,A,boss,1,,,employee,2026-04-01,2027-03-31",
+		",,,A,,,,,,,,,",
 		"2,Bob,,B,,,,,,1,contractor,2026-04-01,2027-03-31"))
 	expect.Is(t, string(o.Canonical()), `{"position":{"name":"boss","rank":1}}
 {"department":{"code":"A"}}
@@ -51,7 +52,8 @@ func TestAnOrganisationIsReadFromItsBatches(t *testing.T) {
 		o := read(t, written(company(people, seeded())))
 		batches, size := o.Batches(), 0
 		for i, b := range batches {
-			expect.That(t, len(b.Rows) <= organisation.MaxBatch && strings.HasSuffix(b.Rows, "\n"), "part %d has %d bytes", i+1, len(b.Rows))
+			expect.That(t, len(b.Rows) <= organisation.MaxBatch && strings.HasSuffix(b.Rows, "\n"), "part %d has %d bytes", i+1,
+				len(b.Rows))
 			expect.That(t, b.Part == i+1 && b.Parts == len(batches), "part %d is %d of %d", i+1, b.Part, b.Parts)
 			size += len(b.Rows)
 		}

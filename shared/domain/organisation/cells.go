@@ -50,7 +50,8 @@ type cells struct {
 
 func (c *cells) problem(column Column, rule Rule, limit int) {
 	c.broken = true
-	c.problems.add(Problem{Row: c.row, Column: column, Rule: rule, Limit: limit, Value: strings.TrimSpace(c.values[column])})
+	c.problems.add(Problem{Row: c.row, Column: column, Rule: rule, Limit: limit,
+		Value: strings.TrimSpace(c.values[column])})
 }
 
 // line reads a row, and adds a problem for each cell that can't be read.
@@ -58,8 +59,9 @@ func (c *cells) line() line {
 	l := line{
 		row: c.row, number: c.code(Number, MaxNumber), name: c.text(Name, MaxName), mails: c.mails(),
 		department: c.code(DepartmentCode, MaxNumber), departmentName: c.text(DepartmentName, MaxName),
-		parent: c.code(ParentCode, MaxNumber), position: c.position(), rank: c.rank(), manager: c.code(ManagerNumber, MaxNumber),
-		during: Period{From: c.date(ValidFrom), To: c.date(ValidTo)},
+		parent: c.code(ParentCode, MaxNumber), position: c.position(), rank: c.rank(),
+		manager: c.code(ManagerNumber, MaxNumber),
+		during:  Period{From: c.date(ValidFrom), To: c.date(ValidTo)},
 	}
 	if l.department == "" {
 		c.problem(DepartmentCode, RuleRequired, 0)
@@ -134,8 +136,8 @@ func (c *cells) position() string {
 	return c.short(PositionName, s, MaxPosition)
 }
 
-// unseen reports whether a name has characters that can't be seen, other than blanks between its parts and the variation
-// selectors by which some kanji of names are chosen.
+// unseen reports whether a name has characters that can't be seen, other than blanks between its parts and the
+// variation selectors by which some kanji of names are chosen.
 func unseen(s string) bool {
 	var before rune
 	for _, r := range s {

@@ -143,7 +143,7 @@ func (c *Chart) HoldersOf(position, department string, of ...Kind) (all []Holder
 	return all
 }
 
-// counts reports whether a person of a kind is among those that were asked for, who are employees unless kinds are given.
+// counts reports whether a person of a kind is among those who were asked for: employees unless kinds are given.
 func counts(kind Kind, of []Kind) bool {
 	if len(of) == 0 {
 		return kind == Employee

@@ -73,9 +73,11 @@ func TestPeopleHaveTheirPostsOfTheDay(t *testing.T) {
 }
 
 func TestWhoHasLeft(t *testing.T) {
-	o := read(t, file(top, "2,Bob,,A,,,,,,,employee,2020-04-01,2021-03-31", "2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"))
+	o := read(t, file(top, "2,Bob,,A,,,,,,,employee,2020-04-01,2021-03-31",
+		"2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"))
 	for on, want := range map[string]organisation.Standing{
-		"2020-03-31": organisation.Later, "2020-04-01": organisation.Here, "2021-03-31": organisation.Here, "2021-04-01": organisation.Left,
+		"2020-03-31": organisation.Later, "2020-04-01": organisation.Here, "2021-03-31": organisation.Here,
+		"2021-04-01": organisation.Left,
 		"2026-03-31": organisation.Left, "2026-04-01": organisation.Here, "2026-04-02": organisation.Left,
 	} {
 		expect.Is(t, o.Standing("2", day(on)), want, "on %s", on)
@@ -87,8 +89,10 @@ func TestWhoHasLeft(t *testing.T) {
 }
 
 func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
-	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee,,", "3,Cem,,B,,A,chief,2,,,contractor,,", "4,Dora,,B,,A,chief,2,,,temporary,,",
-		"5,Eve,,A,,,,,,,employee,,", "5,Eve,,B,,A,chief,2,concurrent,,employee,,", "6,Fay,,B,,A,chief,2,,,employee,2030-01-01,",
+	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee,,", "3,Cem,,B,,A,chief,2,,,contractor,,",
+		"4,Dora,,B,,A,chief,2,,,temporary,,",
+		"5,Eve,,A,,,,,,,employee,,", "5,Eve,,B,,A,chief,2,concurrent,,employee,,",
+		"6,Fay,,B,,A,chief,2,,,employee,2030-01-01,",
 		"7,Gus,,B,,A,aide,,,,employee,,", "8,Hal,,C,,A,chief,2,,,employee,,"))
 	holders := func(of ...organisation.Kind) string {
 		var all []string
@@ -109,19 +113,31 @@ func TestWhoLeadsADepartment(t *testing.T) {
 	}{
 		"the highest rank of the department": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
 			"4,Dora,,B,,A,deputy,4,,,employee,,"}, "3 1"},
-		"not oneself":                     {[]string{"2,Bob,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,deputy,4,,,employee,,"}, "1"},
-		"no colleague of equal rank":      {[]string{"2,Bob,,B,,A,clerk,9,,,employee,,", "0,Zoe,,B,,A,clerk,9,,,employee,,"}, "1"},
-		"an equal rank above":             {[]string{"2,Bob,,C,,B,chief,3,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
-		"nobody without rank":             {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,aide,,,,employee,,"}, "1"},
-		"the department above":            {[]string{"2,Bob,,C,,B,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
-		"nobody of a lower rank above":    {[]string{"2,Bob,,C,,B,chief,3,,,employee,,", "3,Cem,,B,,A,deputy,4,,,employee,,"}, "1"},
-		"who leads by a second post":      {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,", "3,,,B,,A,chief,3,concurrent,,,,"}, "3 1"},
-		"of two the one whose main it is": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,", "3,,,B,,A,chief,3,concurrent,,,,", "4,Dora,,B,,A,chief,3,,,employee,,"}, "4 1"},
-		"of two else the lower number":    {[]string{"2,Bob,,B,,A,,,,,employee,,", "4,Dora,,B,,A,chief,3,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
-		"who is named comes first":        {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,,,,,employee,,"}, "4 3 1"},
-		"not who is named and has left":   {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,,,,,employee,,2020-01-01"}, "3 1"},
-		"contractors are passed over":     {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,", "4,Dora,,B,,A,,,,,contractor,,"}, "3 1"},
-		"a head who is a contractor":      {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,contractor,,"}, "1"},
+		"not oneself": {[]string{"2,Bob,,B,,A,chief,3,,,employee,,",
+			"4,Dora,,B,,A,deputy,4,,,employee,,"}, "1"},
+		"no colleague of equal rank": {[]string{"2,Bob,,B,,A,clerk,9,,,employee,,", "0,Zoe,,B,,A,clerk,9,,,employee,,"},
+			"1"},
+		"an equal rank above": {[]string{"2,Bob,,C,,B,chief,3,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"},
+			"3 1"},
+		"nobody without rank": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,aide,,,,employee,,"}, "1"},
+		"the department above": {[]string{"2,Bob,,C,,B,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"},
+			"3 1"},
+		"nobody of a lower rank above": {[]string{"2,Bob,,C,,B,chief,3,,,employee,,",
+			"3,Cem,,B,,A,deputy,4,,,employee,,"}, "1"},
+		"who leads by a second post": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,",
+			"3,,,B,,A,chief,3,concurrent,,,,"}, "3 1"},
+		"of two the one whose main it is": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,",
+			"3,,,B,,A,chief,3,concurrent,,,,", "4,Dora,,B,,A,chief,3,,,employee,,"}, "4 1"},
+		"of two else the lower number": {[]string{"2,Bob,,B,,A,,,,,employee,,", "4,Dora,,B,,A,chief,3,,,employee,,",
+			"3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
+		"who is named comes first": {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
+			"4,Dora,,B,,A,,,,,employee,,"}, "4 3 1"},
+		"not who is named and has left": {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
+			"4,Dora,,B,,A,,,,,employee,,2020-01-01"}, "3 1"},
+		"contractors are passed over": {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
+			"4,Dora,,B,,A,,,,,contractor,,"}, "3 1"},
+		"a head who is a contractor": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,contractor,,"},
+			"1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			chart := read(t, file(append([]string{top}, c.rows...)...)).Chart(day(firstDay))
@@ -136,7 +152,8 @@ func TestBelowAsksForEverybodyBetween(t *testing.T) {
 	expect.Is(t, numbersOf(chart.ManagersAbove("2")), "1")
 	expect.Is(t, numbersOf(chart.ManagersAbove("2", organisation.Employee, organisation.Contractor)), "3 1")
 	for pair, want := range map[[2]string]bool{
-		{"2", "1"}: true, {"2", "3"}: true, {"3", "1"}: true, {"1", "2"}: false, {"2", "2"}: false, {"3", "2"}: false, {"9", "1"}: false,
+		{"2", "1"}: true, {"2", "3"}: true, {"3", "1"}: true, {"1", "2"}: false, {"2", "2"}: false, {"3", "2"}: false,
+		{"9", "1"}: false,
 	} {
 		expect.Is(t, chart.Below(pair[0], pair[1]), want, "%v", pair)
 	}
@@ -144,7 +161,8 @@ func TestBelowAsksForEverybodyBetween(t *testing.T) {
 
 // Heads by second posts can stand above each other. A chain ends before it repeats somebody.
 func TestAChainEndsAtACycle(t *testing.T) {
-	chart := read(t, file("1,Ann,,B,,A,chief,2,,,employee,,", "2,Bob,,D,,C,chief,2,,,employee,,", "1,,,C,,,chief,,concurrent,,,,",
+	chart := read(t, file("1,Ann,,B,,A,chief,2,,,employee,,", "2,Bob,,D,,C,chief,2,,,employee,,",
+		"1,,,C,,,chief,,concurrent,,,,",
 		"2,,,A,,,chief,,concurrent,,,,", "3,Cem,,B,,A,,,,,employee,,")).Chart(day(firstDay))
 	expect.Is(t, numbersOf(chart.ManagersAbove("1")), "2")
 	expect.Is(t, numbersOf(chart.ManagersAbove("2")), "1")

@@ -119,7 +119,8 @@ func claims(all []line, values func(line) []string) (out []claim) {
 // conflicts returns what to do about rows that don't agree on some columns.
 func (c *check) conflicts(of ...Column) func(claim, int, int) {
 	return func(x claim, field, other int) {
-		c.problems.add(Problem{Row: x.row, Column: of[field], Rule: RuleConflict, Value: x.values[field], Other: other, On: x.during.From})
+		c.problems.add(Problem{Row: x.row, Column: of[field], Rule: RuleConflict, Value: x.values[field], Other: other,
+			On: x.during.From})
 	}
 }
 

@@ -55,7 +55,8 @@ func phases(claims []claim, conflict func(c claim, field, other int)) (all []pha
 	starts := slices.SortedFunc(slices.Values(claims), func(a, b claim) int {
 		return cmp.Or(cmp.Compare(a.during.From, b.during.From), cmp.Compare(a.row, b.row))
 	})
-	ends := slices.SortedFunc(slices.Values(claims), func(a, b claim) int { return cmp.Compare(a.during.end(), b.during.end()) })
+	ends := slices.SortedFunc(slices.Values(claims),
+		func(a, b claim) int { return cmp.Compare(a.during.end(), b.during.end()) })
 	fields, present := make([]held, len(claims[0].values)), held{}
 	for len(ends) > 0 {
 		day := ends[0].during.end()

@@ -11,7 +11,6 @@ import (
 )
 
 func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
-	type problem = organisation.Problem
 	many := func(n int, row func(int) string) string {
 		var b strings.Builder
 		b.WriteString(header)
@@ -24,15 +23,19 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		file string
 		want []problem
 	}{
-		"empty":                       {"", []problem{{Rule: organisation.RuleEmpty}}},
-		"blank":                       {"\ufeff\r\n\r\n", []problem{{Rule: organisation.RuleEmpty}}},
-		"header alone":                {header + ",,,,\n", []problem{{Rule: organisation.RuleEmpty}}},
-		"another code":                {header + top + "\n2,\x8e\x52\x93\x63,,A,,,,,,,employee,,", []problem{{Row: 3, Rule: organisation.RuleEncoding}}},
-		"a wrong quote":               {file(top, `2,B"o"b,,A,,,,,,,employee,,`), []problem{{Row: 3, Rule: organisation.RuleQuotes}}},
-		"an open quote":               {file(top, "", `2,"Bob,,A,,,,,,,employee,,`), []problem{{Row: 4, Rule: organisation.RuleQuotes}}},
+		"empty":        {"", []problem{{Rule: organisation.RuleEmpty}}},
+		"blank":        {"\ufeff\r\n\r\n", []problem{{Rule: organisation.RuleEmpty}}},
+		"header alone": {header + ",,,,\n", []problem{{Rule: organisation.RuleEmpty}}},
+		"another code": {header + top + "\n2,\x8e\x52\x93\x63,,A,,,,,,,employee,,",
+			[]problem{{Row: 3, Rule: organisation.RuleEncoding}}},
+		"a wrong quote": {file(top, `2,B"o"b,,A,,,,,,,employee,,`),
+			[]problem{{Row: 3, Rule: organisation.RuleQuotes}}},
+		"an open quote": {file(top, "", `2,"Bob,,A,,,,,,,employee,,`),
+			[]problem{{Row: 4, Rule: organisation.RuleQuotes}}},
 		"a wrong quote in the header": {`a"b,c`, []problem{{Row: 1, Rule: organisation.RuleQuotes}}},
 		"what is wrong above a wrong quote": {file(",,,,", "2,,,,,,,,,,employee,,", `"`),
-			[]problem{{Row: 3, Column: organisation.DepartmentCode, Rule: organisation.RuleRequired}, {Row: 4, Rule: organisation.RuleQuotes}}},
+			[]problem{{Row: 3, Column: organisation.DepartmentCode, Rule: organisation.RuleRequired},
+				{Row: 4, Rule: organisation.RuleQuotes}}},
 		"headers": {"employee_number,name,氏名,上司,\n", []problem{
 			{Row: 1, Rule: organisation.RuleUnknownColumn, Value: "上司"},
 			{Row: 1, Column: organisation.Name, Rule: organisation.RuleTwice},
@@ -47,13 +50,19 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 			[]problem{{Rule: organisation.RuleBytes, Limit: organisation.MaxBytes}}},
 		"too many rows": {many(organisation.MaxRows+1, func(int) string { return top }),
 			[]problem{{Row: organisation.MaxRows + 2, Rule: organisation.RuleRows, Limit: organisation.MaxRows}}},
-		"too many people": {many(organisation.MaxPeople+2, func(i int) string { return fmt.Sprintf("%d,Ann,,A,,,,,,,employee,,", i) }),
-			[]problem{{Row: organisation.MaxPeople + 2, Column: organisation.Number, Rule: organisation.RulePeople, Limit: organisation.MaxPeople}}},
-		"too many departments": {many(organisation.MaxDepartments+2, func(i int) string { return fmt.Sprintf(",,,%d,,,,,,,,,", i) }),
-			[]problem{{Row: organisation.MaxDepartments + 2, Column: organisation.DepartmentCode, Rule: organisation.RuleDepartments,
+		"too many people": {many(organisation.MaxPeople+2,
+			func(i int) string { return fmt.Sprintf("%d,Ann,,A,,,,,,,employee,,", i) }),
+			[]problem{{Row: organisation.MaxPeople + 2, Column: organisation.Number, Rule: organisation.RulePeople,
+				Limit: organisation.MaxPeople}}},
+		"too many departments": {many(organisation.MaxDepartments+2,
+			func(i int) string { return fmt.Sprintf(",,,%d,,,,,,,,,", i) }),
+			[]problem{{Row: organisation.MaxDepartments + 2, Column: organisation.DepartmentCode,
+				Rule:  organisation.RuleDepartments,
 				Limit: organisation.MaxDepartments}}},
-		"too many departments above each other": {many(51, func(i int) string { return fmt.Sprintf(",,,%d,,%d,,,,,,,", i, i+1) }) +
-			",,,51,,,,,,,,,\n", []problem{{Row: 2, Column: organisation.ParentCode, Rule: organisation.RuleDepth, Limit: 50, Value: "0"}}},
+		"too many departments above each other": {many(51,
+			func(i int) string { return fmt.Sprintf(",,,%d,,%d,,,,,,,", i, i+1) }) +
+			",,,51,,,,,,,,,\n", []problem{{Row: 2, Column: organisation.ParentCode, Rule: organisation.RuleDepth, Limit: 50,
+			Value: "0"}}},
 	} {
 		t.Run(name, func(t *testing.T) { expect.Same(t, c.want, problemsOf(t, c.file).Listed) })
 	}
@@ -88,9 +97,11 @@ func TestAFileMayBeAsLargeAsItsLimits(t *testing.T) {
 
 // A row is counted as a spreadsheet counts it: empty rows count, lines within a cell don't.
 func TestRowsAreCountedAsASpreadsheetDoes(t *testing.T) {
-	got := problemsOf(t, "\ufeff"+strings.ReplaceAll(file("", `1,Ann,"a@x.example`, `b@x.example",A,,,boss,1,,,employee,,`, "", ",,,,",
+	got := problemsOf(t, "\ufeff"+strings.ReplaceAll(file("", `1,Ann,"a@x.example`,
+		`b@x.example",A,,,boss,1,,,employee,,`, "", ",,,,",
 		"2,Bob,,A,,,,,,,nobody,,"), "\n", "\r\n"))
-	expect.Same(t, []organisation.Problem{{Row: 6, Column: organisation.Employment, Rule: organisation.RuleKind, Value: "nobody"}}, got.Listed)
+	expect.Same(t, []organisation.Problem{{Row: 6, Column: organisation.Employment, Rule: organisation.RuleKind,
+		Value: "nobody"}}, got.Listed)
 }
 
 // Order and language of the headers, the line ends, a byte order mark and the width of letters make no difference.
@@ -112,7 +123,8 @@ func TestTheSameSaidDifferently(t *testing.T) {
 		"CRLF and a byte order mark":    "\ufeff" + strings.ReplaceAll(japanese, "\n", "\r\n"),
 		"English":                       english,
 		"another order, a blank column": reversed,
-		"full width":                    strings.NewReplacer("1010", "１０１０", "部長,2", "部長,２", "S10", " Ｓ１０", "@", "＠").Replace(japanese),
+		"full width": strings.NewReplacer("1010", "１０１０", "部長,2", "部長,２", "S10", " Ｓ１０", "@",
+			"＠").Replace(japanese),
 		"other headers": strings.NewReplacer("メール", "メールアドレス", "親部署", "親部署コード", "順位", "役職順位",
 			"valid_from", "適用開始日", "valid_to", "適用終了日").Replace(japanese),
 		"days without marks": strings.NewReplacer("2027-04-01", "20270401").Replace(japanese),
@@ -141,13 +153,15 @@ func TestOfManyProblemsTheFirstAreListed(t *testing.T) {
 
 func TestAProblemSaysRowColumnAndLimit(t *testing.T) {
 	for want, p := range map[string]organisation.Problem{
-		"row 3: name: it is too long (limit 100): \"x\"": {Row: 3, Column: organisation.Name, Rule: organisation.RuleLength, Limit: 100, Value: "x"},
-		"there are too many rows (limit 50000)":          {Rule: organisation.RuleRows, Limit: organisation.MaxRows},
+		"row 3: name: it is too long (limit 100): \"x\"": {Row: 3, Column: organisation.Name, Rule: organisation.RuleLength,
+			Limit: 100, Value: "x"},
+		"there are too many rows (limit 50000)": {Rule: organisation.RuleRows, Limit: organisation.MaxRows},
 		"row 4: post: the person has two main posts, see row 3, on 2026-04-01": {Row: 4, Column: organisation.MainPost,
 			Rule: organisation.RuleTwoMains, Other: 3, On: day("2026-04-01")},
 	} {
 		expect.Is(t, p.Error(), want)
 	}
-	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleTwoMains, On: day("2026-04-01")}),
+	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleTwoMains,
+		On: day("2026-04-01")}),
 		`{"row":4,"column":"post","what":"two_mains","on":"2026-04-01"}`)
 }

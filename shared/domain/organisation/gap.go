@@ -10,11 +10,16 @@ import (
 type GapRule string
 
 const (
-	GapNoHead      GapRule = "no_head"      // nobody with a rank is in the department
-	GapHeads       GapRule = "heads"        // several with the same rank lead the department; Numbers says who, the first counts
-	GapNoManager   GapRule = "no_manager"   // nobody stands above the person, who isn't at the top
-	GapManagerGone GapRule = "manager_gone" // the manager whom the file names, Numbers, doesn't work for the tenant that day
-	GapCycle       GapRule = "cycle"        // the people of Numbers stand above each other
+	// GapNoHead: nobody with a rank is in the department.
+	GapNoHead GapRule = "no_head"
+	// GapHeads: the people of Numbers share the highest rank of the department. The first leads it.
+	GapHeads GapRule = "heads"
+	// GapNoManager: nobody stands above the person, who isn't at the top.
+	GapNoManager GapRule = "no_manager"
+	// GapManagerGone: the manager whom the file names, Numbers, doesn't work for the tenant that day.
+	GapManagerGone GapRule = "manager_gone"
+	// GapCycle: the people of Numbers stand above each other.
+	GapCycle GapRule = "cycle"
 )
 
 // Gap is what is missing for a department or a person, or for the people of a cycle.

@@ -38,7 +38,8 @@ func TestGapsOfADay(t *testing.T) {
 
 // Whoever has the highest rank of a department below another needs somebody above them.
 func TestOnlyTheTopHasNobodyAbove(t *testing.T) {
-	chart := read(t, file(",,,A,,,,,,,,,", "2,Bob,,B,,A,chief,2,,,employee,,", "3,Cem,,B,,A,,,,,employee,,")).Chart(day(firstDay))
+	chart := read(t, file(",,,A,,,,,,,,,", "2,Bob,,B,,A,chief,2,,,employee,,",
+		"3,Cem,,B,,A,,,,,employee,,")).Chart(day(firstDay))
 	expect.Same(t, []organisation.Gap{
 		{Rule: organisation.GapNoHead, Department: "A"},
 		{Rule: organisation.GapNoManager, Number: "2"},

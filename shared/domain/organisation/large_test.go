@@ -20,8 +20,10 @@ func TestACompanyOf300(t *testing.T) {
 		last = on
 		for _, p := range chart.People() {
 			chain := chart.ManagersAbove(p.Number)
-			expect.Must(t, (len(chain) == 0) == (p.Number == number(0)) && len(chain) <= 6, "%s has %d above", p.Number, len(chain))
-			expect.Must(t, p.Number == number(0) || chain[len(chain)-1].Number == number(0), "the chain of %s ends below the top", p.Number)
+			expect.Must(t, (len(chain) == 0) == (p.Number == number(0)) && len(chain) <= 6, "%s has %d above", p.Number,
+				len(chain))
+			expect.Must(t, p.Number == number(0) || chain[len(chain)-1].Number == number(0),
+				"the chain of %s ends below the top", p.Number)
 		}
 	}
 	expect.Is(t, len(o.Chart(last).People()), 300)
@@ -31,9 +33,11 @@ func TestACompanyOf300(t *testing.T) {
 // is refused says why, row by row.
 func FuzzRead(f *testing.F) {
 	f.Add(expect.Value(os.ReadFile("testdata/twelve.csv"))(f))
-	f.Add([]byte("\ufeff" + strings.ReplaceAll(file(top, ",,,B,,A,,,,,,,", "2,Bob,\"b@x.example\nc@x.example\",B,,,,,兼務,1,派遣,2026/4/1,"), "\n", "\r\n")))
+	f.Add([]byte("\ufeff" + strings.ReplaceAll(file(top, ",,,B,,A,,,,,,,",
+		"2,Bob,\"b@x.example\nc@x.example\",B,,,,,兼務,1,派遣,2026/4/1,"), "\n", "\r\n")))
 	f.Add([]byte(file(top, "2,Bob,,A,,,,,,,employee,,2026-03-31", "2,Rob,,A,,,,,,,employee,2026-04-01,")))
-	f.Add([]byte(file("1,Ann,,B,,A,chief,2,,,employee,,", "2,Bob,,D,,C,chief,2,,,employee,,", "1,,,C,,,chief,,concurrent,,,,",
+	f.Add([]byte(file("1,Ann,,B,,A,chief,2,,,employee,,", "2,Bob,,D,,C,chief,2,,,employee,,",
+		"1,,,C,,,chief,,concurrent,,,,",
 		"2,,,A,,,chief,,concurrent,,,,")))
 	f.Add([]byte("\x8e\xd0\x88\xf5\x94\xd4\x8d\x86,"))
 	f.Add([]byte(`"`))

@@ -24,7 +24,7 @@ type Member struct {
 type Matching struct {
 	Accounts map[string][]Member `json:"accounts,omitempty"` // by number; each sorted by id
 	Nobody   []string            `json:"nobody,omitempty"`   // accounts of nobody in the file, by id
-	Without  []string            `json:"without,omitempty"`  // who works for the tenant that day and has no account, by number
+	Without  []string            `json:"without,omitempty"`  // people of that day who have no account, by number
 	Shared   []Shared            `json:"shared,omitempty"`   // by address
 	Several  []Several           `json:"several,omitempty"`  // by id
 }

@@ -47,7 +47,8 @@ func TestAccountsAreMatchedByAddress(t *testing.T) {
 		expect.Same(t, want, *m)
 		slices.Reverse(accounts) // the order of the listing makes no difference
 	}
-	expect.Same(t, map[string]string{"U1": "1", "U9": "1", "U4": "4", "U7": "6", "U8": "7"}, o.Match(accounts, day(lastDay)).Numbers())
+	expect.Same(t, map[string]string{"U1": "1", "U9": "1", "U4": "4", "U7": "6", "U8": "7"},
+		o.Match(accounts, day(lastDay)).Numbers())
 	expect.Same(t, []string{"1", "2", "3", "5", "6", "7"}, o.Match(nil, day(firstDay)).Without)
 }
 

@@ -38,14 +38,16 @@ func (d drawn) cells() []string {
 	if d.number == "" {
 		main = ""
 	}
-	return []string{d.number, d.name, "", d.department, d.departmentName, d.parent, d.position, "", main, d.manager, d.kind, on(d.from), on(d.to)}
+	return []string{d.number, d.name, "", d.department, d.departmentName, d.parent, d.position, "", main, d.manager,
+		d.kind, on(d.from), on(d.to)}
 }
 
 func draw(t *rapid.T) drawn {
 	of := func(label string, values ...string) string { return rapid.SampledFrom(values).Draw(t, label) }
 	d := drawn{
-		department: of("department", "A", "B", "C"), parent: of("parent", "", "", "A", "B", "C"), departmentName: of("called", "", "", "d", "e"),
-		from: rapid.IntRange(0, week-1).Draw(t, "from"), to: rapid.IntRange(0, week-1).Draw(t, "to"),
+		department: of("department", "A", "B", "C"), parent: of("parent", "", "", "A", "B", "C"),
+		departmentName: of("called", "", "", "d", "e"),
+		from:           rapid.IntRange(0, week-1).Draw(t, "from"), to: rapid.IntRange(0, week-1).Draw(t, "to"),
 	}
 	if d.to > 0 && d.to < d.from {
 		d.from, d.to = d.to, d.from

@@ -145,7 +145,8 @@ func (p *Problems) add(x Problem) {
 // cut sorts the problems, drops repeated ones and keeps the first.
 func (p *Problems) cut() {
 	slices.SortFunc(p.Listed, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Row, b.Row), cmp.Compare(slices.Index(columns, a.Column), slices.Index(columns, b.Column)),
+		return cmp.Or(cmp.Compare(a.Row, b.Row),
+			cmp.Compare(slices.Index(columns, a.Column), slices.Index(columns, b.Column)),
 			cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.On, b.On), cmp.Compare(a.Other, b.Other), cmp.Compare(a.Value, b.Value))
 	})
 	p.Listed = slices.Compact(p.Listed)

@@ -71,7 +71,8 @@ func drawPosts(t *rapid.T, person, departments, from, to int) (rows [][]string) 
 			post = "main"
 		}
 		on := func(days int) string { return (day(begins) + organisation.Date(days)).String() }
-		rows = append(rows, []string{strconv.Itoa(person), fmt.Sprintf("P%d", person), "", department, "", "", called, rank, post, manager,
+		rows = append(rows, []string{strconv.Itoa(person), fmt.Sprintf("P%d", person), "", department, "", "", called, rank,
+			post, manager,
 			kind, on(from), on(to)})
 	}
 	return rows
@@ -119,7 +120,8 @@ func TestChainsOfAnyCompany(t *testing.T) {
 		for _, p := range chart.People() {
 			at := p.Number
 			for _, s := range chart.ManagersAbove(p.Number, everybody...) {
-				expect.Must(t, s.Number != p.Number && !slices.Contains(above[p.Number], s.Number), "the chain of %s repeats %s", p.Number, s.Number)
+				expect.Must(t, s.Number != p.Number && !slices.Contains(above[p.Number], s.Number), "the chain of %s repeats %s",
+					p.Number, s.Number)
 				member, _ := chart.Person(at)
 				expect.Is(t, s.Number, managerOf(chart, member), "above %s", at)
 				above[p.Number], at = append(above[p.Number], s.Number), s.Number
@@ -145,7 +147,8 @@ func TestChainsOfAnyCompany(t *testing.T) {
 			for _, b := range chart.People() {
 				below := chart.Below(a.Number, b.Number)
 				expect.Is(t, below, slices.Contains(above[a.Number], b.Number), "%s below %s", a.Number, b.Number)
-				expect.That(t, circular || !below || !chart.Below(b.Number, a.Number), "%s and %s are below each other", a.Number, b.Number)
+				expect.That(t, circular || !below || !chart.Below(b.Number, a.Number), "%s and %s are below each other", a.Number,
+					b.Number)
 			}
 		}
 	})

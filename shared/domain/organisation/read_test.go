@@ -21,15 +21,24 @@ func problemsOf(t *testing.T, file string) organisation.Problems {
 	return p
 }
 
-// Each case is what an administrator may get wrong, and all that they are told about it.
-func TestWhatIsWrongWithARowIsNamed(t *testing.T) {
-	type problem = organisation.Problem
-	long := func(n int) string { return strings.Repeat("あ", n) }
-	for name, c := range map[string]struct {
-		rows []string
-		want []problem
-	}{
-		"no number": {[]string{top, ",Bob,,A,,,,,,,,,"}, []problem{{Row: 3, Column: organisation.Number, Rule: organisation.RuleRequired}}},
+type problem = organisation.Problem
+
+// wrong is what an administrator may get wrong, and all that they are told about it.
+type wrong struct {
+	rows []string
+	want []problem
+}
+
+func told(t *testing.T, cases map[string]wrong) {
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) { expect.Same(t, c.want, problemsOf(t, file(c.rows...)).Listed) })
+	}
+}
+
+func TestWhatIsMissingOrUnknownInARowIsNamed(t *testing.T) {
+	told(t, map[string]wrong{
+		"no number": {[]string{top, ",Bob,,A,,,,,,,,,"},
+			[]problem{{Row: 3, Column: organisation.Number, Rule: organisation.RuleRequired}}},
 		"no number, but an employment": {[]string{top, ",,,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.Number, Rule: organisation.RuleRequired}}},
 		"no department": {[]string{top, "2,Bob,,,,,,,,,employee,,"},
@@ -44,6 +53,12 @@ func TestWhatIsWrongWithARowIsNamed(t *testing.T) {
 			[]problem{{Row: 3, Column: organisation.Employment, Rule: organisation.RuleKind, Value: "役員"}}},
 		"neither main nor concurrent": {[]string{top, "2,Bob,,A,,,,,出向,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.MainPost, Rule: organisation.RulePost, Value: "出向"}}},
+	})
+}
+
+func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("あ", n) }
+	told(t, map[string]wrong{
 		"a long number": {[]string{top, long(33) + ",Bob,,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.Number, Rule: organisation.RuleLength, Limit: 32, Value: long(33)}}},
 		"a long name, quoted in part": {[]string{top, "2," + long(101) + ",,A,,,,,,,employee,,"},
@@ -61,7 +76,8 @@ func TestWhatIsWrongWithARowIsNamed(t *testing.T) {
 		"no address": {[]string{top, "2,Bob,bob,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.Mail, Rule: organisation.RuleMail, Value: "bob"}}},
 		"many addresses": {[]string{top, "2,Bob," + addresses(0, 21) + ",A,,,,,,,employee,,"},
-			[]problem{{Row: 3, Column: organisation.Mail, Rule: organisation.RuleMails, Limit: 20, Value: addresses(0, 21)[:40]}}},
+			[]problem{{Row: 3, Column: organisation.Mail, Rule: organisation.RuleMails, Limit: 20,
+				Value: addresses(0, 21)[:40]}}},
 		"many addresses over several rows": {[]string{top, "2,Bob," + addresses(0, 11) + ",A,,,,,,,employee,,",
 			"2,Bob," + addresses(11, 21) + ",A,,,aide,,concurrent,,employee,,"},
 			[]problem{{Row: 4, Column: organisation.Mail, Rule: organisation.RuleMails, Limit: 20}}},
@@ -70,6 +86,11 @@ func TestWhatIsWrongWithARowIsNamed(t *testing.T) {
 		"an address that somebody had before": {[]string{top, "2,Bob,b@x.example,A,,,,,,,employee,,2020-01-01",
 			"3,Cem,b@x.example,A,,,,,,,employee,2025-01-01,"},
 			[]problem{{Row: 4, Column: organisation.Mail, Rule: organisation.RuleMailUsed, Value: "b@x.example", Other: 3}}},
+	})
+}
+
+func TestWhatIsWrongWithARankOrADayIsNamed(t *testing.T) {
+	told(t, map[string]wrong{
 		"a rank that is no number": {[]string{top, "2,Bob,,A,,,aide,high,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.PositionRank, Rule: organisation.RuleRank, Limit: 999, Value: "high"}}},
 		"rank 0": {[]string{top, "2,Bob,,A,,,aide,0,,,employee,,"},
@@ -92,9 +113,7 @@ func TestWhatIsWrongWithARowIsNamed(t *testing.T) {
 			[]problem{{Row: 3, Column: organisation.ValidTo, Rule: organisation.RuleOrder, Value: "2026-04-01"}}},
 		"a cell without header": {[]string{top, "2,Bob,,A,,,,,,,employee,,,more"},
 			[]problem{{Row: 3, Rule: organisation.RuleExtraCell, Value: "more"}}},
-	} {
-		t.Run(name, func(t *testing.T) { expect.Same(t, c.want, problemsOf(t, file(c.rows...)).Listed) })
-	}
+	})
 }
 
 // addresses returns addresses with numbers, as a cell has them.
@@ -107,45 +126,51 @@ func addresses(from, to int) string {
 }
 
 func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
-	type problem = organisation.Problem
 	const bob = "2,Bob,,A,,,,,,,employee,,"
-	for name, c := range map[string]struct {
-		rows []string
-		want []problem
-	}{
+	told(t, map[string]wrong{
 		"one number with two names": {[]string{top, bob, "2,Rob,,A,,,aide,,concurrent,,employee,2026-01-01,"},
-			[]problem{{Row: 4, Column: organisation.Name, Rule: organisation.RuleConflict, Value: "Rob", Other: 3, On: day("2026-01-01")}}},
+			[]problem{{Row: 4, Column: organisation.Name, Rule: organisation.RuleConflict, Value: "Rob", Other: 3,
+				On: day("2026-01-01")}}},
 		"two employments on one day": {[]string{top, bob, "2,Bob,,A,,,aide,,concurrent,,contractor,,"},
-			[]problem{{Row: 4, Column: organisation.Employment, Rule: organisation.RuleConflict, Value: "contractor", Other: 3}}},
+			[]problem{{Row: 4, Column: organisation.Employment, Rule: organisation.RuleConflict, Value: "contractor",
+				Other: 3}}},
 		"two managers on one day": {[]string{top, "3,Cem,,A,,,,,,,employee,,", "2,Bob,,A,,,,,,1,employee,,",
 			"2,Bob,,A,,,aide,,concurrent,3,employee,,"},
 			[]problem{{Row: 5, Column: organisation.ManagerNumber, Rule: organisation.RuleConflict, Value: "3", Other: 4}}},
 		"a department with two names": {[]string{top, "2,Bob,,B,Sales,A,,,,,employee,,", "3,Cem,,B,Sale,A,,,,,employee,,"},
 			[]problem{{Row: 4, Column: organisation.DepartmentName, Rule: organisation.RuleConflict, Value: "Sale", Other: 3}}},
-		"a department with two parents": {[]string{top, ",,,C,,,,,,,,,", "2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,C,,,,,employee,,"},
+		"a department with two parents": {[]string{top, ",,,C,,,,,,,,,", "2,Bob,,B,,A,,,,,employee,,",
+			"3,Cem,,B,,C,,,,,employee,,"},
 			[]problem{{Row: 5, Column: organisation.ParentCode, Rule: organisation.RuleConflict, Value: "C", Other: 4}}},
 		"no main post": {[]string{top, "2,Bob,,A,,,,,concurrent,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.MainPost, Rule: organisation.RuleNoMain}}},
-		"no main post after a day": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-03-31", "2,Bob,,A,,,aide,,concurrent,,employee,,"},
+		"no main post after a day": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-03-31",
+			"2,Bob,,A,,,aide,,concurrent,,employee,,"},
 			[]problem{{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleNoMain, On: day("2026-04-01")}}},
-		"two main posts on a day": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-04-01", "2,Bob,,A,,,aide,,,,employee,2026-04-01,"},
-			[]problem{{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleTwoMains, Other: 3, On: day("2026-04-01")}}},
+		"two main posts on a day": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-04-01",
+			"2,Bob,,A,,,aide,,,,employee,2026-04-01,"},
+			[]problem{{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleTwoMains, Other: 3,
+				On: day("2026-04-01")}}},
 		"the same post twice": {[]string{top, bob, "2,Bob,,A,,,,,concurrent,,employee,2026-04-01,"},
-			[]problem{{Row: 4, Column: organisation.PositionName, Rule: organisation.RuleSamePost, Other: 3, On: day("2026-04-01")}}},
+			[]problem{{Row: 4, Column: organisation.PositionName, Rule: organisation.RuleSamePost, Other: 3,
+				On: day("2026-04-01")}}},
 		"an unknown manager": {[]string{top, "2,Bob,,A,,,,,,9,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ManagerNumber, Rule: organisation.RuleUnknown, Value: "9"}}},
 		"an unknown parent": {[]string{top, "2,Bob,,B,,Z,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ParentCode, Rule: organisation.RuleUnknown, Value: "Z"}}},
 		"a parent that ends before": {[]string{top, ",,,C,,,,,,,,,2026-03-31", "2,Bob,,B,,C,,,,,employee,,"},
-			[]problem{{Row: 4, Column: organisation.ParentCode, Rule: organisation.RuleNoParent, Value: "C", On: day("2026-04-01")}}},
+			[]problem{{Row: 4, Column: organisation.ParentCode, Rule: organisation.RuleNoParent, Value: "C",
+				On: day("2026-04-01")}}},
 		"a parent that begins later": {[]string{top, ",,,C,,,,,,,,2026-04-01,", "2,Bob,,B,,C,,,,,employee,2026-03-31,"},
-			[]problem{{Row: 4, Column: organisation.ParentCode, Rule: organisation.RuleNoParent, Value: "C", On: day("2026-03-31")}}},
+			[]problem{{Row: 4, Column: organisation.ParentCode, Rule: organisation.RuleNoParent, Value: "C",
+				On: day("2026-03-31")}}},
 		"departments above each other": {[]string{top, ",,,B,,C,,,,,,,", ",,,C,,B,,,,,,,"},
 			[]problem{{Row: 3, Column: organisation.ParentCode, Rule: organisation.RuleCycle, Value: "B"},
 				{Row: 4, Column: organisation.ParentCode, Rule: organisation.RuleCycle, Value: "C"}}},
 		"departments above each other from a day on": {
 			[]string{top, ",,,B,,C,,,,,,,", ",,,C,,A,,,,,,,2026-03-31", ",,,C,,B,,,,,,2026-04-01,"},
-			[]problem{{Row: 5, Column: organisation.ParentCode, Rule: organisation.RuleCycle, Value: "C", On: day("2026-04-01")}}},
+			[]problem{{Row: 5, Column: organisation.ParentCode, Rule: organisation.RuleCycle, Value: "C",
+				On: day("2026-04-01")}}},
 		"a department above itself": {[]string{top, ",,,B,,B,,,,,,,"},
 			[]problem{{Row: 3, Column: organisation.ParentCode, Rule: organisation.RuleCycle, Value: "B"}}},
 		"people above each other": {[]string{top, "2,Bob,,A,,,,,,3,employee,,", "3,Cem,,A,,,,,,2,employee,,"},
@@ -153,28 +178,31 @@ func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
 				{Row: 4, Column: organisation.ManagerNumber, Rule: organisation.RuleCycle, Value: "3"}}},
 		"somebody above themselves": {[]string{top, "2,Bob,,A,,,,,,2,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ManagerNumber, Rule: organisation.RuleCycle, Value: "2"}}},
-	} {
-		t.Run(name, func(t *testing.T) { expect.Same(t, c.want, problemsOf(t, file(c.rows...)).Listed) })
-	}
+	})
 }
 
 // What an ordinary file has is no problem.
 func TestWhatFilesMayHave(t *testing.T) {
 	for name, rows := range map[string][]string{
-		"a name that changes":               {top, "2,Bob,,A,,,,,,,employee,,2026-03-31", "2,Rob,,A,,,,,,,employee,2026-04-01,"},
-		"a contractor who is employed":      {top, "2,Bob,,A,,,,,,,contractor,,2026-03-31", "2,Bob,,A,,,,,,,employee,2026-04-01,"},
-		"a second post without the rest":    {top, "2,Bob,,A,,,,,,1,employee,,", "2,,,A,,,aide,,concurrent,,,,"},
-		"somebody who comes back":           {top, "2,Bob,,A,,,,,,,employee,,2020-03-31", "2,Bob,,A,,,,,,,employee,2026-04-01,"},
-		"a manager who begins later":        {top, "3,Cem,,A,,,,,,,employee,2030-01-01,", "2,Bob,,A,,,,,,3,employee,,"},
-		"a post of one day":                 {top, "2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"},
-		"a rank that is said once":          {top, "2,Bob,,A,,,boss,,,,employee,,"},
-		"a parent that is said once":        {top, "2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,,,,,,employee,,"},
-		"a parent that one row continues":   {top, ",,,C,,,,,,,,,2026-03-31", ",,,C,,,,,,,,2026-04-01,", "2,Bob,,B,,C,,,,,employee,,"},
+		"a name that changes": {top, "2,Bob,,A,,,,,,,employee,,2026-03-31",
+			"2,Rob,,A,,,,,,,employee,2026-04-01,"},
+		"a contractor who is employed": {top, "2,Bob,,A,,,,,,,contractor,,2026-03-31",
+			"2,Bob,,A,,,,,,,employee,2026-04-01,"},
+		"a second post without the rest": {top, "2,Bob,,A,,,,,,1,employee,,", "2,,,A,,,aide,,concurrent,,,,"},
+		"somebody who comes back": {top, "2,Bob,,A,,,,,,,employee,,2020-03-31",
+			"2,Bob,,A,,,,,,,employee,2026-04-01,"},
+		"a manager who begins later": {top, "3,Cem,,A,,,,,,,employee,2030-01-01,", "2,Bob,,A,,,,,,3,employee,,"},
+		"a post of one day":          {top, "2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"},
+		"a rank that is said once":   {top, "2,Bob,,A,,,boss,,,,employee,,"},
+		"a parent that is said once": {top, "2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,,,,,,employee,,"},
+		"a parent that one row continues": {top, ",,,C,,,,,,,,,2026-03-31", ",,,C,,,,,,,,2026-04-01,",
+			"2,Bob,,B,,C,,,,,employee,,"},
 		"the first and the last day":        {top, "2,Bob,,A,,,,,,,employee,1900-01-01,2999-12-31"},
 		"cells that are missing at the end": {top, "2,Bob,,A,,,,,,,employee"},
 		"as many addresses as may be":       {top, "2,Bob," + addresses(0, 20) + ",A,,,,,,,employee,,"},
 		"kanji that are chosen":             {top, "2,葛\U000E0100城 辻\u3000子,,A,葛\U000E0100城課,,,,,,employee,,"},
-		"an address of several rows":        {top, "2,Bob,b@x.example,A,,,,,,,employee,,", "2,Bob,b@x.example,A,,,aide,,concurrent,,employee,,"},
+		"an address of several rows": {top, "2,Bob,b@x.example,A,,,,,,,employee,,",
+			"2,Bob,b@x.example,A,,,aide,,concurrent,,employee,,"},
 	} {
 		t.Run(name, func(t *testing.T) { expect.NoError(t, problemsOrNil(t, file(rows...))) })
 	}
@@ -187,12 +215,15 @@ func problemsOrNil(t *testing.T, file string) error {
 }
 
 func TestAddressesThatAreNone(t *testing.T) {
-	for _, mail := range []string{"a", "a@", "@x.example", "a@x", "a@@x.example", "a@x.example.", "a@.x.example", "a@x..example",
-		"a b@x.example", "a@x.example a", "<a@x.example>", "あ@x.example", "a@x.exa\"mple", strings.Repeat("a", 245) + "@x.example"} {
+	for _, mail := range []string{"a", "a@", "@x.example", "a@x", "a@@x.example", "a@x.example.", "a@.x.example",
+		"a@x..example",
+		"a b@x.example", "a@x.example a", "<a@x.example>", "あ@x.example", "a@x.exa\"mple",
+		strings.Repeat("a", 245) + "@x.example"} {
 		got := problemsOf(t, file(top, `2,Bob,"`+strings.ReplaceAll(mail, `"`, `""`)+`",A,,,,,,,employee,,`)).Listed
 		expect.Must(t, len(got) == 1 && got[0].Rule == organisation.RuleMail, "%q: %v", mail, got)
 	}
 	longest := strings.Repeat("a", 244) + "@x.example"
-	p, _ := read(t, file(top, `2,Bob," B@X.example ；`+longest+"\n"+`c@x.example;",A,,,,,,,employee,,`)).Chart(1).Person("2")
+	cell := `" B@X.example ；` + longest + "\n" + `c@x.example;"`
+	p, _ := read(t, file(top, "2,Bob,"+cell+",A,,,,,,,employee,,")).Chart(1).Person("2")
 	expect.Same(t, []string{longest, "b@x.example", "c@x.example"}, p.Mails)
 }

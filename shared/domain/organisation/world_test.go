@@ -31,8 +31,8 @@ func read(t expect.T, file string) *organisation.Organisation {
 	return expect.Value(organisation.Read([]byte(file)))(t)
 }
 
-const header = "employee_number,name,email,department_code,department_name,parent_department,position,rank,post,manager," +
-	"employment,valid_from,valid_to\n"
+const header = "employee_number,name,email,department_code,department_name,parent_department,position,rank,post," +
+	"manager,employment,valid_from,valid_to\n"
 
 // file returns a file with the usual header and these rows, whose cells stand in the header's order.
 func file(rows ...string) string { return header + strings.Join(rows, "\n") + "\n" }
@@ -83,7 +83,8 @@ func company(people int, random *rand.Rand) (rows [][]string) {
 		if i%perDepartment > 1 && random.IntN(4) == 0 {
 			from = fmt.Sprintf("20%02d-%02d-01", 10+random.IntN(18), 1+random.IntN(12))
 		}
-		rows = append(rows, []string{number(i), fmt.Sprintf("山田 %d郎", i), fmt.Sprintf("p%d@example.com", i), code, name, parent,
+		rows = append(rows, []string{number(i), fmt.Sprintf("山田 %d郎", i), fmt.Sprintf("p%d@example.com", i), code, name,
+			parent,
 			position, rank, "主務", manager, kind, from, ""})
 		if i > perDepartment && random.IntN(10) == 0 {
 			code, name, parent = department(random.IntN(i / perDepartment))
