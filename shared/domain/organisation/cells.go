@@ -77,11 +77,8 @@ func (c *cells) line() line {
 // employment reads what only the post of a person has.
 func (c *cells) employment(l *line) {
 	if l.number == "" {
-		for _, column := range ofPerson {
-			if folded(c.values[column]) != "" {
-				c.problem(Number, RuleRequired, 0)
-				return
-			}
+		if slices.ContainsFunc(ofPerson, func(column Column) bool { return folded(c.values[column]) != "" }) {
+			c.problem(Number, RuleRequired, 0)
 		}
 		return
 	}

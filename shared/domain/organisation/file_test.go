@@ -3,6 +3,7 @@ package organisation_test
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -127,6 +128,8 @@ func TestTheSameSaidDifferently(t *testing.T) {
 			"＠").Replace(japanese),
 		"other headers": strings.NewReplacer("メール", "メールアドレス", "親部署", "親部署コード", "順位", "役職順位",
 			"valid_from", "適用開始日", "valid_to", "適用終了日").Replace(japanese),
+		"headers as people type them": strings.NewReplacer("社員番号", "Employee_Number", "氏名", "　氏名 ",
+			"区分", "ＥＭＰＬＯＹＭＥＮＴ").Replace(japanese),
 		"days without marks": strings.NewReplacer("2027-04-01", "20270401").Replace(japanese),
 	} {
 		t.Run(name, func(t *testing.T) { expect.Is(t, read(t, text).SHA256(), want) })
@@ -149,6 +152,17 @@ func TestOfManyProblemsTheFirstAreListed(t *testing.T) {
 	text := got.Error()
 	expect.Has(t, text, `row 2: employment: it must be employee, contractor or temporary: "nobody"`+"\nrow 3")
 	expect.Has(t, text, "\nand 1301 more")
+}
+
+// A rule without words would be told by its code alone.
+func TestEachRuleHasWords(t *testing.T) {
+	source := string(expect.Value(os.ReadFile("problem.go"))(t))
+	rules := regexp.MustCompile(`(?m)^\tRule\w+ +Rule = "(\w+)"`).FindAllStringSubmatch(source, -1)
+	expect.Must(t, len(rules) >= 30, "only %d rules", len(rules))
+	for _, rule := range rules {
+		said := organisation.Problem{Rule: organisation.Rule(rule[1])}.Error()
+		expect.That(t, strings.Contains(said, " "), "%s is told as %q", rule[1], said)
+	}
 }
 
 func TestAProblemSaysRowColumnAndLimit(t *testing.T) {

@@ -67,6 +67,8 @@ func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 			[]problem{{Row: 3, Column: organisation.PositionName, Rule: organisation.RuleLength, Limit: 50, Value: long(40)}}},
 		"an invisible character in a name": {[]string{top, "2,Bo\u202eb,,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.Name, Rule: organisation.RuleCharacters, Value: "Bo\u202eb"}}},
+		"a variation selector without kanji": {[]string{top, "2,Bo\U000e0100b,,A,,,,,,,employee,,"},
+			[]problem{{Row: 3, Column: organisation.Name, Rule: organisation.RuleCharacters, Value: "Bo\U000e0100b"}}},
 		"an invisible character in a position": {[]string{top, "2,Bob,,A,,,bo\u200bss,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.PositionName, Rule: organisation.RuleCharacters, Value: "bo\u200bss"}}},
 		"a blank in a number": {[]string{top, "2 3,Bob,,A,,,,,,,employee,,"},
@@ -131,6 +133,11 @@ func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
 		"one number with two names": {[]string{top, bob, "2,Rob,,A,,,aide,,concurrent,,employee,2026-01-01,"},
 			[]problem{{Row: 4, Column: organisation.Name, Rule: organisation.RuleConflict, Value: "Rob", Other: 3,
 				On: day("2026-01-01")}}},
+		"another name, and which row holds longest": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-03-31",
+			"2,Bob,,A,,,aide,,concurrent,,employee,,2026-04-30", "2,Bob,,A,,,,,,,employee,2026-04-01,",
+			"2,Rob,,A,,,boss,,concurrent,,employee,2026-04-02,"},
+			[]problem{{Row: 6, Column: organisation.Name, Rule: organisation.RuleConflict, Value: "Rob", Other: 5,
+				On: day("2026-04-02")}}},
 		"two employments on one day": {[]string{top, bob, "2,Bob,,A,,,aide,,concurrent,,contractor,,"},
 			[]problem{{Row: 4, Column: organisation.Employment, Rule: organisation.RuleConflict, Value: "contractor",
 				Other: 3}}},
@@ -156,6 +163,9 @@ func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
 				On: day("2026-04-01")}}},
 		"an unknown manager": {[]string{top, "2,Bob,,A,,,,,,9,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ManagerNumber, Rule: organisation.RuleUnknown, Value: "9"}}},
+		"an unknown manager of several times": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-03-31",
+			"2,Rob,,A,,,,,,,employee,2026-04-01,", "2,,,A,,,aide,,concurrent,9,,,"},
+			[]problem{{Row: 5, Column: organisation.ManagerNumber, Rule: organisation.RuleUnknown, Value: "9"}}},
 		"an unknown parent": {[]string{top, "2,Bob,,B,,Z,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ParentCode, Rule: organisation.RuleUnknown, Value: "Z"}}},
 		"a parent that ends before": {[]string{top, ",,,C,,,,,,,,,2026-03-31", "2,Bob,,B,,C,,,,,employee,,"},
@@ -192,6 +202,8 @@ func TestWhatFilesMayHave(t *testing.T) {
 		"somebody who comes back": {top, "2,Bob,,A,,,,,,,employee,,2020-03-31",
 			"2,Bob,,A,,,,,,,employee,2026-04-01,"},
 		"a manager who begins later": {top, "3,Cem,,A,,,,,,,employee,2030-01-01,", "2,Bob,,A,,,,,,3,employee,,"},
+		"names of as many letters as may be": {top, strings.Repeat("１", 32) + "," + strings.Repeat("あ", 100) + ",,A,,," +
+			strings.Repeat("あ", 50) + ",,,,employee,,"},
 		"a post of one day":          {top, "2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"},
 		"a rank that is said once":   {top, "2,Bob,,A,,,boss,,,,employee,,"},
 		"a parent that is said once": {top, "2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,,,,,,employee,,"},
@@ -223,7 +235,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 		expect.Must(t, len(got) == 1 && got[0].Rule == organisation.RuleMail, "%q: %v", mail, got)
 	}
 	longest := strings.Repeat("a", 244) + "@x.example"
-	cell := `" B@X.example ；` + longest + "\n" + `c@x.example;"`
+	cell := `" B@X.example ； ;` + longest + "\n" + `c@x.example;"`
 	p, _ := read(t, file(top, "2,Bob,"+cell+",A,,,,,,,employee,,")).Chart(1).Person("2")
 	expect.Same(t, []string{longest, "b@x.example", "c@x.example"}, p.Mails)
 }
