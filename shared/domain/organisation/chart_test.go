@@ -75,16 +75,16 @@ func TestPeopleHaveTheirPostsOfTheDay(t *testing.T) {
 func TestWhoHasLeft(t *testing.T) {
 	o := read(t, file(top, "2,Bob,,A,,,,,,,employee,2020-04-01,2021-03-31",
 		"2,Bob,,A,,,,,,,employee,2026-04-01,2026-04-01"))
-	for on, want := range map[string]organisation.Standing{
+	for on, want := range map[string]organisation.Presence{
 		"2020-03-31": organisation.Later, "2020-04-01": organisation.Here, "2021-03-31": organisation.Here,
 		"2021-04-01": organisation.Left,
 		"2026-03-31": organisation.Left, "2026-04-01": organisation.Here, "2026-04-02": organisation.Left,
 	} {
-		expect.Is(t, o.Standing("2", day(on)), want, "on %s", on)
+		expect.Is(t, o.Presence("2", day(on)), want, "on %s", on)
 	}
-	expect.Is(t, o.Standing("1", day("1900-01-01")), organisation.Here)
+	expect.Is(t, o.Presence("1", day("1900-01-01")), organisation.Here)
 	for _, nobody := range []string{"0", "11", "9"} {
-		expect.Is(t, o.Standing(nobody, day("2026-04-01")), organisation.Stranger, "%s", nobody)
+		expect.Is(t, o.Presence(nobody, day("2026-04-01")), organisation.Stranger, "%s", nobody)
 	}
 }
 

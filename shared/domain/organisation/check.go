@@ -106,19 +106,19 @@ func (c *check) mails() {
 	}
 }
 
-// claims returns what rows say by fields.
-func claims(all []line, values func(line) []string) (out []claim) {
+// statements returns what rows say by fields.
+func statements(all []line, values func(line) []string) (out []statement) {
 	for _, l := range all {
 		if !l.broken {
-			out = append(out, claim{l.row, l.during, values(l)})
+			out = append(out, statement{l.row, l.during, values(l)})
 		}
 	}
 	return out
 }
 
 // conflicts returns what to do about rows that don't agree on some columns.
-func (c *check) conflicts(of ...Column) func(claim, int, int) {
-	return func(x claim, field, other int) {
+func (c *check) conflicts(of ...Column) func(statement, int, int) {
+	return func(x statement, field, other int) {
 		c.problems.add(Problem{Row: x.row, Column: of[field], Rule: RuleConflict, Value: x.values[field], Other: other,
 			On: x.during.From})
 	}
@@ -126,7 +126,7 @@ func (c *check) conflicts(of ...Column) func(claim, int, int) {
 
 // person returns what is said of one person.
 func (c *check) person(number string, all []line) (out []Person) {
-	said := claims(all, func(l line) []string { return []string{l.name, string(l.kind), l.manager} })
+	said := statements(all, func(l line) []string { return []string{l.name, string(l.kind), l.manager} })
 	if len(said) == 0 {
 		return nil
 	}

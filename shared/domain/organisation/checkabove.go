@@ -4,7 +4,7 @@ import "slices"
 
 // department returns what is said of one department.
 func (c *check) department(code string, all []line) (out []Department) {
-	said := claims(all, func(l line) []string { return []string{l.departmentName, l.parent} })
+	said := statements(all, func(l line) []string { return []string{l.departmentName, l.parent} })
 	if len(said) == 0 {
 		return nil
 	}

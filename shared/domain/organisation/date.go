@@ -113,10 +113,8 @@ func union(all []Period) (out []Period) {
 // uncovered returns the first day of a period that is in none of some periods, which are a union.
 func uncovered(p Period, by []Period) (Date, bool) {
 	day := p.From
-	for _, b := range by {
-		if b.Has(day) {
-			day = b.end()
-		}
+	if b, ok := on(by, day); ok {
+		day = b.end()
 	}
 	return day, day < p.end()
 }

@@ -5,37 +5,37 @@ import (
 	"slices"
 )
 
-// Difference is what differs between two charts: of two versions on one day, or of one version on two days.
-type Difference struct {
-	PeopleAdded        []Person           `json:"people_added,omitempty"`
-	PeopleGone         []Person           `json:"people_gone,omitempty"`
-	PeopleChanged      []PersonChange     `json:"people_changed,omitempty"`
-	DepartmentsAdded   []Department       `json:"departments_added,omitempty"`
-	DepartmentsGone    []Department       `json:"departments_gone,omitempty"`
-	DepartmentsChanged []DepartmentChange `json:"departments_changed,omitempty"`
-	Reranked           []Reranked         `json:"reranked,omitempty"`
+// Differences are what differs between two charts: of two versions on one day, or of one version on two days.
+type Differences struct {
+	PeopleAdded        []Person               `json:"people_added,omitempty"`
+	PeopleGone         []Person               `json:"people_gone,omitempty"`
+	PeopleChanged      []PersonDifference     `json:"people_changed,omitempty"`
+	DepartmentsAdded   []Department           `json:"departments_added,omitempty"`
+	DepartmentsGone    []Department           `json:"departments_gone,omitempty"`
+	DepartmentsChanged []DepartmentDifference `json:"departments_changed,omitempty"`
+	Reranked           []Reranked             `json:"reranked,omitempty"`
 }
 
-// Change is a column whose values differ. Of a post, values are codes or positions, the main post's first.
-type Change struct {
+// Difference is a column whose values differ. Of a post, values are codes or positions, the main post's first.
+type Difference struct {
 	Column Column   `json:"column"`
 	Was    []string `json:"was"`
 	Is     []string `json:"is"`
 }
 
-// PersonChange is what differs of a person who is in both charts. The manager is who stands directly above them,
+// PersonDifference is what differs of a person who is in both charts. The manager is who stands directly above them,
 // whether the file names them or not.
-type PersonChange struct {
-	Number  string   `json:"number"`
-	Name    string   `json:"name"`
-	Changes []Change `json:"changes"`
+type PersonDifference struct {
+	Number      string       `json:"number"`
+	Name        string       `json:"name"`
+	Differences []Difference `json:"differences"`
 }
 
-// DepartmentChange is what differs of a department that is in both charts.
-type DepartmentChange struct {
-	Code    string   `json:"code"`
-	Name    string   `json:"name,omitempty"`
-	Changes []Change `json:"changes"`
+// DepartmentDifference is what differs of a department that is in both charts.
+type DepartmentDifference struct {
+	Code        string       `json:"code"`
+	Name        string       `json:"name,omitempty"`
+	Differences []Difference `json:"differences"`
 }
 
 // Reranked is a position whose rank differs.
@@ -46,12 +46,12 @@ type Reranked struct {
 }
 
 // Compare returns what differs between two charts, people by number and departments by code.
-func Compare(was, is *Chart) (d Difference) {
+func Compare(was, is *Chart) (d Differences) {
 	for _, p := range is.People() {
 		if before, ok := was.Person(p.Number); !ok {
 			d.PeopleAdded = append(d.PeopleAdded, p)
-		} else if all := personChanges(was, is, before, p); all != nil {
-			d.PeopleChanged = append(d.PeopleChanged, PersonChange{p.Number, p.Name, all})
+		} else if all := personDifferences(was, is, before, p); all != nil {
+			d.PeopleChanged = append(d.PeopleChanged, PersonDifference{p.Number, p.Name, all})
 		}
 	}
 	for _, p := range was.People() {
@@ -62,10 +62,10 @@ func Compare(was, is *Chart) (d Difference) {
 	for _, x := range is.Departments() {
 		if before, ok := was.departments[x.Code]; !ok {
 			d.DepartmentsAdded = append(d.DepartmentsAdded, x)
-		} else if all := changes([]Change{
+		} else if all := differing([]Difference{
 			{DepartmentName, list(before.Name), list(x.Name)}, {ParentCode, list(before.Parent), list(x.Parent)},
 		}); all != nil {
-			d.DepartmentsChanged = append(d.DepartmentsChanged, DepartmentChange{x.Code, x.Name, all})
+			d.DepartmentsChanged = append(d.DepartmentsChanged, DepartmentDifference{x.Code, x.Name, all})
 		}
 	}
 	for _, x := range was.Departments() {
@@ -77,8 +77,8 @@ func Compare(was, is *Chart) (d Difference) {
 	return d
 }
 
-// personChanges returns what differs of a person.
-func personChanges(was, is *Chart, before, now Person) []Change {
+// personDifferences returns what differs of a person.
+func personDifferences(was, is *Chart, before, now Person) []Difference {
 	manager := func(c *Chart) []string {
 		s, _ := c.Manager(now.Number)
 		return list(s.Number)
@@ -86,7 +86,7 @@ func personChanges(was, is *Chart, before, now Person) []Change {
 	postsWere, posts := was.Posts(now.Number), is.Posts(now.Number)
 	department := func(p Post) string { return p.Department }
 	position := func(p Post) string { return p.Position }
-	return changes([]Change{
+	return differing([]Difference{
 		{Name, list(before.Name), list(now.Name)},
 		{Mail, before.Mails, now.Mails},
 		{DepartmentCode, listOf(postsWere, department), listOf(posts, department)},
@@ -96,8 +96,8 @@ func personChanges(was, is *Chart, before, now Person) []Change {
 	})
 }
 
-// changes returns the changes in which the values differ.
-func changes(all []Change) (out []Change) {
+// differing returns the differences in which the values differ.
+func differing(all []Difference) (out []Difference) {
 	for _, x := range all {
 		if !slices.Equal(x.Was, x.Is) {
 			out = append(out, x)

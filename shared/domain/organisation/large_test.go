@@ -1,6 +1,7 @@
 package organisation_test
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func FuzzRead(f *testing.F) {
 
 func refusedInOrder(t *testing.T, err error) {
 	t.Helper()
-	problems, ok := err.(organisation.Problems) //nolint:errorlint // Read returns it bare
+	problems, ok := errors.AsType[organisation.Problems](err)
 	expect.Must(t, ok && len(problems.Listed) > 0 && len(problems.Listed) <= organisation.MaxProblems, "%v", err)
 	row := 0
 	for _, p := range problems.Listed {

@@ -14,19 +14,19 @@ type Account struct {
 	Guest bool     // not a full member
 }
 
-// Member is an account of a person.
-type Member struct {
+// Matched is an account of a person.
+type Matched struct {
 	ID    string `json:"id"`
 	Guest bool   `json:"guest,omitempty"`
 }
 
 // Matching says which accounts belong to which people. An address counts on all days: it never means two people.
 type Matching struct {
-	Accounts map[string][]Member `json:"accounts,omitempty"` // by number; each sorted by id
-	Nobody   []string            `json:"nobody,omitempty"`   // accounts of nobody in the file, by id
-	Without  []string            `json:"without,omitempty"`  // people of that day who have no account, by number
-	Shared   []Shared            `json:"shared,omitempty"`   // by address
-	Several  []Several           `json:"several,omitempty"`  // by id
+	Accounts map[string][]Matched `json:"accounts,omitempty"` // by number; each sorted by id
+	Nobody   []string             `json:"nobody,omitempty"`   // accounts of nobody in the file, by id
+	Without  []string             `json:"without,omitempty"`  // people of that day who have no account, by number
+	Shared   []Shared             `json:"shared,omitempty"`   // by address
+	Several  []Several            `json:"several,omitempty"`  // by id
 }
 
 // Shared is an address that several accounts have. It identifies none of them.
@@ -57,7 +57,7 @@ func (o *Organisation) Match(accounts []Account, day Date) *Matching {
 			users[mail] = append(users[mail], a.ID)
 		}
 	}
-	m := &Matching{Accounts: map[string][]Member{}}
+	m := &Matching{Accounts: map[string][]Matched{}}
 	for _, mail := range slices.Sorted(maps.Keys(users)) {
 		if ids := users[mail]; len(ids) > 1 {
 			m.Shared = append(m.Shared, Shared{mail, ids})
@@ -99,7 +99,7 @@ func (m *Matching) add(a Account, owners map[string]string) {
 	case 0:
 		m.Nobody = append(m.Nobody, a.ID)
 	case 1:
-		m.Accounts[all[0]] = append(m.Accounts[all[0]], Member{a.ID, a.Guest})
+		m.Accounts[all[0]] = append(m.Accounts[all[0]], Matched{a.ID, a.Guest})
 	default:
 		m.Several = append(m.Several, Several{a.ID, all})
 	}

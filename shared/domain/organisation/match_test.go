@@ -31,7 +31,7 @@ func TestAccountsAreMatchedByAddress(t *testing.T) {
 		{ID: "U8", Mails: []string{"gus@x.example"}},
 	}
 	want := organisation.Matching{
-		Accounts: map[string][]organisation.Member{
+		Accounts: map[string][]organisation.Matched{
 			"1": {{ID: "U1"}, {ID: "U9", Guest: true}},
 			"4": {{ID: "U4"}},
 			"6": {{ID: "U7"}}, // by f@, which is nobody else's

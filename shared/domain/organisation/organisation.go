@@ -110,18 +110,18 @@ func (o *Organisation) of(number string) []Person {
 	return o.people[i:n]
 }
 
-// Standing says whether a person works for the tenant on a day.
-type Standing string
+// Presence says whether a person works for the tenant on a day.
+type Presence string
 
 const (
-	Stranger Standing = ""      // there is no row of them
-	Later    Standing = "later" // they begin on a later day
-	Here     Standing = "here"
-	Left     Standing = "left" // also if they come back on a later day
+	Stranger Presence = ""      // there is no row of them
+	Later    Presence = "later" // they begin on a later day
+	Here     Presence = "here"
+	Left     Presence = "left" // also if they come back on a later day
 )
 
-// Standing returns whether a person works for the tenant on a day.
-func (o *Organisation) Standing(number string, day Date) Standing {
+// Presence returns whether a person works for the tenant on a day.
+func (o *Organisation) Presence(number string, day Date) Presence {
 	phases := o.of(number)
 	_, here := on(phases, day)
 	switch {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// claim is what one row says of a person or a department for some days.
-type claim struct {
+// statement is what one row says of a person or a department for some days.
+type statement struct {
 	row    int
 	during Period
 	values []string // by field; an empty value says nothing
@@ -28,13 +28,13 @@ type held struct {
 	end   Date // of the row that lasts longest, which is named
 }
 
-func (h *held) add(c claim, value string) (agrees bool) {
+func (h *held) add(s statement, value string) (agrees bool) {
 	if value == "" {
 		return true
 	}
 	agrees = h.count == 0 || h.value == value
-	if h.count == 0 || c.during.end() > h.end {
-		h.value, h.row, h.end = value, c.row, c.during.end()
+	if h.count == 0 || s.during.end() > h.end {
+		h.value, h.row, h.end = value, s.row, s.during.end()
 	}
 	h.count++
 	return agrees
@@ -51,18 +51,16 @@ func (h *held) remove(value string) {
 
 // phases brings together what rows say of one person or department. It calls conflict for each row that says something
 // else of a field than another one for the same day.
-func phases(claims []claim, conflict func(c claim, field, other int)) (all []phase) {
-	starts := slices.SortedFunc(slices.Values(claims), func(a, b claim) int {
+func phases(said []statement, conflict func(s statement, field, other int)) (all []phase) {
+	starts := slices.SortedFunc(slices.Values(said), func(a, b statement) int {
 		return cmp.Or(cmp.Compare(a.during.From, b.during.From), cmp.Compare(a.row, b.row))
 	})
-	ends := slices.SortedFunc(slices.Values(claims),
-		func(a, b claim) int { return cmp.Compare(a.during.end(), b.during.end()) })
-	fields, present := make([]held, len(claims[0].values)), held{}
+	ends := slices.SortedFunc(slices.Values(said), func(a, b statement) int {
+		return cmp.Compare(a.during.end(), b.during.end())
+	})
+	fields, present := make([]held, len(said[0].values)), held{}
 	for len(ends) > 0 {
-		day := ends[0].during.end()
-		if len(starts) > 0 {
-			day = min(day, starts[0].during.From)
-		}
+		day := nextDay(starts, ends)
 		for ; len(ends) > 0 && ends[0].during.end() == day; ends = ends[1:] {
 			for i, value := range ends[0].values {
 				fields[i].remove(value)
@@ -70,24 +68,27 @@ func phases(claims []claim, conflict func(c claim, field, other int)) (all []pha
 			present.remove("x")
 		}
 		for ; len(starts) > 0 && starts[0].during.From == day; starts = starts[1:] {
-			c := starts[0]
-			for i, value := range c.values {
-				if other := fields[i].row; !fields[i].add(c, value) {
-					conflict(c, i, other)
+			for i, value := range starts[0].values {
+				if other := fields[i].row; !fields[i].add(starts[0], value) {
+					conflict(starts[0], i, other)
 				}
 			}
-			present.add(c, "x")
+			present.add(starts[0], "x")
 		}
-		if present.count == 0 {
-			continue
+		if present.count > 0 {
+			all = append(all, phaseOf(until(day, nextDay(starts, ends)), fields, present.row))
 		}
-		next := ends[0].during.end()
-		if len(starts) > 0 {
-			next = min(next, starts[0].during.From)
-		}
-		all = append(all, phaseOf(until(day, next), fields, present.row))
 	}
 	return all
+}
+
+// nextDay is the first day on which a row begins, or no longer holds. There is an end for each start.
+func nextDay(starts, ends []statement) Date {
+	day := ends[0].during.end()
+	if len(starts) > 0 {
+		day = min(day, starts[0].during.From)
+	}
+	return day
 }
 
 func phaseOf(during Period, fields []held, row int) phase {
