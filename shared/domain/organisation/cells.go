@@ -57,17 +57,17 @@ func (c *cells) problem(column Column, rule Rule, limit int) {
 // line reads a row, and adds a problem for each cell that can't be read.
 func (c *cells) line() line {
 	l := line{
-		row: c.row, number: c.code(Number, MaxNumber), name: c.text(Name, MaxName), mails: c.mails(),
-		department: c.code(DepartmentCode, MaxNumber), departmentName: c.text(DepartmentName, MaxName),
-		parent: c.code(ParentCode, MaxNumber), position: c.position(), rank: c.rank(),
-		manager: c.code(ManagerNumber, MaxNumber),
-		during:  Period{From: c.date(ValidFrom), To: c.date(ValidTo)},
+		row: c.row, number: c.code(ColumnNumber, MaxNumber), name: c.text(ColumnName, MaxName), mails: c.mails(),
+		department: c.code(ColumnDepartment, MaxNumber), departmentName: c.text(ColumnDepartmentName, MaxName),
+		parent: c.code(ColumnParent, MaxNumber), position: c.position(), rank: c.rank(),
+		manager: c.code(ColumnManager, MaxNumber),
+		during:  Period{From: c.date(ColumnFrom), To: c.date(ColumnTo)},
 	}
 	if l.department == "" {
-		c.problem(DepartmentCode, RuleRequired, 0)
+		c.problem(ColumnDepartment, RuleRequired, 0)
 	}
 	if l.during.From > 0 && l.during.To > 0 && l.during.To < l.during.From {
-		c.problem(ValidTo, RuleOrder, 0)
+		c.problem(ColumnTo, RuleOrder, 0)
 	}
 	c.employment(&l)
 	l.broken = c.broken
@@ -78,21 +78,21 @@ func (c *cells) line() line {
 func (c *cells) employment(l *line) {
 	if l.number == "" {
 		if slices.ContainsFunc(ofPerson, func(column Column) bool { return folded(c.values[column]) != "" }) {
-			c.problem(Number, RuleRequired, 0)
+			c.problem(ColumnNumber, RuleRequired, 0)
 		}
 		return
 	}
 	var ok bool
-	if l.main, ok = mainPosts[strings.ToLower(folded(c.values[MainPost]))]; !ok {
-		c.problem(MainPost, RulePost, 0)
+	if l.main, ok = mainPosts[strings.ToLower(folded(c.values[ColumnPost]))]; !ok {
+		c.problem(ColumnPost, RulePost, 0)
 	}
-	if kind := strings.ToLower(folded(c.values[Employment])); kind != "" {
+	if kind := strings.ToLower(folded(c.values[ColumnEmployment])); kind != "" {
 		if l.kind, ok = kinds[kind]; !ok {
-			c.problem(Employment, RuleKind, 0)
+			c.problem(ColumnEmployment, RuleKind, 0)
 		}
 	}
 	if l.rank > 0 && l.position == "" {
-		c.problem(PositionRank, RuleNoPosition, 0)
+		c.problem(ColumnRank, RuleNoPosition, 0)
 	}
 }
 
@@ -126,11 +126,11 @@ func (c *cells) text(column Column, most int) string {
 }
 
 func (c *cells) position() string {
-	s := folded(c.values[PositionName])
+	s := folded(c.values[ColumnPosition])
 	if unseen(s) {
-		c.problem(PositionName, RuleCharacters, 0)
+		c.problem(ColumnPosition, RuleCharacters, 0)
 	}
-	return c.short(PositionName, s, MaxPosition)
+	return c.short(ColumnPosition, s, MaxPosition)
 }
 
 // unseen reports whether a name has characters that can't be seen, other than blanks between its parts and the
@@ -151,18 +151,18 @@ func unseen(s string) bool {
 // the next columns would be read wrongly.
 func (c *cells) mails() (all []string) {
 	apart := func(r rune) bool { return r == ';' || r == '\n' }
-	for _, s := range strings.FieldsFunc(folded(c.values[Mail]), apart) {
+	for _, s := range strings.FieldsFunc(folded(c.values[ColumnMail]), apart) {
 		if s = strings.ToLower(strings.TrimSpace(s)); s == "" {
 			continue
 		}
 		if !isMail(s) {
-			c.problem(Mail, RuleMail, 0)
+			c.problem(ColumnMail, RuleMail, 0)
 		}
 		all = append(all, s)
 	}
 	slices.Sort(all)
 	if all = slices.Compact(all); len(all) > MaxMails {
-		c.problem(Mail, RuleMails, MaxMails)
+		c.problem(ColumnMail, RuleMails, MaxMails)
 	}
 	return all
 }
@@ -177,13 +177,13 @@ func isMail(s string) bool {
 }
 
 func (c *cells) rank() int {
-	s := folded(c.values[PositionRank])
+	s := folded(c.values[ColumnRank])
 	if s == "" {
 		return 0
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > MaxRank || s[0] == '+' {
-		c.problem(PositionRank, RuleRank, MaxRank)
+		c.problem(ColumnRank, RuleRank, MaxRank)
 		return 0
 	}
 	return n

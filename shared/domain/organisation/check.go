@@ -33,11 +33,11 @@ func (c *check) organisation() *Organisation {
 	for _, l := range c.lines {
 		if l.number != "" {
 			c.people[l.number] = append(c.people[l.number], l)
-			c.few(len(c.people), MaxPeople, Problem{Row: l.row, Column: Number, Rule: RulePeople})
+			c.few(len(c.people), MaxPeople, Problem{Row: l.row, Column: ColumnNumber, Rule: RulePeople})
 		}
 		if l.department != "" {
 			c.departments[l.department] = append(c.departments[l.department], l)
-			c.few(len(c.departments), MaxDepartments, Problem{Row: l.row, Column: DepartmentCode, Rule: RuleDepartments})
+			c.few(len(c.departments), MaxDepartments, Problem{Row: l.row, Column: ColumnDepartment, Rule: RuleDepartments})
 		}
 	}
 	o := &Organisation{positions: c.positions()}
@@ -82,7 +82,7 @@ func (c *check) positions() []Position {
 		case !ok:
 			ranked[l.position] = l
 		case first.rank != l.rank:
-			c.problems.add(Problem{Row: l.row, Column: PositionRank, Rule: RuleTwoRanks, Value: l.position, Other: first.row})
+			c.problems.add(Problem{Row: l.row, Column: ColumnRank, Rule: RuleTwoRanks, Value: l.position, Other: first.row})
 		}
 	}
 	var all []Position
@@ -100,7 +100,7 @@ func (c *check) mails() {
 			if first, ok := owners[mail]; !ok {
 				owners[mail] = l
 			} else if first.number != l.number {
-				c.problems.add(Problem{Row: l.row, Column: Mail, Rule: RuleMailUsed, Value: mail, Other: first.row})
+				c.problems.add(Problem{Row: l.row, Column: ColumnMail, Rule: RuleMailUsed, Value: mail, Other: first.row})
 			}
 		}
 	}
@@ -137,18 +137,18 @@ func (c *check) person(number string, all []line) (out []Person) {
 		}
 	}
 	if len(mails) > MaxMails {
-		c.problems.add(Problem{Row: all[len(all)-1].row, Column: Mail, Rule: RuleMails, Limit: MaxMails})
+		c.problems.add(Problem{Row: all[len(all)-1].row, Column: ColumnMail, Rule: RuleMails, Limit: MaxMails})
 	}
 	addresses := slices.Sorted(maps.Keys(mails))
-	for _, p := range joined(phases(said, c.conflicts(Name, Employment, ManagerNumber))) {
+	for _, p := range joined(phases(said, c.conflicts(ColumnName, ColumnEmployment, ColumnManager))) {
 		if len(said) == len(all) { // a row that can't be read may say it
-			c.missing(p, 0, Name)
-			c.missing(p, 1, Employment)
+			c.missing(p, 0, ColumnName)
+			c.missing(p, 1, ColumnEmployment)
 		}
 		if manager := p.values[2]; manager != "" && c.people[manager] == nil {
-			c.problems.add(Problem{Row: p.rows[2], Column: ManagerNumber, Rule: RuleUnknown, Value: manager})
+			c.problems.add(Problem{Row: p.rows[2], Column: ColumnManager, Rule: RuleUnknown, Value: manager})
 		}
-		c.above[above{ManagerNumber, number, p.during.From}] = p.rows[2]
+		c.above[above{ColumnManager, number, p.during.From}] = p.rows[2]
 		out = append(out, Person{number, p.values[0], addresses, Kind(p.values[1]), p.values[2], p.during})
 	}
 	return out
@@ -172,7 +172,7 @@ func (c *check) posts(all []line) (out []Post) {
 		}
 	}
 	for _, rows := range same {
-		c.apart(rows, PositionName, RuleSamePost)
+		c.apart(rows, ColumnPosition, RuleSamePost)
 		for _, main := range []bool{true, false} {
 			for _, p := range union(periodsOf(rows, func(l line) bool { return l.main == main })) {
 				out = append(out, Post{all[0].number, rows[0].department, rows[0].position, main, p})
@@ -214,12 +214,12 @@ func (c *check) mains(all []line) {
 	}
 	mains := slices.DeleteFunc(slices.Clone(all), func(l line) bool { return !l.main })
 	if len(mains) > 0 {
-		c.apart(mains, MainPost, RuleTwoMains)
+		c.apart(mains, ColumnPost, RuleTwoMains)
 	}
 	covered := union(periodsOf(mains, func(line) bool { return true }))
 	for _, l := range all {
 		if day, ok := uncovered(l.during, covered); ok {
-			c.problems.add(Problem{Row: l.row, Column: MainPost, Rule: RuleNoMain, On: day})
+			c.problems.add(Problem{Row: l.row, Column: ColumnPost, Rule: RuleNoMain, On: day})
 		}
 	}
 }

@@ -8,9 +8,9 @@ func (c *check) department(code string, all []line) (out []Department) {
 	if len(said) == 0 {
 		return nil
 	}
-	for _, p := range joined(phases(said, c.conflicts(DepartmentName, ParentCode))) {
+	for _, p := range joined(phases(said, c.conflicts(ColumnDepartmentName, ColumnParent))) {
 		c.parent(p.during, p.values[1], p.rows[1])
-		c.above[above{ParentCode, code, p.during.From}] = p.rows[1]
+		c.above[above{ColumnParent, code, p.during.From}] = p.rows[1]
 		out = append(out, Department{code, p.values[0], p.values[1], p.during})
 	}
 	return out
@@ -22,10 +22,10 @@ func (c *check) parent(during Period, parent string, row int) {
 		return
 	}
 	if c.departments[parent] == nil {
-		c.problems.add(Problem{Row: row, Column: ParentCode, Rule: RuleUnknown, Value: parent})
+		c.problems.add(Problem{Row: row, Column: ColumnParent, Rule: RuleUnknown, Value: parent})
 	} else if exists, ok := c.exists[parent]; ok {
 		if day, missing := uncovered(during, exists); missing {
-			c.problems.add(Problem{Row: row, Column: ParentCode, Rule: RuleNoParent, Value: parent, On: day})
+			c.problems.add(Problem{Row: row, Column: ColumnParent, Rule: RuleNoParent, Value: parent, On: day})
 		}
 	}
 }
@@ -41,13 +41,13 @@ func (c *check) cycles(o *Organisation) {
 		byNumber[p.Number] = append(byNumber[p.Number], p)
 	}
 	for _, d := range o.departments {
-		c.cycle(d.Code, d.From, ParentCode, func(code string) string {
+		c.cycle(d.Code, d.From, ColumnParent, func(code string) string {
 			at, _ := on(byCode[code], d.From)
 			return at.Parent
 		})
 	}
 	for _, p := range o.people {
-		c.cycle(p.Number, p.From, ManagerNumber, func(number string) string {
+		c.cycle(p.Number, p.From, ColumnManager, func(number string) string {
 			at, _ := on(byNumber[number], p.From)
 			return at.Manager
 		})

@@ -6,46 +6,48 @@ import "strings"
 type Column string
 
 const (
-	Number         Column = "employee_number"
-	Name           Column = "name"
-	Mail           Column = "email"
-	DepartmentCode Column = "department_code"
-	DepartmentName Column = "department_name"
-	ParentCode     Column = "parent_department"
-	PositionName   Column = "position"
-	PositionRank   Column = "rank"
-	MainPost       Column = "post"
-	ManagerNumber  Column = "manager"
-	Employment     Column = "employment"
-	ValidFrom      Column = "valid_from"
-	ValidTo        Column = "valid_to"
+	ColumnNumber         Column = "employee_number"
+	ColumnName           Column = "name"
+	ColumnMail           Column = "email"
+	ColumnDepartment     Column = "department_code"
+	ColumnDepartmentName Column = "department_name"
+	ColumnParent         Column = "parent_department"
+	ColumnPosition       Column = "position"
+	ColumnRank           Column = "rank"
+	ColumnPost           Column = "post"
+	ColumnManager        Column = "manager"
+	ColumnEmployment     Column = "employment"
+	ColumnFrom           Column = "valid_from"
+	ColumnTo             Column = "valid_to"
 )
 
 // columns are all columns in the order in which problems of one row are listed.
-var columns = []Column{Number, Name, Mail, DepartmentCode, DepartmentName, ParentCode, PositionName, PositionRank,
-	MainPost, ManagerNumber, Employment, ValidFrom, ValidTo}
+var columns = []Column{ColumnNumber, ColumnName, ColumnMail, ColumnDepartment, ColumnDepartmentName, ColumnParent,
+	ColumnPosition, ColumnRank,
+	ColumnPost, ColumnManager, ColumnEmployment, ColumnFrom, ColumnTo}
 
-// required are the columns without which a file is refused. Without 'employment' everybody would count as an employee,
-// and without 'manager' somebody may have misspelled it, but a small company has no such column.
-var required = []Column{Number, Name, Mail, DepartmentCode, ParentCode, PositionName, PositionRank, Employment}
+// required are the columns without which a file is refused. The others may be missing, but not be misspelled: a header
+// that names no column refuses the file, too.
+var required = []Column{ColumnNumber, ColumnName, ColumnMail, ColumnDepartment, ColumnParent, ColumnPosition,
+	ColumnRank, ColumnEmployment}
 
 // ofPerson are the columns that stay empty in a row that describes a department only.
-var ofPerson = []Column{Name, Mail, PositionName, PositionRank, MainPost, ManagerNumber, Employment}
+var ofPerson = []Column{ColumnName, ColumnMail, ColumnPosition, ColumnRank, ColumnPost, ColumnManager, ColumnEmployment}
 
 // headers are the accepted names of columns beside the English ones.
 var headers = map[string]Column{
-	"社員番号": Number,
-	"氏名":   Name,
-	"メール":  Mail, "メールアドレス": Mail,
-	"部署コード": DepartmentCode,
-	"部署名":   DepartmentName,
-	"親部署":   ParentCode, "親部署コード": ParentCode,
-	"役職": PositionName,
-	"順位": PositionRank, "役職順位": PositionRank,
-	"主務/兼務": MainPost, "主務・兼務": MainPost,
-	"上長": ManagerNumber, "上長社員番号": ManagerNumber,
-	"区分": Employment, "雇用区分": Employment,
-	"適用開始日": ValidFrom, "適用終了日": ValidTo,
+	"社員番号": ColumnNumber,
+	"氏名":   ColumnName,
+	"メール":  ColumnMail, "メールアドレス": ColumnMail,
+	"部署コード": ColumnDepartment,
+	"部署名":   ColumnDepartmentName,
+	"親部署":   ColumnParent, "親部署コード": ColumnParent,
+	"役職": ColumnPosition,
+	"順位": ColumnRank, "役職順位": ColumnRank,
+	"主務/兼務": ColumnPost, "主務・兼務": ColumnPost,
+	"上長": ColumnManager, "上長社員番号": ColumnManager,
+	"区分": ColumnEmployment, "雇用区分": ColumnEmployment,
+	"適用開始日": ColumnFrom, "適用終了日": ColumnTo,
 }
 
 // Kind says how a person is employed. Where nothing else is asked for, only employees count.

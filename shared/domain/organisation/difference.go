@@ -63,7 +63,7 @@ func Compare(was, is *Chart) (d Differences) {
 		if before, ok := was.departments[x.Code]; !ok {
 			d.DepartmentsAdded = append(d.DepartmentsAdded, x)
 		} else if all := differing([]Difference{
-			{DepartmentName, list(before.Name), list(x.Name)}, {ParentCode, list(before.Parent), list(x.Parent)},
+			{ColumnDepartmentName, list(before.Name), list(x.Name)}, {ColumnParent, list(before.Parent), list(x.Parent)},
 		}); all != nil {
 			d.DepartmentsChanged = append(d.DepartmentsChanged, DepartmentDifference{x.Code, x.Name, all})
 		}
@@ -87,12 +87,12 @@ func personDifferences(was, is *Chart, before, now Person) []Difference {
 	department := func(p Post) string { return p.Department }
 	position := func(p Post) string { return p.Position }
 	return differing([]Difference{
-		{Name, list(before.Name), list(now.Name)},
-		{Mail, before.Mails, now.Mails},
-		{DepartmentCode, listOf(postsWere, department), listOf(posts, department)},
-		{PositionName, listOf(postsWere, position), listOf(posts, position)},
-		{ManagerNumber, manager(was), manager(is)},
-		{Employment, list(string(before.Kind)), list(string(now.Kind))},
+		{ColumnName, list(before.Name), list(now.Name)},
+		{ColumnMail, before.Mails, now.Mails},
+		{ColumnDepartment, listOf(postsWere, department), listOf(posts, department)},
+		{ColumnPosition, listOf(postsWere, position), listOf(posts, position)},
+		{ColumnManager, manager(was), manager(is)},
+		{ColumnEmployment, list(string(before.Kind)), list(string(now.Kind))},
 	})
 }
 

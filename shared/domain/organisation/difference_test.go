@@ -20,19 +20,20 @@ func TestWhatChangesOnADay(t *testing.T) {
 			Kind:   organisation.Employee,
 			Period: organisation.Period{To: day(lastDay)}}},
 		PeopleChanged: []organisation.PersonDifference{
-			{Number: "1002", Name: "高橋 由美子", Differences: []difference{{Column: organisation.DepartmentCode, Was: one("S10"),
+			{Number: "1002", Name: "高橋 由美子", Differences: []difference{{Column: organisation.ColumnDepartment, Was: one("S10"),
 				Is: one("K20")}}},
-			{Number: "1003", Name: "佐藤 健一", Differences: []difference{{Column: organisation.PositionName, Was: one("課長"), Is: one("部長")},
-				{Column: organisation.ManagerNumber, Was: one("1002"), Is: one("1001")}}},
-			{Number: "1004", Name: "鈴木 花", Differences: []difference{{Column: organisation.ManagerNumber, Was: one("1002"),
+			{Number: "1003", Name: "佐藤 健一", Differences: []difference{{Column: organisation.ColumnPosition, Was: one("課長"),
+				Is: one("部長")},
+				{Column: organisation.ColumnManager, Was: one("1002"), Is: one("1001")}}},
+			{Number: "1004", Name: "鈴木 花", Differences: []difference{{Column: organisation.ColumnManager, Was: one("1002"),
 				Is: one("1003")}}},
-			{Number: "1005", Name: "田中 大輔", Differences: []difference{{Column: organisation.ManagerNumber, Was: one("1002"),
+			{Number: "1005", Name: "田中 大輔", Differences: []difference{{Column: organisation.ColumnManager, Was: one("1002"),
 				Is: one("1003")}}},
-			{Number: "1007", Name: "渡辺 翔", Differences: []difference{{Column: organisation.ManagerNumber, Was: one("1002"),
+			{Number: "1007", Name: "渡辺 翔", Differences: []difference{{Column: organisation.ColumnManager, Was: one("1002"),
 				Is: one("1003")}}},
-			{Number: "1009", Name: "中村 恵", Differences: []difference{{Column: organisation.ManagerNumber, Was: one("1008"),
+			{Number: "1009", Name: "中村 恵", Differences: []difference{{Column: organisation.ColumnManager, Was: one("1008"),
 				Is: one("1002")}}},
-			{Number: "1010", Name: "小林 拓也", Differences: []difference{{Column: organisation.ManagerNumber, Was: one("1008"),
+			{Number: "1010", Name: "小林 拓也", Differences: []difference{{Column: organisation.ColumnManager, Was: one("1008"),
 				Is: one("1002")}}},
 		},
 	}, d)
@@ -48,18 +49,20 @@ func TestWhatDiffersBetweenVersions(t *testing.T) {
 	type difference = organisation.Difference
 	expect.Same(t, organisation.Differences{
 		PeopleChanged: []organisation.PersonDifference{{Number: "2", Name: "Rob", Differences: []difference{
-			{Column: organisation.Name, Was: []string{"Bob"}, Is: []string{"Rob"}},
-			{Column: organisation.Mail, Was: []string{"b@x.example"}, Is: []string{"b@x.example", "r@x.example"}},
-			{Column: organisation.DepartmentCode, Was: []string{"B", "C"}, Is: []string{"C", "B"}}, // C has become the main one
-			{Column: organisation.PositionName, Was: []string{"", "aide"}, Is: []string{"aide", ""}},
-			{Column: organisation.Employment, Was: []string{"employee"}, Is: []string{"contractor"}},
+			{Column: organisation.ColumnName, Was: []string{"Bob"}, Is: []string{"Rob"}},
+			{Column: organisation.ColumnMail, Was: []string{"b@x.example"}, Is: []string{"b@x.example", "r@x.example"}},
+			{Column: organisation.ColumnDepartment, Was: []string{"B", "C"}, Is: []string{"C", "B"}},
+			// C has become the main one
+			{Column: organisation.ColumnPosition, Was: []string{"", "aide"}, Is: []string{"aide", ""}},
+			{Column: organisation.ColumnEmployment, Was: []string{"employee"}, Is: []string{"contractor"}},
 		}}},
 		DepartmentsAdded: []organisation.Department{{Code: "F", Name: "New", Parent: "A"}},
 		DepartmentsGone:  []organisation.Department{{Code: "E", Parent: "A"}},
 		DepartmentsChanged: []organisation.DepartmentDifference{
-			{Code: "B", Name: "Sale", Differences: []difference{{Column: organisation.DepartmentName, Was: []string{"Sales"},
-				Is: []string{"Sale"}}}},
-			{Code: "D", Differences: []difference{{Column: organisation.ParentCode, Was: []string{"A"}, Is: []string{"B"}}}},
+			{Code: "B", Name: "Sale", Differences: []difference{{Column: organisation.ColumnDepartmentName,
+				Was: []string{"Sales"},
+				Is:  []string{"Sale"}}}},
+			{Code: "D", Differences: []difference{{Column: organisation.ColumnParent, Was: []string{"A"}, Is: []string{"B"}}}},
 		},
 		Reranked: []organisation.Reranked{{Position: "aide", Was: 5, Is: 4}},
 	}, organisation.Compare(was.Chart(day(firstDay)), is.Chart(day(firstDay))))

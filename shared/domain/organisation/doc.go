@@ -6,7 +6,7 @@
 //
 //   - employee_number is the identity of a person: one number never means two people, and accounts are matched to it.
 //   - name, email (several with ; or line breaks between), employment and manager belong to the person. Rows that hold
-//     on the same day must agree on them, or leave them empty; e-mail addresses of several rows add up.
+//     on the same day must agree on them, or leave them empty. Addresses of all rows add up, whatever their days.
 //   - department_name and parent_department (a code) belong to the department, by the same rule. A department exists on
 //     the days on which one of its rows holds, and has no name but its code where no row names it.
 //   - rank belongs to the position: 1 is the highest, and a position without rank leads nobody.

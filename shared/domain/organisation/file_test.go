@@ -35,17 +35,17 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 			[]problem{{Row: 4, Rule: organisation.RuleQuotes}}},
 		"a wrong quote in the header": {`a"b,c`, []problem{{Row: 1, Rule: organisation.RuleQuotes}}},
 		"what is wrong above a wrong quote": {file(",,,,", "2,,,,,,,,,,employee,,", `"`),
-			[]problem{{Row: 3, Column: organisation.DepartmentCode, Rule: organisation.RuleRequired},
+			[]problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleRequired},
 				{Row: 4, Rule: organisation.RuleQuotes}}},
 		"headers": {"employee_number,name,氏名,上司,\n", []problem{
 			{Row: 1, Rule: organisation.RuleUnknownColumn, Value: "上司"},
-			{Row: 1, Column: organisation.Name, Rule: organisation.RuleTwice},
-			{Row: 1, Column: organisation.Mail, Rule: organisation.RuleMissingColumn},
-			{Row: 1, Column: organisation.DepartmentCode, Rule: organisation.RuleMissingColumn},
-			{Row: 1, Column: organisation.ParentCode, Rule: organisation.RuleMissingColumn},
-			{Row: 1, Column: organisation.PositionName, Rule: organisation.RuleMissingColumn},
-			{Row: 1, Column: organisation.PositionRank, Rule: organisation.RuleMissingColumn},
-			{Row: 1, Column: organisation.Employment, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ColumnName, Rule: organisation.RuleTwice},
+			{Row: 1, Column: organisation.ColumnMail, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ColumnDepartment, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ColumnParent, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ColumnPosition, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ColumnRank, Rule: organisation.RuleMissingColumn},
+			{Row: 1, Column: organisation.ColumnEmployment, Rule: organisation.RuleMissingColumn},
 		}},
 		"too many bytes": {file(top) + strings.Repeat("\n", organisation.MaxBytes),
 			[]problem{{Rule: organisation.RuleBytes, Limit: organisation.MaxBytes}}},
@@ -53,16 +53,16 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 			[]problem{{Row: organisation.MaxRows + 2, Rule: organisation.RuleRows, Limit: organisation.MaxRows}}},
 		"too many people": {many(organisation.MaxPeople+2,
 			func(i int) string { return fmt.Sprintf("%d,Ann,,A,,,,,,,employee,,", i) }),
-			[]problem{{Row: organisation.MaxPeople + 2, Column: organisation.Number, Rule: organisation.RulePeople,
+			[]problem{{Row: organisation.MaxPeople + 2, Column: organisation.ColumnNumber, Rule: organisation.RulePeople,
 				Limit: organisation.MaxPeople}}},
 		"too many departments": {many(organisation.MaxDepartments+2,
 			func(i int) string { return fmt.Sprintf(",,,%d,,,,,,,,,", i) }),
-			[]problem{{Row: organisation.MaxDepartments + 2, Column: organisation.DepartmentCode,
+			[]problem{{Row: organisation.MaxDepartments + 2, Column: organisation.ColumnDepartment,
 				Rule:  organisation.RuleDepartments,
 				Limit: organisation.MaxDepartments}}},
 		"too many departments above each other": {many(51,
 			func(i int) string { return fmt.Sprintf(",,,%d,,%d,,,,,,,", i, i+1) }) +
-			",,,51,,,,,,,,,\n", []problem{{Row: 2, Column: organisation.ParentCode, Rule: organisation.RuleDepth, Limit: 50,
+			",,,51,,,,,,,,,\n", []problem{{Row: 2, Column: organisation.ColumnParent, Rule: organisation.RuleDepth, Limit: 50,
 			Value: "0"}}},
 	} {
 		t.Run(name, func(t *testing.T) { expect.Same(t, c.want, problemsOf(t, c.file).Listed) })
@@ -101,7 +101,7 @@ func TestRowsAreCountedAsASpreadsheetDoes(t *testing.T) {
 	got := problemsOf(t, "\ufeff"+strings.ReplaceAll(file("", `1,Ann,"a@x.example`,
 		`b@x.example",A,,,boss,1,,,employee,,`, "", ",,,,",
 		"2,Bob,,A,,,,,,,nobody,,"), "\n", "\r\n"))
-	expect.Same(t, []organisation.Problem{{Row: 6, Column: organisation.Employment, Rule: organisation.RuleKind,
+	expect.Same(t, []organisation.Problem{{Row: 6, Column: organisation.ColumnEmployment, Rule: organisation.RuleKind,
 		Value: "nobody"}}, got.Listed)
 }
 
@@ -167,15 +167,16 @@ func TestEachRuleHasWords(t *testing.T) {
 
 func TestAProblemSaysRowColumnAndLimit(t *testing.T) {
 	for want, p := range map[string]organisation.Problem{
-		"row 3: name: it is too long (limit 100): \"x\"": {Row: 3, Column: organisation.Name, Rule: organisation.RuleLength,
+		"row 3: name: it is too long (limit 100): \"x\"": {Row: 3, Column: organisation.ColumnName,
+			Rule:  organisation.RuleLength,
 			Limit: 100, Value: "x"},
 		"there are too many rows (limit 50000)": {Rule: organisation.RuleRows, Limit: organisation.MaxRows},
-		"row 4: post: the person has two main posts, see row 3, on 2026-04-01": {Row: 4, Column: organisation.MainPost,
+		"row 4: post: the person has two main posts, see row 3, on 2026-04-01": {Row: 4, Column: organisation.ColumnPost,
 			Rule: organisation.RuleTwoMains, Other: 3, On: day("2026-04-01")},
 	} {
 		expect.Is(t, p.Error(), want)
 	}
-	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.MainPost, Rule: organisation.RuleTwoMains,
+	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.ColumnPost, Rule: organisation.RuleTwoMains,
 		On: day("2026-04-01")}),
 		`{"row":4,"column":"post","what":"two_mains","on":"2026-04-01"}`)
 }
