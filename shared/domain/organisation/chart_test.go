@@ -88,6 +88,16 @@ func TestWhoHasLeft(t *testing.T) {
 	}
 }
 
+func TestANumberThatChangesItsNameIsTold(t *testing.T) {
+	o := read(t, file(top, "2,Bob,,A,,,,,,,employee,,2020-03-31", "2,Bob,,A,,,,,,1,employee,2020-04-01,2021-03-31",
+		"2,Rob,,A,,,,,,,employee,2022-04-01,2023-03-31", "2,Zoe,,A,,,,,,,employee,2023-04-01,", "3,Cem,,A,,,,,,,employee,,"))
+	expect.Same(t, []organisation.NameChange{
+		{Number: "2", Was: "Bob", Is: "Rob", On: day("2022-04-01")},
+		{Number: "2", Was: "Rob", Is: "Zoe", On: day("2023-04-01")},
+	}, o.NameChanges())
+	expect.Is(t, len(twelve(t).NameChanges()), 0)
+}
+
 func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
 	o := read(t, file(top, "2,Bob,,B,,A,chief,2,,,employee,,", "3,Cem,,B,,A,chief,2,,,contractor,,",
 		"4,Dora,,B,,A,chief,2,,,temporary,,",

@@ -45,7 +45,8 @@ type Reranked struct {
 	Is       int    `json:"is"`
 }
 
-// Compare returns what differs between two charts, people by number and departments by code.
+// Compare returns what differs between two charts, people by number and departments by code. Two versions may only
+// differ on later days: who shows all of it compares them on a day and on each that NextChange of either names.
 func Compare(was, is *Chart) (d Differences) {
 	for _, p := range is.People() {
 		if before, ok := was.Person(p.Number); !ok {

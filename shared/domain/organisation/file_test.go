@@ -37,6 +37,8 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		"what is wrong above a wrong quote": {file(",,,,", "2,,,,,,,,,,employee,,", `"`),
 			[]problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleRequired},
 				{Row: 4, Rule: organisation.RuleQuotes}}},
+		"somebody who may stand below a wrong quote": {file(top, "2,Bob,,A,,,,,,9,employee,,", `9,"`),
+			[]problem{{Row: 4, Rule: organisation.RuleQuotes}}},
 		"headers": {"employee_number,name,氏名,上司,\n", []problem{
 			{Row: 1, Rule: organisation.RuleUnknownColumn, Value: "上司"},
 			{Row: 1, Column: organisation.ColumnName, Rule: organisation.RuleTwice},

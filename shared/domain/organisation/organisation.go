@@ -134,3 +134,22 @@ func (o *Organisation) Presence(number string, day Date) Presence {
 	}
 	return Left
 }
+
+// NameChange is a number whose name differs from a day on. The person may have married, or the number was given to
+// another person, who would be taken for the first: no file tells these apart, so people have to look.
+type NameChange struct {
+	Number string `json:"number"`
+	Was    string `json:"was"`
+	Is     string `json:"is"`
+	On     Date   `json:"on"`
+}
+
+// NameChanges returns all numbers whose name differs, by number, then by day.
+func (o *Organisation) NameChanges() (all []NameChange) {
+	for i, p := range o.people {
+		if i > 0 && o.people[i-1].Number == p.Number && o.people[i-1].Name != p.Name {
+			all = append(all, NameChange{p.Number, o.people[i-1].Name, p.Name, p.From})
+		}
+	}
+	return all
+}
