@@ -116,41 +116,61 @@ func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
 	expect.Is(t, holders(organisation.Temporary), "4 in B")
 }
 
+// staffRanks are the ranks of positions in the shorthand of staff.
+var staffRanks = map[string]string{"chief": "3", "deputy": "4", "clerk": "9"}
+
+// staff is a company below a boss, 1 in A, in shorthand: number, department with the one above it, position or -, and
+// what is unusual.
+func staff(t *testing.T, people ...string) *organisation.Chart {
+	t.Helper()
+	rows := [][]string{strings.Split(top, ","), {"", "", "", "B", "", "A", "", "", "", "", "", "", ""}}
+	for _, p := range people {
+		words := strings.Fields(p)
+		code, parent, _ := strings.Cut(words[1], "<")
+		row := []string{words[0], "P" + words[0], "", code, "", parent, strings.Trim(words[2], "-"), staffRanks[words[2]],
+			"", "", "", "", ""}
+		kind := "employee"
+		for _, word := range words[3:] {
+			switch number, named := strings.CutPrefix(word, "below:"); {
+			case named:
+				row[9] = number
+			case word == "second":
+				row[8], kind = "concurrent", ""
+			case word == "gone":
+				row[12] = lastDay
+			default:
+				kind = word
+			}
+		}
+		row[10] = kind
+		rows = append(rows, row)
+	}
+	return read(t, written(rows)).Chart(day(firstDay))
+}
+
 func TestWhoLeadsADepartment(t *testing.T) {
 	for name, c := range map[string]struct {
-		rows []string
-		want string // who stands above 2
+		people string
+		want   string // who stands above 2
 	}{
-		"the highest rank of the department": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
-			"4,Dora,,B,,A,deputy,4,,,employee,,"}, "3 1"},
-		"not oneself": {[]string{"2,Bob,,B,,A,chief,3,,,employee,,",
-			"4,Dora,,B,,A,deputy,4,,,employee,,"}, "1"},
-		"no colleague of equal rank": {[]string{"2,Bob,,B,,A,clerk,9,,,employee,,", "0,Zoe,,B,,A,clerk,9,,,employee,,"},
-			"1"},
-		"an equal rank above": {[]string{"2,Bob,,C,,B,chief,3,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"},
-			"3 1"},
-		"nobody without rank": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,aide,,,,employee,,"}, "1"},
-		"the department above": {[]string{"2,Bob,,C,,B,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,"},
-			"3 1"},
-		"nobody of a lower rank above": {[]string{"2,Bob,,C,,B,chief,3,,,employee,,",
-			"3,Cem,,B,,A,deputy,4,,,employee,,"}, "1"},
-		"who leads by a second post": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,",
-			"3,,,B,,A,chief,3,concurrent,,,,"}, "3 1"},
-		"of two the one whose main it is": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,C,,A,,,,,employee,,",
-			"3,,,B,,A,chief,3,concurrent,,,,", "4,Dora,,B,,A,chief,3,,,employee,,"}, "4 1"},
-		"of two else the lower number": {[]string{"2,Bob,,B,,A,,,,,employee,,", "4,Dora,,B,,A,chief,3,,,employee,,",
-			"3,Cem,,B,,A,chief,3,,,employee,,"}, "3 1"},
-		"who is named comes first": {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
-			"4,Dora,,B,,A,,,,,employee,,"}, "4 3 1"},
-		"not who is named and has left": {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
-			"4,Dora,,B,,A,,,,,employee,,2020-01-01"}, "3 1"},
-		"contractors are passed over": {[]string{"2,Bob,,B,,A,,,,4,employee,,", "3,Cem,,B,,A,chief,3,,,employee,,",
-			"4,Dora,,B,,A,,,,,contractor,,"}, "3 1"},
-		"a head who is a contractor": {[]string{"2,Bob,,B,,A,,,,,employee,,", "3,Cem,,B,,A,chief,3,,,contractor,,"},
-			"1"},
+		"the highest rank of the department": {"2 B<A -, 3 B<A chief, 4 B<A deputy", "3 1"},
+		"not oneself":                        {"2 B<A chief, 4 B<A deputy", "1"},
+		"no colleague of equal rank":         {"2 B<A clerk, 0 B<A clerk", "1"},
+		"an equal rank above":                {"2 C<B chief, 3 B<A chief", "3 1"},
+		"nobody without rank":                {"2 B<A -, 3 B<A -", "1"},
+		"the department above":               {"2 C<B -, 3 B<A chief", "3 1"},
+		"nobody of a lower rank above":       {"2 C<B chief, 3 B<A deputy", "1"},
+		"who leads by a second post":         {"2 B<A -, 3 D<A -, 3 B<A chief second", "3 1"},
+		"not oneself by a second post":       {"2 C<B -, 2 B<A chief second, 3 B<A deputy", "1"},
+		"of two the one whose main it is":    {"2 B<A -, 3 D<A -, 3 B<A chief second, 4 B<A chief", "4 1"},
+		"of two else the lower number":       {"2 B<A -, 4 B<A chief, 3 B<A chief", "3 1"},
+		"who is named comes first":           {"2 B<A - below:4, 3 B<A chief, 4 B<A -", "4 3 1"},
+		"not who is named and has left":      {"2 B<A - below:4, 3 B<A chief, 4 B<A - gone", "3 1"},
+		"contractors are passed over":        {"2 B<A - below:4, 3 B<A chief, 4 B<A - contractor", "3 1"},
+		"a head who is a contractor":         {"2 B<A -, 3 B<A chief contractor", "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			chart := read(t, file(append([]string{top}, c.rows...)...)).Chart(day(firstDay))
+			chart := staff(t, strings.Split(c.people, ", ")...)
 			expect.Is(t, numbersOf(chart.ManagersAbove("2")), c.want)
 		})
 	}

@@ -115,7 +115,7 @@ func TestWhatIsWrongWithARankOrADayIsNamed(t *testing.T) {
 			[]problem{{Row: 3, Column: organisation.ColumnTo, Rule: organisation.RuleDate, Value: "3000-01-01"}}},
 		"days in the wrong order": {[]string{top, "2,Bob,,A,,,,,,,employee,2026-04-02,2026-04-01"},
 			[]problem{{Row: 3, Column: organisation.ColumnTo, Rule: organisation.RuleOrder, Value: "2026-04-01"}}},
-		"a cell without header": {[]string{top, "2,Bob,,A,,,,,,,employee,,,more"},
+		"a cell without header": {[]string{top, "2,Bob,,A,,,,,,9,employee,,,more"},
 			[]problem{{Row: 3, Rule: organisation.RuleExtraCell, Value: "more"}}},
 	})
 }
