@@ -103,6 +103,7 @@ func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
 		"4,Dora,,B,,A,chief,2,,,temporary,,",
 		"5,Eve,,A,,,,,,,employee,,", "5,Eve,,B,,A,chief,2,concurrent,,employee,,",
 		"6,Fay,,B,,A,chief,2,,,employee,2030-01-01,",
+		"0,Zoe,,A,,,,,,,employee,,", "0,,,B,,,chief,,concurrent,,,,",
 		"7,Gus,,B,,A,aide,,,,employee,,", "8,Hal,,C,,A,chief,2,,,employee,,"))
 	holders := func(of ...organisation.Kind) string {
 		var all []string
@@ -111,8 +112,8 @@ func TestHoldersOfAPositionAreEmployeesUnlessOthersAreAskedFor(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	expect.Is(t, holders(), "2 in B, 5 in A")
-	expect.Is(t, holders(organisation.Employee, organisation.Contractor), "2 in B, 3 in B, 5 in A")
+	expect.Is(t, holders(), "0 in A, 2 in B, 5 in A")
+	expect.Is(t, holders(organisation.Employee, organisation.Contractor), "0 in A, 2 in B, 3 in B, 5 in A")
 	expect.Is(t, holders(organisation.Temporary), "4 in B")
 }
 
@@ -211,5 +212,7 @@ func TestAChartOfRowsThatNoFileMakes(t *testing.T) {
 `)))(t).Chart(day(firstDay))
 	expect.Is(t, len(chart.Path("A")), 2)
 	expect.Is(t, len(chart.ManagersAbove("1")), 0)
+	_, ok := chart.Manager("1")
+	expect.That(t, !ok, "1 stands above themselves")
 	expect.Is(t, len(chart.ManagersAbove("2")), 0)
 }

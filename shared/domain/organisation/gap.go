@@ -57,9 +57,10 @@ func (c *Chart) heads(department string) (numbers []string) {
 	if !ok {
 		return nil
 	}
+	seen := map[string]bool{}
 	for _, p := range c.members[department] {
-		if c.rank(p) == c.rank(first) && !slices.Contains(numbers, p.Number) {
-			numbers = append(numbers, p.Number)
+		if c.rank(p) == c.rank(first) && !seen[p.Number] {
+			seen[p.Number], numbers = true, append(numbers, p.Number)
 		}
 	}
 	return numbers
@@ -68,7 +69,8 @@ func (c *Chart) heads(department string) (numbers []string) {
 // top reports whether a person may have nobody above them: who has the highest rank in a department without parent.
 func (c *Chart) top(number string) bool {
 	return slices.ContainsFunc(c.posts[number], func(p Post) bool {
-		return c.departments[p.Department].Parent == "" && slices.Contains(c.heads(p.Department), number)
+		first, ok := c.head(p.Department)
+		return ok && c.departments[p.Department].Parent == "" && c.rank(p) == c.rank(first)
 	})
 }
 

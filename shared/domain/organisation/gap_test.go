@@ -1,6 +1,7 @@
 package organisation_test
 
 import (
+	"fmt"
 	"testing"
 
 	"ringi/shared/domain/organisation"
@@ -51,7 +52,7 @@ func TestCyclesOfAChart(t *testing.T) {
 	chart := read(t, file(
 		"1,Ann,,B,,A,chief,2,,,employee,,", "1,,,C,,,chief,,concurrent,,,,",
 		"2,Bob,,D,,C,chief,2,,,employee,,", "2,,,A,,,chief,,concurrent,,,,",
-		"0,Zoe,,B,,A,,,,,employee,,",
+		"0,Zoe,,D,,C,,,,,employee,,",
 		"8,Hal,,E,,F,chief,2,,,employee,,", "8,,,G,,,chief,,concurrent,,,,",
 		"7,Gus,,H,,G,chief,2,,,employee,,", "7,,,F,,,chief,,concurrent,,,,",
 		"9,Ida,,I,,,boss,1,,,employee,,",
@@ -60,6 +61,20 @@ func TestCyclesOfAChart(t *testing.T) {
 		{Rule: organisation.GapCycle, Numbers: []string{"1", "2"}},
 		{Rule: organisation.GapCycle, Numbers: []string{"7", "8"}},
 	}, chart.Gaps())
+}
+
+// Of many with one rank the lowest number leads. Somebody with two such posts is one of them.
+func TestManyHeadsOfADepartment(t *testing.T) {
+	rows := []string{top, "50,Bob,,B,,A,chief,2,,,employee,,", "50,,,B,,,lead,2,concurrent,,,,"}
+	chart := read(t, file(append(rows, "60,Cem,,B,,A,,,,,employee,,")...)).Chart(day(firstDay))
+	expect.Is(t, len(chart.Gaps()), 0)
+	for i := 99; i > 60; i-- {
+		rows = append(rows, fmt.Sprintf("%d,Bob,,B,,A,chief,2,,,employee,,", i))
+	}
+	chart = read(t, file(append(rows, "60,Cem,,B,,A,,,,,employee,,")...)).Chart(day(firstDay))
+	gaps := chart.Gaps()
+	expect.Must(t, len(gaps) == 1 && len(gaps[0].Numbers) == 40 && gaps[0].Numbers[0] == "50", "%+v", gaps)
+	expect.Is(t, numbersOf(chart.ManagersAbove("60")), "50 1")
 }
 
 func TestTheCompanyOfTwelveHasNoGaps(t *testing.T) {

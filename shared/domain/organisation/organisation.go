@@ -63,9 +63,7 @@ func (o *Organisation) sort() {
 	})
 	o.days = nil
 	for _, p := range o.periods() {
-		if p.From > 0 {
-			o.days = append(o.days, p.From)
-		}
+		o.days = append(o.days, p.From) // 0 lies before each day that anybody asks for
 		if p.To > 0 {
 			o.days = append(o.days, p.end())
 		}

@@ -169,6 +169,15 @@ func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
 		"an unknown manager of several times": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-03-31",
 			"2,Rob,,A,,,,,,,employee,2026-04-01,", "2,,,A,,,aide,,concurrent,9,,,"},
 			[]problem{{Row: 5, Column: organisation.ColumnManager, Rule: organisation.RuleUnknown, Value: "9"}}},
+		"people above each other from a day on": {[]string{top, "2,Bob,,A,,,,,,3,employee,,",
+			"3,Cem,,A,,,,,,1,employee,,2026-03-31", "3,Cem,,A,,,,,,2,employee,2026-04-01,"},
+			[]problem{{Row: 5, Column: organisation.ColumnManager, Rule: organisation.RuleCycle, Value: "3",
+				On: day("2026-04-01")}}},
+		"two main posts, of which one lasts long": {[]string{top, "2,Bob,,A,,,,,,,employee,,",
+			"2,Bob,,A,,,aide,,,,employee,2026-04-01,2026-04-01", "2,Bob,,A,,,help,,,,employee,2026-05-01,"},
+			[]problem{{Row: 4, Column: organisation.ColumnPost, Rule: organisation.RuleTwoMains, Other: 3,
+				On: day("2026-04-01")},
+				{Row: 5, Column: organisation.ColumnPost, Rule: organisation.RuleTwoMains, Other: 3, On: day("2026-05-01")}}},
 		"an unknown parent": {[]string{top, "2,Bob,,B,,Z,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnParent, Rule: organisation.RuleUnknown, Value: "Z"}}},
 		"a parent that ends before": {[]string{top, ",,,C,,,,,,,,,2026-03-31", "2,Bob,,B,,C,,,,,employee,,"},
@@ -192,6 +201,24 @@ func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
 		"somebody above themselves": {[]string{top, "2,Bob,,A,,,,,,2,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnManager, Rule: organisation.RuleCycle, Value: "2"}}},
 	})
+}
+
+// A row that can't be read accuses no other row, and isn't taken for more than its number and its code.
+func TestARowThatCantBeReadAccusesNoOther(t *testing.T) {
+	unread := []problem{{Row: 4, Column: organisation.ColumnEmployment, Rule: organisation.RuleKind, Value: "nobody"}}
+	for name, rows := range map[string][2]string{
+		"a position's rank":           {"2,Bob,,A,,,aide,5,,,employee,,", "3,Cem,,A,,,aide,6,,,nobody,,"},
+		"a name that it may say":      {"2,,,A,,,,,,,employee,,", "2,Bob,,A,,,aide,,concurrent,,nobody,,"},
+		"a manager whom it describes": {"2,Bob,,A,,,,,,3,employee,,", "3,Cem,,A,,,,,,,nobody,,"},
+		"a main post that it may be":  {"2,Bob,,A,,,,,concurrent,,employee,,", "2,Bob,,A,,,aide,,,,nobody,,"},
+		"another name":                {"2,Bob,,A,,,,,,,employee,,", "2,Rob,,A,,,aide,,concurrent,,nobody,,"},
+		"a department that it may continue": {"2,Bob,,B,,C,,,,,employee,,2026-05-01",
+			"3,Cem,,C,,,,,,,nobody,,2026-03-31"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Same(t, unread, problemsOf(t, file(top, rows[0], rows[1])).Listed)
+		})
+	}
 }
 
 // What an ordinary file has is no problem.
