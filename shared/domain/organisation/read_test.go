@@ -164,6 +164,11 @@ func TestWhatRowsSayAgainstEachOtherIsNamed(t *testing.T) {
 		"the same post twice": {[]string{top, bob, "2,Bob,,A,,,,,concurrent,,employee,2026-04-01,"},
 			[]problem{{Row: 4, Column: organisation.ColumnPosition, Rule: organisation.RuleSamePost, Other: 3,
 				On: day("2026-04-01")}}},
+	})
+}
+
+func TestWhatRowsSayOfWhatStandsAboveIsNamed(t *testing.T) {
+	told(t, map[string]wrong{
 		"an unknown manager": {[]string{top, "2,Bob,,A,,,,,,9,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnManager, Rule: organisation.RuleUnknown, Value: "9"}}},
 		"an unknown manager of several times": {[]string{top, "2,Bob,,A,,,,,,,employee,,2026-03-31",
