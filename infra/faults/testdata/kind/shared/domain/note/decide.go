@@ -84,7 +84,7 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 		return aggregate.Change{}, err
 	}
 	return a.changed(by, "note.approved", now, func(n *Note, at time.Time) {
-		n.Gate, _ = n.Approved(by, hash, at) // a gate without a route needs one stamp
+		n.Gate = n.Gate.Approved(by, hash, at)
 		n.Status = aggregate.Approved
 	})
 }
