@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"strconv"
 	"strings"
 	"time"
 )
@@ -13,6 +14,7 @@ const (
 	CardPosting     CardState = "posting"
 	CardPosted      CardState = "posted"
 	CardUnreachable CardState = "unreachable"
+	CardUnsent      CardState = "unsent" // of a copy: no message is sent, the row only lists what its person owes
 )
 
 // Card is a Slack message that shows one row. A Change creates the card's row. Only the card updater writes it
@@ -38,13 +40,14 @@ type Card struct {
 	// its gate received none.
 	User   string `json:"user,omitempty"`
 	Others int    `json:"others,omitempty"`
+	Stage  int    `json:"stage,omitempty"` // of a gate under a rule: number of the stage at which the person is asked
 	// Set on the card that was drawn last, if all cards are up to date: the head's rev and redraws as loaded.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`
 }
 
 // Key returns a key made from the card's subject, such as CARD#task, CARD#prompt#0001 or CARD#execution. A copy's key
-// ends in @ and the person's id.
+// ends in @ and the person's id, and of a gate under a rule in the number of the stage: CARD#process#0001@U1/2.
 func (c *Card) Key() string {
 	key := "CARD#" + string(c.CardType)
 	if _, rest, versioned := strings.Cut(c.Subject, "#"); versioned {
@@ -52,6 +55,9 @@ func (c *Card) Key() string {
 	}
 	if c.User != "" {
 		key += "@" + c.User
+		if c.Stage > 0 {
+			key += "/" + strconv.Itoa(c.Stage)
+		}
 	}
 	return key
 }

@@ -1,6 +1,7 @@
 package conversation
 
 import (
+	"cmp"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -9,7 +10,7 @@ import (
 // ApproveRead stamps the action with this id for somebody who read the complete content with this hash. It returns
 // ErrMoved if the action's content has another hash, else what Approve returns.
 func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	if x := a.Action(id); x != nil && x.Payload.Hash() != hash {
+	if a.Action(id) != nil && a.AskedHash(id) != hash {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	return a.Approve(id, hash, by, p, now)
@@ -32,10 +33,11 @@ func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	return CardAction
 }
 
-// AskedHash returns the hash of the payload of the action with this id, or "" if there is no such action.
+// AskedHash returns the hash of what the action with this id asks: of its payload or, under a rule, what the stamps are
+// on. It is "" if there is no such action.
 func (a *Aggregate) AskedHash(id string) string {
 	if x := a.Action(id); x != nil {
-		return x.Payload.Hash()
+		return cmp.Or(x.Gate.Asked, x.Payload.Hash())
 	}
 	return ""
 }
@@ -135,7 +137,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		return append(all, aggregate.Offer{Act: ActClose})
 	}
 	of := func(act aggregate.Act) aggregate.Offer {
-		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: x.Payload.Hash()}
+		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: a.AskedHash(x.ActionID)}
 	}
 	if x.Status != ActionPending {
 		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled

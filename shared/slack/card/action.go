@@ -19,21 +19,28 @@ const (
 
 // action draws the card of an agent's action in any of its states.
 func (d conversationDrawing) action(x *conversation.Action) face {
-	w := d.texts
+	w, r := d.texts, d.routeOf(x)
 	title := fill(w.Header, "n", x.Number)
+	if line, colour := r.resting(); line != "" {
+		return d.shown(x, title, colour).with(divider(), contextLine(line))
+	}
 	switch {
+	case x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating:
+		return d.shown(x, title, yellow).with(divider(), d.looking(&x.Gate))
+	case x.Status == conversation.ActionPending && r.st.Refused != nil:
+		return d.shown(x, title, grey).with(divider(), contextLine(r.waiting()...))
 	case x.Status == conversation.ActionPending:
-		return d.pendingAction(x)
+		return d.pendingAction(x, r)
 	case x.Status == conversation.ActionApproved:
 		return d.shown(x, title+d.w.IsApproved, green).
-			with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
+			with(divider(), d.actions(d.cancel(x)), contextLine(append(r.passed(), d.approvedBy(x))...))
 	case x.Status == conversation.ActionExecuting:
 		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(x, w.Output)...)
 		if ran := x.RanLines(d.w.Locale); len(ran) > 0 {
 			f = f.with(section(cut(strings.Join(ran, "\n"), maxSection)))
 		}
 		return f.with(divider(), d.actions(d.cancel(x)),
-			contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
+			contextLine(append(r.passed(), d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt)))...))
 	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, fill(w.Done, "n", x.Number), green)
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -44,10 +51,17 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	return d.withdrawn(x, title)
 }
 
+// routeOf is drawing.route for an action.
+func (d conversationDrawing) routeOf(x *conversation.Action) routed {
+	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
+	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
+	return r
+}
+
 // pendingAction draws an action that waits for a decision.
-func (d conversationDrawing) pendingAction(x *conversation.Action) face {
+func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
-	value := x.ActionID + "/" + x.Payload.Hash()
+	value := x.ActionID + "/" + d.t.AskedHash(x.ActionID)
 	why := d.unapprovable(x)
 	buttons := []slack.BlockElement{button(w.Approve, ApproveAction, value, slack.StylePrimary)}
 	switch {
@@ -67,15 +81,24 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	}
 	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.
 		with(header(title)).with(about...).with(asked...)
-	lines := append(d.callNotes(x), w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...))
-	if by := x.Gate.Terms.DecideBy; by != nil {
-		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
-	}
-	f = f.with(divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...), d.actions(buttons...))
+	f = f.with(divider(), contextLine(append(d.callNotes(x), d.waits(x, r)...)...),
+		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
 	if why != "" {
 		return f
 	}
-	return f.with(contextLine(d.effect(x, b.cut)))
+	return f.with(contextLine(append([]string{d.effect(x, b.cut)}, d.hints()...)...))
+}
+
+// waits says who may decide about an action, by its route or else under the present settings, and until when.
+func (d conversationDrawing) waits(x *conversation.Action, r routed) []string {
+	if x.Gate.Ruled() {
+		return append(r.waiting(), r.uncopied()...)
+	}
+	lines := []string{d.w.surface().WhoDecides(d.settings, d.t.Conversation.Origin(), d.t.AskersOf(x)...)}
+	if by := x.Gate.Terms.DecideBy; by != nil {
+		lines = append(lines, fill(d.w.DecideBy, "when", when(*by)))
+	}
+	return append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)
 }
 
 // effect says what an approval does. What the card shows only in part, people read whole in its dialog.
@@ -280,7 +303,8 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	}
 	f = f.with(d.tail(x, w.Output)...)
 	f = d.files(x, f)
-	f = f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
+	ran := timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)
+	f = f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), ran)...))
 	f = f.with(d.check(x)...)
 	if x.Error == conversation.ReasonFilesLost && d.t.FilesLost() && d.t.Conversation.Status != conversation.Closed {
 		empty := button(w.BeginEmpty, BeginEmpty, d.t.Conversation.ID, slack.StyleDanger)
@@ -331,9 +355,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		if x.StartedAt != nil {
 			begun = fill(d.texts.Since, "when", when(*x.StartedAt))
 		}
-		return f.with(divider(), contextLine(d.approvedBy(x), begun, why))
+		return f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), begun, why)...))
 	}
-	return f.with(divider(), contextLine(why))
+	return f.with(divider(), contextLine(append(d.routeOf(x).passed(), why)...))
 }
 
 // late says what the result of an action was that came after its cancellation.

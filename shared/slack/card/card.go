@@ -53,6 +53,7 @@ func hasTable(m Message) bool {
 
 func (d drawing) render(c *aggregate.Card) Message {
 	var f face
+	d.copied(c, d.a.Copies)
 	switch c.CardType {
 	case task.CardPrompt, task.CardProcess, task.CardStep:
 		f = d.asks(c.CardType, c.Subject)
@@ -95,6 +96,10 @@ type drawing struct {
 	plain    bool   // without table blocks
 	foreign  bool   // the arguments are those of an MCP server's tool
 	asker    string // whose request a conversation's action is; empty: the task's requester's
+
+	names map[string]string // of people, by id, as far as they were looked up
+	copy  *aggregate.Card   // the copy that is drawn of a gate under a rule; nil: the card in the thread
+	hint  bool              // it is the first copy to its person
 }
 
 type face struct {
@@ -124,6 +129,7 @@ func (d drawing) actions(buttons ...slack.BlockElement) slack.Block {
 	return slack.NewActionBlock(d.taskID(), buttons...)
 }
 
-func (d drawing) version(n int) slack.Block {
-	return contextLine(fill(d.w.TaskVersion, "task", or(code(d.taskID(), maxID), "?"), "version", n))
+func (d drawing) version(n int, more ...string) slack.Block {
+	of := fill(d.w.TaskVersion, "task", or(code(d.taskID(), maxID), "?"), "version", n)
+	return contextLine(append([]string{of}, more...)...)
 }

@@ -23,8 +23,8 @@ type Conversation struct {
 	Console string                  // the console's address; empty: no links
 }
 
-// The action_ids of the buttons on the cards of actions and conversations. block_id is the conversation's id. An
-// action's value is its id, a slash, and the hash of the payload that people approve.
+// The action_ids of the buttons on the cards of actions and conversations. block_id is blockID of the conversation's id. An
+// action's value is its id, a slash, and the hash of what people approve.
 const (
 	ApproveAction      = "approve_action"
 	RejectAction       = "reject_action"
@@ -46,6 +46,7 @@ const TailLines = 10
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
 	d := drawingOf(t, s, locale, now)
+	d.copied(c, t.Copies)
 	switch c.CardType {
 	case conversation.CardAction:
 		if x := aggregate.Find(t.Actions, c.Subject); x != nil {

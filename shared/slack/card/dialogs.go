@@ -58,7 +58,7 @@ func (d taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReques
 }
 
 func (taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	return RejectionModal(Rejection{r.Type, r.ID, r.TaskID, ""}, locale)
+	return RejectionModal(Rejection{r.Type, r.ID, r.TaskID, "", r.Stage}, locale)
 }
 
 func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {

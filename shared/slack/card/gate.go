@@ -16,9 +16,12 @@ type version struct {
 	status  aggregate.GateStatus // empty if the row is missing
 	verdict aggregate.Verdict
 	terms   aggregate.Terms
+	gate    aggregate.Gate
 	words   gateWords
 	body    body
-	next    *aggregate.GateStatus // of the version that follows
+	made    bool // there is content
+	rounds
+	next *aggregate.GateStatus // of the version that follows
 
 	note     []slack.Block // how the version was made
 	takes    bool          // the best draft so far of its contest can be taken
@@ -34,7 +37,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		if !meant(key, id) {
 			return false
 		}
-		v.key, v.id, v.version, v.status, v.verdict, v.terms, ok = key, id, n, g.Status, g.Verdict, g.Terms, true
+		v.key, v.id, v.version, v.status, v.verdict, v.terms, v.gate, ok = key, id, n, g.Status, g.Verdict, g.Terms, g, true
 		return true
 	}
 	switch kind {
@@ -45,6 +48,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				continue
 			}
 			v.body, v.note, v.others, v.last = d.prose(p.Content, most), d.contested(p), len(p.Others()), d.a.Last(p)
+			v.made = p.Content != ""
 			if p.Contest != nil && !p.Contest.Over() {
 				v.words.Generating, v.takes = d.competing(p.Contest), p.Contest.TakenAt == nil
 			}
@@ -60,6 +64,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				continue
 			}
 			v.body, v.last = d.processBody(p.Steps, p.Remarks, most), d.a.Last(p)
+			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			if i+1 < len(d.a.Processes) {
 				v.next = &d.a.Processes[i+1].Status
 			}
@@ -68,7 +73,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		v.words = d.w.Step
 		for _, g := range d.a.Gates {
 			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
-				v.body = d.gateBody(g, most)
+				v.body, v.made = d.gateBody(g, most), true
 			}
 		}
 	}
@@ -88,6 +93,10 @@ func (d drawing) asks(kind aggregate.CardType, key string) face {
 func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil
 	v.body = v.body.bounded()
+	r := d.routeOf(&v)
+	if line, colour := r.resting(); line != "" {
+		return d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line), d.version(v.version))
+	}
 	switch v.status {
 	case aggregate.PendingApproval:
 		switch {
@@ -95,10 +104,10 @@ func (d drawing) gate(v version) face {
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
 			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()), "").with(d.version(v.version))
-		case !v.terms.ApprovalRequired:
+		case !v.terms.ApprovalRequired && !v.gate.Ruled():
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
 		}
-		return d.pending(v)
+		return d.pending(v, r)
 	case aggregate.Approved:
 		by := fill(w.ApprovedBy, "who", w.mention(v.verdict.ApprovedBy), "when", whenSet(v.verdict.ApprovedAt))
 		if v.verdict.ApprovedBy == "" {
@@ -108,7 +117,7 @@ func (d drawing) gate(v version) face {
 		if e := d.a.Head.Ended; e != nil && e.As == task.TaskCancelled {
 			title, colour = w.IsApprovedCancelled, grey
 		}
-		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(by))
+		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(append(r.passed(), by)...))
 		return d.withEnd(f, v.kind, v.key)
 	case aggregate.Rejected:
 		return d.rejected(v)
@@ -120,6 +129,8 @@ func (d drawing) gate(v version) face {
 	switch {
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
+	case v.made && v.terms.Rule != nil && d.a.Head.Parked == nil:
+		return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate), d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		return d.parked(d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)), "").with(d.version(v.version))
 	}
@@ -136,8 +147,12 @@ func (d drawing) titled(v version, colour, ending string) face {
 	return face{title, colour, nil}.with(header(title)).with(v.note...)
 }
 
-func (d drawing) pending(v version) face {
+// pending draws a gate that waits for people, with buttons unless this release can't read its route.
+func (d drawing) pending(v version, r routed) face {
 	w := d.w
+	if r.st.Refused != nil {
+		return d.titled(v, grey, "").with(v.body.blocks...).with(divider(), contextLine(r.waiting()...), d.version(v.version))
+	}
 	first := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)
 	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
@@ -148,10 +163,10 @@ func (d drawing) pending(v version) face {
 	}
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(
 		divider(),
-		d.waits(v.terms, v.key),
-		d.actions(append([]slack.BlockElement{first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)},
-			d.otherDrafts(v)...)...),
-		d.version(v.version),
+		d.waits(v, r),
+		slack.NewActionBlock(blockID(d.a.Head.TaskID, r.st.Present), append([]slack.BlockElement{first,
+			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, d.otherDrafts(v)...)...),
+		d.version(v.version, d.hints()...),
 	)
 	f.text = v.words.Review
 	return f
@@ -167,7 +182,8 @@ func (d drawing) otherDrafts(v version) []slack.BlockElement {
 
 // closed draws a gate that ended without a decision. It keeps the content and says how the task ended.
 func (d drawing) closed(v version, ending string) face {
-	return d.titled(v, grey, ending).with(v.body.blocks...).with(divider(), contextLine(d.ended()))
+	return d.titled(v, grey, ending).with(v.body.blocks...).with(divider(),
+		contextLine(append(d.routeOf(&v).passed(), d.ended())...))
 }
 
 // rejected says who rejected the version, why, and what happens next.
@@ -176,7 +192,8 @@ func (d drawing) rejected(v version) face {
 	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy),
 		"reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
 	draw := func(ending string, lines ...string) face {
-		return d.titled(v, red, ending).with(v.body.blocks...).with(divider(), contextLine(append([]string{by}, lines...)...))
+		return d.titled(v, red, ending).with(v.body.blocks...).
+			with(divider(), contextLine(append(append(d.routeOf(&v).passed(), by), lines...)...))
 	}
 	switch {
 	case v.replaced != "":
@@ -203,13 +220,17 @@ func (d drawing) rejected(v version) face {
 	return draw(w.IsRegenerating, fill(w.NextGenerating, "version", v.version+1))
 }
 
-// waits says who may decide under the present settings, and until when.
-func (d drawing) waits(t aggregate.Terms, key string) slack.Block {
-	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin(), d.a.Askers()...)}
-	if t.DecideBy != nil {
-		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
+// waits says who may decide, by the route or else under the present settings, and until when.
+func (d drawing) waits(v version, r routed) slack.Block {
+	copies := d.uncopied(d.a.CopiesOf(v.key))
+	if v.gate.Ruled() {
+		return contextLine(append(r.waiting(), r.uncopied()...)...)
 	}
-	return contextLine(append(lines, d.uncopied(d.a.CopiesOf(key))...)...)
+	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin(), d.a.Askers()...)}
+	if v.terms.DecideBy != nil {
+		lines = append(lines, fill(d.w.DecideBy, "when", when(*v.terms.DecideBy)))
+	}
+	return contextLine(append(lines, copies...)...)
 }
 
 // uncopied says how many further approvers got no copy of the card.

@@ -29,18 +29,23 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 		return blocks
 	}
 	d := drawingOf(Conversation{Aggregate: &a}, s, s.Locale, now)
-	if d.body(waits, maxPages).bounded().cut {
-		return append(blocks, d.inShort(waits).blocks...)
+	switch r := d.routeOf(waits); {
+	case r.st.Refused != nil:
+		return append(blocks, contextLine(r.waiting()...))
+	case d.body(waits, maxPages).bounded().cut:
+		return append(blocks, d.inShort(waits, r).blocks...)
+	default:
+		return append(blocks, d.pendingAction(waits, r).blocks...)
 	}
-	return append(blocks, d.pendingAction(waits).blocks...)
 }
 
 // inShort shows a waiting action without its payload, and so without a button to approve it.
-func (d conversationDrawing) inShort(x *conversation.Action) face {
+func (d conversationDrawing) inShort(x *conversation.Action, r routed) face {
 	review := button(d.w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
-	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+x.Payload.Hash(), slack.StyleDanger)
+	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+d.t.AskedHash(x.ActionID), slack.StyleDanger)
 	return face{}.with(section("*"+fill(d.texts.Asks, "n", x.Number)+"*\n"+d.about(x)),
-		d.actions(review, reject, button(d.texts.Cancel, CancelAction, x.ActionID, "")))
+		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), review, reject,
+			button(d.texts.Cancel, CancelAction, x.ActionID, "")))
 }
 
 // conversationsOf lists a person's open conversations.

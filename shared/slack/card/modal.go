@@ -54,7 +54,8 @@ type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
-	Hash   string             `json:"hash"` // of the shown content; empty for a task
+	Hash   string             `json:"hash"`  // of the shown content; empty for a task
+	Stage  int                `json:"stage"` // which the person saw, of a gate under a rule
 }
 
 // RejectionModal asks why a person rejects a prompt, a process or a step. For a step it says that the rejection ends
@@ -68,6 +69,9 @@ func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s`, metadata(r.Type), metadata(ident(r.ID)), metadata(ident(r.TaskID)))
 	if r.Hash != "" {
 		about += fmt.Sprintf(`, "hash": %s`, metadata(r.Hash))
+	}
+	if r.Stage > 0 {
+		about += fmt.Sprintf(`, "stage": %d`, r.Stage)
 	}
 	return modal(RejectionCallback, w.ModalTitle, submit, w.ModalClose, about+"}",
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
@@ -102,12 +106,13 @@ type ConversationForm struct {
 	Session string `json:"session"`
 	ID      string `json:"id"`
 	Hash    string `json:"hash"`
+	Stage   int    `json:"stage,omitempty"` // which the person saw, of an action under a rule
 }
 
 // Rejection asks why the person rejects the action whose hash is in r.
 func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf.In(locale)
-	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash)})
+	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
 	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf.In(locale).ModalClose, about,
 		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason))
 }

@@ -27,6 +27,7 @@ type Review struct {
 	TaskID string             `json:"task_id"`
 	Page   int                `json:"page"` // from 0
 	Hash   string             `json:"hash"`
+	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 	// ReadOnly leaves the button out, for people who may not approve.
 	ReadOnly bool `json:"read_only,omitempty"`
 }
@@ -61,7 +62,7 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	d := drawingOf(t, s, s.Locale, time.Time{}) // the dialog is in its reader's language
 	whole := d.body(x, everything)
 	whole.cut = whole.cut || d.unapprovable(x) != ""
-	r.Hash = x.Payload.Hash()
+	r.Hash = t.AskedHash(x.ActionID)
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, open, ActionReviewCallback), true
 }
@@ -75,7 +76,7 @@ func (d drawing) reviewed(title string, whole body, r Review, open bool, callbac
 	blocks := append([]slack.Block{header(title)}, all[r.Page]...)
 	blocks = append(blocks, divider(), contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
 	if turns := d.turns(r.Page, last); len(turns) > 0 {
-		blocks = append(blocks, slack.NewActionBlock(r.TaskID, turns...))
+		blocks = append(blocks, slack.NewActionBlock(blockID(r.TaskID, r.Stage), turns...))
 	}
 	submit := ""
 	switch {

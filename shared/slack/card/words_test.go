@@ -39,6 +39,7 @@ func TestEachLanguageHasAllTexts(t *testing.T) {
 	languagetest.Whole[words](t, files, "texts/cards")
 	languagetest.Whole[conversationWords](t, files, "texts/conversations")
 	languagetest.Whole[askWords](t, files, "texts/asks")
+	languagetest.Whole[routeWords](t, files, "texts/routes")
 	languagetest.Whole[endTexts](t, files, "texts/ends")
 }
 

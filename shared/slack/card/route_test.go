@@ -1,0 +1,272 @@
+package card_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
+)
+
+// The people of the routes below.
+const (
+	suzuki = "U0SUZUKI"
+	tanaka = "U0TANAKA"
+	takada = "U0TAKADA"
+	mori   = "U0MORI"
+	yamada = "U0YAMADA"
+)
+
+// desk is a stage that needs this many stamps of these people.
+func desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user})
+	}
+	return s
+}
+
+// threeStages are those of the circulation texts.
+func threeStages() []circulation.Stage {
+	return []circulation.Stage{desk("課長", 1, suzuki), desk("経理", 2, tanaka, takada, mori), desk("部長", 1, yamada)}
+}
+
+// routed puts a gate that waits under a rule.
+func routed(g *aggregate.Gate, asked time.Time, stages ...circulation.Stage) {
+	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上の外部書き込み", Revision: 3}
+	g.Terms.ApprovalHours = 72
+	g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+	g.Askers, g.Asked, g.AskedAt = []circulation.Person{{User: requester.ID}}, "hash", &asked
+}
+
+// onRoute is a process that waits under a rule.
+func onRoute(s *scenario, stages ...circulation.Stage) *scenario {
+	p := planned(s, fiveSteps(), defaults)
+	routed(&p.Process().Gate, p.now, stages...)
+	return p
+}
+
+// act adds an act on the process, half an hour after the last one.
+func (s *scenario) act(kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act)) *scenario {
+	s.Helper()
+	s.now = s.now.Add(30 * time.Minute)
+	g := &s.Process().Gate
+	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
+		Principal: circulation.Person{User: hand}, At: s.now, Stage: stage, Hash: g.Asked, Surface: "slack"}
+	if act.Ends() || kind == circulation.Stand {
+		act.Text = "見積書の宛名が違います"
+	}
+	for _, change := range more {
+		change(&act)
+	}
+	*g = expect.Value(g.Acted(act))(s)
+	switch {
+	case g.ApprovedAt != nil:
+		g.Status = aggregate.Approved
+	case g.RejectedAt != nil:
+		g.Status = aggregate.Rejected
+	}
+	return s
+}
+
+func (s *scenario) stamps(stage int, hands ...string) *scenario {
+	for _, hand := range hands {
+		s.act(circulation.Stamp, stage, hand)
+	}
+	return s
+}
+
+// standingFor has the hand stand in for somebody.
+func standingFor(principal string) func(*circulation.Act) {
+	return func(act *circulation.Act) {
+		act.Principal.User = principal
+		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + principal + "#2026-04-01", Rev: 1}
+	}
+}
+
+// sentBack brings a process that was sent back by the last stage to its second version, which waits.
+func sentBack(s *scenario) *scenario {
+	s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
+	g := s.Process().Gate
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
+	s.Processes[0].Gate = g
+	routed(&s.Process().Gate, s.now, threeStages()...)
+	return s
+}
+
+// routeStates are the screens L1 to L7 of cards of gates under a rule.
+var routeStates = []state{
+	{"route_looked_up", processCard, func(s *scenario) *scenario {
+		p := onRoute(s, threeStages()...)
+		g := &p.Process().Gate
+		*g = aggregate.Gate{Status: aggregate.Generating, Terms: g.Terms}
+		return p
+	}},
+	{"route_first_stage", processCard, func(s *scenario) *scenario { return onRoute(s, threeStages()...) }},
+	{"route_middle", processCard, func(s *scenario) *scenario {
+		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka)
+	}},
+	{"route_stand_in", processCard, func(s *scenario) *scenario {
+		left := desk("室長", 1)
+		left.LeftOut = "nobody"
+		s = onRoute(s, desk("課長", 1, suzuki), left, desk("次長", 1, takada), desk("部長", 1, yamada))
+		return s.act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).stamps(3, takada)
+	}},
+	{"route_sent_back", processCard, func(s *scenario) *scenario {
+		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).act(circulation.SendBack, 3, yamada)
+	}},
+	{"route_denied", processCard, func(s *scenario) *scenario {
+		return onRoute(s, threeStages()...).stamps(1, suzuki).act(circulation.Deny, 2, mori)
+	}},
+	{"route_second_round", "CARD#process#0002", sentBack},
+	{"route_settled", processCard, func(s *scenario) *scenario {
+		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).stamps(3, yamada)
+	}},
+	{"route_stuck", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, mori)
+		s.Copies = append(s.Copies, &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: yamada,
+			Stage: 3, State: aggregate.CardUnreachable, Refusal: "user_not_found"})
+		return s
+	}},
+	{"route_successor", processCard, func(s *scenario) *scenario {
+		return onRoute(s, threeStages()...).stamps(1, suzuki).act(circulation.Stand, 3, "U0ADMIN",
+			func(act *circulation.Act) {
+				act.For, act.To = &circulation.Person{User: yamada}, &circulation.Person{User: "U0HAYASHI"}
+				act.Text = "<!channel> *山田* さんは退職しました"
+			})
+	}},
+	{"route_channel", processCard, func(s *scenario) *scenario {
+		return onRoute(s, desk("課長", 1, suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}).
+			stamps(1, suzuki)
+	}},
+	{"route_unknown", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...)
+		s.Process().Gate.Route.Form = circulation.Form + 1
+		return s
+	}},
+	{"route_expired", processCard, func(s *scenario) *scenario {
+		return onRoute(s, threeStages()...).stamps(1, suzuki).expire()
+	}},
+	{"route_of_step", stepCard, func(s *scenario) *scenario {
+		s = gated(s, arguments)
+		routed(&s.Gates[0].Gate, s.now, desk("部長", 1, yamada))
+		return s
+	}},
+}
+
+func TestEveryStateOfARouteLooksAsItDid(t *testing.T) {
+	for _, locale := range language.All {
+		for _, s := range routeStates {
+			t.Run(locale+"/"+s.name, func(t *testing.T) {
+				scenario := s.scenario(t)
+				m := render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)
+				err := cardtest.Check(m)
+				expect.That(t, err == nil, "%v", err)
+				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
+			})
+		}
+	}
+}
+
+// copyOf is the copy of the process to a person at a stage.
+func (s *scenario) copyOf(user string, stage int) *aggregate.Card {
+	return &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: user, Stage: stage, CreatedAt: s.now}
+}
+
+func copied(s *scenario, c *aggregate.Card, locale string) card.Message {
+	set := tenancy.DefaultSettings()
+	set.Locale = locale
+	return card.Copy(s.Aggregate, c, set, "https://x.slack.com/archives/C0HR/p1", s.now)
+}
+
+func TestCopiesOfARouteLookAsTheyDid(t *testing.T) {
+	for _, locale := range language.All {
+		s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+		show := func(name string, c *aggregate.Card) {
+			m := copied(s, c, locale)
+			expect.NoError(t, cardtest.Check(m))
+			golden(t, filepath.Join("testdata", "golden", locale, "route_copy_"+name+".json"), m)
+		}
+		c := s.copyOf(tanaka, 2)
+		show("asks", c)
+		s.stamps(2, tanaka)
+		show("stamped", c)
+		show("passed_by", s.copyOf("U0OTHER", 1))
+		s.stamps(2, mori).stamps(3, yamada)
+		show("settled", s.copyOf(yamada, 3))
+	}
+}
+
+// A copy changes when what its person owes changes, and not with what others stamp.
+func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
+	s := onRoute(received(t), threeStages()...)
+	asks := func(m card.Message) bool { return offers(m, "approve_process") && offers(m, "reject_process") }
+	copies := map[string]*aggregate.Card{"suzuki": s.copyOf(suzuki, 1), "tanaka": s.copyOf(tanaka, 2),
+		"takada": s.copyOf(takada, 2), "mori": s.copyOf(mori, 2), "yamada": s.copyOf(yamada, 3)}
+	was := map[string]card.Message{}
+	changed := func(what string, want ...string) {
+		t.Helper()
+		for name, c := range copies {
+			m := copied(s, c, "ja")
+			expect.That(t, (card.Hash(m) != card.Hash(was[name])) == slices.Contains(want, name), "%s: the copy of %s", what, name)
+			owes := card.Owes(&s.Process().Gate, circulation.Walk(s.Process().Circulating()), c)
+			expect.That(t, asks(m) == (owes && s.Process().Status == aggregate.PendingApproval), "%s: buttons of %s", what, name)
+			was[name] = m
+		}
+	}
+	changed("opened", "suzuki", "tanaka", "takada", "mori", "yamada")
+	s.stamps(1, suzuki)
+	changed("the first stage stamped", "suzuki", "tanaka", "takada", "mori")
+	s.act(circulation.TakeBack, 1, suzuki)
+	changed("taken back", "suzuki", "tanaka", "takada", "mori")
+	s.stamps(1, suzuki)
+	changed("stamped again", "suzuki", "tanaka", "takada", "mori")
+	s.stamps(2, tanaka)
+	changed("one of two stamped", "tanaka")
+	s.stamps(2, mori)
+	changed("two of two stamped", "takada", "mori", "yamada")
+	s.stamps(3, yamada)
+	changed("settled", "yamada")
+}
+
+// Buttons say which stage their person saw, on a card, a copy and a form; those of a gate without a rule don't.
+func TestButtonsNameTheirStage(t *testing.T) {
+	s := onRoute(received(t), threeStages()...)
+	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), s.Head.TaskID+"/1", "first stage")
+	s.stamps(1, suzuki)
+	expect.Is(t, blockOf(render(s.Aggregate, s.card(processCard), "ja", s.now)), s.Head.TaskID+"/2", "second stage")
+	expect.Is(t, blockOf(copied(s, s.copyOf(mori, 2), "ja")), s.Head.TaskID+"/2", "copy")
+	plain := planned(t, fiveSteps(), defaults)
+	expect.Is(t, blockOf(render(plain.Aggregate, plain.card(processCard), "ja", plain.now)), plain.Head.TaskID, "without a rule")
+	for block, want := range map[string]string{
+		"01T": "01T 0 true", "01T/1": "01T 1 true", "01T/12": "01T 12 true", "01T/": "01T 0 false", "01T/0": "01T 0 false",
+		"01T/01": "01T 1 false", "01T/-1": "01T -1 false", "01T/+1": "01T 1 false", "01T/1/2": "01T 0 false", "01T/x": "01T 0 false",
+	} {
+		id, stage, ok := card.Subject(block)
+		expect.Is(t, fmt.Sprint(id, " ", stage, " ", ok), want, "%s", block)
+	}
+	view := card.RejectionModal(card.Rejection{Type: task.CardProcess, ID: "01P", TaskID: "01T", Stage: 2}, "ja")
+	expect.Is(t, view.PrivateMetadata, `{"type": "process", "id": "01P", "task_id": "01T", "stage": 2}`, "form")
+}
+
+// blockOf returns the block_id of a message's buttons.
+func blockOf(m card.Message) (id string) {
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		if a, ok := b.(*slack.ActionBlock); ok {
+			id = a.BlockID
+		}
+	}
+	return id
+}

@@ -1,0 +1,164 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
+)
+
+// Names that others chose: long, escaped, and made to look like Ringi's own.
+var hostileNames = []string{
+	"課長", strings.Repeat("長", 300), strings.Repeat("&", 300), "✅ 部長 <@U0REQUESTER> → ✅", "<!channel>", "*a*\n> b", "",
+	strings.Repeat("👨\u200d👩\u200d👧", 40), "👉 いま: だれもいません", "\u202e逆",
+}
+
+// anyRoute draws a route of up to five stages of up to 50 people.
+func anyRoute(t *rapid.T) (stages []circulation.Stage) {
+	n := 0
+	for i := range rapid.IntRange(1, 5).Draw(t, "stages") {
+		s := circulation.Stage{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Mode: circulation.ModePeople}
+		if i > 0 && rapid.IntRange(0, 4).Draw(t, "left") == 0 {
+			s.LeftOut = rapid.SampledFrom(append(hostileNames, "nobody")).Draw(t, "why") + "."
+		} else if i > 0 && rapid.IntRange(0, 5).Draw(t, "channel") == 0 {
+			s.Mode, s.Need = circulation.ModeChannel, 1
+		} else {
+			for range rapid.IntRange(1, 50).Draw(t, "people") {
+				n++
+				s.People = append(s.People, circulation.Person{User: fmt.Sprintf("U0%09d", n)})
+			}
+			s.Need = rapid.IntRange(1, min(len(s.People), 20)).Draw(t, "need")
+		}
+		stages = append(stages, s)
+	}
+	return stages
+}
+
+// walked adds acts to a gate until it draws that nobody acts any more.
+func walked(t *rapid.T, s *scenario) {
+	g := &s.Process().Gate
+	for range rapid.IntRange(0, 60).Draw(t, "acts") {
+		st := circulation.Walk(g.Circulating())
+		asked := st.Asked()
+		if asked == nil {
+			break
+		}
+		hand := circulation.Person{User: "U0ANYBODY"}
+		if owes := st.Owes(&circulation.Gate{Route: g.Route}); len(owes) > 0 {
+			hand = owes[0]
+		}
+		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: st.Present,
+			At: s.now.Add(time.Minute), Hash: g.Asked, Surface: "slack"}
+		switch rapid.IntRange(0, 9).Draw(t, "act") {
+		case 0:
+			act.Kind, act.Text = circulation.SendBack, strings.Repeat("&", 1000)
+		case 1, 2, 3:
+			if asked.Mode == circulation.ModePeople {
+				act.Hand = circulation.Person{User: fmt.Sprintf("U1%09d", len(g.Acts))}
+				act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + hand.User + "#x", Rev: 1}
+			}
+		case 4:
+			if asked.Mode == circulation.ModePeople {
+				admin := circulation.Person{User: "U0ADMIN"}
+				act.Kind, act.Hand, act.Principal, act.Text = circulation.Stand, admin, admin, strings.Repeat("&<>", 300)
+				act.For, act.To = &hand, &circulation.Person{User: fmt.Sprintf("U2%09d", len(g.Acts))}
+			}
+		}
+		if asked.Mode == circulation.ModeChannel {
+			act.Found.Channel = "C0HR"
+		}
+		s.now = s.now.Add(time.Minute)
+		if next, err := g.Acted(act); err == nil {
+			*g = next
+		}
+	}
+	switch {
+	case g.ApprovedAt != nil:
+		g.Status = aggregate.Approved
+	case g.RejectedAt != nil:
+		g.Status = aggregate.Rejected
+	}
+}
+
+// The path of any route stays within the room that cards reserve for it, names every stage that is not settled, and
+// leaves a card that is full whole, with its buttons, for those who are asked in its thread and in their copies.
+func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
+	steps := manySteps(30, 60)
+	remarks := func(n int) string { return strings.Repeat("方針", n) }
+	most := sort.Search(20_000, func(n int) bool { return !card.StepsFit(steps, remarks(n+1)) })
+	base := planned(t, fiveSteps(), defaults)
+	rapid.Check(t, func(rt *rapid.T) {
+		s, p := *base, *base.Process()
+		a := *base.Aggregate
+		p.Steps, p.Remarks = steps, remarks(most)
+		s.Aggregate, s.TB = &a, t
+		a.Processes = []*task.Process{&p}
+		routed(&p.Gate, s.now, anyRoute(rt)...)
+		p.Gate.Terms.Rule.Name = rapid.SampledFrom(hostileNames).Draw(rt, "rule")
+		walked(rt, &s)
+		st := circulation.Walk(p.Circulating())
+		for _, locale := range language.All {
+			m := render(s.Aggregate, s.card(processCard), locale, s.now)
+			expect.NoError(rt, cardtest.Check(m))
+			if st.Refused == nil && p.Status == aggregate.PendingApproval {
+				expect.That(rt, offers(m, "approve_process"), "it can't be approved")
+			}
+			path := pathOf(rt, m, st.Refused != nil)
+			for _, mark := range []string{"👉", "✅ 部長 <@U0REQUESTER>", "<!channel>"} {
+				expect.That(rt, !strings.Contains(path, mark), "%q is in the path: %s", mark, path)
+			}
+			for i := range st.Stages {
+				if x := &st.Stages[i]; x.Name == "課長" && x.Owed > 0 {
+					expect.That(rt, strings.Contains(path, "課長"), "a stage is missing: %s", path)
+				}
+			}
+			for _, who := range st.Owes(&circulation.Gate{Route: p.Gate.Route}) {
+				c := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: who.User, Stage: st.Present}
+				expect.That(rt, offers(copied(&s, c, locale), "approve_process"), "the copy can't be approved")
+			}
+		}
+	})
+}
+
+// pathOf returns a card's path. It checks the bounds of its lines: 700 characters each, and 1,400 of all but the seed's.
+func pathOf(t *rapid.T, m card.Message, refused bool) string {
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		c, is := b.(*slack.ContextBlock)
+		if !is {
+			continue
+		}
+		first := c.ContextElements.Elements[0].(*slack.TextBlockObject).Text
+		if !strings.HasPrefix(first, "回覧") && !strings.HasPrefix(first, "Route") && !strings.HasPrefix(first, "Decided") {
+			continue
+		}
+		all := 0
+		for _, e := range c.ContextElements.Elements {
+			text := e.(*slack.TextBlockObject).Text
+			if strings.HasPrefix(text, "❌") || strings.HasPrefix(text, "➡️") {
+				continue
+			}
+			n := len([]rune(text)) + strings.Count(text, "👨") + strings.Count(text, "👩") + strings.Count(text, "👧")
+			expect.That(t, n <= 700 && strings.Count(text, "<") == strings.Count(text, ">"), "%d: %s", n, text)
+			all += n
+		}
+		expect.That(t, all <= 1400, "%d characters: %s", all, string(expect.Value(json.Marshal(c))(t)))
+		return first
+	}
+	if !refused {
+		t.Fatalf("no path: %s", drawn(m.Attachments[0].Blocks.BlockSet))
+	}
+	return ""
+}

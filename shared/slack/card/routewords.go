@@ -1,0 +1,18 @@
+package card
+
+import "ringi/shared/words/language"
+
+// routeWords are the texts about where a gate under a rule stands.
+type routeWords struct {
+	Locale, Looking, Unknown                           string
+	Path, PathAgain, PathDone                          string
+	Done, Present, Progress, Later, Skipped            string // a stage
+	SentBack, Denied, Folded                           string
+	Needs, Given, StandIn, And, Others                 string
+	Now, NowAll, NowSome, NowOne, Rule, OneDenies      string
+	NotCarried, NoneCarried, MadeFrom, Left, Successor string
+	Closed, OnlyButton                                 string            // on copies
+	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
+}
+
+var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}
