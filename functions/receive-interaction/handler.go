@@ -192,7 +192,12 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
 	}
 	id, hash, _ := strings.Cut(a.Value, "/")
-	c := p.click(a.BlockID, id)
+	subject, stage, ok := card.Subject(a.BlockID)
+	if !ok {
+		return inbound.Response{}, inbound.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
+	}
+	c := p.click(subject, id)
+	c.Stage = stage
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
 		return inbound.Response{}, err
 	}
@@ -243,7 +248,7 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 	v := h.check(ctx, c, decide.Pressed(kind, hash, decide.MayReject))
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash}
+		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}
 		return card.DialogsOf(v.Of).Rejection(of, v.Settings.Locale), nil
 	})
 }
@@ -296,7 +301,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 		return h.malformed(ctx, p)
 	}
 	c := p.click(cmp.Or(m.Session, m.TaskID), m.ID)
-	c.reasoned = true
+	c.reasoned, c.Stage = true, m.Stage
 	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
 	v := h.decide(ctx, c, decide.Pressed(m.Type, m.Hash, decide.Reject(reason)))
 	if text, ok := v.inForm(); ok {

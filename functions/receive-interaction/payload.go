@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 )
@@ -177,7 +178,8 @@ func (p payload) tasks() []string {
 	_ = json.Unmarshal(p.Message.Attachments, &drawn) // can't fail for a card of Ringi's
 	for _, a := range drawn {
 		for _, b := range a.Blocks {
-			add(b.BlockID)
+			id, _, _ := card.Subject(b.BlockID)
+			add(id)
 		}
 	}
 	for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {

@@ -21,7 +21,8 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	c.Card = "" // the dialog shows all of the content before anybody approves it
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
 	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		return h.page(ctx, v.Of, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil}, v.Settings)
+		r := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage, ReadOnly: v.Err != nil}
+		return h.page(ctx, v.Of, r, v.Settings)
 	})
 }
 
@@ -96,16 +97,20 @@ func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int
 	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
-	r.ReadOnly = readsOnly
+	r.ReadOnly = readsOnly || r.Stage > 0 && r.ReadOnly // a stage's people may be others than the settings'
 	return h.page(ctx, v.Of, r, v.Settings)
 }
 
 // reading checks whether a person who turns a page may still decide; readsOnly means that they may only read. It
-// returns an error if they may not even read: somebody who has left a channel may still have its dialog open.
+// returns an error if they may not even read: somebody who has left a channel may still have its dialog open. Whoever is
+// on the gate's route may, wherever they are.
 func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
 	v = h.check(ctx, c, decide.MayRead)
 	if !mayRead(v.Err) {
 		return v, false, v.Err
+	}
+	if decide.OnRoute(v.Of, c.ID, c.User) {
+		return v, true, nil
 	}
 	reads, err := h.People.Reads(ctx, c.Want, v.Origin())
 	if err == nil && !reads {
@@ -121,5 +126,6 @@ func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, err
 	}
 	c := p.click(r.TaskID, r.ID)
+	c.Stage = r.Stage
 	return h.submitted(ctx, c, h.decide(ctx, c, decide.Shown(r.Type, r.Hash, decide.Approve))), nil
 }

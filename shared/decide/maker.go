@@ -78,6 +78,8 @@ type Click struct {
 	Ref  aggregate.Ref
 	ID   string             // of the gate, execution or choice, or of the subject
 	Card aggregate.CardType // type of the card whose approve button was clicked; empty for anything else
+	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
+	Stage int
 }
 
 // Verdict is the outcome of a click.

@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/circulation"
@@ -21,6 +22,21 @@ func (g *Gate) Circulating() circulation.Gate {
 		c.AskedAt = *g.AskedAt
 	}
 	return c
+}
+
+// OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, or is told afterwards.
+func (g *Gate) OnRoute(user string) bool {
+	is := func(p circulation.Person) bool { return p.User == user }
+	if g.Route == nil || user == "" {
+		return false
+	}
+	for _, s := range g.Route.Stages {
+		if slices.ContainsFunc(s.People, is) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(g.Route.Readers, is) ||
+		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool { return act.To != nil && is(*act.To) })
 }
 
 // Acted returns a gate under a rule with one more act, and with the verdict if the act settles or ends it. It returns a

@@ -32,7 +32,51 @@ type Refusal struct {
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, or who stamped
 	Missing int      // of WhyHands, how many more people have to stamp
+	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
+	Asker   Person   // of WhySelf
+	Lacks   Lack     // of WhyFound
 	Act     int      // of Walk: number of the act that makes no sense, from 1; 0: the route
 }
 
+// Lack is what the decision did not find of a hand.
+type Lack string
+
+const (
+	LackOrg        Lack = "organisation" // a row of hand and principal
+	LackChannel    Lack = "channel"      // a membership
+	LackDelegation Lack = "delegation"   // that counts now
+)
+
 func (r *Refusal) Error() string { return "not admitted: " + string(r.Why) }
+
+// asker returns which of an act's people is one of the askers.
+func (g *Gate) asker(act *Act) Person {
+	switch {
+	case g.asks(&act.Hand):
+		return act.Hand
+	case g.asks(&act.Principal):
+		return act.Principal
+	}
+	return *act.To
+}
+
+// lacks returns what was not found of an act's hand.
+func (act *Act) lacks(r *Route, mode Mode) Lack {
+	switch {
+	case r.Org != "" && act.Found.Org == "":
+		return LackOrg
+	case mode == ModeChannel:
+		return LackChannel
+	}
+	return LackDelegation
+}
+
+// later returns the name of the stage after the present one that asks somebody, or "".
+func (st *State) later(r *Route, p *Person) string {
+	for i := range st.Stages[st.Present:] {
+		if s := &st.Stages[st.Present+i]; r.position(s.People, p) >= 0 {
+			return s.Name
+		}
+	}
+	return ""
+}

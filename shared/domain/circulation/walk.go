@@ -41,7 +41,14 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 	if refused.Why == "" {
 		refused.Why = st.own(g, act)
 	}
-	if refused.Why == WhyTwice {
+	switch refused.Why {
+	case WhyTurn:
+		refused.Yours = st.later(r, &act.Principal)
+	case WhySelf:
+		refused.Asker = g.asker(act)
+	case WhyFound:
+		refused.Lacks = act.lacks(r, st.Stages[act.Stage-1].Mode)
+	case WhyTwice:
 		refused.People = nil
 		for _, given := range st.Asked().Stamps {
 			if r.same(&given.Hand, &act.Hand) || r.same(&given.Principal, &act.Principal) {

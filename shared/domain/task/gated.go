@@ -151,6 +151,14 @@ func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
 	return aggregate.Verdict{}
 }
 
+// GateWith returns the gate with this id, or nil.
+func (a *Aggregate) GateWith(id string) *aggregate.Gate {
+	if row := a.gateOf(id); row != nil {
+		return row.gate()
+	}
+	return nil
+}
+
 // GateAt returns the gate of the row with this key, or nil.
 func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	if row := aggregate.Find(a.gates(), key); row != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 )
 
@@ -102,6 +103,8 @@ func Of(err error) Class {
 	case is[aggregate.ErrNotLatest](err):
 		return NotLatest
 	case is[aggregate.ErrNotAllowed](err):
+		return NotAllowed
+	case is[*circulation.Refusal](err):
 		return NotAllowed
 	case is[aggregate.ErrField](err):
 		return Field

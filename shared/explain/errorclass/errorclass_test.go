@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
@@ -28,6 +29,7 @@ var ofTheDomain = map[string]struct {
 }{
 	"ErrNotFound":       {aggregate.ErrNotFound, errorclass.NotFound, true},
 	"ErrNotAllowed":     {aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}, errorclass.NotAllowed, true},
+	"ErrOnRoute":        {aggregate.ErrOnRoute, errorclass.NotAllowed, true},
 	"ErrDecided":        {aggregate.ErrDecided{}, errorclass.Decided, true},
 	"ErrNotLatest":      {aggregate.ErrNotLatest{Latest: 2}, errorclass.NotLatest, true},
 	"ErrInFlight":       {aggregate.ErrInFlight, errorclass.InFlight, true},
@@ -46,6 +48,11 @@ var ofTheDomain = map[string]struct {
 	"ErrSettings":       {aggregate.ErrSettings, errorclass.Changed, false},
 	"ErrNotDue":         {aggregate.ErrNotDue, errorclass.Changed, false},
 	"ErrSuperseded":     {aggregate.ErrSuperseded, errorclass.Superseded, false},
+}
+
+func TestWhyAnActIsRefusedIsNoFailure(t *testing.T) {
+	got := errorclass.Of(fmt.Errorf("stamp: %w", &circulation.Refusal{Why: circulation.WhyTurn}))
+	expect.That(t, got == errorclass.NotAllowed && got.Refusal(), "it is %s", got)
 }
 
 func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
@@ -45,6 +46,8 @@ type words struct {
 	Reason  string // the note on an invalid reason
 	Rules   map[aggregate.Rule]string
 	Decided map[state]string
+
+	Acts map[string]string // by circulation.Why, some with what is known beside it
 
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
@@ -89,6 +92,9 @@ func (s Surface) Note(err error) string {
 		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
 		return fill(text, "latest", old.Latest)
 	case errorclass.NotAllowed:
+		if r, is := errors.AsType[*circulation.Refusal](err); is {
+			return s.act(r, aggregate.Origin{})
+		}
 		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
 		}
@@ -173,6 +179,9 @@ func (s Surface) ReasonNotTaken() string { return wordsOf.In(s.Locale).ReasonNot
 func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
 		return wordsOf.In(s.Locale).OwnRequest
+	}
+	if r, is := errors.AsType[*circulation.Refusal](err); is {
+		return s.act(r, o)
 	}
 	return s.Note(err)
 }

@@ -1,0 +1,32 @@
+package refused
+
+import (
+	"cmp"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+)
+
+// act says why somebody can't do what they wanted on a gate under a rule of a request with the origin o, and what to do.
+func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
+	w, key := wordsOf.In(s.Locale), string(r.Why)
+	switch {
+	case r.Why == circulation.WhyTurn && r.Yours == "":
+		key = "turn_over"
+	case r.Why == circulation.WhySelf && o.User != "" && r.Asker.User != o.User:
+		key = "author"
+	case r.Why == circulation.WhyFound:
+		key = "no_" + string(r.Lacks)
+	}
+	var names []string
+	for _, p := range r.People {
+		names = append(names, s.Marks.Person(p.User))
+	}
+	who := s.few(names)
+	if who == "" {
+		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: o.Channel})
+	}
+	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]), "stage", s.Marks.Text(r.Name, maxName),
+		"names", who, "yours", s.Marks.Text(r.Yours, maxName), "n", r.Missing, "max", circulation.MaxText)
+}

@@ -1,0 +1,84 @@
+package refused
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// Every reason for which the fold refuses an act has a sentence in each language, and every sentence a reason.
+func TestEveryRefusalOfAnActHasASentence(t *testing.T) {
+	source := string(expect.Value(os.ReadFile("../../domain/circulation/refusal.go"))(t))
+	known := map[string]bool{"turn_over": true, "author": true, "no_organisation": true, "no_channel": true, "no_delegation": true}
+	for _, m := range regexp.MustCompile(`Why\w+ +Why = "(\w+)"`).FindAllStringSubmatch(source, -1) {
+		known[m[1]] = m[1] != string(circulation.WhyFound) // whose sentence says what was not found
+	}
+	expect.That(t, len(known) > 20, "found %d", len(known))
+	for _, locale := range language.All {
+		for why, has := range known {
+			expect.That(t, (wordsOf.In(locale).Acts[why] != "") == has, "%s in %s", why, locale)
+		}
+		for why := range wordsOf.In(locale).Acts {
+			expect.That(t, known[why], "nothing is refused as %s", why)
+		}
+	}
+}
+
+// A sentence names the stage and the people that are asked, and says what holds for who pressed.
+func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
+	at := time.Date(2026, 4, 18, 0, 0, 0, 0, time.UTC)
+	person := func(user string) circulation.Person { return circulation.Person{User: user} }
+	desk := func(name string, need int, users ...string) circulation.Stage {
+		s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+		for _, user := range users {
+			s.People = append(s.People, person(user))
+		}
+		return s
+	}
+	gate := circulation.Gate{AskedAt: at, Hours: 1, Asked: "h", Askers: []circulation.Person{person("U1"), person("U9")},
+		Route: &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{
+			desk("課長", 1, "U2"), desk("経理", 2, "U3", "U4"), desk("部長", 1, "U5")}}}
+	act := func(kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act)) circulation.Act {
+		a := circulation.Act{Form: circulation.Form, Kind: kind, Hand: person(hand), Principal: person(hand), At: at, Stage: stage,
+			Hash: "h", Surface: "slack"}
+		for _, change := range more {
+			change(&a)
+		}
+		return a
+	}
+	gate.Acts = []circulation.Act{act(circulation.Stamp, 1, "U2")}
+	en, request := Surface{"en", page{}}, aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}
+	for _, tc := range []struct {
+		act  circulation.Act
+		want string
+	}{
+		{act(circulation.Stamp, 2, "U5"), "It is 経理's turn ([U3], [U4]). You will be told when it is yours (部長)."},
+		{act(circulation.Stamp, 2, "U2"), "Your stage is over. It is 経理's turn ([U3], [U4])."},
+		{act(circulation.Stamp, 1, "U3"), "It is 経理's turn ([U3], [U4]). Please try again from the newest card."},
+		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
+		{act(circulation.Stamp, 2, "U1"), "This is your own request; you can't stamp it, nor as a stand-in."},
+		{act(circulation.Stamp, 2, "U9"), "This version was made by your words, so somebody else has to stamp it."},
+		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }), "You don't stand in for anybody"},
+		{act(circulation.TakeBack, 2, "U3"), "There is no stamp to take back."},
+		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
+		{act(circulation.Deny, 2, "U3"), "Please give a reason of 1 to 1000 characters."},
+		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Form = 9 }), "This version of Ringi can't read"},
+	} {
+		err := fmt.Errorf("stamp: %w", circulation.Admit(gate, circulation.Walk(gate), tc.act))
+		got := en.Refused(err, tenancy.Settings{}, request)
+		expect.That(t, strings.HasPrefix(got, tc.want) && !strings.Contains(got, "{"), "%s\nwant %s", got, tc.want)
+	}
+	hands := &circulation.Refusal{Why: circulation.WhyHands, Missing: 2}
+	expect.Has(t, Surface{"ja", page{}}.Note(hands), "別の方の承認があと 2 人必要です", "hands")
+	anybody := &circulation.Refusal{Why: circulation.WhyStage, Name: "みんな"}
+	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (members of [in C1])", "a channel's stage")
+}
