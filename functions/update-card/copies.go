@@ -43,15 +43,18 @@ func (d *drawing) behind(ctx context.Context, k withCopies) bool {
 		return true
 	}
 	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
+		if _, moved := d.owedAnew(c); moved {
+			return true
+		}
 		_, stale := d.stale(ctx, k, c)
 		return stale
 	})
 }
 
 // stale returns the hash of a copy's present content, and reports whether the copy shows something else. The copy of a
-// person who can't be written to is never stale.
+// person who can't be written to is never stale, nor is one without a message.
 func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (hash string, stale bool) {
-	if c.State == aggregate.CardUnreachable {
+	if c.State == aggregate.CardUnreachable || c.State == aggregate.CardUnsent {
 		return "", false
 	}
 	m, ok := d.copy(ctx, k, d.a, c)
@@ -81,9 +84,13 @@ func (d *drawing) copy(
 	return k.Copy(a, c, set, link, d.Now())
 }
 
-// toCopy returns the open gate for which approvers should get copies and nobody has one yet.
+// toCopy returns the open gate for which approvers should get copies and nobody has one yet, or which is under a rule
+// and asks somebody who has none.
 func (d *drawing) toCopy() (aggregate.Question, bool) {
 	q, waits := d.a.(decide.Subject).Asks()
+	if r, ok := d.onRoute(q.Key); ok {
+		return q, waits && len(d.unlisted(q, r)) > 0
+	}
 	s := d.settings
 	listed := s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
 	return q, waits && listed && s.ApprovalCopies != tenancy.CopiesNone && len(d.a.Common().CopiesOf(q.Key)) == 0
@@ -120,11 +127,19 @@ func (d *drawing) showCopies(ctx context.Context, k withCopies) error {
 	if err := d.makeCopies(ctx, k); err != nil {
 		return err
 	}
+	if err := d.noteOwed(ctx); err != nil {
+		return err
+	}
 	return d.drawCopies(ctx, k)
 }
 
-func (d *drawing) drawCopies(ctx context.Context, k withCopies) error {
+func (d *drawing) drawCopies(ctx context.Context, k withCopies) (err error) {
 	var failed []error
+	defer func() {
+		if d.vacant {
+			err = errors.Join(err, d.Store.Redraw(ctx, d.ref))
+		}
+	}()
 	for _, c := range d.a.Common().Copies {
 		hash, stale := d.stale(ctx, k, c)
 		if !stale {
@@ -154,7 +169,10 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 // makeCopies creates the rows of a gate's missing copies in one transaction, and adds them to the drawing.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
-	if q, waits := d.toCopy(); waits {
+	q, waits := d.toCopy()
+	if r, ok := d.onRoute(q.Key); waits && ok {
+		rows = d.unlisted(q, r)
+	} else if waits {
 		users, err := d.approvers(ctx, q)
 		if err != nil {
 			return fmt.Errorf("who gets a copy: %w", err)
@@ -173,6 +191,7 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	for _, c := range rows {
 		d.begin(c)
 	}
+	d.unsent(rows)
 	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil {
 		return fmt.Errorf("make copies: %w", err)
 	}

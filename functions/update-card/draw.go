@@ -37,6 +37,7 @@ type Rows interface {
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
+	OwedCopy(ctx context.Context, ref aggregate.Ref, c *aggregate.Card, since *time.Time, rev int) error
 	UnreachableCard(
 		ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time,
 	) error
@@ -91,6 +92,7 @@ type drawing struct {
 	reached  bool      // this drawing has already checked that Slack may be called
 	probes   bool      // this drawing tries whether Slack answers again
 	silent   bool      // Slack did not answer this drawing
+	vacant   bool      // a copy along a route can't be sent: the card may have to say that it waits for who has left
 	tried    time.Time // when the current card was claimed, or its post was sent
 
 	fresh   people.Requesters  // caches people for this drawing
@@ -369,6 +371,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	case err != nil:
 		return fmt.Errorf("mark as unreachable: %w", err)
 	}
+	d.vacant = d.vacant || c.Stage > 0
 	if d.told || c.User != "" {
 		return nil
 	}

@@ -31,6 +31,8 @@ type world struct {
 	queue  *queue
 	bucket storetest.Bucket
 	root   string // of the thread
+	db     *storetest.Server
+	table  string
 }
 
 // queue records which messages it was asked to hide, and for how long.
@@ -76,10 +78,10 @@ func (q *queue) SendMessageBatch(
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	s, _ := db.Store(t)
+	s, name := db.Store(t)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by, Early: true}, slack: slacktest.Start(t), queue: &queue{},
-		bucket: storetest.Bucket{}}
+		bucket: storetest.Bucket{}, db: db, table: name}
 	w.StartClock()
 	w.h = w.handler()
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, pipelinetest.Text)

@@ -106,15 +106,12 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 
 // OnRoute reports whether somebody is on the route of the gate with this id: then they may read what it asks.
 func OnRoute(of Subject, id, user string) bool {
-	switch a := of.(type) {
-	case *task.Aggregate:
-		g := a.GateWith(id)
-		return g != nil && g.OnRoute(user)
-	case *conversation.Aggregate:
-		x := a.Action(id)
-		return x != nil && x.Gate.OnRoute(user)
+	a, has := of.(interface{ GateWith(id string) *aggregate.Gate })
+	if !has {
+		return false
 	}
-	return false
+	g := a.GateWith(id)
+	return g != nil && g.OnRoute(user)
 }
 
 // Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With

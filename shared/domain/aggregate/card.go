@@ -40,7 +40,11 @@ type Card struct {
 	// its gate received none.
 	User   string `json:"user,omitempty"`
 	Others int    `json:"others,omitempty"`
-	Stage  int    `json:"stage,omitempty"` // of a gate under a rule: number of the stage at which the person is asked
+	// Set only for a copy of a gate under a rule: the number of the stage at which the person is asked, since when they
+	// owe their stamp (nil: they owe none), and the head's rev when that was noted.
+	Stage     int        `json:"stage,omitempty"`
+	OwedSince *time.Time `json:"owed_since,omitempty"`
+	OwedRev   int        `json:"owed_rev,omitempty"`
 	// Set on the card that was drawn last, if all cards are up to date: the head's rev and redraws as loaded.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`

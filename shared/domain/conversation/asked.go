@@ -25,6 +25,22 @@ func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
 	return x.Asks(), true
 }
 
+// GateWith returns the gate of the action with this id, or nil.
+func (a *Aggregate) GateWith(id string) *aggregate.Gate {
+	if x := a.Action(id); x != nil {
+		return &x.Gate
+	}
+	return nil
+}
+
+// GateAt returns the gate of the action with this key, or nil.
+func (a *Aggregate) GateAt(key string) *aggregate.Gate {
+	if x := aggregate.Find(a.Actions, key); x != nil {
+		return &x.Gate
+	}
+	return nil
+}
+
 // AskedBy returns the type of the card that shows the action with this id, or "" if there is no such action.
 func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	if a.Action(id) == nil {

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
+)
+
+// route is a gate under a rule, and where it stands.
+type route struct {
+	gate *aggregate.Gate
+	st   circulation.State
+	open bool // it waits for people
+}
+
+// onRoute returns the gate of the row with this key. ok is false for one without a rule.
+func (d *drawing) onRoute(key string) (r route, ok bool) {
+	a, has := d.a.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return r, false
+	}
+	if r.gate = a.GateAt(key); r.gate == nil || !r.gate.Ruled() {
+		return r, false
+	}
+	r.st = circulation.Walk(r.gate.Circulating())
+	q, waits := d.a.(decide.Subject).Asks()
+	r.open = waits && q.Key == key
+	return r, true
+}
+
+// unlisted returns the rows of those who owe the present stage a stamp and have no row there yet, one for each. They are
+// the people of the route, whether they are in the channel or not, and whatever the settings say of approvers.
+func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Card) {
+	asked := r.st.Asked()
+	if !r.open || asked == nil {
+		return nil
+	}
+	for _, p := range r.st.Owes(&circulation.Gate{Route: r.gate.Route}) {
+		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: p.User, Stage: r.st.Present, OwedSince: asked.OpenedAt,
+			OwedRev: d.head.Rev}
+		if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
+			rows = append(rows, c)
+		}
+	}
+	return rows
+}
+
+// unsent leaves those new copies of a stage without a message that are beyond mostCopies there, or all if the settings
+// say so. Their rows only list what their people owe. Each row counts how many others have no message.
+func (d *drawing) unsent(rows []*aggregate.Card) {
+	most, sent, rest := mostCopies, 0, 0
+	if d.settings.ApprovalCopies == tenancy.CopiesNone {
+		most = 0
+	}
+	for _, c := range rows {
+		if c.Stage == 0 {
+			continue
+		}
+		if sent == 0 && rest == 0 {
+			sent, rest = d.sentAt(c)
+		}
+		if sent++; sent > most {
+			c.State = aggregate.CardUnsent
+			rest++
+		}
+	}
+	for _, c := range rows {
+		if c.Stage > 0 && most > 0 {
+			c.Others = rest
+		}
+	}
+}
+
+// sentAt counts the copies of the same stage with and without a message.
+func (d *drawing) sentAt(c *aggregate.Card) (sent, rest int) {
+	for _, other := range d.a.Common().CopiesOf(c.Subject) {
+		switch {
+		case other.Stage != c.Stage:
+		case other.State == aggregate.CardUnsent:
+			rest++
+		default:
+			sent++
+		}
+	}
+	return sent, rest
+}
+
+// owedAnew returns since when a copy's person owes a stamp, nil: they owe none, and whether its row says otherwise.
+func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
+	if c.Stage == 0 {
+		return nil, false
+	}
+	if r, ok := d.onRoute(c.Subject); ok && r.open && card.Owes(r.gate, r.st, c) {
+		since = r.st.Asked().OpenedAt
+	}
+	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)
+}
+
+// noteOwed writes into the rows of copies since when their people owe a stamp, and that they owe none any more.
+func (d *drawing) noteOwed(ctx context.Context) error {
+	for _, c := range d.a.Common().Copies {
+		since, anew := d.owedAnew(c)
+		if !anew {
+			continue
+		}
+		if err := d.Rows.OwedCopy(ctx, d.ref, c, since, d.head.Rev); err != nil {
+			return fmt.Errorf("what is owed: %w", err)
+		}
+		c.OwedSince = since
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+// desk is a stage that needs this many stamps of these people.
+func desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user})
+	}
+	return s
+}
+
+// changed commits another gate of the process, as the decisions of a later release will.
+func (w *world) changed(change func(g *aggregate.Gate)) {
+	w.T.Helper()
+	w.Later(time.Minute)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p, h := *a.Process(), a.Head
+		change(&p.Gate)
+		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+	})
+}
+
+// onRoute brings the task to steps that wait under a rule.
+func (w *world) onRoute(stages ...circulation.Stage) {
+	w.T.Helper()
+	w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.changed(func(g *aggregate.Gate) {
+		at := w.Now()
+		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 1}, "hash", &at
+		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+	})
+}
+
+// acts commits an act of each of these people.
+func (w *world) acts(kind circulation.Kind, stage int, hands ...string) {
+	w.T.Helper()
+	for _, hand := range hands {
+		w.changed(func(g *aggregate.Gate) {
+			act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: circulation.Person{User: hand},
+				Principal: circulation.Person{User: hand}, At: w.Now(), Stage: stage, Hash: g.Asked, Surface: "slack"}
+			if act.Ends() {
+				act.Text = "宛先が違う"
+			}
+			*g = expect.Value(g.Acted(act))(w.T)
+			switch {
+			case g.ApprovedAt != nil:
+				g.Status = aggregate.Approved
+			case g.RejectedAt != nil:
+				g.Status = aggregate.Rejected
+			}
+		})
+	}
+}
+
+// owing checks who has a copy with buttons of this stage, and whose entries list what they owe.
+func (w *world) owing(what string, stage int, users ...string) {
+	w.T.Helper()
+	w.drawn()
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Sato} {
+		open := 0
+		for _, m := range w.direct(user) {
+			if strings.Contains(m, "approve_process") {
+				open++
+				block := fmt.Sprintf(`"%s/%d"`, w.Ref.ID, stage)
+				expect.That(w.T, strings.Contains(m, block), "%s: %s has no button of stage %d: %s", what, user, stage, m)
+			}
+		}
+		want := 0
+		for _, one := range users {
+			if one == user {
+				want = 1
+			}
+		}
+		expect.Is(w.T, open, want, "%s: copies of %s with buttons", what, user)
+		expect.Is(w.T, w.owed(user), want, "%s: entries of %s", what, user)
+	}
+	w.drawn()
+	expect.Is(w.T, len(w.queue.sent), 0, "%s: messages asked for when nothing changed", what)
+}
+
+// owed counts a person's entries in the index of what people owe.
+func (w *world) owed(user string) int {
+	w.T.Helper()
+	key := aggregate.OwedBy(w.Ref.Tenant, user)
+	out := expect.Value(w.db.DB.Query(w.T.Context(), &dynamodb.QueryInput{TableName: &w.table, IndexName: new("GSI2"),
+		KeyConditionExpression:    new("GSI2PK = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: key}}}))(w.T)
+	return len(out.Items)
+}
+
+func TestCopiesAlongARoute(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"go to who owes the stage, and close with it":          testCopiesOfStages,
+		"end with the gate":                                    testCopiesEnd,
+		"are twenty of a stage at most, and list all":          testCopiesOfALargeStage,
+		"are listed without messages if the settings say so":   testCopiesListed,
+		"tell the card who has left":                           testCopiesLeft,
+		"aren't asked for while people are looked up":          testCopiesLater,
+		"say once to a person that only the button approves":   testCopiesHint,
+		"of several drawings show what the last one found out": testOwedOutOfOrder,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+func testCopiesOfStages(t *testing.T, w *world) {
+	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("経理", 2, workspace.Tanaka, workspace.Alex, workspace.Suzuki))
+	w.owing("opened", 1, workspace.Suzuki)
+	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.owing("stamped", 2, workspace.Tanaka, workspace.Alex, workspace.Suzuki)
+	w.acts(circulation.TakeBack, 1, workspace.Suzuki)
+	w.owing("taken back", 1, workspace.Suzuki)
+	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.acts(circulation.Stamp, 2, workspace.Tanaka)
+	w.owing("one of two", 2, workspace.Alex, workspace.Suzuki)
+	before := w.direct(workspace.Alex)
+	expect.That(t, len(before) == 1 && strings.Contains(before[0], "/archives/"+workspace.HR), "%v", before)
+	w.acts(circulation.Stamp, 2, workspace.Alex)
+	w.owing("settled", 2)
+	expect.Has(t, strings.Join(w.direct(workspace.Alex), ""), "回覧済み", "the end")
+	keys := map[string]bool{}
+	for _, c := range w.Load().Copies {
+		keys[c.Key()] = true
+	}
+	for _, key := range []string{"@" + workspace.Suzuki + "/1", "@" + workspace.Suzuki + "/2", "@" + workspace.Alex + "/2"} {
+		expect.That(t, keys["CARD#process#0001"+key], "no copy %s among %v", key, keys)
+	}
+}
+
+func testCopiesEnd(t *testing.T, w *world) {
+	w.onRoute(desk("経理", 1, workspace.Tanaka, workspace.Alex))
+	w.owing("opened", 1, workspace.Tanaka, workspace.Alex)
+	w.acts(circulation.Deny, 1, workspace.Tanaka)
+	w.owing("denied", 1)
+	expect.Has(t, strings.Join(w.direct(workspace.Alex), ""), "宛先が違う", "why")
+}
+
+func testCopiesOfALargeStage(t *testing.T, w *world) {
+	var users []string
+	for i := range 49 {
+		users = append(users, fmt.Sprintf("U0NOBODY%02d", i)) // whom Slack doesn't know
+	}
+	w.onRoute(desk("全員", 2, append(users, workspace.Alex)...))
+	w.drawn()
+	unsent := 0
+	for _, c := range w.Load().Copies {
+		if c.State == aggregate.CardUnsent {
+			unsent++
+		}
+		expect.That(t, c.OwedSince != nil && c.Others == 30, "%+v", c)
+	}
+	expect.That(t, unsent == 30 && len(w.Load().Copies) == 50, "%d of %d without a message", unsent, len(w.Load().Copies))
+	expect.That(t, w.owed(workspace.Alex) == 1 && len(w.direct(workspace.Alex)) == 0, "the fiftieth")
+	w.done()
+	w.shows("", "", "ほか 30 人の承認者には DM を送っていません")
+}
+
+func testCopiesListed(t *testing.T, w *world) {
+	w.listing(nil, nil)
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers.Mode, s.ApprovalCopies = aggregate.ApproversChannel, tenancy.CopiesNone
+	})
+	w.onRoute(desk("課長", 1, workspace.Suzuki))
+	w.drawn()
+	expect.That(t, len(w.direct(workspace.Suzuki)) == 0 && w.owed(workspace.Suzuki) == 1, "%v", w.direct(workspace.Suzuki))
+	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.drawn()
+	expect.Is(t, w.owed(workspace.Suzuki), 0, "entries")
+}
+
+func testCopiesLeft(t *testing.T, w *world) {
+	w.onRoute(desk("部長", 1, "U0LEFT"))
+	w.drawn()
+	w.done()
+	w.shows("", "", "退職されています")
+}
+
+func testCopiesLater(t *testing.T, w *world) {
+	w.listing([]string{workspace.Suzuki}, nil)
+	w.onRoute(desk("課長", 1, workspace.Suzuki))
+	w.changed(func(g *aggregate.Gate) { g.Status, g.Route, g.Asked = aggregate.Generating, nil, "" })
+	w.drawn()
+	w.shows("", "", "回覧先を確認しています")
+	expect.Is(t, len(w.Load().Copies), 0, "copies")
+}
+
+func testCopiesHint(t *testing.T, w *world) {
+	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Suzuki))
+	w.drawn()
+	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.drawn()
+	got := w.direct(workspace.Suzuki)
+	expect.That(t, len(got) == 2 && !strings.Contains(got[1], "ボタンだけが承認になります"), "%v", got)
+}
+
+// A drawing of older rows that ends last doesn't bring back what is not owed any more.
+func testOwedOutOfOrder(t *testing.T, w *world) {
+	w.onRoute(desk("課長", 1, workspace.Suzuki))
+	w.drawn()
+	old := w.Load()
+	w.acts(circulation.Stamp, 1, workspace.Suzuki)
+	w.drawn()
+	c := old.Copies[0]
+	expect.NoError(t, w.Store.OwedCopy(t.Context(), w.Ref, c, c.OwedSince, old.Head.Rev))
+	expect.Is(t, w.owed(workspace.Suzuki), 0, "entries")
+}
