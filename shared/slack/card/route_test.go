@@ -1,9 +1,11 @@
 package card_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -269,4 +272,54 @@ func blockOf(m card.Message) (id string) {
 		}
 	}
 	return id
+}
+
+// onRoute proposes a command that waits under a rule.
+func (c *onThread) onRoute(stages ...circulation.Stage) *conversation.Action {
+	c.t.Helper()
+	c.says("確かめます", proposed(conversation.ShellCommand, conversation.Payload{Script: "make test", TimeoutSeconds: 60}))
+	x := c.Current()
+	routed(&x.Gate, c.now, stages...)
+	x.Gate.Askers = []circulation.Person{{User: "U_SATO"}}
+	return x
+}
+
+// An action under a rule shows its route as a task's cards do. Its buttons have the hash of what the stamps are on.
+func TestActionsOnARoute(t *testing.T) {
+	for _, locale := range language.All {
+		c := begunConversation(t)
+		in := *c.Conversation.Conversation
+		in.Locale = locale
+		c.Conversation.Conversation = &in
+		x := c.onRoute(threeStages()...)
+		x.Gate.Asked = "0123"
+		show := func(name string, k *aggregate.Card) card.Message {
+			t.Helper()
+			m := card.RenderConversation(c.Conversation, k, defaults, c.now)
+			if k.Stage > 0 {
+				m = card.ConversationCopy(c.Conversation, k, defaults, "", c.now)
+			}
+			expect.NoError(t, cardtest.Check(m))
+			golden(t, filepath.Join("testdata", "golden", locale, "route_action_"+name+".json"), m)
+			return m
+		}
+		k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
+		m := show("first_stage", k)
+		expect.Is(t, blockOf(m), c.Head.SessionID+"/1", "the stage")
+		expect.Is(t, buttons(m)[0].Value, x.ActionID+"/0123", "the hash")
+		show("copy", &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: suzuki, Stage: 1})
+		show("copy_closed", &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: tanaka, Stage: 2})
+		view, _ := c.Review(card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 1}, defaults)
+		expect.Has(t, view.PrivateMetadata, `"hash":"0123","stage":1`, "the dialog")
+		form := c.Conversation.Rejection(card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Hash: "0123", Stage: 1}, locale)
+		expect.Has(t, form.PrivateMetadata, `"hash":"0123","stage":1`, "the form")
+		home := card.HomeView(card.Summary{Waiting: []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}}, defaults, locale, c.now)
+		expect.Has(t, drawn(home.Blocks.BlockSet), "🔵 課長", "the Home tab")
+		x.Gate.Route.Form++
+		show("unknown", k)
+		home = card.HomeView(card.Summary{Waiting: []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}}, defaults, locale, c.now)
+		expect.That(t, !strings.Contains(string(expect.Value(json.Marshal(home))(t)), card.ApproveAction), "the Home tab has a button")
+		x.Gate.Status, x.Gate.Route, x.Gate.Asked = aggregate.Generating, nil, ""
+		show("looked_up", k)
+	}
 }

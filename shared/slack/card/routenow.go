@@ -1,0 +1,144 @@
+package card
+
+import (
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+)
+
+// now says who is asked, until when, by which rule, and that one of them can reject. It has at most room units.
+func (r routed) now(room int) string {
+	s := r.st.Asked()
+	var rest []string
+	if s.DecideBy != nil {
+		rest = append(rest, fill(r.w.DecideBy, "when", when(*s.DecideBy)))
+	}
+	rest = append(rest, fill(r.texts.Rule, "rule", r.ruleName(r.gate)), r.texts.OneDenies)
+	tail, stage := " · "+strings.Join(rest, " · "), or(inline(s.Name, maxStage), r.w.None)
+	owes := r.st.Owes(&circulation.Gate{Route: r.gate.Route})
+	text := r.texts.NowSome
+	switch {
+	case r.copy != nil:
+		owes = []circulation.Person{{User: r.copy.User}}
+		text = r.texts.Now
+	case s.Mode == circulation.ModeChannel:
+		at := aggregate.Origin{Channel: r.origin.Channel}
+		who := r.w.surface().Approvers(tenancy.Settings{}, at)
+		return cut(fill(r.texts.NowOne, "stage", stage, "who", who), room-units(tail)) + tail
+	case len(owes) == 1:
+		text = r.texts.Now
+	case s.Owed == len(owes):
+		text = r.texts.NowAll
+	case s.Owed == 1:
+		text = r.texts.NowOne
+	}
+	words := func(who string) string { return fill(text, "stage", stage, "who", who, "n", s.Owed) }
+	return words(r.asked(owes, room-units(tail)-units(words("")))) + tail
+}
+
+// asked mentions people, so that Slack tells them, and counts those who don't fit.
+func (r routed) asked(people []circulation.Person, room int) string {
+	more := func(text string, n int) string {
+		if n == 0 {
+			return text
+		}
+		return fill(r.texts.Others, "who", text, "n", n)
+	}
+	text := ""
+	for i, p := range people {
+		longer := strings.TrimPrefix(text+" "+r.w.mention(p.User), " ")
+		if text != "" && (i == maxNamed || units(more(longer, len(people))) > room) {
+			return more(text, len(people)-i)
+		}
+		text = longer
+	}
+	return text
+}
+
+// maxNamed is how many people a line mentions; further ones are counted.
+const maxNamed = 10
+
+// carried says of a version that was made after a rejection whose stamps it doesn't have.
+func (r routed) carried() string {
+	if r.before == nil {
+		return ""
+	}
+	was := circulation.Walk(r.before.Circulating())
+	text := r.texts.NoneCarried
+	if acts := was.Stamps(); len(acts) > 0 {
+		text = fill(r.texts.NotCarried, "who", r.hands(acts), "round", r.round-1)
+	}
+	return fill(text, "round", r.round-1) + " · " +
+		fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy))
+}
+
+// hands names who gave these stamps, each once; further ones are counted.
+func (r routed) hands(acts []*circulation.Act) string {
+	var names []string
+	for _, act := range acts {
+		if name := r.called(act.Hand.User); !strings.Contains("\n"+strings.Join(names, "\n")+"\n", "\n"+name+"\n") {
+			names = append(names, name)
+		}
+	}
+	if more := len(names) - maxStamps; more > 0 {
+		return fill(r.texts.Others, "who", strings.Join(names[:maxStamps], r.texts.And), "n", more)
+	}
+	return strings.Join(names, r.texts.And)
+}
+
+// successor says who stands in whose place at a stage, by whom and why; of several the latest.
+func (r routed) successor() string {
+	if len(r.st.Stands) == 0 {
+		return ""
+	}
+	act := r.st.Stands[len(r.st.Stands)-1]
+	text := func(reason string) string {
+		return fill(r.texts.Successor, "stage", inline(r.st.Stages[act.Stage-1].Name, maxStage), "old", r.called(act.For.User),
+			"new", r.called(act.To.User), "who", r.called(act.Hand.User), "reason", reason)
+	}
+	return text(inline(act.Text, max(maxNotes-units(text("")), len(ellipsis))))
+}
+
+// left says who can't stamp any more because they have left, if the stage waits for them: as Slack said when their copy
+// was to be sent.
+func (r routed) left() string {
+	s, gone := r.st.Asked(), ""
+	if r.copy != nil || s.Mode == circulation.ModeChannel {
+		return ""
+	}
+	owes := r.st.Owes(&circulation.Gate{Route: r.gate.Route})
+	able := len(owes)
+	for _, c := range r.copies {
+		for _, p := range owes {
+			if c.Stage == r.st.Present && c.User == p.User && Gone(c) {
+				able, gone = able-1, p.User
+			}
+		}
+	}
+	if able >= s.Owed {
+		return ""
+	}
+	return fill(r.texts.Left, "stage", or(inline(s.Name, maxStage), r.w.None), "who", r.called(gone))
+}
+
+// uncopied says how many further people of the stage that is asked got no message.
+func (r routed) uncopied() []string {
+	var now []*aggregate.Card
+	for _, c := range r.copies {
+		if c.Stage == r.st.Present {
+			now = append(now, c)
+		}
+	}
+	if r.copy != nil {
+		return nil
+	}
+	return r.drawing.uncopied(now)
+}
+
+// Gone reports whether Slack said of a copy's person that they have left: errors of conversations.open
+// (https://docs.slack.dev/reference/methods/conversations.open).
+func Gone(c *aggregate.Card) bool {
+	return c.State == aggregate.CardUnreachable && (c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
+}
