@@ -13,6 +13,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -211,6 +212,38 @@ func testCopiesHint(t *testing.T, w *world) {
 	w.drawn()
 	got := w.direct(workspace.Suzuki)
 	expect.That(t, len(got) == 2 && !strings.Contains(got[1], "ボタンだけが承認になります"), "%v", got)
+}
+
+// An agent's action is copied along its route, too, whoever may approve by the settings.
+func TestCopiesOfActionsAlongARoute(t *testing.T) {
+	k := newConversation(t, storetest.Start(t))
+	k.listing(nil, workspace.Tanaka)
+	x := k.proposes("make test")
+	act := func(change func(g *aggregate.Gate)) {
+		t.Helper()
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			x, h := *a.Current(), a.Head
+			change(&x.Gate)
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
+		})
+		k.shown()
+	}
+	at := k.Now()
+	act(func(g *aggregate.Gate) {
+		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
+		g.Terms.ApprovalHours = 72
+		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1,
+			Stages: []circulation.Stage{desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Alex)}}
+	})
+	k.sees(workspace.Suzuki, []string{"approve_action", x.ActionID + "/hash", k.ref.ID + "/1", "make test"}, nil)
+	expect.That(t, len(k.direct(workspace.Tanaka)) == 0 && len(k.direct(workspace.Alex)) == 0, "others have copies")
+	act(func(g *aggregate.Gate) {
+		who := circulation.Person{User: workspace.Suzuki}
+		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
+			At: k.Now(), Stage: 1, Hash: g.Asked, Surface: "slack"}))(t)
+	})
+	k.sees(workspace.Suzuki, []string{"承認:"}, []string{"approve_action", "cancel_action"})
+	k.sees(workspace.Alex, []string{"approve_action", k.ref.ID + "/2"}, nil)
 }
 
 // A drawing of older rows that ends last doesn't bring back what is not owed any more.

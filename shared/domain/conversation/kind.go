@@ -144,7 +144,7 @@ func (a *Aggregate) Current() *Action {
 
 // Pending returns the action that waits for a person, or nil.
 func (a *Aggregate) Pending() *Action {
-	if x := a.Current(); x != nil && x.waits() == nil {
+	if x := a.Current(); x != nil && x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval {
 		return x
 	}
 	return nil
