@@ -106,7 +106,9 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 
 // OnRoute reports whether somebody is on the route of the gate with this id: then they may read what it asks.
 func OnRoute(of Subject, id, user string) bool {
-	a, has := of.(interface{ GateWith(id string) *aggregate.Gate })
+	a, has := of.(interface {
+		GateWith(id string) *aggregate.Gate
+	})
 	if !has {
 		return false
 	}

@@ -97,9 +97,8 @@ type drawing struct {
 	foreign  bool   // the arguments are those of an MCP server's tool
 	asker    string // whose request a conversation's action is; empty: the task's requester's
 
-	names map[string]string // of people, by id, as far as they were looked up
-	copy  *aggregate.Card   // the copy that is drawn of a gate under a rule; nil: the card in the thread
-	hint  bool              // it is the first copy to its person
+	copy *aggregate.Card // the copy that is drawn of a gate under a rule; nil: the card in the thread
+	hint bool            // it is the first copy to its person
 }
 
 type face struct {

@@ -140,6 +140,11 @@ func (w *askWords) restOf(some bool, in Summary) []slack.Block {
 // byDue returns the items in the order in which they are due; those without an end come last.
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
+	for i := range all {
+		if g := all[i].gate(); g != nil && g.Ruled() {
+			all[i].Question.DecideBy = dueOf(g)
+		}
+	}
 	before := func(x, y *time.Time) bool { return x != nil && (y == nil || x.Before(*y)) }
 	for i := range all {
 		for j := i; j > 0 && before(all[j].Question.DecideBy, all[j-1].Question.DecideBy); j-- {
@@ -278,8 +283,22 @@ func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 	return out
 }
 
-// decides says who may decide.
+// gate returns the gate that waits, or nil.
+func (x Waits) gate() *aggregate.Gate {
+	a, has := x.Of.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return nil
+	}
+	return a.GateAt(x.Question.Key)
+}
+
+// decides says who may decide, by the gate's route or else by the settings.
 func decides(x Waits, s tenancy.Settings, w *askWords) string {
+	if g := x.gate(); g != nil && g.Ruled() {
+		return drawing{w: wordsOf.In(w.Locale)}.route(g, true).whom(w)
+	}
 	of, is := x.Of.(interface{ Origin() aggregate.Origin })
 	if !is {
 		return ""

@@ -274,6 +274,22 @@ func blockOf(m card.Message) (id string) {
 	return id
 }
 
+// The lists of the Home tab say who is asked along the route, and until when, whatever the settings say.
+func TestListsNameWhoIsAskedAlongARoute(t *testing.T) {
+	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+	other := planned(t, fiveSteps(), defaults)
+	waits := []card.Waits{{Of: other.Aggregate, Question: other.Process().Asks()}, {Of: s.Aggregate, Question: s.Process().Asks()}}
+	line := ""
+	for text := range strings.SplitSeq(drawn(card.HomeView(card.Summary{Waiting: waits}, defaults, "ja", s.now).Blocks.BlockSet), "\n") {
+		if strings.HasPrefix(text, "• ") && strings.Contains(text, "経理") {
+			line = text
+		}
+	}
+	expect.Has(t, line, "👥 経理 <@U0TANAKA> <@U0TAKADA> <@U0MORI>", "who")
+	st := circulation.Walk(s.Process().Circulating())
+	expect.Has(t, line, fmt.Sprintf("<!date^%d^", st.Asked().DecideBy.Unix()), "until")
+}
+
 // onRoute proposes a command that waits under a rule.
 func (c *onThread) onRoute(stages ...circulation.Stage) *conversation.Action {
 	c.t.Helper()

@@ -2,6 +2,7 @@ package card
 
 import (
 	"strings"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -141,4 +142,26 @@ func (r routed) uncopied() []string {
 // (https://docs.slack.dev/reference/methods/conversations.open).
 func Gone(c *aggregate.Card) bool {
 	return c.State == aggregate.CardUnreachable && (c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
+}
+
+// whom is a line's part about who is asked, for lists.
+func (r routed) whom(w *askWords) string {
+	s := r.st.Asked()
+	if s == nil {
+		return ""
+	}
+	who := or(inline(s.Name, maxStage), r.w.None)
+	if owes := r.st.Owes(&circulation.Gate{Route: r.gate.Route}); len(owes) > 0 {
+		who += " " + r.asked(owes, maxListTitle)
+	}
+	return fill(w.WaitsFor, "who", who)
+}
+
+// dueOf returns until when the present stage of a gate is asked, or nil.
+func dueOf(g *aggregate.Gate) *time.Time {
+	st := circulation.Walk(g.Circulating())
+	if s := st.Asked(); s != nil {
+		return s.DecideBy
+	}
+	return nil
 }

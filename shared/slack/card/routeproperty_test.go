@@ -121,6 +121,10 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 				expect.That(rt, !strings.Contains(path, mark), "%q is in the path: %s", mark, path)
 			}
 			for i := range st.Stages {
+				for _, p := range st.Stages[i].People { // nobody is told before their turn
+					told := strings.Contains(string(expect.Value(json.Marshal(m))(rt)), p.User)
+					expect.That(rt, !told || i+1 <= st.Present || st.Present == 0 || named(st.Stands, p.User), "%s is told", p.User)
+				}
 				if x := &st.Stages[i]; x.Name == "課長" && x.Owed > 0 {
 					expect.That(rt, strings.Contains(path, "課長"), "a stage is missing: %s", path)
 				}
@@ -131,6 +135,16 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 			}
 		}
 	})
+}
+
+// named reports whether a successor's line may name somebody.
+func named(stands []*circulation.Act, user string) bool {
+	for _, act := range stands {
+		if act.To.User == user || act.For.User == user {
+			return true
+		}
+	}
+	return false
 }
 
 // pathOf returns a card's path. It checks the bounds of its lines: 700 characters each, and 1,400 of all but the seed's.

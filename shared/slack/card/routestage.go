@@ -120,14 +120,9 @@ func (r routed) hand(act *circulation.Act) string {
 	return fill(r.texts.StandIn, "hand", r.called(act.Hand.User), "principal", r.called(act.Principal.User))
 }
 
-// called names somebody without telling them: by the name that was looked up, else as somebody who acted is named on
-// every card.
-func (d drawing) called(user string) string {
-	if name := inline(d.names[user], maxStage); name != "" {
-		return name
-	}
-	return d.w.mention(user)
-}
+// called names somebody who acted, as every card names who decided. Slack tells nobody of a message that is updated, and
+// rows have no names: looking them up would make cards of the same rows differ.
+func (d drawing) called(user string) string { return d.w.mention(user) }
 
 // seenUnits counts what people see of a line: of times and people about what Slack shows in their place.
 func seenUnits(s string) (n int) {
