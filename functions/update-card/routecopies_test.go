@@ -192,6 +192,8 @@ func testCopiesListed(t *testing.T, w *world) {
 func testCopiesLeft(t *testing.T, w *world) {
 	w.onRoute(desk("部長", 1, "U0LEFT"))
 	w.drawn()
+	head := w.Load().Head
+	expect.That(t, head.ShownRev == 0 && head.Redraws > 0, "the card isn't drawn again")
 	w.done()
 	w.shows("", "", "退職されています")
 }

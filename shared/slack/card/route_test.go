@@ -162,6 +162,16 @@ var routeStates = []state{
 	{"route_expired", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).expire()
 	}},
+	{"route_folded", processCard, func(s *scenario) *scenario {
+		desks := []circulation.Stage{desk("申請部門の課長による一次確認", 1, suzuki), desk("経理部による予算と勘定科目の確認", 3, tanaka, takada, mori),
+			desk("法務部による契約書の内容の確認", 2, "U0LEGAL1", "U0LEGAL2"), desk("申請部門の部長による承認", 1, yamada),
+			desk("担当役員による最終の承認", 1, "U0BOARD1", "U0BOARD2")}
+		for i := range desks {
+			desks[i].Name += "、次の段階に進めてよいかどうかの判断"
+		}
+		s = onRoute(s, desks...).stamps(1, suzuki).stamps(2, tanaka, takada, mori)
+		return s.stamps(3, "U0LEGAL1", "U0LEGAL2").stamps(4, yamada)
+	}},
 	{"route_of_step", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
 		routed(&s.Gates[0].Gate, s.now, desk("部長", 1, yamada))
@@ -242,6 +252,22 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 	changed("two of two stamped", "takada", "mori", "yamada")
 	s.stamps(3, yamada)
 	changed("settled", "yamada")
+}
+
+// Where an organisation stands, a person's other account is the same person: their copy has no button after its stamp.
+func TestACopyIsOfAPersonNotOfAnAccount(t *testing.T) {
+	of := func(user, person string) circulation.Person { return circulation.Person{User: user, Person: person} }
+	stage := circulation.Stage{Name: "経理", Mode: circulation.ModePeople, Need: 2,
+		People: []circulation.Person{of(tanaka, "p1"), of(takada, "p2")}}
+	s := onRoute(received(t), stage)
+	s.Process().Gate.Route.Org = "v1"
+	s.act(circulation.Stamp, 1, "U0SECOND", func(act *circulation.Act) {
+		act.Hand, act.Principal, act.Found.Org = of("U0SECOND", "p1"), of("U0SECOND", "p1"), "v1"
+	})
+	m := copied(s, s.copyOf(tanaka, 1), "ja")
+	expect.That(t, !offers(m, "approve_process"), "they can stamp twice")
+	expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "✅ 承認: <@U0SECOND>", "what was stamped")
+	expect.That(t, offers(copied(s, s.copyOf(takada, 1), "ja"), "approve_process"), "the other can't stamp")
 }
 
 // Buttons say which stage their person saw, on a card, a copy and a form; those of a gate without a rule don't.

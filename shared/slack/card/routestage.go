@@ -126,14 +126,16 @@ func (d drawing) called(user string) string { return d.w.mention(user) }
 
 // seenUnits counts what people see of a line: of times and people about what Slack shows in their place.
 func seenUnits(s string) (n int) {
-	const shown = 8
+	const ofTime, ofPerson = 16, 8
 	for {
 		before, rest, found := strings.Cut(s, "<")
 		n += units(before)
 		if !found {
 			return n
 		}
+		if n += ofPerson; strings.HasPrefix(rest, "!date") {
+			n += ofTime - ofPerson
+		}
 		_, s, _ = strings.Cut(rest, ">")
-		n += shown
 	}
 }
