@@ -81,8 +81,9 @@ func testStageInReview(t *testing.T, w *world) {
 	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	expect.That(t, r.Stage == 1 && r.ReadOnly, "%+v", r)
 	w.post(page(workspace.Suzuki, v, 0))
-	expect.NoError(t, json.Unmarshal([]byte(w.view(workspace.Suzuki).PrivateMetadata), &r))
-	expect.That(t, r.Stage == 1 && r.ReadOnly, "after a turn: %+v", r)
+	var turned card.Review
+	expect.NoError(t, json.Unmarshal([]byte(w.view(workspace.Suzuki).PrivateMetadata), &turned))
+	expect.That(t, turned.Stage == 1 && turned.ReadOnly, "after a turn: %+v", turned)
 }
 
 func testStageReadElsewhere(t *testing.T, w *world) {
