@@ -47,7 +47,9 @@ func (g Gate) Acted(act circulation.Act) (Gate, error) {
 		return g, err
 	}
 	g.Acts = append(g.Acts[:len(g.Acts):len(g.Acts)], act)
-	switch st := circulation.Walk(g.Circulating()); {
+	st := circulation.Walk(g.Circulating())
+	g.dueBy(&st)
+	switch {
 	case st.Settled:
 		g.ApprovedBy, g.ApprovedAt = act.Hand.User, &act.At
 	case st.Ended() != "":

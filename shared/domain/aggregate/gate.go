@@ -98,7 +98,8 @@ func (g *Gate) WaitingIndexes(head Root, since time.Time, id string) []Index {
 	return []Index{PendingIndex(head.Common().TenantID, since, id)}
 }
 
-// Terms are the settings under which a gate was opened. They never change while it waits.
+// Terms are the settings under which a gate was opened. They never change while it waits, but for DecideBy of a gate
+// under a rule, which is that of the present stage.
 type Terms struct {
 	ApprovalRequired bool       `json:"approval_required"`
 	DecideBy         *time.Time `json:"decide_by,omitempty"`

@@ -1,10 +1,6 @@
 package circulation
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 )
@@ -77,26 +73,4 @@ func (act *Act) found(r *Route, mode Mode) bool {
 	default:
 		return d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.id(&act.Hand)+"#"+r.id(&act.Principal)+"#")
 	}
-}
-
-// Hash returns the hexadecimal SHA-256 of acts as JSON, with times in UTC and milliseconds as rows keep them.
-func Hash(acts []Act) string {
-	acts = slices.Clone(acts)
-	for i := range acts {
-		acts[i].At = acts[i].At.UTC().Truncate(time.Millisecond)
-	}
-	return hashOf(acts)
-}
-
-// Sum returns what a gate's stamps are on: the hexadecimal SHA-256 of what is asked, and of rule and route, as JSON.
-func Sum(rule *Rule, route *Route, what ...string) string { return hashOf([]any{what, rule, route}) }
-
-// hashOf returns "" for what JSON can't say: a time outside of the years 0 to 9999.
-func hashOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
 }

@@ -23,6 +23,9 @@ const (
 	WhyFor     Why = "not_asked"     // the one to be replaced isn't at the stage, or has stamped
 	WhyTo      Why = "already_asked" // the successor is at the stage already
 	WhyBounds  Why = "bounds"        // too many acts, successors or texts
+
+	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
+	WhyNoVersion Why = "no_next_version"
 )
 
 // Refusal says why an act may not be made.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// mostTime is how long all stages of a gate may take together.
-const mostTime = 300 * 24 * time.Hour
+// MostTime is how long all stages of a gate may take together.
+const MostTime = 300 * 24 * time.Hour
 
 // State is where a gate stands.
 type State struct {
@@ -108,7 +108,7 @@ func (st *State) enter(g *Gate, by *Act) {
 				continue
 			}
 			decideBy := at.Add(time.Duration(g.Hours) * time.Hour)
-			if last := g.AskedAt.Add(mostTime); decideBy.After(last) {
+			if last := g.AskedAt.Add(MostTime); decideBy.After(last) {
 				decideBy = last
 			}
 			s.OpenedAt, s.DecideBy = &at, &decideBy

@@ -14,16 +14,28 @@ const (
 	AuditExpired   aggregate.Action = "action.expired"
 	AuditCancelled aggregate.Action = "action.cancelled"
 	AuditStarted   aggregate.Action = "action.started"
-	AuditCompleted aggregate.Action = "action.completed"
-	AuditFailed    aggregate.Action = "action.failed"
-	AuditLate      aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
+	// What is done on a gate under a rule.
+	AuditRouted     aggregate.Action = "action.routed" // it opened
+	AuditStamped    aggregate.Action = "action.stamped"
+	AuditTakenBack  aggregate.Action = "action.taken_back"
+	AuditDenied     aggregate.Action = "action.denied"
+	AuditReassigned aggregate.Action = "action.reassigned"
+	AuditCompleted  aggregate.Action = "action.completed"
+	AuditFailed     aggregate.Action = "action.failed"
+	AuditLate       aggregate.Action = "action.late" // a result after the action was cancelled or counted as unknown
 )
+
+var onRoute = aggregate.OnRoute{
+	Routed: AuditRouted, Stamped: AuditStamped, Approved: AuditApproved, TakenBack: AuditTakenBack,
+	Rejected: AuditRejected, Denied: AuditDenied, Reassigned: AuditReassigned,
+}
 
 // Reasons why something ended, failed or was not done. Cards and pages have a sentence for each.
 const (
 	ReasonClosed      aggregate.Reason = "closed" // by a person
 	ReasonIdle        aggregate.Reason = "idle"
 	ReasonRejected    aggregate.Reason = "rejected"
+	ReasonDenied      aggregate.Reason = "denied" // on a route, and the agent has no turn for the reason
 	ReasonExpired     aggregate.Reason = "expired"
 	ReasonOutdated    aggregate.Reason = "outdated" // an earlier release proposed it, not saying for which files
 	ReasonBase        aggregate.Reason = "files_moved"

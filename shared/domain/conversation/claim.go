@@ -96,8 +96,15 @@ func (a *Aggregate) approved(x *Action) bool {
 	return false
 }
 
+// asked returns what is asked at an action under a rule.
+func (x *Action) asked() []string {
+	return []string{"action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash()}
+}
+
 // sum returns what the stamps on an action under a rule are on.
-func (x *Action) sum() string {
-	g := &x.Gate
-	return circulation.Sum(g.Terms.Rule, g.Route, "action", x.SessionID, strconv.Itoa(x.Number), x.Payload.Hash())
+func (x *Action) sum() string { return circulation.Sum(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...) }
+
+// AskedText returns the text whose hash is stamped at an action under a rule.
+func (x *Action) AskedText() string {
+	return circulation.AskedText(x.Gate.Terms.Rule, x.Gate.Route, x.asked()...)
 }

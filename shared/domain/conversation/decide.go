@@ -36,17 +36,22 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 		return aggregate.Change{}, fmt.Errorf("action %s has another content than was approved: %w", id, aggregate.ErrConflict)
 	}
 	c := a.begin(now)
+	c.approve(x, x.Gate.Approved(by, hash, c.Now))
+	c.auditAction(by, AuditApproved, x, asked(x, nil))
+	return c.done()
+}
+
+// approve moves an action to approved, with its gate as people left it.
+func (c *change) approve(x *Action, g aggregate.Gate) {
 	c.progress()
 	c.active()
 	c.Conversation.PendingActionID = ""
 	c.move(x, ActionApproved, func(n *Action) {
 		n.Payload = c.lasting(n.Payload)
-		n.Gate = n.Gate.Approved(by, hash, c.Now)
+		n.Gate = g
 		n.settle(aggregate.Approved)
 		n.ApprovedBy = ApprovedByUser
 	})
-	c.auditAction(by, AuditApproved, x, asked(x, nil))
-	return c.done()
 }
 
 // AskersOf returns the people whose own request the action is.
@@ -76,15 +81,22 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
+	g := x.Gate
+	g.Reject(by, reason, c.Now)
+	c.reject(x, g, ReasonRejected)
+	c.auditAction(by, AuditRejected, x, asked(x, map[string]any{"reason": reason}))
+	return c.done()
+}
+
+// reject ends an action that people rejected, with its gate as they left it.
+func (c *change) reject(x *Action, g aggregate.Gate, why aggregate.Reason) {
 	c.progress()
 	c.active()
 	c.over(x, ActionCancelled, func(n *Action) {
-		n.Gate.Reject(by, reason, c.Now)
+		n.Gate = g
 		n.settle(aggregate.Rejected)
-		n.CancelledBy, n.CancelReason, n.ErrorDetail = by.ID, ReasonRejected, reason
+		n.CancelledBy, n.CancelReason, n.ErrorDetail = g.RejectedBy, why, g.RejectionReason
 	})
-	c.auditAction(by, AuditRejected, x, asked(x, map[string]any{"reason": reason}))
-	return c.done()
 }
 
 // Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the
@@ -297,12 +309,16 @@ func (a *Aggregate) Undecided(id string) error {
 // waits returns ErrDecided unless the action waits for a person, and ErrOnRoute if it is under a rule.
 func (x *Action) waits() error {
 	switch {
-	case x.Status != ActionPending || x.Gate.Status != aggregate.PendingApproval:
+	case !x.asks():
 		return x.decided()
 	case x.Gate.Ruled():
 		return aggregate.ErrOnRoute
 	}
 	return nil
+}
+
+func (x *Action) asks() bool {
+	return x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval
 }
 
 // decided returns ErrDecided with the action's status, and who decided when.
@@ -340,7 +356,8 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.to(Open)
 	}
 	m := c.say(ended.told(c.Conversation.Locale))
-	if ended.CancelReason != ReasonExpired { // nobody is waiting for an answer
+	// Nobody is waiting for an answer to what expired, and what was denied is not to be tried in another way.
+	if ended.CancelReason != ReasonExpired && ended.CancelReason != ReasonDenied {
 		c.tell(m)
 	}
 	c.archive()

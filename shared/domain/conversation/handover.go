@@ -213,7 +213,7 @@ func (w wordsOfTasks) of(e task.Ended) string {
 		return w.unknown
 	case e.As == task.TaskFailed:
 		return w.failed
-	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions:
+	case e.Reason == task.ReasonStepRejected, e.Reason == task.ReasonMaxVersions, e.Reason == task.ReasonDenied:
 		return w.rejected
 	case e.Reason == task.ReasonExpired:
 		return w.expired

@@ -34,6 +34,8 @@ type Proposal struct {
 	On                     // for which it was made, as the payload says
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
+	// Opening is the rule and the route under which people are asked; nil: none, so one stamp suffices.
+	Opening *aggregate.Opening
 	// Tool and Access are those of a tool_call.
 	Tool   string
 	Access aggregate.Access
@@ -76,6 +78,10 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.under(p.Terms.SettingsRev)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
+	if p.Opening != nil {
+		p.Rule = ""
+		c.openUnder(x, *p.Opening)
+	}
 	if p.Rule == "" || c.Conversation.Unasked >= mostUnasked {
 		c.Put(x)
 		c.Conversation.PendingActionID = x.ActionID

@@ -11,26 +11,28 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, expired, cancelled string
-	notBegun, putBack, outputLater, callLater                string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled            string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others       string
-	stopped, later                                           string
-	outdated, changed, wrote, deleted, more, notTaken        string
-	lost, emptied, unread                                    string
-	ran                                                      ranWords
-	returned, entries, bytes, resultGone                     string // of a tool
-	resultOld, resultOldWrite                                string // of a tool that reads, and of one that writes
-	pulled, branched                                         string // of a pull request
-	taken, fetchAgain                                        string
-	ownProposal                                              string
+	succeeded, failed, unknown, rejected, denied, expired string
+	cancelled                                             string
+	notBegun, putBack, outputLater, callLater             string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled         string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others    string
+	stopped, later                                        string
+	outdated, changed, wrote, deleted, more, notTaken     string
+	lost, emptied, unread                                 string
+	ran                                                   ranWords
+	returned, entries, bytes, resultGone                  string // of a tool
+	resultOld, resultOldWrite                             string // of a tool that reads, and of one that writes
+	pulled, branched                                      string // of a pull request
+	taken, fetchAgain                                     string
+	ownProposal                                           string
 }
 
 var said = language.InEach(
 	words{
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。",
 		unknown:  "操作 #%d の結果は不明です。実行されたかどうかを、人が確認する必要があります。",
-		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。",
+		rejected: "操作 #%d は却下されました。理由: ",
+		denied:   "操作 #%d は却下されました。作り直しは求められていません。理由: ", expired: "操作 #%d は期限までに承認されませんでした。",
 		cancelled:   "操作 #%d は取り消されました。",
 		notBegun:    "開始前だったため、何も実行していません。",
 		putBack:     "途中まで実行しましたが、変更は破棄しました。作業フォルダーは、この操作の前のままです。",
@@ -80,7 +82,8 @@ var said = language.InEach(
 	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.",
 		unknown:  "The outcome of action #%d is unknown. A person needs to check.",
-		rejected: "Action #%d was rejected. Reason: ", expired: "Action #%d wasn’t approved in time.",
+		rejected: "Action #%d was rejected. Reason: ",
+		denied:   "Action #%d was rejected for good. No other version is wanted. Reason: ", expired: "Action #%d wasn’t approved in time.",
 		cancelled:   "Action #%d was cancelled.",
 		notBegun:    "It hadn’t started, so nothing was done.",
 		putBack:     "It had started, but its changes were discarded. The folder is unchanged.",
@@ -140,8 +143,12 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.unknown, x.Number))
 	case x.Status == ActionFailed:
 		m.own(fmt.Sprintf(w.failed, x.Number))
-	case x.CancelReason == ReasonRejected:
-		m.own(fmt.Sprintf(w.rejected, x.Number))
+	case x.CancelReason == ReasonRejected, x.CancelReason == ReasonDenied:
+		text := w.rejected
+		if x.CancelReason == ReasonDenied {
+			text = w.denied
+		}
+		m.own(fmt.Sprintf(text, x.Number))
 		m.quote(x.ErrorDetail)
 	case x.CancelReason == ReasonExpired:
 		m.own(fmt.Sprintf(w.expired, x.Number))

@@ -91,8 +91,9 @@ type details struct {
 	Picked  string           `json:"picked"`    // team whose draft replaced the rejected one
 }
 
-// verdicts maps a person's verdict to the ending of its audit action.
-var verdicts = map[Verdict]string{Approved: ".approved", Rejected: ".rejected"}
+// verdicts maps the endings of audit actions to a person's verdict. On a route only the stamp that settles the gate
+// counts; what else people do there decides nothing.
+var verdicts = map[string]Verdict{".approved": Approved, ".rejected": Rejected, ".denied": Rejected}
 
 // OfEntry returns an audit entry's fact; ok is false if it has none. Approvals by the system are not counted as
 // decisions. Rejections by picking another team's draft are not counted either, because no new draft is generated.
@@ -122,7 +123,7 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 		if x.ActorType != aggregate.ActorUser || d.Picked != "" {
 			return f, f.Became != ""
 		}
-		for v, end := range verdicts {
+		for end, v := range verdicts {
 			if strings.HasSuffix(name, end) {
 				f.Gate, f.Verdict = gate, v
 			}

@@ -17,6 +17,16 @@ const (
 	AuditProcessRejected    aggregate.Action = "process.rejected"
 	AuditStepApproved       aggregate.Action = "step.approved"
 	AuditStepRejected       aggregate.Action = "step.rejected"
+	AuditProcessRouted      aggregate.Action = "process.routed" // opened under a rule
+	AuditProcessStamped     aggregate.Action = "process.stamped"
+	AuditProcessTakenBack   aggregate.Action = "process.taken_back"
+	AuditProcessDenied      aggregate.Action = "process.denied"
+	AuditProcessReassigned  aggregate.Action = "process.reassigned"
+	AuditStepRouted         aggregate.Action = "step.routed"
+	AuditStepStamped        aggregate.Action = "step.stamped"
+	AuditStepTakenBack      aggregate.Action = "step.taken_back"
+	AuditStepDenied         aggregate.Action = "step.denied"
+	AuditStepReassigned     aggregate.Action = "step.reassigned"
 	AuditExecutionStarted   aggregate.Action = "execution.started"
 	AuditExecutionCompleted aggregate.Action = "execution.completed"
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
@@ -26,3 +36,13 @@ const (
 	AuditGenerationFailed   aggregate.Action = "generation.failed"
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )
+
+var processOnRoute = aggregate.OnRoute{
+	Routed: AuditProcessRouted, Stamped: AuditProcessStamped, Approved: AuditProcessApproved, TakenBack: AuditProcessTakenBack,
+	Rejected: AuditProcessRejected, Denied: AuditProcessDenied, Reassigned: AuditProcessReassigned,
+}
+
+var stepOnRoute = aggregate.OnRoute{
+	Routed: AuditStepRouted, Stamped: AuditStepStamped, Approved: AuditStepApproved, TakenBack: AuditStepTakenBack,
+	Rejected: AuditStepRejected, Denied: AuditStepDenied, Reassigned: AuditStepReassigned,
+}

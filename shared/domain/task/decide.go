@@ -1,6 +1,7 @@
 package task
 
 import (
+	"maps"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -30,15 +31,20 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	}
 	c := a.begin(now)
 	c.progress()
+	a.approve(c, row, g.Approved(by, row.hash(), c.Now), by, nil)
+	return c.done()
+}
+
+// approve moves a gate to approved and begins what follows. how are further details of the audit entry.
+func (a *Aggregate) approve(c *change, row Gated, g aggregate.Gate, by aggregate.Actor, how map[string]any) {
 	hash := row.hash()
 	c.moveGate(row, aggregate.Approved, func(n Gated) {
-		*n.gate() = g.Approved(by, hash, c.Now)
+		*n.gate() = g
 		if p, ok := n.(*Process); ok {
 			p.ApprovedHash = hash
 		}
 	})
-	a.approved(c, row, hash, by)
-	return c.done()
+	a.approved(c, row, hash, by, how)
 }
 
 // mayStamp returns ErrNotAllowed if by may not stamp the row. A version's author is treated like the requester.
@@ -71,7 +77,7 @@ func decided(row Gated, details map[string]any) map[string]any {
 }
 
 // approved adds what follows from a stamp to the Change.
-func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) {
+func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor, how map[string]any) {
 	switch row := row.(type) {
 	case *Prompt:
 		details := map[string]any{"version": row.Version, "hash": hash}
@@ -97,12 +103,16 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		c.Put(e)
 		c.card(a, CardExecution, "EXECUTION")
 		c.RelyOn(prompt)
-		c.audit(by, AuditProcessApproved, "process", row.ID, decided(row, map[string]any{"version": row.Version, "hash": hash}))
+		details := decided(row, map[string]any{"version": row.Version, "hash": hash})
+		maps.Copy(details, how)
+		c.audit(by, AuditProcessApproved, "process", row.ID, details)
 	case *StepGate:
 		e := *a.executionOf(row)
 		e.WaitedMS += c.Now.Sub(row.CreatedAt).Milliseconds()
 		c.Put(&e)
-		c.audit(by, AuditStepApproved, "execution", e.ID, decided(row, map[string]any{"step": row.StepID, "arguments_hash": hash}))
+		details := decided(row, map[string]any{"step": row.StepID, "arguments_hash": hash})
+		maps.Copy(details, how)
+		c.audit(by, AuditStepApproved, "execution", e.ID, details)
 	}
 }
 
@@ -164,8 +174,19 @@ func (a *Aggregate) Undecided(id string) error {
 	return a.mustBeOpen(row.gate())
 }
 
-// mustBeOpen returns an error unless the gate waits.
+// mustBeOpen returns an error unless the gate waits, and for a gate under a rule.
 func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
+	if err := a.mustWait(g); err != nil {
+		return err
+	}
+	if g.Ruled() {
+		return aggregate.ErrOnRoute
+	}
+	return nil
+}
+
+// mustWait returns an error unless the gate waits.
+func (a *Aggregate) mustWait(g *aggregate.Gate) error {
 	if err := g.Decided(); err != nil {
 		return a.replaced(g, err)
 	}
@@ -176,8 +197,6 @@ func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 		return aggregate.ErrConflict // the head was read before the commit that ended the task
 	case g.Status != aggregate.PendingApproval:
 		return aggregate.ErrNotFound // still generating: no button was shown yet
-	case g.Ruled():
-		return aggregate.ErrOnRoute
 	}
 	return nil
 }

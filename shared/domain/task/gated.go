@@ -22,20 +22,33 @@ func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
 
-// sum returns what the stamps on a gate under a rule are on, "" if there can be no such gate: a policy's has none.
-func (a *Aggregate) sum(row Gated) string {
-	g := row.gate()
+// asked returns what is asked at a gate under a rule, nil if there can be no such gate: a policy's has none.
+func (a *Aggregate) asked(row Gated) []string {
 	switch row := row.(type) {
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || a.Request == nil {
-			return ""
+			return nil
 		}
-		return circulation.Sum(g.Terms.Rule, g.Route, "steps", a.Head.TaskID, strconv.Itoa(row.Version),
-			prompt.Content, row.hash(), a.Request.Text)
+		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text}
 	case *StepGate:
-		return circulation.Sum(g.Terms.Rule, g.Route, "step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion),
-			strconv.Itoa(row.Attempt), row.StepID, row.hash())
+		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID, row.hash()}
+	}
+	return nil
+}
+
+// sum returns what the stamps on a gate under a rule are on, or "".
+func (a *Aggregate) sum(row Gated) string {
+	if what := a.asked(row); what != nil {
+		return circulation.Sum(row.gate().Terms.Rule, row.gate().Route, what...)
+	}
+	return ""
+}
+
+// AskedText returns the text whose hash is stamped at a gate under a rule, or "".
+func (a *Aggregate) AskedText(row Gated) string {
+	if what := a.asked(row); what != nil {
+		return circulation.AskedText(row.gate().Terms.Rule, row.gate().Route, what...)
 	}
 	return ""
 }

@@ -86,6 +86,22 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
+// FinishProcessOnRoute is FinishProcess for steps whose route is known at once: they are asked about under a rule.
+func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, o aggregate.Opening, s tenancy.Settings,
+	now time.Time) (aggregate.Change, error) {
+	p := a.Process()
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+		return aggregate.Change{}, err
+	}
+	if err := checkSteps(steps); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	c.progress()
+	c.Made = a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+	return c.done()
+}
+
 // openGate asks people about a generated version. If nobody could approve it now, the task is parked instead.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
 	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 )
 
 // The states to which the pipeline's state machine can go next.
@@ -84,6 +85,9 @@ func awaitSeconds(t aggregate.Terms, now time.Time) int {
 	left := time.Minute
 	if t.DecideBy != nil {
 		left = max(left, t.DecideBy.Sub(now))
+	}
+	if t.Rule != nil { // a later stage begins its time anew while the run waits
+		left = circulation.MostTime
 	}
 	return int((left + fuse).Seconds())
 }

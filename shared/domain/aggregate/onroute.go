@@ -1,0 +1,126 @@
+package aggregate
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/circulation"
+)
+
+// Opening is what a gate under a rule opens with, as it was resolved.
+type Opening struct {
+	Rule   circulation.Rule
+	Route  circulation.Route
+	Askers []circulation.Person // whose own request it is
+}
+
+// Under returns a gate that is about to wait under the opening's rule. sum returns what its stamps are on, and askers
+// are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who could
+// settle it.
+func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
+	g.Terms.Rule, g.Route, g.Askers = &o.Rule, &o.Route, o.Askers
+	g.Terms.ApprovalRequired = true
+	for _, user := range askers {
+		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {
+			return g, ErrOnRoute
+		}
+	}
+	g.Asked = sum(&g)
+	st := circulation.Walk(g.Circulating())
+	if len(o.Askers) == 0 || o.Rule.ID == "" || st.Refused != nil {
+		return g, ErrOnRoute
+	}
+	g.dueBy(&st)
+	return g, nil
+}
+
+// dueBy repeats in the terms until when the present stage is asked, for readers that don't walk.
+func (g *Gate) dueBy(st *circulation.State) {
+	if s := st.Asked(); s != nil {
+		g.Terms.DecideBy = s.DecideBy
+	}
+}
+
+// Act completes what a person does on a gate under a rule, at the time of the Change. It returns ErrNotAllowed if the
+// hand is not by, for guests and for people of other workspaces.
+func (p Policy) Act(act circulation.Act, by Actor, at time.Time) (circulation.Act, error) {
+	if by.Type != ActorUser || by.ID == "" || act.Hand.User != by.ID {
+		return act, ErrNotAllowed{RuleNotListed}
+	}
+	if err := p.Request(by); err != nil {
+		return act, err
+	}
+	act.Form, act.At, act.Text = circulation.Form, at, strings.TrimSpace(act.Text)
+	act.Surface = string(cmp.Or(by.Surface, SurfaceSlack))
+	return act, nil
+}
+
+// OnRoute names the audit entries of what is done on gates of one type under a rule.
+type OnRoute struct{ Routed, Stamped, Approved, TakenBack, Rejected, Denied, Reassigned Action }
+
+// Entry returns the action of the entry that records a gate's last act. Settling stamps have that of approvals.
+func (o *OnRoute) Entry(g *Gate) Action {
+	switch act := &g.Acts[len(g.Acts)-1]; {
+	case g.ApprovedAt != nil:
+		return o.Approved
+	case act.Kind == circulation.TakeBack:
+		return o.TakenBack
+	case act.Kind == circulation.SendBack:
+		return o.Rejected
+	case act.Kind == circulation.Deny:
+		return o.Denied
+	case act.Kind == circulation.Stand:
+		return o.Reassigned
+	}
+	return o.Stamped
+}
+
+// OpenedDetails returns the details of the entry that records how a gate under a rule opened, with those given.
+func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
+	details = maps.Clone(details)
+	details["asked"], details["route_hash"] = g.Asked, circulation.RouteHash(g.Circulating())
+	r := g.Terms.Rule
+	details["rule"] = map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
+	return details
+}
+
+// ActDetails returns the details of the entry that records a gate's last act, with those given. acts_hash is of all acts
+// so far, so that the entries seal each act and their order.
+func (g *Gate) ActDetails(details map[string]any) map[string]any {
+	act := &g.Acts[len(g.Acts)-1]
+	if details = maps.Clone(details); g.ApprovedAt != nil {
+		st := circulation.Walk(g.Circulating())
+		details = g.OpenedDetails(details)
+		details["stamps"] = len(st.Stamps())
+	}
+	details["asked"], details["acts_hash"], details["stage"] = g.Asked, circulation.Hash(g.Acts), act.Stage
+	if act.Principal.User != act.Hand.User {
+		details["principal"] = act.Principal.User
+	}
+	if d := act.Found.Delegation; d != nil {
+		details["delegation"] = d.Key
+	}
+	if act.For != nil && act.To != nil {
+		details["replaced"], details["successor"] = act.For.User, act.To.User
+	}
+	switch {
+	case act.Text == "":
+	case act.Kind == circulation.Stamp || act.Kind == circulation.TakeBack:
+		details["comment"] = act.Text
+	default:
+		details["reason"] = act.Text
+	}
+	if (g.ApprovedAt != nil || act.Ends()) && g.AskedAt != nil {
+		details["asked_at"] = TimeText(*g.AskedAt)
+	}
+	return details
+}
+
+// Again reports whether an act was refused because the same hand did the very same.
+func Again(err error) bool {
+	refused, ok := err.(*circulation.Refusal)
+	return ok && refused.Why == circulation.WhyAgain
+}

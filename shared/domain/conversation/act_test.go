@@ -1,0 +1,191 @@
+package conversation
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+func desk(users ...string) circulation.Stage {
+	s := circulation.Stage{Name: strings.Join(users, "・"), Mode: circulation.ModePeople, Need: 1}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user, Via: "group @keiri"})
+	}
+	return s
+}
+
+// along returns an opening that asks these stages for what Sato's message led to.
+func along(stages ...circulation.Stage) *aggregate.Opening {
+	return &aggregate.Opening{
+		Rule: circulation.Rule{ID: "r1", Name: "外部への書き込み", Revision: 3}, Askers: []circulation.Person{{User: sato}},
+		Route: circulation.Route{Form: circulation.Form, Hands: len(stages), Stages: stages},
+	}
+}
+
+// circulating returns a conversation with an action that waits under a rule.
+func circulating(t expect.T, o *aggregate.Opening) *table {
+	t.Helper()
+	tb := opened(t)
+	p := proposal(ShellCommand, tb.now, "")
+	p.Terms.ApprovalHours, p.Opening = 72, o
+	expect.NoError(t, tb.answer(p))
+	return tb
+}
+
+// acting returns what a person does on the newest action, at the stage that is asked or else the first.
+func (tb *table) acting(kind circulation.Kind, user string, change ...func(act *circulation.Act)) func(a *Aggregate) (aggregate.Change, error) {
+	return func(a *Aggregate) (aggregate.Change, error) {
+		x := a.Actions[len(a.Actions)-1]
+		st := circulation.Walk(x.Gate.Circulating())
+		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
+			Stage: max(1, st.Present), Hash: x.Gate.Asked}
+		if kind != circulation.Stamp && kind != circulation.TakeBack {
+			act.Text = " 理由 "
+		}
+		for _, c := range change {
+			c(&act)
+		}
+		return a.Act(x.ActionID, act, person(user), policy, tb.now)
+	}
+}
+
+func at(stage int) func(act *circulation.Act) {
+	return func(act *circulation.Act) { act.Stage = stage }
+}
+
+// makes asserts that a decision writes these audit entries, and commits it.
+func (tb *table) makes(decide func(a *Aggregate) (aggregate.Change, error), entries ...string) {
+	tb.t.Helper()
+	a := tb.load()
+	c, err := decide(a)
+	expect.NoError(tb.t, err)
+	var got []string
+	for _, e := range c.Audit {
+		got = append(got, string(e.Action))
+	}
+	expect.Same(tb.t, got, entries)
+	expect.NoError(tb.t, tb.commit(a.Head, c))
+}
+
+func (tb *table) why(decide func(a *Aggregate) (aggregate.Change, error), want circulation.Why) {
+	tb.t.Helper()
+	_, err := decide(tb.load())
+	refused, _ := errors.AsType[*circulation.Refusal](err)
+	expect.That(tb.t, refused != nil && refused.Why == want, "%v, want %s", err, want)
+}
+
+func TestAnActionIsSettledAlongItsRoute(t *testing.T) {
+	tb := circulating(t, along(desk(suzuki), desk(tanaka)))
+	x := tb.load().Current()
+	expect.That(t, x.Gate.Ruled() && x.Gate.Status == aggregate.PendingApproval && x.Gate.Terms.DecideBy.Equal(x.Gate.AskedAt.AddDate(0, 0, 3)), "%+v", x.Gate)
+	tb.why(tb.acting(circulation.Stamp, tanaka), circulation.WhyTurn)
+	tb.why(tb.acting(circulation.Stamp, sato), circulation.WhySelf)
+	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
+	tb.makes(tb.acting(circulation.Stamp, suzuki, at(1)))
+	tb.makes(tb.acting(circulation.TakeBack, suzuki, at(1)), "action.taken_back")
+	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
+	expect.That(t, tb.load().Current().Status == ActionPending && len(tb.head.Settled) == 0, "one of two is enough")
+	tb.makes(tb.acting(circulation.Stamp, tanaka), "action.approved")
+	x = tb.load().Current()
+	expect.That(t, x.Status == ActionApproved && x.ApprovedBy == ApprovedByUser && x.Gate.ApprovedBy == tanaka && len(x.Gate.Stamps) == 0, "%+v", x.Gate)
+	tb.makes(tb.acting(circulation.Stamp, tanaka, at(2)))
+	_, err := tb.acting(circulation.TakeBack, tanaka, at(2))(tb.load())
+	expect.Fails(t, err, aggregate.ErrDecided{Status: "approved", By: tanaka, At: *x.Gate.ApprovedAt})
+	expect.NoError(t, errors.Join(tb.begin(), tb.claim("i1")))
+	_, err = tb.load().Cancel(x.ActionID, person(sato), policy, tb.now)
+	expect.NoError(t, err)
+}
+
+// The agent has a turn for the reason of what is sent back, and of what is denied it is only told.
+func TestAnActionIsSentBackOrDenied(t *testing.T) {
+	for kind, c := range map[circulation.Kind]struct {
+		entry string
+		why   aggregate.Reason
+		turn  bool
+	}{circulation.SendBack: {"action.rejected", ReasonRejected, true}, circulation.Deny: {"action.denied", ReasonDenied, false}} {
+		tb := circulating(t, along(desk(suzuki), desk(tanaka)))
+		tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
+		said := len(tb.lists)
+		tb.makes(tb.acting(kind, tanaka), c.entry)
+		a := tb.load()
+		x := a.Actions[0]
+		expect.That(t, x.Status == ActionCancelled && x.CancelReason == c.why && x.CancelledBy == tanaka && x.ErrorDetail == "理由" &&
+			x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == tanaka && a.Current() == nil, "%s: %+v", kind, x)
+		expect.Is(t, len(tb.lists), said+1, kind, "messages")
+		expect.Is(t, len(a.Inbox) > 0, c.turn, kind, "the agent has a turn")
+		expect.Is(t, a.Next(tb.now).State == StateAnswer, c.turn, kind)
+		tb.makes(tb.acting(kind, tanaka, at(2)))
+		_, err := tb.acting(circulation.Deny, tanaka, at(1))(a)
+		expect.Fails(t, err, aggregate.ErrDecided{Status: "rejected", By: tanaka, At: *x.Gate.RejectedAt})
+	}
+}
+
+func TestASuccessorIsPutInByAnAdministrator(t *testing.T) {
+	tb := circulating(t, along(desk(suzuki), desk(tanaka)))
+	to := func(act *circulation.Act) {
+		act.For, act.To = &circulation.Person{User: suzuki}, &circulation.Person{User: "U_KATO"}
+	}
+	tb.makes(tb.acting(circulation.Stand, "U_ADMIN", to), "action.reassigned")
+	tb.why(tb.acting(circulation.Stamp, suzuki), circulation.WhyRoute)
+	tb.makes(tb.acting(circulation.Stamp, "U_KATO"), "action.stamped")
+}
+
+// No rule of the settings approves what goes along a route, and it opens only with one that can be walked.
+func TestAnActionOpensOnlyWithItsRoute(t *testing.T) {
+	tb := opened(t)
+	p := proposal(TestRun, tb.now, "test_run")
+	p.Payload.JSON = `{"argv":["make"],"timeout_seconds":60}`
+	p.Terms.ApprovalHours, p.Opening = 72, along(desk(suzuki))
+	a := tb.load()
+	c := expect.Value(a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used(), Proposal: p}, tb.now))(t)
+	var entries []string
+	for _, e := range c.Audit {
+		if strings.HasPrefix(string(e.Action), "action.") {
+			entries = append(entries, string(e.Action))
+		}
+	}
+	expect.Same(t, entries, []string{"action.proposed", "action.routed"})
+	for name, change := range map[string]func(o *aggregate.Opening){
+		"no asker":          func(o *aggregate.Opening) { o.Askers = nil },
+		"another asker":     func(o *aggregate.Opening) { o.Askers[0].User = tanaka },
+		"nobody":            func(o *aggregate.Opening) { o.Route.Stages = nil },
+		"too many hands":    func(o *aggregate.Opening) { o.Route.Hands = 2 },
+		"only whoever asks": func(o *aggregate.Opening) { o.Route.Stages[0] = desk(sato) },
+	} {
+		p.Opening = along(desk(suzuki))
+		change(p.Opening)
+		_, err := a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used(), Proposal: p}, tb.now)
+		expect.Fails(t, err, aggregate.ErrOnRoute, name)
+	}
+}
+
+func TestNobodyStampsAnotherPayloadThanIsAsked(t *testing.T) {
+	tb := circulating(t, along(desk(suzuki)))
+	tb.forged(func(x *Action) { x.Payload = proposal(ShellCommand, start.AddDate(0, 0, 1), "").Payload })
+	_, err := tb.acting(circulation.Stamp, suzuki)(tb.load())
+	expect.Fails(t, err, aggregate.ErrConflict)
+	tb.makes(tb.acting(circulation.Deny, suzuki), "action.denied")
+}
+
+func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
+	tb := circulating(t, along(desk(suzuki)))
+	x := tb.load().Current()
+	act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki}, Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: x.Gate.Asked}
+	guest := person(suzuki)
+	guest.Guest = true
+	for _, by := range []aggregate.Actor{guest, person(tanaka), aggregate.System()} {
+		_, err := tb.load().Act(x.ActionID, act, by, policy, tb.now)
+		_, refused := errors.AsType[aggregate.ErrNotAllowed](err)
+		expect.That(t, refused, "%+v: %v", by, err)
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Cancel(x.ActionID, person(sato), policy, tb.now)
+	})
+	_, err := tb.acting(circulation.Stamp, suzuki)(tb.load())
+	_, decided := errors.AsType[aggregate.ErrDecided](err)
+	expect.That(t, decided, "%v", err)
+}

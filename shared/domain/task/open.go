@@ -1,0 +1,68 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// OpenOnRoute opens the gate of the row with this key, whose content has been made, under the rule and along the route
+// that were found for it. It relies on the settings s. Nothing changes if the gate is open already. It returns
+// ErrOnRoute for a route that nobody could settle, and ErrMoved if there is nothing to open.
+func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	row := aggregate.Find(a.gates(), key)
+	switch {
+	case row == nil || a.superseding(row) > 0:
+		return aggregate.Change{}, aggregate.ErrMoved
+	case row.gate().Status != aggregate.Generating:
+		return aggregate.Change{}, nil
+	case !a.openable(row):
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c := a.begin(now)
+	c.progress()
+	a.openUnder(c, row, o, s, nil)
+	return c.done()
+}
+
+// openable reports whether a gate that doesn't wait yet has what people are asked about.
+func (a *Aggregate) openable(row Gated) bool {
+	switch row := row.(type) {
+	case *Process:
+		return len(row.Steps) > 0 && a.Prompt() != nil && a.Prompt().Status == aggregate.Approved
+	case *StepGate:
+		return row.ArgumentsHash != "" && a.executionOf(row) == a.Execution() && a.executionOf(row) != nil
+	}
+	return false
+}
+
+// openUnder opens a gate under a rule, after fill has edited its row, with the entry that says so.
+func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenancy.Settings, fill func(n Gated)) Gated {
+	var opened Gated
+	c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
+		if fill != nil {
+			fill(n)
+		}
+		g := n.gate()
+		if _, step := n.(*StepGate); !step { // a step's gate has those of its execution
+			g.Terms = a.terms(true, s, c.Now)
+		}
+		g.AskedAt = &c.Now
+		under, err := g.Under(o, a.Askers(), func(g *aggregate.Gate) string {
+			*n.gate() = *g
+			return a.sum(n)
+		})
+		if err != nil {
+			c.Fail(err)
+		}
+		*g, opened = under, n
+	})
+	c.under(s.Rev)
+	on, typ, id, about := a.onRoute(opened)
+	c.audit(aggregate.System(), on.Routed, typ, id, opened.gate().OpenedDetails(about))
+	return opened
+}
