@@ -9,15 +9,16 @@ import (
 
 // actionProof is what a receipt claims about an agent's action, with the complete payload that people stamped.
 type actionProof struct {
-	ID          string `json:"id"`
-	Session     string `json:"session_id"`
-	Type        string `json:"type"`
-	Status      string `json:"status"`
-	Payload     string `json:"payload"`
-	ApprovedBy  string `json:"approved_by,omitempty"` // user or auto
-	BaseVersion string `json:"base_version,omitempty"`
-	Version     string `json:"version,omitempty"`  // of the files that it left
-	Commands    string `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
+	ID          string  `json:"id"`
+	Session     string  `json:"session_id"`
+	Type        string  `json:"type"`
+	Status      string  `json:"status"`
+	Payload     string  `json:"payload"`
+	ApprovedBy  string  `json:"approved_by,omitempty"` // user or auto
+	BaseVersion string  `json:"base_version,omitempty"`
+	Version     string  `json:"version,omitempty"`  // of the files that it left
+	Gate        *walked `json:"gate,omitempty"`     // of an action under a rule
+	Commands    string  `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
 }
 
 // acting checks the claims about an action.
@@ -35,6 +36,7 @@ func (p *acting) check() {
 	p.say("  sha256 %s", hash)
 	p.sealed(hash)
 	p.approved(hash)
+	p.walk("the action", p.Gate, "action", p.ID, "", "action", p.Session, "", hash)
 	p.started()
 	p.ended()
 }
@@ -87,7 +89,7 @@ func (p *acting) approved(hash string) {
 		return
 	}
 	e, by := all[0], "user"
-	if e.details.Rule != "" {
+	if e.details.unasked() != "" {
 		by = "auto"
 	}
 	switch {
@@ -95,7 +97,7 @@ func (p *acting) approved(hash string) {
 		p.wrong("the action is said to be approved by %q, its entry says %s", p.ApprovedBy, by)
 	case e.details.Hash != hash: // sealed reports it
 	case by == "auto":
-		p.say("  this very payload: approved at %s by the rule %s", e.Timestamp, e.details.Rule)
+		p.say("  this very payload: approved at %s by the rule %s", e.Timestamp, e.details.unasked())
 	default:
 		p.say("  this very payload: %s", e.by())
 	}
@@ -137,7 +139,8 @@ func (p *acting) stamped(began string) {
 
 // actionEnds maps the entries that end an action to its status afterwards.
 var actionEnds = map[string]string{
-	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.expired": "cancelled",
+	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.denied": "cancelled",
+	"action.expired": "cancelled",
 }
 
 // ended compares the claimed status and files with the entry of the end. If the outcome was unknown at first, the later

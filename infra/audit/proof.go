@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -36,11 +37,12 @@ type handedOver struct {
 
 // stamped is a version of a policy or of steps.
 type stamped struct {
-	ID      string `json:"id"`
-	Version int    `json:"version"`
-	Text    string `json:"text"`
-	Team    string `json:"team,omitempty"`      // the team of a contest that drafted it
-	Picked  string `json:"picked_by,omitempty"` // who chose it over another team's draft
+	ID      string  `json:"id"`
+	Version int     `json:"version"`
+	Text    string  `json:"text"`
+	Team    string  `json:"team,omitempty"`      // the team of a contest that drafted it
+	Picked  string  `json:"picked_by,omitempty"` // who chose it over another team's draft
+	Gate    *walked `json:"gate,omitempty"`      // of steps under a rule
 }
 
 // writeCall is a call of a tool that writes.
@@ -52,6 +54,7 @@ type writeCall struct {
 	// Gated says that a person stamped these arguments. If false, they are resolved from the steps and Results, by
 	// step.
 	Gated   bool              `json:"gated"`
+	Gate    *walked           `json:"gate,omitempty"` // of a gate under a rule
 	Results map[string]string `json:"results,omitempty"`
 	Expired []string          `json:"expired,omitempty"` // steps whose results are past their retention
 }
@@ -116,6 +119,7 @@ func (p *executed) check() {
 	p.ended()
 	p.stamp("policy", "prompt.approved", p.Policy)
 	p.stamp("steps", "process.approved", p.Steps)
+	p.walkSteps()
 	err := json.Unmarshal([]byte(p.Steps.Text), &p.steps)
 	p.wrongIf(err != nil, "the steps can't be read: %v", err)
 	for _, w := range p.Writes {
@@ -162,6 +166,16 @@ func (p *executed) stamp(what, action string, s stamped) {
 		"the %s is said to be version %d, its entry says %d", what, s.Version, e.details.number())
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
 	p.picked(what, s, e)
+}
+
+// walkSteps checks the route of the steps, if a rule chose one.
+func (p *executed) walkSteps() {
+	request := ""
+	if p.Request != nil {
+		request = p.Request.Text
+	}
+	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version), p.Policy.Text,
+		aggregate.HashOf(p.Steps.Text), request)
 }
 
 // picked compares which team drafted a version, and who picked it over another team's.
@@ -213,6 +227,7 @@ func (p *executed) write(w writeCall) {
 	default:
 		p.follows(w, p.steps[at])
 	}
+	p.walk(w.Step, w.Gate, "step", p.ID, w.Step, "step", p.Task, strconv.Itoa(p.Steps.Version), strconv.Itoa(p.Attempt), w.Step, hash)
 	p.called(w, hash)
 }
 

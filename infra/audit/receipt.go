@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/chain"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/store/seal"
 )
 
@@ -158,13 +159,30 @@ type details struct {
 	Task          string              `json:"task"`
 	AskedBy       string              `json:"asked_by"`
 	Type          string              `json:"type"`
-	Rule          string              `json:"rule"`
+	Rule          json.RawMessage     `json:"rule"` // a text: which let it go without a person; an object: which chose the route
+	Asked         string              `json:"asked"`
+	RouteHash     string              `json:"route_hash"`
+	ActsHash      string              `json:"acts_hash"`
+	Stage         int                 `json:"stage"`
+	Stamps        int                 `json:"stamps"`
 	BaseVersion   *string             `json:"base_version"`
 	Commands      string              `json:"commands"`
 }
 
 // listsWrites reports whether an end's entry lists every write. Those of earlier releases list none.
 func (d details) listsWrites() bool { return d.Writes != nil || d.Ends != nil || d.Reused != nil }
+
+// unasked returns the rule that let an action go without a person, or "".
+func (d details) unasked() (rule string) {
+	_ = json.Unmarshal(d.Rule, &rule) // the rule of a route is an object
+	return rule
+}
+
+// rule returns the rule that chose a gate's route.
+func (d details) rule() (rule circulation.Rule) {
+	_ = json.Unmarshal(d.Rule, &rule)
+	return rule
+}
 
 // number returns the version of a policy or of steps; 0 if there is none.
 func (d details) number() (n int) {

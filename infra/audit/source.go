@@ -163,7 +163,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
-		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version,
+		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Gate: walkOf(&x.Gate, x.AskedText()),
 	}
 	if x.Status != conversation.ActionCancelled { // its late result is beside its end
 		out.Commands = conversation.BriefOf(x.Commands)
@@ -183,7 +183,8 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	}
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status),
-		Steps: stamped{ID: process.ID, Version: process.Version, Text: string(steps)}, Writes: []writeCall{},
+		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps), Gate: walkOf(&process.Gate, a.AskedText(process))},
+		Writes: []writeCall{},
 	}
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
 		x := a.Prompts[at]
@@ -222,6 +223,9 @@ func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution
 	}
 	w := writeCall{Step: row.StepID, Tool: row.Tool, Status: string(row.Status), Arguments: string(text),
 		Gated: a.GateOf(e, row.Order) != nil}
+	if g := a.GateOf(e, row.Order); g != nil {
+		w.Gate = walkOf(&g.Gate, a.AskedText(g))
+	}
 	process := a.ProcessOf(e)
 	at := slices.IndexFunc(process.Steps, func(x task.Step) bool { return x.StepID == row.StepID })
 	if w.Gated || at < 0 {

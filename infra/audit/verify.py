@@ -301,6 +301,109 @@ class Claims:
         found = [e for e in self.entries if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.about)]
         return sorted(found, key=lambda e: e["timestamp"])
 
+    def walk(self, name, claim, of, resource, step, want):
+        """Checks the gate of a resource, of one step if that is not empty, if a rule chose its route.
+
+        want is what its stamps have to be on; None may be anything.
+        """
+        entries = [e for ending in ON_ROUTE for e in self.of(of + "." + ending, resource) if (e["details"].get("step") or "") == step]
+        entries.sort(key=lambda e: e["timestamp"])
+        if not claim:
+            if any(e["action"] == of + ".routed" or e["details"].get("asked") or e["details"].get("route_hash") for e in entries):
+                self.found.append("%s: people were asked under a rule, and the route is left out" % name)
+            return
+        if not entries or entries[0]["action"] != of + ".routed":
+            self.found.append("%s: no entry says that people were asked under a rule" % name)
+            return
+        before = len(self.found)
+        try:
+            gate, rule = self.opened(name, claim, entries[0]["details"], want)
+            if len(self.found) == before:
+                gate["acts"] = self.acted(name, claim["acts"] or [], of, entries, gate["asked"])
+            if len(self.found) == before:
+                self.stands(name, gate, rule, entries[0]["details"], entries[-1]["details"], entries[-1]["action"] == of + ".approved")
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as e:
+            self.found.append("%s: its route can't be read: %r" % (name, e))
+
+    def opened(self, name, claim, sealed, want):
+        """Compares the beginning of a walk with its entry, and with what had to be asked."""
+        (what, rule, route), gate = json.loads(claim["asked"]), json.loads(claim["opened"])
+        if sha256(claim["asked"]) != sealed.get("asked") or gate["asked"] != sealed["asked"]:
+            self.found.append("%s: what is said to be stamped is not what was" % name)
+        if sha256(claim["opened"]) != sealed.get("route_hash"):
+            self.found.append("%s: the route is not the one that was opened" % name)
+        if route != gate["route"]:
+            self.found.append("%s: another route was stamped than the one that was walked" % name)
+        if rule != sealed.get("rule"):
+            self.found.append("%s: the rule is said to be %s, its entry says %s" % (name, rule, sealed.get("rule")))
+        if len(what) != len(want) or any(w is not None and w != is_ for w, is_ in zip(want, what)):
+            self.found.append("%s: something else was stamped: %s" % (name, what))
+        if gate.get("acts"):
+            self.found.append("%s: its gate is said to open with acts" % name)
+        self.said.append("  under the rule %s (%s), revision %s, asked since %s for %s hours a stage"
+                         % (rule["name"], rule["id"], rule["revision"], moment(gate["asked_at"]), gate["hours"]))
+        self.said += ["  asked for by " + named(p) for p in gate["askers"]]
+        for number, stage in enumerate(route["stages"], 1):
+            if stage.get("left_out"):
+                self.said.append("  stage %d, %s: left out, %s" % (number, stage["name"], stage["left_out"]))
+                continue
+            self.said.append("  stage %d, %s: %s of %s" % (number, stage["name"], stage["need"], stage["mode"]))
+            self.said += ["    " + named(p) for p in stage.get("people") or []]
+        return gate, rule
+
+    def acted(self, name, texts, of, entries, asked):
+        """Compares each act with its own entry: there is one for each, in this order, and no other."""
+        if len(entries) != len(texts) + 1:
+            self.found.append("%s: %d acts are said to be done on its route, %d entries say so" % (name, len(texts), len(entries) - 1))
+        acts = [json.loads(text) for text in texts]
+        for number, (act, e) in enumerate(zip(acts, entries[1:]), 1):
+            d, kind = e["details"], ON_ROUTE[e["action"].removeprefix(of + ".")]
+            claimed = (act["kind"], act["hand"]["user"], moment(act["at"]), act["stage"], asked)
+            if claimed != (kind, e.get("actor_id"), e["timestamp"], d.get("stage"), d.get("asked")):
+                self.found.append("%s: act %d is said to be a %s of %s, its entry says otherwise" % (name, number, *claimed[:2]))
+            if sha256("[" + ",".join(texts[:number]) + "]") != d.get("acts_hash"):
+                self.found.append("%s: act %d, or one before it, is not what was done" % (name, number))
+        return acts
+
+    def stands(self, name, gate, rule, first, last, approved):
+        """Walks the acts along the route, and compares what stands with the entry of the settlement."""
+        walk = Walk(gate)
+        if walk.refused:
+            self.found.append("%s: act %d could not be done: %s" % (name, walk.refused["act"], walk.refused["why"]))
+            return
+        stamps = sum(len(s["stamps"]) for s in walk.stages)
+        if walk.settled() != approved:
+            self.found.append("%s: what was done settles its route: %s, its last entry says otherwise" % (name, walk.settled()))
+        sealed = (last.get("route_hash"), last.get("rule"), last.get("stamps"))
+        if approved and sealed != (first["route_hash"], rule, stamps):
+            self.found.append("%s: the entry of its settlement names another rule, route or number of stamps" % name)
+        self.said += ["  " + done(act) for act in gate["acts"]]
+        if walk.settled():
+            self.said.append("  settled by %d stamps" % stamps)
+
+
+# How entries that record what is done on a gate end, and of which kind of act they are.
+ON_ROUTE = {
+    "routed": "", "stamped": "stamp", "approved": "stamp", "taken_back": "take_back", "rejected": "send_back", "denied": "deny",
+    "reassigned": "stand",
+}
+
+
+def named(person):
+    return ", ".join(person[k] for k in ("user", "person", "via") if person.get(k))
+
+
+def done(act):
+    text = "%s, stage %d: %s by %s" % (act["at"], act["stage"], act["kind"], named(act["hand"]))
+    if act["principal"]["user"] != act["hand"]["user"]:
+        text += " for " + named(act["principal"])
+    by = (act.get("found") or {}).get("delegation")
+    if by:
+        text += " (delegation %s, revision %s)" % (by["key"], by["rev"])
+    if act.get("for") and act.get("to"):
+        text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
+    return text + (": " + act["text"] if act.get("text") else "")
+
 
 class Execution(Claims):
     """What holds of what is claimed of an execution."""
@@ -311,6 +414,9 @@ class Execution(Claims):
         self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"], claim["status"]))
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
+        policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
+        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request]
+        self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
         for e in ended:
             status, attempt = e["action"].removeprefix("execution."), e["details"].get("attempt")
@@ -433,6 +539,8 @@ class Execution(Claims):
             self.found.append("%s: a person was shown its arguments, and nobody is said to have been" % step)
         else:
             self.follows(w, planned[0])
+        want = ["step", self.about, str(self.claim["steps"]["version"]), str(self.claim["attempt"]), step, digest]
+        self.walk(step, w.get("gate"), "step", self.claim["id"], step, want)
         self.called(w, digest)
 
     def called(self, w, digest):
@@ -476,7 +584,8 @@ class Execution(Claims):
 class Action(Claims):
     """What holds of what is claimed of an agent's action."""
 
-    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled", "expired": "cancelled"}
+    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled", "denied": "cancelled",
+            "expired": "cancelled"}
 
     def __init__(self, claim, rows):
         super().__init__(claim["session_id"], rows)
@@ -494,6 +603,7 @@ class Action(Claims):
             if e["details"].get("type") != claim["type"]:
                 self.found.append("the action is said to be %s, its entry %s says %s" % (claim["type"], e["action"], e["details"].get("type")))
         self.approved(digest)
+        self.walk("the action", claim.get("gate"), "action", self.id, "", ["action", self.about, None, digest])
         self.started()
         self.ended()
 
@@ -515,11 +625,12 @@ class Action(Claims):
                 self.said.append("  nobody approved it")
             return
         d = entries[0]["details"]
-        if claimed != ("auto" if d.get("rule") else "user"):
+        unasked = isinstance(d.get("rule"), str) and d["rule"]  # the rule of a route is an object
+        if claimed != ("auto" if unasked else "user"):
             self.found.append("the action is said to be approved by %r, its entry says otherwise" % claimed)
         elif d.get("hash") != digest:
             pass  # it was found
-        elif d.get("rule"):
+        elif unasked:
             self.said.append("  this very payload: approved at %s by the rule %s" % (entries[0]["timestamp"], d["rule"]))
         else:
             self.said.append("  this very payload: " + by(entries[0]))

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+)
+
+// walked is what a receipt claims of a gate under a rule: each text byte for byte as its hash is sealed.
+type walked struct {
+	Asked  string   `json:"asked"`  // JSON: what is asked, the rule and the route
+	Opened string   `json:"opened"` // JSON: the gate as it opened, without acts
+	Acts   []string `json:"acts"`   // JSON each, the oldest first
+}
+
+// walkOf returns the claim of a gate, nil if it is under no rule. asked is the text whose hash is stamped.
+func walkOf(g *aggregate.Gate, asked string) *walked {
+	if !g.Ruled() {
+		return nil
+	}
+	c := g.Circulating()
+	w := &walked{Asked: asked, Opened: circulation.OpenedText(c), Acts: []string{}}
+	for _, act := range c.Acts {
+		w.Acts = append(w.Acts, circulation.ActText(act))
+	}
+	return w
+}
+
+// onRoute maps the endings of entries that record what is done on a gate to the kinds of acts. Both approved and
+// stamped are of stamps: the former of the one that settled.
+var onRoute = map[string]circulation.Kind{
+	"routed": "", "stamped": circulation.Stamp, "approved": circulation.Stamp, "taken_back": circulation.TakeBack,
+	"rejected": circulation.SendBack, "denied": circulation.Deny, "reassigned": circulation.Stand,
+}
+
+// walking holds a claim about one gate under a rule against its sealed entries.
+type walking struct {
+	*proving
+	*walked
+	name    string // of what is asked
+	of      string // process, step or action
+	entries []entry
+	gate    circulation.Gate
+	rule    circulation.Rule
+}
+
+// walk checks the claim about the gate of a resource, of one step if that is not empty. want is what its stamps have to
+// be on; an empty member may be anything.
+func (p *proving) walk(name string, w *walked, of, resource, step string, want ...string) {
+	k := &walking{proving: p, walked: w, name: name, of: of}
+	ruled := false
+	for ending := range onRoute {
+		for _, e := range p.all(of+"."+ending, resource) {
+			if e.details.Step == step {
+				k.entries = append(k.entries, e)
+				ruled = ruled || ending == "routed" || e.details.Asked != "" || e.details.RouteHash != ""
+			}
+		}
+	}
+	slices.SortStableFunc(k.entries, func(a, b entry) int { return strings.Compare(a.Timestamp, b.Timestamp) })
+	switch {
+	case w == nil:
+		p.wrongIf(ruled, "%s: people were asked under a rule, and the route is left out", name)
+		return
+	case len(k.entries) == 0 || k.entries[0].Action != of+".routed":
+		p.wrong("%s: no entry says that people were asked under a rule", name)
+		return
+	}
+	if k.opened(want) && k.acted() {
+		k.stands()
+	}
+}
+
+// opened compares the beginning of the walk with its entry, and with what had to be asked.
+func (k *walking) opened(want []string) bool {
+	d, found := k.entries[0].details, len(k.found)
+	var route json.RawMessage
+	var what []string
+	asked, opened := [3]any{&what, &k.rule, &route}, struct{ Route json.RawMessage }{}
+	for text, into := range map[string][]any{k.Asked: {&asked}, k.Opened: {&k.gate, &opened}} {
+		for _, v := range into {
+			err := json.Unmarshal([]byte(text), v)
+			k.wrongIf(err != nil, "%s: its route can't be read: %v", k.name, err)
+		}
+	}
+	k.wrongIf(aggregate.HashOf(k.Asked) != d.Asked || k.gate.Asked != d.Asked,
+		"%s: what is said to be stamped is not what was: the sealed hash is %s", k.name, d.Asked)
+	k.wrongIf(aggregate.HashOf(k.Opened) != d.RouteHash,
+		"%s: the route is not the one that was opened: the sealed hash is %s", k.name, d.RouteHash)
+	k.wrongIf(string(route) != string(opened.Route), "%s: another route was stamped than the one that was walked", k.name)
+	k.wrongIf(d.rule() != k.rule, "%s: the rule is said to be %+v, its entry says %+v", k.name, k.rule, d.rule())
+	fits := len(what) == len(want)
+	for i := range want {
+		fits = fits && (want[i] == "" || want[i] == what[i])
+	}
+	k.wrongIf(!fits, "%s: something else was stamped: %q", k.name, what)
+	k.wrongIf(len(k.gate.Acts) > 0, "%s: its gate is said to open with acts", k.name)
+	if len(k.found) > found {
+		return false
+	}
+	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage", k.rule.Name, k.rule.ID, k.rule.Revision,
+		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours)
+	for _, p := range k.gate.Askers {
+		k.say("  asked for by %s", named(p))
+	}
+	if k.gate.Route != nil {
+		for i := range k.gate.Route.Stages {
+			k.asks(i+1, &k.gate.Route.Stages[i])
+		}
+	}
+	return true
+}
+
+// asks says whom a stage of the route asks.
+func (k *walking) asks(number int, s *circulation.Stage) {
+	if s.LeftOut != "" {
+		k.say("  stage %d, %s: left out, %s", number, s.Name, s.LeftOut)
+		return
+	}
+	k.say("  stage %d, %s: %d of %s", number, s.Name, s.Need, s.Mode)
+	for _, p := range s.People {
+		k.say("    %s", named(p))
+	}
+}
+
+// acted compares each act with its own entry: there is one for each, in this order, and no other.
+func (k *walking) acted() bool {
+	found := len(k.found)
+	k.wrongIf(len(k.entries) != len(k.Acts)+1, "%s: %d acts are said to be done on its route, %d entries say so", k.name,
+		len(k.Acts), len(k.entries)-1)
+	for i, text := range k.Acts {
+		var act circulation.Act
+		if err := json.Unmarshal([]byte(text), &act); err != nil {
+			k.wrong("%s: act %d can't be read: %v", k.name, i+1, err)
+			continue
+		}
+		k.gate.Acts = append(k.gate.Acts, act)
+		if i+1 >= len(k.entries) {
+			continue
+		}
+		e, d := k.entries[i+1], k.entries[i+1].details
+		k.wrongIf(onRoute[strings.TrimPrefix(e.Action, k.of+".")] != act.Kind || e.ActorID != act.Hand.User ||
+			e.Timestamp != aggregate.TimeText(act.At) || d.Stage != act.Stage || d.Asked != k.gate.Asked,
+			"%s: act %d is said to be a %s of %s, its entry says %s of %s", k.name, i+1, act.Kind, act.Hand.User, e.Action, e.ActorID)
+		k.wrongIf(aggregate.HashOf("["+strings.Join(k.Acts[:i+1], ",")+"]") != d.ActsHash,
+			"%s: act %d, or one before it, is not what was done: the sealed hash is %s", k.name, i+1, d.ActsHash)
+	}
+	return len(k.found) == found
+}
+
+// stands walks the acts along the route, and compares what stands of them with the entry of the settlement.
+func (k *walking) stands() {
+	st := circulation.Walk(k.gate)
+	if st.Refused != nil {
+		k.wrong("%s: act %d could not be done: %s", k.name, st.Refused.Act, st.Refused.Why)
+		return
+	}
+	last, first := k.entries[len(k.entries)-1], k.entries[0].details
+	approved := last.Action == k.of+".approved"
+	k.wrongIf(st.Settled != approved, "%s: its route is settled: %t, its entry says %s", k.name, st.Settled, last.Action)
+	if d := last.details; approved {
+		k.wrongIf(d.RouteHash != first.RouteHash || d.rule() != k.rule || d.Stamps != len(st.Stamps()),
+			"%s: the entry of its settlement names another rule, route or number of stamps", k.name)
+	}
+	for i := range k.gate.Acts {
+		k.say("  %s", done(&k.gate.Acts[i]))
+	}
+	if st.Settled {
+		k.say("  settled by %d stamps", len(st.Stamps()))
+	}
+}
+
+// done says what an act did, by whom and for whom.
+func done(act *circulation.Act) string {
+	text := fmt.Sprintf("%s, stage %d: %s by %s", act.At.Format(time.RFC3339Nano), act.Stage, act.Kind, named(act.Hand))
+	if act.Principal.User != act.Hand.User {
+		text += " for " + named(act.Principal)
+	}
+	if d := act.Found.Delegation; d != nil {
+		text += fmt.Sprintf(" (delegation %s, revision %d)", d.Key, d.Rev)
+	}
+	if act.For != nil && act.To != nil {
+		text += fmt.Sprintf(": %s in the place of %s", named(*act.To), named(*act.For))
+	}
+	if act.Text != "" {
+		text += ": " + act.Text
+	}
+	return text
+}
+
+func named(p circulation.Person) string {
+	for _, more := range []string{p.Person, p.Via} {
+		if more != "" {
+			p.User += ", " + more
+		}
+	}
+	return p.User
+}

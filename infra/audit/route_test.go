@@ -1,0 +1,308 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+func someone(user string) circulation.Person {
+	return circulation.Person{User: user, Via: "manager of @sato as of 2026-04-18"}
+}
+
+func desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, someone(user))
+	}
+	return s
+}
+
+// settling is what is done on a route: a stamp that is taken back, a stand-in, a successor, and who settles it.
+func settling() []circulation.Act {
+	act := func(kind circulation.Kind, user string, stage int) circulation.Act {
+		return circulation.Act{Form: circulation.Form, Kind: kind, Hand: someone(user), Principal: someone(user), Stage: stage, Surface: "slack"}
+	}
+	instead, stand := act(circulation.Stamp, "U0MORI", 2), act(circulation.Stand, "U0ADMIN", 2)
+	instead.Principal = someone("U0TAKADA")
+	instead.Found.Delegation = &circulation.Delegation{Key: "U0MORI#U0TAKADA#2026-04-01", Rev: 4}
+	replaced, by := someone("U0ITO"), someone("U0KATO")
+	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"
+	return []circulation.Act{
+		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp, "U0SUZUKI", 1),
+		instead, stand, act(circulation.Stamp, "U0KATO", 2), act(circulation.Stamp, "U0TANAKA", 3),
+	}
+}
+
+// circulated is a gate under a rule with the entries that record what was done on it.
+type circulated struct {
+	aggregate.Gate
+	asked string
+	rows  []chain.Row
+}
+
+// circulate opens a gate of what is asked, and has these acts done on it, 10 ms apart. about are further details.
+func circulate(t testing.TB, of, resource, about string, at time.Time, details map[string]any, acts []circulation.Act, what ...string) *circulated {
+	t.Helper()
+	on := aggregate.OnRoute{Routed: "routed", Stamped: "stamped", Approved: "approved", TakenBack: "taken_back", Rejected: "rejected",
+		Denied: "denied", Reassigned: "reassigned"}
+	opening := aggregate.Opening{
+		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: "U0SATO"}},
+		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")}, Stages: []circulation.Stage{
+			desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody"}, desk("経理", 2, "U0TAKADA", "U0ITO"),
+			desk("部長", 1, "U0TANAKA"),
+		}},
+	}
+	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[3], opening.Route.Stages[1])
+	c := &circulated{}
+	put := func(action aggregate.Action, actor string, at time.Time, details map[string]any) {
+		members := map[string]any{"action": of + "." + string(action), "resource_id": resource, "task_id": about,
+			"timestamp": aggregate.TimeText(at), "details": string(aggregate.Details(details)), "actor_type": "user", "actor_id": actor}
+		content := expect.Value(chain.Canonical(members))(t)
+		c.rows = append(c.rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#"+of), Content: content, At: at})
+	}
+	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, Terms: aggregate.Terms{ApprovalHours: 72}}
+	g, err := g.Under(opening, []string{"U0SATO"}, func(g *aggregate.Gate) string {
+		c.asked = circulation.AskedText(g.Terms.Rule, g.Route, what...)
+		return circulation.Sum(g.Terms.Rule, g.Route, what...)
+	})
+	expect.NoError(t, err)
+	put(on.Routed, "", at, g.OpenedDetails(details))
+	for i, act := range acts {
+		act.At, act.Hash = at.Add(time.Duration(i+1)*10*time.Millisecond), g.Asked
+		if g, err = g.Acted(act); err != nil {
+			t.Fatalf("act %d: %v", i+1, err)
+		}
+		put(on.Entry(&g), act.Hand.User, act.At, g.ActDetails(details))
+	}
+	c.Gate = g
+	return c
+}
+
+// ofSteps and ofStep are the gates of proved's steps and of its third step.
+func ofSteps(t testing.TB, acts []circulation.Act) *circulated {
+	return circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": aggregate.HashOf(theSteps)},
+		acts, "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request)
+}
+
+func ofStep(t testing.TB, acts []circulation.Act) *circulated {
+	hash := aggregate.HashOf(messageSent)
+	return circulate(t, "step", execution, taskID, began().Add(4500*time.Millisecond), map[string]any{"step": "step-3", "arguments_hash": hash},
+		acts, "step", taskID, "1", "1", "step-3", hash)
+}
+
+// provedOnRoutes is proved, with its steps and the third step stamped along routes.
+func provedOnRoutes(t *testing.T, steps, step *circulated) Receipt {
+	t.Helper()
+	old := theEntries()
+	rows := slices.Concat(old[:4], steps.rows, step.rows, old[6:])
+	r := newSealer(t).seal(t, rows, 5).receipt()
+	r.Execution = proved(t).Execution
+	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate, step.asked)
+	return r.part()
+}
+
+func TestAWriteUnderARuleIsProved(t *testing.T) {
+	r := provedOnRoutes(t, ofSteps(t, settling()), ofStep(t, settling()))
+	for by, verify := range verifiers {
+		out, err := verify(t, r)
+		expect.That(t, err == nil, "%s: %v\n%s", by, err, out)
+		for _, want := range []string{
+			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: 1 of people", "U0TAKADA, manager of @sato as of 2026-04-18",
+			"left out, nobody", "stage 2: stamp by U0MORI, manager of @sato as of 2026-04-18 for U0TAKADA, manager of @sato as of 2026-04-18 " +
+				"(delegation U0MORI#U0TAKADA#2026-04-01, revision 4)",
+			"stage 2: stand by U0ADMIN", "U0KATO, manager of @sato as of 2026-04-18 in the place of U0ITO", "退職のため", "settled by 4 stamps",
+		} {
+			expect.That(t, strings.Count(out, want) >= 2, "%s: %q is not said of both gates:\n%s", by, want, out)
+		}
+	}
+}
+
+// leaves calls change for each number, text and truth in a JSON value, with the value as it is with that one changed.
+func leaves(v any, path string, change func(path string)) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			was := v[name]
+			v[name] = leaves(was, path+"/"+name, func(path string) { change(path) })
+			if other, leaf := another(was); leaf {
+				v[name] = other
+				change(path + "/" + name)
+				v[name] = was
+			}
+		}
+	case []any:
+		for i, was := range v {
+			leaves(was, fmt.Sprint(path, "/", i), change)
+			if other, leaf := another(was); leaf {
+				v[i] = other
+				change(fmt.Sprint(path, "/", i))
+				v[i] = was
+			}
+		}
+	}
+	return v
+}
+
+func another(v any) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		return v + "x", true
+	case float64:
+		return v + 1, true
+	case bool:
+		return !v, true
+	}
+	return v, false
+}
+
+// changedTexts returns a change of a claim for each field of its texts.
+func changedTexts(t *testing.T, name string, w *walked, of func(r *Receipt) *walked) map[string]func(*Receipt) {
+	t.Helper()
+	changes := map[string]func(*Receipt){}
+	add := func(what, text string, put func(w *walked, text string)) {
+		var v any
+		expect.NoError(t, json.Unmarshal([]byte(text), &v))
+		leaves(v, what, func(path string) {
+			other := string(expect.Value(json.Marshal(v))(t))
+			changes[name+" "+path] = func(r *Receipt) { put(of(r), other) }
+		})
+	}
+	add("asked", w.Asked, func(w *walked, text string) { w.Asked = text })
+	add("opened", w.Opened, func(w *walked, text string) { w.Opened = text })
+	for i, act := range w.Acts {
+		add(fmt.Sprint("act ", i+1), act, func(w *walked, text string) { w.Acts[i] = text })
+	}
+	return changes
+}
+
+// changedActs are changes of the list of acts, also with their entries.
+func changedActs(name string, n int, of func(r *Receipt) *walked) map[string]func(*Receipt) {
+	changes := map[string]func(*Receipt){
+		name + " with no route": func(r *Receipt) { *of(r) = walked{} },
+		name + ", lower need":   func(r *Receipt) { both(of(r), `"need":2`, `"need":1`) },
+		name + ", another rule": func(r *Receipt) { both(of(r), "10万円以上", "すべて") },
+		name + ", another via":  func(r *Receipt) { both(of(r), "manager of @sato", "group @keiri") },
+		name + ", one act more": func(r *Receipt) { of(r).Acts = append(of(r).Acts, of(r).Acts[0]) },
+		name + ", another principal": func(r *Receipt) {
+			of(r).Acts[3] = strings.ReplaceAll(of(r).Acts[3], "U0TAKADA", "U0ITO")
+		},
+	}
+	for i := range n {
+		changes[fmt.Sprint(name, ", act ", i+1, " removed")] = func(r *Receipt) { of(r).Acts = slices.Delete(of(r).Acts, i, i+1) }
+		changes[fmt.Sprint(name, ", act ", i+1, " and its entry removed")] = func(r *Receipt) {
+			var act circulation.Act
+			_ = json.Unmarshal([]byte(of(r).Acts[i]), &act)
+			of(r).Acts = slices.Delete(of(r).Acts, i, i+1)
+			r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool { return x.At.Equal(act.At) })
+		}
+		if i > 0 {
+			changes[fmt.Sprint(name, ", acts ", i, " and ", i+1, " swapped")] = func(r *Receipt) {
+				acts := of(r).Acts
+				acts[i-1], acts[i] = acts[i], acts[i-1]
+			}
+		}
+	}
+	return changes
+}
+
+func both(w *walked, old, with string) {
+	w.Asked, w.Opened = strings.ReplaceAll(w.Asked, old, with), strings.ReplaceAll(w.Opened, old, with)
+}
+
+// Both verifiers refuse a receipt in which any part of a route, of the rule, or of what was done on it is another one.
+func TestBothVerifiersFindEveryTamperingWithARoute(t *testing.T) {
+	steps, step := ofSteps(t, settling()), ofStep(t, settling())
+	r := provedOnRoutes(t, steps, step)
+	var j judged
+	j.add(t, "an execution", r, true)
+	ofSteps, ofStep := func(r *Receipt) *walked { return r.Execution.Steps.Gate }, func(r *Receipt) *walked { return r.Execution.Writes[1].Gate }
+	for name, of := range map[string]func(r *Receipt) *walked{"steps": ofSteps, "step": ofStep} {
+		texts := changedTexts(t, name, of(&r), of)
+		expect.That(t, len(texts) > 140, "only %d fields", len(texts))
+		j.changed(t, name, r, texts)
+		j.changed(t, name, r, changedActs(name, len(settling()), of))
+	}
+	rows := map[string]func(*Receipt){
+		"the steps' route left out": func(r *Receipt) { r.Execution.Steps.Gate = nil },
+		"the step's route left out": func(r *Receipt) { r.Execution.Writes[1].Gate = nil },
+		"one for the other":         func(r *Receipt) { r.Execution.Writes[1].Gate = r.Execution.Steps.Gate },
+		"of another write": func(r *Receipt) {
+			r.Execution.Writes[2].Gate, r.Execution.Writes[1].Gate = r.Execution.Writes[1].Gate, nil
+		},
+	}
+	for i, x := range r.Rows {
+		if strings.Contains(x.Content, "acts_hash") || strings.Contains(x.Content, "route_hash") {
+			rows[fmt.Sprint("row ", i, " left out")] = func(r *Receipt) { r.Rows = slices.Delete(r.Rows, i, i+1) }
+			rows[fmt.Sprint("row ", i, " changed")] = func(r *Receipt) { r.Rows[i].Content = strings.Replace(x.Content, "asked", "Asked", 1) }
+		}
+	}
+	expect.That(t, len(rows) == 4+2*2*(len(settling())+1), "%d rows", len(rows))
+	j.changed(t, "an execution", r, rows)
+	j.agree(t)
+}
+
+// What was sealed may itself be wrong: both verifiers walk the route, and find what does not settle it.
+func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
+	step := ofStep(t, settling())
+	resealed := func(change func(action string, details map[string]any) (string, bool)) *circulated {
+		c := ofSteps(t, settling())
+		for i := range c.rows {
+			var members, details map[string]any
+			expect.NoError(t, json.Unmarshal(c.rows[i].Content, &members))
+			expect.NoError(t, json.Unmarshal([]byte(members["details"].(string)), &details))
+			if action, ok := change(members["action"].(string), details); ok {
+				members["action"], members["details"] = action, string(aggregate.Details(details))
+			}
+			c.rows[i].Content = expect.Value(chain.Canonical(members))(t)
+		}
+		return c
+	}
+	settled := func(with func(details map[string]any)) *circulated {
+		return resealed(func(action string, details map[string]any) (string, bool) {
+			if action == "process.approved" {
+				with(details)
+			}
+			return action, true
+		})
+	}
+	var j judged
+	j.add(t, "as it was", provedOnRoutes(t, resealed(func(action string, _ map[string]any) (string, bool) { return action, true }), step), true)
+	j.add(t, "another number of stamps", provedOnRoutes(t, settled(func(d map[string]any) { d["stamps"] = 3 }), step), false)
+	j.add(t, "another rule", provedOnRoutes(t, settled(func(d map[string]any) {
+		d["rule"] = map[string]any{"id": "r1", "name": "10万円以上", "revision": 4}
+	}), step), false)
+	j.add(t, "another route", provedOnRoutes(t, settled(func(d map[string]any) { d["route_hash"] = d["asked"] }), step), false)
+	j.add(t, "another's act", provedOnRoutes(t, settled(func(d map[string]any) { d["stage"] = 2 }), step), false)
+
+	early := ofSteps(t, settling()[:6]) // the last stage is missing
+	last := &early.rows[len(early.rows)-1]
+	last.Content = []byte(strings.Replace(string(last.Content), "process.stamped", "process.approved", 1))
+	j.add(t, "settled too early", provedOnRoutes(t, early, step), false)
+
+	forged := ofSteps(t, settling()) // a stamp of nobody on the route, sealed as if it had been taken
+	g := &forged.Gate
+	g.Acts = slices.Clone(g.Acts)
+	g.Acts[0].Hand, g.Acts[0].Principal = someone("U0EVIL"), someone("U0EVIL")
+	for i := range forged.rows {
+		var members, details map[string]any
+		expect.NoError(t, json.Unmarshal(forged.rows[i].Content, &members))
+		expect.NoError(t, json.Unmarshal([]byte(members["details"].(string)), &details))
+		if i > 0 {
+			details["acts_hash"], members["actor_id"] = circulation.Hash(g.Acts[:i]), g.Acts[i-1].Hand.User
+		}
+		members["details"] = string(aggregate.Details(details))
+		forged.rows[i].Content = expect.Value(chain.Canonical(members))(t)
+	}
+	j.add(t, "a stamp of nobody", provedOnRoutes(t, forged, step), false)
+	j.agree(t)
+}
