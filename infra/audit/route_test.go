@@ -306,3 +306,55 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 	j.add(t, "a stamp of nobody", provedOnRoutes(t, forged, step), false)
 	j.agree(t)
 }
+
+// ofAction is the gate of an action under a rule, with the receipt of how the action ended.
+func ofAction(t *testing.T, acts []circulation.Act, claim actionProof, end string, details string) Receipt {
+	t.Helper()
+	hash := aggregate.HashOf(script)
+	c := circulate(t, "action", actionID, aConversation, began().Add(1500*time.Millisecond), map[string]any{"type": "test_run", "hash": hash}, acts,
+		"action", aConversation, "7", hash)
+	claim.Gate = walkOf(&c.Gate, c.asked)
+	entries := []string{"proposed", `"number":7`}
+	if claim.BaseVersion != "" {
+		entries = append(entries, "started", `"base_version":"v1"`)
+	}
+	if end != "" {
+		entries = append(entries, end, details)
+	}
+	var rows []chain.Row
+	for _, x := range actedAs(t, claim, entries).Rows {
+		rows = append(rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
+	}
+	rows = append(rows[:1:1], append(c.rows, rows[1:]...)...)
+	r := newSealer(t).seal(t, rows, 3).receipt()
+	claim.ID, claim.Session, claim.Type, claim.Payload = actionID, aConversation, "test_run", script
+	r.Action = &claim
+	return r.part()
+}
+
+func TestAnActionUnderARuleIsProved(t *testing.T) {
+	done := actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2"}
+	r := ofAction(t, settling(), done, "completed", `"version":"v2"`)
+	for by, verify := range verifiers {
+		out, err := verify(t, r)
+		expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps") && strings.Contains(out, "stamped by U0TANAKA"), "%s: %v\n%s", by, err, out)
+	}
+	of := func(r *Receipt) *walked { return r.Action.Gate }
+	var j judged
+	j.add(t, "an action", r, true)
+	j.changed(t, "an action", r, changedTexts(t, "action", of(&r), of))
+	j.changed(t, "an action", r, changedActs("action", len(settling()), of))
+	j.changed(t, "an action", r, map[string]func(*Receipt){
+		"its route left out": func(r *Receipt) { r.Action.Gate = nil },
+		"let go by a rule":   func(r *Receipt) { r.Action.ApprovedBy = "auto" },
+	})
+	for kind, end := range map[circulation.Kind]string{circulation.Deny: "denied", circulation.SendBack: "rejected"} {
+		act := settling()[0]
+		act.Kind, act.Text = kind, "宛先が違う"
+		j.add(t, end, ofAction(t, []circulation.Act{act}, actionProof{Status: "cancelled"}, "", ""), true)
+		changed := ofAction(t, []circulation.Act{act}, actionProof{Status: "cancelled"}, "", "")
+		changed.Action.Gate.Acts = nil
+		j.add(t, end+", left out", changed, false)
+	}
+	j.agree(t)
+}
