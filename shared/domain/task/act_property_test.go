@@ -1,0 +1,267 @@
+package task
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+var anybody = []string{requester, suzuki, tanaka, ito, "U_KATO", "U_MORI"}
+
+// acts is a gate under a rule on which anybody tries anything.
+type acts struct {
+	*story
+	rt   *rapid.T
+	key  string
+	open aggregate.Gate // as it opened
+}
+
+// Whatever anybody tries on a gate under a rule, it is settled by enough stamps of its people alone, each act that counts
+// has one entry, and its claim takes it only as it was settled.
+func TestNoOrderOfActsSettlesAGateWithoutItsStamps(t *testing.T) {
+	reached := map[string]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newActs(t, rt)
+		for range rapid.IntRange(1, 25).Draw(rt, "acts") {
+			w.step()
+		}
+		g := w.load().GateAt(w.key)
+		reached[string(g.Status)]++
+		if g.Status == aggregate.Approved {
+			w.claims()
+		}
+	})
+	if !testing.Short() && (reached["approved"] == 0 || reached["rejected"] == 0 || reached["pending_approval"] == 0) {
+		t.Errorf("the walks reached only %v", reached)
+	}
+	t.Log(reached)
+}
+
+func newActs(t *testing.T, rt *rapid.T) *acts {
+	var o aggregate.Opening
+	for {
+		var stages []circulation.Stage
+		for range rapid.IntRange(1, 3).Draw(rt, "stages") {
+			users := rapid.SliceOfNDistinct(rapid.SampledFrom(anybody), 1, 3, rapid.ID[string]).Draw(rt, "people")
+			stages = append(stages, desk(rapid.IntRange(1, len(users)).Draw(rt, "need"), users...))
+		}
+		o = along(rapid.IntRange(1, 2).Draw(rt, "hands"), stages...)
+		g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &dawn, Terms: aggregate.Terms{ApprovalHours: 1}}
+		if _, err := g.Under(o, nil, func(*aggregate.Gate) string { return "sum" }); err == nil {
+			break
+		}
+	}
+	w := &acts{rt: rt}
+	if rapid.Bool().Draw(rt, "of a step") {
+		w.story, w.key = waitingOnRoute(t, o), GateKey(1, 1, 2)
+	} else {
+		s := waitingPrompt(t)
+		w.story, w.key = s.do(s.approvePrompt, s.finishOn(o)), ProcessKey(1)
+	}
+	w.open = *w.load().GateAt(w.key)
+	return w
+}
+
+// step lets somebody try an act, mostly one that makes sense, sometimes on rows that were read before the last commit.
+func (w *acts) step() {
+	g := w.load().GateAt(w.key)
+	st := circulation.Walk(g.Circulating())
+	hand := rapid.SampledFrom(anybody).Draw(w.rt, "hand")
+	if owes := st.Owes(new(g.Circulating())); len(owes) > 0 && rapid.IntRange(0, 3).Draw(w.rt, "who owes") > 0 {
+		hand = rapid.SampledFrom(owes).Draw(w.rt, "owes").User
+	}
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp,
+		circulation.TakeBack, circulation.TakeBack, circulation.Stand, circulation.Stand, circulation.SendBack, circulation.Deny, "other"}
+	act := circulation.Act{Kind: rapid.SampledFrom(kinds).Draw(w.rt, "kind"), Hand: circulation.Person{User: hand},
+		Principal: circulation.Person{User: hand}, Hash: g.Asked, Text: "理由",
+		Stage: max(1, rapid.SampledFrom([]int{st.Present, st.Present, st.Present, 1, 2, 3}).Draw(w.rt, "stage"))}
+	if rapid.IntRange(0, 5).Draw(w.rt, "instead") == 5 {
+		act.Principal.User = rapid.SampledFrom(anybody).Draw(w.rt, "principal")
+		act.Found.Delegation = &circulation.Delegation{Key: hand + "#" + act.Principal.User + "#2026-04-01", Rev: 1}
+	}
+	if rapid.IntRange(0, 15).Draw(w.rt, "another hash") == 15 {
+		act.Hash = aggregate.HashOf("another")
+	}
+	if act.Kind == circulation.Stand {
+		act.Principal = act.Hand
+		act.For, act.To = &circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "for")}, &circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "to")}
+	}
+	a := w.load()
+	if rapid.IntRange(0, 9).Draw(w.rt, "old rows") == 9 {
+		a = w.at(w.head.Rev - 1)
+	}
+	c, err := a.Act(a.gateAt(w.key).Asks().ID, act, person(hand), w.policy, w.now)
+	w.known(err)
+	if err == nil {
+		if err = w.commit(a.Head, c); errors.Is(err, aggregate.ErrConflict) {
+			return
+		}
+		expect.NoError(w.rt, err)
+	}
+	w.now = w.now.Add(time.Second)
+	w.check(act, g, w.load().GateAt(w.key), c, err)
+}
+
+func (a *Aggregate) gateAt(key string) Gated { return aggregate.Find(a.gates(), key) }
+
+// known fails on an error for which nobody has a sentence.
+func (w *acts) known(err error) {
+	if errors.Is(err, aggregate.ErrNotFound) { // of rows from before it opened
+		return
+	}
+	switch err.(type) {
+	case nil, *circulation.Refusal, aggregate.ErrDecided, aggregate.ErrNotLatest:
+		return
+	}
+	w.rt.Fatalf("%v", err)
+}
+
+// check holds what an act left against the invariants, without the fold.
+func (w *acts) check(act circulation.Act, was, is *aggregate.Gate, c aggregate.Change, err error) {
+	n := len(is.Acts) - len(was.Acts)
+	if err != nil || c.Empty() {
+		expect.Must(w.rt, n == 0, "a refused act counts: %v", err)
+	} else {
+		expect.Must(w.rt, n == 1 && is.Acts[len(is.Acts)-1].Kind == act.Kind, "%d acts were added", n)
+	}
+	// 13: what it opened with stays.
+	expect.Must(w.rt, reflect.DeepEqual(is.Route, w.open.Route) && reflect.DeepEqual(is.Terms.Rule, w.open.Terms.Rule) && is.Asked == w.open.Asked &&
+		reflect.DeepEqual(is.Askers, w.open.Askers) && is.AskedAt.Equal(*w.open.AskedAt), "it is not asked as it opened")
+	owed := counted(is)
+	// 14: settled if and only if every stage has its stamps, and enough hands gave them.
+	expect.Must(w.rt, (is.Status == aggregate.Approved) == owed.settled, "%s, and counted is %+v", is.Status, owed)
+	// 16, 19: what is owed falls by a stamp at the stage that was present alone.
+	before := counted(was)
+	if owed.owed < before.owed {
+		expect.Must(w.rt, act.Kind == circulation.Stamp && act.Stage == before.present && act.Hash == w.open.Asked && owed.owed == before.owed-1,
+			"%+v lowers what is owed from %+v to %+v", act, before, owed)
+	}
+	w.recorded(is)
+}
+
+// tally is what stands of a gate, counted in another way than Walk does.
+type tally struct {
+	owed, present int
+	settled       bool
+}
+
+// counted counts the stamps that stand, and fails on one that does not count: of an asker, of somebody whom the stage
+// doesn't ask, or a second one.
+func counted(g *aggregate.Gate) (n tally) {
+	hands := map[string]bool{}
+	for i, s := range g.Route.Stages {
+		asked, principals, given := map[string]bool{}, map[string]string{}, map[string]bool{}
+		for _, p := range s.People {
+			asked[p.User] = p.User != requester
+		}
+		for _, act := range g.Acts {
+			switch {
+			case act.Stage != i+1:
+			case act.Kind == circulation.Stand:
+				delete(asked, act.For.User)
+				asked[act.To.User] = true
+			case act.Kind == circulation.Stamp && asked[act.Principal.User] && act.Hand.User != requester && act.Hash == g.Asked &&
+				principals[act.Principal.User] == "" && !given[act.Hand.User]:
+				principals[act.Principal.User], given[act.Hand.User] = act.Hand.User, true
+			case act.Kind == circulation.TakeBack:
+				delete(principals, act.Principal.User)
+				delete(given, act.Hand.User)
+			}
+		}
+		for hand := range given {
+			hands[hand] = true
+		}
+		if missing := max(0, s.Need-len(principals)); missing > 0 {
+			n.owed += missing
+			if n.present == 0 {
+				n.present = i + 1
+			}
+		}
+	}
+	n.settled = n.owed == 0 && len(hands) >= g.Route.Hands
+	return n
+}
+
+// recorded checks that the opening and each act have one entry, in order, which seals the acts up to it (22).
+func (w *acts) recorded(g *aggregate.Gate) {
+	var entries []aggregate.AuditEntry
+	for _, e := range w.audit {
+		if strings.Contains(string(e.Details), `"asked":`) {
+			entries = append(entries, e)
+		}
+	}
+	expect.Must(w.rt, len(entries) == len(g.Acts)+1, "%d entries of %d acts", len(entries), len(g.Acts))
+	for i, e := range entries {
+		var d struct {
+			ActsHash  string `json:"acts_hash"`
+			RouteHash string `json:"route_hash"`
+			Stamps    int
+		}
+		expect.NoError(w.rt, json.Unmarshal([]byte(e.Details), &d))
+		of, ending, _ := strings.Cut(string(e.Action), ".")
+		expect.Must(w.rt, of == "process" || of == "step", "%s", e.Action)
+		if i == 0 {
+			expect.Must(w.rt, ending == "routed" && d.RouteHash == circulation.RouteHash(w.open.Circulating()), "%+v", e)
+			continue
+		}
+		act, last := g.Acts[i-1], i == len(g.Acts)
+		want := map[circulation.Kind]string{circulation.Stamp: "stamped", circulation.TakeBack: "taken_back", circulation.SendBack: "rejected",
+			circulation.Deny: "denied", circulation.Stand: "reassigned"}[act.Kind]
+		if last && g.Status == aggregate.Approved {
+			want = "approved"
+		}
+		expect.Must(w.rt, ending == want && e.ActorID == act.Hand.User && e.Timestamp.Equal(act.At) && d.ActsHash == circulation.Hash(g.Acts[:i]),
+			"act %d, %+v, has the entry %+v", i, act, e)
+	}
+}
+
+// claims checks that a claim takes the settled gate, and refuses it with other acts or another route (17, 18).
+func (w *acts) claims() {
+	if w.key == ProcessKey(1) {
+		w.do(w.start)
+	}
+	a := w.load()
+	change := []func(g *aggregate.Gate){
+		nil,
+		func(g *aggregate.Gate) { g.Acts = g.Acts[:len(g.Acts)-1] },
+		func(g *aggregate.Gate) { g.Acts[0].Text += "." },
+		func(g *aggregate.Gate) { g.Acts = append(g.Acts, g.Acts[0]) },
+		func(g *aggregate.Gate) { g.Acts[0].Form++ },
+		func(g *aggregate.Gate) { g.Route.Stages[0].People[0].Via = "nobody" },
+		func(g *aggregate.Gate) { g.Route.Stages = append(g.Route.Stages, desk(1, "U_EVIL")) },
+		func(g *aggregate.Gate) { g.Route.Form++ },
+		func(g *aggregate.Gate) { g.Terms.Rule.Name = "another" },
+		func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: g.Acts[0].Hand.User}} },
+		func(g *aggregate.Gate) { *g = aggregate.Gate{Status: aggregate.Approved, Verdict: g.Verdict} },
+	}
+	for i, c := range change {
+		row := a.gateAt(w.key)
+		n := row.At(row.Revision()).(Gated)
+		g := n.gate()
+		route, rule := *g.Route, *g.Terms.Rule
+		route.Stages = slices.Clone(route.Stages)
+		for j := range route.Stages {
+			route.Stages[j].People = slices.Clone(route.Stages[j].People)
+		}
+		g.Acts, g.Route, g.Terms.Rule = slices.Clone(g.Acts), &route, &rule
+		if c != nil {
+			c(g)
+		}
+		b := a.clone()
+		b.Add(n)
+		_, err := w.claim(b, w.now)
+		stopped, _ := errors.AsType[StopError](err)
+		expect.Must(w.rt, (c == nil) == (err == nil) && (err == nil || stopped.Reason == ReasonStepsChanged), "change %s: %v", fmt.Sprint(i), err)
+	}
+}
