@@ -2,8 +2,11 @@ package conversation
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -188,4 +191,69 @@ func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 	_, err := tb.acting(circulation.Stamp, suzuki)(tb.load())
 	_, decided := errors.AsType[aggregate.ErrDecided](err)
 	expect.That(t, decided, "%v", err)
+}
+
+// Whatever anybody tries on an action under a rule, each act that counts has one entry in its Change, the action is
+// approved exactly when its route is settled, and only then it is claimed.
+func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
+	people := []string{sato, suzuki, tanaka, "U_ITO"}
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack, circulation.Stand,
+		circulation.SendBack, circulation.Deny, "other"}
+	reached := map[ActionStatus]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		first := desk(rapid.SliceOfNDistinct(rapid.SampledFrom(people[1:]), 2, 3, rapid.ID[string]).Draw(rt, "people")...)
+		first.Need = rapid.IntRange(1, 2).Draw(rt, "need")
+		o := along(first, desk(tanaka, suzuki))
+		o.Route.Hands = rapid.IntRange(1, 2).Draw(rt, "hands")
+		tb := circulating(rt, o)
+		for range rapid.IntRange(1, 20).Draw(rt, "acts") {
+			a := tb.load()
+			was := *a.Actions[0]
+			stage := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "stage")
+			c, err := tb.acting(rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(people).Draw(rt, "hand"), func(act *circulation.Act) {
+				if stage > 0 {
+					act.Stage = stage
+				}
+				if act.Kind == circulation.Stand {
+					act.For = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "for")}
+					act.To = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "to")}
+				}
+			})(a)
+			if err == nil {
+				expect.NoError(rt, tb.commit(a.Head, c))
+			}
+			x := tb.load().Actions[0]
+			acted := len(x.Gate.Acts) - len(was.Gate.Acts)
+			expect.Must(rt, acted == len(c.Audit) && acted <= 1, "%d acts have %d entries", acted, len(c.Audit))
+			if acted == 1 {
+				expect.Must(rt, strings.Contains(string(c.Audit[0].Details), circulation.Hash(x.Gate.Acts)), "its entry doesn't seal it")
+			}
+			st := circulation.Walk(x.Gate.Circulating())
+			expect.Must(rt, (x.Status == ActionApproved) == st.Settled && (x.Status == ActionCancelled) == (st.Ended() != ""), "%s: %+v", x.Status, st)
+		}
+		x := tb.load().Actions[0]
+		reached[x.Status]++
+		if err := tb.begin(); x.Status != ActionApproved {
+			return
+		} else if err != nil {
+			rt.Fatal(err)
+		}
+		for i, change := range []func(g *aggregate.Gate){
+			func(g *aggregate.Gate) { g.Acts = g.Acts[1:] }, func(g *aggregate.Gate) { g.Acts[0].Surface = "other" },
+			func(g *aggregate.Gate) { g.Route.Hands = 0 }, func(g *aggregate.Gate) { g.Terms.Rule.Revision++ }, func(*aggregate.Gate) {},
+		} {
+			forged := tb.load().Actions[0]
+			n := *forged
+			route, rule := *n.Gate.Route, *n.Gate.Terms.Rule
+			n.Gate.Acts, n.Gate.Route, n.Gate.Terms.Rule = slices.Clone(n.Gate.Acts), &route, &rule
+			change(&n.Gate)
+			a := tb.load()
+			a.Add(&n)
+			_, err := a.Claim(a.Head.Run, "i1", tb.now, tb.now)
+			expect.Must(rt, (err == nil) == (i == 4) && (err == nil || errors.Is(err, aggregate.ErrConflict)), "change %d: %v", i, err)
+		}
+	})
+	if !testing.Short() && (reached[ActionApproved] == 0 || reached[ActionCancelled] == 0 || reached[ActionPending] == 0) {
+		t.Errorf("the walks reached only %v", reached)
+	}
 }
