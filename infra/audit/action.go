@@ -139,7 +139,8 @@ func (p *acting) stamped(began string) {
 
 // actionEnds maps the entries that end an action to its status afterwards.
 var actionEnds = map[string]string{
-	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.denied": "cancelled",
+	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled",
+	"action.rejected": "cancelled", "action.denied": "cancelled",
 	"action.expired": "cancelled",
 }
 

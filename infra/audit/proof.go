@@ -227,7 +227,8 @@ func (p *executed) write(w writeCall) {
 	default:
 		p.follows(w, p.steps[at])
 	}
-	p.walk(w.Step, w.Gate, "step", p.ID, w.Step, "step", p.Task, strconv.Itoa(p.Steps.Version), strconv.Itoa(p.Attempt), w.Step, hash)
+	p.walk(w.Step, w.Gate, "step", p.ID, w.Step,
+		"step", p.Task, strconv.Itoa(p.Steps.Version), strconv.Itoa(p.Attempt), w.Step, hash)
 	p.called(w, hash)
 }
 

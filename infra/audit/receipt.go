@@ -159,7 +159,7 @@ type details struct {
 	Task          string              `json:"task"`
 	AskedBy       string              `json:"asked_by"`
 	Type          string              `json:"type"`
-	Rule          json.RawMessage     `json:"rule"` // a text: which let it go without a person; an object: which chose the route
+	Rule          json.RawMessage     `json:"rule"` // a text: it let the action go unasked; an object: it chose the route
 	Asked         string              `json:"asked"`
 	RouteHash     string              `json:"route_hash"`
 	ActsHash      string              `json:"acts_hash"`

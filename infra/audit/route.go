@@ -92,7 +92,8 @@ func (k *walking) opened(want []string) bool {
 		"%s: what is said to be stamped is not what was: the sealed hash is %s", k.name, d.Asked)
 	k.wrongIf(aggregate.HashOf(k.Opened) != d.RouteHash,
 		"%s: the route is not the one that was opened: the sealed hash is %s", k.name, d.RouteHash)
-	k.wrongIf(string(route) != string(opened.Route), "%s: another route was stamped than the one that was walked", k.name)
+	k.wrongIf(string(route) != string(opened.Route), "%s: another route was stamped than the one that was walked",
+		k.name)
 	k.wrongIf(d.rule() != k.rule, "%s: the rule is said to be %+v, its entry says %+v", k.name, k.rule, d.rule())
 	fits := len(what) == len(want)
 	for i := range want {
@@ -103,7 +104,8 @@ func (k *walking) opened(want []string) bool {
 	if len(k.found) > found {
 		return false
 	}
-	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage", k.rule.Name, k.rule.ID, k.rule.Revision,
+	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage", k.rule.Name, k.rule.ID,
+		k.rule.Revision,
 		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours)
 	for _, p := range k.gate.Askers {
 		k.say("  asked for by %s", named(p))
@@ -131,7 +133,8 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 // acted compares each act with its own entry: there is one for each, in this order, and no other.
 func (k *walking) acted() bool {
 	found := len(k.found)
-	k.wrongIf(len(k.entries) != len(k.Acts)+1, "%s: %d acts are said to be done on its route, %d entries say so", k.name,
+	k.wrongIf(len(k.entries) != len(k.Acts)+1, "%s: %d acts are said to be done on its route, %d entries say so",
+		k.name,
 		len(k.Acts), len(k.entries)-1)
 	for i, text := range k.Acts {
 		var act circulation.Act
@@ -146,7 +149,8 @@ func (k *walking) acted() bool {
 		e, d := k.entries[i+1], k.entries[i+1].details
 		k.wrongIf(onRoute[strings.TrimPrefix(e.Action, k.of+".")] != act.Kind || e.ActorID != act.Hand.User ||
 			e.Timestamp != aggregate.TimeText(act.At) || d.Stage != act.Stage || d.Asked != k.gate.Asked,
-			"%s: act %d is said to be a %s of %s, its entry says %s of %s", k.name, i+1, act.Kind, act.Hand.User, e.Action, e.ActorID)
+			"%s: act %d is said to be a %s of %s, its entry says %s of %s", k.name, i+1, act.Kind, act.Hand.User,
+			e.Action, e.ActorID)
 		k.wrongIf(aggregate.HashOf("["+strings.Join(k.Acts[:i+1], ",")+"]") != d.ActsHash,
 			"%s: act %d, or one before it, is not what was done: the sealed hash is %s", k.name, i+1, d.ActsHash)
 	}
@@ -162,7 +166,8 @@ func (k *walking) stands() {
 	}
 	last, first := k.entries[len(k.entries)-1], k.entries[0].details
 	approved := last.Action == k.of+".approved"
-	k.wrongIf(st.Settled != approved, "%s: its route is settled: %t, its entry says %s", k.name, st.Settled, last.Action)
+	k.wrongIf(st.Settled != approved, "%s: its route is settled: %t, its entry says %s", k.name, st.Settled,
+		last.Action)
 	if d := last.details; approved {
 		k.wrongIf(d.RouteHash != first.RouteHash || d.rule() != k.rule || d.Stamps != len(st.Stamps()),
 			"%s: the entry of its settlement names another rule, route or number of stamps", k.name)

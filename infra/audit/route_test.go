@@ -30,7 +30,8 @@ func desk(name string, need int, users ...string) circulation.Stage {
 // settling is what is done on a route: a stamp that is taken back, a stand-in, a successor, and who settles it.
 func settling() []circulation.Act {
 	act := func(kind circulation.Kind, user string, stage int) circulation.Act {
-		return circulation.Act{Form: circulation.Form, Kind: kind, Hand: someone(user), Principal: someone(user), Stage: stage, Surface: "slack"}
+		return circulation.Act{Form: circulation.Form, Kind: kind, Hand: someone(user), Principal: someone(user),
+			Stage: stage, Surface: "slack"}
 	}
 	instead, stand := act(circulation.Stamp, "U0MORI", 2), act(circulation.Stand, "U0ADMIN", 2)
 	instead.Principal = someone("U0TAKADA")
@@ -38,7 +39,8 @@ func settling() []circulation.Act {
 	replaced, by := someone("U0ITO"), someone("U0KATO")
 	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"
 	return []circulation.Act{
-		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp, "U0SUZUKI", 1),
+		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp,
+			"U0SUZUKI", 1),
 		instead, stand, act(circulation.Stamp, "U0KATO", 2), act(circulation.Stamp, "U0TANAKA", 3),
 	}
 }
@@ -51,24 +53,31 @@ type circulated struct {
 }
 
 // circulate opens a gate of what is asked, and has these acts done on it, 10 ms apart. about are further details.
-func circulate(t testing.TB, of, resource, about string, at time.Time, details map[string]any, acts []circulation.Act, what ...string) *circulated {
+func circulate(t testing.TB, of, resource, about string, at time.Time, details map[string]any, acts []circulation.Act,
+	what ...string) *circulated {
 	t.Helper()
-	on := aggregate.OnRoute{Routed: "routed", Stamped: "stamped", Approved: "approved", TakenBack: "taken_back", Rejected: "rejected",
-		Denied: "denied", Reassigned: "reassigned"}
+	on := aggregate.OnRoute{Routed: "routed", Stamped: "stamped", Approved: "approved", TakenBack: "taken_back",
+		Rejected: "rejected",
+		Denied:   "denied", Reassigned: "reassigned"}
 	opening := aggregate.Opening{
 		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: "U0SATO"}},
-		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")}, Stages: []circulation.Stage{
-			desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody"}, desk("経理", 2, "U0TAKADA", "U0ITO"),
-			desk("部長", 1, "U0TANAKA"),
-		}},
+		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")},
+			Stages: []circulation.Stage{
+				desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody"},
+				desk("経理", 2, "U0TAKADA", "U0ITO"),
+				desk("部長", 1, "U0TANAKA"),
+			}},
 	}
-	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[3], opening.Route.Stages[1])
+	opening.Route.Stages = append(opening.Route.Stages[:1:1], opening.Route.Stages[2], opening.Route.Stages[3],
+		opening.Route.Stages[1])
 	c := &circulated{}
 	put := func(action aggregate.Action, actor string, at time.Time, details map[string]any) {
 		members := map[string]any{"action": of + "." + string(action), "resource_id": resource, "task_id": about,
-			"timestamp": aggregate.TimeText(at), "details": string(aggregate.Details(details)), "actor_type": "user", "actor_id": actor}
+			"timestamp": aggregate.TimeText(at), "details": string(aggregate.Details(details)), "actor_type": "user",
+			"actor_id": actor}
 		content := expect.Value(chain.Canonical(members))(t)
-		c.rows = append(c.rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#"+of), Content: content, At: at})
+		c.rows = append(c.rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#"+of),
+			Content: content, At: at})
 	}
 	g := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, Terms: aggregate.Terms{ApprovalHours: 72}}
 	g, err := g.Under(opening, []string{"U0SATO"}, func(g *aggregate.Gate) string {
@@ -90,13 +99,15 @@ func circulate(t testing.TB, of, resource, about string, at time.Time, details m
 
 // ofSteps and ofStep are the gates of proved's steps and of its third step.
 func ofSteps(t testing.TB, acts []circulation.Act) *circulated {
-	return circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": aggregate.HashOf(theSteps)},
+	return circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1,
+		"hash": aggregate.HashOf(theSteps)},
 		acts, "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request)
 }
 
 func ofStep(t testing.TB, acts []circulation.Act) *circulated {
 	hash := aggregate.HashOf(messageSent)
-	return circulate(t, "step", execution, taskID, began().Add(4500*time.Millisecond), map[string]any{"step": "step-3", "arguments_hash": hash},
+	return circulate(t, "step", execution, taskID, began().Add(4500*time.Millisecond), map[string]any{"step": "step-3",
+		"arguments_hash": hash},
 		acts, "step", taskID, "1", "1", "step-3", hash)
 }
 
@@ -107,7 +118,8 @@ func provedOnRoutes(t *testing.T, steps, step *circulated) Receipt {
 	rows := slices.Concat(old[:4], steps.rows, step.rows, old[6:])
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = proved(t).Execution
-	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate, step.asked)
+	r.Execution.Steps.Gate, r.Execution.Writes[1].Gate = walkOf(&steps.Gate, steps.asked), walkOf(&step.Gate,
+		step.asked)
 	return r.part()
 }
 
@@ -117,10 +129,14 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 		out, err := verify(t, r)
 		expect.That(t, err == nil, "%s: %v\n%s", by, err, out)
 		for _, want := range []string{
-			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: 1 of people", "U0TAKADA, manager of @sato as of 2026-04-18",
-			"left out, nobody", "stage 2: stamp by U0MORI, manager of @sato as of 2026-04-18 for U0TAKADA, manager of @sato as of 2026-04-18 " +
+			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: 1 of people",
+			"U0TAKADA, manager of @sato as of 2026-04-18",
+			"left out, nobody",
+			"stage 2: stamp by U0MORI, manager of @sato as of 2026-04-18 " +
+				"for U0TAKADA, manager of @sato as of 2026-04-18 " +
 				"(delegation U0MORI#U0TAKADA#2026-04-01, revision 4)",
-			"stage 2: stand by U0ADMIN", "U0KATO, manager of @sato as of 2026-04-18 in the place of U0ITO", "退職のため", "settled by 4 stamps",
+			"stage 2: stand by U0ADMIN", "U0KATO, manager of @sato as of 2026-04-18 in the place of U0ITO", "退職のため",
+			"settled by 4 stamps",
 		} {
 			expect.That(t, strings.Count(out, want) >= 2, "%s: %q is not said of both gates:\n%s", by, want, out)
 		}
@@ -198,7 +214,8 @@ func changedActs(name string, n int, of func(r *Receipt) *walked) map[string]fun
 		},
 	}
 	for i := range n {
-		changes[fmt.Sprint(name, ", act ", i+1, " removed")] = func(r *Receipt) { of(r).Acts = slices.Delete(of(r).Acts, i, i+1) }
+		changes[fmt.Sprint(name, ", act ", i+1,
+			" removed")] = func(r *Receipt) { of(r).Acts = slices.Delete(of(r).Acts, i, i+1) }
 		changes[fmt.Sprint(name, ", act ", i+1, " and its entry removed")] = func(r *Receipt) {
 			var act circulation.Act
 			_ = json.Unmarshal([]byte(of(r).Acts[i]), &act)
@@ -225,7 +242,8 @@ func TestBothVerifiersFindEveryTamperingWithARoute(t *testing.T) {
 	r := provedOnRoutes(t, steps, step)
 	var j judged
 	j.add(t, "an execution", r, true)
-	ofSteps, ofStep := func(r *Receipt) *walked { return r.Execution.Steps.Gate }, func(r *Receipt) *walked { return r.Execution.Writes[1].Gate }
+	ofSteps, ofStep := func(r *Receipt) *walked { return r.Execution.Steps.Gate },
+		func(r *Receipt) *walked { return r.Execution.Writes[1].Gate }
 	for name, of := range map[string]func(r *Receipt) *walked{"steps": ofSteps, "step": ofStep} {
 		texts := changedTexts(t, name, of(&r), of)
 		expect.That(t, len(texts) > 140, "only %d fields", len(texts))
@@ -243,7 +261,10 @@ func TestBothVerifiersFindEveryTamperingWithARoute(t *testing.T) {
 	for i, x := range r.Rows {
 		if strings.Contains(x.Content, "acts_hash") || strings.Contains(x.Content, "route_hash") {
 			rows[fmt.Sprint("row ", i, " left out")] = func(r *Receipt) { r.Rows = slices.Delete(r.Rows, i, i+1) }
-			rows[fmt.Sprint("row ", i, " changed")] = func(r *Receipt) { r.Rows[i].Content = strings.Replace(x.Content, "asked", "Asked", 1) }
+			rows[fmt.Sprint("row ", i, " changed")] = func(r *Receipt) {
+				r.Rows[i].Content = strings.Replace(x.Content,
+					"asked", "Asked", 1)
+			}
 		}
 	}
 	expect.That(t, len(rows) == 4+2*2*(len(settling())+1), "%d rows", len(rows))
@@ -276,12 +297,17 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 		})
 	}
 	var j judged
-	j.add(t, "as it was", provedOnRoutes(t, resealed(func(action string, _ map[string]any) (string, bool) { return action, true }), step), true)
-	j.add(t, "another number of stamps", provedOnRoutes(t, settled(func(d map[string]any) { d["stamps"] = 3 }), step), false)
+	j.add(t, "as it was", provedOnRoutes(t, resealed(func(action string, _ map[string]any) (string,
+		bool) {
+		return action, true
+	}), step), true)
+	j.add(t, "another number of stamps", provedOnRoutes(t, settled(func(d map[string]any) { d["stamps"] = 3 }), step),
+		false)
 	j.add(t, "another rule", provedOnRoutes(t, settled(func(d map[string]any) {
 		d["rule"] = map[string]any{"id": "r1", "name": "10万円以上", "revision": 4}
 	}), step), false)
-	j.add(t, "another route", provedOnRoutes(t, settled(func(d map[string]any) { d["route_hash"] = d["asked"] }), step), false)
+	j.add(t, "another route", provedOnRoutes(t, settled(func(d map[string]any) { d["route_hash"] = d["asked"] }),
+		step), false)
 	j.add(t, "another's act", provedOnRoutes(t, settled(func(d map[string]any) { d["stage"] = 2 }), step), false)
 
 	early := ofSteps(t, settling()[:6]) // the last stage is missing
@@ -311,7 +337,8 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 func ofAction(t *testing.T, acts []circulation.Act, claim actionProof, end string, details string) Receipt {
 	t.Helper()
 	hash := aggregate.HashOf(script)
-	c := circulate(t, "action", actionID, aConversation, began().Add(1500*time.Millisecond), map[string]any{"type": "test_run", "hash": hash}, acts,
+	c := circulate(t, "action", actionID, aConversation, began().Add(1500*time.Millisecond),
+		map[string]any{"type": "test_run", "hash": hash}, acts,
 		"action", aConversation, "7", hash)
 	claim.Gate = walkOf(&c.Gate, c.asked)
 	entries := []string{"proposed", `"number":7`}
@@ -337,7 +364,8 @@ func TestAnActionUnderARuleIsProved(t *testing.T) {
 	r := ofAction(t, settling(), done, "completed", `"version":"v2"`)
 	for by, verify := range verifiers {
 		out, err := verify(t, r)
-		expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps") && strings.Contains(out, "stamped by U0TANAKA"), "%s: %v\n%s", by, err, out)
+		expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps") && strings.Contains(out,
+			"stamped by U0TANAKA"), "%s: %v\n%s", by, err, out)
 	}
 	of := func(r *Receipt) *walked { return r.Action.Gate }
 	var j judged

@@ -183,9 +183,10 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	}
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status),
-		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps), Gate: walkOf(&process.Gate, a.AskedText(process))},
+		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
 		Writes: []writeCall{},
 	}
+	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
 		x := a.Prompts[at]
 		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author}

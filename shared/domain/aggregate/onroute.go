@@ -18,8 +18,8 @@ type Opening struct {
 }
 
 // Under returns a gate that is about to wait under the opening's rule. sum returns what its stamps are on, and askers
-// are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who could
-// settle it.
+// are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who
+// could settle it.
 func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
 	g.Terms.Rule, g.Route, g.Askers = &o.Rule, &o.Route, o.Askers
 	g.Terms.ApprovalRequired = true
@@ -87,8 +87,8 @@ func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
 	return details
 }
 
-// ActDetails returns the details of the entry that records a gate's last act, with those given. acts_hash is of all acts
-// so far, so that the entries seal each act and their order.
+// ActDetails returns the details of the entry that records a gate's last act, with those given. acts_hash is of all
+// acts so far, so that the entries seal each act and their order.
 func (g *Gate) ActDetails(details map[string]any) map[string]any {
 	act := &g.Acts[len(g.Acts)-1]
 	if details = maps.Clone(details); g.ApprovedAt != nil {

@@ -8,10 +8,11 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Act does on the action with this id what its hand does along its route; at, form and surface it adds itself. The stamp
-// that settles the gate approves the action. Sending it back rejects it, and the agent has a turn for the reason; of one
-// that is denied the agent is told and has no turn. by is the hand, whose delegation, row of the organisation and place
-// in a channel, or right to put in a successor, the caller has looked up: on are the rows on which that depends.
+// Act does on the action with this id what its hand does along its route; at, form and surface it adds itself. The
+// stamp that settles the gate approves the action. Sending it back rejects it, and the agent has a turn for the reason;
+// of one that is denied the agent is told and has no turn. by is the hand, whose delegation, row of the organisation
+// and place in a channel, or right to put in a successor, the caller has looked up: on are the rows on which that
+// depends.
 //
 // Act returns ErrDecided, ErrNotAllowed, ErrNotFound or a *circulation.Refusal, and ErrConflict if the payload is not
 // the one that is asked about. If the same hand does the very same again, nothing changes.
@@ -27,14 +28,16 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	}
 	g, refused := x.Gate.Acted(act)
 	switch s := x.Gate.Status; {
-	case aggregate.Again(refused) && (x.asks() || s == aggregate.Approved && x.Status != ActionCancelled || s == aggregate.Rejected):
+	case aggregate.Again(refused) && (x.asks() || s == aggregate.Approved && x.Status != ActionCancelled ||
+		s == aggregate.Rejected):
 		return aggregate.Change{}, nil
 	case !x.asks():
 		return aggregate.Change{}, x.decided()
 	case refused != nil:
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.Stamp && x.sum() != g.Asked:
-		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id, aggregate.ErrConflict)
+		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id,
+			aggregate.ErrConflict)
 	}
 	c.Owned = append(c.Owned, on...)
 	return c.acted(x, g, by)

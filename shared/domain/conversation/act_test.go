@@ -40,12 +40,14 @@ func circulating(t expect.T, o *aggregate.Opening) *table {
 }
 
 // acting returns what a person does on the newest action, at the stage that is asked or else the first.
-func (tb *table) acting(kind circulation.Kind, user string, change ...func(act *circulation.Act)) func(a *Aggregate) (aggregate.Change, error) {
+func (tb *table) acting(kind circulation.Kind, user string,
+	change ...func(act *circulation.Act)) func(a *Aggregate) (aggregate.Change, error) {
 	return func(a *Aggregate) (aggregate.Change, error) {
 		x := a.Actions[len(a.Actions)-1]
 		st := circulation.Walk(x.Gate.Circulating())
-		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
-			Stage: max(1, st.Present), Hash: x.Gate.Asked}
+		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
+			Principal: circulation.Person{User: user},
+			Stage:     max(1, st.Present), Hash: x.Gate.Asked}
 		if kind != circulation.Stamp && kind != circulation.TakeBack {
 			act.Text = " 理由 "
 		}
@@ -84,7 +86,8 @@ func (tb *table) why(decide func(a *Aggregate) (aggregate.Change, error), want c
 func TestAnActionIsSettledAlongItsRoute(t *testing.T) {
 	tb := circulating(t, along(desk(suzuki), desk(tanaka)))
 	x := tb.load().Current()
-	expect.That(t, x.Gate.Ruled() && x.Gate.Status == aggregate.PendingApproval && x.Gate.Terms.DecideBy.Equal(x.Gate.AskedAt.AddDate(0, 0, 3)), "%+v", x.Gate)
+	expect.That(t, x.Gate.Ruled() && x.Gate.Status == aggregate.PendingApproval &&
+		x.Gate.Terms.DecideBy.Equal(x.Gate.AskedAt.AddDate(0, 0, 3)), "%+v", x.Gate)
 	tb.why(tb.acting(circulation.Stamp, tanaka), circulation.WhyTurn)
 	tb.why(tb.acting(circulation.Stamp, sato), circulation.WhySelf)
 	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
@@ -94,7 +97,8 @@ func TestAnActionIsSettledAlongItsRoute(t *testing.T) {
 	expect.That(t, tb.load().Current().Status == ActionPending && len(tb.head.Settled) == 0, "one of two is enough")
 	tb.makes(tb.acting(circulation.Stamp, tanaka), "action.approved")
 	x = tb.load().Current()
-	expect.That(t, x.Status == ActionApproved && x.ApprovedBy == ApprovedByUser && x.Gate.ApprovedBy == tanaka && len(x.Gate.Stamps) == 0, "%+v", x.Gate)
+	expect.That(t, x.Status == ActionApproved && x.ApprovedBy == ApprovedByUser && x.Gate.ApprovedBy == tanaka &&
+		len(x.Gate.Stamps) == 0, "%+v", x.Gate)
 	tb.makes(tb.acting(circulation.Stamp, tanaka, at(2)))
 	_, err := tb.acting(circulation.TakeBack, tanaka, at(2))(tb.load())
 	expect.Fails(t, err, aggregate.ErrDecided{Status: "approved", By: tanaka, At: *x.Gate.ApprovedAt})
@@ -109,15 +113,18 @@ func TestAnActionIsSentBackOrDenied(t *testing.T) {
 		entry string
 		why   aggregate.Reason
 		turn  bool
-	}{circulation.SendBack: {"action.rejected", ReasonRejected, true}, circulation.Deny: {"action.denied", ReasonDenied, false}} {
+	}{circulation.SendBack: {"action.rejected", ReasonRejected, true}, circulation.Deny: {"action.denied",
+		ReasonDenied, false}} {
 		tb := circulating(t, along(desk(suzuki), desk(tanaka)))
 		tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
 		said := len(tb.lists)
 		tb.makes(tb.acting(kind, tanaka), c.entry)
 		a := tb.load()
 		x := a.Actions[0]
-		expect.That(t, x.Status == ActionCancelled && x.CancelReason == c.why && x.CancelledBy == tanaka && x.ErrorDetail == "理由" &&
-			x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == tanaka && a.Current() == nil, "%s: %+v", kind, x)
+		expect.That(t, x.Status == ActionCancelled && x.CancelReason == c.why && x.CancelledBy == tanaka &&
+			x.ErrorDetail == "理由" &&
+			x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == tanaka && a.Current() == nil, "%s: %+v", kind,
+			x)
 		expect.Is(t, len(tb.lists), said+1, kind, "messages")
 		expect.Is(t, len(a.Inbox) > 0, c.turn, kind, "the agent has a turn")
 		expect.Is(t, a.Next(tb.now).State == StateAnswer, c.turn, kind)
@@ -177,7 +184,8 @@ func TestNobodyStampsAnotherPayloadThanIsAsked(t *testing.T) {
 func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 	tb := circulating(t, along(desk(suzuki)))
 	x := tb.load().Current()
-	act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki}, Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: x.Gate.Asked}
+	act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
+		Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: x.Gate.Asked}
 	guest := person(suzuki)
 	guest.Guest = true
 	for _, by := range []aggregate.Actor{guest, person(tanaka), aggregate.System()} {
@@ -197,11 +205,13 @@ func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 // approved exactly when its route is settled, and only then it is claimed.
 func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 	people := []string{sato, suzuki, tanaka, "U_ITO"}
-	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack, circulation.Stand,
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.TakeBack,
+		circulation.Stand,
 		circulation.SendBack, circulation.Deny, "other"}
 	reached := map[ActionStatus]int{}
 	rapid.Check(t, func(rt *rapid.T) {
-		first := desk(rapid.SliceOfNDistinct(rapid.SampledFrom(people[1:]), 2, 3, rapid.ID[string]).Draw(rt, "people")...)
+		first := desk(rapid.SliceOfNDistinct(rapid.SampledFrom(people[1:]), 2, 3, rapid.ID[string]).Draw(rt,
+			"people")...)
 		first.Need = rapid.IntRange(1, 2).Draw(rt, "need")
 		o := along(first, desk(tanaka, suzuki))
 		o.Route.Hands = rapid.IntRange(1, 2).Draw(rt, "hands")
@@ -210,15 +220,16 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 			a := tb.load()
 			was := *a.Actions[0]
 			stage := rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(rt, "stage")
-			c, err := tb.acting(rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(people).Draw(rt, "hand"), func(act *circulation.Act) {
-				if stage > 0 {
-					act.Stage = stage
-				}
-				if act.Kind == circulation.Stand {
-					act.For = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "for")}
-					act.To = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "to")}
-				}
-			})(a)
+			c, err := tb.acting(rapid.SampledFrom(kinds).Draw(rt, "kind"), rapid.SampledFrom(people).Draw(rt, "hand"),
+				func(act *circulation.Act) {
+					if stage > 0 {
+						act.Stage = stage
+					}
+					if act.Kind == circulation.Stand {
+						act.For = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "for")}
+						act.To = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "to")}
+					}
+				})(a)
 			if err == nil {
 				expect.NoError(rt, tb.commit(a.Head, c))
 			}
@@ -226,10 +237,12 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 			acted := len(x.Gate.Acts) - len(was.Gate.Acts)
 			expect.Must(rt, acted == len(c.Audit) && acted <= 1, "%d acts have %d entries", acted, len(c.Audit))
 			if acted == 1 {
-				expect.Must(rt, strings.Contains(string(c.Audit[0].Details), circulation.Hash(x.Gate.Acts)), "its entry doesn't seal it")
+				expect.Must(rt, strings.Contains(string(c.Audit[0].Details), circulation.Hash(x.Gate.Acts)),
+					"its entry doesn't seal it")
 			}
 			st := circulation.Walk(x.Gate.Circulating())
-			expect.Must(rt, (x.Status == ActionApproved) == st.Settled && (x.Status == ActionCancelled) == (st.Ended() != ""), "%s: %+v", x.Status, st)
+			expect.Must(rt, (x.Status == ActionApproved) == st.Settled &&
+				(x.Status == ActionCancelled) == (st.Ended() != ""), "%s: %+v", x.Status, st)
 		}
 		x := tb.load().Actions[0]
 		reached[x.Status]++
@@ -240,7 +253,8 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 		}
 		for i, change := range []func(g *aggregate.Gate){
 			func(g *aggregate.Gate) { g.Acts = g.Acts[1:] }, func(g *aggregate.Gate) { g.Acts[0].Surface = "other" },
-			func(g *aggregate.Gate) { g.Route.Hands = 0 }, func(g *aggregate.Gate) { g.Terms.Rule.Revision++ }, func(*aggregate.Gate) {},
+			func(g *aggregate.Gate) { g.Route.Hands = 0 }, func(g *aggregate.Gate) { g.Terms.Rule.Revision++ },
+			func(*aggregate.Gate) {},
 		} {
 			forged := tb.load().Actions[0]
 			n := *forged
@@ -250,10 +264,12 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 			a := tb.load()
 			a.Add(&n)
 			_, err := a.Claim(a.Head.Run, "i1", tb.now, tb.now)
-			expect.Must(rt, (err == nil) == (i == 4) && (err == nil || errors.Is(err, aggregate.ErrConflict)), "change %d: %v", i, err)
+			expect.Must(rt, (err == nil) == (i == 4) && (err == nil || errors.Is(err, aggregate.ErrConflict)),
+				"change %d: %v", i, err)
 		}
 	})
-	if !testing.Short() && (reached[ActionApproved] == 0 || reached[ActionCancelled] == 0 || reached[ActionPending] == 0) {
+	if !testing.Short() && (reached[ActionApproved] == 0 || reached[ActionCancelled] == 0 ||
+		reached[ActionPending] == 0) {
 		t.Errorf("the walks reached only %v", reached)
 	}
 }

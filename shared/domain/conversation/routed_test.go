@@ -24,7 +24,8 @@ const keptIn = "testdata/routed.json"
 func keptActions(t *testing.T) map[string]*table {
 	all := map[string]*table{}
 	for name, last := range map[string]circulation.Kind{
-		"opened": "", "middle": "", "settled": circulation.Stamp, "sent back": circulation.SendBack, "denied": circulation.Deny,
+		"opened": "", "middle": "", "settled": circulation.Stamp, "sent back": circulation.SendBack,
+		"denied": circulation.Deny,
 	} {
 		tb := circulating(t, along(desk(suzuki), desk(tanaka)))
 		if name != "opened" {
@@ -52,7 +53,8 @@ func TestRowsOfActionsUnderARuleAreReadAsTheyAreKept(t *testing.T) {
 	expect.Is(t, len(kept), len(made), "conversations")
 	for name, tb := range made {
 		x, conversation := &Action{}, &Conversation{}
-		for key, r := range map[string]any{aggregate.HeadKey: &tb.head, ActionKey(1): x, conversation.Key(): conversation} {
+		for key, r := range map[string]any{aggregate.HeadKey: &tb.head, ActionKey(1): x,
+			conversation.Key(): conversation} {
 			text := kept[name][key]
 			expect.NoError(t, json.Unmarshal(text, r))
 			expect.Same(t, string(expect.Value(json.Marshal(r))(t)), string(text))
@@ -67,7 +69,8 @@ func TestRowsOfActionsUnderARuleAreReadAsTheyAreKept(t *testing.T) {
 			tb.makes(tb.acting(circulation.Stamp, st.Owes(new(x.Gate.Circulating()))[0].User),
 				map[string]string{"opened": "action.stamped", "middle": "action.approved"}[name])
 		default:
-			expect.That(t, st.Ended() != "" && x.Gate.Status == aggregate.Rejected && x.Status == ActionCancelled, "%s: %+v", name, x)
+			expect.That(t, st.Ended() != "" && x.Gate.Status == aggregate.Rejected && x.Status == ActionCancelled,
+				"%s: %+v", name, x)
 		}
 	}
 }
@@ -79,7 +82,8 @@ func write(t *testing.T, made map[string]*table) {
 	out.WriteString("{")
 	for i, name := range slices.Sorted(maps.Keys(made)) {
 		tb := made[name]
-		fmt.Fprintf(&out, "%s\n%q: {\n\"HEAD\": %s", map[bool]string{true: ","}[i > 0], name, expect.Value(json.Marshal(&tb.head))(t))
+		fmt.Fprintf(&out, "%s\n%q: {\n\"HEAD\": %s", map[bool]string{true: ","}[i > 0], name,
+			expect.Value(json.Marshal(&tb.head))(t))
 		for _, key := range []string{ActionKey(1), (&Conversation{}).Key()} {
 			fmt.Fprintf(&out, ",\n%q: %s", key, expect.Value(json.Marshal(tb.rows[key]))(t))
 		}

@@ -27,7 +27,7 @@ func entry(action aggregate.Action, resource string, details aggregate.JSON) agg
 	}
 }
 
-const routed = `{"asked_at":"2026-04-17T23:29:30.000Z","asked":"hash","stage":2,"rule":{"id":"r1","name":"すべて","revision":1}}`
+const routed = `{"asked_at":"2026-04-17T23:29:30.000Z","asked":"hash","stage":2,"rule":{"id":"r1","name":"x","revision":1}}`
 
 const asked = `{"asked_at":"2026-04-17T23:29:30.000Z","version":1}`
 
@@ -46,9 +46,11 @@ func TestWhatAnEntrySays(t *testing.T) {
 		"no details":         {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
 		"nobody came":        {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired, Became: "expired"}},
 		"nobody saw a step":  {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired, Became: "expired"}},
-		"the last stamp":     {entry(task.AuditProcessApproved, "process", routed), daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
-		"denied":             {entry(task.AuditStepDenied, "execution", routed), daily.Fact{Gate: "step", Verdict: daily.Rejected, Waited: &half}},
-		"another try":        {entry(task.AuditGenerationRetried, "prompt", "{}"), daily.Fact{Retried: true}},
+		"the last stamp": {entry(task.AuditProcessApproved, "process", routed),
+			daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
+		"denied": {entry(task.AuditStepDenied, "execution", routed),
+			daily.Fact{Gate: "step", Verdict: daily.Rejected, Waited: &half}},
+		"another try": {entry(task.AuditGenerationRetried, "prompt", "{}"), daily.Fact{Retried: true}},
 		"an execution": {entry(task.AuditExecutionFailed, "execution", `{"tools":{"sheets_append":{"completed":2,"unknown":1}}}`),
 			daily.Fact{Ended: "failed", Became: "to_retry", Tools: map[string]daily.Calls{"sheets_append": {Completed: 2, Unknown: 1}}}},
 		"a cancelled one":              {entry(task.AuditExecutionCancelled, "execution", "null"), daily.Fact{Ended: "cancelled", Became: "cancelled"}},

@@ -13,8 +13,8 @@ import (
 // good. by is the hand, whose delegation, row of the organisation and place in a channel, or right to put in a
 // successor, the caller has looked up: on are the rows on which that depends.
 //
-// Act returns ErrDecided, ErrNotLatest, ErrSuperseded, ErrNotAllowed, ErrNotFound or a *circulation.Refusal. If the same
-// hand does the very same again, nothing changes.
+// Act returns ErrDecided, ErrNotLatest, ErrSuperseded, ErrNotAllowed, ErrNotFound or a *circulation.Refusal. If the
+// same hand does the very same again, nothing changes.
 func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	row, err := a.decidable(id)
@@ -42,7 +42,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	}
 	if act.Kind == circulation.Stamp && a.sum(row) != g.Asked {
-		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(), aggregate.ErrConflict)
+		return aggregate.Change{}, fmt.Errorf("%s has another content than is asked: %w", row.Key(),
+			aggregate.ErrConflict)
 	}
 	c.Owned = append(c.Owned, on...)
 	return a.acted(c, row, g, by)

@@ -27,8 +27,8 @@ type acts struct {
 	open aggregate.Gate // as it opened
 }
 
-// Whatever anybody tries on a gate under a rule, it is settled by enough stamps of its people alone, each act that counts
-// has one entry, and its claim takes it only as it was settled.
+// Whatever anybody tries on a gate under a rule, it is settled by enough stamps of its people alone, each act that
+// counts has one entry, and its claim takes it only as it was settled.
 func TestNoOrderOfActsSettlesAGateWithoutItsStamps(t *testing.T) {
 	reached := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -81,8 +81,10 @@ func (w *acts) step() {
 	if owes := st.Owes(new(g.Circulating())); len(owes) > 0 && rapid.IntRange(0, 3).Draw(w.rt, "who owes") > 0 {
 		hand = rapid.SampledFrom(owes).Draw(w.rt, "owes").User
 	}
-	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp,
-		circulation.TakeBack, circulation.TakeBack, circulation.Stand, circulation.Stand, circulation.SendBack, circulation.Deny, "other"}
+	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp,
+		circulation.Stamp,
+		circulation.TakeBack, circulation.TakeBack, circulation.Stand, circulation.Stand, circulation.SendBack,
+		circulation.Deny, "other"}
 	act := circulation.Act{Kind: rapid.SampledFrom(kinds).Draw(w.rt, "kind"), Hand: circulation.Person{User: hand},
 		Principal: circulation.Person{User: hand}, Hash: g.Asked, Text: "理由",
 		Stage: max(1, rapid.SampledFrom([]int{st.Present, st.Present, st.Present, 1, 2, 3}).Draw(w.rt, "stage"))}
@@ -95,7 +97,8 @@ func (w *acts) step() {
 	}
 	if act.Kind == circulation.Stand {
 		act.Principal = act.Hand
-		act.For, act.To = &circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "for")}, &circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "to")}
+		act.For, act.To = &circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "for")},
+			&circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "to")}
 	}
 	a := w.load()
 	if rapid.IntRange(0, 9).Draw(w.rt, "old rows") == 9 {
@@ -136,15 +139,18 @@ func (w *acts) check(act circulation.Act, was, is *aggregate.Gate, c aggregate.C
 		expect.Must(w.rt, n == 1 && is.Acts[len(is.Acts)-1].Kind == act.Kind, "%d acts were added", n)
 	}
 	// 13: what it opened with stays.
-	expect.Must(w.rt, reflect.DeepEqual(is.Route, w.open.Route) && reflect.DeepEqual(is.Terms.Rule, w.open.Terms.Rule) && is.Asked == w.open.Asked &&
-		reflect.DeepEqual(is.Askers, w.open.Askers) && is.AskedAt.Equal(*w.open.AskedAt), "it is not asked as it opened")
+	expect.Must(w.rt, reflect.DeepEqual(is.Route, w.open.Route) && reflect.DeepEqual(is.Terms.Rule,
+		w.open.Terms.Rule) && is.Asked == w.open.Asked &&
+		reflect.DeepEqual(is.Askers, w.open.Askers) && is.AskedAt.Equal(*w.open.AskedAt),
+		"it is not asked as it opened")
 	owed := counted(is)
 	// 14: settled if and only if every stage has its stamps, and enough hands gave them.
 	expect.Must(w.rt, (is.Status == aggregate.Approved) == owed.settled, "%s, and counted is %+v", is.Status, owed)
 	// 16, 19: what is owed falls by a stamp at the stage that was present alone.
 	before := counted(was)
 	if owed.owed < before.owed {
-		expect.Must(w.rt, act.Kind == circulation.Stamp && act.Stage == before.present && act.Hash == w.open.Asked && owed.owed == before.owed-1,
+		expect.Must(w.rt, act.Kind == circulation.Stamp && act.Stage == before.present && act.Hash == w.open.Asked &&
+			owed.owed == before.owed-1,
 			"%+v lowers what is owed from %+v to %+v", act, before, owed)
 	}
 	w.recorded(is)
@@ -171,7 +177,8 @@ func counted(g *aggregate.Gate) (n tally) {
 			case act.Kind == circulation.Stand:
 				delete(asked, act.For.User)
 				asked[act.To.User] = true
-			case act.Kind == circulation.Stamp && asked[act.Principal.User] && act.Hand.User != requester && act.Hash == g.Asked &&
+			case act.Kind == circulation.Stamp && asked[act.Principal.User] && act.Hand.User != requester &&
+				act.Hash == g.Asked &&
 				principals[act.Principal.User] == "" && !given[act.Hand.User]:
 				principals[act.Principal.User], given[act.Hand.User] = act.Hand.User, true
 			case act.Kind == circulation.TakeBack:
@@ -212,16 +219,19 @@ func (w *acts) recorded(g *aggregate.Gate) {
 		of, ending, _ := strings.Cut(string(e.Action), ".")
 		expect.Must(w.rt, of == "process" || of == "step", "%s", e.Action)
 		if i == 0 {
-			expect.Must(w.rt, ending == "routed" && d.RouteHash == circulation.RouteHash(w.open.Circulating()), "%+v", e)
+			expect.Must(w.rt, ending == "routed" && d.RouteHash == circulation.RouteHash(w.open.Circulating()), "%+v",
+				e)
 			continue
 		}
 		act, last := g.Acts[i-1], i == len(g.Acts)
-		want := map[circulation.Kind]string{circulation.Stamp: "stamped", circulation.TakeBack: "taken_back", circulation.SendBack: "rejected",
-			circulation.Deny: "denied", circulation.Stand: "reassigned"}[act.Kind]
+		want := map[circulation.Kind]string{circulation.Stamp: "stamped", circulation.TakeBack: "taken_back",
+			circulation.SendBack: "rejected",
+			circulation.Deny:     "denied", circulation.Stand: "reassigned"}[act.Kind]
 		if last && g.Status == aggregate.Approved {
 			want = "approved"
 		}
-		expect.Must(w.rt, ending == want && e.ActorID == act.Hand.User && e.Timestamp.Equal(act.At) && d.ActsHash == circulation.Hash(g.Acts[:i]),
+		expect.Must(w.rt, ending == want && e.ActorID == act.Hand.User && e.Timestamp.Equal(act.At) &&
+			d.ActsHash == circulation.Hash(g.Acts[:i]),
 			"act %d, %+v, has the entry %+v", i, act, e)
 	}
 }
@@ -262,6 +272,7 @@ func (w *acts) claims() {
 		b.Add(n)
 		_, err := w.claim(b, w.now)
 		stopped, _ := errors.AsType[StopError](err)
-		expect.Must(w.rt, (c == nil) == (err == nil) && (err == nil || stopped.Reason == ReasonStepsChanged), "change %s: %v", fmt.Sprint(i), err)
+		expect.Must(w.rt, (c == nil) == (err == nil) && (err == nil || stopped.Reason == ReasonStepsChanged),
+			"change %s: %v", fmt.Sprint(i), err)
 	}
 }

@@ -78,8 +78,9 @@ func (s *story) does(kind circulation.Kind, user string, change ...func(act *cir
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		row := s.ruled()
 		st := circulation.Walk(row.gate().Circulating())
-		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user}, Principal: circulation.Person{User: user},
-			Stage: max(1, st.Present), Hash: row.gate().Asked}
+		act := circulation.Act{Kind: kind, Hand: circulation.Person{User: user},
+			Principal: circulation.Person{User: user},
+			Stage:     max(1, st.Present), Hash: row.gate().Asked}
 		if kind != circulation.Stamp && kind != circulation.TakeBack {
 			act.Text = " 理由 "
 		}
@@ -123,14 +124,17 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 	s := onRoute(t)
 	p := s.load().Process()
 	expect.That(t, p.Status == aggregate.PendingApproval && p.AskedAt != nil && p.Terms.ApprovalRequired &&
-		p.Terms.DecideBy.Equal(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)), "it opened as %+v", p.Gate)
+		p.Terms.DecideBy.Equal(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)), "it opened as %+v",
+		p.Gate)
 	s.why(s.does(circulation.Stamp, tanaka), circulation.WhyTurn)
 	s.why(s.does(circulation.Stamp, requester), circulation.WhySelf)
 	s.why(s.does(circulation.Stamp, suzuki, func(act *circulation.Act) { act.Hash = "other" }), circulation.WhyHash)
 	s.do(s.does(circulation.Stamp, suzuki))
 	p = s.load().Process()
-	expect.That(t, p.Status == aggregate.PendingApproval && s.load().Execution() == nil && len(s.head.Settled) == 0, "%+v", p.Gate)
-	expect.That(t, p.Terms.DecideBy.After(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)), "the next stage has no time of its own")
+	expect.That(t, p.Status == aggregate.PendingApproval && s.load().Execution() == nil && len(s.head.Settled) == 0,
+		"%+v", p.Gate)
+	expect.That(t, p.Terms.DecideBy.After(p.AskedAt.Add(time.Duration(p.Terms.ApprovalHours)*time.Hour)),
+		"the next stage has no time of its own")
 	s.nothing(s.does(circulation.Stamp, suzuki, at(1)))
 	s.why(s.does(circulation.Stamp, tanaka, at(1)), circulation.WhyStage)
 	s.do(s.does(circulation.TakeBack, suzuki, at(1)))
@@ -139,13 +143,15 @@ func TestStepsAreSettledAlongTheirRoute(t *testing.T) {
 
 	a := s.load()
 	e := a.Execution()
-	expect.That(t, a.Process().Status == aggregate.Approved && a.Process().ApprovedBy == tanaka && a.Process().ApprovedHash == a.Process().hash() &&
+	expect.That(t, a.Process().Status == aggregate.Approved && a.Process().ApprovedBy == tanaka &&
+		a.Process().ApprovedHash == a.Process().hash() &&
 		a.Task.Status == TaskRunning && e != nil && e.Status == ExecutionPending, "settled as %+v", a.Process().Gate)
 	s.nothing(s.does(circulation.Stamp, tanaka, at(2)))
 	decided := aggregate.ErrDecided{Status: "approved", By: tanaka, At: *a.Process().ApprovedAt}
 	s.refused(s.does(circulation.Stamp, ito, at(2)), decided)
 	s.refused(s.does(circulation.TakeBack, tanaka, at(2)), decided)
-	expect.Same(t, s.entries(), []string{"process.routed", "process.stamped", "process.taken_back", "process.stamped", "process.approved"})
+	expect.Same(t, s.entries(), []string{"process.routed", "process.stamped", "process.taken_back", "process.stamped",
+		"process.approved"})
 	s.do(s.start, s.claim)
 }
 
@@ -153,7 +159,8 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 	s := onRoute(t)
 	s.do(s.does(circulation.Stamp, suzuki), s.does(circulation.SendBack, ito))
 	first := s.load().Process()
-	expect.That(t, first.Status == aggregate.Rejected && first.RejectedBy == ito && first.RejectionReason == "理由" && s.head.Ended == nil, "%+v", first.Gate)
+	expect.That(t, first.Status == aggregate.Rejected && first.RejectedBy == ito && first.RejectionReason == "理由" &&
+		s.head.Ended == nil, "%+v", first.Gate)
 	s.nothing(s.does(circulation.SendBack, ito, at(2)))
 	_, waits := s.load().OpenGate()
 	expect.That(t, !waits && s.load().Next(s.now).State == StatePlanProcess, "next is %+v", s.load().Next(s.now))
@@ -161,7 +168,8 @@ func TestStepsThatAreSentBackAreMadeAnew(t *testing.T) {
 	s.do(s.beginProcess, s.finishOn(along(2, desk(1, suzuki), desk(1, tanaka))))
 	expect.That(t, s.load().Process().Asked != sum, "the same steps of another version have one hash")
 	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: tanaka}, Principal: circulation.Person{User: tanaka}, Stage: 2, Hash: sum}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: tanaka},
+			Principal: circulation.Person{User: tanaka}, Stage: 2, Hash: sum}
 		return a.Act(old, act, person(tanaka), s.policy, now)
 	}
 	s.refused(late, aggregate.ErrNotLatest{Latest: 2})
@@ -180,11 +188,13 @@ func TestStepsThatAreDeniedEndTheTask(t *testing.T) {
 	s := onRoute(t)
 	s.do(s.does(circulation.Deny, suzuki))
 	a := s.load()
-	expect.That(t, a.Process().Status == aggregate.Rejected && a.Task.Status == TaskCancelled && a.Head.Ended.By == suzuki &&
+	expect.That(t, a.Process().Status == aggregate.Rejected && a.Task.Status == TaskCancelled &&
+		a.Head.Ended.By == suzuki &&
 		a.Head.Ended.Reason == ReasonDenied && a.Execution() == nil, "%+v", a.Head.Ended)
 	expect.Is(t, s.load().Next(s.now).State, StateFinish)
 	s.nothing(s.does(circulation.Deny, suzuki))
-	s.refused(s.does(circulation.Deny, ito, at(2)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: *a.Process().RejectedAt})
+	s.refused(s.does(circulation.Deny, ito, at(2)), aggregate.ErrDecided{Status: "rejected", By: suzuki,
+		At: *a.Process().RejectedAt})
 	expect.Same(t, s.entries(), []string{"process.routed", "process.denied"})
 }
 
@@ -218,7 +228,8 @@ func TestAStepIsSettledOrDeniedAlongItsRoute(t *testing.T) {
 
 	s = waitingOnRoute(t, o)
 	s.do(s.does(circulation.Deny, suzuki))
-	expect.That(t, s.head.Ended.Reason == ReasonStepRejected && s.load().Execution().Status == ExecutionCancelled, "%+v", s.head.Ended)
+	expect.That(t, s.head.Ended.Reason == ReasonStepRejected && s.load().Execution().Status == ExecutionCancelled,
+		"%+v", s.head.Ended)
 	expect.Same(t, s.entries(), []string{"step.routed", "step.denied"})
 }
 
@@ -229,14 +240,17 @@ func TestWhoIsNoHandDoesNothing(t *testing.T) {
 		by   aggregate.Actor
 		want aggregate.Rule
 	}{
-		"a guest": {guest, aggregate.RuleGuest}, "of another workspace": {stranger, aggregate.RuleForeign}, "an agent": {agent, aggregate.RuleNotListed},
-		"the system": {aggregate.System(), aggregate.RuleNotListed}, "another hand": {person(tanaka), aggregate.RuleNotListed},
+		"a guest": {guest, aggregate.RuleGuest}, "of another workspace": {stranger, aggregate.RuleForeign},
+		"an agent":   {agent, aggregate.RuleNotListed},
+		"the system": {aggregate.System(), aggregate.RuleNotListed}, "another hand": {person(tanaka),
+			aggregate.RuleNotListed},
 	} {
 		s := onRoute(t)
 		s.t.Helper()
 		_, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki}, Principal: circulation.Person{User: suzuki},
-				Stage: 1, Hash: a.Process().Asked}
+			act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
+				Principal: circulation.Person{User: suzuki},
+				Stage:     1, Hash: a.Process().Asked}
 			return a.Act(a.Process().ID, act, c.by, s.policy, now)
 		})
 		refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
@@ -289,6 +303,8 @@ func TestARunWaitsAsLongAsARouteMayTake(t *testing.T) {
 	s.refused(s.expire, aggregate.ErrNotDue)
 	s.now = s.load().Process().Terms.DecideBy.Add(time.Millisecond)
 	s.do(s.expire)
-	s.refused(s.does(circulation.Stamp, tanaka), aggregate.ErrDecided{Status: "cancelled", At: s.head.Ended.At, Reason: ReasonExpired})
-	s.refused(s.does(circulation.Stamp, suzuki, at(1)), aggregate.ErrDecided{Status: "cancelled", At: s.head.Ended.At, Reason: ReasonExpired})
+	s.refused(s.does(circulation.Stamp, tanaka), aggregate.ErrDecided{Status: "cancelled", At: s.head.Ended.At,
+		Reason: ReasonExpired})
+	s.refused(s.does(circulation.Stamp, suzuki, at(1)), aggregate.ErrDecided{Status: "cancelled", At: s.head.Ended.At,
+		Reason: ReasonExpired})
 }

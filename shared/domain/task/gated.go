@@ -32,7 +32,8 @@ func (a *Aggregate) asked(row Gated) []string {
 		}
 		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text}
 	case *StepGate:
-		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID, row.hash()}
+		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
+			row.hash()}
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 // OpenOnRoute opens the gate of the row with this key, whose content has been made, under the rule and along the route
 // that were found for it. It relies on the settings s. Nothing changes if the gate is open already. It returns
 // ErrOnRoute for a route that nobody could settle, and ErrMoved if there is nothing to open.
-func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tenancy.Settings,
+	now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}

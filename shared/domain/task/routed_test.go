@@ -25,8 +25,10 @@ const keptIn = "testdata/routed.json"
 func keptTasks(t *testing.T) map[string]*story {
 	o := along(2, desk(1, suzuki), desk(1, tanaka, ito))
 	all := map[string]*story{
-		"opened": onRoute(t), "middle": onRoute(t), "settled": onRoute(t), "sent back": onRoute(t), "denied": onRoute(t),
-		"step, middle": waitingOnRoute(t, o), "step, settled": waitingOnRoute(t, o), "step, denied": waitingOnRoute(t, o),
+		"opened": onRoute(t), "middle": onRoute(t), "settled": onRoute(t), "sent back": onRoute(t),
+		"denied":       onRoute(t),
+		"step, middle": waitingOnRoute(t, o), "step, settled": waitingOnRoute(t, o), "step, denied": waitingOnRoute(t,
+			o),
 	}
 	for name, s := range all {
 		if name != "opened" {
@@ -49,7 +51,8 @@ func keptTasks(t *testing.T) map[string]*story {
 func read(t *testing.T, key string, text json.RawMessage) aggregate.Row {
 	t.Helper()
 	rows := map[string]aggregate.Row{
-		"HEAD": &Head{}, "REQUEST": &Request{}, "TASK": &Task{}, "LISTING": &Listing{}, "PROMPT": &Prompt{}, "PROCESS": &Process{},
+		"HEAD": &Head{}, "REQUEST": &Request{}, "TASK": &Task{}, "LISTING": &Listing{}, "PROMPT": &Prompt{},
+		"PROCESS":   &Process{},
 		"EXECUTION": &Execution{}, "STEP": &StepResult{}, "GATE": &StepGate{}, "CARD": &aggregate.Card{},
 	}
 	kind, _, _ := strings.Cut(key, "#")
@@ -65,7 +68,8 @@ func write(t *testing.T, made map[string]*story) {
 	var out bytes.Buffer
 	out.WriteString("{")
 	for i, name := range slices.Sorted(maps.Keys(made)) {
-		fmt.Fprintf(&out, "%s\n%q: {\n\"HEAD\": %s", map[bool]string{true: ","}[i > 0], name, expect.Value(json.Marshal(&made[name].head))(t))
+		fmt.Fprintf(&out, "%s\n%q: {\n\"HEAD\": %s", map[bool]string{true: ","}[i > 0], name,
+			expect.Value(json.Marshal(&made[name].head))(t))
 		for _, key := range slices.Sorted(maps.Keys(made[name].rows)) {
 			fmt.Fprintf(&out, ",\n%q: %s", key, expect.Value(json.Marshal(made[name].rows[key]))(t))
 		}
@@ -98,7 +102,8 @@ func TestRowsOfRoutesAreReadAsTheyAreKept(t *testing.T) {
 		row := s.ruled()
 		g := row.gate()
 		st := circulation.Walk(g.Circulating())
-		expect.That(t, st.Refused == nil && g.Asked == s.load().sum(row), "%s: it can't be walked: %+v", name, st.Refused)
+		expect.That(t, st.Refused == nil && g.Asked == s.load().sum(row), "%s: it can't be walked: %+v", name,
+			st.Refused)
 		switch {
 		case strings.HasSuffix(name, "settled"):
 			expect.That(t, st.Settled && s.load().stands(row), "%s does not stand", name)
