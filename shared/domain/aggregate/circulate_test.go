@@ -17,7 +17,8 @@ var opened = time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)
 func routed() aggregate.Gate {
 	at := opened
 	desk := func(user string) circulation.Stage {
-		return circulation.Stage{Name: user, Mode: circulation.ModePeople, People: []circulation.Person{{User: user}}, Need: 1}
+		return circulation.Stage{Name: user, Mode: circulation.ModePeople, People: []circulation.Person{{User: user}},
+			Need: 1}
 	}
 	return aggregate.Gate{
 		Status: aggregate.PendingApproval, AskedAt: &at, Asked: "sum",
@@ -49,7 +50,8 @@ func TestAnActLeavesTheVerdict(t *testing.T) {
 	expect.That(t, refused != nil && refused.Why == circulation.WhyRoute, "%v", err)
 
 	both := acted(t, one, act(circulation.Stamp, "B", 2))
-	expect.That(t, both.ApprovedBy == "B" && both.ApprovedAt.Equal(opened.Add(2*time.Hour)) && len(one.Acts) == 1, "%+v", both.Verdict)
+	expect.That(t, both.ApprovedBy == "B" && both.ApprovedAt.Equal(opened.Add(2*time.Hour)) && len(one.Acts) == 1,
+		"%+v", both.Verdict)
 	expect.Same(t, both.Given(), []aggregate.Stamp{
 		{By: "A", At: opened.Add(time.Hour), Surface: aggregate.SurfaceConsole, Hash: "sum"},
 		{By: "B", At: opened.Add(2 * time.Hour), Surface: aggregate.SurfaceConsole, Hash: "sum"},
@@ -61,7 +63,8 @@ func TestAnActLeavesTheVerdict(t *testing.T) {
 	expect.That(t, len(given) == 1 && given[0].By == "Z" && given[0].OnBehalfOf == "A", "%+v", given)
 
 	denied := acted(t, one, act(circulation.Deny, "B", 2))
-	expect.That(t, denied.RejectedBy == "B" && denied.RejectionReason == "理由" && denied.RejectedAt.Equal(opened.Add(2*time.Hour)), "%+v", denied.Verdict)
+	expect.That(t, denied.RejectedBy == "B" && denied.RejectionReason == "理由" &&
+		denied.RejectedAt.Equal(opened.Add(2*time.Hour)), "%+v", denied.Verdict)
 
 	old := aggregate.Gate{Status: aggregate.PendingApproval}
 	old = old.Approved(aggregate.Actor{Type: aggregate.ActorUser, ID: "A"}, "hash", opened)
@@ -87,30 +90,34 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		gate aggregate.Gate
 		may  bool
 	}{
-		"waiting with its route":    {as(aggregate.PendingApproval, nil), true},
-		"waiting without a route":   {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
-		"waiting without a rule":    {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }), false},
-		"approved without a stamp":  {as(aggregate.Approved, nil), false},
-		"approved by one of two":    {as(aggregate.Approved, nil, a), false},
-		"approved by both":          {as(aggregate.Approved, nil, a, b), true},
-		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.Asked = "other" }, a, b), false},
-		"rejected by nobody":        {as(aggregate.Rejected, nil, a), false},
-		"rejected":                  {as(aggregate.Rejected, nil, deny), true},
-		"approved when denied":      {as(aggregate.Approved, nil, deny), false},
-		"cancelled":                 {as(aggregate.Cancelled, nil, a), true},
-		"expired":                   {as(aggregate.Expired, nil, a), true},
-		"no rule":                   {aggregate.Gate{Status: aggregate.Approved}, true},
+		"waiting with its route":  {as(aggregate.PendingApproval, nil), true},
+		"waiting without a route": {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Route = nil }), false},
+		"waiting without a rule": {as(aggregate.PendingApproval, func(g *aggregate.Gate) { g.Terms.Rule = nil }),
+			false},
+		"approved without a stamp": {as(aggregate.Approved, nil), false},
+		"approved by one of two":   {as(aggregate.Approved, nil, a), false},
+		"approved by both":         {as(aggregate.Approved, nil, a, b), true},
+		"approved, another content": {as(aggregate.Approved, func(g *aggregate.Gate) { g.Asked = "other" }, a, b),
+			false},
+		"rejected by nobody":   {as(aggregate.Rejected, nil, a), false},
+		"rejected":             {as(aggregate.Rejected, nil, deny), true},
+		"approved when denied": {as(aggregate.Approved, nil, deny), false},
+		"cancelled":            {as(aggregate.Cancelled, nil, a), true},
+		"expired":              {as(aggregate.Expired, nil, a), true},
+		"no rule":              {aggregate.Gate{Status: aggregate.Approved}, true},
 	} {
 		var h aggregate.Head
 		settled := c.may && c.gate.Status == aggregate.Approved && c.gate.Ruled()
 		if settled {
-			expect.Fails(t, h.OnRoute("PROCESS#0001", &c.gate), aggregate.ErrOnRoute, "%s, and the head doesn't know", name)
+			expect.Fails(t, h.OnRoute("PROCESS#0001", &c.gate), aggregate.ErrOnRoute, "%s, and the head doesn't know",
+				name)
 		}
 		if c.gate.Status == aggregate.Approved && c.gate.Ruled() {
 			expect.Is(t, h.Settle("PROCESS#0001", &c.gate) == nil, settled, "%s is settled", name)
 		}
 		err := h.OnRoute("PROCESS#0001", &c.gate)
-		expect.That(t, (err == nil) == c.may && (err == nil || errors.Is(err, aggregate.ErrOnRoute)), "%s: %v", name, err)
+		expect.That(t, (err == nil) == c.may && (err == nil || errors.Is(err, aggregate.ErrOnRoute)), "%s: %v", name,
+			err)
 		expect.That(t, (len(h.Settled) == 1) == settled, "%s: the head notes %v", name, h.Settled)
 	}
 }
@@ -135,15 +142,20 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 		sum  string
 		want bool
 	}{
-		"as it was settled":         {noted, key, settled, "sum", true},
-		"another content":           {noted, key, settled, "other", false},
-		"content and hash":          {noted, key, without(func(g *aggregate.Gate) { g.Asked = "other" }), "other", false},
+		"as it was settled": {noted, key, settled, "sum", true},
+		"another content":   {noted, key, settled, "other", false},
+		"content and hash": {noted, key, without(func(g *aggregate.Gate) { g.Asked = "other" }), "other",
+			false},
 		"a head that knows nothing": {aggregate.Head{}, key, settled, "sum", false},
 		"another gate's note":       {noted, "PROCESS#0002", settled, "sum", false},
-		"it waits":                  {noted, key, without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
-		"a stamp is gone":           {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum", false},
-		"another's stamp":           {noted, key, without(func(g *aggregate.Gate) { g.Acts[1].Text = "another" }), "sum", false},
-		"a later route":             {noted, key, without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
+		"it waits": {noted, key,
+			without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
+		"a stamp is gone": {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum",
+			false},
+		"another's stamp": {noted, key, without(func(g *aggregate.Gate) { g.Acts[1].Text = "another" }),
+			"sum", false},
+		"a later route": {noted, key,
+			without(func(g *aggregate.Gate) { g.Route = &circulation.Route{Form: 2} }), "sum", false},
 		"the rule is gone": {noted, key, aggregate.Gate{Status: aggregate.Approved,
 			Stamps: []aggregate.Stamp{{By: "A"}}}, "sum", false},
 		"no rule, as ever": {aggregate.Head{}, key, aggregate.Gate{Status: aggregate.Approved}, "", true},
@@ -163,5 +175,20 @@ func TestTheHeadKeepsTheNewestOfEachType(t *testing.T) {
 		expect.NoError(t, h.Settle(key, &g))
 		expect.That(t, slices.Equal(before, was), "the head as it was read has changed: %v", before)
 	}
-	expect.That(t, len(h.Settled) == 2 && h.Settled[0].Gate == "GATE#0002#001#01" && h.Settled[1].Gate == "PROCESS#0002", "%v", h.Settled)
+	expect.That(t, len(h.Settled) == 2 && h.Settled[0].Gate == "GATE#0002#001#01" &&
+		h.Settled[1].Gate == "PROCESS#0002", "%v", h.Settled)
+}
+
+func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {
+	at := opened
+	waits := aggregate.Gate{Status: aggregate.PendingApproval, AskedAt: &at, Terms: aggregate.Terms{ApprovalHours: 72}}
+	o := aggregate.Opening{Rule: *routed().Terms.Rule, Route: *routed().Route}
+	sum := func(*aggregate.Gate) string { return "sum" }
+	_, err := waits.Under(o, nil, sum)
+	expect.Fails(t, err, aggregate.ErrOnRoute)
+	o.Askers = []circulation.Person{{User: "Q"}}
+	g, err := waits.Under(o, []string{"Q"}, sum)
+	expect.That(t, err == nil && g.Ruled() && g.Terms.ApprovalRequired && g.Terms.DecideBy.Equal(opened.AddDate(0, 0,
+		3)) && !waits.Ruled(),
+		"%v, %+v", err, g)
 }

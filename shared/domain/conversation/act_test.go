@@ -186,6 +186,9 @@ func TestWhoIsNoHandDoesNothingOnAnAction(t *testing.T) {
 	x := tb.load().Current()
 	act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: suzuki},
 		Principal: circulation.Person{User: suzuki}, Stage: 1, Hash: x.Gate.Asked}
+	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
+	c := expect.Value(tb.load().Act(x.ActionID, act, person(suzuki), policy, tb.now, on))(t)
+	expect.Same(t, c.Owned, []aggregate.Owned{on})
 	guest := person(suzuki)
 	guest.Guest = true
 	for _, by := range []aggregate.Actor{guest, person(tanaka), aggregate.System()} {

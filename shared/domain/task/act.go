@@ -53,7 +53,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 func (a *Aggregate) asWalked(row Gated) bool {
 	switch row.gate().Status {
 	case aggregate.PendingApproval:
-		return a.Head.Ended == nil && a.superseding(row) == 0
+		return a.Head.Ended == nil // else the gate was read before the commit that ended the task
 	case aggregate.Approved, aggregate.Rejected:
 		return true
 	}

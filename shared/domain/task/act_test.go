@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -307,4 +308,35 @@ func TestARunWaitsAsLongAsARouteMayTake(t *testing.T) {
 		Reason: ReasonExpired})
 	s.refused(s.does(circulation.Stamp, suzuki, at(1)), aggregate.ErrDecided{Status: "cancelled", At: s.head.Ended.At,
 		Reason: ReasonExpired})
+}
+
+// What the caller looked up, such as a delegation, is a condition of the commit. A repeat on rows from two commits is
+// told how the task ended.
+func TestAnActReliesOnWhatWasLookedUp(t *testing.T) {
+	s := onRoute(t)
+	on := aggregate.Owned{Key: "DELEGATE", Rev: 4}
+	p := s.load().Process()
+	who := circulation.Person{User: suzuki}
+	act := circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1, Hash: p.Asked}
+	c := expect.Value(s.load().Act(p.ID, act, person(suzuki), s.policy, s.now, on))(t)
+	expect.That(t, slices.Contains(c.Owned, on), "it relies on %+v", c.Owned)
+	s.do(s.does(circulation.Stamp, suzuki))
+	torn := s.load()
+	torn.Head.Ended = &Ended{As: TaskCancelled, By: requester, At: s.now}
+	_, err := torn.Act(p.ID, act, person(suzuki), s.policy, s.now)
+	expect.Fails(t, err, aggregate.ErrDecided{Status: "cancelled", By: requester, At: s.now})
+}
+
+// Settings that changed while a route was looked up are read anew, and only the head's run opens a gate.
+func TestAnOpeningReliesOnTheSettings(t *testing.T) {
+	s := waitingPrompt(t)
+	s.do(s.approvePrompt)
+	s.settings.Rev = 7
+	finish := s.finishOn(along(1, desk(1, suzuki)))
+	c := expect.Value(finish(s.load(), s.now))(t)
+	expect.That(t, slices.Contains(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: 7,
+		Err: aggregate.ErrSettings}), "%+v", c.Owned)
+	expect.That(t, c.Made != nil && c.Made.Key() == ProcessKey(1), "the calls of its model are charged to %v", c.Made)
+	_, err := s.load().OpenOnRoute(s.head.Run+1, ProcessKey(1), aggregate.Opening{}, s.settings, s.now)
+	expect.Fails(t, err, aggregate.ErrSuperseded)
 }

@@ -17,7 +17,7 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 	}
 	row := aggregate.Find(a.gates(), key)
 	switch {
-	case row == nil || a.superseding(row) > 0:
+	case row == nil:
 		return aggregate.Change{}, aggregate.ErrMoved
 	case row.gate().Status != aggregate.Generating:
 		return aggregate.Change{}, nil
