@@ -310,6 +310,26 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 		step), false)
 	j.add(t, "another's act", provedOnRoutes(t, settled(func(d map[string]any) { d["stage"] = 2 }), step), false)
 
+	other := map[string]any{"id": "r1", "name": "すべて", "revision": 3}
+	j.add(t, "another rule in both entries", provedOnRoutes(t, resealed(func(action string, d map[string]any) (string, bool) {
+		if d["rule"] != nil {
+			d["rule"] = other
+		}
+		return action, true
+	}), step), false)
+	hash := aggregate.HashOf(theSteps)
+	for name, what := range map[string][]string{
+		"another policy":  {"steps", taskID, "1", policy + ".", hash, request},
+		"another request": {"steps", taskID, "1", policy, hash, request + "."},
+		"one member more": {"steps", taskID, "1", policy, hash, request, ""},
+		"of another kind": {"step", taskID, "1", policy, hash, request},
+		"another version": {"steps", taskID, "2", policy, hash, request},
+	} {
+		c := circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": hash},
+			settling(), what...)
+		j.add(t, "stamped was "+name, provedOnRoutes(t, c, step), false)
+	}
+
 	early := ofSteps(t, settling()[:6]) // the last stage is missing
 	last := &early.rows[len(early.rows)-1]
 	last.Content = []byte(strings.Replace(string(last.Content), "process.stamped", "process.approved", 1))
