@@ -317,6 +317,12 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 		}
 		return action, true
 	}), step), false)
+	j.add(t, "another rule in the opening", provedOnRoutes(t, resealed(func(action string, d map[string]any) (string, bool) {
+		if action == "process.routed" {
+			d["rule"] = other
+		}
+		return action, true
+	}), step), false)
 	hash := aggregate.HashOf(theSteps)
 	for name, what := range map[string][]string{
 		"another policy":  {"steps", taskID, "1", policy + ".", hash, request},
