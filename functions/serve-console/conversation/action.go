@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -54,9 +55,10 @@ type actionRow struct {
 	Folds                   bool // what was asked and what was printed is unfolded by hand
 	Lines                   []logLine
 	Count                   int
-	Missing                 string // numbers of the lines of output that are not kept
-	LogPath                 string // address that shows the output; empty if it is shown already or there is none
-	OpenPath                string // address that shows the complete payload, if this page doesn't
+	Missing                 string       // numbers of the lines of output that are not kept
+	LogPath                 string       // address that shows the output; empty if it is shown already or there is none
+	OpenPath                string       // address that shows the complete payload, if this page doesn't
+	Route                   *route.Route // nil: no rule chose one
 }
 
 type writtenFile struct {
@@ -157,6 +159,7 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
+	out.Route = t.along(x, locale)
 	t.decided(x, &out, words)
 	t.ended(x, &out, words, locale)
 	if out.Count = x.Lines; t.logged == x.Number {

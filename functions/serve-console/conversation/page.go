@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
@@ -219,6 +220,9 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	for _, x := range t.actions {
 		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
 		ids = append(ids, x.Askers...)
+		if x.Gate.Ruled() {
+			ids = append(ids, route.Named(&x.Gate)...)
+		}
 	}
 	for _, e := range t.audit {
 		if e.ActorType == aggregate.ActorUser {
@@ -267,6 +271,9 @@ func (c *Pages) showPage(
 		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
 	}
 	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.is.Askers()...)
+	if t.onRoute() {
+		p.Who = v.Texts("route").Say("no_form")
+	}
 	whole := false
 	if x := t.is.Current(); x != nil {
 		var payload conversation.Payload

@@ -22,15 +22,16 @@ type Button struct {
 	No                           string // why this viewer can't use it
 }
 
-// ButtonsFor returns a button for each offered act, but none to approve unless the page shows everything (whole). If
-// the settings alone forbid the act to this viewer, No has the same sentence as a refused click.
+// ButtonsFor returns a button for each offered act, but none to approve unless the page shows everything (whole), and
+// none that decides about a gate under a rule: this release has no form for that. If the settings alone forbid the act to
+// this viewer, No has the same sentence as a refused click.
 func ButtonsFor(
 	words web.Texts, a decide.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface,
 	v *web.Viewer,
 ) []Button {
 	var out []Button
 	for _, x := range offers {
-		if x.Act == aggregate.ActApprove && !whole {
+		if x.Act == aggregate.ActApprove && !whole || onRoute(a, x) {
 			continue
 		}
 		b := Button{
@@ -50,6 +51,18 @@ func ButtonsFor(
 		out = append(out, b)
 	}
 	return out
+}
+
+// onRoute reports whether an offer decides about a gate under a rule.
+func onRoute(a decide.Subject, x aggregate.Offer) bool {
+	of, has := a.(interface {
+		GateWith(id string) *aggregate.Gate
+	})
+	if !has || x.Act != aggregate.ActApprove && x.Act != aggregate.ActReject {
+		return false
+	}
+	g := of.GateWith(x.ID)
+	return g != nil && g.Ruled()
 }
 
 // Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack.

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"errors"
 	"net/http"
 
 	"ringi/functions/serve-console/web"
@@ -27,7 +28,9 @@ func SinceThen(path, stands, locale string) Since {
 // Became returns why the decision on the refreshing page is no longer possible; nil if it is, or if none waits there.
 func Became(r *http.Request, undecided func(id string) error) error {
 	if id := r.Header.Get(liveHeader); aggregate.ValidID(id) {
-		return undecided(id)
+		if err := undecided(id); !errors.Is(err, aggregate.ErrOnRoute) { // which waits, though for no form of this page
+			return err
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -121,7 +122,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if list.Few {
 		list.Live, list.Filter.Sort = fewApprovals, byDue
 		list.More = len(found) > fewOfMine || page.Next != ""
-		slices.SortStableFunc(found, func(a, b askedItem) int { return due(web.TimeOf(a.DecideBy), web.TimeOf(b.DecideBy)) })
+		slices.SortStableFunc(found, func(a, b askedItem) int { return due(a.until(), b.until()) })
 		found = found[:min(fewOfMine, len(found))]
 	}
 	list.offer(words, v, c.read(r, v, found, reach, settings))
@@ -165,8 +166,7 @@ func (c *Pages) waiting(
 			return nil, page, err
 		}
 		for _, x := range all {
-			decides := reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
-			sees := decides || f.For != web.Myself && (v.Admin || reach.Sees(x.origin))
+			sees := x.decides(reach, v) || f.For != web.Myself && (v.Admin || reach.Sees(x.origin) || x.along(v.User))
 			if sees && f.keeps(x, v.User) {
 				out = append(out, x)
 			}
@@ -248,6 +248,9 @@ func (c *Pages) read(
 	ids := append([]string{v.User}, s.Approvers.Users...)
 	for _, x := range all {
 		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
+		if g := x.ruled(); g != nil {
+			ids = append(ids, route.Named(g)...)
+		}
 	}
 	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
@@ -261,8 +264,8 @@ func (c *Pages) read(
 			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), v.Untitled()),
 			Kind: words.In("kinds", x.Kind), Version: x.Version,
 			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
-			Until: web.TimeOf(x.DecideBy),
-			Mine:  reach.Decides(x.origin),
+			Until: x.until(),
+			Mine:  x.decides(reach, v),
 			Who:   surface.Deciders(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
 			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
 		}
@@ -282,8 +285,10 @@ func (c *Pages) read(
 			}
 		case *task.Choice:
 			is.Title, is.Words, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), "", 0
-			is.Mine = is.Mine || x.origin.User == v.User
 			is.Who = surface.Either(x.origin.User, surface.Approvers(s, x.origin))
+		}
+		if g := x.ruled(); g != nil {
+			is.Who, _ = route.Reader{Locale: v.Locale, Person: person, Channel: is.Channel}.Waits(g)
 		}
 		if is.Words == is.Title {
 			is.Words = ""

@@ -125,7 +125,7 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 	a := s.Task
 	out := Run{Key: Key(e.ProcessVersion, e.Attempt, planned.Order), Step: shown}
 	if g := a.GateOf(e, planned.Order); g != nil {
-		v := r.verdict(g.Gate, e.ID, s.Audit)
+		v := r.verdict(a, &g.Gate, e.ID, s.Audit)
 		out.Gate = &v
 		if g.Status == aggregate.PendingApproval && a.Head.Ended == nil {
 			out.Status = "waiting"

@@ -16,6 +16,8 @@ type Reader struct {
 	Locale string
 	Person func(id string) string // by name; empty: the system
 	Now    time.Time
+	// Channel is the name of the channel of the request.
+	Channel string
 }
 
 // Value is an opened value, or the reason why it could not be opened.

@@ -131,8 +131,8 @@ func (c *Pages) addHistory(ctx context.Context, v *web.Viewer, t *loaded, s Sour
 		}
 		return cmp.Or(card.OneLine(called[id]), id)
 	}
-	t.reader = Reader{Locale: v.Locale, Person: person, Now: c.Now()}
 	place := c.ChannelOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
+	t.reader = Reader{Locale: v.Locale, Person: person, Now: c.Now(), Channel: place}
 	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(person, func(string) string { return place })}
 	t.reader.History(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
@@ -211,6 +211,9 @@ func (c *Pages) showPage(
 		p.Live = web.At(p.Path, map[string]string{"show": p.Show})
 	}
 	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
+	if t.history.Gate != nil && t.history.Gate.Route != nil {
+		p.Who = v.Texts("route").Say("no_form")
+	}
 	p.Buttons = subject.ButtonsFor(
 		words, t.task, t.history.Actions, t.history.Gate != nil && t.history.Gate.Whole, t.settings, t.surface, v,
 	)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -97,6 +98,7 @@ type Verdict struct {
 	Reason   string // of a rejection
 	DecideBy time.Time
 	Stamps   []Stamp
+	Route    *route.Route // nil: no rule chose one
 }
 
 type Stamp struct {
@@ -119,7 +121,7 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 	for i, p := range a.Prompts {
 		v := Version{
 			ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt,
-			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(p.Gate, p.ID, log),
+			Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(a, &p.Gate, p.ID, log),
 		}
 		v.stop(a)
 		if i > 0 && v.Text != "" {
@@ -147,7 +149,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	for i, p := range a.Processes {
 		v := Version{
 			ID: p.ID, Number: p.Version, Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
-			Steps: r.steps(a, p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
+			Steps: r.steps(a, p.Steps), Verdict: r.verdict(a, &p.Gate, p.ID, log),
 		}
 		v.stop(a)
 		now := text(v.Steps)
@@ -207,8 +209,8 @@ func text(steps []Step) string {
 	return strings.Join(lines, "\n")
 }
 
-func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
-	v := Verdict{Status: g.Status}
+func (r Reader) verdict(a *task.Aggregate, g *aggregate.Gate, id string, log []aggregate.AuditEntry) Verdict {
+	v := Verdict{Status: g.Status, Route: r.along(a, g)}
 	if g.Terms.DecideBy != nil && g.Status == aggregate.PendingApproval {
 		v.DecideBy = *g.Terms.DecideBy
 	}
@@ -257,6 +259,7 @@ type Gate struct {
 	Call
 	Whole    bool // the history shows all of it; else nobody may approve it here
 	DecideBy time.Time
+	Route    *route.Route // nil: no rule chose one
 }
 
 // maxWhole bounds the arguments that a page shows; longer ones are read and approved in Slack, page by page.
@@ -270,6 +273,9 @@ func (r Reader) waiting(a *task.Aggregate, t History) *Gate {
 	}
 	g := &Gate{ID: open.ID, Kind: open.Kind, Version: open.Version, Hash: a.AskedHash(open.ID), Whole: true}
 	g.DecideBy = web.TimeOf(open.Terms.DecideBy)
+	if g.Route = r.along(a, a.GateWith(open.ID)); g.Route != nil {
+		g.DecideBy = time.Time{} // the stage that is asked says it
+	}
 	if open.Kind != task.CardStep {
 		return g
 	}

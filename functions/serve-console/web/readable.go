@@ -11,12 +11,17 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Readable returns the tenant's settings if the viewer may read the subject.
+// Readable returns the tenant's settings if the viewer may read the subject: as ReadableAt says, or since they are
+// on the route of one of its gates.
 func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
 		return s, err
 	}
-	return c.ReadableAt(ctx, v, a.Origin())
+	s, err = c.ReadableAt(ctx, v, a.Origin())
+	if of, has := a.(interface{ OnRoute(user string) bool }); err != nil && has && of.OnRoute(v.User) {
+		return c.Store.Settings(ctx, v.Tenant)
+	}
+	return s, err
 }
 
 // ReadableAt returns the tenant's settings if the viewer may read what was requested there: administrators, the

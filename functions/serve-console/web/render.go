@@ -76,13 +76,13 @@ func menu(v *Viewer) []entry {
 // pages caches parsed pages by the names of their files.
 var pages sync.Map
 
-// page returns a page with its layout. It is parsed when it is first shown: all pages together would take longer than
+// page returns a page with its layout and the drawing of routes. It is parsed when it is first shown: all pages together would take longer than
 // the start of the function.
 func page(name string) (*template.Template, error) {
 	if t, known := pages.Load(name); known {
 		return t.(*template.Template), nil
 	}
-	t, err := template.New(name).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, "ui/layout.html", "ui/"+name)
+	t, err := template.New(name).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, "ui/layout.html", "ui/route.html", "ui/"+name)
 	if err != nil {
 		return nil, fmt.Errorf("read the page %s: %w", name, err)
 	}

@@ -68,11 +68,12 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 var (
 	named = regexp.MustCompile(`(?:\.Texts|TextsOf)\(?\s*"([a-z-]+)"`)
 	asked = regexp.MustCompile(`\.(?:Say|In|List)\(?\s*"([a-z_]+)"`)
-	shown = regexp.MustCompile(`\$(?:w|l|tasks|drafts)\.([a-z_]+)`)
+	shown = regexp.MustCompile(`\$(?:w|l|r|tasks|drafts)\.([a-z_]+)`)
 )
 
 // handed are the catalogs that a package receives, besides those that it names.
-var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web": {"tasks", "agents", "approvals"}}
+var handed = map[string][]string{"../subject": {"task", "conversation"}, "../web": {"tasks", "agents", "approvals"},
+	"../web/ui/route.html": {"route"}}
 
 // Every text that a page uses exists in a catalog that its template or package names, and every text is used.
 func TestPagesAskForTextsThatThereAre(t *testing.T) {

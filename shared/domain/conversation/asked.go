@@ -88,6 +88,17 @@ func (a *Aggregate) Readable(now time.Time) error {
 	return nil
 }
 
+// OnRoute reports whether somebody is on the route of one of the actions that the conversation still has: then they may
+// read it.
+func (a *Aggregate) OnRoute(user string) bool {
+	for _, x := range a.Actions {
+		if x.Gate.OnRoute(user) {
+			return true
+		}
+	}
+	return false
+}
+
 // Origin returns where and by whom the conversation was opened.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Conversation.Origin() }
 

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -41,6 +42,11 @@ func (a *Aggregate) Readable(time.Time) error {
 		return aggregate.ErrConflict
 	}
 	return nil
+}
+
+// OnRoute reports whether somebody is on the route of one of the task's gates: then they may read it.
+func (a *Aggregate) OnRoute(user string) bool {
+	return slices.ContainsFunc(a.gates(), func(row Gated) bool { return row.gate().OnRoute(user) })
 }
 
 // Origin returns where and by whom the task was requested.

@@ -1,0 +1,51 @@
+package route
+
+import (
+	"cmp"
+
+	"ringi/shared/words/lazy"
+	"ringi/shared/words/legible"
+)
+
+// mostName is how many characters of a name that an administrator gave are shown.
+const mostName = 120
+
+// line returns a name of a rule or a stage in one line, with what hides spelled out.
+func (d *drawing) line(name string) string {
+	return cmp.Or(legible.OneLine(legible.Beginning(name, mostName)), d.words.Say("no_name"))
+}
+
+// why says why a stage asks nobody: by a code of package rules, or as the route says it.
+func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code), d.line(code)) }
+
+// How package rules says by what it found somebody.
+var (
+	viaManager  = lazy.Regexp{Text: `^manager ([0-9]+) of (\S+) as of ([0-9-]{10})$`}
+	viaGroup    = lazy.Regexp{Text: `^group (.+)$`}
+	viaPosition = lazy.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
+)
+
+const byName = "named by the rule"
+
+// via says by what the route found somebody. What it doesn't know is shown as it is.
+func (d *drawing) via(how string) string {
+	if how == "" {
+		return ""
+	}
+	if how == byName {
+		return d.words.Say("via_name")
+	}
+	if m := viaManager.Get().FindStringSubmatch(how); m != nil {
+		if m[1] == "1" {
+			return d.words.Say("via_manager", "who", d.Person(m[2]), "on", m[3])
+		}
+		return d.words.Say("via_above", "n", m[1], "who", d.Person(m[2]), "on", m[3])
+	}
+	if m := viaGroup.Get().FindStringSubmatch(how); m != nil {
+		return d.words.Say("via_group", "group", d.line(m[1]))
+	}
+	if m := viaPosition.Get().FindStringSubmatch(how); m != nil {
+		return d.words.Say("via_position", "position", d.line(m[1]), "department", d.line(m[2]), "on", m[3])
+	}
+	return d.line(how)
+}

@@ -1,0 +1,27 @@
+package task
+
+import (
+	"ringi/functions/serve-console/route"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+)
+
+// along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
+// steps that was sent back makes the next one another round.
+func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *route.Route {
+	by := route.Reader{Locale: r.Locale, Person: r.Person, Channel: r.Channel}
+	out := by.Route(g, a.Head.Ended != nil)
+	if out == nil {
+		return nil
+	}
+	round, before := 1, (*aggregate.Gate)(nil)
+	for _, p := range a.Processes {
+		if &p.Gate == g {
+			by.After(out, round, before)
+		}
+		if route.SentBack(&p.Gate) {
+			round, before = round+1, &p.Gate
+		}
+	}
+	return out
+}

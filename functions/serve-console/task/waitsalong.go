@@ -1,0 +1,53 @@
+package task
+
+import (
+	"time"
+
+	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/people"
+)
+
+// ruled returns the gate that an item is about if it is under a rule, else nil.
+func (x askedItem) ruled() *aggregate.Gate {
+	var g *aggregate.Gate
+	switch row := x.Row.(type) {
+	case *task.Prompt:
+		g = &row.Gate
+	case *task.Process:
+		g = &row.Gate
+	case *task.StepGate:
+		g = &row.Gate
+	case *conversation.Action:
+		g = &row.Gate
+	}
+	if g == nil || !g.Ruled() {
+		return nil
+	}
+	return g
+}
+
+// decides reports whether an item waits for the viewer: along its route, or else by the settings.
+func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {
+	if g := x.ruled(); g != nil {
+		return reach.Owes(g, x.origin)
+	}
+	return reach.Decides(x.origin) || x.Kind == task.CardTask && x.origin.User == v.User
+}
+
+// along reports whether somebody is on the item's route.
+func (x askedItem) along(user string) bool {
+	g := x.ruled()
+	return g != nil && g.OnRoute(user)
+}
+
+// until returns until when the item waits.
+func (x askedItem) until() time.Time {
+	if g := x.ruled(); g != nil {
+		return route.Until(g)
+	}
+	return web.TimeOf(x.DecideBy)
+}
