@@ -1,0 +1,96 @@
+package consoletest
+
+import (
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// Desk is a stage that needs this many stamps of these people.
+func Desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user, Via: "group S0KEIRI"})
+	}
+	return s
+}
+
+// Routed puts a gate under a rule with these stages, as a later release opens it.
+func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
+	return func(g *aggregate.Gate) {
+		at := w.Now()
+		g.Terms.Rule, g.Asked, g.AskedAt = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, "0123abcd", &at
+		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
+		g.Askers = []circulation.Person{{User: workspace.Sato}}
+	}
+}
+
+// ThreeStages are Suzuki, then one of three, then Alex.
+func ThreeStages() []circulation.Stage {
+	return []circulation.Stage{
+		Desk("課長", 1, workspace.Suzuki), Desk("経理", 2, workspace.Tanaka, workspace.Alex, "U0TAKADA"), Desk("部長", 1, workspace.Alex),
+	}
+}
+
+// Acts returns what adds an act of this hand to a gate, and the verdict if it is the last one.
+func (w *World) Acts(
+	kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act),
+) func(g *aggregate.Gate) {
+	return func(g *aggregate.Gate) {
+		who := circulation.Person{User: hand}
+		act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, At: w.Now(), Stage: stage,
+			Hash: g.Asked, Surface: "slack"}
+		if act.Ends() || kind == circulation.Stand {
+			act.Text = "宛名が違います"
+		}
+		for _, change := range more {
+			change(&act)
+		}
+		*g = expect.Value(g.Acted(act))(w.T)
+		switch {
+		case g.ApprovedAt != nil:
+			g.Status = aggregate.Approved
+		case g.RejectedAt != nil:
+			g.Status = aggregate.Rejected
+		}
+	}
+}
+
+// For makes an act one of a stand-in.
+func For(principal string) func(*circulation.Act) {
+	return func(act *circulation.Act) {
+		act.Principal.User = principal
+		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + principal + "#2026-04-01", Rev: 1}
+	}
+}
+
+// ChangeSteps commits another gate of the task's newest steps, a minute later, for each of these.
+func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
+	w.T.Helper()
+	for _, change := range changes {
+		w.Later(time.Minute)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			p, h := *a.Process(), a.Head
+			change(&p.Gate)
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+		})
+	}
+}
+
+// ChangeAction commits another gate of the conversation's current action, a minute later, for each of these.
+func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
+	k.T.Helper()
+	for _, change := range changes {
+		k.Later(time.Minute)
+		k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			x, h := *a.Current(), a.Head
+			change(&x.Gate)
+			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
+		})
+	}
+}

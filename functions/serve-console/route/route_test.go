@@ -1,0 +1,243 @@
+package route_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/route"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+var asked = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
+
+func desk(name string, need int, users ...string) circulation.Stage {
+	s := circulation.Stage{Name: name, Mode: circulation.ModePeople, Need: need}
+	for _, user := range users {
+		s.People = append(s.People, circulation.Person{User: user})
+	}
+	return s
+}
+
+func gateOf(stages ...circulation.Stage) aggregate.Gate {
+	return aggregate.Gate{
+		Status: aggregate.PendingApproval, AskedAt: &asked, Asked: "hash", Askers: []circulation.Person{{User: "Q"}},
+		Terms: aggregate.Terms{ApprovalHours: 72, ApprovalRequired: true, Rule: &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}},
+		Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
+	}
+}
+
+func three() aggregate.Gate {
+	return gateOf(desk("課長", 1, "A"), desk("経理", 2, "B", "C", "D"), desk("部長", 1, "E"))
+}
+
+// acted adds an act a minute after the last one.
+func acted(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, hand string, more ...func(*circulation.Act)) aggregate.Gate {
+	t.Helper()
+	who := circulation.Person{User: hand}
+	act := circulation.Act{Form: circulation.Form, Kind: kind, Hand: who, Principal: who, Stage: stage, Hash: g.Asked,
+		At: asked.Add(time.Duration(len(g.Acts)+1) * time.Minute), Surface: "slack"}
+	if act.Ends() || kind == circulation.Stand {
+		act.Text = "宛名が違います"
+	}
+	for _, change := range more {
+		change(&act)
+	}
+	g = expect.Value(g.Acted(act))(t)
+	switch {
+	case g.ApprovedAt != nil:
+		g.Status = aggregate.Approved
+	case g.RejectedAt != nil:
+		g.Status = aggregate.Rejected
+	}
+	return g
+}
+
+func reader(locale string) route.Reader {
+	return route.Reader{Locale: locale, Person: func(id string) string { return "@" + id }, Channel: "#人事"}
+}
+
+// drawn is a route as a line, stage by stage.
+func drawn(r *route.Route) string {
+	var parts []string
+	for _, s := range r.Stages {
+		part := strings.TrimSpace(strings.Join([]string{s.Mark, s.Name, s.State, s.Need, s.Owed, s.Why}, " "))
+		for _, p := range s.People {
+			if p.Owes {
+				part += " ?" + p.Name
+			}
+		}
+		for _, act := range s.Stamps {
+			part += " +" + act.By
+		}
+		for _, act := range s.TakenBack {
+			part += " -" + act.By
+		}
+		for _, x := range s.Successors {
+			part += fmt.Sprintf(" %s>%s %s %s", x.Old, x.New, x.By, x.Text)
+		}
+		if s.End != nil {
+			part += fmt.Sprintf(" !%s %s", s.End.By, s.End.Text)
+		}
+		parts = append(parts, strings.Join(strings.Fields(part), " "))
+	}
+	return strings.Join(parts, " / ")
+}
+
+// A page says of every state of a gate what each stage is, who owes it a stamp and who gave one.
+func TestWhereAGateStands(t *testing.T) {
+	stamp := circulation.Stamp
+	standIn := func(act *circulation.Act) {
+		act.Principal.User, act.Found.Delegation = "A", &circulation.Delegation{Key: "Z#A#2026", Rev: 1}
+	}
+	replaced := func(act *circulation.Act) {
+		act.For, act.To = &circulation.Person{User: "E"}, &circulation.Person{User: "F"}
+	}
+	left := desk("室長", 1, "L")
+	left.LeftOut = "vacant"
+	odd := left
+	odd.LeftOut = "会社の決まり"
+	one := acted(t, three(), stamp, 1, "A")
+	two := acted(t, one, stamp, 2, "B")
+	settled := acted(t, acted(t, two, stamp, 2, "D"), stamp, 3, "E")
+	channel := gateOf(desk("課長", 1, "A"), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	for name, c := range map[string]struct {
+		gate   aggregate.Gate
+		over   bool
+		ja, en string
+	}{
+		"first": {three(), false, "🔵 課長 いまここ あと1人 ?@A / ⬜ 経理 これから 3人中2人 / ⬜ 部長 これから",
+			"🔵 課長 Now 1 more needed ?@A / ⬜ 経理 Later 2 of 3 / ⬜ 部長 Later"},
+		"middle": {two, false, "✅ 課長 承認済み +@A / 🔵 経理 いまここ 3人中2人 あと1人 ?@C ?@D +@B / ⬜ 部長 これから",
+			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 1 more needed ?@C ?@D +@B / ⬜ 部長 Later"},
+		"left out": {gateOf(left, odd, desk("部長", 1, "E")), false,
+			"➖ 室長 省略 該当者なしのため省略 / ➖ 室長 省略 会社の決まり / 🔵 部長 いまここ あと1人 ?@E",
+			"➖ 室長 Left out nobody holds it / ➖ 室長 Left out 会社の決まり / 🔵 部長 Now 1 more needed ?@E"},
+		"stand-in": {acted(t, three(), stamp, 1, "Z", standIn), false,
+			"✅ 課長 承認済み +@Z(@Aさんの代理) / 🔵 経理 いまここ 3人中2人 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから",
+			"✅ 課長 Approved +@Z (for @A) / 🔵 経理 Now 2 of 3 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later"},
+		"take-back": {acted(t, one, circulation.TakeBack, 1, "A"), false,
+			"🔵 課長 いまここ あと1人 ?@A -@A / ⬜ 経理 これから 3人中2人 / ⬜ 部長 これから",
+			"🔵 課長 Now 1 more needed ?@A -@A / ⬜ 経理 Later 2 of 3 / ⬜ 部長 Later"},
+		"successor": {acted(t, one, circulation.Stand, 3, "X", replaced), false,
+			"✅ 課長 承認済み +@A / 🔵 経理 いまここ 3人中2人 あと2人 ?@B ?@C ?@D / ⬜ 部長 これから @E>@F @X 宛名が違います",
+			"✅ 課長 Approved +@A / 🔵 経理 Now 2 of 3 2 more needed ?@B ?@C ?@D / ⬜ 部長 Later @E>@F @X 宛名が違います"},
+		"sent back": {acted(t, two, circulation.SendBack, 2, "C"), false,
+			"✅ 課長 承認済み +@A / ↩️ 経理 差し戻し 3人中2人 +@B !@C 宛名が違います / ⬜ 部長 承認前に終了",
+			"✅ 課長 Approved +@A / ↩️ 経理 Sent back 2 of 3 +@B !@C 宛名が違います / ⬜ 部長 Ended before its turn"},
+		"denied": {acted(t, three(), circulation.Deny, 1, "A"), false,
+			"❌ 課長 却下 !@A 宛名が違います / ⬜ 経理 承認前に終了 3人中2人 / ⬜ 部長 承認前に終了",
+			"❌ 課長 Rejected !@A 宛名が違います / ⬜ 経理 Ended before its turn 2 of 3 / ⬜ 部長 Ended before its turn"},
+		"settled": {settled, false, "✅ 課長 承認済み +@A / ✅ 経理 承認済み 3人中2人 +@B +@D / ✅ 部長 承認済み +@E",
+			"✅ 課長 Approved +@A / ✅ 経理 Approved 2 of 3 +@B +@D / ✅ 部長 Approved +@E"},
+		"cancelled": {two, true, "✅ 課長 承認済み +@A / ⬜ 経理 承認前に終了 3人中2人 +@B / ⬜ 部長 承認前に終了",
+			"✅ 課長 Approved +@A / ⬜ 経理 Ended before its turn 2 of 3 +@B / ⬜ 部長 Ended before its turn"},
+		"channel": {acted(t, channel, stamp, 1, "A"), false,
+			"✅ 課長 承認済み +@A / 🔵 みんな いまここ #人事 の参加者のうち1人 あと1人",
+			"✅ 課長 Approved +@A / 🔵 みんな Now one of the members of #人事 1 more needed"},
+	} {
+		expect.Same(t, drawn(reader("ja").Route(&c.gate, c.over)), c.ja)
+		expect.Same(t, drawn(reader("en").Route(&c.gate, c.over)), c.en)
+		t.Log(name)
+	}
+}
+
+func TestARouteSaysItsTimesAndHashes(t *testing.T) {
+	g := acted(t, three(), circulation.Stamp, 1, "A")
+	g.Route.Readers, g.Route.Hands = []circulation.Person{{User: "R"}}, 2
+	r := reader("ja").Route(&g, false)
+	expect.Must(t, r.Now != nil && r.Now.Name == "経理", "%+v", r.Now)
+	expect.That(t, r.Now.Opened.Equal(asked.Add(time.Minute)) && r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
+	expect.Same(t, []any{r.Rule, r.Revision, r.Hands, r.Readers, r.Asked, r.Acts},
+		[]any{"10万円以上", 3, 2, []string{"@R"}, "hash", circulation.Hash(g.Acts)})
+	expect.Same(t, route.Named(&g), []string{"A", "A", "B", "C", "D", "E", "R"})
+	expect.That(t, route.Until(&g).Equal(r.Now.DecideBy), "another end")
+}
+
+// What this release can't walk has no stage, and no line names anybody.
+func TestALaterReleasesRouteIsSaidToBeOne(t *testing.T) {
+	for name, change := range map[string]func(g *aggregate.Gate){
+		"form":     func(g *aggregate.Gate) { g.Route.Form++ },
+		"mode":     func(g *aggregate.Gate) { g.Route.Stages[0].Mode = "together" },
+		"act":      func(g *aggregate.Gate) { g.Acts = []circulation.Act{{Form: circulation.Form, Kind: "question"}} },
+		"no route": func(g *aggregate.Gate) { g.Route = nil },
+	} {
+		g := three()
+		change(&g)
+		r := reader("ja").Route(&g, false)
+		expect.That(t, r.Unknown && r.Stages == nil && r.Now == nil && strings.Contains(r.Note, "この版の Ringi では扱えない"), "%s: %+v", name, r)
+		who, until := reader("en").Waits(&g)
+		expect.That(t, strings.Contains(who, "can't show where it stands") && until.IsZero(), "%s: %s", name, who)
+	}
+}
+
+func TestAGateIsNotDrawnBeforeItsRoute(t *testing.T) {
+	g := three()
+	g.Status, g.Route, g.Asked = aggregate.Generating, nil, ""
+	r := reader("ja").Route(&g, false)
+	expect.That(t, !r.Unknown && r.Note == "回覧先を確認しています。" && r.Stages == nil, "%+v", r)
+	expect.That(t, reader("ja").Route(&g, true).Note == "", "it is looked up after its end")
+	expect.That(t, reader("ja").Route(&aggregate.Gate{Status: aggregate.PendingApproval}, false) == nil, "a gate without a rule has a route")
+}
+
+func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
+	before := acted(t, acted(t, acted(t, three(), circulation.Stamp, 1, "A"), circulation.Stamp, 2, "B"), circulation.SendBack, 2, "C")
+	expect.That(t, route.SentBack(&before), "it was not sent back")
+	g, r := three(), reader("ja")
+	out := r.Route(&g, false)
+	r.After(out, 2, &before)
+	expect.Same(t, []any{out.Round, out.Carried}, []any{2, "1巡目の承認(@A・@B)は引き継がれません。"})
+	before = acted(t, three(), circulation.SendBack, 1, "A")
+	r.After(out, 3, &before)
+	expect.Same(t, out.Carried, "2巡目は承認の前に差し戻されました。")
+	denied := acted(t, three(), circulation.Deny, 1, "A")
+	expect.That(t, !route.SentBack(&denied) && !route.SentBack(&g), "a denial or nothing is a round")
+}
+
+func TestHowSomebodyWasFound(t *testing.T) {
+	for via, want := range map[string][2]string{
+		"named by the rule":                {"ルールで指定", "named by the rule"},
+		"group S0KEIRI":                    {"グループ S0KEIRI", "group S0KEIRI"},
+		"manager 1 of U1 as of 2026-11-22": {"@U1さんの上長(2026-11-22 時点)", "manager of @U1 as of 2026-11-22"},
+		"manager 2 of U1 as of 2026-11-22": {"@U1さんの 2 段上の上長(2026-11-22 時点)", "manager 2 levels above @U1 as of 2026-11-22"},
+		"head of sales as of 2026-11-22":   {"sales の head(2026-11-22 時点)", "head of sales as of 2026-11-22"},
+		"a later release's way\u202e":      {"a later release's way⟨U+202E⟩", "a later release's way⟨U+202E⟩"},
+		"":                                 {"", ""},
+	} {
+		g := three()
+		g.Route.Stages[0].People[0].Via = via
+		for i, locale := range language.All {
+			expect.Same(t, reader(locale).Route(&g, false).Stages[0].People[0].Via, want[i])
+		}
+	}
+}
+
+// A row of a list says the stage, how many stamps it owes and by whom; a crowd is counted.
+func TestWhatWaitsForWhom(t *testing.T) {
+	g := acted(t, three(), circulation.Stamp, 1, "A")
+	for locale, want := range map[string]string{"ja": "経理(あと2人): @B・@C・@D", "en": "経理 (2 more): @B, @C, @D"} {
+		who, until := reader(locale).Waits(&g)
+		expect.Same(t, who, want)
+		expect.That(t, until.Equal(asked.Add(time.Minute+72*time.Hour)), "until %v", until)
+	}
+	crowd := gateOf(desk("全員", 7, "A", "B", "C", "D", "E", "F", "G"))
+	who, _ := reader("ja").Waits(&crowd)
+	expect.Same(t, who, "全員(あと7人): @A・@B・@C・@D・@E ほか2人")
+	channel := gateOf(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	who, _ = reader("ja").Waits(&channel)
+	expect.Same(t, who, "みんな(あと1人): #人事 の参加者のうち1人")
+}
+
+func TestNamesThatHideOrRunOnAreLegible(t *testing.T) {
+	g := gateOf(desk("\u202e長課\u200b\n次", 1, "A"), desk(strings.Repeat("長", 500), 1, "B"), desk("", 1, "C"))
+	g.Terms.Rule.Name = "\u2066a\tb"
+	r := reader("ja").Route(&g, false)
+	for _, s := range append([]string{r.Rule}, r.Stages[0].Name, r.Stages[1].Name) {
+		expect.That(t, !strings.ContainsAny(s, "\u202e\u2066\u200b\n\t") && len([]rune(s)) <= 130, "%q", s)
+	}
+	expect.Same(t, r.Stages[2].Name, "(名前なし)")
+}

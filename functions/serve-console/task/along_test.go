@@ -1,0 +1,217 @@
+package task_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestAGateUnderARule(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"the page shows where it stands, and has no form for it": testRouteOnPage,
+		"how it ends stays on the page":                          testEndsOfRoutes,
+		"another round says whose stamps don't count":            testNextRound,
+		"what a later release made is said to be so":             testLaterRoute,
+		"a check before a step has its own route":                testStepsRoute,
+		"whoever is on the route reads it, wherever they are":    testReadersOfRoute,
+		"it waits for who owes its stage, not for the approvers": testWaitsAlong,
+		"a channel's stage waits for the channel":                testWaitsForChannel,
+		"no name on a route runs, and each is legible":           testHostileRoute,
+		"a page that stays open doesn't call it decided":         testOpenPageOnRoute,
+	})
+}
+
+// onRoute brings a request of Sato's to steps under a rule.
+func onRoute(w *consoletest.World, stages ...circulation.Stage) {
+	w.T.Helper()
+	w.Ask()
+	w.Planned(tenancy.DefaultSettings(), consoletest.Message(1, "締切は金曜です"))
+	w.ChangeSteps(w.Routed(stages...))
+}
+
+func testRouteOnPage(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.ThreeStages()...)
+	suzuki := w.As(workspace.Suzuki)
+	page := suzuki.Get(w.TaskPage())
+	page.Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
+		"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd",
+		"この版の Ringi のコンソールでは、まだ承認も却下もできません。", "依頼を取り消す")
+	page.Holds(t, `aria-current="step"`)
+	page.Lacks(t, `value="approve"`, `value="reject"`, "承認できる人", "[↻]")
+	form := w.Act(aggregate.ActApprove, "")
+	refused := suzuki.Post(w.TaskPage()+"/act", form)
+	refused.Says(t, http.StatusForbidden, "回覧の順に承認するもので", "課長 いまここ")
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Tanaka, consoletest.For(workspace.Suzuki)), w.Acts(circulation.Stamp, 2, workspace.Alex))
+	suzuki.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "承認: 田中 恵(鈴木 一郎さんの代理)", "Slack",
+		"経理 いまここ 3人中2人 あと1人", "承認: Alex Kim", "部長 これから", "操作の記録のハッシュ")
+	w.ChangeSteps(w.Acts(circulation.TakeBack, 2, workspace.Alex), w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
+		act.For, act.To = &circulation.Person{User: workspace.Alex}, &circulation.Person{User: "U0HAYASHI"}
+	}))
+	suzuki.Get(w.TaskPage()).Says(t, 200, "経理 いまここ 3人中2人 あと2人", "引き戻し: Alex Kim",
+		"後任: Alex Kim → U0HAYASHI (指定: U0ADMIN", "理由: 宛名が違います")
+	suzuki.Locale = "en"
+	suzuki.Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved", "Approved: 田中 恵 (for 鈴木 一郎)",
+		"経理 Now 2 of 3 2 more needed", "Taken back: Alex Kim", "Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN", "group S0KEIRI",
+		"can neither approve nor reject it yet")
+}
+
+func testEndsOfRoutes(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.ThreeStages()...)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.Deny, 2, workspace.Tanaka))
+	b := w.As(workspace.Suzuki)
+	b.Get(w.TaskPage()).Says(t, 200, "課長 承認済み", "経理 却下", "❌ 却下: 田中 恵", "宛名が違います", "部長 承認前に終了")
+	onRoute(w, consoletest.ThreeStages()...)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.Stamp, 2, workspace.Tanaka),
+		w.Acts(circulation.Stamp, 2, workspace.Alex), w.Acts(circulation.Stamp, 3, workspace.Alex))
+	page := b.Get(w.TaskPage())
+	page.Says(t, 200, "課長 承認済み", "経理 承認済み", "部長 承認済み", "承認: Alex Kim")
+	page.Lacks(t, "いまここ", "これから", `aria-current="step"`)
+	onRoute(w, consoletest.ThreeStages()...)
+	w.Cancel()
+	b.Get(w.TaskPage()).Says(t, 200, "課長 承認前に終了")
+}
+
+func testNextRound(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.ThreeStages()...)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.SendBack, 2, workspace.Tanaka))
+	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "経理 差し戻し", "差し戻し: 田中 恵", "宛名が違います")
+	s := w.SettingsNow()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", s, w.Now())
+	})
+	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...))
+	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "1巡目の承認(鈴木 一郎)は引き継がれません。", "課長 いまここ", "経理 差し戻し")
+}
+
+func testLaterRoute(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.ThreeStages()...)
+	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Form++ })
+	b := w.As(workspace.Suzuki)
+	page := b.Get(w.TaskPage())
+	page.Says(t, 200, "いまどこまで進んだかを表示できません", "まだ承認も却下もできません")
+	page.Lacks(t, `value="approve"`, `value="reject"`, "いまここ", "課長")
+	b.Get("/console/approvals").Says(t, 200, "いまどこまで進んだかを表示できません")
+	b.Get("/console/approvals?for=me").Lacks(t, "締切は金曜です")
+	b.Locale = "en"
+	b.Get(w.TaskPage()).Says(t, 200, "can't show where it stands")
+}
+
+func testStepsRoute(t *testing.T, w *consoletest.World) {
+	step := consoletest.Message(1, "締切は金曜です")
+	step.RequiresHumanCheck = true
+	w.Ask()
+	w.Planned(tenancy.DefaultSettings(), step)
+	w.Approve()
+	w.Begin()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)}, "hash", w.Now())
+	})
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		g, h := *a.Gates[0], a.Head
+		w.Routed(consoletest.Desk("部長", 1, workspace.Alex))(&g.Gate)
+		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
+	})
+	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page.Says(t, 200, "実行前の確認", "部長 いまここ あと1人", "Alex Kim")
+	page.Lacks(t, `value="approve"`, `value="reject"`)
+	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "部長(あと1人): Alex Kim", "実行前の確認")
+}
+
+func testReadersOfRoute(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki))
+	alex := w.As(workspace.Alex)
+	alex.Get(w.TaskPage()).Says(t, http.StatusNotFound)
+	w.ChangeSteps(func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: workspace.Alex}} })
+	alex.Get(w.TaskPage()).Says(t, 200, "決定後に知らせる人: Alex Kim", "課長")
+	onRoute(w, consoletest.ThreeStages()...)
+	alex.Get(w.TaskPage()).Says(t, 200, "部長 これから")
+	alex.Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎") // of both, before their turn
+	w.As(workspace.Guest).Get(w.TaskPage()).Says(t, http.StatusNotFound)
+}
+
+// The settings name Tanaka as the only approver; a route asks others.
+func testWaitsAlong(t *testing.T, w *consoletest.World) {
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+	})
+	onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki), consoletest.Desk("経理", 2, workspace.Tanaka, workspace.Alex))
+	mine := func(user string, has bool) {
+		t.Helper()
+		got := w.As(user).Get("/console/approvals?for=me").Text()
+		expect.That(t, strings.Contains(got, "締切は金曜です") == has, "waits for %s: %s", user, got)
+	}
+	mine(workspace.Suzuki, true)
+	mine(workspace.Tanaka, false)
+	mine(workspace.Alex, false)
+	mine(workspace.Sato, false)
+	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの承認待ち")
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
+	mine(workspace.Suzuki, false)
+	mine(workspace.Tanaka, true)
+	mine(workspace.Alex, true)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 2, workspace.Tanaka))
+	mine(workspace.Tanaka, false)
+	mine(workspace.Alex, true)
+	b := w.As(workspace.Alex)
+	b.Locale = "en"
+	b.Get("/console/approvals?few=1&for=me").Says(t, 200, "経理 (1 more): Alex Kim", "in 6 days")
+}
+
+func testWaitsForChannel(t *testing.T, w *consoletest.World) {
+	w.Settings(func(s *tenancy.Settings) {
+		s.AllowSelfApproval = true
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Alex}}
+	})
+	onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki), circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
+	for user, has := range map[string]bool{workspace.Tanaka: true, workspace.Sato: false, workspace.Alex: false, workspace.Guest: false} {
+		got := w.As(user).Get("/console/approvals?for=me").Text()
+		expect.That(t, strings.Contains(got, "みんな(あと1人): #人事 の参加者のうち1人") == has, "waits for %s: %s", user, got)
+	}
+}
+
+func testHostileRoute(t *testing.T, w *consoletest.World) {
+	var stages []circulation.Stage
+	for i, text := range consoletest.Payloads[:5] {
+		s := consoletest.Desk(text, 1, workspace.Suzuki, "U0"+strings.Repeat("X", i+1))
+		s.People[0].Via, s.People[1].Via = text, "group "+text
+		stages = append(stages, s)
+	}
+	last := consoletest.Desk("\u202e"+strings.Repeat("長", 400), 1)
+	last.LeftOut = consoletest.Payloads[6]
+	onRoute(w, append(stages, last)...)
+	for _, text := range consoletest.Payloads {
+		w.ChangeSteps(func(g *aggregate.Gate) { g.Terms.Rule.Name = text })
+		for _, locale := range []string{"ja", "en"} {
+			b := w.As(workspace.Suzuki)
+			b.Locale = locale
+			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
+			consoletest.Harmless(t, "approvals", b.Get("/console/approvals"))
+		}
+	}
+	w.ChangeSteps(w.Acts(circulation.Deny, 1, workspace.Suzuki, func(act *circulation.Act) {
+		act.Text, act.Surface = strings.Join(consoletest.Payloads, "\n"), consoletest.Payloads[0]
+	}))
+	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	consoletest.Harmless(t, "a denied request", page)
+	page.Says(t, 200, "⟨U+202E⟩長長", "&lt;script&gt;alert(1)&lt;/script&gt; 却下")
+}
+
+func testOpenPageOnRoute(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.ThreeStages()...)
+	b := w.As(workspace.Suzuki)
+	b.Over = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		r.Header.Set("X-Live", w.Load().Process().ID)
+		w.Console.Handler().ServeHTTP(rw, r)
+	})
+	b.Get(w.TaskPage()).Lacks(t, "回覧の順に承認するもので、この版")
+}
