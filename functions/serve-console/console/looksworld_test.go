@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/daily"
@@ -32,7 +33,8 @@ func fullLooks(w *consoletest.World) []look {
 	use := aggregate.NewID()
 	kept := contests.Kept{Store: w.Console.Contests, Team: contest.TeamRef(w.Tenant.ID, k.ID, "team-a"), Execution: k.ID}
 	expect.NoError(w.T, kept.Keep(w.T.Context(), "01/leader/1", []byte(`{"text":"1. 領収書を集める"}`), usage(use, "prompts/contest")))
-	talk := talked(w)
+	talk, ends, routed := talked(w), endedRoute(w), walked(w)
+	action := talkedOnRoute(w)
 	sent := k.Page() + "/sent/" + contest.TeamHash("team-a")
 	return []look{
 		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit", path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
@@ -40,6 +42,7 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "compare", path: k.Page() + "/compare"}, {name: "board", path: "/console/contests/board"},
 		{name: "contest-calls", path: sent}, {name: "contest-sent", path: sent + "/" + use}, {name: "agents", path: "/console/agents"},
 		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent", path: talk + "/sent/01TALK"},
+		{name: "route", path: routed}, {name: "route-ended", path: ends}, {name: "route-action", path: action},
 	}
 }
 
@@ -130,5 +133,47 @@ func talked(w *consoletest.World) string {
 	})
 	k.Says(workspace.Sato, "お願いします")
 	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	return k.Page()
+}
+
+// walked returns the page of a request whose steps are at the second stage of a long route, in their second round.
+func walked(w *consoletest.World) string {
+	w.Ask()
+	w.Planned(tenancy.DefaultSettings(), steps()...)
+	left := consoletest.Desk("室長", 1)
+	left.LeftOut = "vacant"
+	stages := append(consoletest.ThreeStages(), left, circulation.Stage{Name: "人事のみなさん", Mode: circulation.ModeChannel, Need: 1})
+	stages[2].People[0].Via = "manager 2 of " + workspace.Sato + " as of 2026-11-22"
+	w.ChangeSteps(w.Routed(stages...), w.Acts(circulation.Stamp, 1, workspace.Suzuki), w.Acts(circulation.SendBack, 2, workspace.Tanaka))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcess(a.Head.Run, steps(), "宛名を直しました。", w.SettingsNow(), w.Now())
+	})
+	w.ChangeSteps(w.Routed(stages...), func(g *aggregate.Gate) { g.Route.Hands = 3 },
+		func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: workspace.Guest}} },
+		func(g *aggregate.Gate) { g.Asked = aggregate.HashOf("x") },
+		w.Acts(circulation.Stamp, 1, "U0STANDIN", consoletest.For(workspace.Suzuki)), w.Acts(circulation.Stamp, 2, workspace.Tanaka),
+		w.Acts(circulation.Stamp, 2, workspace.Alex), w.Acts(circulation.TakeBack, 2, workspace.Alex),
+		w.Acts(circulation.Stand, 3, "U0ADMIN", func(act *circulation.Act) {
+			act.For, act.To = &circulation.Person{User: workspace.Alex}, &circulation.Person{User: "U0HAYASHI"}
+			act.Text = "長期の休みのため"
+		}))
+	return w.TaskPage()
+}
+
+// endedRoute returns the page of a request whose steps were denied along their route.
+func endedRoute(w *consoletest.World) string {
+	w.Ask()
+	w.Planned(tenancy.DefaultSettings(), steps()...)
+	w.ChangeSteps(w.Routed(consoletest.ThreeStages()...), w.Acts(circulation.Stamp, 1, workspace.Suzuki),
+		w.Acts(circulation.Deny, 2, workspace.Tanaka))
+	return w.TaskPage()
+}
+
+// talkedOnRoute returns the page of a conversation in which a command waits under a rule.
+func talkedOnRoute(w *consoletest.World) string {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストを走らせて")
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 }, w.Routed(consoletest.ThreeStages()...))
 	return k.Page()
 }

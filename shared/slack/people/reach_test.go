@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
@@ -138,4 +140,52 @@ func TestNamesAreKeptAndAPageAsksForAFewOnly(t *testing.T) {
 		first = n.Of(t.Context(), slack, "T1", now, many...)
 	}
 	expect.That(t, first["UMANY49"] == "name of UMANY49", "the next pages do not name the others")
+}
+
+// A stage waits for those of its people who have not stamped; a channel's stage for full members who ask for nothing.
+func TestAListSaysWhoOwesAStage(t *testing.T) {
+	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+		"UA": {Team: "T1"}, "UB": {Team: "T1"}, "UASKS": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"},
+	}}
+	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"UB"}}, AllowSelfApproval: true}
+	at := time.Now()
+	a, b := circulation.Person{User: "UA"}, circulation.Person{User: "UB"}
+	stage := circulation.Stage{Name: "課長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{a}}
+	second := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{b}}
+	of := func(stages ...circulation.Stage) aggregate.Gate {
+		return aggregate.Gate{
+			Status: aggregate.PendingApproval, AskedAt: &at, Asked: "hash", Terms: aggregate.Terms{ApprovalHours: 1},
+			Askers: []circulation.Person{{User: "UASKS"}}, Route: &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages},
+		}
+	}
+	people := of(stage, second)
+	stamped := expect.Value(people.Acted(circulation.Act{
+		Form: circulation.Form, Kind: circulation.Stamp, Hand: a, Principal: a, At: at, Stage: 1, Hash: "hash",
+	}))(t)
+	over, later := people, of(stage)
+	over.Status, later.Route.Form = aggregate.Cancelled, circulation.Form+1
+	here := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}
+	elsewhere, direct := here, aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
+	elsewhere.Channel = "C2"
+	channel := of(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
+	for name, c := range map[string]struct {
+		gate *aggregate.Gate
+		of   aggregate.Origin
+		who  string
+	}{
+		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here, "UB"}, "over": {&over, here, ""},
+		"a later release's": {&later, here, ""}, "a channel": {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
+		"a direct message": {&channel, direct, ""},
+	} {
+		var owe []string
+		for _, user := range []string{"UA", "UB", "UASKS", "UGUEST", "USTRANGER"} {
+			p := &People{Slack: d, Now: time.Now}
+			r := expect.Value(p.Reach(t.Context(), "T1", user, listed))(t)
+			if r.Owes(c.gate, c.of) {
+				owe = append(owe, user)
+			}
+		}
+		expect.That(t, strings.Join(owe, " ") == c.who, "%s: %v", name, owe)
+	}
+	expect.That(t, !(Reach{}).Owes(&people, here), "nobody owes")
 }
