@@ -159,7 +159,9 @@ func (t *loaded) action(x *conversation.Action, path string, words web.Texts, lo
 		out.No = card.Unapprovable(x, p, locale)
 		out.DecideBy = web.TimeOf(x.Gate.Terms.DecideBy)
 	}
-	out.Route = t.along(x, locale)
+	if out.Route = t.along(x, locale); out.Route != nil {
+		out.DecideBy = time.Time{} // the stage that is asked says it
+	}
 	t.decided(x, &out, words)
 	t.ended(x, &out, words, locale)
 	if out.Count = x.Lines; t.logged == x.Number {

@@ -34,7 +34,7 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 	page := b.Get(k.Page())
 	page.Says(t, 200, "回覧 ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "経理 これから 3人中2人",
 		"まだ承認も却下もできません", "承認の対象のハッシュ 0123abcd")
-	page.Lacks(t, `value="approve"`, `value="reject"`, "[↻]")
+	page.Lacks(t, `value="approve"`, `value="reject"`, "[↻]", "承認の期限")
 	page.Holds(t, `value="cancel_action"`)
 	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, k.Load().Current(), "")).
 		Says(t, http.StatusForbidden, "回覧の順に承認するもので")

@@ -44,7 +44,7 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	page.Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
 		"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd",
 		"この版の Ringi のコンソールでは、まだ承認も却下もできません。", "依頼を取り消す")
-	page.Holds(t, `aria-current="step"`)
+	page.Holds(t, `aria-current="step"`, `href="#route"`)
 	page.Lacks(t, `value="approve"`, `value="reject"`, "承認できる人", "[↻]")
 	form := w.Act(aggregate.ActApprove, "")
 	refused := suzuki.Post(w.TaskPage()+"/act", form)
