@@ -36,7 +36,8 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 		"まだ承認も却下もできません", "承認の対象のハッシュ 0123abcd")
 	page.Lacks(t, `value="approve"`, `value="reject"`, "[↻]", "承認の期限")
 	page.Holds(t, `value="cancel_action"`)
-	b.Post(k.Page()+"/act", consoletest.ActOn(aggregate.ActApprove, k.Load().Current(), "")).
+	x := k.Load().Current()
+	b.Post(k.Page()+"/act", consoletest.With(consoletest.ActOn(aggregate.ActApprove, x, ""), "hash", x.Gate.Asked)).
 		Says(t, http.StatusForbidden, "回覧の順に承認するもので")
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, workspace.Tanaka, consoletest.For(workspace.Suzuki)))
 	b.Locale = "en"

@@ -33,6 +33,7 @@ type Route struct {
 	Hands    int // how many different people have to stamp; 0: the stages say it
 	Readers  []string
 	Asked    string // hash that the stamps are on, of what is asked, the rule and the route
+	Opened   string // hash of whom it asks, whose request it is, since when and for how long
 	Acts     string // hash of what people did
 	Now      *Stage // the stage that is asked; nil: none is
 }
@@ -123,7 +124,7 @@ func (d *drawing) draw(out *Route) {
 	for _, p := range d.g.Route.Readers {
 		out.Readers = append(out.Readers, d.Person(p.User))
 	}
-	out.Asked = d.gate.Asked
+	out.Asked, out.Opened = d.gate.Asked, circulation.RouteHash(d.g)
 	if len(d.g.Acts) > 0 {
 		out.Acts = circulation.Hash(d.g.Acts)
 	}

@@ -152,8 +152,8 @@ func TestARouteSaysItsTimesAndHashes(t *testing.T) {
 	r := reader("ja").Route(&g, false)
 	expect.Must(t, r.Now != nil && r.Now.Name == "経理", "%+v", r.Now)
 	expect.That(t, r.Now.Opened.Equal(asked.Add(time.Minute)) && r.Now.DecideBy.Equal(asked.Add(time.Minute+72*time.Hour)), "%+v", r.Now)
-	expect.Same(t, []any{r.Rule, r.Revision, r.Hands, r.Readers, r.Asked, r.Acts},
-		[]any{"10万円以上", 3, 2, []string{"@R"}, "hash", circulation.Hash(g.Acts)})
+	expect.Same(t, []any{r.Rule, r.Revision, r.Hands, r.Readers, r.Asked, r.Opened, r.Acts},
+		[]any{"10万円以上", 3, 2, []string{"@R"}, "hash", circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)})
 	expect.Same(t, route.Named(&g), []string{"A", "A", "B", "C", "D", "E", "R"})
 	expect.That(t, route.Until(&g).Equal(r.Now.DecideBy), "another end")
 }

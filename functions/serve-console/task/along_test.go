@@ -42,7 +42,7 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki := w.As(workspace.Suzuki)
 	page := suzuki.Get(w.TaskPage())
 	page.Says(t, 200, "回覧", "ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち グループ S0KEIRI",
-		"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd",
+		"経理 これから 3人中2人", "田中 恵", "Alex Kim", "期限", "承認の対象のハッシュ 0123abcd", "回覧のハッシュ",
 		"この版の Ringi のコンソールでは、まだ承認も却下もできません。", "依頼を取り消す")
 	page.Holds(t, `aria-current="step"`, `href="#route"`)
 	page.Lacks(t, `value="approve"`, `value="reject"`, "承認できる人", "[↻]")
@@ -153,6 +153,7 @@ func testWaitsAlong(t *testing.T, w *consoletest.World) {
 	mine(workspace.Alex, false)
 	mine(workspace.Sato, false)
 	w.As(workspace.Suzuki).Get("/console/approvals").Says(t, 200, "課長(あと1人): 鈴木 一郎", "あなたの承認待ち")
+	w.As(workspace.Suzuki).Get("/console/tasks").Says(t, 200, "実行ステップ: 回覧中")
 	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
 	mine(workspace.Suzuki, false)
 	mine(workspace.Tanaka, true)

@@ -141,6 +141,9 @@ func (l *taskList) fill(
 			if x.WaitsFor == task.CardTask {
 				who = surface.Either(x.Requester(), who)
 			}
+			if x.Routed {
+				who = words.Say("along_route")
+			}
 			row.WaitsFor = words.In("waits_for", string(x.WaitsFor), "who", who)
 		}
 		l.Rows = append(l.Rows, row)

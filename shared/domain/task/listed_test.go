@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -119,4 +120,22 @@ func TestTheBeginningOfAMessageHasNoPartOfACharacter(t *testing.T) {
 	for text, want := range map[string]string{"": "", "abc": "abc", "abcdef": "abcde", "稟議": "稟", "a稟議": "a稟", strings.Repeat("é", 9): "éé"} {
 		expect.Is(t, beginning(text, 5), want)
 	}
+}
+
+// The head says whether what a request waits for is under a rule, as the rows of its commit do.
+func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
+	noted := func(s *story, want bool, why string) {
+		t.Helper()
+		a := s.load()
+		expect.That(t, a.Head.Routed == want && a.WaitsOnRoute() == want, "%s: %v in the head, %v by the rows", why, a.Head.Routed, a.WaitsOnRoute())
+	}
+	noted(waitingProcess(t), false, "without a rule")
+	s := onRoute(t)
+	noted(s, true, "opened")
+	noted(s.do(s.does(circulation.Stamp, suzuki)), true, "stamped once")
+	noted(s.do(s.does(circulation.Stamp, tanaka)), false, "settled")
+	s = onRoute(t)
+	noted(s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.End(person(requester), s.policy, now)
+	}), false, "cancelled")
 }

@@ -22,6 +22,7 @@ type Listed struct {
 	By       string             `json:"GSI3PK"` // the row does not say it but by its place in an index
 	Stands   task.Status        `json:"-"`      // set by Search alone
 	WaitsFor aggregate.CardType `json:"-"`      // the kind of decision, if it waits
+	Routed   bool               `json:"-"`      // that is under a rule
 }
 
 // Requester returns the Slack user id of the requester.
@@ -113,12 +114,13 @@ func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error 
 			continue
 		}
 		if x.Stands, x.WaitsFor, known = head.Standing(); known && (!listing || head.Listed) {
+			x.Routed = head.Routed
 			continue
 		}
 		load.Go(func() error {
 			a, err := s.Load(ctx, task.RefOf(tenant, x.ID))
 			if err == nil {
-				x.Stands, x.WaitsFor = a.Status(), a.WaitsFor()
+				x.Stands, x.WaitsFor, x.Routed = a.Status(), a.WaitsFor(), a.WaitsOnRoute()
 			}
 			if err == nil && listing && a.Task != nil {
 				x.Stands = isTask
