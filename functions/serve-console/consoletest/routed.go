@@ -30,10 +30,12 @@ func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 	}
 }
 
-// ThreeStages are Suzuki, then one of three, then Alex.
+// ThreeStages ask Suzuki, then two of three, then Alex.
 func ThreeStages() []circulation.Stage {
 	return []circulation.Stage{
-		Desk("課長", 1, workspace.Suzuki), Desk("経理", 2, workspace.Tanaka, workspace.Alex, "U0TAKADA"), Desk("部長", 1, workspace.Alex),
+		Desk("課長", 1, workspace.Suzuki),
+		Desk("経理", 2, workspace.Tanaka, workspace.Alex, "U0TAKADA"),
+		Desk("部長", 1, workspace.Alex),
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package route draws where a gate under a rule stands, for pages: the stages of its route in their order, who is asked,
-// who stamped, and how it ended. Everything follows from circulation.Walk.
+// Package route draws where a gate under a rule stands, for pages: the stages of its route in their order, who is
+// asked, who stamped, and how it ended. Everything follows from circulation.Walk.
 package route
 
 import (

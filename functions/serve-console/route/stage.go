@@ -31,8 +31,8 @@ func (d *drawing) stage(i int) Stage {
 	s := &d.st.Stages[i]
 	state := d.stateOf(i)
 	out := Stage{
-		Number: i + 1, Name: d.line(s.Name), Mark: marks[state], Badge: badges[state], State: d.words.In("states", state),
-		Present: state == present,
+		Number: i + 1, Name: d.line(s.Name), Present: state == present,
+		Mark: marks[state], State: d.words.In("states", state), Badge: badges[state],
 	}
 	if s.LeftOut != "" {
 		out.Why = d.why(s.LeftOut)
@@ -50,7 +50,8 @@ func (d *drawing) stage(i int) Stage {
 	}
 	for _, act := range d.st.Stands {
 		if act.Stage == i+1 {
-			out.Successors = append(out.Successors, Successor{d.Person(act.For.User), d.Person(act.To.User), d.act(act)})
+			by := Successor{d.Person(act.For.User), d.Person(act.To.User), d.act(act)}
+			out.Successors = append(out.Successors, by)
 		}
 	}
 	if d.st.Ended() != "" && d.st.Last.Stage == i+1 {

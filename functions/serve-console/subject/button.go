@@ -23,8 +23,8 @@ type Button struct {
 }
 
 // ButtonsFor returns a button for each offered act, but none to approve unless the page shows everything (whole), and
-// none that decides about a gate under a rule: this release has no form for that. If the settings alone forbid the act to
-// this viewer, No has the same sentence as a refused click.
+// none that decides about a gate under a rule: this release has no form for that. If the settings alone forbid the act
+// to this viewer, No has the same sentence as a refused click.
 func ButtonsFor(
 	words web.Texts, a decide.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface,
 	v *web.Viewer,

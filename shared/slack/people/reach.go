@@ -106,8 +106,8 @@ func (r Reach) Decides(o aggregate.Origin) bool {
 	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
 }
 
-// Owes reports whether the person is asked by the present stage of a gate under a rule, of a request with this origin: as
-// one of its people who hasn't stamped, or as a member of the channel, who may stamp by the rule for channels.
+// Owes reports whether the person is asked by the present stage of a gate under a rule, of a request with this origin:
+// as one of its people who hasn't stamped, or as a full member in the channel who is no asker.
 func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)
@@ -119,8 +119,8 @@ func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
 		return slices.ContainsFunc(st.Owes(&c), func(p circulation.Person) bool { return p.User == r.by.ID })
 	}
 	asks := func(p circulation.Person) bool { return p.User == r.by.ID }
-	member := Reach{by: r.by, policy: aggregate.Policy{Team: r.policy.Team, Mode: aggregate.ApproversChannel}, channels: r.channels}
-	return !slices.ContainsFunc(c.Askers, asks) && member.Decides(o)
+	r.policy = aggregate.Policy{Team: r.policy.Team, Mode: aggregate.ApproversChannel}
+	return !slices.ContainsFunc(c.Askers, asks) && r.Decides(o)
 }
 
 // Channels returns the names, by id, of the channels that the person is in.
