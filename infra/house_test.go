@@ -43,7 +43,7 @@ var helpers = map[string]bool{
 
 // pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't
 // import each other; package console assembles them.
-var pagesStandOn = []string{"serve-console/web", "serve-console/subject"}
+var pagesStandOn = []string{"serve-console/web", "serve-console/subject", "serve-console/route"}
 
 // besidePages reports whether one page of the console imports another.
 func besidePages(importer, importee string) bool {

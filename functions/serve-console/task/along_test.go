@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestAGateUnderARule(t *testing.T) {
@@ -191,7 +192,7 @@ func testHostileRoute(t *testing.T, w *consoletest.World) {
 	onRoute(w, append(stages, last)...)
 	for _, text := range consoletest.Payloads {
 		w.ChangeSteps(func(g *aggregate.Gate) { g.Terms.Rule.Name = text })
-		for _, locale := range []string{"ja", "en"} {
+		for _, locale := range language.All {
 			b := w.As(workspace.Suzuki)
 			b.Locale = locale
 			consoletest.Harmless(t, "a request", b.Get(w.TaskPage()))
