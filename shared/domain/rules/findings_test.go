@@ -230,5 +230,6 @@ func TestACoveredRuleNeverDecides(t *testing.T) {
 			}
 		}
 	})
-	expect.That(t, met > 20, "only %d rules were covered", met)
+	t.Logf("%d rules were covered", met)
+	expect.That(t, met > 20 || testing.Short(), "only %d rules were covered", met) // short: few tries
 }

@@ -67,7 +67,8 @@ func TestARouteCanBeSettledAndNamesNoAsker(t *testing.T) {
 			expect.That(t, errors.As(err, &no) && no.Why != "" && no.Stage <= len(p.Stages), "%v", err)
 		}
 	})
-	expect.That(t, opened > 100, "only %d routes were opened", opened)
+	t.Logf("%d routes were opened", opened)
+	expect.That(t, opened > 100 || testing.Short(), "only %d routes were opened", opened) // short: few tries
 }
 
 func checkRoute(t *rapid.T, p *rules.Policy, f *rules.Facts, floor rules.Floor, d *company, route circulation.Route) {
