@@ -103,7 +103,8 @@ func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }
 // code reads an employee number or a department's code.
 func (c *cells) code(column Column, most int) string {
 	s := folded(c.values[column])
-	if strings.ContainsFunc(s, func(r rune) bool { return legible.Ignorable(r) || legible.Blank(r) }) {
+	// Keys of rows part numbers by #.
+	if strings.ContainsFunc(s, func(r rune) bool { return r == '#' || legible.Ignorable(r) || legible.Blank(r) }) {
 		c.problem(column, RuleCharacters, 0)
 	}
 	return c.short(column, s, most)

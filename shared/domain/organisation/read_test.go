@@ -73,6 +73,8 @@ func TestWhatIsWrongWithATextIsNamed(t *testing.T) {
 			[]problem{{Row: 3, Column: organisation.ColumnPosition, Rule: organisation.RuleCharacters, Value: "bo\u200bss"}}},
 		"a blank in a number": {[]string{top, "2 3,Bob,,A,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleCharacters, Value: "2 3"}}},
+		"what parts numbers in keys": {[]string{top, "2#3,Bob,,A,,,,,,,employee,,"},
+			[]problem{{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleCharacters, Value: "2#3"}}},
 		"an invisible character in a code": {[]string{top, "2,Bob,,A\u200b,,,,,,,employee,,"},
 			[]problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleCharacters, Value: "A\u200b"}}},
 		"no address": {[]string{top, "2,Bob,bob,A,,,,,,,employee,,"},

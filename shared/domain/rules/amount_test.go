@@ -28,7 +28,8 @@ func TestOneParserReadsAmounts(t *testing.T) {
 	for text, want := range map[string]rules.Amount{
 		`0`: yen("0"), `298000`: yen("298000"), `1.50`: yen("1.5"), `0.000001`: yen("0.000001"),
 		`999999999999999`: yen("999999999999999"), `"298000"`: yen("298000"), `"298,000"`: yen("298000"),
-		`"1,234,567.89"`: yen("1234567.89"), `"0.5"`: yen("0.5"), `"1\u0032"`: yen("12"),
+		`"1,234,567"`: yen("1234567"), `"1\u0032"`: yen("12"),
+		`"1,234,567.89"`: {Why: rules.WhyNotNumber}, `"99999.99"`: {Why: rules.WhyNotNumber},
 
 		`-1`: {Why: rules.WhyNegative}, `-0`: {Why: rules.WhyNegative}, `"-5"`: {Why: rules.WhyNegative},
 		`{"$ref":"step-1.result.total"}`: {Why: rules.WhyReference}, `{"value":1}`: {Why: rules.WhyNotNumber},
@@ -132,6 +133,8 @@ func TestMarksThatFindNothingSure(t *testing.T) {
 		},
 		"a member twice":                  {sumOf("/a"), "v1", `{"a":1,"a":1000000}`, rules.Unknown(rules.WhyArguments)},
 		"a member twice in other letters": {sumOf("/a"), "v1", `{"a":1,"A":1000000}`, rules.Unknown(rules.WhyArguments)},
+		"a member twice, as EqualFold has it": {
+			sumOf("/items/*/p"), "v1", `{"items":[{"p":1}],"itemſ":[{"p":100000000}]}`, rules.Unknown(rules.WhyArguments)},
 		"a member twice, further in": {
 			sumOf("/a"), "v1", `{"a":1,"b":[{"c":1,"c":2}]}`, rules.Unknown(rules.WhyArguments),
 		},
@@ -220,6 +223,7 @@ func atMost(a, b rules.Amount) bool {
 func TestStepsNeverLowerAnAmount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := drawnFacts(t)
+		f.Kind = rules.KindSteps
 		before := f.Amount()
 		more := rules.Call{Tool: dm, Amount: drawnAmount(t)}
 		f.Calls = append([]rules.Call{more}, f.Calls...)
@@ -283,4 +287,12 @@ func FuzzAmount(f *testing.F) {
 		expect.That(t, a.Known() == (a.Why == "") && a.Known() == a.Value.Valid(), "%v", a)
 		expect.That(t, !a.Known() || json.Valid([]byte(arguments)), "%v of %q", a, arguments)
 	})
+}
+
+// Commands of an agent call no tool, and may do anything.
+func TestAnActionWithoutACallMayDoAnything(t *testing.T) {
+	f := asked()
+	expect.That(t, !f.Writes() && f.Amount().Known(), "steps without a call do nothing")
+	f.Kind = rules.KindAction
+	expect.That(t, f.Writes() && !f.Amount().Known(), "writes %t, %v", f.Writes(), f.Amount())
 }

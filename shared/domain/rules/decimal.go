@@ -49,9 +49,9 @@ func (d Decimal) below(other Decimal) bool {
 	return a != nil && b != nil && a.Cmp(b) < 0
 }
 
-// groupedForm is a number in a text of its own, with or without commas between thousands. It has no third decimal:
-// 1.000 may be a thousand.
-var groupedForm = lazy.Regexp{Text: `^(0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(,[0-9]{3}){1,4})(\.[0-9]{1,2})?$`}
+// groupedForm is a number in a text of its own, with or without commas between thousands. It has no decimals: who takes
+// the digits alone, or a point for the mark of thousands, reads 999.99 as 99999.
+var groupedForm = lazy.Regexp{Text: `^(0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(,[0-9]{3}){1,4})$`}
 
 // parse reads a number of arguments. A JSON number may have decimals and no exponent. A text must be a number alone, in
 // ASCII digits: of 10万円, ¥100 or full-width digits nobody knows what the vendor makes.

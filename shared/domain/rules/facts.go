@@ -52,11 +52,17 @@ type Call struct {
 // Writes reports whether the call changes something outside.
 func (c Call) Writes() bool { return c.Access != aggregate.Read }
 
-// Writes reports whether one of the calls changes something outside.
-func (f *Facts) Writes() bool { return slices.ContainsFunc(f.Calls, Call.Writes) }
+// Writes reports whether one of the calls changes something outside. An action without a call of a tool, such as
+// commands, may do anything.
+func (f *Facts) Writes() bool { return f.uncalled() || slices.ContainsFunc(f.Calls, Call.Writes) }
 
-// Amount is the sum over all calls.
+func (f *Facts) uncalled() bool { return f.Kind == KindAction && len(f.Calls) == 0 }
+
+// Amount is the sum over all calls. Of an action without one it is unknown.
 func (f *Facts) Amount() Amount {
+	if f.uncalled() {
+		return Unknown(WhyUnmarked)
+	}
 	sum := Nothing()
 	for _, c := range f.Calls {
 		sum = sum.Plus(c.Amount)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -103,7 +104,7 @@ func object(d *json.Decoder, deeper int) (any, error) {
 			return nil, err
 		}
 		key, _ := name.(string)
-		folded := strings.ToLower(key)
+		folded := foldedCase(key)
 		if seen[folded] {
 			return nil, errTwice
 		}
@@ -114,6 +115,17 @@ func object(d *json.Decoder, deeper int) (any, error) {
 	}
 	_, err := d.Token()
 	return members, err
+}
+
+// foldedCase returns the same for all names that strings.EqualFold takes for one, as decoders of vendors may.
+func foldedCase(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
 }
 
 func list(d *json.Decoder, deeper int) (any, error) {
