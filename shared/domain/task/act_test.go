@@ -340,3 +340,19 @@ func TestAnOpeningReliesOnTheSettings(t *testing.T) {
 	_, err := s.load().OpenOnRoute(s.head.Run+1, ProcessKey(1), aggregate.Opening{}, s.settings, s.now)
 	expect.Fails(t, err, aggregate.ErrSuperseded)
 }
+
+// Who picked the draft that became the policy may not be missing among the askers of the steps.
+func TestWhoPickedThePolicyIsAnAskerOfItsSteps(t *testing.T) {
+	s := waitingPrompt(t)
+	s.do(s.approvePrompt)
+	p := *s.load().Prompt()
+	p.Author = suzuki
+	s.rows[p.Key()] = &p
+	o := along(1, desk(1, suzuki, tanaka))
+	s.refused(s.finishOn(o), aggregate.ErrOnRoute)
+	o.Askers = append(o.Askers, circulation.Person{User: suzuki})
+	s.do(s.finishOn(o))
+	_, err := s.try(s.does(circulation.Stamp, suzuki))
+	refusal, _ := errors.AsType[*circulation.Refusal](err)
+	expect.That(t, refusal != nil && refusal.Why == circulation.WhySelf, "%v", err)
+}

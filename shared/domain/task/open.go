@@ -41,6 +41,16 @@ func (a *Aggregate) openable(row Gated) bool {
 	return false
 }
 
+// askersOfAll are the people who never count on a route: the requester, and who picked the draft that is the policy in
+// force, also once it is approved.
+func (a *Aggregate) askersOfAll() []string {
+	askers := []string{a.Head.Requester}
+	if p := a.Prompt(); p != nil && p.Author != "" {
+		askers = append(askers, p.Author)
+	}
+	return askers
+}
+
 // openUnder opens a gate under a rule, after fill has edited its row, with the entry that says so.
 func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenancy.Settings, fill func(n Gated)) Gated {
 	var opened Gated
@@ -53,7 +63,7 @@ func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenan
 			g.Terms = a.terms(true, s, c.Now)
 		}
 		g.AskedAt = &c.Now
-		under, err := g.Under(o, a.Askers(), func(g *aggregate.Gate) string {
+		under, err := g.Under(o, a.askersOfAll(), func(g *aggregate.Gate) string {
 			*n.gate() = *g
 			return a.sum(n)
 		})
