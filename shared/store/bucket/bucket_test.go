@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,11 +71,11 @@ func TestObjectsAreStoredAndRead(t *testing.T) {
 }
 
 // answering is an S3 that answers with the handlers, one after another, and the last one from then on.
-func answering(t *testing.T, asked *int, answers ...http.HandlerFunc) aws.Config {
+func answering(t *testing.T, asked *atomic.Int64, answers ...http.HandlerFunc) aws.Config {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		*asked++
+		nth := int(asked.Add(1))
 		_, _ = io.Copy(io.Discard, r.Body)
-		answers[min(*asked, len(answers))-1](w, r)
+		answers[min(nth, len(answers))-1](w, r)
 	}))
 	t.Cleanup(server.Close)
 	return aws.Config{Region: "ap-northeast-1", BaseEndpoint: &server.URL,
@@ -125,15 +126,15 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 		"no connection":       {answers{cut}, 3, "", errorclass.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			asked := 0
+			var asked atomic.Int64
 			each(t, answering(t, &asked, tt.answers...), "b", func(t *testing.T, b client) {
 				for does, do := range map[string]func() error{
 					"get": func() error { _, err := b.Get(t.Context(), "k", limit); return err },
 					"put": func() error { return b.Put(t.Context(), "k", "text/plain", []byte("x")) },
 				} {
-					asked = 0
+					asked.Store(0)
 					err := do()
-					expect.That(t, asked == tt.asked, "%s is asked %d times, want %d", does, asked, tt.asked)
+					expect.That(t, int(asked.Load()) == tt.asked, "%s is asked %d times, want %d", does, asked.Load(), tt.asked)
 					expect.Is(t, errorclass.Of(err), tt.class, "%s: %v", does, err)
 					said(t, err, tt.code)
 				}
@@ -157,7 +158,7 @@ func said(t *testing.T, err error, code string) {
 
 // An object that arrives incomplete is an error and not a shorter object, and so is one that is larger than asked for.
 func TestIncompleteObjectsAreErrors(t *testing.T) {
-	asked := 0
+	var asked atomic.Int64
 	short := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		_, _ = io.WriteString(w, `{"half":`)
@@ -184,15 +185,15 @@ func TestIncompleteObjectsAreErrors(t *testing.T) {
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {
-	asked := 0
+	var asked atomic.Int64
 	cfg := answering(t, &asked, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	each(t, cfg, "b", func(t *testing.T, b client) {
-		asked = 0
+		asked.Store(0)
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		_, err := b.Get(ctx, "k", limit)
 		expect.That(t, errors.Is(err, context.DeadlineExceeded), "%v", err)
 		expect.Is(t, errorclass.Of(err), errorclass.Unavailable)
-		expect.Is(t, asked, 1)
+		expect.Is(t, asked.Load(), 1)
 	})
 }
