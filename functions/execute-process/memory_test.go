@@ -41,13 +41,18 @@ func TestTheLargestResultsFitIntoTheMemory(t *testing.T) {
 	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() { executeLargest(t) })
 }
 
+// numbered is a server whose results are the largest, each with a content of its own.
+func numbered() *httptest.Server {
+	var calls atomic.Int64
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"call":%d,%s`, calls.Add(1), largest()[1:])
+	}))
+}
+
 // So does a step that refers to as many of the largest results, each with a content of its own.
 func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 	const reads = 5
-	var calls atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"call":%d,%s`, calls.Add(1), largest()[1:])
-	}))
+	s := numbered()
 	defer s.Close()
 	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
 		w := newWorld(t, pipelinetest.Start(t))
@@ -70,10 +75,7 @@ func TestAStepThatRefersToLargestResultsFitsIntoTheMemory(t *testing.T) {
 
 // The summary of many such results needs no more than one of them at a time.
 func TestTheSummaryOfManyLargestResultsFitsIntoTheMemory(t *testing.T) {
-	var calls atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"call":%d,%s`, calls.Add(1), largest()[1:])
-	}))
+	s := numbered()
 	defer s.Close()
 	peak.Fits(t, "ExecuteProcessFunction", []string{vendorOf + "=" + s.URL}, func() {
 		w := newWorld(t, pipelinetest.Start(t))

@@ -60,11 +60,10 @@ func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) 
 
 // Askers returns the people whose own request is waiting: the requester, and the person who picked another draft.
 func (a *Aggregate) Askers() []string {
-	askers := []string{a.Head.Requester}
-	if p := a.Prompt(); p != nil && p.Author != "" && p.Status == aggregate.PendingApproval {
-		askers = append(askers, p.Author)
+	if p := a.Prompt(); p != nil && p.Status == aggregate.PendingApproval {
+		return a.askersOfAll()
 	}
-	return askers
+	return []string{a.Head.Requester}
 }
 
 // decided adds the time when the gate began to wait to an audit entry's details. Statistics on decision times use only
