@@ -179,20 +179,6 @@ var routeStates = []state{
 	}},
 }
 
-func TestEveryStateOfARouteLooksAsItDid(t *testing.T) {
-	for _, locale := range language.All {
-		for _, s := range routeStates {
-			t.Run(locale+"/"+s.name, func(t *testing.T) {
-				scenario := s.scenario(t)
-				m := render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)
-				err := cardtest.Check(m)
-				expect.That(t, err == nil, "%v", err)
-				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
-			})
-		}
-	}
-}
-
 // copyOf is the copy of the process to a person at a stage.
 func (s *scenario) copyOf(user string, stage int) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardProcess, Subject: s.Process().Key(), User: user, Stage: stage, CreatedAt: s.now}
