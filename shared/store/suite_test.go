@@ -79,6 +79,7 @@ func (s *suite) run(t *testing.T) {
 		{"workspaces of an organization", testOrganizations},
 		{"agents", testAgents},
 		{"settings", testSettings},
+		{"rules", testRules},
 		{"integrations", testIntegrations},
 		{"renewed integrations", testRenewedIntegrations},
 		{"ended integrations", testEndedIntegrations},

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/table"
 )
@@ -52,6 +53,55 @@ func (s *Store) SaveSettings(ctx context.Context, tenant string, x tenancy.Setti
 	}
 	x, c, err := x.Save(was, owner, s.newID(), by, now)
 	return x, s.change(ctx, c, err)
+}
+
+// Rules returns a tenant's rules and the revision of their row; the rules are nil if it has none.
+func (s *Store) Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error) {
+	row, err := s.rules(ctx, tenant)
+	return row.Config(), row.Rev, err
+}
+
+func (s *Store) rules(ctx context.Context, tenant string) (tenancy.RulesRow, error) {
+	row := tenancy.RulesRow{TenantID: tenant}
+	err := s.read(ctx, tenant, &row)
+	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
+		err = nil
+	}
+	return row, err
+}
+
+// RulesHistory returns the newest revisions of a tenant's rules, at most this many, the newest first.
+func (s *Store) RulesHistory(ctx context.Context, tenant string, most int) (kept []tenancy.RulesKept, err error) {
+	row, err := s.rules(ctx, tenant)
+	for rev := row.Rev; err == nil && rev > 0 && len(kept) < most; rev-- {
+		var x tenancy.RulesKept
+		if x, err = s.RulesOf(ctx, tenant, rev); err == nil {
+			kept = append(kept, x)
+		}
+	}
+	return kept, err
+}
+
+// RulesOf returns one revision of a tenant's rules, or aggregate.ErrNotFound.
+func (s *Store) RulesOf(ctx context.Context, tenant string, rev int) (x tenancy.RulesKept, err error) {
+	x.TenantID, x.Rev = tenant, rev
+	return x, s.read(ctx, tenant, &x)
+}
+
+// SaveRules reads the rules and the settings and commits RulesRow.Save: x replaces the rules of revision rev, nil ends
+// them. It returns aggregate.ErrConflict when somebody saved in between.
+func (s *Store) SaveRules(ctx context.Context, tenant string, x *rules.Rules, rev int, known []rules.Known,
+	by aggregate.Actor, now time.Time) (is *rules.Rules, newRev int, err error) {
+	was, err := s.rules(ctx, tenant)
+	if err != nil {
+		return nil, rev, err
+	}
+	over, err := s.settings(ctx, tenant)
+	if err != nil {
+		return nil, rev, err
+	}
+	row, c, err := was.Save(x, rev, over, known, s.newID(), by, now)
+	return row.Config(), row.Rev, s.change(ctx, c, err)
 }
 
 // ToolPermission returns whether a tenant's tasks may call a tool. Without a row it applies tenancy.Standing; failing

@@ -5,6 +5,7 @@ import "ringi/shared/domain/aggregate"
 // Audit actions for changes to a tenant's settings, permissions and integrations.
 const (
 	AuditSettingsUpdated         aggregate.Action = "settings.updated"
+	AuditRulesUpdated            aggregate.Action = "rules.updated"
 	AuditIntegrationConnected    aggregate.Action = "integration.connected"
 	AuditIntegrationDisconnected aggregate.Action = "integration.disconnected"
 	AuditIntegrationFailed       aggregate.Action = "integration.failed"

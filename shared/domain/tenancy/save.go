@@ -16,6 +16,7 @@ type SettingsRow struct {
 	Config    Settings  `json:"config"`
 	UpdatedAt time.Time `json:"updated_at"`
 	UpdatedBy string    `json:"updated_by"`
+	RulesRev  int       `json:"rules_rev,omitempty"`
 }
 
 // Place is in the tenant's own partition.
@@ -23,8 +24,9 @@ func (r SettingsRow) Place() (partition, key, typ string) {
 	return "TENANT#" + r.TenantID, SettingsKey, "settings"
 }
 
-// Settings returns the settings with their revision and who saved them when.
+// Settings returns the settings with their revision, who saved them when, and what else the row says.
 func (r SettingsRow) Settings() Settings {
+	r.Config.RulesRev = r.RulesRev
 	r.Config.Rev, r.Config.UpdatedAt, r.Config.UpdatedBy = r.Rev, r.UpdatedAt, r.UpdatedBy
 	return r.Config
 }
@@ -53,7 +55,7 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 	if was.ID != "" {
 		id = was.ID
 	}
-	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
+	x.Rev, x.UpdatedAt, x.UpdatedBy, x.RulesRev = was.Rev+1, moment(now), by.ID, was.RulesRev
 	c.Writes = append(c.Writes, x.put(was.TenantID, id))
 	if x.Slug != was.Config.Slug {
 		if owner.ID == "" {
@@ -68,5 +70,7 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 
 // put writes the settings with the revision that is already set in them.
 func (x Settings) put(tenant, id string) Write {
-	return Write{Over: x.Rev - 1, Row: SettingsRow{ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy}}
+	return Write{Over: x.Rev - 1, Row: SettingsRow{
+		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy, RulesRev: x.RulesRev,
+	}}
 }

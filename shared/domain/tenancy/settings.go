@@ -25,6 +25,9 @@ type Settings struct {
 	// FurtherDay is the deployment's daily cost limit for workspaces other than its own; 0: none. It applies whatever
 	// is saved.
 	FurtherDay aggregate.MicroUSD `json:"-"`
+	// RulesRev is the revision of the rules that gates open under; 0: the tenant has none. Whoever relies on the
+	// settings' revision relies on this one too.
+	RulesRev int `json:"-"`
 
 	Name                    string    `json:"name"`
 	Slug                    string    `json:"slug"`
