@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -48,6 +49,9 @@ func (h *Handler) show(
 
 // mayRead reports whether a refused person may still read, because they belong to the workspace.
 func mayRead(err error) bool {
+	if _, walked := errors.AsType[*circulation.Refusal](err); walked {
+		return true
+	}
 	refused, is := errors.AsType[aggregate.ErrNotAllowed](err)
 	return is && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
 }

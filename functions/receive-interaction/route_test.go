@@ -7,28 +7,26 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/storetest"
 )
 
-// onRoute puts the waiting process under a rule that asks these people, one after the other.
+// onRoute has the steps wait along a route that asks these people, one after the other.
 func (w *world) onRoute(users ...string) *task.Process {
 	w.T.Helper()
-	w.planned()
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		p, h, at := *a.Process(), a.Head, w.Now()
-		p.Terms.Rule, p.Asked, p.AskedAt = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}, "hash", &at
-		p.Route = &circulation.Route{Form: circulation.Form, Hands: 1}
-		for _, user := range users {
-			p.Route.Stages = append(p.Route.Stages, circulation.Stage{Name: user, Mode: circulation.ModePeople, Need: 1,
-				People: []circulation.Person{{User: user}}})
-		}
-		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: at}, nil
-	}).Process()
+	var stages []circulation.Stage
+	for _, user := range users {
+		stages = append(stages, pipelinetest.Desk(user, 1, user))
+	}
+	o := pipelinetest.Along([]string{workspace.Sato}, len(users), stages...)
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
 }
 
 // at makes a click's button one of this block.
@@ -40,7 +38,8 @@ func at(p map[string]any, block string) map[string]any {
 func TestButtonsOfAStage(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"decide nothing in this release, and say so":                testStageRefused,
+		"stamp the stage that was seen, when it is asked":           testStageStamped,
+		"count only with their stage":                               testStageUnseen,
 		"of no stage that a card can name are refused":              testStageMalformed,
 		"keep their stage on every page that people read":           testStageInReview,
 		"open pages for people on the route outside of the channel": testStageReadElsewhere,
@@ -50,19 +49,26 @@ func TestButtonsOfAStage(t *testing.T) {
 	}
 }
 
-func testStageRefused(t *testing.T, w *world) {
+func testStageStamped(t *testing.T, w *world) {
 	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
-	for _, action := range []string{"approve_process", "reject_process"} {
-		w.told(w.post(at(w.click(workspace.Suzuki, action, p.ID), w.Ref.ID+"/1")), workspace.Suzuki, "この版の Ringi ではまだ押せません")
+	stamp := func(user, stage string) {
+		w.quiet(w.post(at(w.click(user, "approve_process", p.ID), w.Ref.ID+stage)), user)
 	}
-	form := w.form(workspace.Suzuki, "process", p.ID, "宛先が違う")
-	about := expect.Value(json.Marshal(card.Rejection{Type: task.CardProcess, ID: p.ID, TaskID: w.Ref.ID, Stage: 1}))(t)
-	form["view"].(map[string]any)["private_metadata"] = string(about)
-	expect.That(t, w.post(form).StatusCode == 200, "the form")
-	expect.Has(t, w.slack.Ephemerals(workspace.Suzuki)[2].Text, "この版の Ringi ではまだ押せません", "after the form")
+	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka, "番です")
+	w.told(w.post(at(w.click(workspace.Sato, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Sato, "自分の依頼")
+	stamp(workspace.Suzuki, "/1")
 	got := w.Load().Process()
-	expect.That(t, got.Status == aggregate.PendingApproval && len(got.Acts) == 0, "%+v", got.Gate)
-	w.quiet(w.post(at(w.click(workspace.Sato, "x", p.ID), w.Ref.ID+"/1")), workspace.Sato)
+	expect.That(t, got.Status == aggregate.PendingApproval && len(got.Acts) == 1, "after one stamp: %+v", got.Gate)
+	stamp(workspace.Suzuki, "/1") // a double click
+	stamp(workspace.Tanaka, "/2")
+	got = w.Load().Process()
+	expect.That(t, got.Status == aggregate.Approved && len(got.Acts) == 2 && got.ApprovedBy == workspace.Tanaka, "%+v", got.Gate)
+}
+
+func testStageUnseen(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.told(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID)), workspace.Suzuki, workspace.Suzuki)
+	expect.That(t, w.Load().Process().Status == aggregate.PendingApproval, "stamped at a stage that was not seen")
 }
 
 func testStageMalformed(t *testing.T, w *world) {
@@ -75,14 +81,14 @@ func testStageMalformed(t *testing.T, w *world) {
 
 func testStageInReview(t *testing.T, w *world) {
 	p := w.onRoute(workspace.Suzuki)
-	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
-	v := w.view(workspace.Suzuki)
+	w.quiet(w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
+	v := w.view(workspace.Tanaka)
 	var r card.Review
 	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
 	expect.That(t, r.Stage == 1 && r.ReadOnly, "%+v", r)
-	w.post(page(workspace.Suzuki, v, 0))
+	w.post(page(workspace.Tanaka, v, 0))
 	var turned card.Review
-	expect.NoError(t, json.Unmarshal([]byte(w.view(workspace.Suzuki).PrivateMetadata), &turned))
+	expect.NoError(t, json.Unmarshal([]byte(w.view(workspace.Tanaka).PrivateMetadata), &turned))
 	expect.That(t, turned.Stage == 1 && turned.ReadOnly, "after a turn: %+v", turned)
 }
 

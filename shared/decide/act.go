@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
@@ -93,34 +94,30 @@ func Gate(kind aggregate.CardType, act Act) Act {
 	}
 }
 
-// Approve stamps the gate's current content.
+// Approve stamps the gate's current content, under a rule at the stage that the person saw.
 func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if on, g := ruled(a, id); on != nil {
+		return along(on, g, id, circulation.Stamp, "", by, p, now)
+	}
 	return a.ApproveRead(id, a.AskedHash(id), by, p, now)
 }
 
-// Approves reports whether this person's approval of the gate's current content would count.
+// Approves reports whether this person's approval of the gate's current content would count, under a rule at its
+// present stage.
 func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	if _, g := ruled(a, id); g != nil {
+		st := circulation.Walk(g.Circulating())
+		by.Stage = st.Present
+	}
 	c, err := Approve(a, id, by, p, now)
 	return err == nil && !c.Empty()
-}
-
-// OnRoute reports whether somebody is on the route of the gate with this id: then they may read what it asks.
-func OnRoute(of Subject, id, user string) bool {
-	a, has := of.(interface {
-		GateWith(id string) *aggregate.Gate
-	})
-	if !has {
-		return false
-	}
-	g := a.GateWith(id)
-	return g != nil && g.OnRoute(user)
 }
 
 // Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With
 // another reason it returns ErrDecided because that reason would not be saved.
 func Reject(reason string) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		c, err := a.Reject(id, reason, by, p, now)
+		c, err := sendBack(a, id, reason, by, p, now)
 		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
 			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}
@@ -128,9 +125,20 @@ func Reject(reason string) Act {
 	}
 }
 
+func sendBack(a Subject, id, reason string, by aggregate.Actor, p aggregate.Policy,
+	now time.Time) (aggregate.Change, error) {
+	if on, g := ruled(a, id); on != nil {
+		return along(on, g, id, circulation.SendBack, reason, by, p, now)
+	}
+	return a.Reject(id, reason, by, p, now)
+}
+
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never
 // committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if _, g := ruled(a, id); g != nil { // whatever may be sent back may be denied
+		return Deny("\x00")(a, id, by, p, now)
+	}
 	return Reject("\x00")(a, id, by, p, now)
 }
 

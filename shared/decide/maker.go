@@ -148,9 +148,11 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		}
 		if v.Of == nil { // only once, even if the decision is made again
 			var err error
+			c.Want.Asked = askedMode(a, c.ID)
 			if by, policy, err = m.People.Who(ctx, c.Want, a.Origin(), v.Settings); err != nil {
 				return aggregate.Change{}, err
 			}
+			by.Stage, by.Channel = c.Stage, a.Origin().Channel
 		}
 		v.Of = a
 		if err := m.unread(ctx, c, a, v.Settings); err != nil {

@@ -39,6 +39,24 @@ func (g *Gate) OnRoute(user string) bool {
 		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool { return act.To != nil && is(*act.To) })
 }
 
+// Person returns somebody as the gate's route knows them, or else by their account alone.
+func (g *Gate) Person(user string) circulation.Person {
+	bare := circulation.Person{User: user}
+	if g.Route == nil {
+		return bare
+	}
+	st := circulation.Walk(g.Circulating())
+	for _, s := range st.Stages {
+		for _, p := range s.People {
+			if p.User == user {
+				p.Via = ""
+				return p
+			}
+		}
+	}
+	return bare
+}
+
 // Acted returns a gate under a rule with one more act, and with the verdict if the act settles or ends it. It returns a
 // *circulation.Refusal if the act isn't admitted.
 func (g Gate) Acted(act circulation.Act) (Gate, error) {

@@ -20,6 +20,10 @@ type Actor struct {
 	Member bool   // of the channel where the request was made
 
 	Surface Surface // where they decide; empty means Slack
+	// Of a gate under a rule: Stage is the number of the stage that they saw, 0 if they saw none. Channel is the one of
+	// which Member tells.
+	Stage   int
+	Channel string
 }
 
 // Origin says where in Slack something was requested, and by whom. The zero value means nowhere, by nobody.

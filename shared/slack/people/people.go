@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/remember"
@@ -58,6 +59,8 @@ type Want struct {
 	Withdraws bool              // cancels or tries again: the requester may
 	Retries   bool              // tries again: guests may not
 	Authors   bool              // becomes the author of a version that others then approve
+	// Asked is whom the present stage asks, of a gate under a rule; empty: there is no rule, the settings say who may.
+	Asked circulation.Mode
 }
 
 // membership is the key of a cached answer: is the person in the channel?
@@ -87,7 +90,10 @@ func (p *People) Who(
 		if w.Retries && w.User == o.User { // requesters who are no guests may always try again
 			return
 		}
-		if policy.Mode == aggregate.ApproversList {
+		if w.Asked == circulation.ModePeople { // the route names them
+			return
+		}
+		if w.Asked == "" && policy.Mode == aggregate.ApproversList {
 			policy.Approvers, listErr = p.approvers(ctx, o.Team, w.User, s.Approvers)
 			return
 		}

@@ -201,6 +201,18 @@ func (w *Story) Planned(s tenancy.Settings, steps ...task.Step) *task.Aggregate 
 	})
 }
 
+// PlannedOnRoute advances the task until its process waits along the opening's route.
+func (w *Story) PlannedOnRoute(s tenancy.Settings, o aggregate.Opening, steps ...task.Step) *task.Aggregate {
+	w.T.Helper()
+	w.Prompted(s)
+	w.Approve()
+	s.Rev = w.settingsRev()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcessOnRoute(a.Head.Run, steps, "", o, s, w.Now())
+	})
+}
+
 // Approved advances the task to an execution that has not begun.
 func (w *Story) Approved(s tenancy.Settings, steps ...task.Step) *task.Aggregate {
 	w.T.Helper()
