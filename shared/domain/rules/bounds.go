@@ -88,6 +88,11 @@ func (p *problems) group(value, field string) {
 	p.like(&groupForm, "must be a Slack user group's id such as S012ABCDEF")(value, field)
 }
 
+func (p *problems) pointer(value, field string) {
+	p.unless(len(value) <= maxPointer && pointerForm.Get().MatchString(value), field,
+		"must be a JSON pointer of at most %d bytes such as /items/*/price", maxPointer)
+}
+
 func (p *problems) currency(value, field string) {
 	p.like(&currencyForm, "must be a currency of three letters such as JPY")(value, field)
 }

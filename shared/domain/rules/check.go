@@ -72,20 +72,17 @@ func (b *Between) check(p *problems, at string) {
 func (m *Mark) Problems() []aggregate.ErrField {
 	var p problems
 	p.unless(m.Version != "" && len(m.Version) <= maxVersion, "version", "must have 1 to %d bytes", maxVersion)
-	switch m.How {
-	case HowNothing:
+	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
+	switch {
+	case m.How == HowNothing, m.How == HowUnknown && len(m.Destinations) > 0:
 		p.unless(len(m.Pointers) == 0 && m.Currency == "", "pointers",
-			"must be absent, as the currency, where no money moves")
+			"must be absent, as the currency, where no amount is marked")
 		return p
-	case HowSum, HowProduct:
-	default:
+	case m.How != HowSum && m.How != HowProduct:
 		p.add("how", "must be sum, product or nothing")
 	}
 	p.unless(len(m.Pointers) > 0, "pointers", "must have 1 to %d entries", MaxPointers)
-	p.list(m.Pointers, "pointers", MaxPointers, func(v, field string) {
-		p.unless(len(v) <= maxPointer && pointerForm.Get().MatchString(v), field,
-			"must be a JSON pointer of at most %d bytes such as /items/*/price", maxPointer)
-	})
+	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
 	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")
 	p.currency(m.Currency, "currency")

@@ -7,18 +7,22 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Mark says where a tool's arguments have the amount of a call. An administrator makes it for one version of the tool.
+// Mark says where a tool's arguments have the amount of a call, and where the call goes. An administrator makes it for
+// one version of the tool.
 type Mark struct {
-	Version  string   `json:"version"` // of the tool
-	How      How      `json:"how"`
+	Version  string   `json:"version"`            // of the tool
+	How      How      `json:"how,omitempty"`      // empty: nobody said
 	Pointers []string `json:"pointers,omitempty"` // JSON pointers; * stands for every row of a list
 	Currency string   `json:"currency,omitempty"` // three letters
+	// Destinations are JSON pointers to the texts, or lists of texts, that say where a write goes.
+	Destinations []string `json:"destinations,omitempty"`
 }
 
 // How says how a call's amount follows from the values at the pointers.
 type How string
 
 const (
+	HowUnknown How = ""        // nobody said; the mark says only where calls go
 	HowSum     How = "sum"     // of all values
 	HowProduct How = "product" // of the values of one row, such as price and quantity; summed over the rows
 	HowNothing How = "nothing" // calls of the tool move no money
@@ -33,8 +37,10 @@ func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.J
 		return Unknown(WhyUnmarked)
 	case m.Version != version || len(m.Problems()) > 0:
 		return Unknown(WhyMark)
-	case m.How == HowNothing:
+	case m.How == HowNothing, m.How == HowUnknown && access == aggregate.Read:
 		return Nothing()
+	case m.How == HowUnknown:
+		return Unknown(WhyUnmarked)
 	}
 	root, ok := decode(string(arguments))
 	if !ok {

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/rules"
 )
 
 // ToolPrefix begins the sort keys of a tenant's tool permissions.
@@ -28,6 +29,9 @@ type ToolPermission struct {
 	// ChangedAt is when Ringi noticed that the server had changed the tool. The tool is then off until an administrator
 	// allows the new version.
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
+	// Mark says where the arguments of a write have its amount, and where it goes; nil: nobody said. In calls of another
+	// version of the tool than the mark's both are unknown.
+	Mark *rules.Mark `json:"mark,omitempty"`
 	// Contests makes the tool available in contests, whose members call it before anybody has approved anything.
 	Contests  bool      `json:"contests,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
@@ -150,6 +154,9 @@ func (p ToolPermission) check(known []Constraint) error {
 	if _, err := p.Bounds(known); err != nil {
 		return err
 	}
+	if err := p.checkMark(); err != nil {
+		return err
+	}
 	_, _, foreign := ServerTool(p.ToolName)
 	switch {
 	case p.Contests && (!p.Allowed || p.Pin == nil || p.Pin.Access != aggregate.Read):
@@ -180,6 +187,9 @@ func (p ToolPermission) details() map[string]any {
 	}
 	if p.Contests {
 		d["contests"] = true
+	}
+	if p.Mark != nil {
+		d["mark"] = p.Mark
 	}
 	return d
 }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
@@ -118,6 +119,7 @@ func TestDesk(t *testing.T) {
 		"a tool that changed is off":        testChange,
 		"what was shown is what is allowed": testShown,
 		"what contests may call":            testForContests,
+		"a mark is of one version":          testMarked,
 		"tools that can't be allowed":       testUnfit,
 		"not more than a model can be told": testTooMuch,
 		"a server that is named no longer":  testNotNamed,
@@ -160,6 +162,37 @@ func testChange(t *testing.T, server *storetest.Server) {
 	o.want(map[string]mcp.State{"rooms.list": mcp.Changed, "rooms.book": mcp.On}, "rooms.book write")
 	o.allow("rooms.list", aggregate.Write)
 	o.want(map[string]mcp.State{"rooms.list": mcp.On, "rooms.book": mcp.On}, "rooms.book write", "rooms.list write")
+}
+
+// A mark stays when its tool is allowed again, for an administrator to look at; until it is saved again, it counts only
+// if the tool is what it was. A tool that only reads keeps none.
+func testMarked(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("book", "Books."))
+	row := func() tenancy.ToolPermission {
+		p, _, err := o.rows.ToolPermission(t.Context(), o.tenant, "rooms.book")
+		expect.NoError(t, err)
+		return p
+	}
+	amount := func() rules.Amount {
+		p := row()
+		return p.Call(p.Pin.Version(), p.Pin.Access, `{"price":5}`).Amount
+	}
+	o.allow("rooms.book", aggregate.Write)
+	p := row()
+	p.Mark = &rules.Mark{Version: p.Pin.Version(), How: rules.HowSum, Pointers: []string{"/price"}, Currency: "JPY"}
+	expect.Value(o.rows.SaveToolPermission(t.Context(), p, admin, o.Now()))(t)
+	want := rules.Amount{Value: "5", Currency: "JPY"}
+	expect.Same(t, amount(), want)
+	expect.NoError(t, o.Forbid(t.Context(), o.tenant, "rooms.book", admin))
+	o.allow("rooms.book", aggregate.Write)
+	expect.Same(t, amount(), want)
+	was := row().Pin
+	o.tools.set(plain("book", "Books, for more."))
+	o.allow("rooms.book", aggregate.Write)
+	expect.Same(t, amount(), rules.Unknown(rules.WhyMark))
+	expect.Is(t, row().Mark.Version, was.Version())
+	o.allow("rooms.book", aggregate.Read)
+	expect.That(t, row().Mark == nil, "a tool that reads has %+v", row().Mark)
 }
 
 func testShown(t *testing.T, server *storetest.Server) {

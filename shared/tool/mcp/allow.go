@@ -107,6 +107,9 @@ func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermi
 	}
 	// a changed tool has to be listed for contests again
 	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false
+	if pin != nil && pin.Access == aggregate.Read {
+		x.Mark = nil
+	}
 	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
 	return err
 }

@@ -1,0 +1,38 @@
+package tenancy
+
+import (
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+)
+
+// Tool returns the tool as rules name it. A server's tool that was never allowed keeps the server's name in its own, so
+// that it is none of Ringi's.
+func (p ToolPermission) Tool() rules.Tool {
+	if _, name, foreign := ServerTool(p.ToolName); foreign && p.Pin != nil {
+		return rules.Tool{Address: p.Pin.URL, Name: name}
+	}
+	return rules.Tool{Name: p.ToolName}
+}
+
+// Call returns what rules may know of a call of the tool. version and access are those that the step or the proposal
+// names; arguments are planned or resolved. A value that an earlier result will replace is unknown.
+func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON) rules.Call {
+	c := rules.Call{Tool: p.Tool(), Access: access, Amount: p.Mark.Of(version, access, arguments)}
+	if c.Writes() {
+		c.Destinations = p.Mark.To(version, arguments)
+	}
+	return c
+}
+
+func (p ToolPermission) checkMark() error {
+	if p.Mark == nil {
+		return nil
+	}
+	if p.Pin != nil && p.Pin.Access == aggregate.Read {
+		return aggregate.ErrField{Field: "mark", Limit: "must be absent of a tool that only reads"}
+	}
+	if all := p.Mark.Problems(); len(all) > 0 {
+		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}
+	}
+	return nil
+}
