@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/opening"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -19,6 +21,7 @@ import (
 type Store interface {
 	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
 }
 
 type Handler struct {
@@ -43,19 +46,62 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	var allowed *tool.Catalog
 	var forbidden []string
+	var permissions []tenancy.ToolPermission
+	var ruled *rules.Rules
 	return pipeline.Version[plan]{
 		State: task.StatePlanProcess, Failed: model.FailedAtCost,
 		Read: func(ctx context.Context, s tenancy.Settings) (err error) {
-			allowed, forbidden, err = h.allowed(ctx, in.Tenant, s.MCPServers)
+			if permissions, err = h.Store.ToolPermissions(ctx, in.Tenant); err != nil {
+				return fmt.Errorf("read the tool permissions: %w", err)
+			}
+			if ruled, err = h.rules(ctx, a, s); err != nil {
+				return err
+			}
+			allowed, forbidden, err = h.allowed(ctx, permissions, s.MCPServers)
 			return err
 		},
 		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (plan, model.Usage, error) {
 			return h.make(ctx, s, a, allowed, forbidden)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-			return a.FinishProcess(run, made.steps, made.remarks, s, now)
+			if ruled == nil {
+				return a.FinishProcess(run, made.steps, made.remarks, s, now)
+			}
+			return finishByRules(a, run, made, ruled, permissions, s, now)
 		},
 	}.Run(ctx, h.Store, in, a, h.Now)
+}
+
+// rules returns the rules by which the task's steps are asked about, or nil.
+func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*rules.Rules, error) {
+	if !a.UnderRules(s) {
+		return nil, nil
+	}
+	x, rev, err := h.Store.Rules(ctx, a.Head.TenantID)
+	if err == nil && rev != s.RulesRev {
+		err = aggregate.ErrConflict // saved since the settings were read
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	return x, nil
+}
+
+// finishByRules saves steps as the rules say: their gate opens, or waits until their people are looked up, or the task
+// ends because the rules refuse it.
+func finishByRules(a *task.Aggregate, run int, made plan, r *rules.Rules, permissions []tenancy.ToolPermission,
+	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	asked := opening.Asked{Task: a, Steps: made.steps, Permissions: permissions, Locale: a.Language(s.Locale), Now: now}
+	found, err := asked.ByIDs(r)
+	switch {
+	case err != nil:
+		return aggregate.Change{}, err
+	case found.Refused != nil:
+		return a.RefuseByRule(run, *found.Refused, s, now)
+	case found.LookUp != nil:
+		return a.FinishProcessUnder(run, made.steps, made.remarks, *found.LookUp, s, now)
+	}
+	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now)
 }
 
 func (h *Handler) make(
@@ -82,17 +128,13 @@ func (h *Handler) make(
 }
 
 // allowed returns the catalog without the tools that the tenant forbids, and with the MCP tools that an administrator
-// allowed. forbidden names the omitted tools. It reads rows only and calls no server.
+// allowed. forbidden names the omitted tools. It calls no server.
 func (h *Handler) allowed(
-	ctx context.Context, tenant string, servers []tenancy.MCPServer,
+	ctx context.Context, permissions []tenancy.ToolPermission, servers []tenancy.MCPServer,
 ) (allowed *tool.Catalog, forbidden []string, err error) {
 	tools, err := h.Tools()
 	if err != nil {
 		return nil, nil, err
-	}
-	permissions, err := h.Store.ToolPermissions(ctx, tenant)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the tool permissions: %w", err)
 	}
 	tools = tools.Planned()
 	allowed, err = tools.Allowed(permissions, servers)

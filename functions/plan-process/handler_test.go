@@ -48,6 +48,7 @@ func TestPlanProcess(t *testing.T) {
 	testPlans(t, server)
 	testPermissions(t, server)
 	testLateSteps(t, server)
+	testUnderRules(t, server)
 }
 
 func testPlans(t *testing.T, server *pipelinetest.Server) {

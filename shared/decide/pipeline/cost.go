@@ -61,8 +61,8 @@ func CommitGate(ctx context.Context, s interface {
 // other invocations don't change the head, so with a limit it reads the rows again.
 func within(ctx context.Context, s Decider, in Input, a *task.Aggregate, limit aggregate.MicroUSD, now time.Time) (aggregate.Next, error) {
 	switch {
-	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.As == task.TaskAnswered:
-		return a.Next(now), nil // a plain reply ended the task
+	case a.Head.Run == in.Run && a.Head.Ended != nil && a.Head.Ended.ByRun():
+		return a.Next(now), nil
 	case a.Head.Run != in.Run || a.Head.Ended != nil:
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	case limit > 0:

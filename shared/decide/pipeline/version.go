@@ -13,8 +13,9 @@ import (
 // Version makes the next version of content that people stamp: a policy or steps.
 type Version[T any] struct {
 	// State is the run's that makes the version.
-	State  string
-	Read   func(ctx context.Context, s tenancy.Settings) error // reads what Make needs; its errors are not the model's
+	State string
+	// Read reads what Make and Finish need under these settings; its errors are not the model's.
+	Read   func(ctx context.Context, s tenancy.Settings) error
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
 	Failed func(err error, used aggregate.Usage) task.Failure // classifies Make's error
 	Finish func(a *task.Aggregate, run int, made T, s tenancy.Settings, now time.Time) (aggregate.Change, error)
@@ -71,7 +72,14 @@ func (v Version[T]) Run(
 	if err != nil {
 		return Failed(ctx, store, in, making, v.Failed(err, used), s.MaxCost(), now())
 	}
+	read := s.Rev
 	return CommitGate(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
+		if s.Rev != read { // what Finish needs may have changed with them
+			if err := v.Read(ctx, s); err != nil {
+				return aggregate.Change{}, err
+			}
+			read = s.Rev
+		}
 		if a.Generating() != making { // another invocation has finished this version and it was decided
 			return aggregate.Change{}, nil
 		}

@@ -84,6 +84,9 @@ func (a *Aggregate) work(now time.Time) bool {
 	if a.Head.Ended != nil {
 		return a.closing(now)
 	}
+	if until := a.Head.PausedUntil; a.Unrouted() != nil && a.Head.Parked == nil && (until == nil || !now.Before(*until)) {
+		return true
+	}
 	switch n := a.Next(now); n.State {
 	case StateFinish, StateFail, StatePause, StateAwaitContest:
 		return false

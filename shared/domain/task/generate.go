@@ -134,7 +134,7 @@ func (a *Aggregate) Generating() Generation {
 		return Generation{Layer: L1}
 	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
-	case q != nil && q.Status == aggregate.Generating:
+	case q != nil && q.Status == aggregate.Generating && len(q.Steps) == 0:
 		return Generation{L3, q.Version}
 	}
 	return Generation{}

@@ -45,6 +45,8 @@ const (
 	ReasonOpenTenant   aggregate.Reason = "open_tasks_tenant"
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
 	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
+	ReasonRuleRefuses  aggregate.Reason = "rule_refuses"  // the detail has the rule's name and what it says, on two lines
+	ReasonNoRoute      aggregate.Reason = "no_route"      // a stage of the rule's route finds nobody; the detail has its name
 	ReasonAsked        aggregate.Reason = "asked_already" // the person has another open choice beside the same gate
 
 	// Reasons why a generation failed.
@@ -95,6 +97,7 @@ var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
+	ReasonRuleRefuses, ReasonNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,

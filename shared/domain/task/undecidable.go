@@ -8,11 +8,11 @@ import (
 )
 
 // WillAsk reports whether people will be asked about the next generated policy or steps. It ignores gates of single
-// steps.
+// steps, and those whose people the tenant's rules name.
 func (a *Aggregate) WillAsk(s tenancy.Settings) bool {
 	p := a.Prompt()
 	stands := p != nil && p.Status == aggregate.Approved
-	return s.ProcessApprovalRequired || !stands && a.asksForPolicy(s)
+	return s.ProcessApprovalRequired && !a.UnderRules(s) || !stands && a.asksForPolicy(s)
 }
 
 // Drafts reports whether the next state asks a model for a policy or for steps.

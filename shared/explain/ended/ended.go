@@ -32,6 +32,7 @@ type words struct {
 	MeantOr         string
 	OtherAgent      string
 	Step            string
+	RuleRefuses     string // names the rule and has what it says
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
 	Unread          map[conversation.Cause]string
@@ -64,6 +65,9 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 	text, ok := w.Sentences[r]
 	if !ok {
 		text = w.Sentences[task.ReasonRunFailed]
+	}
+	if rule, said, ruled := strings.Cut(detail, "\n"); r == task.ReasonRuleRefuses && ruled {
+		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
 		return detail + "\n" + how.put(text, "")

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/runtime/expect"
+)
+
+func testUnderRules(t *testing.T, server *pipelinetest.Server) {
+	for name, run := range map[string]func(*testing.T, *ruledWorld){
+		"steps under a rule open along its route":               testStepsUnderARule,
+		"a rule may refuse steps, and says why":                 testStepsRefused,
+		"steps for which nobody is found are refused":           testStepsOfNobody,
+		"steps whose people must be looked up wait without one": testStepsLookedUp,
+		"rules that were ended ask nobody":                      testEndedRules,
+		"rules that change while a model plans are read again":  testRulesThatChange,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, &ruledWorld{World: approved(t, server), t: t, g: &modeltest.Demo{}}) })
+	}
+}
+
+type ruledWorld struct {
+	*pipelinetest.World
+	t *testing.T
+	g *modeltest.Demo
+}
+
+func (w *ruledWorld) plan() aggregate.Next { w.T.Helper(); return handle(w.t, w.World, w.g) }
+
+func stage(name string, who rules.Who) rules.Stage {
+	return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyRefuse}
+}
+
+func people(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
+
+// ruled saves one rule, which decides about every request.
+func (w *ruledWorld) ruled(o rules.Outcome) {
+	w.T.Helper()
+	w.ruledOver(0, o)
+}
+
+func (w *ruledWorld) ruledOver(rev int, o rules.Outcome) {
+	w.T.Helper()
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: o}}}
+	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, rev, nil, w.By, w.Now())
+	expect.NoError(w.T, err)
+}
+
+func testStepsUnderARule(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		stage("課長", people(workspace.Suzuki)), stage("経理", people(workspace.Tanaka, w.Load().Head.Requester)),
+	}}})
+	next := w.plan()
+	p := w.Load().Process()
+	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval, "%+v, %s", next, p.Status)
+	expect.That(t, p.Terms.Rule.Name == "すべて" && p.Terms.Rule.Revision == 1 && len(p.Route.Stages) == 2 && p.Asked != "",
+		"%+v", p.Gate)
+	expect.That(t, len(p.Route.Stages[1].People) == 1, "an asker is asked: %+v", p.Route.Stages[1])
+}
+
+func testStepsRefused(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Refuse: "購買部に依頼してください。"})
+	next := w.plan()
+	e := w.Load().Head.Ended
+	expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonRuleRefuses &&
+		e.Detail == "すべて\n購買部に依頼してください。", "%+v, %+v", next, e)
+}
+
+func testStepsOfNobody(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(w.Load().Head.Requester))}}})
+	w.plan()
+	e := w.Load().Head.Ended
+	expect.That(t, e != nil && e.Reason == task.ReasonNoRoute && e.Detail == "課長", "%+v", e)
+}
+
+func testStepsLookedUp(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		stage("経理", rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"})}}})
+	next := w.plan()
+	a := w.Load()
+	expect.That(t, next.State == task.StatePause && a.Process().Status == aggregate.Generating &&
+		a.Unrouted() == task.Gated(a.Process()) && a.Generating() == task.Generation{} && a.Stuck(w.Now().Add(time.Hour)), "%+v", next)
+	calls := w.g.Calls
+	expect.That(t, w.plan().State == task.StatePause && w.g.Calls == calls, "planned anew")
+}
+
+func testEndedRules(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Refuse: "no"})
+	_, _, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, nil, 1, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	w.plan()
+	p := w.Load().Process()
+	expect.That(t, p.Status == aggregate.PendingApproval && !p.Ruled(), "%+v", p.Gate)
+}
+
+func testRulesThatChange(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Refuse: "no"})
+	h := handler(w.World, w.g)
+	h.Open = func(name string) (model.Wire, error) {
+		w.ruledOver(1, rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(workspace.Suzuki))}}})
+		return w.g.Open(name)
+	}
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	p := w.Load().Process()
+	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Revision == 2, "%+v, ended %+v", p.Gate, w.Load().Head.Ended)
+}

@@ -1,0 +1,143 @@
+// Package opening finds by a tenant's rules whom a gate asks.
+package opening
+
+import (
+	"errors"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
+)
+
+// Found is what the rules say about a gate: one of Opening, LookUp and Refused.
+type Found struct {
+	Opening *aggregate.Opening
+	LookUp  *circulation.Rule // whose people only Slack or the organisation knows
+	Refused *task.Refusal
+}
+
+// Asked is what is about to be asked: a request's steps.
+type Asked struct {
+	Task        *task.Aggregate
+	Steps       []task.Step
+	Permissions []tenancy.ToolPermission
+	Locale      string
+	Now         time.Time
+}
+
+// Facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
+func (x *Asked) Facts() *rules.Facts {
+	o := x.Task.Request.Origin()
+	f := &rules.Facts{
+		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
+		Requester: circulation.Person{User: x.Task.Head.Requester}, Askers: x.Task.AskersOfSteps(),
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(),
+	}
+	for _, s := range x.Steps {
+		f.Calls = append(f.Calls, x.permission(s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput))
+	}
+	return f
+}
+
+func (x *Asked) permission(tool string) tenancy.ToolPermission {
+	for _, p := range x.Permissions {
+		if p.ToolName == tool {
+			return p
+		}
+	}
+	return tenancy.Unsaved(x.Task.Head.TenantID, tool)
+}
+
+// ByIDs finds whom the rules ask, as far as they name everybody themselves.
+func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
+	f := x.Facts()
+	answer := x.match(r, f)
+	if answer.Route != nil && !answer.Route.OfIDs() {
+		return Found{LookUp: &answer.Rule}, nil
+	}
+	return x.resolve(r, answer, f, ids{})
+}
+
+// By finds whom the rules ask.
+func (x *Asked) By(r *rules.Rules, d rules.Directory) (Found, error) {
+	f := x.Facts()
+	return x.resolve(r, x.match(r, f), f, d)
+}
+
+// Early returns why the rules refuse a request whatever its steps will be, or nil.
+func (x *Asked) Early(r *rules.Rules) *task.Refusal {
+	var first *task.Refusal
+	f := x.Facts()
+	for _, answer := range r.Possible(f) {
+		if !answer.Refused {
+			return nil
+		}
+		if first == nil || first.Rule.ID == rules.LastID {
+			first = refused(x.named(answer))
+		}
+	}
+	return first
+}
+
+func (x *Asked) match(r *rules.Rules, f *rules.Facts) rules.Answer { return x.named(r.Match(f)) }
+
+func (x *Asked) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
+	if answer.Refused {
+		return Found{Refused: refused(answer)}, nil
+	}
+	route, err := answer.Route.Resolve(f, r.Floor, d)
+	if none, is := errors.AsType[*rules.Unresolved](err); is {
+		return Found{Refused: &task.Refusal{
+			Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
+		}}, nil
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	return Found{Opening: &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers}}, nil
+}
+
+func refused(answer rules.Answer) *task.Refusal {
+	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
+}
+
+// own are the names of what nobody has named: the rule that answers where none of an administrator's does, and the
+// stage that it asks.
+type own struct{ last, channel string }
+
+var owns = language.InEach(own{"そのほか", "チャンネルの1人"}, own{"Everything else", "One of the channel"})
+
+// named gives a name to a rule and a stage of the last rule.
+func (x *Asked) named(a rules.Answer) rules.Answer {
+	if !a.Last {
+		return a
+	}
+	w := owns.In(x.Locale)
+	a.Rule.Name = w.last
+	if a.Route != nil && len(a.Route.Stages) == 1 && a.Route.Stages[0].Name == "" {
+		route := *a.Route
+		stage := route.Stages[0]
+		stage.Name = w.channel
+		route.Stages, a.Route = []rules.Stage{stage}, &route
+	}
+	return a
+}
+
+// ids knows nobody but by their account. Whether they are still there is known when their copy is made.
+type ids struct{}
+
+func (ids) Org() string                           { return "" }
+func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
+func (ids) Members(string) []string               { return nil }
+func (ids) Standing(circulation.Person, string) rules.Standing {
+	return rules.StandingEmployee
+}
+func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
+	return circulation.Person{}, false
+}
+func (ids) Holders(string, string, string) []circulation.Person { return nil }
