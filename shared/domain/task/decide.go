@@ -60,8 +60,8 @@ func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) 
 
 // Askers returns the people whose own request is waiting: the requester, and the person who picked another draft.
 func (a *Aggregate) Askers() []string {
-	if p := a.Prompt(); p != nil && p.Status == aggregate.PendingApproval {
-		return a.askersOfAll()
+	if p := a.Prompt(); p != nil && p.Status == aggregate.PendingApproval && p.Author != "" {
+		return []string{a.Head.Requester, p.Author}
 	}
 	return []string{a.Head.Requester}
 }

@@ -34,7 +34,8 @@ type Extract struct {
 	Description string
 	Priority    Priority
 	TaskType    Type
-	Last        bool // the task has cost what it may, so no policy begins
+	Shown       []string // whose messages of the thread the first layer was shown, apps among them
+	Last        bool     // the task has cost what it may, so no policy begins
 }
 
 // Extracted creates the task's row from the first layer's output and begins its first policy, or ends the task with a
@@ -54,7 +55,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	t := &Task{
 		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority, TaskType: e.TaskType,
 		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
-		CreatedAt: c.Now, UpdatedAt: c.Now,
+		RouteAskers: Others(a.Head.Requester, e.Shown...), CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.Put(t)
 	if !e.Last {

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -41,14 +43,30 @@ func (a *Aggregate) openable(row Gated) bool {
 	return false
 }
 
-// askersOfAll are the people who never count on a route: the requester, and who picked the draft that is the policy in
-// force, also once it is approved.
+// askersOfAll are the people who never count on a route, the requester first: whoever's messages led to the request or
+// were shown with it, and who picked the draft that is the policy in force, also once it is approved.
 func (a *Aggregate) askersOfAll() []string {
-	askers := []string{a.Head.Requester}
-	if p := a.Prompt(); p != nil && p.Author != "" {
-		askers = append(askers, p.Author)
+	others := []string{}
+	if a.Request != nil {
+		others = append(others, a.Request.RouteAskers...)
 	}
-	return askers
+	if a.Task != nil {
+		others = append(others, a.Task.RouteAskers...)
+	}
+	if p := a.Prompt(); p != nil {
+		others = append(others, p.Author)
+	}
+	return append([]string{a.Head.Requester}, Others(a.Head.Requester, others...)...)
+}
+
+// Others returns the people among users beside one of them, each once. Apps, which Slack names by ids of bots, are none.
+func Others(than string, users ...string) (others []string) {
+	for _, user := range users {
+		if user != "" && user != than && !strings.HasPrefix(user, "B") && !slices.Contains(others, user) {
+			others = append(others, user)
+		}
+	}
+	return others
 }
 
 // openUnder opens a gate under a rule, after fill has edited its row, with the entry that says so.

@@ -77,6 +77,7 @@ type Request struct {
 	ThreadTS    string    `json:"thread_ts"` // root of the thread in which the cards are posted
 	Source      Source    `json:"source"`
 	EventID     string    `json:"event_id"`
+	RouteAskers []string  `json:"route_askers,omitempty"` // whose messages led to it beside User's; see askersOfAll
 	CreatedAt   time.Time `json:"created_at"`
 }
 
@@ -110,7 +111,8 @@ type Task struct {
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
-	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row, as in the types below
+	RouteAskers   []string         `json:"route_askers,omitempty"` // of whom the first layer was shown messages
+	Usage         *aggregate.Usage `json:"usage,omitempty"`        // of the calls that made this row, as in the types below
 	CreatedAt     time.Time        `json:"created_at"`
 	UpdatedAt     time.Time        `json:"updated_at"`
 }
