@@ -91,8 +91,13 @@ func (h *Handler) extract(
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}
-	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Tools: tools,
+	thread := model.Recent(h.thread(ctx, a))
+	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: thread, Tools: tools,
 		Locale: a.Language(s.Locale), Now: a.Request.CreatedAt, Try: a.Head.Run})
+	for _, s := range thread {
+		out.Shown = append(out.Shown, s.User)
+	}
+	return out, usage, err
 }
 
 const (

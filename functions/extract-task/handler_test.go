@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -180,6 +181,22 @@ func TestARequestInAThread(t *testing.T) {
 			expect.Same(t, tt.asked, tt.threadBefore.asked)
 		})
 	}
+}
+
+// Only whose messages the model is shown ask: those that are too long to be shown are left out, and apps are no people.
+func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
+	w, g := pipelinetest.Start(t).World(t).Reply(), &modeltest.Demo{}
+	long := strings.Repeat("長", 2000)
+	said := []slackapi.Said{{User: "U0LEFT", Text: long}}
+	for range 9 {
+		said = append(said, slackapi.Said{User: "U0TANAKA", Text: long})
+	}
+	h := handler(w, g)
+	h.Threads = &threadBefore{said: append(said, slackapi.Said{User: "B0APP", Text: "deployed"},
+		slackapi.Said{User: "U0SUZUKI", Text: "パソコンを買いたい"}, slackapi.Said{User: pipelinetest.Requester, Text: "はい"})}
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Task.RouteAskers)
+	expect.Same(t, []string{pipelinetest.Requester}, w.Load().Askers())
 }
 
 // A tool that its server changed is off until an administrator allows it again.
