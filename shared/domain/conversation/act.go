@@ -68,7 +68,7 @@ func (c *change) acted(x *Action, g aggregate.Gate, by aggregate.Actor) (aggrega
 // openUnder puts a new action under a rule, with the entry that says so. It fails with ErrOnRoute for a route that
 // nobody could settle.
 func (c *change) openUnder(x *Action, o aggregate.Opening) {
-	g, err := x.Gate.Under(o, c.of.AskersOf(x), func(g *aggregate.Gate) string {
+	g, err := x.Gate.Under(o, c.of.RouteAskersOf(x), func(g *aggregate.Gate) string {
 		x.Gate = *g
 		return x.sum()
 	})

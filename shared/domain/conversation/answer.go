@@ -130,6 +130,8 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		c.handedAlready()
 	case handed != nil && handed.TaskID == "":
 		c.offer(x.HandOver)
+	case handed == nil && proposed == "" && x.Refused == "":
+		c.forgetAskers()
 	}
 	c.fold(x)
 	switch {
@@ -217,7 +219,6 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		return nil, aggregate.ErrMoved
 	}
 	c := a.begin(now)
-	var askers []string
 	for _, i := range seen {
 		is := aggregate.Find(a.Inbox, i.Key())
 		if is == nil {
@@ -229,13 +230,8 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		if is.Message <= a.Conversation.From() && !is.Folded {
 			c.late = append(c.late, is.Message)
 		}
-		if is.User != "" && !slices.Contains(askers, is.User) {
-			askers = append(askers, is.User)
-		}
 	}
-	if of := newestOf(seen); of != nil {
-		c.asks(askers, of)
-	}
+	c.asks(seen)
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
 	c.progress()
@@ -246,8 +242,20 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 
 // asks notes whose messages are answered. Whoever spoke since the last proposal is among them: a "thanks" by somebody
 // else, after an answer in words, doesn't make an action the request of that person alone.
-func (c *change) asks(people []string, newest *Inbox) {
-	s := &c.Conversation
+func (c *change) asks(seen []*Inbox) {
+	s, newest := &c.Conversation, newestOf(seen)
+	if newest == nil {
+		return
+	}
+	var people []string
+	for _, i := range seen {
+		if i.User == "" {
+			continue
+		}
+		if c.hears(i.User); !slices.Contains(people, i.User) {
+			people = append(people, i.User)
+		}
+	}
 	if !s.Proposed {
 		for _, earlier := range s.Askers {
 			if !slices.Contains(people, earlier) {

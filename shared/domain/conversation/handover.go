@@ -13,13 +13,14 @@ import (
 // HandOver is a request that the agent makes to the pipeline. The relay creates a task from it.
 type HandOver struct {
 	aggregate.Meta
-	Number    int       `json:"number"`
-	Text      string    `json:"text"`
-	User      string    `json:"user"`       // the author of the message that asked for it
-	MessageTS string    `json:"message_ts"` // the timestamp of that message
-	TaskID    string    `json:"task_id"`
-	Done      bool      `json:"done,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
+	Number      int       `json:"number"`
+	Text        string    `json:"text"`
+	User        string    `json:"user"`                   // the author of the message that asked for it
+	RouteAskers []string  `json:"route_askers,omitempty"` // the others whose words the agent was shown
+	MessageTS   string    `json:"message_ts"`             // the timestamp of that message
+	TaskID      string    `json:"task_id"`
+	Done        bool      `json:"done,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
 	// EndedAs, EndedAt and EndedFor say how the task ended, once the conversation was told.
 	EndedAs  task.TaskStatus  `json:"ended_as,omitempty"`
 	EndedAt  *time.Time       `json:"ended_at,omitempty"`
@@ -48,7 +49,8 @@ func newestOf(seen []*Inbox) (of *Inbox) {
 func (c *change) handOver(text string, seen []*Inbox) (taskID string) {
 	if of := newestOf(seen); of != nil {
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Conversation.AgentID}
-		return c.makes(HandOver{Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS}, by)
+		return c.makes(HandOver{Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS,
+			RouteAskers: c.routeAskers(c.Conversation.Askers)}, by)
 	}
 	return ""
 }
@@ -96,6 +98,7 @@ func (c *change) handedAlready() {
 
 // makes records a request of which the relay makes a task, and returns the task's id.
 func (c *change) makes(h HandOver, by aggregate.Actor) string {
+	h.RouteAskers = task.Others(h.User, h.RouteAskers...)
 	h.Number, h.CreatedAt = len(c.of.Handed)+1, c.Now
 	_, ref, err := h.receive(&c.Conversation)
 	c.Fail(err)
@@ -114,7 +117,7 @@ func (h *HandOver) receive(s *Conversation) (aggregate.Change, aggregate.Ref, er
 	}
 	return task.Receive(s.TenantID, task.Request{
 		TeamID: s.TeamID, Text: h.Text, User: h.User, Channel: s.Channel, ChannelType: s.ChannelType, MessageTS: h.MessageTS, ThreadTS: s.ThreadTS,
-		Source: source, EventID: task.HandedOverBy(s.ID),
+		Source: source, EventID: task.HandedOverBy(s.ID), RouteAskers: h.RouteAskers,
 	}, h.CreatedAt)
 }
 

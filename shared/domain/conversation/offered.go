@@ -13,15 +13,16 @@ import (
 // files or output, these may have told it what to ask for. Earlier releases skip the row, and make nothing of it.
 type Offered struct {
 	aggregate.Meta
-	Number    int        `json:"number"`
-	ID        string     `json:"offer_id"`
-	Text      string     `json:"text,omitempty"` // once the request is made, HandOver has it
-	User      string     `json:"user"`           // the author of the message that asked for it
-	MessageTS string     `json:"message_ts"`     // the timestamp of that message
-	CreatedAt time.Time  `json:"created_at"`
-	MadeBy    string     `json:"made_by,omitempty"`
-	MadeAt    *time.Time `json:"made_at,omitempty"`
-	TaskID    string     `json:"task_id,omitempty"`
+	Number      int        `json:"number"`
+	ID          string     `json:"offer_id"`
+	Text        string     `json:"text,omitempty"`         // once the request is made, HandOver has it
+	User        string     `json:"user"`                   // the author of the message that asked for it
+	RouteAskers []string   `json:"route_askers,omitempty"` // the others whose words the agent was shown
+	MessageTS   string     `json:"message_ts"`             // the timestamp of that message
+	CreatedAt   time.Time  `json:"created_at"`
+	MadeBy      string     `json:"made_by,omitempty"`
+	MadeAt      *time.Time `json:"made_at,omitempty"`
+	TaskID      string     `json:"task_id,omitempty"`
 }
 
 func (o *Offered) Key() string             { return fmt.Sprintf("OFFERED#%04d", o.Number) }
@@ -47,7 +48,7 @@ func (c *change) offer(text string) {
 	}
 	c.Conversation.Offered++
 	o := &Offered{Number: c.Conversation.Offered, Text: legible.FirstBytes(text, task.MaxText), User: user,
-		MessageTS: ts, CreatedAt: c.Now}
+		MessageTS: ts, RouteAskers: task.Others(user, c.routeAskers(c.Conversation.Askers)...), CreatedAt: c.Now}
 	o.ID = aggregate.Derive(c.Now, "offered", c.Head.TenantID, c.Conversation.ID, o.Key())
 	c.Put(o)
 	c.card(CardOffered, o.Key())
@@ -97,7 +98,8 @@ func (a *Aggregate) MakeRequest(id string, by aggregate.Actor, p aggregate.Polic
 	c.active()
 	made := *o
 	made.MadeBy, made.MadeAt, made.Text = by.ID, &c.Now, ""
-	made.TaskID = c.makes(HandOver{Text: o.Text, User: by.ID, MessageTS: o.MessageTS}, by)
+	made.TaskID = c.makes(HandOver{Text: o.Text, User: by.ID, MessageTS: o.MessageTS,
+		RouteAskers: append([]string{o.User}, o.RouteAskers...)}, by)
 	c.Put(&made)
 	m := Message{Sender: FromSystem, TaskID: made.TaskID}
 	m.own(fmt.Sprintf(saidOfTasks.In(c.Conversation.Locale).made, made.TaskID))

@@ -54,19 +54,21 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	if p.On != c.Conversation.On() {
 		c.Fail(ErrBase)
 	}
+	own := ""
+	if as == RequestedByUser {
+		own = by.ID
+	} else {
+		c.Conversation.Proposed = true
+	}
+	askers, route := c.proposedBy(own)
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload,
 		Status: ActionPending, RequestedBy: as,
-		CreatedAt: c.Now, Askers: c.Conversation.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan,
-		Base: &p.Base,
+		CreatedAt: c.Now, Summary: p.Summary, TimeoutSeconds: p.Seconds, Plan: p.Plan,
+		Base: &p.Base, Askers: askers, RouteAskers: route,
 		Tool: p.Tool, Access: p.Access, AttachmentsVersion: p.Attachments,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms, AskedAt: &c.Now},
-	}
-	if as == RequestedByUser {
-		x.Askers = []string{by.ID}
-	} else {
-		c.Conversation.Proposed = true
 	}
 	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Conversation.ID, x.Key())
 	if p.Push != nil {

@@ -80,6 +80,7 @@ type Conversation struct {
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
+	RouteAskers      []RouteAsker     `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them
 	AskedTS          string           `json:"asked_ts,omitempty"`          // its timestamp in Slack
@@ -223,8 +224,10 @@ type Action struct {
 	Gate      aggregate.Gate `json:"gate"`
 	CreatedAt time.Time      `json:"created_at"`
 	Askers    []string       `json:"askers,omitempty"` // authors of the messages that led to it, who count as requesters
-	Rule      string         `json:"rule,omitempty"`   // the rule that approved it
-	Summary   string         `json:"summary,omitempty"`
+	// RouteAskers count as requesters along a route, the latest first. It is empty if they are Askers.
+	RouteAskers []string `json:"route_askers,omitempty"`
+	Rule        string   `json:"rule,omitempty"` // the rule that approved it
+	Summary     string   `json:"summary,omitempty"`
 
 	TimeoutSeconds int `json:"timeout_seconds"`
 	// Tool and Access repeat a tool_call's payload, and CallResult is what its call returned, as the agent is given it.

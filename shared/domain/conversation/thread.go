@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 
@@ -32,6 +33,9 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, read bool, now time.Time
 	case !read:
 		m.own(w.unread)
 	case len(said) > 0:
+		for _, e := range said {
+			c.hears(task.Others("", e.User)...)
+		}
 		m.own(fmt.Sprintf(w.given, len(said)))
 	default:
 		return c.done()

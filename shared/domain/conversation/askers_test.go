@@ -1,0 +1,328 @@
+package conversation
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// turn delivers what somebody says, and lets the agent answer all that waits.
+func (tb *table) turn(who string, x Answer) {
+	tb.t.Helper()
+	if who != "" {
+		tb.toldBy(who, "go on")
+	}
+	if tb.head.Resting {
+		expect.NoError(tb.t, tb.begin())
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		x.Text, x.Usage = "ok", tb.used()
+		return a.Answered(a.Head.Run, a.Waiting(), x, tb.now)
+	})
+}
+
+// proposes returns an answer that proposes a command.
+func (tb *table) proposes() Answer { return Answer{Proposal: proposal(ShellCommand, tb.now, "")} }
+
+// handed returns the newest request of the agent, and that of the task which it becomes.
+func (tb *table) handed() (*HandOver, *task.Request) {
+	tb.t.Helper()
+	a := tb.load()
+	make := a.Effects(tb.now).Make
+	expect.Must(tb.t, len(make) > 0, "nothing is handed over")
+	made := (&task.Aggregate{}).After(make[len(make)-1].Begin).(*task.Aggregate)
+	return a.Handed[len(a.Handed)-1], made.Request
+}
+
+// Suzuki dictates, and Tanaka only says please.
+func TestWhoDictatesIsAnAskerOfWhatIsHandedOver(t *testing.T) {
+	tb := opened(t)
+	tb.turn(suzuki, Answer{})
+	tb.turn(tanaka, Answer{HandOver: "buy it"})
+	h, r := tb.handed()
+	expect.That(t, h.User == tanaka && r.User == tanaka, "%+v, %+v", h, r)
+	expect.Same(t, h.RouteAskers, []string{suzuki, sato})
+	expect.Same(t, r.RouteAskers, []string{suzuki, sato})
+}
+
+func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
+	tb := opened(t)
+	tb.turn(sato, Answer{HandOver: "buy it"})
+	h, r := tb.handed()
+	for _, row := range []any{h, r} {
+		text := string(expect.Value(json.Marshal(row))(t))
+		expect.That(t, !strings.Contains(text, "route_askers"), "%s", text)
+	}
+}
+
+// Who presses the button is the requester; who wrote what it is about stays an asker.
+func TestWhoDictatesIsAnAskerOfWhatAnotherPersonMakes(t *testing.T) {
+	for presser, others := range map[string][]string{tanaka: {suzuki, sato}, suzuki: {sato}} {
+		tb := opened(t)
+		tb.turn(suzuki, Answer{HandOver: "buy it", Asked: true})
+		tb.turn("U_LATER", Answer{})
+		press := func(a *Aggregate) (aggregate.Change, error) {
+			return a.MakeRequest(a.OpenOffer().ID, person(presser), policy, tb.now)
+		}
+		tb.must(press)
+		h, r := tb.handed()
+		expect.Is(t, h.User, presser)
+		expect.Same(t, h.RouteAskers, others)
+		expect.Same(t, r.RouteAskers, others)
+	}
+}
+
+// An offer of an earlier release names only the author of the newest message.
+func TestAnOfferOfAnEarlierReleaseKeepsItsAuthor(t *testing.T) {
+	tb := opened(t)
+	tb.turn(suzuki, Answer{HandOver: "buy it", Asked: true})
+	old := *tb.load().OpenOffer()
+	old.RouteAskers = nil
+	tb.rows[old.Key()] = &old
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.MakeRequest(old.ID, person(tanaka), policy, tb.now)
+	})
+	h, _ := tb.handed()
+	expect.Same(t, h.RouteAskers, []string{suzuki})
+}
+
+// finished approves the current action by somebody, and has it executed.
+func (tb *table) finished(by string) {
+	tb.t.Helper()
+	x := tb.load().Current()
+	expect.NoError(tb.t, errors.Join(tb.approve(x, by), tb.begin(), tb.claim("i1")))
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
+	})
+}
+
+// Suzuki dictates; what becomes of an action in between decides whether Tanaka's "please" makes the next action Tanaka's
+// alone. Without a rule it is Tanaka's in each case.
+func TestWhoseWordsAnActionIsMadeOf(t *testing.T) {
+	for name, c := range map[string]struct {
+		between func(tb *table)
+		want    []string
+	}{
+		"nothing": {func(tb *table) {}, []string{tanaka, suzuki, sato}},
+		"an action that was rejected": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.by("U_ITO", rejecting, tb.load().Current())
+		}, []string{tanaka, suzuki, sato}},
+		"an action that Suzuki took back": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.must(func(a *Aggregate) (aggregate.Change, error) {
+				return a.Cancel(a.Current().ActionID, person(suzuki), policy, tb.now)
+			})
+		}, []string{tanaka, suzuki, sato}},
+		"an action that people approved, and the agent's word": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.finished("U_ITO")
+			tb.turn("", Answer{})
+		}, []string{tanaka}},
+		"an action that people approved, of which the agent has not told": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.finished("U_ITO")
+		}, []string{tanaka, suzuki, sato}},
+		"words beside an action that people approved": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.turn("U_ITO", Answer{})
+			tb.finished("U_ITO")
+			tb.turn("", Answer{})
+		}, []string{tanaka, "U_ITO"}},
+		"a proposal that was refused": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.finished("U_ITO")
+			tb.turn("", Answer{Refused: "no such tool"})
+		}, []string{tanaka, suzuki, sato}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tb := opened(t)
+			tb.turn(suzuki, Answer{})
+			c.between(tb)
+			tb.turn(tanaka, tb.proposes())
+			x := tb.load().Current()
+			expect.Same(t, tb.load().RouteAskersOf(x), c.want)
+		})
+	}
+}
+
+// A rule of the settings that lets a test run asks nobody, so it ends nobody's part in what follows.
+func TestATestThatNobodyApprovedForgetsNoAsker(t *testing.T) {
+	tb := opened(t)
+	p := proposal(TestRun, tb.now, "test_run")
+	p.Payload.JSON = `{"argv":["make"],"timeout_seconds":60}`
+	tb.turn(suzuki, Answer{Proposal: p})
+	x := tb.load().Current()
+	expect.NoError(t, tb.claim("i1"))
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
+	})
+	tb.turn("", Answer{})
+	tb.turn(tanaka, tb.proposes())
+	x = tb.load().Current()
+	expect.Same(t, x.Askers, []string{tanaka})
+	expect.Same(t, tb.load().RouteAskersOf(x), []string{tanaka, suzuki, sato})
+}
+
+// Tanaka types what Suzuki dictated. Along a route Suzuki and Tanaka are askers; without a rule Suzuki may approve it, as
+// ever.
+func TestAPersonsProposalHasTheConversationsAskersAlongARoute(t *testing.T) {
+	tb := opened(t)
+	tb.turn(suzuki, Answer{})
+	own := *proposal(ShellCommand, tb.now, "")
+	propose := func(a *Aggregate) (aggregate.Change, error) {
+		return a.Propose(own, person(tanaka), policy, tb.now)
+	}
+	want := []string{tanaka, suzuki, sato}
+	expect.Same(t, tb.load().RouteAskersAfter(nil, tanaka), want)
+	tb.must(propose)
+	x := tb.load().Current()
+	expect.Same(t, x.Askers, []string{tanaka})
+	expect.Same(t, tb.load().RouteAskersOf(x), want)
+	again := expect.Value(propose(tb.load()))(t)
+	expect.That(t, again.Empty(), "the same form makes %+v", again)
+	strict := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel}
+	_, err := approving(tb, x, person(tanaka), strict)
+	expect.Fails(t, err, aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	_, err = approving(tb, x, person(suzuki), strict)
+	expect.NoError(t, err)
+
+	tb.by("U_ITO", rejecting, x) // what Tanaka typed is among what the agent knows
+	tb.turn(sato, tb.proposes())
+	x = tb.load().Current()
+	expect.Same(t, tb.load().RouteAskersOf(x), []string{sato, tanaka, suzuki})
+}
+
+// opensFor returns a proposal whose route asks Suzuki or Ito, and that names these askers.
+func (tb *table) opensFor(askers []string) *Proposal {
+	p := proposal(ShellCommand, tb.now, "")
+	p.Terms.ApprovalHours, p.Opening = 72, along(desk(suzuki, "U_ITO"))
+	p.Opening.Askers = nil
+	for _, user := range askers {
+		p.Opening.Askers = append(p.Opening.Askers, circulation.Person{User: user})
+	}
+	return p
+}
+
+// Nobody whose words the agent was shown may be missing among the askers, and none of them stamps.
+func TestAnActionOpensOnlyWithAllWhoseWordsItIsMadeOf(t *testing.T) {
+	want := []string{tanaka, suzuki, sato}
+	agents, own := opened(t), opened(t)
+	for _, tb := range []*table{agents, own} {
+		tb.turn(suzuki, Answer{})
+	}
+	agents.toldBy(tanaka, "please")
+	expect.NoError(t, agents.begin())
+	for _, c := range []struct {
+		tb     *table
+		askers []string
+		opens  func(a *Aggregate, p *Proposal) (aggregate.Change, error)
+	}{
+		{agents, agents.load().RouteAskersAfter(agents.load().Waiting(), ""),
+			func(a *Aggregate, p *Proposal) (aggregate.Change, error) {
+				return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Proposal: p}, start)
+			}},
+		{own, own.load().RouteAskersAfter(nil, tanaka), func(a *Aggregate, p *Proposal) (aggregate.Change, error) {
+			return a.Propose(*p, person(tanaka), policy, start)
+		}},
+	} {
+		expect.Same(t, c.askers, want)
+		for i, missing := range want {
+			_, err := c.opens(c.tb.load(), c.tb.opensFor(slices.Delete(slices.Clone(want), i, i+1)))
+			expect.Fails(t, err, aggregate.ErrOnRoute, missing)
+		}
+		c.tb.must(func(a *Aggregate) (aggregate.Change, error) { return c.opens(a, c.tb.opensFor(want)) })
+		c.tb.why(c.tb.acting(circulation.Stamp, suzuki), circulation.WhySelf)
+		c.tb.makes(c.tb.acting(circulation.Stamp, "U_ITO"), "action.approved")
+	}
+}
+
+// Twenty people count, those whose words are the newest.
+func TestTheNewestTwentyPeopleAreAskers(t *testing.T) {
+	tb := opened(t)
+	var want []string
+	for i := range mostRouteAskers + 2 {
+		user := fmt.Sprintf("U_%02d", i)
+		tb.turn(user, Answer{})
+		want = slices.Insert(want, 0, user)
+	}
+	tb.turn("U_05", tb.proposes())
+	want = slices.Insert(slices.DeleteFunc(want, func(u string) bool { return u == "U_05" }), 0, "U_05")
+	x := tb.load().Current()
+	expect.Same(t, tb.load().RouteAskersOf(x), want[:mostRouteAskers])
+	expect.Is(t, x.Askers[0], "U_05")
+}
+
+// A message that comes while the agent answers is not what it answers to.
+func TestWhoWritesWhileTheAgentAnswersIsNoAsker(t *testing.T) {
+	tb := opened(t)
+	seen := tb.load().Waiting()
+	tb.toldBy(suzuki, "and this")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		x := tb.proposes()
+		x.Text, x.Usage = "ok", tb.used()
+		return a.Answered(a.Head.Run, seen, x, tb.now)
+	})
+	x := tb.load().Current()
+	expect.Same(t, tb.load().RouteAskersOf(x), []string{sato})
+	tb.by("U_ITO", rejecting, x)
+	tb.turn("", tb.proposes())
+	expect.Same(t, tb.load().RouteAskersOf(tb.load().Current()), []string{suzuki, sato})
+}
+
+// Who changes or deletes a message has written it, and what got a fixed sentence is shown with the next message.
+func TestWhoseMessageIsChangedOrNotAnsweredIsAnAsker(t *testing.T) {
+	for _, deleted := range []bool{false, true} {
+		tb := opened(t)
+		tb.turn("", Answer{})
+		tb.toldBy(suzuki, "do it")
+		in := inbound("do it now", "1775034009.000100")
+		in.User, in.Changes, in.Deleted = suzuki, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told), deleted
+		tb.apply(expect.Value(Tell(in, Opening{}, tb.now))(t), tb.head)
+		expect.NoError(t, tb.begin())
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: ReasonStopped, Text: "stopped"}, tb.now)
+		})
+		tb.turn(tanaka, tb.proposes())
+		expect.Same(t, tb.load().RouteAskersOf(tb.load().Current()), []string{tanaka, suzuki, sato})
+	}
+}
+
+// What people wrote in the thread before goes into what is made of it. Apps ask for nothing.
+func TestWhoWroteInTheThreadBeforeIsAnAsker(t *testing.T) {
+	tb := inThread(t)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.GiveThread(a.Head.Run, []Earlier{{User: suzuki, At: start, Text: "buy it"},
+			{User: "B0APP", At: start, Text: "deployed"}, {User: tanaka, At: start, Text: "yes"}}, true, tb.now)
+	})
+	tb.turn("", Answer{HandOver: "buy it", Asked: true})
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.MakeRequest(a.OpenOffer().ID, person(sato), policy, tb.now)
+	})
+	_, r := tb.handed()
+	expect.Same(t, r.RouteAskers, []string{tanaka, suzuki})
+	tb.turn(sato, tb.proposes())
+	x := tb.load().Current()
+	expect.Same(t, x.Askers, []string{sato})
+	expect.Same(t, tb.load().RouteAskersOf(x), []string{sato, tanaka, suzuki})
+}
+
+// Rows of earlier releases name only those who count without a rule.
+func TestAskersOfAnEarlierReleaseCountAlongARoute(t *testing.T) {
+	tb := opened(t)
+	tb.turn("", Answer{})
+	tb.turn(suzuki, Answer{})
+	old := *tb.load().Conversation
+	old.RouteAskers = nil
+	tb.rows[old.Key()] = &old
+	tb.turn(tanaka, tb.proposes())
+	expect.Same(t, tb.load().RouteAskersOf(tb.load().Current()), []string{tanaka, suzuki, sato})
+}
