@@ -31,6 +31,7 @@ type wanted struct {
 	channel          string // channel for the cards; empty: the person's direct messages
 	elsewhere        bool   // in direct messages, since Ringi can't post in that channel
 	once             string // identifies this act, however often it arrives
+	author           string // who wrote the text, if that is a message's
 }
 
 type place struct{ channel, ts string }
@@ -64,6 +65,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		r := task.Request{
 			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: intake.ChannelType(at.channel),
 			MessageTS: at.ts, ThreadTS: at.ts, Source: intake.Source(intake.ChannelType(at.channel)),
+			RouteAskers: task.Others(w.user, w.author),
 		}
 		var ref aggregate.Ref
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
@@ -147,14 +149,19 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 
 // fromMessage turns a message into a request, with the text that the person submitted. If that is the message's own
 // text, the cards appear in the message's thread, as if it had mentioned Ringi. An edited text is posted as a message
-// of Ringi's, with the cards in its thread, so that nobody seems to have written it.
+// of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
+// text asks, too.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS}
-	switch said := aggregate.HashOf(text); {
+	said := aggregate.HashOf(text)
+	if said == of.Shown {
+		w.author = of.User
+	}
+	switch {
 	case !reaches:
 		out := h.request(ctx, w, locale)
 		if out.note == card.NoteAccepted {
@@ -169,6 +176,7 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
+		RouteAskers: task.Others(p.User.ID, of.User),
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {

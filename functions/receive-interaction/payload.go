@@ -58,6 +58,7 @@ type container struct {
 
 type message struct {
 	Text     string `json:"text"`
+	User     string `json:"user"`   // who wrote it
 	AppID    string `json:"app_id"` // of the app that posted it
 	TS       string `json:"ts"`
 	ThreadTS string `json:"thread_ts"`

@@ -43,7 +43,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
 	m := p.Message
-	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS}
+	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User}
 	text := m.seen()
 	switch {
 	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
@@ -134,7 +134,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
-	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil {
+	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil ||
+		of.User != "" && inbound.CheckID("user", of.User) != nil {
 		return card.NoteFailed
 	}
 	out := h.fromMessage(ctx, p, of, text, workspace)

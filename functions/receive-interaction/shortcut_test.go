@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +79,8 @@ func TestShortcutsMakeRequests(t *testing.T) {
 			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, "今月の残業を確認したい")
 			message := map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts, "text": "今月の残業を確認したい"}
 			w.hears(w.post(w.sent(workspace.Sato, workspace.HR, message)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
-			if r := w.ofMessage(workspace.HR, ts).Request; r.User != workspace.Sato || r.Text != "今月の残業を確認したい" || r.ThreadTS != ts {
+			if r := w.ofMessage(workspace.HR, ts).Request; r.User != workspace.Sato || r.Text != "今月の残業を確認したい" || r.ThreadTS != ts ||
+				!slices.Equal(r.RouteAskers, []string{workspace.Tanaka}) {
 				t.Errorf("%+v", r)
 			}
 			w.hears(w.post(w.sent(workspace.Suzuki, workspace.HR, message)), workspace.Suzuki, card.NoteRepeated.Told("ja", ""))
@@ -104,6 +106,7 @@ func TestShortcutsMakeRequests(t *testing.T) {
 			own := workspace.DirectMessage(workspace.Sato)
 			a := w.asks(own, "内緒の依頼")
 			expect.That(t, a.Request.Channel == own && w.messages(own, "内緒の依頼") == 1, "%+v", a.Request)
+			expect.Same(t, a.Request.RouteAskers, []string{workspace.Tanaka})
 		},
 	})
 }
@@ -121,7 +124,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 			text, v := w.shows(workspace.Sato, workspace.HR, message)
 			expect.Must(t, text == "今月の勤怠 & 残業を集計してください", "the dialog shows %q", text)
 			w.hears(w.post(w.submits(workspace.Sato, v, text)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
-			if r := w.ofMessage(workspace.HR, ts).Request; r.Text != text || r.User != workspace.Sato {
+			if r := w.ofMessage(workspace.HR, ts).Request; r.Text != text || r.User != workspace.Sato || r.RouteAskers != nil {
 				t.Errorf("%+v", r)
 			}
 		},
@@ -154,7 +157,8 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 			w.quiet(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato)
 			w.hears(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato, card.NoteRepeated.Told("ja", ""))
 			// The cards are below Sato's own words, since Tanaka's message has a different text.
-			if r := w.asks(workspace.HR, "先月の残業を確認して").Request; r.Text != "先月の残業を確認して" || r.User != workspace.Sato || r.MessageTS == ts || r.Threaded() || w.messages(workspace.HR, r.Text) != 1 {
+			if r := w.asks(workspace.HR, "先月の残業を確認して").Request; r.Text != "先月の残業を確認して" || r.User != workspace.Sato || r.MessageTS == ts || r.Threaded() || w.messages(workspace.HR, r.Text) != 1 ||
+				r.RouteAskers != nil {
 				t.Errorf("%+v", r)
 			}
 			if _, err := w.Store.Load(t.Context(), task.RefOf(w.Ref.Tenant, id)); err == nil {

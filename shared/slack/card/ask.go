@@ -48,7 +48,8 @@ type RequestOf struct {
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
 	Thread  string `json:"thread,omitempty"`
-	Shown   string `json:"shown"` // hash of the text that the dialog shows
+	User    string `json:"user,omitempty"` // who wrote it; empty for an app
+	Shown   string `json:"shown"`          // hash of the text that the dialog shows
 }
 
 // MessageRequestModal shows the text of a message that somebody turns into a request. The person may edit it before
