@@ -2,7 +2,6 @@ package conversation
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,11 +93,18 @@ func TestAnOfferOfAnEarlierReleaseKeepsItsAuthor(t *testing.T) {
 	expect.Same(t, h.RouteAskers, []string{suzuki})
 }
 
-// finished approves the current action by somebody, and has it executed.
-func (tb *table) finished(by string) {
+// finished approves the current action by somebody, and has it executed after what happens between.
+func (tb *table) finished(by string, between ...func()) {
 	tb.t.Helper()
 	x := tb.load().Current()
-	expect.NoError(tb.t, errors.Join(tb.approve(x, by), tb.begin(), tb.claim("i1")))
+	expect.NoError(tb.t, tb.approve(x, by))
+	for _, do := range between {
+		do()
+	}
+	if tb.head.Resting {
+		expect.NoError(tb.t, tb.begin())
+	}
+	expect.NoError(tb.t, tb.claim("i1"))
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
 	})
@@ -137,6 +143,10 @@ func TestWhoseWordsAnActionIsMadeOf(t *testing.T) {
 			tb.finished("U_ITO")
 			tb.turn("", Answer{})
 		}, []string{tanaka, "U_ITO"}},
+		"words before an action that people approved has begun": {func(tb *table) {
+			tb.turn(suzuki, tb.proposes())
+			tb.finished("U_ITO", func() { tb.turn("U_ITO", Answer{}) })
+		}, []string{tanaka, "U_ITO", suzuki, sato}},
 		"a proposal that was refused": {func(tb *table) {
 			tb.turn(suzuki, tb.proposes())
 			tb.finished("U_ITO")
@@ -259,6 +269,7 @@ func TestTheNewestTwentyPeopleAreAskers(t *testing.T) {
 	x := tb.load().Current()
 	expect.Same(t, tb.load().RouteAskersOf(x), want[:mostRouteAskers])
 	expect.Is(t, x.Askers[0], "U_05")
+	expect.Is(t, len(tb.load().Conversation.RouteAskers), mostRouteAskers)
 }
 
 // A message that comes while the agent answers is not what it answers to.
@@ -313,6 +324,21 @@ func TestWhoWroteInTheThreadBeforeIsAnAsker(t *testing.T) {
 	x := tb.load().Current()
 	expect.Same(t, x.Askers, []string{sato})
 	expect.Same(t, tb.load().RouteAskersOf(x), []string{sato, tanaka, suzuki})
+}
+
+// The agent is told why what Suzuki typed became no action, in words that name it.
+func TestWhoTypedWhatBecameNoActionIsAnAsker(t *testing.T) {
+	tb := opened(t)
+	tb.turn("", Answer{})
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Type("1", Own{Type: CodeGenerate, Path: "a.txt"}, person(suzuki), policy, tb.now)
+	})
+	expect.NoError(t, tb.begin())
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.RefuseTyped(a.Head.Run, a.WaitingTyped(), []string{"a.txt is a folder"}, "", tb.now)
+	})
+	tb.turn(sato, tb.proposes())
+	expect.Same(t, tb.load().RouteAskersOf(tb.load().Current()), []string{sato, suzuki})
 }
 
 // Rows of earlier releases name only those who count without a rule.
