@@ -28,6 +28,8 @@ func (c *Pages) Routes() []web.Route {
 	return []web.Route{
 		web.ForAdministrators("GET /console/tools", c.tools),
 		web.ForAdministrators("POST /console/tools/own/{name}", c.saveTool),
+		web.ForAdministrators("GET /console/tools/marks/{name}", c.mark),
+		web.ForAdministrators("POST /console/tools/marks/{name}", c.saveMark),
 		web.ForAdministrators("GET /console/tools/servers/{server}", c.server),
 		web.ForAdministrators("POST /console/tools/servers/{server}", c.decideServerTool),
 	}
@@ -46,6 +48,7 @@ type ownTool struct {
 	Name, Title, About string
 	Version            string // for the settings' list of reads
 	Write              bool
+	Mark               string // of a write, what its amount is and where it goes
 	Provider           string
 	Allowed            bool
 	Rev                int
@@ -138,6 +141,9 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 	x := ownTool{
 		Name: s.Name, Version: s.Version(), Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write,
 		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
+	}
+	if x.Write {
+		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Mark, x.Version)
 	}
 	bounds, err := p.Bounds(s.Knows())
 	x.Unread = err != nil

@@ -266,10 +266,10 @@ func testUndecided(t *testing.T, w *consoletest.World) {
 	rooms(w)
 	b := w.As(workspace.Suzuki)
 	const path = "/console/tools/servers/rooms"
-	b.Get("/console/tools").Holds(t, "未設定のツール: 3")
+	b.Get("/console/tools").Holds(t, "未設定のツール: 4")
 	hash := hashOn(b.Get(path), standin.BookRoom)
 	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"allow"}, "tool": {standin.BookRoom}, "effect": {"write"}, "hash": {hash}}).Status)
-	b.Get("/console/tools").Holds(t, "使えるツール: 1", "未設定のツール: 2")
+	b.Get("/console/tools").Holds(t, "使えるツール: 1", "未設定のツール: 3")
 	admin := w.Console.Servers.(mcp.Admin)
 	admin.Credentials = serverSecret("wrong")
 	for _, servers := range []tools.ServerTools{admin, nil} {

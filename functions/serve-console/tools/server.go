@@ -44,9 +44,10 @@ type serverTool struct {
 	Allowable, Forbiddable          bool
 	Says                            []saying
 	Open                            bool
-	Contests                        bool // members of contests may call it
-	Listable                        bool // they can be let
-	Writes                          bool // they can't
+	Contests                        bool   // members of contests may call it
+	Listable                        bool   // they can be let
+	Writes                          bool   // they can't
+	Mark                            string // of a write that is on, what its amount is and where it goes
 }
 
 // saying is one text that a server sends about a tool, and the text that was allowed if it differs.
@@ -85,7 +86,11 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		if i >= 0 {
 			pin = rows[i].Pin
 		}
-		data.Tools = append(data.Tools, t.serverTool(x, pin, err == nil))
+		listed := t.serverTool(x, pin, err == nil)
+		if listed.Writes && i >= 0 {
+			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(rows[i].Mark, listed.Version)
+		}
+		data.Tools = append(data.Tools, listed)
 	}
 	d := web.Document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data}
 	if problem != "" {

@@ -16,6 +16,7 @@ const (
 	RoomsPath   = "/mcp/rooms"
 	listRooms   = "rooms.list_rooms"
 	BookRoom    = "rooms.book_room"
+	PlaceOrder  = "rooms.place_order"
 	HouseRules  = "rooms.house_rules"
 )
 

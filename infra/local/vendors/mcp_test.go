@@ -19,10 +19,12 @@ func TestTheRoomsAnswerAsTheProtocolHasIt(t *testing.T) {
 	s := httptest.NewServer(v.Handler())
 	t.Cleanup(s.Close)
 	const book = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"t"}`
+	const order = `{"supplier":"Acme","items":[{"name":"PC","quantity":2,"unit_price":149000}],"currency":"JPY"}`
 	for _, tt := range []struct{ name, version, body, schema, has string }{
 		{"the tools", "2025-11-25", `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`, "ListToolsResultResponse", `"book_room"`},
 		{"a booking", "2025-11-25", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"structuredContent"`},
 		{"the same once more", "2025-11-25", `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"book_room","arguments":` + book + `}}`, "CallToolResultResponse", `"isError":true`},
+		{"an order", "2025-11-25", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"place_order","arguments":` + order + `}}`, "CallToolResultResponse", `"PO-0001"`},
 		{"no such tool", "2025-11-25", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"no","arguments":{}}}`, "JSONRPCErrorResponse", `-32602`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,6 +23,12 @@ const (
 	WhyLarge      Why = "large"      // more digits than a number may have
 )
 
+// Whys are all reasons.
+var Whys = []Why{
+	WhyUnmarked, WhyMark, WhyArguments, WhyMissing, WhyRows, WhyReference, WhyNotNumber, WhyNegative, WhyCurrencies,
+	WhyLarge,
+}
+
 // Nothing is the amount of what moves no money.
 func Nothing() Amount { return Amount{Value: "0"} }
 

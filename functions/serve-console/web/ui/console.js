@@ -170,6 +170,20 @@ document.addEventListener("submit", (event) => {
 // A page that comes back from the browser's memory can be sent again.
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
 
+// A form with data-try="<id>" shows at once, in the element with that id, what its button of the act "try" would show there.
+let tries = 0;
+document.addEventListener("change", async (event) => {
+  const form = event.target.closest("form[data-try]"), time = ++tries;
+  if (!form) return;
+  const sends = new URLSearchParams(new FormData(form));
+  sends.set("act", "try");
+  try {
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: sends, redirect: "error" });
+    const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(form.dataset.try);
+    if (next && time === tries) document.getElementById(form.dataset.try).replaceChildren(...next.childNodes);
+  } catch { /* the button stays */ }
+});
+
 // On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
 // button that approves and r to the reason for rejecting: neither decides anything yet.
 const steps = { j: 1, k: -1 };

@@ -1,4 +1,5 @@
-// Package rooms stands in for a vendor with an MCP server. It lists and books the meeting rooms of a small company.
+// Package rooms stands in for a vendor with an MCP server. It lists and books the meeting rooms of a small company, and
+// orders what its office needs from suppliers.
 package rooms
 
 import (
@@ -34,15 +35,16 @@ const bookRoom = "book_room"
 
 var all = []Room{{"fuji", "富士", 3, 12}, {"haruna", "榛名", 3, 6}, {"akagi", "赤城", 5, 4}}
 
-// Server has the rooms and their bookings, which it keeps in memory.
+// Server has the rooms, their bookings and the orders, which it keeps in memory.
 type Server struct {
 	mu       sync.Mutex
 	bookings []Booking
+	orders   []Order
 	server   *mcp.Server
 	handler  http.Handler
 }
 
-// New makes a server without bookings.
+// New makes a server without bookings and orders.
 func New() *Server {
 	s := &Server{}
 	m := mcp.NewServer(&mcp.Implementation{Name: "rooms", Title: "会議室", Version: "1"}, nil)
@@ -51,6 +53,7 @@ func New() *Server {
 		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true},
 	}, s.list)
 	mcp.AddTool(m, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: "Books a meeting room."}, s.book)
+	mcp.AddTool(m, orderTool(), s.order)
 	m.AddTool(&mcp.Tool{
 		Name: "house_rules", Title: "利用のきまり", Description: "How meeting rooms are to be left.", InputSchema: map[string]any{"type": "object"},
 	}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
