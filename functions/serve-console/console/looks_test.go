@@ -115,6 +115,7 @@ func emptyLooks(w *consoletest.World) (all []look) {
 	for name, value := range map[string]string{"base": base, "rev": fmt.Sprint(w.SettingsNow().Rev), "act": "save", "max_versions": "0", "hour_requests": "x"} {
 		refused.Set(name, value)
 	}
+	all = append(all, look{name: "tool-mark-empty", path: "/console/tools/marks/send_slack_dm"})
 	return append(all, look{name: "home-empty", path: "/console"}, look{name: "board-empty", path: "/console/contests/board"},
 		look{name: "audit-refused", path: "/console/audit?from=yesterday"}, look{name: "insights-refused", path: "/console/insights?from=2025-01-01&to=2025-12-31"},
 		look{name: "settings-refused", path: "/console/settings", form: refused}, look{name: "settings-saved", path: "/console/settings?done=saved"},

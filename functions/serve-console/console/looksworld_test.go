@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/daily"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -42,8 +44,41 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "compare", path: k.Page() + "/compare"}, {name: "board", path: "/console/contests/board"},
 		{name: "contest-calls", path: sent}, {name: "contest-sent", path: sent + "/" + use}, {name: "agents", path: "/console/agents"},
 		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent", path: talk + "/sent/01TALK"},
+		{name: "tool-mark", path: marked(w)}, {name: "tool-mark-refused", path: marked(w), form: refusedMark},
+		{name: "tool-server", path: "/console/tools/servers/office"},
 		{name: "route", path: routed}, {name: "route-ended", path: ends}, {name: "route-action", path: action},
 	}
+}
+
+// refusedMark is the form of a tool's mark with everything that can be wrong.
+var refusedMark = url.Values{
+	"act": {"save"}, "how": {"product"}, "pointer": {"/items/*/quantity", "/total"}, "currency": {"YEN"},
+	"destination": {"/supplier", "/supplier"}, "example": {`{"supplier":"Acme","items":[]}`},
+}
+
+// marked allows a server's tool that orders goods, marks it, and returns the page of its mark.
+func marked(w *consoletest.World) string {
+	const name, address = "office.order", "https://office.example/mcp"
+	x := w.SettingsNow()
+	if len(x.MCPServers) == 0 {
+		x.MCPServers = []tenancy.MCPServer{{Name: "office", URL: address}}
+		expect.Value(w.Store.SaveSettings(w.T.Context(), w.Tenant.ID, x, w.By, w.Now()))(w.T)
+	}
+	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Tenant.ID, name)
+	expect.NoError(w.T, err)
+	p.Allowed, p.Pin = true, &tenancy.Pin{
+		URL: address, Title: "取引先への発注", Description: "Orders goods from a supplier.", Access: aggregate.Write,
+		Hash: "4f0c", Input: `{"type":"object","properties":{"supplier":{"type":"string","title":"取引先"},` +
+			`"items":{"type":"array","items":{"type":"object","properties":{"quantity":{"type":"integer","title":"数量"},` +
+			`"unit_price":{"type":"number","title":"単価"}}}},"total":{"type":"number","title":"合計"}},` +
+			`"examples":[{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"total":298000}]}`,
+	}
+	p.Mark = &rules.Mark{
+		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+		Currency: "JPY", Destinations: []string{"/supplier"},
+	}
+	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
+	return "/console/tools/marks/" + name
 }
 
 // prompt is a request to a model, with a tool's call in between.

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/functions/serve-console/web"
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	standin "ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -30,7 +32,7 @@ func TestMarks(t *testing.T) {
 		"an amount and a destination are marked": testMarked, "a refused mark is said and kept": testMarkRefused,
 		"a mark is tried before it is saved": testMarkTried, "a changed tool is marked anew": testMarkStale,
 		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
-		"what can't be marked has no page": testUnmarkable,
+		"what can't be marked has no page": testUnmarkable, "a choice shows at once": testMarkAtOnce,
 	})
 }
 
@@ -216,6 +218,33 @@ func testUnmarkable(t *testing.T, w *consoletest.World) {
 	ordering(w, b)
 	w.As(workspace.Sato).Get(markPage+standin.PlaceOrder).Says(t, http.StatusForbidden)
 	w.As(workspace.Sato).Post(markPage+standin.PlaceOrder, url.Values{}).Says(t, http.StatusForbidden)
+}
+
+// A choice is read at once, before anything is sent.
+func testMarkAtOnce(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	chrome, b := browser.Start(t), w.As(workspace.Suzuki)
+	p := ordering(w, b)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		answer := b.Get(r.URL.RequestURI())
+		if r.Method == http.MethodPost && r.ParseForm() == nil {
+			answer = b.Post(r.URL.Path, r.PostForm)
+		}
+		rw.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+		rw.WriteHeader(answer.Status)
+		rw.Write([]byte(answer.Body))
+	}))
+	t.Cleanup(server.Close)
+	tab := chrome.Open(t, server.URL+markPage+standin.PlaceOrder, browser.Window{Width: 900, Height: 900, Calm: true})
+	for _, chosen := range []struct{ field, value string }{
+		{"#pointer-1", "/items/*/quantity"}, {"#pointer-2", "/items/*/unit_price"}, {"#destination-1", "/supplier"},
+	} {
+		tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = %q`, chosen.field, chosen.value))
+	}
+	tab.Press(`input[name="how"][value="product"]`)
+	tab.Until(`document.querySelector("#reading").innerText.includes("298,000 JPY")`)
+	tab.Until(`document.querySelector("#reading").innerText.includes("Acme")`)
+	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)
 }
 
 func TestEveryReasonOfAnUnknownAmountHasWords(t *testing.T) {
