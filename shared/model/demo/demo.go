@@ -85,11 +85,11 @@ func Answer(q Question) (string, error) {
 	var answer any
 	switch q.Purpose {
 	case "extract":
-		r.noRooms = !in.offers(listRooms) || !in.offers(bookRoom)
+		r.noTools = !r.topic.allowed(in.offers)
 		answer = extract(r)
 	case "draft":
 		r.take(in, false)
-		r.noRooms = !slices.Contains(in.Servers, listRooms) || !slices.Contains(in.Servers, bookRoom)
+		r.noTools = !r.topic.allowed(func(tool string) bool { return slices.Contains(in.Servers, tool) })
 		answer = map[string]string{"policy": draft(r)}
 	case "plan":
 		r.follow(in.Policy)
@@ -103,6 +103,20 @@ func Answer(q Question) (string, error) {
 	}
 	b, err := json.Marshal(answer)
 	return string(b), err
+}
+
+// allowed reports whether tasks may call the servers' tools that a topic needs.
+func (t topic) allowed(has func(tool string) bool) bool {
+	needs := map[topic][]string{meeting: {listRooms, bookRoom}, purchase: {placeOrder}}[t]
+	return !slices.ContainsFunc(needs, func(tool string) bool { return !has(tool) })
+}
+
+// noTools says that the tools of a topic aren't allowed.
+func (t words) noTools(of topic) string {
+	if of == purchase {
+		return t.Order.NoTools
+	}
+	return t.Meeting.NoTools
 }
 
 // offers reports whether tasks may call a server's tool.

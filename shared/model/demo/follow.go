@@ -34,6 +34,7 @@ func (r *reading) follow(policy string) {
 		}
 	}
 	r.slot.follow(policy, r.now)
+	r.order.follow(policy)
 }
 
 // followMessage reads a message's recipients and text from a policy. Lines inside the quoted text don't count, because

@@ -22,8 +22,8 @@ func extract(r reading) map[string]string {
 		out["kind"], out["sentence"] = "help", why
 	case why != "":
 		out["kind"], out["sentence"] = "unsupported", why
-	case r.topic == meeting && r.noRooms:
-		out["kind"], out["sentence"] = "unsupported", r.words.Meeting.NoTools
+	case r.noTools:
+		out["kind"], out["sentence"] = "unsupported", r.words.noTools(r.topic)
 	default:
 		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.Describe, legible.Clip(r.text, 2500))
 	}
@@ -46,6 +46,8 @@ func (r reading) title() string {
 		return fmt.Sprintf(t.TitleOvertime, r.of(t.TitleOf)+r.when())
 	case meeting:
 		return t.Meeting.Title
+	case purchase:
+		return fmt.Sprintf(t.Order.Title, oneLine(r.order.supplier))
 	case message:
 		return fmt.Sprintf(t.TitleMessage, oneLine(r.quotes[0]))
 	}
@@ -150,6 +152,8 @@ func (r reading) cannot() string {
 		return t.withExamples(t.unread(r.unread))
 	case r.topic == meeting && r.slot.wrong(r.now):
 		return t.Meeting.Wrong
+	case r.topic == purchase && r.order.wrong:
+		return t.Order.Wrong
 	case r.withMonth() && len(r.period.months) > maxMonths:
 		return fmt.Sprintf(t.TooLong, len(r.period.months), maxMonths)
 	case len(r.parts()) > maxParts:
@@ -204,8 +208,8 @@ func (r reading) doubts() (lines []string) {
 	if open := r.open(); open != "" {
 		lines = append(lines, open)
 	}
-	if r.topic == meeting && r.noRooms {
-		lines = append(lines, t.Meeting.NoTools)
+	if r.noTools {
+		lines = append(lines, t.noTools(r.topic))
 	}
 	if len(r.aside) > 0 {
 		lines = append(lines, fmt.Sprintf(t.Aside, t.quoted(r.aside)))
@@ -251,6 +255,8 @@ func draft(r reading) string {
 		lines = append(lines, r.words.ofList(l, "privacy"))
 	case r.topic == meeting:
 		lines = append(lines, r.words.Meeting.Privacy)
+	case r.topic == purchase:
+		lines = append(lines, r.words.Order.Privacy)
 	case r.topic == message:
 		lines = append(lines, r.words.PrivacyMessage)
 	default:
@@ -269,6 +275,8 @@ func (r reading) head() []string {
 	switch r.topic {
 	case meeting:
 		return r.meetingPolicy()
+	case purchase:
+		return r.orderPolicy()
 	case message:
 		return []string{fmt.Sprintf(t.PurposeMessage, r.addressees())}
 	}
@@ -312,6 +320,9 @@ const (
 	actNone                            = "none" // says what is not done
 )
 
+// booked reports whether a topic is one of the servers' tools, which read and write nothing else.
+func (t topic) booked() bool { return t == meeting || t == purchase }
+
 func (r reading) how() []action {
 	t := r.words
 	if r.topic == message {
@@ -327,7 +338,8 @@ func (r reading) how() []action {
 			how = append(how, action{kind, text})
 		}
 	}
-	add(r.topic != meeting, actRead, t.ofList(r.topic.read(), "read"))
+	add(!r.topic.booked(), actRead, t.ofList(r.topic.read(), "read"))
+	add(r.topic == purchase, actRead, t.Order.Place)
 	add(r.topic == meeting, actRead, t.Meeting.Find)
 	add(r.topic == meeting, actRead, t.Meeting.Book)
 	add(r.withMonth(), actRead, t.ReadAttendance)
@@ -336,7 +348,7 @@ func (r reading) how() []action {
 	add(r.withMonth() && len(r.period.months) > 1, actCalculate, r.sheetOr(t.Average, t.CountAverage))
 	add(r.withSheet(), actSheet, r.sheetLine())
 	add(r.noSheet, actNone, t.NoSheetLine)
-	add(r.noSheet && r.topic != meeting, actNone, t.OnlyCounts)
+	add(r.noSheet && !r.topic.booked(), actNone, t.OnlyCounts)
 	add(r.noNotice, actNone, t.NoNoticeLine+t.ToldLine) // Ringi posts a card at every request's end
 	add(!r.noNotice, actNotice, fmt.Sprintf(t.NoticeLine, r.addressees()))
 	add(r.humanCheck, actCheck, t.HumanLine)

@@ -62,7 +62,9 @@ func listOf(tool string) *list {
 	return allLists()[i]
 }
 
-func (t topic) takesDepartments() bool { return t < lists || t.list().departments }
+func (t topic) takesDepartments() bool {
+	return t != purchase && (t < lists || t.list().departments)
+}
 
 // ofList fills in the list's own form of that name, or else the form that all lists share.
 func (t words) ofList(l *list, form string) string {

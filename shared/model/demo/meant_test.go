@@ -47,7 +47,7 @@ func acts(steps []planned) (out []string) {
 func allowed(t *testing.T) input {
 	t.Helper()
 	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
-	in.Tools = []offered{{Name: listRooms}, {Name: bookRoom}}
+	in.Tools = []offered{{Name: listRooms}, {Name: bookRoom}, {Name: placeOrder}}
 	for _, f := range expect.Value(catalog.Files())(t) {
 		in.Tools = append(in.Tools, offered{Name: f.Name})
 	}

@@ -75,7 +75,7 @@ func (p *planner) add(s step, tool string, input object) string {
 		return ""
 	}
 	n := len(p.steps) + 1
-	writes := tool == "write_rows_to_google_sheet" || tool == "send_slack_dm" || tool == bookRoom
+	writes := slices.Contains([]string{"write_rows_to_google_sheet", "send_slack_dm", bookRoom, placeOrder}, tool)
 	p.steps = append(p.steps, planned{
 		StepID: fmt.Sprintf("step-%d", n), Order: n, Title: s.Title, Tool: tool, ToolInput: string(args),
 		Description: s.Description, ExpectedOutput: s.Expected, RequiresHumanCheck: writes && p.reading.humanCheck,
@@ -120,6 +120,8 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 	switch r.topic {
 	case meeting:
 		details = [][]object{p.meet()}
+	case purchase:
+		details = [][]object{p.buy()}
 	case message:
 		for _, id := range r.recipients {
 			p.send(r.words.TellTitle, id, r.quotes[0], nil)
@@ -325,6 +327,8 @@ func (r reading) done() string {
 	switch r.topic {
 	case meeting:
 		return r.words.Meeting.Done
+	case purchase:
+		return r.words.Order.Done
 	case attendance:
 		return fmt.Sprintf(r.words.DoneAttendance, r.of(r.words.TitleOf)+r.when())
 	}

@@ -19,6 +19,7 @@ const (
 	overtime
 	meeting
 	message   // a text to be sent to somebody
+	purchase  // an order from a supplier
 	lists     // the first topic that is planned from a file of the catalog
 	employees = lists
 )
@@ -40,11 +41,12 @@ type reading struct {
 	quotes      []string
 	tab         string // name of the sheet's tab, if the message has one
 	slot        slot   // of a meeting
+	order       order  // of a purchase
 
 	validate, humanCheck, noNotice, noSheet, brief bool
 	courtesy                                       bool     // the message only greets or thanks
 	sheet                                          string   // asks for a sheet, in its own words
-	noRooms                                        bool     // no tool for meeting rooms is allowed
+	noTools                                        bool     // a server's tool that is needed isn't allowed
 	marked                                         bool     // the request asks for people above a limit; the result marks them
 	left                                           []string // kinds of steps that are left out
 	stops                                          []string // why nothing is planned, each a sentence
@@ -65,6 +67,9 @@ func read(in input) (reading, error) {
 	r := reading{now: now, text: text, words: *spoken.In(language.Of(in.Message, in.Locale)),
 		priority: priorityOf(strings.ToLower(text))}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
+	if r.orders(bare) {
+		return r, nil
+	}
 	rest, said, closed := quotations(bare)
 	rest, said = dictated(rest, said)
 	s := scan(rest)

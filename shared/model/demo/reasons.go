@@ -169,7 +169,7 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 		return false, false
 	}
 	s.take(changeForm)
-	strange := len(departments) > 0 && !r.topic.takesDepartments() ||
+	strange := r.topic == purchase && len(p.months) > 0 || len(departments) > 0 && !r.topic.takesDepartments() ||
 		len(s.unread())+len(n.people)+len(n.unread)+len(said)+len(told)+len(n.stops)-stops > 0 || n.validate && !r.withMonth() || r.topic == message &&
 		(n.noNotice || n.noSheet)
 	turned := deniedForm.Get().MatchString(s.text) || everyForm.Get().MatchString(s.text) || delayed || p.open != "" ||

@@ -37,7 +37,8 @@ func planFor(t *testing.T, text string) (reply, policy string, steps []planned) 
 	t.Helper()
 	all := allowed(t)
 	data := map[string]any{"message": text, "now": written, "locale": "ja", "requester": all.Requester, "tools": all.Tools,
-		"server_tools": []string{listRooms, bookRoom}, "more_tools": []string{listRooms + ": x. y", bookRoom + ": x. y"}}
+		"server_tools": []string{listRooms, bookRoom, placeOrder},
+		"more_tools":   []string{listRooms + ": x. y", bookRoom + ": x. y", placeOrder + ": x. y"}}
 	ask := func(purpose string, into any) {
 		b := expect.Value(json.Marshal(data))(t)
 		answer := expect.Value(Answer(Question{Purpose: purpose, Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
@@ -98,6 +99,17 @@ func scopeOf(steps []planned) string {
 			}
 		case bookRoom:
 			reads = append(reads, "room "+in.Date+" "+in.Start+"–"+in.End+" "+in.Title)
+		case placeOrder:
+			var o struct {
+				Supplier string
+				Items    []struct {
+					Name      string
+					Quantity  int
+					UnitPrice int `json:"unit_price"`
+				}
+			}
+			_ = json.Unmarshal([]byte(s.ToolInput), &o)
+			reads = append(reads, fmt.Sprintf("order from %s: %v", o.Supplier, o.Items))
 		case listRooms:
 		default:
 			if of = add(of, or(in.Department, "all")); len(months) == 0 && s.Tool != people {

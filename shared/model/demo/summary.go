@@ -161,6 +161,8 @@ func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 			room = f["room_id"]
 		}
 		return []string{fmt.Sprintf(t.Meeting.Sum, room, f["date"], f["start"], f["end"], f["booking_id"])}, false
+	case placeOrder:
+		return []string{fmt.Sprintf(t.Order.Sum, f["order_number"], f["total"])}, false
 	case "send_slack_dm":
 		if s.Title == t.TellTitle.Title {
 			return []string{fmt.Sprintf(t.SumTold, times)}, true

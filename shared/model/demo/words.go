@@ -60,6 +60,7 @@ type words struct {
 	MoreMonths, MoreTables, SeeSheet, NoSpace string
 
 	Meeting meetingWords
+	Order   orderWords
 }
 
 type step struct{ Title, Description, Expected string }

@@ -1,0 +1,52 @@
+package demo
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/tool"
+)
+
+// The policy of an order names each value of the call, so that nobody is asked about it twice, and keeps its reference.
+func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
+	spec := tool.Spec{Name: placeOrder, Access: aggregate.Write, Pin: &tenancy.Pin{}, InputSchema: `{"type":"object",
+		"properties":{"supplier":{},"currency":{},"reference":{},"items":{"items":{"properties":{"name":{},"quantity":{},
+		"unit_price":{}}}}}}`}
+	for _, text := range []string{
+		"取引先アクメに PC 2台 298,000円とマウス 3個 6,000円を発注して", "Order 2 PCs from Acme at 149,000 yen each",
+	} {
+		_, policy, steps := planFor(t, text)
+		expect.Must(t, len(steps) == 2, "%s: %v", text, steps)
+		expect.Is(t, steps[0].Tool, placeOrder)
+		arguments := expect.Value(tool.Parse(aggregate.JSON(steps[0].ToolInput)))(t)
+		expect.That(t, !tool.Unseen(spec, arguments, policy), "%s\ndoesn't name all of\n%s", policy, steps[0].ToolInput)
+		expect.Has(t, policy, arguments.Text("reference"))
+	}
+	all := allowed(t)
+	all.Message, all.Now = "Order 2 PCs from Acme at 149,000 yen each", written
+	r := expect.Value(read(all))(t)
+	policy := draft(r)
+	all.Now = strings.Replace(written, "T09", "T10", 1) // planned later
+	later := expect.Value(read(all))(t)
+	expect.That(t, later.order.reference != r.order.reference, "two requests have one reference")
+	later.follow(policy)
+	expect.Is(t, later.order.reference, r.order.reference)
+}
+
+// Without the tool an order is answered at once, and a reason that fits no order is said to be not understood.
+func TestAnOrderNeedsItsTool(t *testing.T) {
+	in := allowed(t)
+	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
+	for _, tools := range [][]string{nil, {placeOrder + ": x. y"}} {
+		in.More = tools
+		b := expect.Value(json.Marshal(in))(t)
+		answer := expect.Value(Answer(Question{Purpose: "extract", Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)
+		expect.Is(t, strings.Contains(answer, "rooms.place_order を許可"), tools == nil, "%s", answer)
+	}
+	policy, _ := carriedOut(t, in.Message, "10月にして")
+	expect.Has(t, policy, "反映していません")
+}
