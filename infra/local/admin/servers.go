@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
@@ -20,8 +21,8 @@ func Server(s *stack.Stack) tenancy.MCPServer {
 	return tenancy.MCPServer{Name: vendors.RoomsServer, URL: s.VendorsURL + vendors.RoomsPath}
 }
 
-// nameServer adds the MCP server to a tenant's settings and stores its secret. Its tools stay off until an
-// administrator allows them.
+// nameServer adds the MCP server to a tenant's settings and stores its secret. Its tools stay off until somebody allows
+// them.
 func nameServer(ctx context.Context, s *stack.Stack, tenant string) error {
 	server := Server(s)
 	token := vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}
@@ -57,17 +58,48 @@ func Readable(ctx context.Context, s *stack.Stack, team string) error {
 	if err := Connect(ctx, s, team); err != nil {
 		return err
 	}
-	d, tenant := MCP(s), aggregate.TenantID(team)
-	all, err := d.Tools(ctx, tenant, vendors.RoomsServer)
+	tenant := aggregate.TenantID(team)
+	x, err := listed(ctx, s, tenant, vendors.HouseRules)
+	if err != nil || x.Hash == "" || x.Contests {
+		return err
+	}
+	d := MCP(s)
+	if err := d.Allow(ctx, tenant, x.Name, x.Hash, aggregate.Read, setup()); err != nil {
+		return fmt.Errorf("allow %s: %w", x.Name, err)
+	}
+	return d.ForContests(ctx, tenant, x.Name, x.Hash, true, setup())
+}
+
+// listed returns one of the MCP server's tools, without a hash if the server has none of the name.
+func listed(ctx context.Context, s *stack.Stack, tenant, name string) (mcp.Listed, error) {
+	all, err := MCP(s).Tools(ctx, tenant, vendors.RoomsServer)
 	if err != nil {
-		return fmt.Errorf("list the tools of %s: %w", vendors.RoomsServer, err)
+		return mcp.Listed{}, fmt.Errorf("list the tools of %s: %w", vendors.RoomsServer, err)
 	}
-	i := slices.IndexFunc(all, func(x mcp.Listed) bool { return x.Name == vendors.HouseRules })
-	if i < 0 || all[i].Contests {
-		return nil
+	if i := slices.IndexFunc(all, func(x mcp.Listed) bool { return x.Name == name }); i >= 0 {
+		return all[i], nil
 	}
-	if err := d.Allow(ctx, tenant, vendors.HouseRules, all[i].Hash, aggregate.Read, setup()); err != nil {
-		return fmt.Errorf("allow %s: %w", vendors.HouseRules, err)
+	return mcp.Listed{}, nil
+}
+
+// ordering allows the tool that orders from suppliers, and marks what an order costs and from whom it is, so that rules
+// by amount and destination have something to meet.
+func ordering(ctx context.Context, s *stack.Stack, tenant string) error {
+	x, err := listed(ctx, s, tenant, vendors.PlaceOrder)
+	if err != nil || x.Hash == "" || x.State == mcp.On {
+		return err
 	}
-	return d.ForContests(ctx, tenant, vendors.HouseRules, all[i].Hash, true, setup())
+	if err := MCP(s).Allow(ctx, tenant, x.Name, x.Hash, aggregate.Write, setup()); err != nil {
+		return fmt.Errorf("allow %s: %w", x.Name, err)
+	}
+	p, _, err := rows(s).ToolPermission(ctx, tenant, x.Name)
+	if err != nil {
+		return fmt.Errorf("mark %s: %w", x.Name, err)
+	}
+	p.Mark = &rules.Mark{
+		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
+		Currency: "JPY", Destinations: []string{"/supplier"},
+	}
+	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
+	return err
 }

@@ -12,9 +12,13 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Usual is Readable with Titles. locale is the language of cards; "" leaves the default.
+// Usual is Readable with Titles and, in the sandbox's workspace, the tool that orders from suppliers. locale is the
+// language of cards; "" leaves the default.
 func Usual(ctx context.Context, s *stack.Stack, team, locale string) error {
 	if err := Readable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
+		return err
+	}
+	if err := ordering(ctx, s, aggregate.TenantID(team)); err != nil {
 		return err
 	}
 	return change(ctx, s, func(x *tenancy.Settings) {
