@@ -76,6 +76,24 @@ func TestAnMCPServersToolIsAllowedAskedForApprovedAndCalledOnce(t *testing.T) {
 	}
 }
 
+// Everything of an order stands in the policy and the steps, so that nobody is asked a third time.
+func TestAnOrderIsPlacedOnceAfterBothApprovals(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに PC 2台 298,000円を発注して")
+	answered(d, "発注のツールが許可されていないため")
+	allow(t, s, vendors.PlaceOrder, aggregate.Write)
+	d = driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
+	d.Approve(workspace.Suzuki)
+	done := d.Card("CARD#execution", "✅ 実行完了")
+	if !strings.Contains(driver.Face(done), "発注番号 PO-0001、合計 298000 円") {
+		t.Errorf("the summary does not say what was ordered: %s", driver.Face(done))
+	}
+	orders := s.Vendors.Rooms().Orders()
+	if n := s.Vendors.Calls(vendors.PlaceOrder); n != 1 || len(orders) != 1 || orders[0].Supplier != "アクメ" {
+		t.Errorf("%d calls, orders %+v", n, orders)
+	}
+}
+
 func TestAToolThatItsServerChangedIsNotCalledAndNotPlannedAgain(t *testing.T) {
 	s := start(t)
 	allow(t, s, "rooms.list_rooms", aggregate.Read)
