@@ -171,7 +171,8 @@ func testOwnMarked(t *testing.T, w *consoletest.World) {
 	const name = "send_slack_dm"
 	page := b.Get(markPage+name).Says(t, http.StatusOK).Holds(t, "recipient — A Slack user id or an e-mail address.")
 	version := hiddenIn(page, "version")
-	a := b.Post(markPage+name, marks(permission(w, name), version, "how", "nothing", "pointer", "", "destination", "/recipient"))
+	f := marks(permission(w, name), version, "how", "nothing", "pointer", "", "destination", "/recipient")
+	a := b.Post(markPage+name, f)
 	expect.Must(t, a.Status == http.StatusSeeOther, "%v", a)
 	p := permission(w, name)
 	expect.That(t, p.Allowed && p.Mark.Currency == "", "%+v", p.Mark)
@@ -202,7 +203,8 @@ func testMarkConflict(t *testing.T, w *consoletest.World) {
 	} {
 		a := b.Post(markPage+standin.PlaceOrder, f)
 		words := web.TextsOf("tool-mark", "ja")
-		expect.That(t, a.Status == http.StatusConflict && strings.Contains(a.Text(), words.Say("conflict")), "%s: %v", name, a)
+		conflicts := a.Status == http.StatusConflict && strings.Contains(a.Text(), words.Say("conflict"))
+		expect.That(t, conflicts, "%s: %v", name, a)
 		a.Holds(t, `value="USD"`)
 	}
 	expect.Is(t, permission(w, standin.PlaceOrder).Mark.Currency, "JPY")

@@ -75,22 +75,17 @@ func (t markTexts) data(m markable, typed typedMark, out markOutcome) markData {
 	all := choices(m.schema)
 	d.Numbers = t.picks(typed.Pointers, all, "pointer", func(c choice) bool { return c.Number })
 	d.Places = t.picks(typed.Destinations, all, "destination", func(c choice) bool { return c.Text })
+	fields := map[string]*string{
+		"how": &d.HowProblem, "pointers": &d.NumbersProblem, "currency": &d.CurrencyProblem,
+		"destinations": &d.PlacesProblem,
+	}
 	for _, wrong := range out.problems {
 		field, text := t.problem(wrong)
-		for name, into := range map[string]*string{
-			"how": &d.HowProblem, "pointers": &d.NumbersProblem, "currency": &d.CurrencyProblem,
-			"destinations": &d.PlacesProblem,
-		} {
-			if field == name {
-				*into = text
-			}
+		if fields[field] != nil {
+			*fields[field] = text
 		}
 	}
-	mark := typed.mark(m.version)
-	if typed.Example == "" {
-		return d
-	}
-	p.Mark = mark
+	p.Mark = typed.mark(m.version)
 	d.Reading = t.reading(p.Call(m.version, aggregate.Write, aggregate.JSON(typed.Example)))
 	return d
 }

@@ -1,6 +1,6 @@
 // Package vendors stands in for freee HR, Google Sheets, GitHub and an MCP server. It has a small company's employees
-// and attendance to read, a spreadsheet to write, a repository to begin with, rooms to book and suppliers to order from.
-// It can be made to fail.
+// and attendance to read, a spreadsheet to write, a repository to begin with, rooms to book and suppliers to order
+// from. It can be made to fail.
 package vendors
 
 import (

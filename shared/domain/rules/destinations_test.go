@@ -16,8 +16,9 @@ func to(pointers ...string) *rules.Mark {
 }
 
 func TestWhereACallGoes(t *testing.T) {
-	const arguments = `{"to":"C1","cc":["a@x","b@x"],"items":[{"shop":"s1"},{"shop":"s2"}],"ref":{"$ref":"step-1.result.id"},
-		"empty":"","none":[],"null":null,"number":5,"mixed":["a",5],"holes":["a",""],"deep":[["a"]],"refs":["a",{"$ref":"x"}]}`
+	const arguments = `{"to":"C1","cc":["a@x","b@x"],"items":[{"shop":"s1"},{"shop":"s2"}],
+		"ref":{"$ref":"step-1.result.id"},"empty":"","none":[],"null":null,"number":5,"mixed":["a",5],"holes":["a",""],
+		"deep":[["a"]],"refs":["a",{"$ref":"x"}]}`
 	for name, c := range map[string]struct {
 		mark *rules.Mark
 		want []string

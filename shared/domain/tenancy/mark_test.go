@@ -38,7 +38,8 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 	own := ToolPermission{TenantID: "T1", ToolName: "send_slack_dm", Allowed: true}
 	own.Mark = &rules.Mark{Version: "v1", How: rules.HowNothing, Destinations: []string{"/recipient"}}
 	expect.Same(t, own.Call("v1", aggregate.Write, `{"recipient":"U1"}`), rules.Call{
-		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Destinations: []string{"U1"}, Amount: rules.Nothing(),
+		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Destinations: []string{"U1"},
+		Amount: rules.Nothing(),
 	})
 	expect.Same(t, Unsaved("T1", "list_employees").Call("v1", aggregate.Read, `{}`), rules.Call{
 		Tool: rules.Tool{Name: "list_employees"}, Access: aggregate.Read, Amount: rules.Nothing(),

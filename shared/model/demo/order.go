@@ -60,7 +60,8 @@ var (
 		`(` + orderedItem + `(?:\s*` + itemJoint + `\s*` + orderedItem + `){0,9})\s*[をで]?\s*(?:発注|注文)(?:を)?` +
 		`(?:して(?:おいて)?(?:ください|下さい|ほしい(?:です)?|もらえますか|いただけますか)?|お?願い(?:します|いたします|致します)?|したい(?:です)?|します|する)?$`}
 	orderInForm = &lazy.Regexp{Text: `(?i)^(?:please\s+|(?:could|can)\s+you\s+(?:please\s+)?)?order\s+(\d{1,9})\s+` +
-		`([^\d\s,.;:!?][^,.;:!?\n]{0,60}?)\s+from\s+([^,;:!?\n]{1,60}?(?:,\s*(?:inc|ltd|llc)\.?)?)\s+(at|for)\s+(?:¥\s*(\d[\d,]{0,14})|(\d[\d,]{0,14})\s*(?:yen|jpy))` +
+		`([^\d\s,.;:!?][^,.;:!?\n]{0,60}?)\s+from\s+([^,;:!?\n]{1,60}?(?:,\s*(?:inc|ltd|llc)\.?)?)` +
+		`\s+(at|for)\s+(?:¥\s*(\d[\d,]{0,14})|(\d[\d,]{0,14})\s*(?:yen|jpy))` +
 		`(\s+(?:each|apiece|per\s+(?:piece|unit)))?(?:\s+in\s+total)?(?:\s*,?\s*please)?$`}
 	itemForm      = &lazy.Regexp{Text: `(?:^|` + itemJoint + `)\s*` + orderedItem}
 	referenceForm = &lazy.Regexp{Text: `(?m)^(?:照会番号|Reference): (R-[0-9a-f]{8})`}
