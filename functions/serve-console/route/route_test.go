@@ -2,6 +2,8 @@ package route_test
 
 import (
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -240,4 +242,20 @@ func TestNamesThatHideOrRunOnAreLegible(t *testing.T) {
 		expect.That(t, !strings.ContainsAny(s, "\u202e\u2066\u200b\n\t") && len([]rune(s)) <= 130, "%q", s)
 	}
 	expect.Same(t, r.Stages[2].Name, "(名前なし)")
+}
+
+// Every reason for which the resolver leaves a stage out, or refuses a request, has its words on pages.
+func TestEveryReasonOfTheResolverHasItsWords(t *testing.T) {
+	source := string(expect.Value(os.ReadFile("../../../shared/domain/rules/resolve.go"))(t))
+	reasons := regexp.MustCompile(`(?m)^\tLeft\w+ += "(\w+)"`).FindAllStringSubmatch(source, -1)
+	expect.Must(t, len(reasons) == 8, "found %q", reasons)
+	for _, locale := range language.All {
+		said := map[string]string{}
+		for _, m := range reasons {
+			g := gateOf(desk("課長", 1, "A"), circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: m[1]})
+			why := reader(locale).Route(&g, false).Stages[1].Why
+			expect.That(t, why != m[1] && said[why] == "", "%s in %s is said as %q, as %s", m[1], locale, why, said[why])
+			said[why] = m[1]
+		}
+	}
 }

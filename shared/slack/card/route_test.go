@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -123,7 +124,7 @@ var routeStates = []state{
 	}},
 	{"route_stand_in", processCard, func(s *scenario) *scenario {
 		left := desk("室長", 1)
-		left.LeftOut = "nobody"
+		left.LeftOut = rules.LeftVacant
 		s = onRoute(s, desk("課長", 1, suzuki), left, desk("次長", 1, takada), desk("部長", 1, yamada))
 		return s.act(circulation.Stamp, 1, tanaka, standingFor(suzuki)).stamps(3, takada)
 	}},

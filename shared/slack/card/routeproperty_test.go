@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -32,7 +33,7 @@ func anyRoute(t *rapid.T) (stages []circulation.Stage) {
 	for i := range rapid.IntRange(1, 5).Draw(t, "stages") {
 		s := circulation.Stage{Name: rapid.SampledFrom(hostileNames).Draw(t, "name"), Mode: circulation.ModePeople}
 		if i > 0 && rapid.IntRange(0, 4).Draw(t, "left") == 0 {
-			s.LeftOut = rapid.SampledFrom(append(hostileNames, "nobody")).Draw(t, "why") + "."
+			s.LeftOut = rapid.SampledFrom(append(hostileNames, rules.LeftVacant)).Draw(t, "why") + "."
 		} else if i > 0 && rapid.IntRange(0, 5).Draw(t, "channel") == 0 {
 			s.Mode, s.Need = circulation.ModeChannel, 1
 		} else {

@@ -11,8 +11,10 @@ type routeWords struct {
 	Needs, Given, StandIn, And, Others                 string
 	Now, NowAll, NowSome, NowOne, Rule, OneDenies      string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
+	TellAdmins, TellAdmin, ThisStage                   string
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
+	Unresolved                                         map[string]string // why a request can't go round, by rules.Unresolved.Why
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}
