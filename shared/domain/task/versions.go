@@ -4,21 +4,28 @@ import "strings"
 
 // Last reports whether the task ends if this policy or these steps are rejected.
 func (a *Aggregate) Last(row Gated) bool {
+	_, step := row.(*StepGate)
+	return !step && a.Further(row) == 0
+}
+
+// Further returns how many more versions may be made after this policy or these steps, if each follows the reason for
+// which the one before it was rejected. It is 0 for a step's gate.
+func (a *Aggregate) Further(row Gated) int {
 	most := row.gate().Terms.MaxVersions
 	switch row := row.(type) {
 	case *Prompt:
-		return usedUp(a.Prompts, row.Version, most)
+		return further(a.Prompts, row.Version, most)
 	case *Process:
-		return usedUp(a.Processes, row.Version, most)
+		return further(a.Processes, row.Version, most)
 	}
-	return false
+	return 0
 }
 
-// usedUp reports whether no further version may be generated after the one that was rejected: most versions that
-// count were generated, or twice as many in all.
-func usedUp[R Gated](rows []R, version, most int) bool {
+// further returns how many versions may still be generated after this one: as many as most allows of those that count,
+// and twice as many in all.
+func further[R Gated](rows []R, version, most int) int {
 	counted, all := generated(rows, version)
-	return counted >= most || all >= 2*most
+	return max(0, min(most-counted, 2*most-all))
 }
 
 // generated counts the versions up to this one that people did not pick. Of those, a version that follows none of the

@@ -51,8 +51,22 @@ func TestAVersionThatFollowsNoReasonDoesNotCount(t *testing.T) {
 func TestTwiceTheMostVersionsAreTheEnd(t *testing.T) {
 	all := []*Prompt{{Version: 1, Content: "a"}}
 	for n := 2; n <= 6; n++ {
-		expect.Must(t, !usedUp(all, n-1, 3), "used up after %d", n-1)
+		expect.Must(t, further(all, n-1, 3) > 0, "used up after %d", n-1)
 		all = append(all, &Prompt{Version: n, Content: fmt.Sprintf("%d\na", n)})
 	}
-	expect.That(t, usedUp(all, 6, 3), "a seventh is generated")
+	expect.Is(t, further(all, 6, 3), 0, "a seventh is generated")
+}
+
+// How many versions may follow counts down to the last one, and a step's gate has none.
+func TestHowManyVersionsMayFollow(t *testing.T) {
+	a := &Aggregate{}
+	for n := range 3 {
+		p := &Process{Version: n + 1, Steps: []Step{{StepID: fmt.Sprint(n)}}}
+		p.Terms.MaxVersions = 3
+		a.Processes = append(a.Processes, p)
+		expect.Is(t, a.Further(p), 2-n, "after version %d", n+1)
+		expect.That(t, a.Last(p) == (n == 2), "version %d", n+1)
+	}
+	gate := &StepGate{}
+	expect.That(t, a.Further(gate) == 0 && !a.Last(gate), "a step has versions")
 }

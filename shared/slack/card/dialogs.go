@@ -57,8 +57,11 @@ func (d taskDialogs) Review(r Review, s tenancy.Settings) (slack.ModalViewReques
 	return ReviewModal(d.Aggregate, r, s.Locale)
 }
 
-func (taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
-	return RejectionModal(Rejection{r.Type, r.ID, r.TaskID, "", r.Stage}, locale)
+func (d taskDialogs) Rejection(r Review, locale string) slack.ModalViewRequest {
+	if view, ok := d.rejectionOnRoute(r, locale); ok {
+		return view
+	}
+	return RejectionModal(Rejection{Type: r.Type, ID: r.ID, TaskID: r.TaskID, Stage: r.Stage}, locale)
 }
 
 func (d taskDialogs) Ending(at Cancellation, note string, s tenancy.Settings) slack.ModalViewRequest {

@@ -65,6 +65,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			}
 			v.body, v.last = d.processBody(p.Steps, p.Remarks, most), d.a.Last(p)
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
+			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
 				v.next = &d.a.Processes[i+1].Status
 			}
@@ -188,19 +189,22 @@ func (d drawing) closed(v version, ending string) face {
 
 // rejected says who rejected the version, why, and what happens next.
 func (d drawing) rejected(v version) face {
-	w, e := d.w, d.a.Head.Ended
+	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
 	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy),
 		"reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).
-			with(divider(), contextLine(append(append(d.routeOf(&v).passed(), by), lines...)...))
+			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
+	}
+	next := func(text string) []string {
+		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.further-1)...)
 	}
 	switch {
 	case v.replaced != "":
 		by = v.replaced
 		return draw(contestWords.In(d.w.Locale).replaced, fill(w.NextVersion, "version", v.version+1))
 	case v.next != nil && *v.next != aggregate.Generating:
-		return draw(w.IsRegenerated, fill(w.NextVersion, "version", v.version+1))
+		return draw(w.IsRegenerated, next(w.NextVersion)...)
 	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:
 		last := fill(w.LastVersion, "max", v.terms.MaxVersions, "when", when(e.At))
 		return d.titled(v, red, w.IsCancelled).with(section(w.TaskCancelled), contextLine(by, last))
@@ -217,7 +221,7 @@ func (d drawing) rejected(v version) face {
 	case d.a.Head.Parked != nil && v.next != nil:
 		return draw(d.notMade(w.IsRegenerationHeld, w.IsRegenerationFailed))
 	}
-	return draw(w.IsRegenerating, fill(w.NextGenerating, "version", v.version+1))
+	return draw(w.IsRegenerating, next(w.NextGenerating)...)
 }
 
 // waits says who may decide, by the route or else under the present settings, and until when.

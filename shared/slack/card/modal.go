@@ -56,10 +56,11 @@ type Rejection struct {
 	TaskID string             `json:"task_id"`
 	Hash   string             `json:"hash"`  // of the shown content; empty for a task
 	Stage  int                `json:"stage"` // which the person saw, of a gate under a rule
+	Asked  string             `json:"asked"` // what its stamps are on, of a gate under a rule
 }
 
 // RejectionModal asks why a person rejects a prompt, a process or a step. For a step it says that the rejection ends
-// the task.
+// the task. For a gate under a rule it is rejectionOnRoute.
 func RejectionModal(r Rejection, locale string) slack.ModalViewRequest {
 	w := wordsOf.In(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
@@ -110,7 +111,10 @@ type ConversationForm struct {
 }
 
 // Rejection asks why the person rejects the action whose hash is in r.
-func (Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
+func (t Conversation) Rejection(r Review, locale string) slack.ModalViewRequest {
+	if view, ok := t.rejectionOnRoute(r, locale); ok {
+		return view
+	}
 	w := conversationWordsOf.In(locale)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
 	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf.In(locale).ModalClose, about,

@@ -36,6 +36,8 @@ type rounds struct {
 	round  int             // 1, or one more for each of them
 	before *aggregate.Gate // the last one; nil: there is none
 	from   int             // number of the version that was made of it
+
+	further int // how many versions may be made after it
 }
 
 // route returns where a gate stands. The result is empty for a gate without a rule.
@@ -65,7 +67,7 @@ func roundsOf(all []*task.Process) rounds {
 			continue
 		}
 		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
-			r = rounds{r.round + 1, &all[i].Gate, all[i+1].Version}
+			r = rounds{round: r.round + 1, before: &all[i].Gate, from: all[i+1].Version}
 		}
 	}
 	return r

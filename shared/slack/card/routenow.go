@@ -72,7 +72,16 @@ func (r routed) carried() string {
 		text = fill(r.texts.NotCarried, "who", r.hands(acts), "round", r.round-1)
 	}
 	return fill(text, "round", r.round-1) + " · " +
-		fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy))
+		fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy)) + " · " +
+		fill(r.texts.SendBacks, "n", r.further)
+}
+
+// sendBacks says how often a version that is made after this one, which was sent back, may be sent back.
+func (r routed) sendBacks(n int) []string {
+	if r.st.Ended() != circulation.SendBack {
+		return nil
+	}
+	return []string{fill(r.texts.SendBacks, "n", max(n, 0))}
 }
 
 // hands names who gave these stamps, each once; further ones are counted.

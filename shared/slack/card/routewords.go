@@ -11,6 +11,9 @@ type routeWords struct {
 	Needs, Given, StandIn, And, Others                 string
 	Now, NowAll, NowSome, NowOne, Rule, OneDenies      string
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
+	Rejection, Send, Reason, EndsStamps, Then          string // a rejection's form
+	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
+	Deny, Over, NoTurn, NoVersion, SendBacks           string
 	TellAdmins, TellAdmin, ThisStage                   string
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
