@@ -327,6 +327,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	case conversation.ReasonRejected:
 		ending, why = w.IsRejected,
 			fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
+	case conversation.ReasonDenied:
+		ending, why = w.IsDenied,
+			fill(w.DeniedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonOutdated:

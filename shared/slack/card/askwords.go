@@ -22,7 +22,7 @@ type askWords struct {
 	StateToRetry, StateExpired, StateRefused, StateAnswered             string
 	WhatPrompt, WhatProcess, WhatStep                                   string
 	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld string
-	StateWaits, StateRunning, StatePrepared                             string
+	StateWaits, StateRunning, StatePrepared, StateDenied                string
 }
 
 var askWordsOf = language.Catalog[askWords]{Files: &files, Folder: "texts/asks"}

@@ -96,6 +96,8 @@ func (d drawing) ended() string {
 		text = w.EndedMax
 	case e.Reason == task.ReasonStepRejected:
 		text = w.EndedStep
+	case e.Reason == task.ReasonDenied:
+		text = w.EndedDenied
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
 		text = w.EndedCost
 	case e.As == task.TaskFailed:

@@ -4,6 +4,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 )
 
@@ -117,6 +118,9 @@ func (d drawing) gate(v version) face {
 		title, colour := w.IsApproved, green
 		if e := d.a.Head.Ended; e != nil && e.As == task.TaskCancelled {
 			title, colour = w.IsApprovedCancelled, grey
+			if e.Reason == task.ReasonDenied {
+				title = w.IsApprovedDenied
+			}
 		}
 		f := d.titled(v, colour, title).with(v.body.blocks...).with(divider(), contextLine(append(r.passed(), by)...))
 		return d.withEnd(f, v.kind, v.key)
@@ -190,8 +194,11 @@ func (d drawing) closed(v version, ending string) face {
 // rejected says who rejected the version, why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e, r := d.w, d.a.Head.Ended, d.routeOf(&v)
-	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy),
-		"reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
+	said, denied := w.RejectedBy, v.kind != task.CardStep && r.st.Ended() == circulation.Deny
+	if denied {
+		said = w.DeniedBy
+	}
+	by := fill(said, "who", w.mention(v.verdict.RejectedBy), "reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).
 			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
@@ -200,6 +207,12 @@ func (d drawing) rejected(v version) face {
 		return append([]string{fill(text, "version", v.version+1)}, r.sendBacks(v.further-1)...)
 	}
 	switch {
+	case denied && e == nil: // the gate was read after the head
+		return draw(w.IsDenied)
+	case denied:
+		f := draw(w.IsDenied, d.ended())
+		f.colour = grey
+		return f
 	case v.replaced != "":
 		by = v.replaced
 		return draw(contestWords.In(d.w.Locale).replaced, fill(w.NextVersion, "version", v.version+1))

@@ -341,6 +341,9 @@ func (w *askWords) state(a *task.Aggregate) string {
 	case task.StatusDone:
 		return w.StateCompleted
 	case task.StatusCancelled:
+		if a.Head.Ended.Reason == task.ReasonDenied {
+			return w.StateDenied
+		}
 		return w.StateCancelled
 	case task.StatusExpired:
 		return w.StateExpired

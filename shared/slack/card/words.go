@@ -30,10 +30,10 @@ type words struct {
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string
 	ApprovedBy, AutoApproved, WillAuto                      string
-	RejectedBy, NextVersion, NextGenerating                 string
+	RejectedBy, DeniedBy, NextVersion, NextGenerating       string
 	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
 	EndedBy, EndedExpired, EndedMax, EndedStep              string
-	EndedCost                                               string
+	EndedDenied, EndedCost                                  string
 	EndedFailed, EndedDone, EndedOtherwise                  string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
@@ -41,7 +41,7 @@ type words struct {
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
-	IsApprovedCancelled                                       string
+	IsDenied, IsApprovedCancelled, IsApprovedDenied           string
 	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
 	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
 

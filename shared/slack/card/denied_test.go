@@ -1,0 +1,81 @@
+package card_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
+)
+
+// denial is an act of somebody who rejects for good, on a gate that is asked about as "hash".
+func denial(user string, stage int) (circulation.Act, aggregate.Actor) {
+	who := circulation.Person{User: user}
+	act := circulation.Act{Kind: circulation.Deny, Hand: who, Principal: who, Stage: stage, Hash: "hash", Text: "見積書の宛名が違います"}
+	return act, aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: "T1", Member: true}
+}
+
+// denied brings a task to its end by a denial at the second stage.
+func denied(t testing.TB) *scenario {
+	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+	act, by := denial(mori, 2)
+	return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
+}
+
+// A task that was rejected for good says so on all its cards and copies, in its summary and in the list of the Home tab.
+func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
+	words := map[string]string{"ja": "却下して終了", "en": "ejected for good"}
+	others := map[string][]string{"ja": {"再生成", "キャンセル", "差し戻しの残り"}, "en": {"rewrit", "ancelled", "Send-backs"}}
+	for _, locale := range language.All {
+		s := denied(t)
+		show := func(name string, m card.Message) {
+			expect.NoError(t, cardtest.Check(m))
+			golden(t, filepath.Join("testdata", "golden", locale, "denied_"+name+".json"), m)
+			text := m.Text + drawn(m.Attachments[0].Blocks.BlockSet)
+			expect.Has(t, text, words[locale], name)
+			for _, other := range others[locale] {
+				expect.That(t, !strings.Contains(text, other), "%s says %q: %s", name, other, text)
+			}
+		}
+		for name, key := range map[string]string{"task": taskCard, "prompt": promptCard, "process": processCard} {
+			show(name, render(s.Aggregate, s.card(key), locale, s.now))
+		}
+		show("copy", copied(s, s.copyOf(mori, 2), locale))
+		show("copy_of_another", copied(s, s.copyOf(tanaka, 2), locale))
+		show("outcome", copied(s, &aggregate.Card{CardType: task.CardOutcome}, locale))
+		home := card.HomeView(card.Summary{Mine: []card.Mine{{Task: s.Aggregate}}}, defaults, locale, s.now)
+		expect.Has(t, drawn(home.Blocks.BlockSet), words[locale], "Home")
+		s.Head.Ended = nil // a load that mixes two commits
+		m := render(s.Aggregate, s.card(processCard), locale, s.now)
+		expect.That(t, !strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), others[locale][0]), "another version is promised")
+	}
+}
+
+// An action that was rejected for good says so, distinct from one that was sent back.
+func TestADeniedActionSaysThatItWasRejectedForGood(t *testing.T) {
+	for _, locale := range language.All {
+		for _, kind := range []circulation.Kind{circulation.Deny, circulation.SendBack} {
+			c := begunConversation(t)
+			in := *c.Conversation.Conversation
+			in.Locale = locale
+			c.Conversation.Conversation = &in
+			x := c.onRoute(threeStages()...)
+			act, by := denial(suzuki, 1)
+			act.Kind = kind
+			c.do(c.Act(x.ActionID, act, by, anyMember, c.now))
+			k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
+			m := card.RenderConversation(c.Conversation, k, defaults, c.now)
+			expect.NoError(t, cardtest.Check(m))
+			golden(t, filepath.Join("testdata", "golden", locale, "route_action_"+string(kind)+".json"), m)
+			k.User, k.Stage = suzuki, 1
+			expect.Is(t, card.ConversationCopy(c.Conversation, k, defaults, "", c.now).Text, m.Text)
+		}
+	}
+}
