@@ -97,7 +97,8 @@ func (d drawing) gate(v version) face {
 	v.body = v.body.bounded()
 	r := d.routeOf(&v)
 	if line, colour := r.resting(); line != "" {
-		return d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line), d.version(v.version))
+		return d.titled(v, colour, "").with(v.body.blocks...).with(divider(), contextLine(line)).
+			with(r.onCopy(v.kind, v.id, d.a.Head.TaskID)...).with(d.version(v.version))
 	}
 	switch v.status {
 	case aggregate.PendingApproval:
@@ -158,10 +159,12 @@ func (d drawing) pending(v version, r routed) face {
 	if r.st.Refused != nil {
 		return d.titled(v, grey, "").with(v.body.blocks...).with(divider(), contextLine(r.waiting()...), d.version(v.version))
 	}
-	first := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary)
+	first, more := button(w.Approve, "approve_"+string(v.kind), v.id, slack.StylePrimary), d.otherDrafts(v)
 	if v.body.cut { // people can't approve a gate that its card shows only in part
 		first = button(w.Review, ReviewAction+string(v.kind), v.id, slack.StylePrimary)
 		v.body.blocks = append(v.body.blocks, contextLine(w.NotWhole))
+	} else {
+		more = append(more, r.opensRoute(v.kind, v.id)...)
 	}
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
@@ -170,7 +173,7 @@ func (d drawing) pending(v version, r routed) face {
 		divider(),
 		d.waits(v, r),
 		slack.NewActionBlock(blockID(d.a.Head.TaskID, r.st.Present), append([]slack.BlockElement{first,
-			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, d.otherDrafts(v)...)...),
+			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),
 		d.version(v.version, d.hints()...),
 	)
 	f.text = v.words.Review

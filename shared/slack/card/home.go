@@ -24,6 +24,9 @@ type Summary struct {
 	Looked        int     // if positive: only this many of the workspace's oldest waiting items were read
 	Mine          []Mine  // the person's own requests, the newest first
 	Conversations []OpenConversation
+
+	User    string  // whose tab it is; only Stamped needs it
+	Stamped []Waits // waits for others, and the person stamped it
 }
 
 // Waits is an open question with its task or conversation. Link leads to its card, and may be empty.
@@ -85,7 +88,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		room, characters = room-len(drawn), characters-n
 		blocks = append(blocks, drawn...)
 	}
-	blocks = append(blocks, w.restOf(rest, in)...)
+	blocks = append(append(blocks, w.restOf(rest, in)...), w.stamped(in)...)
 	blocks = append(blocks, divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))

@@ -30,6 +30,8 @@ type Review struct {
 	Stage  int                `json:"stage,omitempty"` // which the person saw, of a gate under a rule
 	// ReadOnly leaves the button out, for people who may not approve.
 	ReadOnly bool `json:"read_only,omitempty"`
+	// Reader is who reads, of whom the client says nothing: a stamp of theirs that may be taken back has a button.
+	Reader string `json:"-"`
 }
 
 // The most that a page of a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.
@@ -50,7 +52,8 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 		return view, false
 	}
 	r.Hash = a.AskedHash(ident(r.ID))
-	return d.reviewed(title, whole, r, a.IsOpen(r.ID), ReviewCallback), true
+	open := a.IsOpen(r.ID)
+	return d.reviewed(title, whole, r, d.route(a.GateWith(r.ID), open), open, ReviewCallback), true
 }
 
 // Review draws a page of the dialog that shows all of an action.
@@ -64,20 +67,24 @@ func (t Conversation) Review(r Review, s tenancy.Settings) (view slack.ModalView
 	whole.cut = whole.cut || d.unapprovable(x) != ""
 	r.Hash = t.AskedHash(x.ActionID)
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
-	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, open, ActionReviewCallback), true
+	r.Type = conversation.CardAction
+	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, d.routeOf(x), open, ActionReviewCallback), true
 }
 
 // reviewed draws the page r.Page of a gate's content. open reports whether the gate still waits.
-func (d drawing) reviewed(title string, whole body, r Review, open bool, callback string) slack.ModalViewRequest {
+func (d drawing) reviewed(
+	title string, whole body, r Review, on routed, open bool, callback string,
+) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
 	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
-	last := r.Page == len(all)-1
+	last, value := r.Page == len(all)-1, r.ID
+	if r.Type == conversation.CardAction {
+		value += "/" + r.Hash
+	}
 	blocks := append([]slack.Block{header(title)}, all[r.Page]...)
 	blocks = append(blocks, divider(), contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
-	if turns := d.turns(r.Page, last); len(turns) > 0 {
-		blocks = append(blocks, slack.NewActionBlock(blockID(r.TaskID, r.Stage), turns...))
-	}
+	blocks = append(append(blocks, on.inDialog()...), on.dialogButtons(r, value, d.turns(r.Page, last))...)
 	submit := ""
 	switch {
 	case !open:

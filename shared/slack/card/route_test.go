@@ -209,7 +209,7 @@ func TestCopiesOfARouteLookAsTheyDid(t *testing.T) {
 	}
 }
 
-// A copy changes when what its person owes changes, and not with what others stamp.
+// A copy changes when what its person owes or may take back changes, and not with what others stamp.
 func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 	s := onRoute(received(t), threeStages()...)
 	asks := func(m card.Message) bool { return offers(m, "approve_process") && offers(m, "reject_process") }
@@ -234,11 +234,11 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 	s.stamps(1, suzuki)
 	changed("stamped again", "suzuki", "tanaka", "takada", "mori")
 	s.stamps(2, tanaka)
-	changed("one of two stamped", "tanaka")
+	changed("one of two stamped", "tanaka", "suzuki") // who can no longer take theirs back
 	s.stamps(2, mori)
 	changed("two of two stamped", "takada", "mori", "yamada")
 	s.stamps(3, yamada)
-	changed("settled", "yamada")
+	changed("settled", "yamada", "tanaka", "mori")
 }
 
 // Where an organisation stands, a person's other account is the same person: their copy has no button after its stamp.

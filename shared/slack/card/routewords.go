@@ -14,6 +14,8 @@ type routeWords struct {
 	Rejection, Send, Reason, EndsStamps, Then          string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
 	Deny, Over, NoTurn, NoVersion, SendBacks           string
+	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
+	TakeBackNo, OpenRoute, Stamped                     string
 	TellAdmins, TellAdmin, ThisStage                   string
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is

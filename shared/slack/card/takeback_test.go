@@ -1,0 +1,179 @@
+package card_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
+)
+
+// backsIn returns the buttons that take a stamp back, as "<block_id> <action_id> <value>". Each asks for confirmation.
+func backsIn(t testing.TB, blocks []slack.Block) (all []string) {
+	t.Helper()
+	for _, b := range blocks {
+		a, is := b.(*slack.ActionBlock)
+		if !is {
+			continue
+		}
+		for _, e := range a.Elements.ElementSet {
+			if b, is := e.(*slack.ButtonBlockElement); is && len(b.ActionID) > 9 && b.ActionID[:9] == card.TakeBack {
+				expect.That(t, b.Confirm != nil && b.Confirm.Text.Text != "", "%s asks nothing", b.ActionID)
+				all = append(all, a.BlockID+" "+b.ActionID+" "+b.Value)
+			}
+		}
+	}
+	return all
+}
+
+// Whoever stamped has a button on their own copy until the next stage stamps, and nobody else has one.
+func TestACopyTakesItsPersonsStampBack(t *testing.T) {
+	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+	on := func(user string, stage int) []string {
+		return backsIn(t, copied(s, s.copyOf(user, stage), "ja").Attachments[0].Blocks.BlockSet)
+	}
+	button := func(stage string) []string {
+		return []string{s.Head.TaskID + stage + " takeback_process " + s.Process().ID}
+	}
+	none := []string(nil)
+	expect.Same(t, button("/1"), on(suzuki, 1))
+	expect.Same(t, none, on(tanaka, 2))
+	s.stamps(2, tanaka)
+	expect.Same(t, none, on(suzuki, 1))
+	expect.Same(t, button("/2"), on(tanaka, 2))
+	s.stamps(2, mori)
+	expect.Same(t, button("/2"), on(mori, 2))
+	expect.Same(t, none, on(yamada, 3))
+	s.stamps(3, yamada)
+	expect.Same(t, none, on(mori, 2))
+	expect.Same(t, none, on(yamada, 3))
+	for _, c := range []*aggregate.Card{s.card(processCard), s.copyOf(suzuki, 1)} {
+		expect.That(t, len(backsIn(t, render(s.Aggregate, c, "ja", s.now).Attachments[0].Blocks.BlockSet)) == 0, "the card has one")
+	}
+}
+
+// A stand-in's stamp is the hand's to take back, and so isn't on the copy of whom it was for.
+func TestACopyDoesNotTakeAStandInsStampBack(t *testing.T) {
+	s := onRoute(received(t), threeStages()...).act(circulation.Stamp, 1, mori, standingFor(suzuki))
+	expect.That(t, len(backsIn(t, copied(s, s.copyOf(suzuki, 1), "ja").Attachments[0].Blocks.BlockSet)) == 0, "they can")
+}
+
+// The channel's card has no button for one person. Its dialog, which anybody opens, has one for who may take a stamp back.
+func TestTheDialogTakesItsReadersStampBack(t *testing.T) {
+	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
+	inChannel := func(act *circulation.Act) { act.Found.Channel = "C0HR" }
+	s := onRoute(received(t), channel, desk("部長", 1, yamada))
+	opens := func() bool { return offers(render(s.Aggregate, s.card(processCard), "ja", s.now), "review_process") }
+	expect.That(t, !opens(), "the card opens the dialog before anybody stamped")
+	s.act(circulation.Stamp, 1, mori, inChannel)
+	expect.That(t, opens(), "the card doesn't open the dialog")
+	for _, locale := range language.All {
+		dialog := func(reader string) slack.ModalViewRequest {
+			r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Stage: 2, ReadOnly: true, Reader: reader}
+			v, ok := card.ReviewModal(s.Aggregate, r, locale)
+			expect.Must(t, ok, "no dialog")
+			expect.NoError(t, cardtest.CheckView(v))
+			return v
+		}
+		golden(t, filepath.Join("testdata", "golden", locale, "route_dialog.json"), dialog(mori))
+		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID}, backsIn(t, dialog(mori).Blocks.BlockSet))
+		expect.That(t, len(backsIn(t, dialog(tanaka).Blocks.BlockSet)) == 0, "somebody else has the button")
+		expect.Is(t, dialog(mori).PrivateMetadata, dialog(tanaka).PrivateMetadata, "the client says who reads")
+	}
+}
+
+// A dialog of several pages has each block_id once, also where the stamp is of the stage that the person saw.
+func TestADialogOfPagesHasEachBlockOnce(t *testing.T) {
+	for stage, blocks := range map[int]int{1: 1, 2: 2} {
+		s := planned(t, manySteps(60, 400), defaults)
+		routed(&s.Process().Gate, s.now, desk("課長", 2, suzuki, mori), desk("部長", 1, yamada))
+		s.stamps(1, mori)
+		r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Stage: stage, Reader: mori}
+		v, _ := card.ReviewModal(s.Aggregate, r, "ja")
+		expect.NoError(t, cardtest.CheckView(v))
+		n := 0
+		for _, b := range v.Blocks.BlockSet {
+			if b.BlockType() == slack.MBTAction {
+				n++
+			}
+		}
+		expect.That(t, n == blocks && len(backsIn(t, v.Blocks.BlockSet)) == 1, "%d blocks at stage %d", n, stage)
+	}
+}
+
+// An action's stamp is taken back on its copy, in its dialog and on the Home tab, on what was stamped.
+func TestAnActionsStampIsTakenBack(t *testing.T) {
+	c := begunConversation(t)
+	x := c.onRoute(threeStages()...)
+	who := circulation.Person{User: suzuki}
+	x.Gate = expect.Value(x.Gate.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
+		At: c.now, Stage: 1, Hash: "hash", Surface: "slack"}))(t)
+	want := []string{c.Head.SessionID + "/1 takeback_action " + x.ActionID + "/hash"}
+	m := card.ConversationCopy(c.Conversation, &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: suzuki,
+		Stage: 1}, defaults, "", c.now)
+	expect.NoError(t, cardtest.Check(m))
+	expect.Same(t, want, backsIn(t, m.Attachments[0].Blocks.BlockSet))
+	v, _ := c.Review(card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 2, Reader: suzuki}, defaults)
+	expect.NoError(t, cardtest.CheckView(v))
+	expect.Same(t, want, backsIn(t, v.Blocks.BlockSet))
+	home := card.HomeView(card.Summary{User: suzuki, Stamped: []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}},
+		defaults, "ja", c.now)
+	expect.Same(t, want, backsIn(t, home.Blocks.BlockSet))
+	m = card.RenderConversation(c.Conversation, &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}, defaults, c.now)
+	expect.NoError(t, cardtest.Check(m))
+	expect.That(t, offers(m, card.OpenActionReview), "the card doesn't open the dialog")
+}
+
+// The Home tab lists what its person stamped and may take back, at most five, and nothing that waits for them again.
+func TestHomeListsWhatMayBeTakenBack(t *testing.T) {
+	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+	x := card.Waits{Of: s.Aggregate, Question: s.Process().Asks(), Link: "https://x.slack.com/archives/C1/p1"}
+	for _, locale := range language.All {
+		tab := func(in card.Summary) slack.HomeTabViewRequest { return card.HomeView(in, defaults, locale, s.now) }
+		v := tab(card.Summary{User: suzuki, Stamped: []card.Waits{x}})
+		golden(t, filepath.Join("testdata", "golden", locale, "route_home_stamped.json"), v)
+		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID}, backsIn(t, v.Blocks.BlockSet))
+		for name, in := range map[string]card.Summary{
+			"somebody else's":         {User: tanaka, Stamped: []card.Waits{x}},
+			"what waits for them":     {User: suzuki, Stamped: []card.Waits{x}, Waiting: []card.Waits{x}},
+			"nothing that is stamped": {User: suzuki},
+		} {
+			expect.That(t, len(backsIn(t, tab(in).Blocks.BlockSet)) == 0, "%s is listed", name)
+		}
+	}
+	var many []card.Waits
+	for range 9 {
+		many = append(many, x)
+	}
+	v := card.HomeView(card.Summary{User: suzuki, Stamped: many}, defaults, "ja", s.now)
+	expect.Is(t, len(backsIn(t, v.Blocks.BlockSet)), 5, "listed")
+}
+
+// Below the first copy to a person stands that only its button approves: on no card, no later copy, and on no copy of a
+// gate without a rule.
+func TestOnlyTheFirstCopyOfARouteSaysWhatApproves(t *testing.T) {
+	hint := map[string]string{"ja": "ボタンだけが承認になります。返信や絵文字は承認になりません。", "en": "Only the button approves. Replies and emoji don't."}
+	for _, locale := range language.All {
+		s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+		says := func(m card.Message) bool {
+			return strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), hint[locale])
+		}
+		expect.That(t, says(copied(s, s.copyOf(mori, 2), locale)), "the first copy doesn't")
+		expect.That(t, !says(render(s.Aggregate, s.card(processCard), locale, s.now)), "the card does")
+		first := s.copyOf(mori, 1)
+		first.CreatedAt = first.CreatedAt.Add(-1)
+		s.Copies = append(s.Copies, first)
+		expect.That(t, !says(copied(s, s.copyOf(mori, 2), locale)), "a later copy does")
+		plain := planned(t, fiveSteps(), defaults)
+		expect.That(t, !says(copied(plain, plain.copyOf(mori, 0), locale)), "a copy without a rule does")
+	}
+}
