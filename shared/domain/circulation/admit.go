@@ -48,10 +48,8 @@ func (st *State) own(g *Gate, act *Act) Why {
 		if r.given(s.Stamps, act) < 0 {
 			return WhyNothing
 		}
-		for i := range st.Stages[act.Stage:] {
-			if len(st.Stages[act.Stage+i].Stamps) > 0 {
-				return WhyNext
-			}
+		if st.stampedAfter(act.Stage) > 0 {
+			return WhyNext
 		}
 		return ""
 	case Stand:
@@ -68,6 +66,16 @@ func (st *State) own(g *Gate, act *Act) Why {
 		return WhyTwice
 	}
 	return ""
+}
+
+// stampedAfter returns the number of the first stage after this one that has a stamp, or 0.
+func (st *State) stampedAfter(stage int) int {
+	for i := range st.Stages[stage:] {
+		if len(st.Stages[stage+i].Stamps) > 0 {
+			return stage + i + 1
+		}
+	}
+	return 0
 }
 
 // elsewhere says of a principal who is not at the present stage whether another one asks them.

@@ -203,6 +203,19 @@ func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
 		circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
 	expect.Same(t, said(instead(stamp, "Z", "C", 1)),
 		circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
+	unfound := changed(instead(stamp, "Y", "A", 1), func(a *act) { a.Found.Delegation = nil })
+	expect.Same(t, said(unfound), circulation.Refusal{Why: circulation.WhyFound, Stage: 1, Name: "課長", People: people("A", "C"),
+		Lacks: circulation.LackDelegation, For: person("A")})
+	self := circulation.Refusal{Why: circulation.WhySelf, Stage: 1, Name: "課長", People: people("A", "C"), Asker: person("Q")}
+	expect.Same(t, said(of(stamp, "Q", 1)), self)
+	self.For = person("Q")
+	expect.Same(t, said(instead(stamp, "X", "Q", 1)), self)
+	self.For, self.Put = circulation.Person{}, true
+	expect.Same(t, said(successor("X", "A", "Q", 1)), self)
+	g = after(g, of(stamp, "C", 1), of(stamp, "A", 2))
+	g.Route.Stages = append(g.Route.Stages, desk("社長", 1, "E"))
+	expect.Same(t, said(of(back, "C", 1)),
+		circulation.Refusal{Why: circulation.WhyNext, Stage: 2, Name: "部長", People: people("E")})
 	few := gateOf(3, desk("one", 1, "A", "B"), desk("two", 1, "A"), desk("three", 1, "C"))
 	g = few
 	expect.Same(t, said(of(stamp, "A", 1)),

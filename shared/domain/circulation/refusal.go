@@ -31,12 +31,14 @@ const (
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
-	Stage   int      // number of the stage that is meant: mostly the present one; 0: none
+	Stage   int      // number of the stage that is meant: mostly the present one, of WhyNext the one that stamped; 0: none
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, or who stamped
 	Missing int      // of WhyHands, how many more people have to stamp
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
 	Asker   Person   // of WhySelf
+	For     Person   // of WhySelf and WhyFound: whom the hand stands in for; none: nobody
+	Put     bool     // of WhySelf: the asker would be a successor
 	Lacks   Lack     // of WhyFound
 	Act     int      // of Walk: number of the act that makes no sense, from 1; 0: the route
 }
@@ -61,6 +63,14 @@ func (g *Gate) asker(act *Act) Person {
 		return act.Principal
 	}
 	return *act.To
+}
+
+// standsFor returns whom the act's hand stands in for, or nobody.
+func (act *Act) standsFor(r *Route) (p Person) {
+	if !r.same(&act.Hand, &act.Principal) {
+		p = act.Principal
+	}
+	return p
 }
 
 // lacks returns what was not found of an act's hand.

@@ -46,6 +46,10 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Yours = st.later(r, &act.Principal)
 	case WhySelf:
 		refused.Asker = g.asker(act)
+		refused.Put = !g.asks(&act.Hand) && !g.asks(&act.Principal)
+	case WhyNext:
+		refused.Stage = st.stampedAfter(act.Stage)
+		refused.Name = st.Stages[refused.Stage-1].Name
 	case WhyFound:
 		refused.Lacks = act.lacks(r, st.Stages[act.Stage-1].Mode)
 	case WhyTwice:
@@ -55,6 +59,9 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 				refused.People = append(refused.People, given.Hand)
 			}
 		}
+	}
+	if refused.Why == WhySelf || refused.Why == WhyFound {
+		refused.For = act.standsFor(r)
 	}
 	if refused.Why != "" {
 		return refused

@@ -14,6 +14,10 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	switch {
 	case r.Why == circulation.WhyTurn && r.Yours == "":
 		key = "turn_over"
+	case r.Why == circulation.WhySelf && r.Put:
+		key = "self_successor"
+	case r.Why == circulation.WhySelf && r.For.User != "" && r.For.User == r.Asker.User:
+		key = "self_principal"
 	case r.Why == circulation.WhySelf && o.User != "" && r.Asker.User != o.User:
 		key = "author"
 	case r.Why == circulation.WhyFound:
@@ -28,5 +32,6 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		who = s.Approvers(tenancy.Settings{}, aggregate.Origin{Channel: o.Channel})
 	}
 	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]), "stage", s.Marks.Text(r.Name, maxName),
-		"names", who, "yours", s.Marks.Text(r.Yours, maxName), "n", r.Missing, "max", circulation.MaxText)
+		"names", who, "yours", s.Marks.Text(r.Yours, maxName), "principal", s.Marks.Person(r.For.User),
+		"n", r.Missing, "max", circulation.MaxText)
 }

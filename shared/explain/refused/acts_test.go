@@ -18,7 +18,8 @@ import (
 // Every reason for which the fold refuses an act has a sentence in each language, and every sentence a reason.
 func TestEveryRefusalOfAnActHasASentence(t *testing.T) {
 	source := string(expect.Value(os.ReadFile("../../domain/circulation/refusal.go"))(t))
-	known := map[string]bool{"turn_over": true, "author": true, "no_organisation": true, "no_channel": true, "no_delegation": true}
+	known := map[string]bool{"turn_over": true, "author": true, "self_principal": true, "self_successor": true,
+		"no_organisation": true, "no_channel": true, "no_delegation": true}
 	for _, m := range regexp.MustCompile(`Why\w+ +Why = "(\w+)"`).FindAllStringSubmatch(source, -1) {
 		known[m[1]] = m[1] != string(circulation.WhyFound) // whose sentence says what was not found
 	}
@@ -67,7 +68,14 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 		{act(circulation.Stamp, 2, "U7"), "Nothing is asked of you here. It is 経理's turn ([U3], [U4])."},
 		{act(circulation.Stamp, 2, "U1"), "This is your own request; you can't stamp it, nor as a stand-in."},
 		{act(circulation.Stamp, 2, "U9"), "This version was made by your words, so somebody else has to stamp it."},
-		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }), "You don't stand in for anybody"},
+		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U3") }),
+			"You don't stand in for [U3] at this time. Please ask an administrator to reassign it."},
+		{act(circulation.Stamp, 2, "U7", func(a *circulation.Act) { a.Principal = person("U1") }),
+			"[U1] asked for this (or this version was made by their words), so you can't stamp it as their stand-in."},
+		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
+			from, to := person("U3"), person("U1")
+			a.For, a.To, a.Text = &from, &to, "left"
+		}), "Whoever asked can't be a successor. Please choose somebody else."},
 		{act(circulation.TakeBack, 2, "U3"), "There is no stamp to take back."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
 		{act(circulation.Deny, 2, "U3"), "Please give a reason of 1 to 1000 characters."},
@@ -81,4 +89,13 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 	expect.Has(t, Surface{"ja", page{}}.Note(hands), "別の方の承認があと 2 人必要です", "hands")
 	anybody := &circulation.Refusal{Why: circulation.WhyStage, Name: "みんな"}
 	expect.Has(t, en.Refused(anybody, tenancy.Settings{}, request), "みんな's turn (members of [in C1])", "a channel's stage")
+}
+
+// A stamp that the next stage has followed is kept, and the sentence names that stage, not the one that is asked now.
+func TestATooLateTakeBackNamesTheStageThatStamped(t *testing.T) {
+	next := &circulation.Refusal{Why: circulation.WhyNext, Stage: 2, Name: "経理"}
+	expect.Is(t, Surface{"en", page{}}.Note(next),
+		"経理 has stamped (or execution has begun), so it can't be taken back. To stop it, reject or cancel.", "en")
+	expect.Is(t, Surface{"ja", page{}}.Note(next),
+		"次の 経理 の承認(または実行)が始まったため、引き戻せません。止めるには却下または中止を使ってください。", "ja")
 }
