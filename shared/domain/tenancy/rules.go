@@ -41,7 +41,7 @@ func (r RulesRow) Config() *rules.Rules {
 type RulesKept struct{ RulesRow }
 
 // RulesKeptKey returns the sort key of a revision.
-func RulesKeptKey(rev int) string { return fmt.Sprintf("%s#%06d", RulesKey, rev) }
+func RulesKeptKey(rev int) string { return fmt.Sprintf("RULES#%06d", rev) }
 
 // Place is in the tenant's own partition.
 func (r RulesKept) Place() (partition, key, typ string) {
