@@ -36,6 +36,7 @@ func TestAnActionThatWasDeniedSaysSo(t *testing.T) {
 		x := &conversation.Action{CancelReason: conversation.ReasonDenied, CancelledBy: "A", ErrorDetail: "宛名"}
 		l, row := &loaded{person: func(id string) string { return "@" + id }}, actionRow{}
 		l.decided(x, &row, words)
-		expect.Same(t, []string{want, "badge-bad", "@A", "宛名", ""}, []string{row.Status, row.Badge, row.Rejected, row.Because, row.Cancelled})
+		expect.Same(t, []string{want, "badge-bad", "@A", "宛名", ""},
+			[]string{row.Status, row.Badge, row.Rejected, row.Because, row.Cancelled})
 	}
 }

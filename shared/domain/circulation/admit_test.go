@@ -204,9 +204,10 @@ func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
 	expect.Same(t, said(instead(stamp, "Z", "C", 1)),
 		circulation.Refusal{Why: circulation.WhyTwice, Stage: 1, Name: "課長", People: people("Z")})
 	unfound := changed(instead(stamp, "Y", "A", 1), func(a *act) { a.Found.Delegation = nil })
-	expect.Same(t, said(unfound), circulation.Refusal{Why: circulation.WhyFound, Stage: 1, Name: "課長", People: people("A", "C"),
-		Lacks: circulation.LackDelegation, For: person("A")})
-	self := circulation.Refusal{Why: circulation.WhySelf, Stage: 1, Name: "課長", People: people("A", "C"), Asker: person("Q")}
+	expect.Same(t, said(unfound), circulation.Refusal{Why: circulation.WhyFound, Stage: 1, Name: "課長",
+		People: people("A", "C"), Lacks: circulation.LackDelegation, For: person("A")})
+	self := circulation.Refusal{Why: circulation.WhySelf, Stage: 1, Name: "課長", People: people("A", "C"),
+		Asker: person("Q")}
 	expect.Same(t, said(of(stamp, "Q", 1)), self)
 	self.For = person("Q")
 	expect.Same(t, said(instead(stamp, "X", "Q", 1)), self)

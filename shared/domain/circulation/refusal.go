@@ -31,7 +31,7 @@ const (
 // Refusal says why an act may not be made.
 type Refusal struct {
 	Why     Why
-	Stage   int      // number of the stage that is meant: mostly the present one, of WhyNext the one that stamped; 0: none
+	Stage   int      // number of the stage that is meant: the present one, of WhyNext the one that stamped; 0: none
 	Name    string   // of that stage
 	People  []Person // who owes the present stage, or who stamped
 	Missing int      // of WhyHands, how many more people have to stamp

@@ -8,7 +8,9 @@ func TakesBack(g Gate, st State, user string) (act Act, ok bool) {
 		if given.Hand.User != user {
 			continue
 		}
-		act = Act{Form: Form, Kind: TakeBack, Hand: given.Hand, Principal: given.Principal, Stage: given.Stage, Hash: g.Asked}
+		act = Act{
+			Form: Form, Kind: TakeBack, Hand: given.Hand, Principal: given.Principal, Stage: given.Stage, Hash: g.Asked,
+		}
 		if Admit(g, st, act) == nil {
 			return act, true
 		}

@@ -7,7 +7,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// Somebody may take back the stamp of their own hand, for whomever it was, until the next stage stamps or all is settled.
+// Somebody may take back the stamp of their own hand, for whomever it was, until the next stage stamps or all is
+// settled.
 func TestWhoMayTakeAStampBack(t *testing.T) {
 	g := gateOf(2, desk("one", 2, "A", "B"), desk("two", 2, "C", "D"), channel("all"))
 	taken := func(g gate, user string) string {

@@ -18,7 +18,8 @@ import (
 // denial is an act of somebody who rejects for good, on a gate that is asked about as "hash".
 func denial(user string, stage int) (circulation.Act, aggregate.Actor) {
 	who := circulation.Person{User: user}
-	act := circulation.Act{Kind: circulation.Deny, Hand: who, Principal: who, Stage: stage, Hash: "hash", Text: "見積書の宛名が違います"}
+	act := circulation.Act{Kind: circulation.Deny, Hand: who, Principal: who, Stage: stage, Hash: "hash",
+		Text: "見積書の宛名が違います"}
 	return act, aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: "T1", Member: true}
 }
 
@@ -29,7 +30,7 @@ func denied(t testing.TB) *scenario {
 	return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
 }
 
-// A task that was rejected for good says so on all its cards and copies, in its summary and in the list of the Home tab.
+// A task that was rejected for good says so on all its cards and copies, in its summary and on the Home tab.
 func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 	words := map[string]string{"ja": "却下して終了", "en": "ejected for good"}
 	others := map[string][]string{"ja": {"再生成", "キャンセル", "差し戻しの残り"}, "en": {"rewrit", "ancelled", "Send-backs"}}
@@ -54,7 +55,8 @@ func TestADeniedTaskSaysThatItWasRejectedForGood(t *testing.T) {
 		expect.Has(t, drawn(home.Blocks.BlockSet), words[locale], "Home")
 		s.Head.Ended = nil // a load that mixes two commits
 		m := render(s.Aggregate, s.card(processCard), locale, s.now)
-		expect.That(t, !strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), others[locale][0]), "another version is promised")
+		text := drawn(m.Attachments[0].Blocks.BlockSet)
+		expect.That(t, !strings.Contains(text, others[locale][0]), "another version is promised: %s", text)
 	}
 }
 

@@ -33,8 +33,9 @@ type Rejected struct {
 	Kind  circulation.Kind // SendBack or Deny
 }
 
-// ReadRejection reads a rejection's form from its callback id, its private_metadata and its fields. value returns what a
-// field holds: a text, or the value of an option. ok is false for another form, and for one that another release drew.
+// ReadRejection reads a rejection's form from its callback id, its private_metadata and its fields. value returns what
+// a field holds: a text, or the value of an option. ok is false for another form, and for one that another release
+// drew.
 func ReadRejection(callback, about string, value func(block, input string) string) (r Rejected, ok bool) {
 	var of Rejection
 	var action ConversationForm
@@ -45,8 +46,8 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 		r = Rejected{Type: of.Type, Of: of.TaskID, ID: of.ID, Hash: of.Hash, Stage: of.Stage, Asked: of.Asked}
 	case ActionRejectCallback:
 		ok = json.Unmarshal([]byte(about), &action) == nil && action.Stage >= 0
-		r = Rejected{Type: conversation.CardAction, Of: action.Session, ID: action.ID, Hash: action.Hash, Stage: action.Stage}
-		if r.Stage > 0 {
+		r = Rejected{Type: conversation.CardAction, Of: action.Session, ID: action.ID, Hash: action.Hash}
+		if r.Stage = action.Stage; r.Stage > 0 {
 			r.Asked = action.Hash
 		}
 	}
@@ -60,8 +61,8 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	return r, ok && r.Asked != "" && (r.Kind == circulation.SendBack || r.Kind == circulation.Deny)
 }
 
-// mayFollow reports whether something may follow a rejection on a route: of steps another version, of an action a turn of
-// the agent. A step's gate only ends.
+// mayFollow reports whether something may follow a rejection on a route: of steps another version, of an action a turn
+// of the agent. A step's gate only ends.
 func mayFollow(kind aggregate.CardType) bool {
 	return kind == task.CardProcess || kind == conversation.CardAction
 }
@@ -78,7 +79,9 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 		return view, false
 	}
 	w, route := draw.w, draw.route(&v.gate, true)
-	about := metadata(Rejection{Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Stage: r.Stage, Asked: v.gate.Asked})
+	about := metadata(Rejection{
+		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Stage: r.Stage, Asked: v.gate.Asked,
+	})
 	if !mayFollow(r.Type) {
 		return modal(RejectionCallback, route.texts.Rejection, w.ModalSubmitStep, w.ModalClose, about,
 			section(w.ModalTextStep+route.endsStamps()), reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)), true

@@ -21,27 +21,29 @@ import (
 
 // formOf is the rejection's form of a task's gate at a stage.
 func (s *scenario) formOf(kind aggregate.CardType, id string, stage int, locale string) slack.ModalViewRequest {
-	return card.DialogsOf(s.Aggregate).Rejection(card.Review{Type: kind, ID: id, TaskID: s.Head.TaskID, Stage: stage}, locale)
+	of := card.Review{Type: kind, ID: id, TaskID: s.Head.TaskID, Stage: stage}
+	return card.DialogsOf(s.Aggregate).Rejection(of, locale)
 }
 
 // rejectionForms are the forms of gates under a rule.
 func rejectionForms(t *testing.T, locale string) map[string]slack.ModalViewRequest {
 	t.Helper()
 	first := onRoute(received(t), threeStages()...)
-	stamped := onRoute(received(t), threeStages()...).act(circulation.Stamp, 1, takada, standingFor(suzuki)).stamps(2, tanaka, takada)
+	stamped := onRoute(received(t), threeStages()...).act(circulation.Stamp, 1, takada, standingFor(suzuki))
+	stamped.stamps(2, tanaka, takada)
 	last := onRoute(received(t), threeStages()...).stamps(1, suzuki)
 	last.Process().Terms.MaxVersions = 1
 	step := gated(t, arguments)
 	routed(&step.Gates[0].Gate, step.now, desk("部長", 1, yamada))
 	c := begunConversation(t)
 	x := c.onRoute(threeStages()...)
+	of := card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.Asked, Stage: 1}
 	return map[string]slack.ModalViewRequest{
 		"first":   first.formOf(task.CardProcess, first.Process().ID, 1, locale),
 		"stamped": stamped.formOf(task.CardProcess, stamped.Process().ID, 3, locale),
 		"last":    last.formOf(task.CardProcess, last.Process().ID, 2, locale),
 		"step":    step.formOf(task.CardStep, step.Gates[0].ID, 1, locale),
-		"action": card.DialogsOf(c.Conversation.Aggregate).Rejection(
-			card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Hash: x.Gate.Asked, Stage: 1}, locale),
+		"action":  card.DialogsOf(c.Conversation.Aggregate).Rejection(of, locale),
 	}
 }
 
@@ -104,7 +106,7 @@ func filled(reason, then string) func(block, input string) string {
 	}
 }
 
-// What comes back from a form names the gate, the stage and what was asked, as the person saw them, and what they chose.
+// What comes back from a form names the gate, the stage and what was asked, as the person saw them, and their choice.
 func TestWhatComesBackFromARejection(t *testing.T) {
 	forms := rejectionForms(t, "ja")
 	read := func(name, then string) (card.Rejected, bool) {
@@ -128,7 +130,8 @@ func TestWhatComesBackFromARejection(t *testing.T) {
 		{"action", "stamp", conversation.CardAction, 1, "stamp", false},
 	} {
 		r, ok := read(tc.form, tc.then)
-		expect.Same(t, []any{tc.typ, tc.stage, tc.kind, "宛名が違う", "hash", tc.ok}, []any{r.Type, r.Stage, r.Kind, r.Reason, r.Asked, ok})
+		expect.Same(t, []any{tc.typ, tc.stage, tc.kind, "宛名が違う", "hash", tc.ok},
+			[]any{r.Type, r.Stage, r.Kind, r.Reason, r.Asked, ok})
 		expect.That(t, r.ID != "" && r.Of != "", "%s: %+v", tc.form, r)
 	}
 }
@@ -144,7 +147,7 @@ func TestOtherFormsThatComeBack(t *testing.T) {
 		"another callback": {card.CancelCallback, about(card.Rejection{Type: task.CardPrompt, ID: "01P"})},
 		"no JSON":          {card.RejectionCallback, "{"},
 		"another type":     {card.RejectionCallback, about(card.Rejection{Type: task.CardTask, ID: "01P"})},
-		"a stage below 0":  {card.RejectionCallback, about(card.Rejection{Type: task.CardStep, ID: "01P", Stage: -1, Asked: "h"})},
+		"a stage below 0":  {card.RejectionCallback, about(card.Rejection{Type: task.CardStep, Stage: -1, Asked: "h"})},
 		"nothing asked":    {card.RejectionCallback, about(card.Rejection{Type: task.CardStep, ID: "01P", Stage: 1})},
 		"an action's":      {card.ActionRejectCallback, `{"session":1}`},
 	} {

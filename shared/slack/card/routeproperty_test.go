@@ -130,6 +130,11 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 					expect.That(rt, strings.Contains(path, "課長"), "a stage is missing: %s", path)
 				}
 			}
+			r := card.Review{Type: task.CardProcess, ID: p.ID, TaskID: s.Head.TaskID, Stage: max(st.Present, 1),
+				Reader: "U0000000001"}
+			dialog, _ := card.ReviewModal(s.Aggregate, r, locale)
+			expect.NoError(rt, cardtest.CheckView(dialog))
+			expect.NoError(rt, cardtest.CheckView(card.DialogsOf(s.Aggregate).Rejection(r, locale)))
 			for _, who := range st.Owes(&circulation.Gate{Route: p.Gate.Route}) {
 				c := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: who.User, Stage: st.Present}
 				expect.That(rt, offers(copied(&s, c, locale), "approve_process"), "the copy can't be approved")

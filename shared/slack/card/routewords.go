@@ -19,7 +19,7 @@ type routeWords struct {
 	TellAdmins, TellAdmin, ThisStage                   string
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
-	Unresolved                                         map[string]string // why a request can't go round, by rules.Unresolved.Why
+	Unresolved                                         map[string]string // by rules.Unresolved.Why
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}

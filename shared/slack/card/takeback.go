@@ -10,12 +10,12 @@ import (
 	"ringi/shared/domain/conversation"
 )
 
-// TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows. Its
-// block_id names the stage of that stamp, and its value the gate, as those of the other buttons.
+// TakeBack begins the action_id of the button by which somebody takes their own stamp back; the card's type follows.
+// Its block_id names the stage of that stamp, and its value the gate, as those of the other buttons.
 const TakeBack = "takeback_"
 
-// takeBack returns the button for somebody's stamp on a gate that waits, and the stage of the stamp. ok is false if they
-// have none, or may not take it back.
+// takeBack returns the button for somebody's stamp on a gate that waits, and the stage of the stamp. ok is false if
+// they have none, or may not take it back.
 func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.BlockElement, stage int, ok bool) {
 	if !r.open || r.st.Refused != nil {
 		return nil, 0, false
@@ -53,7 +53,7 @@ func (r routed) opensRoute(kind aggregate.CardType, value string) []slack.BlockE
 }
 
 // inDialog draws the whole route for a page's foot: where each stage stands.
-func (r routed) inDialog() []slack.Block {
+func (r routed) inDialog() (out []slack.Block) {
 	if len(r.st.Stages) == 0 {
 		return nil
 	}
@@ -61,7 +61,11 @@ func (r routed) inDialog() []slack.Block {
 	for _, s := range r.stages() {
 		lines = append(lines, cut(s, maxPath))
 	}
-	return []slack.Block{contextLine(lines...)}
+	const most = 10 // elements of a context (https://docs.slack.dev/reference/block-kit/blocks/context-block)
+	for some := range slices.Chunk(lines, most) {
+		out = append(out, contextLine(some...))
+	}
+	return out
 }
 
 // dialogButtons returns a page's buttons: those that turn it, which name the stage that the person saw, and the one by
@@ -98,7 +102,8 @@ func (w *askWords) stamped(in Summary) (out []slack.Block) {
 		}
 		r := drawing{w: wordsOf.In(w.Locale)}.route(g, g.Status == aggregate.PendingApproval)
 		if b, stage, ok := r.takeBack(x.Question.Kind, value, in.User); ok {
-			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)), slack.NewActionBlock(blockID(x.Of.Ref().ID, stage), b))
+			out = append(out, section("• "+waitsLine(x, w)+r.whom(w)),
+				slack.NewActionBlock(blockID(x.Of.Ref().ID, stage), b))
 		}
 	}
 	if len(out) == 0 {

@@ -57,7 +57,8 @@ func TestACopyTakesItsPersonsStampBack(t *testing.T) {
 	expect.Same(t, none, on(mori, 2))
 	expect.Same(t, none, on(yamada, 3))
 	for _, c := range []*aggregate.Card{s.card(processCard), s.copyOf(suzuki, 1)} {
-		expect.That(t, len(backsIn(t, render(s.Aggregate, c, "ja", s.now).Attachments[0].Blocks.BlockSet)) == 0, "the card has one")
+		m := render(s.Aggregate, c, "ja", s.now)
+		expect.That(t, len(backsIn(t, m.Attachments[0].Blocks.BlockSet)) == 0, "the card has one")
 	}
 }
 
@@ -67,7 +68,8 @@ func TestACopyDoesNotTakeAStandInsStampBack(t *testing.T) {
 	expect.That(t, len(backsIn(t, copied(s, s.copyOf(suzuki, 1), "ja").Attachments[0].Blocks.BlockSet)) == 0, "they can")
 }
 
-// The channel's card has no button for one person. Its dialog, which anybody opens, has one for who may take a stamp back.
+// The channel's card has no button for one person. Its dialog, which anybody opens, has one for who may take a stamp
+// back.
 func TestTheDialogTakesItsReadersStampBack(t *testing.T) {
 	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
 	inChannel := func(act *circulation.Act) { act.Found.Channel = "C0HR" }
@@ -78,14 +80,16 @@ func TestTheDialogTakesItsReadersStampBack(t *testing.T) {
 	expect.That(t, opens(), "the card doesn't open the dialog")
 	for _, locale := range language.All {
 		dialog := func(reader string) slack.ModalViewRequest {
-			r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Stage: 2, ReadOnly: true, Reader: reader}
+			r := card.Review{Type: task.CardProcess, ID: s.Process().ID, TaskID: s.Head.TaskID, Stage: 2, ReadOnly: true,
+				Reader: reader}
 			v, ok := card.ReviewModal(s.Aggregate, r, locale)
 			expect.Must(t, ok, "no dialog")
 			expect.NoError(t, cardtest.CheckView(v))
 			return v
 		}
 		golden(t, filepath.Join("testdata", "golden", locale, "route_dialog.json"), dialog(mori))
-		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID}, backsIn(t, dialog(mori).Blocks.BlockSet))
+		expect.Same(t, []string{s.Head.TaskID + "/1 takeback_process " + s.Process().ID},
+			backsIn(t, dialog(mori).Blocks.BlockSet))
 		expect.That(t, len(backsIn(t, dialog(tanaka).Blocks.BlockSet)) == 0, "somebody else has the button")
 		expect.Is(t, dialog(mori).PrivateMetadata, dialog(tanaka).PrivateMetadata, "the client says who reads")
 	}
@@ -115,20 +119,22 @@ func TestAnActionsStampIsTakenBack(t *testing.T) {
 	c := begunConversation(t)
 	x := c.onRoute(threeStages()...)
 	who := circulation.Person{User: suzuki}
-	x.Gate = expect.Value(x.Gate.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who, Principal: who,
-		At: c.now, Stage: 1, Hash: "hash", Surface: "slack"}))(t)
+	x.Gate = expect.Value(x.Gate.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: who,
+		Principal: who, At: c.now, Stage: 1, Hash: "hash", Surface: "slack"}))(t)
 	want := []string{c.Head.SessionID + "/1 takeback_action " + x.ActionID + "/hash"}
-	m := card.ConversationCopy(c.Conversation, &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: suzuki,
-		Stage: 1}, defaults, "", c.now)
+	k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key(), User: suzuki, Stage: 1}
+	m := card.ConversationCopy(c.Conversation, k, defaults, "", c.now)
 	expect.NoError(t, cardtest.Check(m))
 	expect.Same(t, want, backsIn(t, m.Attachments[0].Blocks.BlockSet))
-	v, _ := c.Review(card.Review{Type: conversation.CardAction, ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 2, Reader: suzuki}, defaults)
+	r := card.Review{ID: x.ActionID, TaskID: c.Head.SessionID, Stage: 2, Reader: suzuki}
+	v, _ := c.Review(r, defaults)
 	expect.NoError(t, cardtest.CheckView(v))
 	expect.Same(t, want, backsIn(t, v.Blocks.BlockSet))
-	home := card.HomeView(card.Summary{User: suzuki, Stamped: []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}},
-		defaults, "ja", c.now)
+	stamped := []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}
+	home := card.HomeView(card.Summary{User: suzuki, Stamped: stamped}, defaults, "ja", c.now)
 	expect.Same(t, want, backsIn(t, home.Blocks.BlockSet))
-	m = card.RenderConversation(c.Conversation, &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}, defaults, c.now)
+	k.User, k.Stage = "", 0
+	m = card.RenderConversation(c.Conversation, k, defaults, c.now)
 	expect.NoError(t, cardtest.Check(m))
 	expect.That(t, offers(m, card.OpenActionReview), "the card doesn't open the dialog")
 }
@@ -161,7 +167,8 @@ func TestHomeListsWhatMayBeTakenBack(t *testing.T) {
 // Below the first copy to a person stands that only its button approves: on no card, no later copy, and on no copy of a
 // gate without a rule.
 func TestOnlyTheFirstCopyOfARouteSaysWhatApproves(t *testing.T) {
-	hint := map[string]string{"ja": "ボタンだけが承認になります。返信や絵文字は承認になりません。", "en": "Only the button approves. Replies and emoji don't."}
+	hint := map[string]string{"ja": "ボタンだけが承認になります。返信や絵文字は承認になりません。",
+		"en": "Only the button approves. Replies and emoji don't."}
 	for _, locale := range language.All {
 		s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
 		says := func(m card.Message) bool {

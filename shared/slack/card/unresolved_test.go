@@ -60,6 +60,6 @@ func TestARequestThatCannotGoRoundSaysWhomToTell(t *testing.T) {
 	}
 	expect.Has(t, card.Unresolved(u, many, "en"), "<@U9> and 2 more.", "many")
 	u.Name = ""
-	expect.Is(t, card.Unresolved(u, nil, "en"), "Nobody is found for this stage, so it can't go round. Please tell an administrator.",
-		"without a name")
+	expect.Is(t, card.Unresolved(u, nil, "en"),
+		"Nobody is found for this stage, so it can't go round. Please tell an administrator.", "without a name")
 }
