@@ -18,11 +18,17 @@ type WaitingItem struct {
 // Waiting lists a tenant's gates that wait for a decision, the oldest first. The index may be slightly stale. It
 // returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
-	l := table.List{Name: "pending", Tenant: tenant, Index: "GSI1", Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
-	for _, k := range s.kinds {
-		l.Prefixes = append(l.Prefixes, k.Prefix)
-	}
+	l := table.List{Name: "pending", Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI1",
+		Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
 	return table.ReadPage(ctx, s.t, l, cursor, limit, s.readWaiting)
+}
+
+// prefixes returns those of the partition keys of all kinds.
+func (s *Store) prefixes() (out []string) {
+	for _, k := range s.kinds {
+		out = append(out, k.Prefix)
+	}
+	return out
 }
 
 func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {

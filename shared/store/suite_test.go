@@ -88,6 +88,7 @@ func (s *suite) run(t *testing.T) {
 		{"lists", testLists},
 		{"rows at places", testRowsAt},
 		{"pending", testPending},
+		{"owed", testOwed},
 		{"audit log", testAudit},
 		{"facts", testFacts},
 		{"exports", testExports},

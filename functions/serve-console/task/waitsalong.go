@@ -6,29 +6,12 @@ import (
 	"ringi/functions/serve-console/route"
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
 )
 
 // ruled returns the gate that an item is about if it is under a rule, else nil.
-func (x askedItem) ruled() *aggregate.Gate {
-	var g *aggregate.Gate
-	switch row := x.Row.(type) {
-	case *task.Prompt:
-		g = &row.Gate
-	case *task.Process:
-		g = &row.Gate
-	case *task.StepGate:
-		g = &row.Gate
-	case *conversation.Action:
-		g = &row.Gate
-	}
-	if g == nil || !g.Ruled() {
-		return nil
-	}
-	return g
-}
+func (x askedItem) ruled() *aggregate.Gate { return aggregate.RuledGate(x.Row) }
 
 // decides reports whether an item waits for the viewer: along its route, or else by the settings.
 func (x askedItem) decides(reach people.Reach, v *web.Viewer) bool {

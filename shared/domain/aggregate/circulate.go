@@ -15,6 +15,22 @@ func (g *Gate) Ruled() bool {
 	return g.Terms.Rule != nil || g.Route != nil || g.Asked != "" || len(g.Acts) > 0
 }
 
+// UnderRule returns the gate if it is under a rule, else nil.
+func (g *Gate) UnderRule() *Gate {
+	if !g.Ruled() {
+		return nil
+	}
+	return g
+}
+
+// RuledGate returns the gate of a row if that is under a rule, else nil.
+func RuledGate(r Row) *Gate {
+	if x, has := r.(interface{ UnderRule() *Gate }); has {
+		return x.UnderRule()
+	}
+	return nil
+}
+
 // Circulating returns what the fold needs of a gate under a rule.
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{Hours: g.Terms.ApprovalHours, Askers: g.Askers, Asked: g.Asked, Route: g.Route, Acts: g.Acts}
@@ -26,7 +42,7 @@ func (g *Gate) Circulating() circulation.Gate {
 
 // OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, or is told afterwards.
 func (g *Gate) OnRoute(user string) bool {
-	is := func(p circulation.Person) bool { return p.User == user }
+	is := isUser(user)
 	if g.Route == nil || user == "" {
 		return false
 	}
@@ -55,6 +71,39 @@ func (g *Gate) Person(user string) circulation.Person {
 		}
 	}
 	return bare
+}
+
+// Owes returns the number of the stage at which the gate waits for somebody's stamp as one of its people, 0: at none. A
+// channel's stage names nobody.
+func (g *Gate) Owes(user string) (stage int) {
+	if g.Status != PendingApproval || user == "" {
+		return 0
+	}
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	if !slices.ContainsFunc(st.Owes(&c), isUser(user)) {
+		return 0
+	}
+	return st.Present
+}
+
+func isUser(id string) func(circulation.Person) bool {
+	return func(p circulation.Person) bool { return p.User == id }
+}
+
+// WaitsFor reports whether the present stage waits for somebody: as one of its people who has not stamped, or, if it is
+// a channel's, as a full member of the channel who is no asker. by.Member is of the channel of the request's origin.
+func (g *Gate) WaitsFor(by Actor, team string, o Origin) bool {
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	s := st.Asked()
+	if s == nil || g.Status != PendingApproval || by.ID == "" {
+		return false
+	}
+	if s.Mode != circulation.ModeChannel {
+		return slices.ContainsFunc(st.Owes(&c), isUser(by.ID))
+	}
+	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && Policy{Team: team, Mode: ApproversChannel}.Approve(by, o.User) == nil
 }
 
 // Acted returns a gate under a rule with one more act, and with the verdict if the act settles or ends it. It returns a

@@ -3,6 +3,7 @@ package aggregate_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,4 +192,46 @@ func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {
 	expect.That(t, err == nil && g.Ruled() && g.Terms.ApprovalRequired && g.Terms.DecideBy.Equal(opened.AddDate(0, 0,
 		3)) && !waits.Ruled(),
 		"%v, %+v", err, g)
+}
+
+// A stage waits for those of its people who have not stamped; a channel's for its full members who ask for nothing.
+func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
+	channel, over, later := routed(), routed(), routed()
+	channel.Route.Stages[1] = circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
+	channel.Askers = []circulation.Person{{User: "Q"}}
+	over.Status, later.Route.Form = aggregate.Cancelled, circulation.Form+1
+	first := act(circulation.Stamp, "A", 1)
+	here := aggregate.Origin{Team: "T", User: "Q", Channel: "C", ChannelType: "channel"}
+	for name, c := range map[string]struct {
+		gate            aggregate.Gate
+		stage           int
+		owes, waits, to string
+	}{
+		"the first stage":   {routed(), 1, "A", "A", "A B Q G"},
+		"the second":        {acted(t, routed(), first), 2, "B", "B", "A B Q G"},
+		"a channel's":       {acted(t, channel, first), 0, "", "A B", "A B Q G"},
+		"of other members":  {acted(t, channel, first), 0, "", "", ""},
+		"over":              {over, 0, "", "", "A B"},
+		"of a later form":   {later, 0, "", "", "A B"},
+		"without a rule":    {aggregate.Gate{Status: aggregate.PendingApproval}, 0, "", "", "A B"},
+		"nobody in it owes": {routed(), 1, "A", "A", ""},
+	} {
+		var owes, waits []string
+		for _, user := range []string{"A", "B", "Q", "G", ""} {
+			if stage := c.gate.Owes(user); stage > 0 {
+				expect.Is(t, stage, c.stage, "%s: stage", name)
+				owes = append(owes, user)
+			}
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: "T", Guest: user == "G",
+				Member: slices.Contains(strings.Fields(c.to), user)}
+			if c.gate.WaitsFor(by, "T", here) {
+				waits = append(waits, user)
+			}
+		}
+		expect.Is(t, strings.Join(owes, " "), c.owes, "%s: owes", name)
+		expect.Is(t, strings.Join(waits, " "), c.waits, "%s: waits for", name)
+	}
+	g := acted(t, channel, first)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "A", Team: "T", Member: true}
+	expect.That(t, g.WaitsFor(by, "T", here) && !g.WaitsFor(by, "T2", here) && !g.WaitsFor(by, "", here), "other workspaces")
 }

@@ -41,6 +41,9 @@ func (a *Aggregate) GateAt(key string) *aggregate.Gate {
 	return nil
 }
 
+// UnderRule returns the action's gate if it is under a rule, else nil.
+func (x *Action) UnderRule() *aggregate.Gate { return x.Gate.UnderRule() }
+
 // AskedBy returns the type of the card that shows the action with this id, or "" if there is no such action.
 func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	if a.Action(id) == nil {

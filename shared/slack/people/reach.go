@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/remember"
@@ -106,21 +104,11 @@ func (r Reach) Decides(o aggregate.Origin) bool {
 	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
 }
 
-// Owes reports whether the person is asked by the present stage of a gate under a rule, of a request with this origin:
-// as one of its people who hasn't stamped, or as a full member in the channel who is no asker.
+// Owes reports whether the present stage of a gate under a rule, of a request with this origin, waits for the person.
 func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
-	c := g.Circulating()
-	st := circulation.Walk(c)
-	s := st.Asked()
-	switch {
-	case s == nil || g.Status != aggregate.PendingApproval || r.by.ID == "":
-		return false
-	case s.Mode != circulation.ModeChannel:
-		return slices.ContainsFunc(st.Owes(&c), func(p circulation.Person) bool { return p.User == r.by.ID })
-	}
-	asks := func(p circulation.Person) bool { return p.User == r.by.ID }
-	r.policy = aggregate.Policy{Team: r.policy.Team, Mode: aggregate.ApproversChannel}
-	return !slices.ContainsFunc(c.Askers, asks) && r.Decides(o)
+	by := r.by
+	by.Member = r.In(o.Channel) && o.ChannelType != "im"
+	return g.WaitsFor(by, r.policy.Team, o)
 }
 
 // Channels returns the names, by id, of the channels that the person is in.
