@@ -124,10 +124,10 @@ func (d *drawing) showCopies(ctx context.Context, k withCopies) error {
 	if _, err := d.Slack.Team(ctx); err != nil { // without it each drawing would lack links
 		return err
 	}
-	if err := d.makeCopies(ctx, k); err != nil {
+	if err := d.listOwed(ctx); err != nil {
 		return err
 	}
-	if err := d.noteOwed(ctx); err != nil {
+	if err := d.makeCopies(ctx, k); err != nil {
 		return err
 	}
 	return d.drawCopies(ctx, k)
@@ -166,13 +166,12 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 	return d.send(ctx, c, m, hash)
 }
 
-// makeCopies creates the rows of a gate's missing copies in one transaction, and adds them to the drawing.
+// makeCopies creates the rows of the missing copies of a gate without a rule in one transaction, and adds them to the
+// drawing. Those along a route listOwed has made.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
 	q, waits := d.toCopy()
-	if r, ok := d.onRoute(q.Key); waits && ok {
-		rows = d.unlisted(q, r)
-	} else if waits {
+	if _, ok := d.onRoute(q.Key); waits && !ok {
 		users, err := d.approvers(ctx, q)
 		if err != nil {
 			return fmt.Errorf("who gets a copy: %w", err)
@@ -191,7 +190,6 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	for _, c := range rows {
 		d.begin(c)
 	}
-	d.unsent(rows)
 	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil {
 		return fmt.Errorf("make copies: %w", err)
 	}

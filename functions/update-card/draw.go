@@ -152,6 +152,9 @@ func (d *drawing) show(ctx context.Context) error {
 		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
 		return d.shown(ctx)
 	}
+	if err := d.listOwed(ctx); err != nil {
+		return err
+	}
 	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	if err := d.leftover(ctx); err != nil {
 		return err

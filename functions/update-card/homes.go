@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/decide/effect"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/store/slackstate"
 )
 
@@ -49,6 +51,23 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 		return
 	}
 	h.Homes.asked(tenant, at)
+}
+
+// homesOf asks at once for the Home tabs of people who begin or cease to owe a stamp, if theirs are open: those of all
+// may take longer than a minute. A tab that is not asked for here is asked for with them.
+func (h *Handler) homesOf(ctx context.Context, tenant string, users []string) {
+	if h.Homes == nil {
+		return
+	}
+	for _, user := range users {
+		open, err := h.Homes.Rows.OpenHome(ctx, tenant, user)
+		if err == nil && h.Now().Before(open.OpenedAt.Add(slackstate.HomeFor)) {
+			_, err = h.Queue.SendMessage(ctx, effect.HomeNow(h.QueueURL, tenant, user, h.Now(), slackstate.HomeEvery))
+		}
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+			slog.WarnContext(ctx, "a Home tab is behind", "user", user, "err", err)
+		}
+	}
 }
 
 // eachHome requests each open tab when the period is over. If it runs twice, each tab is still requested once. After

@@ -10,8 +10,8 @@ import (
 
 // Owed lists a tenant's gates under rules whose present stage waits for a person as one of its people, those that have
 // waited the longest first. Entries of the index may be late, so it walks each gate as its row is now: a page may have
-// fewer than limit and still have a Next. It makes two calls for a page of up to MaxPage, and one if nothing is owed. It
-// returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
+// fewer than limit and still have a Next. It makes two calls for a page, and one if nothing is owed. It returns
+// aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Owed(
 	ctx context.Context, tenant, user, cursor string, limit int,
 ) (out table.Page[WaitingItem], err error) {

@@ -19,7 +19,8 @@ const owing = "U0OWES"
 func owedGate(n int) *task.Process {
 	since := at().Add(time.Duration(n/4) * time.Second)
 	desk := func(user string) circulation.Stage {
-		return circulation.Stage{Name: user, Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: user}}}
+		return circulation.Stage{Name: user, Mode: circulation.ModePeople, Need: 1,
+			People: []circulation.Person{{User: user}}}
 	}
 	return &task.Process{ID: fmt.Sprintf("P%04d", n), Version: 1, CreatedAt: since, Gate: aggregate.Gate{
 		Status: aggregate.PendingApproval, AskedAt: &since, Asked: "hash",

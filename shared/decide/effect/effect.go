@@ -284,6 +284,13 @@ func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
 	return homeLater(queueURL, tenant, Homes, tenant, at)
 }
 
+// HomeNow returns a message that asks for a person's Home tab at once. Messages of one interval of length every are
+// deduplicated: whoever handles the first asks once more for its end.
+func HomeNow(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
+	asks := message{Tenant: tenant, Kind: Home, ID: user}
+	return asks.to(queueURL, tenant+opened, fmt.Sprintf("%s-now-%d", user, HomesAt(now, every).Unix()))
+}
+
 func homeLater(queueURL, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
 	asks := message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}
 	return asks.to(queueURL, tenant+homes, fmt.Sprintf("%s-%d", id, at.Unix()))

@@ -34,8 +34,9 @@ type Rows interface {
 	Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error)
 }
 
-// Store lists waiting gates and requests.
+// Store lists waiting gates, what people owe along routes, and requests.
 type Store interface {
+	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
@@ -48,8 +49,8 @@ type Sessions interface {
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
-	Waiting []Item                      // gates that wait for this person's decision, oldest first
-	Looked  int                         // how many of the workspace's oldest waiting gates were searched; 0: all
+	Waiting []Item                      // gates that wait for the person's decision: what they owe by name, then others
+	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
 }
@@ -58,6 +59,18 @@ type Inbox struct {
 type Item struct {
 	Of decide.Subject
 	aggregate.Question
+	Stage int // of a route, at which the person owes a stamp; 0: none names them
+}
+
+// gate returns the gate that waits, or nil.
+func (x Item) gate() *aggregate.Gate {
+	of, has := x.Of.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return nil
+	}
+	return of.GateAt(x.Key)
 }
 
 type Reader struct {
@@ -144,7 +157,9 @@ type Links interface {
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	out := card.Summary{Looked: b.Looked}
 	for _, w := range b.Waiting {
-		out.Waiting = append(out.Waiting, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
+		out.Waiting = append(out.Waiting, card.Waits{
+			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0,
+		})
 	}
 	for _, a := range b.Mine {
 		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Of: a})})
@@ -155,17 +170,21 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	return out
 }
 
-// link returns the address of the card that asks, or else of the first message. If that is in another person's direct
-// messages, it returns the address of the card's copy in the viewer's own.
+// link returns the address of the card that asks, or else of the first message. Of what the person owes by name, and of
+// what another person asked for in direct messages, it returns that of the person's copy: the card may be where they
+// can't open it.
 func (b Inbox) link(ctx context.Context, links Links, x Item) string {
 	shared, o := x.Of.Common(), x.Of.Origin()
 	at, thread := x.Of.Beginning()
-	if o.ChannelType == "im" && o.User != b.User {
+	theirs := o.ChannelType == "im" && o.User != b.User
+	if theirs || x.Stage > 0 {
 		for _, c := range shared.CopiesOf(x.Key) {
-			if c.User == b.User && c.MessageTS != "" {
+			if c.User == b.User && c.Stage == x.Stage && c.MessageTS != "" {
 				return links.Link(ctx, c.Channel, c.MessageTS, "")
 			}
 		}
+	}
+	if theirs {
 		return ""
 	}
 	for _, c := range shared.Cards {

@@ -21,26 +21,46 @@ const (
 	mostLooked, lookFor = 1000, time.Second
 )
 
-// waiting returns the gates that wait for a person's decision, oldest first, and how many of the workspace's gates were
-// searched; 0: all.
-func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenancy.Settings) (out []Item, looked int, err error) {
-	l := look{Reader: r, tenant: tenant, user: user, team: team, settings: s, who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}}
-	until := r.Now().Add(lookFor)
+// waiting returns the gates that wait for a person's decision, the oldest first: those at which they owe a stamp by
+// name, wherever those were asked for, then those that they may decide as somebody of the place. It also returns how
+// many of the oldest gates were searched; 0: all.
+func (r Reader) waiting(
+	ctx context.Context, tenant, team, user string, s tenancy.Settings,
+) (out []Item, looked int, err error) {
+	l := look{Reader: r, tenant: tenant, user: user, team: team, settings: s, until: r.Now().Add(lookFor),
+		who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}, known: map[store.Place]bool{}}
+	out, looked, err = l.search(ctx, nil, l.owed, func(cursor string) (store.Page[store.WaitingItem], error) {
+		return r.Store.Owed(ctx, tenant, user, cursor, store.MaxPage)
+	})
+	if err != nil || looked > 0 {
+		return out, looked, err
+	}
+	return l.search(ctx, out, l.page, func(cursor string) (store.Page[store.WaitingItem], error) {
+		return r.Store.Waiting(ctx, tenant, cursor, store.MaxPage)
+	})
+}
+
+// search adds those gates of a list that found keeps, until enough are found. looked is how many rows were checked; 0:
+// all.
+func (l look) search(
+	ctx context.Context, out []Item, found func(context.Context, []store.WaitingItem, int) ([]Item, int, error),
+	list func(cursor string) (store.Page[store.WaitingItem], error),
+) (_ []Item, looked int, err error) {
 	for cursor := ""; ; {
-		page, err := r.Store.Waiting(ctx, tenant, cursor, store.MaxPage)
+		page, err := list(cursor)
 		if err != nil {
 			return nil, 0, fmt.Errorf("list what waits: %w", err)
 		}
-		found, n, err := l.page(ctx, page.Items, mostFound-len(out))
+		items, n, err := found(ctx, page.Items, mostFound-len(out))
 		if err != nil {
 			return nil, 0, err
 		}
-		out, looked, cursor = append(out, found...), looked+n, page.Next
+		out, looked, cursor = append(out, items...), looked+n, page.Next
 		switch {
 		case n == len(page.Items) && cursor == "":
 			return out, 0, nil
-		case len(out) >= mostFound, looked >= mostLooked, !r.Now().Before(until):
-			return out, looked, nil
+		case len(out) >= mostFound, looked >= mostLooked, !l.Now().Before(l.until):
+			return out, max(looked, len(out)), nil
 		}
 	}
 }
@@ -51,6 +71,24 @@ type look struct {
 	tenant, team, user string
 	settings           tenancy.Settings
 	who                *people.People
+	until              time.Time
+	known              map[store.Place]bool // gates at which the person owes a stamp, which were found
+}
+
+// owed returns the gates on a page at which the person owes a stamp by their rows as loaded, at most most, and how many
+// rows it has checked.
+func (l look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
+	for looked < len(items) && len(out) < most {
+		some := items[looked:min(len(items), looked+most-len(out))]
+		for _, x := range l.open(ctx, some) {
+			if x.Stage > 0 {
+				out = append(out, x)
+				l.known[store.Place{Ref: x.Of.Ref(), Key: x.Key}] = true
+			}
+		}
+		looked += len(some)
+	}
+	return out, looked, nil
 }
 
 // page returns the gates on a page that the person may approve, and how many rows it has checked, at most most. It
@@ -77,11 +115,11 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 			}
 		}
 		for _, x := range l.open(ctx, may) {
-			by, policy, err := l.actor(ctx, x.Of.Origin())
+			decides, err := l.approves(ctx, x)
 			if err != nil {
 				return nil, 0, err
 			}
-			if decide.Approves(x.Of, x.ID, by, policy, l.Now()) {
+			if decides {
 				out = append(out, x)
 			}
 		}
@@ -94,10 +132,14 @@ func (l look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, a
 	return l.who.Who(ctx, people.Want{User: l.user, Team: l.team}, o, l.settings)
 }
 
-// decides reports whether the person may approve a row, judging by who asked. The aggregate may still refuse.
+// decides reports whether the person may approve a row, judging by who asked, or by its route. The aggregate may still
+// refuse. What they are known to owe is left out.
 func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
-	if x.OfAuthor || o.Team == "" {
+	if x.OfAuthor || o.Team == "" || l.known[store.Place{Ref: x.Ref, Key: x.Key}] {
 		return false, nil
+	}
+	if g := aggregate.RuledGate(x.Row); g != nil {
+		return l.along(ctx, g, o)
 	}
 	askers := x.Askers
 	if len(askers) == 0 {
@@ -110,6 +152,24 @@ func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Orig
 	return !slices.ContainsFunc(askers, func(asker string) bool { return policy.Approve(by, asker) != nil }), nil
 }
 
+// along reports whether the present stage of a gate under a rule waits for the person.
+func (l look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin) (bool, error) {
+	if g.Owes(l.user) > 0 {
+		return true, nil
+	}
+	by, policy, err := l.actor(ctx, o)
+	return err == nil && g.WaitsFor(by, policy.Team, o), err
+}
+
+// approves reports whether the person may approve a gate by its subject as loaded.
+func (l look) approves(ctx context.Context, x Item) (bool, error) {
+	if g := x.gate(); g != nil && g.Ruled() {
+		return l.along(ctx, g, x.Of.Origin())
+	}
+	by, policy, err := l.actor(ctx, x.Of.Origin())
+	return err == nil && decide.Approves(x.Of, x.ID, by, policy, l.Now()), err
+}
+
 // open returns the gates that still wait by their rows, without those that can't be read.
 func (l look) open(ctx context.Context, items []store.WaitingItem) (out []Item) {
 	refs := make([]aggregate.Ref, len(items))
@@ -118,7 +178,11 @@ func (l look) open(ctx context.Context, items []store.WaitingItem) (out []Item) 
 	}
 	for i, of := range l.load(ctx, refs) {
 		if q := items[i].Question; of != nil && of.IsOpen(q.ID) {
-			out = append(out, Item{of, q})
+			x := Item{Of: of, Question: q}
+			if g := x.gate(); g != nil {
+				x.Stage = g.Owes(l.user)
+			}
+			out = append(out, x)
 		}
 	}
 	return out

@@ -63,6 +63,10 @@ func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out
 	return out, nil
 }
 
+func (m *many) Owed(context.Context, string, string, string, int) (out store.Page[store.WaitingItem], _ error) {
+	return out, nil
+}
+
 func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
 	out := map[aggregate.Ref]aggregate.Origin{}
 	for _, ref := range refs {

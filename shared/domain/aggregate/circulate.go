@@ -103,7 +103,8 @@ func (g *Gate) WaitsFor(by Actor, team string, o Origin) bool {
 	if s.Mode != circulation.ModeChannel {
 		return slices.ContainsFunc(st.Owes(&c), isUser(by.ID))
 	}
-	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && Policy{Team: team, Mode: ApproversChannel}.Approve(by, o.User) == nil
+	member := Policy{Team: team, Mode: ApproversChannel}
+	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && member.Approve(by, o.User) == nil
 }
 
 // Acted returns a gate under a rule with one more act, and with the verdict if the act settles or ends it. It returns a

@@ -233,5 +233,6 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 	}
 	g := acted(t, channel, first)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "A", Team: "T", Member: true}
-	expect.That(t, g.WaitsFor(by, "T", here) && !g.WaitsFor(by, "T2", here) && !g.WaitsFor(by, "", here), "other workspaces")
+	expect.That(t, g.WaitsFor(by, "T", here) && !g.WaitsFor(by, "T2", here) && !g.WaitsFor(by, "", here),
+		"other workspaces")
 }

@@ -34,6 +34,7 @@ type Waits struct {
 	Of       aggregate.Aggregate
 	Question aggregate.Question
 	Link     string
+	Named    bool // the present stage of its route names the person
 }
 
 // Mine is one of the person's own requests.
@@ -140,7 +141,8 @@ func (w *askWords) restOf(some bool, in Summary) []slack.Block {
 	return out
 }
 
-// byDue returns the items in the order in which they are due; those without an end come last.
+// byDue returns the items in the order in which they are due; those without an end come last. What names the person
+// comes before the rest.
 func byDue(all []Waits) []Waits {
 	all = slices.Clone(all)
 	for i := range all {
@@ -148,9 +150,15 @@ func byDue(all []Waits) []Waits {
 			all[i].Question.DecideBy = dueOf(g)
 		}
 	}
-	before := func(x, y *time.Time) bool { return x != nil && (y == nil || x.Before(*y)) }
+	before := func(x, y Waits) bool {
+		if x.Named != y.Named {
+			return x.Named
+		}
+		at, other := x.Question.DecideBy, y.Question.DecideBy
+		return at != nil && (other == nil || at.Before(*other))
+	}
 	for i := range all {
-		for j := i; j > 0 && before(all[j].Question.DecideBy, all[j-1].Question.DecideBy); j-- {
+		for j := i; j > 0 && before(all[j], all[j-1]); j-- {
 			all[j], all[j-1] = all[j-1], all[j]
 		}
 	}
@@ -201,7 +209,7 @@ func List(locale string, in Summary) string {
 			lines = append(lines, w.hidden(in, len(in.Waiting)-i))
 			break
 		}
-		lines = append(lines, "• "+waitsLine(x, w))
+		lines = append(lines, "• "+waitsLine(x, w)+along(x, w))
 	}
 	if len(in.Waiting) == 0 {
 		lines = append(lines, w.nothing(in))
@@ -297,10 +305,23 @@ func (x Waits) gate() *aggregate.Gate {
 	return a.GateAt(x.Question.Key)
 }
 
+// along says at which stage of its route an item waits, how many stamps that owes and whose, or nothing without a rule.
+func along(x Waits, w *askWords) string {
+	g := x.gate()
+	if g == nil || !g.Ruled() {
+		return ""
+	}
+	r := drawing{w: wordsOf.In(w.Locale)}.route(g, true)
+	if of, is := x.Of.(interface{ Origin() aggregate.Origin }); is {
+		r.origin = of.Origin()
+	}
+	return r.whom(w)
+}
+
 // decides says who may decide, by the gate's route or else by the settings.
 func decides(x Waits, s tenancy.Settings, w *askWords) string {
 	if g := x.gate(); g != nil && g.Ruled() {
-		return drawing{w: wordsOf.In(w.Locale)}.route(g, true).whom(w)
+		return along(x, w)
 	}
 	of, is := x.Of.(interface{ Origin() aggregate.Origin })
 	if !is {

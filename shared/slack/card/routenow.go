@@ -25,9 +25,7 @@ func (r routed) now(room int) string {
 		owes = []circulation.Person{{User: r.copy.User}}
 		text = r.texts.Now
 	case s.Mode == circulation.ModeChannel:
-		at := aggregate.Origin{Channel: r.origin.Channel}
-		who := r.w.surface().Approvers(tenancy.Settings{}, at)
-		return cut(fill(r.texts.NowOne, "stage", stage, "who", who), room-units(tail)) + tail
+		return cut(fill(r.texts.NowOne, "stage", stage, "who", r.members()), room-units(tail)) + tail
 	case len(owes) == 1:
 		text = r.texts.Now
 	case s.Owed == len(owes):
@@ -37,6 +35,11 @@ func (r routed) now(room int) string {
 	}
 	words := func(who string) string { return fill(text, "stage", stage, "who", who, "n", s.Owed) }
 	return words(r.asked(owes, room-units(tail)-units(words("")))) + tail
+}
+
+// members describes whom a channel's stage asks.
+func (r routed) members() string {
+	return r.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: r.origin.Channel})
 }
 
 // asked mentions people, so that Slack tells them, and counts those who don't fit.
@@ -153,17 +156,18 @@ func Gone(c *aggregate.Card) bool {
 	return c.State == aggregate.CardUnreachable && (c.Refusal == "user_not_found" || c.Refusal == "user_disabled")
 }
 
-// whom is a line's part about who is asked, for lists.
+// whom is a line's part about the stage that is asked, for lists: how many stamps it owes, and whose.
 func (r routed) whom(w *askWords) string {
 	s := r.st.Asked()
 	if s == nil {
 		return ""
 	}
-	who := or(inline(s.Name, maxStage), r.w.None)
-	if owes := r.st.Owes(&circulation.Gate{Route: r.gate.Route}); len(owes) > 0 {
-		who += " " + r.asked(owes, maxListTitle)
+	who := r.members()
+	if s.Mode != circulation.ModeChannel {
+		who = r.asked(r.st.Owes(&circulation.Gate{Route: r.gate.Route}), maxListTitle)
 	}
-	return fill(w.WaitsFor, "who", who)
+	stage := fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
+	return fill(w.WaitsFor, "who", stage+" "+who)
 }
 
 // dueOf returns until when the present stage of a gate is asked, or nil.

@@ -17,6 +17,7 @@ type routeWords struct {
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, Stamped                     string
 	TellAdmins, TellAdmin, ThisStage                   string
+	Owes                                               string            // in lists
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
 	Unresolved                                         map[string]string // by rules.Unresolved.Why
