@@ -84,6 +84,28 @@ func (w *World) ChangeSteps(changes ...func(g *aggregate.Gate)) {
 	}
 }
 
+// Owe writes the rows of copies that list what these people owe at a stage of the gate that waits, as update-card does.
+func (w *World) Owe(stage int, users ...string) {
+	w.T.Helper()
+	q, _ := w.Load().Asks()
+	w.owe(w.Ref, q, stage, users)
+}
+
+// Owe is World.Owe for the conversation's current action.
+func (k *Conversation) Owe(stage int, users ...string) {
+	k.T.Helper()
+	k.owe(k.Talk, k.Load().Current().Asks(), stage, users)
+}
+
+func (w *World) owe(ref aggregate.Ref, q aggregate.Question, stage int, users []string) {
+	w.T.Helper()
+	since, rows := w.Now(), []*aggregate.Card{}
+	for _, user := range users {
+		rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user, Stage: stage, OwedSince: &since})
+	}
+	expect.NoError(w.T, w.Store.AddCopies(w.T.Context(), ref, rows))
+}
+
 // ChangeAction commits another gate of the conversation's current action, a minute later, for each of these.
 func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
 	k.T.Helper()

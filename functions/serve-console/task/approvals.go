@@ -122,7 +122,7 @@ func (c *Pages) approvals(w http.ResponseWriter, r *http.Request, v *web.Viewer)
 	if list.Few {
 		list.Live, list.Filter.Sort = fewApprovals, byDue
 		list.More = len(found) > fewOfMine || page.Next != ""
-		slices.SortStableFunc(found, func(a, b askedItem) int { return due(a.until(), b.until()) })
+		slices.SortStableFunc(found, askedItem.order)
 		found = found[:min(fewOfMine, len(found))]
 	}
 	list.offer(words, v, c.read(r, v, found, reach, settings))
@@ -143,40 +143,7 @@ type askedItem struct {
 	agent  string        // of a conversation
 	text   string        // of the requester's message
 	plan   *task.Process // that has the gate's step
-}
-
-// waiting returns waiting items. A member sees those of requests that they may see or decide. Pages without any for the
-// viewer are skipped, up to mostPages.
-func (c *Pages) waiting(
-	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
-) ([]askedItem, store.Page[store.WaitingItem], error) {
-	var out []askedItem
-	var page store.Page[store.WaitingItem]
-	prev := ""
-	for n := range mostPages {
-		p, err := c.Store.Waiting(r.Context(), v.Tenant, cursor, waitingOfPage)
-		if err != nil {
-			return nil, page, err
-		}
-		if page = p; n == 0 {
-			prev = p.Prev
-		}
-		all, err := c.known(r, v, p.Items)
-		if err != nil {
-			return nil, page, err
-		}
-		for _, x := range all {
-			sees := x.decides(reach, v) || f.For != web.Myself && (v.Admin || reach.Sees(x.origin) || x.along(v.User))
-			if sees && f.keeps(x, v.User) {
-				out = append(out, x)
-			}
-		}
-		if cursor = p.Next; len(out) > 0 || cursor == "" {
-			break
-		}
-	}
-	page.Prev = prev
-	return out, page, nil
+	named  bool          // the present stage of its route names the viewer
 }
 
 // known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.

@@ -34,3 +34,14 @@ func (x askedItem) until() time.Time {
 	}
 	return web.TimeOf(x.DecideBy)
 }
+
+// order puts what names the viewer before the rest, and each in the order in which it is due.
+func (x askedItem) order(other askedItem) int {
+	switch {
+	case x.named && !other.named:
+		return -1
+	case other.named && !x.named:
+		return 1
+	}
+	return due(x.until(), other.until())
+}

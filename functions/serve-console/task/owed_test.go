@@ -1,0 +1,147 @@
+package task_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	taskpages "ringi/functions/serve-console/task"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestWhatAPersonOwes(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"comes before what others of the place may decide, once": testOwedFirst,
+		"that is late is not listed":                             testOwedLate,
+		"is found page by page, and the rest after it":           testManyOwed,
+		"at a conversation's action":                             testOwedAction,
+	})
+}
+
+// waits makes a request whose policy waits for a member of its channel.
+func waits(w *consoletest.World, channel, title string) {
+	w.T.Helper()
+	w.Later(time.Second)
+	asker := []string{workspace.Tanaka, workspace.Sato}[w.Said%2] // one person's open requests are limited
+	w.Made(consoletest.Requested{User: asker, Channel: channel, Kind: "channel", Title: title})
+	w.Draft(tenancy.DefaultSettings())
+}
+
+// owing makes a request that waits along a route.
+func owing(w *consoletest.World, title string, stages ...circulation.Stage) {
+	w.T.Helper()
+	waits(w, workspace.HR, title)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		p, h := *a.Prompt(), a.Head
+		w.Routed(stages...)(&p.Gate)
+		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&p}, Now: w.Now()}, nil
+	})
+}
+
+// lists checks which of these titles a page has, in this order, each once.
+func lists(t *testing.T, page consoletest.Answer, titles ...string) {
+	t.Helper()
+	at, text := -1, page.Text()
+	for _, title := range titles {
+		i := strings.Index(text, title)
+		expect.That(t, i > at && strings.Count(text, title) == 1, "%s at %d of %s", title, i, text)
+		at = i
+	}
+}
+
+func testOwedFirst(t *testing.T, w *consoletest.World) {
+	waits(w, workspace.HR, "人事の件")
+	waits(w, workspace.General, "全社の件")
+	owing(w, "登録前の件", consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Alex))
+	owing(w, "回覧の件", consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Alex))
+	w.Owe(1, workspace.Suzuki, workspace.Alex)
+	owing(w, "別の人の件", consoletest.Desk("課長", 1, workspace.Tanaka))
+	w.Owe(1, workspace.Tanaka)
+	for path, of := range map[string]map[string][]string{
+		"?for=me": {workspace.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件"},
+			workspace.Alex: {"回覧の件", "全社の件", "登録前の件"}, workspace.Tanaka: {"別の人の件", "人事の件", "全社の件"}, workspace.Guest: {}},
+		"": {workspace.Suzuki: {"回覧の件", "人事の件", "全社の件", "登録前の件", "別の人の件"},
+			workspace.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?few=1&for=me":             {workspace.Suzuki: {"回覧の件"}, workspace.Alex: {"回覧の件"}},
+		"?for=me&sort=title":        {workspace.Alex: {"全社の件", "回覧の件", "登録前の件"}},
+		"?for=me&writes=unplanned":  {workspace.Alex: {"回覧の件", "全社の件", "登録前の件"}},
+		"?for=me&person=U0SANDALEX": {workspace.Alex: {}},
+	} {
+		for user, titles := range of {
+			b := w.As(user)
+			page := b.Get("/console/approvals" + path)
+			lists(t, page, titles...)
+			for _, title := range []string{"人事の件", "全社の件", "登録前の件", "回覧の件", "別の人の件"} {
+				listed := strings.Contains(page.Text(), title)
+				expect.That(t, listed == strings.Contains(strings.Join(titles, " "), title) || strings.Contains(path, "few"),
+					"%s of %s: %s: %v", path, user, title, listed)
+			}
+		}
+	}
+	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "課長(あと1人): 鈴木 一郎・Alex Kim")
+}
+
+func testOwedLate(t *testing.T, w *consoletest.World) {
+	onRoute(w, consoletest.Desk("課長", 1, workspace.Alex), consoletest.Desk("部長", 1, workspace.Tanaka, workspace.Alex))
+	w.Owe(1, workspace.Alex)
+	w.ChangeSteps(w.Acts(circulation.Stamp, 1, workspace.Alex))
+	alex := w.As(workspace.Alex)
+	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
+	w.Owe(2, workspace.Tanaka, workspace.Alex)
+	lists(t, alex.Get("/console/approvals?for=me"), "部長(あと1人)")
+	w.ChangeSteps(w.Acts(circulation.Stamp, 2, workspace.Tanaka))
+	alex.Get("/console/approvals?for=me").Lacks(t, "部長")
+	onRoute(w, consoletest.Desk("係長", 1, workspace.Alex))
+	w.Owe(1, workspace.Alex)
+	w.Cancel()
+	alex.Get("/console/approvals?for=me").Lacks(t, "係長")
+}
+
+func testManyOwed(t *testing.T, w *consoletest.World) {
+	waits(w, workspace.General, "全社の件")
+	many := taskpages.OwedOfPage + 3
+	for n := range many {
+		owing(w, fmt.Sprintf("回覧 %02d 件", n), consoletest.Desk("課長", 1, workspace.Alex))
+		w.Owe(1, workspace.Alex)
+	}
+	b := w.As(workspace.Alex)
+	rows := func(p consoletest.Answer) int { return strings.Count(p.Body, "<tr data-row>") }
+	for _, path := range []string{"/console/approvals", "/console/approvals?for=me"} {
+		first := b.Get(path)
+		lists(t, first, "回覧 00 件", fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage-1))
+		expect.That(t, rows(first) == taskpages.OwedOfPage && !strings.Contains(first.Text(), "全社の件"), "%d rows", rows(first))
+		second := b.Get(first.Link("next"))
+		lists(t, second, fmt.Sprintf("回覧 %02d 件", taskpages.OwedOfPage), fmt.Sprintf("回覧 %02d 件", many-1), "全社の件")
+		expect.Is(t, rows(second), 4, "rows of the second page")
+		back := b.Get(second.Link("prev"))
+		expect.That(t, rows(back) == rows(first) && strings.Contains(back.Text(), "回覧 00 件"), "%d rows", rows(back))
+	}
+	few := b.Get("/console/approvals?few=1&for=me")
+	lists(t, few, "回覧 00 件")
+	for _, cursor := range []string{"owed.x", "owed.owed.", "x", "owed. "} {
+		b.Get("/console/approvals?cursor="+url.QueryEscape(cursor)).Says(t, http.StatusBadRequest)
+	}
+	first := b.Get("/console/approvals").Link("next")
+	w.As(workspace.Suzuki).Get(first).Says(t, http.StatusBadRequest)
+}
+
+func testOwedAction(t *testing.T, w *consoletest.World) {
+	k := w.Direct()
+	k.Proposes(conversation.ShellCommand, consoletest.Script, "")
+	k.ChangeAction(func(g *aggregate.Gate) { g.Terms.ApprovalHours = 72 })
+	k.ChangeAction(w.Routed(consoletest.Desk("部長", 1, workspace.Alex)))
+	k.Owe(1, workspace.Alex)
+	lists(t, w.As(workspace.Alex).Get("/console/approvals?for=me"), "部長(あと1人): Alex Kim")
+	k.ChangeAction(w.Acts(circulation.Stamp, 1, workspace.Alex))
+	w.As(workspace.Alex).Get("/console/approvals?for=me").Lacks(t, "部長")
+}
