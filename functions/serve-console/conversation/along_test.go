@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -9,14 +10,16 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAnActionUnderARule(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"the page shows where it stands, and has no form for it": testRouteOfAction,
-		"an action that is over keeps its route":                 testRouteOfPastAction,
-		"whoever is on its route reads the conversation":         testReadersOfAction,
-		"no name on a route runs":                                testHostileRouteOfAction,
+		"the page shows where it stands, and has no form for it":  testRouteOfAction,
+		"an action that is over keeps its route":                  testRouteOfPastAction,
+		"whoever is on its route reads the conversation":          testReadersOfAction,
+		"whoever owes a stamp has the conversation in their list": testListOfOwed,
+		"no name on a route runs":                                 testHostileRouteOfAction,
 	})
 }
 
@@ -62,6 +65,28 @@ func testReadersOfAction(t *testing.T, w *consoletest.World) {
 	alex.Get(k.Page()).Says(t, http.StatusNotFound)
 	k.ChangeAction(func(g *aggregate.Gate) { g.Route.Readers = []circulation.Person{{User: workspace.Alex}} })
 	alex.Get(k.Page()).Says(t, 200, "決定後に知らせる人: Alex Kim")
+}
+
+func testListOfOwed(t *testing.T, w *consoletest.World) {
+	k := onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki), consoletest.Desk("部長", 1, workspace.Alex))
+	k.Owe(1, workspace.Suzuki)
+	k.Owe(2, workspace.Alex) // before its time, as a late entry
+	mine := func(user, path string, has bool) {
+		t.Helper()
+		n := strings.Count(w.As(user).Get("/console/agents"+path).Body, `href="`+k.Page()+`"`)
+		expect.That(t, n == 0 && !has || n == 1 && has, "%s%s: %d times", user, path, n)
+	}
+	mine(workspace.Suzuki, "", true)
+	mine(workspace.Alex, "", false)
+	k.ChangeAction(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
+	mine(workspace.Suzuki, "", true)
+	mine(workspace.Alex, "", true)
+	mine(workspace.Alex, "?status=open", true)
+	mine(workspace.Alex, "?status=closed", false)
+	mine(workspace.Alex, "?person="+workspace.Sato, true)
+	mine(workspace.Alex, "?person="+workspace.Suzuki, false)
+	k.ChangeAction(w.Acts(circulation.Deny, 2, workspace.Alex))
+	mine(workspace.Alex, "", false)
 }
 
 func testHostileRouteOfAction(t *testing.T, w *consoletest.World) {

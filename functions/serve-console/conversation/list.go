@@ -166,7 +166,7 @@ func (c *Pages) agents(w http.ResponseWriter, r *http.Request, v *web.Viewer) er
 }
 
 // visible reads the page of conversations that an address asks for. Members see only their own conversations and those
-// in their channels.
+// in their channels, and on the first page those whose action waits for them along a route.
 func (c *Pages) visible(
 	r *http.Request, v *web.Viewer, f filter, reach people.Reach,
 ) (store.Page[conversation.Conversation], error) {
@@ -175,7 +175,11 @@ func (c *Pages) visible(
 	if !v.Admin && of.Opener != v.User {
 		keep = func(x conversation.Conversation) bool { return reach.Sees(x.Origin()) }
 	}
-	return c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
+	page, err := c.Conversations.Listed(r.Context(), v.Tenant, of, f.cursor, rowsOfPage, web.MostLooked, keep)
+	if err != nil || keep == nil || f.cursor != "" {
+		return page, err
+	}
+	return c.withOwed(r, v, of, reach, page)
 }
 
 // define lists the agents and the tests that begin without approval. Only administrators see agents' addresses and key
