@@ -189,6 +189,9 @@ func done(act *circulation.Act) string {
 	if d := act.Found.Delegation; d != nil {
 		text += fmt.Sprintf(" (delegation %s, revision %d)", d.Key, d.Rev)
 	}
+	if a := act.Found.Admin; a != nil {
+		text += fmt.Sprintf(" (administrator by %s, revision %d)", a.Key, a.Rev)
+	}
 	if act.For != nil && act.To != nil {
 		text += fmt.Sprintf(": %s in the place of %s", named(*act.To), named(*act.For))
 	}

@@ -38,6 +38,7 @@ func settling() []circulation.Act {
 	instead.Found.Delegation = &circulation.Delegation{Key: "U0MORI#U0TAKADA#2026-04-01", Rev: 4}
 	replaced, by := someone("U0ITO"), someone("U0KATO")
 	stand.For, stand.To, stand.Text = &replaced, &by, "退職のため"
+	stand.Found.Admin, stand.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, by.Via
 	return []circulation.Act{
 		act(circulation.Stamp, "U0SUZUKI", 1), act(circulation.TakeBack, "U0SUZUKI", 1), act(circulation.Stamp,
 			"U0SUZUKI", 1),
@@ -135,7 +136,7 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 			"stage 2: stamp by U0MORI, manager of @sato as of 2026-04-18 " +
 				"for U0TAKADA, manager of @sato as of 2026-04-18 " +
 				"(delegation U0MORI#U0TAKADA#2026-04-01, revision 4)",
-			"stage 2: stand by U0ADMIN", "U0KATO, manager of @sato as of 2026-04-18 in the place of U0ITO", "退職のため",
+			"stage 2: stand by U0ADMIN", "(administrator by TENANT, revision 7)", "U0KATO, manager of @sato as of 2026-04-18 in the place of U0ITO", "退職のため",
 			"settled by 4 stamps",
 		} {
 			expect.That(t, strings.Count(out, want) >= 2, "%s: %q is not said of both gates:\n%s", by, want, out)

@@ -400,6 +400,9 @@ def done(act):
     by = (act.get("found") or {}).get("delegation")
     if by:
         text += " (delegation %s, revision %s)" % (by["key"], by["rev"])
+    admin = (act.get("found") or {}).get("admin")
+    if admin:
+        text += " (administrator by %s, revision %s)" % (admin["key"], admin["rev"])
     if act.get("for") and act.get("to"):
         text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
     return text + (": " + act["text"] if act.get("text") else "")
@@ -434,9 +437,31 @@ class Execution(Claims):
         writes, reused = claim["writes"] or [], claim.get("reused") or []
         for write in writes:
             self.write(write)
+        self.gates(claim.get("gates") or [], {w["step"] for w in writes})
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
+
+    def gates(self, claimed, shown):
+        """Checks the gates of steps that made no write: of each step that an entry names, its gate has to be shown."""
+        execution = self.claim["id"]
+        for g in claimed:
+            step = g["step"]
+            if step in shown:
+                self.found.append("%s: its gate is shown twice" % step)
+            shown.add(step)
+            self.said.append("step %s made no write, and people were asked about it" % step)
+            hashes = [e["details"].get("arguments_hash") for e in self.of("step.routed", execution) if e["details"].get("step") == step]
+            want = ["step", self.about, str(self.claim["steps"]["version"]), str(self.claim["attempt"]), step, hashes[-1] if hashes else None]
+            self.walk(step, g.get("gate"), "step", execution, step, want)
+        for e in self.entries:
+            about, step = (e.get("resource_id"), e.get("task_id")), e["details"].get("step") or ""
+            if e.get("action", "").startswith("step.") and about == (execution, self.about) and step not in shown:
+                shown.add(step)
+                self.walk(step, None, "step", execution, step, [])
+                for stamp in self.of("step.approved", execution):
+                    if stamp["details"].get("step") == step:
+                        self.said.append("step %s made no write, and was %s" % (step, by(stamp)))
 
     def reused(self, claimed):
         for step in claimed:
@@ -711,7 +736,8 @@ def by(entry):
 FORM = 1
 KINDS = ("stamp", "take_back", "send_back", "deny", "stand")
 MOST_ACTS, MOST_STANDS, MOST_TEXT, MOST_BYTES, MOST_STAMPS = 120, 20, 1000, 96 << 10, 100
-PERSON_BYTES, STAGE_BYTES, ACT_BYTES, STAMP_BYTES = 40, 80, 300, 500
+GATE_BYTES, PERSON_BYTES, STAGE_BYTES, ACT_BYTES, STAMP_BYTES = 200, 40, 80, 300, 500
+ESCAPED = 6  # bytes of a character as JSON, at the most
 MOST_TIME = timedelta(days=300)
 
 
@@ -719,8 +745,19 @@ class Refused(Exception):
     pass
 
 
+def stored(text):
+    """At least how many bytes a text takes as JSON, where some characters are escaped."""
+    size = 0
+    for c in text:
+        if c < " " or c in "<>&\u2028\u2029\ufffd" or "\ud800" <= c <= "\udfff":
+            size += ESCAPED
+        else:
+            size += 2 if c in '"\\' else len(c.encode())
+    return size
+
+
 def text_bytes(of, *names):
-    return sum(len((of.get(name) or "").encode()) for name in names)
+    return sum(stored(of.get(name) or "") for name in names)
 
 
 def person_bytes(person):
@@ -737,7 +774,7 @@ class Walk:
     def __init__(self, gate):
         self.gate, self.route = gate, gate.get("route") or {}
         self.stages, self.stood, self.backs, self.count, self.end, self.refused = [], [], [], 0, None, None
-        self.present, number = 0, 0
+        self.ids, self.joined, self.present, number = {}, False, 0, 0
         try:
             self.open()
             for number, act in enumerate(gate.get("acts") or [], 1):
@@ -747,18 +784,41 @@ class Walk:
 
     # -- people --
 
+    def meet(self, *people):
+        """Gives each account and each key of the organisation the number of its person.
+
+        Whom a gate names with the same account or the same key is one person, also by way of others. joined is whether
+        that made one person of two.
+        """
+        self.joined = False
+        for person in people:
+            names = [(what, person[what]) for what in ("user", "person") if person.get(what)]
+            numbers = {self.ids[n] for n in names if n in self.ids}
+            self.joined = self.joined or len(numbers) > 1
+            number = min(numbers, default=len(self.ids) + 1)
+            if len(numbers) > 1:
+                self.ids = {n: number if was in numbers else was for n, was in self.ids.items()}
+            self.ids.update(dict.fromkeys(names, number))
+
+    def id(self, person):
+        return self.ids.get(("user", person.get("user"))) or self.ids.get(("person", person.get("person"))) or 0
+
+    def all_ids(self, people):
+        return [self.id(p) for p in people]
+
+    def distinct(self, people):
+        ids = self.all_ids(people)
+        return [p for i, p in enumerate(people) if ids.index(ids[i]) == i]
+
+    def counts(self, person):
+        return bool(person.get("user") and (person.get("person") or not self.route.get("org")))
+
     def key(self, person):
-        """By what people are compared: the person where an organisation stands, else the account."""
+        """By what the keys of other rows name somebody."""
         return person.get("person" if self.route.get("org") else "user") or ""
 
-    def keys(self, people):
-        return [self.key(p) for p in people]
-
     def asks(self, person):
-        return any(
-            (a.get("user") or "") == (person.get("user") or "") or a.get("person") and a["person"] == person.get("person")
-            for a in self.gate.get("askers") or []
-        )
+        return self.id(person) in self.all_ids(self.gate.get("askers") or [])
 
     # -- the route --
 
@@ -767,14 +827,13 @@ class Walk:
         since = when(gate["asked_at"])
         if route.get("form") != FORM or route.get("hands", 0) < 1 or not gate.get("asked") or gate.get("hours", 0) < 1 or since.year == 1:
             raise Refused("unknown")
-        self.bytes = STAGE_BYTES + sum(person_bytes(p) for p in route.get("readers") or [])
+        askers, readers = gate.get("askers") or [], route.get("readers") or []
+        self.meet(*askers, *(p for s in route.get("stages") or [] for p in s.get("people") or []))
+        self.bytes = GATE_BYTES + text_bytes(gate, "asked") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in route.get("stages") or []:
             named = s.get("people") or []
             self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out") + sum(person_bytes(p) for p in named)
-            people = []
-            for p in named:
-                if self.key(p) and not self.asks(p) and self.key(p) not in self.keys(people):
-                    people.append(p)
+            people = self.distinct([p for p in named if self.counts(p) and not self.asks(p)])
             need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
             fits = mode == "people" and 1 <= need <= len(people) or mode == "channel" and need == 1 and not named
             if not out and not fits:
@@ -814,14 +873,26 @@ class Walk:
         if why:
             raise Refused(why)
         self.apply(act)
+        if self.ended():
+            return
+        if self.joined and any(self.twice(s) for s in self.stages):
+            raise Refused("twice")
         if self.missing():
             raise Refused("hands")
-        free = act["kind"] in ("send_back", "deny") or act["kind"] == "stamp" and not act.get("text")
+        free = act["kind"] == "stamp" and not act.get("text")
         if not free and not self.room() or len(self.stood) > MOST_STANDS:
             raise Refused("bounds")
 
     def who(self, act):
-        return self.key(act["hand"]), self.key(act["principal"])
+        return self.id(act["hand"]), self.id(act["principal"])
+
+    def stamped(self, s):
+        """Who stands in a stage's stamps, as hand or principal, once for each stamp."""
+        return [who for given in s["stamps"] for who in set(self.who(given))]
+
+    def twice(self, s):
+        stamped = self.stamped(s)
+        return len(stamped) > len(set(stamped))
 
     def given(self, act):
         """The stamp of an act's hand for its principal that stands at its stage, or None."""
@@ -835,13 +906,19 @@ class Walk:
 
     def never(self, act):
         """Why an act of any kind could not be made."""
-        hand, principal = self.who(act)
-        known = act.get("form") == FORM and act["kind"] in KINDS and hand and principal and 1 <= act["stage"] <= len(self.stages)
+        hand, principal, old, new = (act.get(who) or {} for who in ("hand", "principal", "for", "to"))
+        known = act.get("form") == FORM and act["kind"] in KINDS and self.counts(hand) and self.counts(principal)
         if act["kind"] == "stand":
-            known = known and act.get("for") and act.get("to") and self.key(act["to"]) and hand == principal
+            known = known and old and self.counts(new)
         elif act.get("for") is not None or act.get("to") is not None:
             known = False
-        if not known:
+        if not known or not 1 <= act["stage"] <= len(self.stages):
+            return "unknown"
+        self.meet(hand, principal, old, new)
+        if self.joined:
+            for s in self.stages:
+                s["people"] = self.distinct(s["people"])
+        if act["kind"] == "stand" and self.id(hand) != self.id(principal):
             return "unknown"
         if act["hash"] != self.gate["asked"]:
             return "hash"
@@ -859,47 +936,49 @@ class Walk:
 
     def again(self, act):
         def same(a):
-            changes = [(self.key(x["for"]), self.key(x["to"])) if x["kind"] == "stand" else None for x in (a, act)]
+            changes = [(self.id(x["for"]), self.id(x["to"])) if x["kind"] == "stand" else None for x in (a, act)]
             return (a["kind"], a["stage"], *self.who(a)) == (act["kind"], act["stage"], *self.who(act)) and changes[0] == changes[1]
 
         if act["kind"] == "stamp":
             return self.given(act) is not None
         if act["kind"] == "take_back":
-            return any(same(b) for b in self.backs)
+            return self.given(act) is None and any(same(b) for b in self.backs)
         if act["kind"] == "stand":
-            there = self.keys(self.stages[act["stage"] - 1]["people"])
-            return any(same(s) for s in self.stood) and self.key(act["for"]) not in there and self.key(act["to"]) in there
+            there = self.all_ids(self.stages[act["stage"] - 1]["people"])
+            return any(same(s) for s in self.stood) and self.id(act["for"]) not in there and self.id(act["to"]) in there
         return bool(self.ended()) and same(self.end)
 
     def found(self, act, mode):
-        """Whether what the hand needs was looked up: a delegation, a row in the organisation, its place in the channel."""
+        """Whether what lets the hand act was looked up: a row in the organisation, and what its act needs."""
         found, (hand, principal) = act.get("found") or {}, self.who(act)
         if self.route.get("org") and not found.get("org"):
             return False
+        if act["kind"] == "stand":
+            admin, resolved = found.get("admin") or {}, found.get("resolved")
+            return bool(admin.get("key") and admin.get("rev", 0) > 0 and resolved and resolved == act["to"].get("via"))
         if mode == "channel":
             return hand == principal and bool(found.get("channel"))
         by = found.get("delegation") or {}
-        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith("%s#%s#" % (hand, principal))
+        names = "%s#%s#" % (self.key(act["hand"]), self.key(act["principal"]))
+        return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith(names)
 
     def owing(self, act):
         """Why the act's principal owes the present stage nothing, or the hand may not act for it."""
         if act["stage"] != self.present:
             return "stage"
-        s, principal = self.stages[self.present - 1], self.key(act["principal"])
-        if s["mode"] == "people" and principal not in self.keys(s["people"]):
-            elsewhere = any(principal in self.keys(other["people"]) for other in self.stages)
+        s, principal = self.stages[self.present - 1], self.id(act["principal"])
+        if s["mode"] == "people" and principal not in self.all_ids(s["people"]):
+            elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
             return "turn" if elsewhere else "not_on_route"
         if not self.found(act, s["mode"]):
             return "found"
-        if any(self.who(given)[1] == principal for given in s["stamps"]):
-            return "twice"
-        return None
+        return "twice" if principal in self.stamped(s) else None
 
     send_back = deny = owing
 
     def stamp(self, act):
         why = self.owing(act)
-        if not why and any(self.who(given)[0] == self.key(act["hand"]) for given in self.stages[self.present - 1]["stamps"]):
+        if not why and self.id(act["hand"]) in self.stamped(self.stages[self.present - 1]):
             return "twice"
         return why
 
@@ -909,24 +988,26 @@ class Walk:
         return "next_stamped" if any(s["stamps"] for s in self.stages[act["stage"]:]) else None
 
     def stand(self, act):
-        s, hand, old, new = self.stages[act["stage"] - 1], self.key(act["hand"]), self.key(act["for"]), self.key(act["to"])
+        s, hand, old, new = self.stages[act["stage"] - 1], self.id(act["hand"]), self.id(act["for"]), self.id(act["to"])
+        there = self.all_ids(s["people"])
         if act["stage"] < self.present or s["out"] or s["mode"] != "people":
             return "stage"
-        if self.route.get("org") and not (act.get("found") or {}).get("org"):
+        if not self.found(act, s["mode"]):
             return "found"
         if self.asks(act["to"]):
             return "self"
         if hand in (old, new):
             return "party"
-        if old not in self.keys(s["people"]) or any(self.who(given)[1] == old for given in s["stamps"]):
+        if self.asks(act["for"]) or old not in there or old in self.stamped(s):
             return "not_asked"
-        return "already_asked" if new in self.keys(s["people"]) else None
+        return "already_asked" if new in there else None
 
     def apply(self, act):
         self.count += 1
-        delegation = (act.get("found") or {}).get("delegation") or {}
-        self.bytes += ACT_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(act.get("found") or {}, "org", "channel")
-        self.bytes += text_bytes(delegation, "key") + sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
+        found = act.get("found") or {}
+        self.bytes += ACT_BYTES + text_bytes(act, "hash", "surface", "text") + text_bytes(found, "org", "channel", "resolved")
+        self.bytes += sum(text_bytes(found.get(row) or {}, "key") for row in ("delegation", "admin"))
+        self.bytes += sum(person_bytes(act.get(who)) for who in ("hand", "principal", "for", "to"))
         if act["kind"] in ("send_back", "deny"):
             self.end, self.present = act, 0
             return
@@ -940,7 +1021,7 @@ class Walk:
             s["owed"] += 1
             self.backs.append(act)
         else:
-            s["people"][self.keys(s["people"]).index(self.key(act["for"]))] = act["to"]
+            s["people"][self.all_ids(s["people"]).index(self.id(act["for"]))] = act["to"]
             self.stood.append(act)
         self.enter(when(act["at"]))
         if self.settled():
@@ -950,7 +1031,7 @@ class Walk:
 
     def room(self):
         """Whether the stamps that are owed and an end fit beside the acts."""
-        acts, size = self.count + self.owed() + 1, self.bytes + (self.owed() + 1) * STAMP_BYTES + 4 * MOST_TEXT
+        acts, size = self.count + self.owed() + 1, self.bytes + (self.owed() + 1) * STAMP_BYTES + ESCAPED * MOST_TEXT
         return acts <= MOST_ACTS and size <= MOST_BYTES
 
     def missing(self):
@@ -961,8 +1042,7 @@ class Walk:
             if s["mode"] == "channel":
                 still -= s["owed"]
             elif s["owed"]:
-                used = {who for given in s["stamps"] for who in self.who(given)}
-                free = set(self.keys(s["people"])) - used
+                free = set(self.all_ids(s["people"])) - set(self.stamped(s))
                 if len(free) < s["owed"]:
                     return s["owed"] - len(free)
                 seats += [free] * s["owed"]
@@ -987,11 +1067,11 @@ class Walk:
         if self.refused:
             return {"refused": self.refused}
         s = self.stages[self.present - 1] if self.present else None
-        stamped = [self.who(given)[1] for given in s["stamps"]] if s else []
+        stamped = self.stamped(s) if s else []
         out = {
             "present": self.present,
             "owed": s["owed"] if s else 0,
-            "owes": [p["user"] for p in s["people"] if self.key(p) not in stamped] if s else [],
+            "owes": [p["user"] for p in s["people"] if self.id(p) not in stamped] if s else [],
             "times": [[moment(t["opened"]), moment(self.until(t))] if t["opened"] else None for t in self.stages],
             "stamps": [[a["stage"], a["hand"]["user"], a["principal"]["user"]] for t in self.stages for a in t["stamps"]],
             "successors": [[a["stage"], a["for"]["user"], a["to"]["user"]] for a in self.stood],

@@ -53,6 +53,10 @@ func (w *World) Acts(
 		for _, change := range more {
 			change(&act)
 		}
+		if act.To != nil {
+			act.To.Via = "group S1"
+			act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+		}
 		*g = expect.Value(g.Acted(act))(w.T)
 		switch {
 		case g.ApprovedAt != nil:

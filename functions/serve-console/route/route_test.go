@@ -49,6 +49,10 @@ func acted(t *testing.T, g aggregate.Gate, kind circulation.Kind, stage int, han
 	for _, change := range more {
 		change(&act)
 	}
+	if act.To != nil {
+		act.To.Via = "group S1"
+		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+	}
 	g = expect.Value(g.Acted(act))(t)
 	switch {
 	case g.ApprovedAt != nil:

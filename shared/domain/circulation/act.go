@@ -32,11 +32,16 @@ type Act struct {
 	To        *Person   `json:"to,omitempty"`
 }
 
-// Found is what the decision looked up outside of the gate. Admit asks that it is there, never whether it still holds.
+// Found is what the decision looked up outside of the gate. Admit asks that it is there and fits, never whether it
+// still holds.
 type Found struct {
 	Delegation *Delegation `json:"delegation,omitempty"` // by which the hand stands in for the principal
 	Org        string      `json:"org,omitempty"`        // version of the organisation in which both have a row
-	Channel    string      `json:"channel,omitempty"`    // of which the hand is a member
+	// Channel is the Slack id of the channel of which the hand is a member: the request's, or, of a direct message, the
+	// tenant's home. If that home is a list of people, it is the key of the row that lists the hand.
+	Channel  string `json:"channel,omitempty"`
+	Admin    *Admin `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
+	Resolved string `json:"resolved,omitempty"` // of Stand: how the successor was found today: what To.Via says
 }
 
 // Delegation is the row by which a hand stands in for a principal, as it was read.
@@ -45,32 +50,43 @@ type Delegation struct {
 	Rev int    `json:"rev"`
 }
 
+// Admin is the row that lists a hand among the tenant's administrators, as it was read.
+type Admin struct {
+	Key string `json:"key"`
+	Rev int    `json:"rev"`
+}
+
 // Ends reports whether the act ends its gate without a settlement.
 func (act *Act) Ends() bool { return act.Kind == SendBack || act.Kind == Deny }
 
 // known reports whether this release knows the act's form, and the act is complete.
 func (act *Act) known(r *Route) bool {
-	whole := act.Form == Form && r.id(&act.Hand) != "" && r.id(&act.Principal) != ""
+	whole := act.Form == Form && r.counts(&act.Hand) && r.counts(&act.Principal)
 	switch act.Kind {
 	case Stamp, TakeBack, SendBack, Deny:
 		return whole && act.For == nil && act.To == nil
 	case Stand:
-		return whole && act.For != nil && act.To != nil && r.id(act.To) != "" && r.same(&act.Hand, &act.Principal)
+		return whole && act.For != nil && act.To != nil && r.counts(act.To)
 	}
 	return false
 }
 
-// found reports whether the decision found what lets the hand act for the principal at a stage.
-func (act *Act) found(r *Route, mode Mode) bool {
-	own := r.same(&act.Hand, &act.Principal)
-	switch d := act.Found.Delegation; {
-	case r.Org != "" && act.Found.Org == "":
-		return false
-	case mode == ModeChannel:
-		return own && act.Found.Channel != ""
-	case own:
-		return true
-	default:
-		return d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.id(&act.Hand)+"#"+r.id(&act.Principal)+"#")
+// lacks returns what the decision did not find of what lets a hand act at a stage of this mode, or "".
+func (st *State) lacks(r *Route, act *Act, mode Mode) Lack {
+	f, own := &act.Found, st.who.same(&act.Hand, &act.Principal)
+	switch d := f.Delegation; {
+	case r.Org != "" && f.Org == "":
+		return LackOrg
+	case act.Kind == Stand && (f.Admin == nil || f.Admin.Key == "" || f.Admin.Rev < 1):
+		return LackAdmin
+	case act.Kind == Stand && (f.Resolved == "" || f.Resolved != act.To.Via):
+		return LackSuccessor
+	case act.Kind == Stand:
+		return ""
+	case mode == ModeChannel && (!own || f.Channel == ""):
+		return LackChannel
+	case own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.key(&act.Hand)+"#"+r.key(&act.Principal)+"#"):
+		return ""
 	}
+	return LackDelegation
 }

@@ -2,12 +2,16 @@ package circulation
 
 // common checks what holds of acts of every kind.
 func (st *State) common(g *Gate, act *Act) Why {
+	if st.Refused != nil || !act.known(g.Route) || act.Stage < 1 || act.Stage > len(st.Stages) {
+		return WhyUnknown
+	}
+	st.meet(act)
 	switch {
-	case st.Refused != nil || !act.known(g.Route) || act.Stage < 1 || act.Stage > len(st.Stages):
+	case act.Kind == Stand && !st.who.same(&act.Hand, &act.Principal):
 		return WhyUnknown
 	case act.Hash != g.Asked:
 		return WhyHash
-	case st.repeats(g.Route, act):
+	case st.repeats(act):
 		return WhyAgain
 	case st.Settled:
 		return WhySettled
@@ -15,29 +19,29 @@ func (st *State) common(g *Gate, act *Act) Why {
 		return WhyEnded
 	case !act.worded():
 		return WhyText
-	case g.asks(&act.Hand) || g.asks(&act.Principal):
+	case st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal):
 		return WhySelf
 	}
 	return ""
 }
 
 // repeats reports whether the very same was done, and still stands.
-func (st *State) repeats(r *Route, act *Act) bool {
+func (st *State) repeats(act *Act) bool {
 	s := &st.Stages[act.Stage-1]
 	switch act.Kind {
 	case Stamp:
-		return r.given(s.Stamps, act) >= 0
+		return st.who.given(s.Stamps, act) >= 0
 	case TakeBack:
-		return r.given(st.backs, act) >= 0
+		return st.who.given(s.Stamps, act) < 0 && st.who.given(st.backs, act) >= 0
 	case Stand:
 		for _, a := range st.Stands {
-			if r.given([]*Act{a}, act) == 0 && r.same(a.For, act.For) && r.same(a.To, act.To) {
-				return r.position(s.People, act.For) < 0 && r.position(s.People, act.To) >= 0
+			if st.who.given([]*Act{a}, act) == 0 && st.who.same(a.For, act.For) && st.who.same(a.To, act.To) {
+				return st.who.position(s.People, act.For) < 0 && st.who.position(s.People, act.To) >= 0
 			}
 		}
 		return false
 	}
-	return st.Last != nil && st.Last.Kind == act.Kind && r.given([]*Act{st.Last}, act) == 0
+	return st.Last != nil && st.Last.Kind == act.Kind && st.who.given([]*Act{st.Last}, act) == 0
 }
 
 // own checks what holds of acts of this kind.
@@ -45,7 +49,7 @@ func (st *State) own(g *Gate, act *Act) Why {
 	r, s := g.Route, &st.Stages[act.Stage-1]
 	switch act.Kind {
 	case TakeBack:
-		if r.given(s.Stamps, act) < 0 {
+		if st.who.given(s.Stamps, act) < 0 {
 			return WhyNothing
 		}
 		if st.stampedAfter(act.Stage) > 0 {
@@ -58,11 +62,11 @@ func (st *State) own(g *Gate, act *Act) Why {
 	switch {
 	case act.Stage != st.Present:
 		return WhyStage
-	case s.Mode == ModePeople && r.position(s.People, &act.Principal) < 0:
-		return st.elsewhere(r, act)
-	case !act.found(r, s.Mode):
+	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0:
+		return st.elsewhere(act)
+	case st.lacks(r, act, s.Mode) != "":
 		return WhyFound
-	case s.stamped(r, &act.Principal, false), act.Kind == Stamp && s.stamped(r, &act.Hand, true):
+	case st.who.stamped(s, &act.Principal), act.Kind == Stamp && st.who.stamped(s, &act.Hand):
 		return WhyTwice
 	}
 	return ""
@@ -79,9 +83,9 @@ func (st *State) stampedAfter(stage int) int {
 }
 
 // elsewhere says of a principal who is not at the present stage whether another one asks them.
-func (st *State) elsewhere(r *Route, act *Act) Why {
+func (st *State) elsewhere(act *Act) Why {
 	for i := range st.Stages {
-		if r.position(st.Stages[i].People, &act.Principal) >= 0 {
+		if st.who.position(st.Stages[i].People, &act.Principal) >= 0 {
 			return WhyTurn
 		}
 	}
@@ -90,19 +94,18 @@ func (st *State) elsewhere(r *Route, act *Act) Why {
 
 // stand checks that an administrator puts somebody in the place of one who may still stamp.
 func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
-	r := g.Route
 	switch {
 	case act.Stage < st.Present || s.LeftOut != "" || s.Mode != ModePeople:
 		return WhyStage
-	case r.Org != "" && act.Found.Org == "":
+	case st.lacks(g.Route, act, s.Mode) != "":
 		return WhyFound
-	case g.asks(act.To):
+	case st.who.asks(g, act.To):
 		return WhySelf
-	case r.same(&act.Hand, act.For) || r.same(&act.Hand, act.To):
+	case st.who.same(&act.Hand, act.For) || st.who.same(&act.Hand, act.To):
 		return WhyParty
-	case r.position(s.People, act.For) < 0 || s.stamped(r, act.For, false):
+	case st.who.asks(g, act.For) || st.who.position(s.People, act.For) < 0 || st.who.stamped(s, act.For):
 		return WhyFor
-	case r.position(s.People, act.To) >= 0:
+	case st.who.position(s.People, act.To) >= 0:
 		return WhyTo
 	}
 	return ""

@@ -34,6 +34,7 @@ func by(act circulation.Act) circulation.Act {
 	act.Hand, act.Principal, act.Found.Org = member(act.Hand.User), member(act.Principal.User), "v8"
 	if act.To != nil {
 		f, to := member(act.For.User), member(act.To.User)
+		to.Via = act.To.Via
 		act.For, act.To = &f, &to
 	}
 	return act
@@ -138,6 +139,15 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"who has stamped for another": {after(g, instead(stamp, "Z", "A", 1)), instead(stamp, "Z", "B", 1),
 			circulation.WhyTwice},
 		"a denial by who has stamped":  {one, of(deny, "A", 1), circulation.WhyTwice},
+		"a principal's own hand for another": {after(g, instead(stamp, "Z", "A", 1)), instead(stamp, "A", "B", 1),
+			circulation.WhyTwice},
+		"a stamp by who stood in for another": {after(g, instead(stamp, "A", "B", 1)), of(stamp, "A", 1), circulation.WhyTwice},
+		"a stand-in for who stood in for another": {after(g, instead(stamp, "A", "B", 1)), instead(stamp, "Z", "A", 1),
+			circulation.WhyTwice},
+		"a denial by who stood in for another": {after(g, instead(stamp, "A", "B", 1)), of(deny, "A", 1), circulation.WhyTwice},
+		"a successor of who stood in for another": {after(g, instead(stamp, "A", "B", 1)), successor("X", "A", "F", 1),
+			circulation.WhyFor},
+		"a principal's hand at another stage": {after(g, instead(stamp, "Z", "A", 1), of(stamp, "C", 1)), instead(stamp, "A", "D", 2), ""},
 		"the last hand that is needed": {few, of(stamp, "A", 1), circulation.WhyHands},
 		"a stamp that leaves it":       {few, of(stamp, "B", 1), ""},
 		"a stand-in who is needed": {gateOf(1, desk("both", 2, "A", "B")), instead(stamp, "A", "B", 1),
@@ -162,6 +172,16 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"a successor of who has stamped":    {one, successor("X", "A", "F", 1), circulation.WhyFor},
 		"a successor of who isn't there":    {g, successor("X", "F", "G", 1), circulation.WhyFor},
 		"a successor who is there already":  {g, successor("X", "A", "B", 1), circulation.WhyTo},
+		"a successor without an administrator's row": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.Found.Admin = nil }),
+			circulation.WhyFound},
+		"a successor by a row that nobody read": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.Found.Admin.Rev = 0 }),
+			circulation.WhyFound},
+		"a successor by a row without a key": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.Found.Admin.Key = "" }),
+			circulation.WhyFound},
+		"a successor whom nobody looked up": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.Found.Resolved, a.To.Via = "", "" }),
+			circulation.WhyFound},
+		"a successor found otherwise": {g, changed(successor("X", "A", "F", 1), func(a *act) { a.To.Via = "manager 1 of Q" }),
+			circulation.WhyFound},
 		"who was replaced":                  {after(g, successor("X", "A", "F", 1)), of(stamp, "A", 1), circulation.WhyRoute},
 		"a successor's stamp":               {after(g, successor("X", "A", "F", 1)), of(stamp, "F", 1), ""},
 
@@ -178,6 +198,23 @@ func TestWhyAnActIsRefused(t *testing.T) {
 		"a second account of an asker": {org, by(of(stamp, "Q2", 1)), circulation.WhySelf},
 		"an asker's account of no person": {org, changed(by(of(stamp, "Q", 1)), func(a *act) { a.Hand.Person, a.Principal.Person = "p-a", "p-a" }),
 			circulation.WhySelf},
+		"another key's stamp by an account that stamped": {after(org, by(of(stamp, "B", 1))),
+			changed(by(of(stamp, "C", 1)), func(a *act) { a.Hand.User, a.Principal.User = "B", "B" }), circulation.WhyAgain},
+		"the same account as another's stand-in": {after(org, by(of(stamp, "B", 1))),
+			changed(by(instead(stamp, "Z", "C", 1)), func(a *act) {
+				a.Hand.User, a.Found.Delegation.Key = "B", "p-z#p-c#2026"
+			}), circulation.WhyTwice},
+		"who turns out to be one who stamped": {after(organised(gateOf(1, desk("one", 3, "A", "B", "C", "D"))),
+			by(of(stamp, "A", 1)), by(of(stamp, "B", 1))),
+			changed(by(instead(stamp, "Z", "C", 1)), func(a *act) {
+				a.Hand.User, a.Found.Delegation.Key = "B", "p-z#p-c#2026"
+			}), circulation.WhyTwice},
+		"two who turn out to be one have stamped": {after(org, by(of(stamp, "A", 1)), by(of(stamp, "B", 1))),
+			changed(by(of(stamp, "D", 2)), func(a *act) { a.Hand, a.Principal = circulation.Person{User: "A", Person: "p-b"}, member("D") }),
+			circulation.WhyFound},
+		"an account that belongs to an asker's key": {org, changed(by(of(stamp, "A", 1)), func(a *act) { a.Hand.Person = "p-q" }),
+			circulation.WhySelf},
+		"a stamp by one account for the same": {org, changed(by(of(stamp, "A", 1)), func(a *act) { a.Hand.Person = "p-new" }), ""},
 		"a second account as another principal": {after(org, by(of(stamp, "B", 1))), by(of(stamp, "B2", 1)),
 			circulation.WhyAgain},
 	} {
@@ -211,7 +248,7 @@ func TestARefusalSaysWhatASentenceNeeds(t *testing.T) {
 	expect.Same(t, said(of(stamp, "Q", 1)), self)
 	self.For = person("Q")
 	expect.Same(t, said(instead(stamp, "X", "Q", 1)), self)
-	self.For, self.Put = circulation.Person{}, true
+	self.For, self.Put, self.Asker.Via = circulation.Person{}, true, "group S1"
 	expect.Same(t, said(successor("X", "A", "Q", 1)), self)
 	g = after(g, of(stamp, "C", 1), of(stamp, "A", 2))
 	g.Route.Stages = append(g.Route.Stages, desk("社長", 1, "E"))

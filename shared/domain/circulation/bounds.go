@@ -8,7 +8,7 @@ const (
 	MaxActs   = 120
 	MaxStands = 20
 	MaxText   = 1000     // characters of an act's text
-	maxBytes  = 96 << 10 // of route and acts as JSON
+	maxBytes  = 96 << 10 // of the gate as JSON, which is more than it takes as an item
 	maxStamps = 100      // that all stages need together
 )
 
@@ -17,21 +17,42 @@ const (
 	personBytes = 40
 	stageBytes  = 80
 	actBytes    = 300
-	stampBytes  = actBytes + 200 // of a stand-in's stamp without a text
-	endBytes    = stampBytes + 4*MaxText
+	gateBytes   = 200                          // without people, stages and acts
+	stampBytes  = actBytes + 200               // of a stand-in's stamp without a text
+	endBytes    = stampBytes + escaped*MaxText // of a stand-in's end with the longest text
+	escaped     = len(`\u0000`)                // the most that a character takes
 )
 
-func (p *Person) bytes() int { return personBytes + len(p.User) + len(p.Person) + len(p.Via) }
+// stored returns at least how many bytes texts take as JSON, where some characters are escaped.
+func stored(texts ...string) (n int) {
+	for _, text := range texts {
+		for _, r := range text {
+			switch {
+			case r < ' ', r == '<', r == '>', r == '&', r == '\u2028', r == '\u2029', r == utf8.RuneError:
+				n += escaped
+			case r == '"', r == '\\':
+				n += 2
+			default:
+				n += utf8.RuneLen(r)
+			}
+		}
+	}
+	return n
+}
 
-// bytes returns at most how many bytes a route takes.
-func (r *Route) bytes() int {
-	n := stageBytes
-	for i := range r.Readers {
-		n += r.Readers[i].bytes()
+func (p *Person) bytes() int { return personBytes + stored(p.User, p.Person, p.Via) }
+
+// bytes returns at least how many bytes a gate takes without its acts.
+func (g *Gate) bytes() int {
+	n, r := gateBytes+stored(g.Asked, g.Route.Org), g.Route
+	for _, people := range [][]Person{g.Askers, r.Readers} {
+		for i := range people {
+			n += people[i].bytes()
+		}
 	}
 	for i := range r.Stages {
 		s := &r.Stages[i]
-		n += stageBytes + len(s.Name) + len(s.LeftOut)
+		n += stageBytes + stored(s.Name, s.LeftOut)
 		for j := range s.People {
 			n += s.People[j].bytes()
 		}
@@ -39,12 +60,16 @@ func (r *Route) bytes() int {
 	return n
 }
 
-// bytes returns at most how many bytes an act takes.
+// bytes returns at least how many bytes an act takes.
 func (act *Act) bytes() int {
-	n := actBytes + len(act.Hash) + len(act.Surface) + len(act.Text) + act.Hand.bytes() + act.Principal.bytes() +
-		len(act.Found.Org) + len(act.Found.Channel)
-	if d := act.Found.Delegation; d != nil {
-		n += len(d.Key)
+	f := &act.Found
+	n := actBytes + stored(act.Hash, act.Surface, act.Text, f.Org, f.Channel, f.Resolved)
+	n += act.Hand.bytes() + act.Principal.bytes()
+	if f.Delegation != nil {
+		n += stored(f.Delegation.Key)
+	}
+	if f.Admin != nil {
+		n += stored(f.Admin.Key)
 	}
 	if act.For != nil {
 		n += act.For.bytes()
@@ -61,11 +86,9 @@ func (act *Act) worded() bool {
 	return n <= MaxText && (n > 0 || act.Kind == Stamp || act.Kind == TakeBack)
 }
 
-// bounded reports whether an act that leaves this state may be added.
+// bounded reports whether an act that leaves this state, and is no end, may be added.
 func (st *State) bounded(act *Act) bool {
 	switch act.Kind {
-	case SendBack, Deny:
-		return true
 	case Stamp:
 		return act.Text == "" || st.fits()
 	case Stand:

@@ -7,55 +7,120 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// oracle says of a set of acts what the fold has to say of them, by counting and without their order. It knows people
-// by account only.
+// oracle says of acts what the fold has to say of them, by counting. It knows people by one account each: see known.
 type oracle struct {
 	g     circulation.Gate
+	known func(p circulation.Person) string
 	given map[[3]string]int          // stamps less take-backs of stage, hand and principal
 	at    map[string]map[string]bool // principals that stand, by stage
-	hands map[string]map[string]bool // their hands, by stage
+	in    map[string]map[string]bool // hands and principals that stand, by stage
 	all   map[string]bool            // hands of all stages
-	on    map[string]map[string]int  // how often a person is at a stage: successors less replaced
+	on    map[string]map[string]bool // who is at a stage, by stage
 	ends  int
 	sound bool
 }
 
+// asker is by what the oracle knows everybody who is an asker.
+const asker = "an asker"
+
+// known returns by which account somebody is known: the first of all that lead to one another, from account to key and
+// from key to account, by what a gate and acts say of people.
+func known(g circulation.Gate, acts []circulation.Act) func(p circulation.Person) string {
+	all, keys := slices.Clone(g.Askers), false
+	for _, s := range g.Route.Stages {
+		all = append(all, s.People...)
+	}
+	for _, act := range acts {
+		all = append(all, act.Hand, act.Principal)
+		if act.For != nil && act.To != nil {
+			all = append(all, *act.For, *act.To)
+		}
+	}
+	for _, p := range all {
+		keys = keys || p.Person != ""
+	}
+	ids := map[circulation.Person]string{}
+	return func(p circulation.Person) string {
+		p.Via = ""
+		if _, done := ids[p]; !done {
+			ids[p] = first(g, all, p, keys)
+		}
+		return ids[p]
+	}
+}
+
+func first(g circulation.Gate, all []circulation.Person, p circulation.Person, keys bool) string {
+	group := []circulation.Person{p}
+	joins := func(q circulation.Person) bool {
+		return !slices.Contains(group, q) && slices.ContainsFunc(group, func(p circulation.Person) bool {
+			return p.User == q.User || p.Person != "" && p.Person == q.Person
+		})
+	}
+	for i := 0; keys && i < len(all); i++ {
+		if joins(all[i]) {
+			group, i = append(group, all[i]), -1
+		}
+	}
+	id := p.User
+	for _, p := range group {
+		if slices.ContainsFunc(g.Askers, func(q circulation.Person) bool { return p.User == q.User }) {
+			return asker
+		}
+		id = min(id, p.User)
+	}
+	return id
+}
+
 func name(stage int) string { return string(rune('0' + stage)) }
 
-func counted(g circulation.Gate, acts []circulation.Act) *oracle {
-	o := &oracle{g: g, given: map[[3]string]int{}, at: map[string]map[string]bool{}, hands: map[string]map[string]bool{},
-		all: map[string]bool{}, on: map[string]map[string]int{}, sound: true}
+// counted counts the acts on a gate, as people are known with those to come.
+func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.Act) *oracle {
+	o := &oracle{g: g, known: known(g, append(acts[:len(acts):len(acts)], coming...)), given: map[[3]string]int{},
+		at: map[string]map[string]bool{}, in: map[string]map[string]bool{}, all: map[string]bool{},
+		on: map[string]map[string]bool{}, sound: true}
 	for i, s := range g.Route.Stages {
 		n := name(i + 1)
-		o.at[n], o.hands[n], o.on[n] = map[string]bool{}, map[string]bool{}, map[string]int{}
-		for _, p := range s.People {
-			if p.User != "Q" {
-				o.on[n][p.User] = 1
+		o.at[n], o.in[n], o.on[n] = map[string]bool{}, map[string]bool{}, map[string]bool{}
+		for _, p := range seated(g, s, acts, i+1) {
+			if o.known(p) != asker && (g.Route.Org == "" || p.Person != "") {
+				o.on[n][o.known(p)] = true
 			}
 		}
 	}
 	for _, act := range acts {
-		key := [3]string{name(act.Stage), act.Hand.User, act.Principal.User}
+		key := [3]string{name(act.Stage), o.known(act.Hand), o.known(act.Principal)}
 		switch act.Kind {
 		case circulation.Stamp:
 			o.given[key]++
 		case back:
 			o.given[key]--
 		case circulation.Stand:
-			o.on[key[0]][act.For.User]--
-			o.on[key[0]][act.To.User]++
 		default:
 			o.ends++
 		}
 	}
 	for key, n := range o.given {
-		if n == 1 {
-			o.sound = o.sound && !o.at[key[0]][key[2]] && !o.hands[key[0]][key[1]]
-			o.at[key[0]][key[2]], o.hands[key[0]][key[1]], o.all[key[1]] = true, true, true
+		if n > 0 {
+			in := o.in[key[0]]
+			o.sound = o.sound && !in[key[1]] && !in[key[2]]
+			o.at[key[0]][key[2]], in[key[1]], in[key[2]], o.all[key[1]] = true, true, true, true
 		}
 		o.sound = o.sound && (n == 0 || n == 1)
 	}
 	return o
+}
+
+// seated returns the people of a stage, with successors. Who was replaced is told by what was known of people then.
+func seated(g circulation.Gate, s circulation.Stage, acts []circulation.Act, stage int) []circulation.Person {
+	out := slices.Clone(s.People)
+	for i, act := range acts {
+		if act.Kind == circulation.Stand && act.Stage == stage {
+			then := known(g, acts[:i+1])
+			out = slices.DeleteFunc(out, func(p circulation.Person) bool { return then(p) == then(*act.For) })
+			out = append(out, *act.To)
+		}
+	}
+	return out
 }
 
 func (o *oracle) stage(i int) circulation.Stage { return o.g.Route.Stages[i-1] }
@@ -80,7 +145,7 @@ func (o *oracle) settled() bool {
 
 // legal reports whether the acts, whatever their order, break no rule of their sum.
 func (o *oracle) legal() bool {
-	if !o.sound || o.ends > 1 {
+	if !o.sound {
 		return false
 	}
 	for i, s := range o.g.Route.Stages {
@@ -88,18 +153,13 @@ func (o *oracle) legal() bool {
 		if len(o.at[n]) > s.Need || len(o.at[n]) > 0 && (s.LeftOut != "" || o.earlierMissing(i+1)) {
 			return false
 		}
-		for who, times := range o.on[n] {
-			if times < 0 || times > 1 || who == "Q" && times > 0 {
-				return false
-			}
-		}
 		for who := range o.at[n] {
-			if s.Mode == circulation.ModePeople && o.on[n][who] != 1 {
+			if s.Mode == circulation.ModePeople && !o.on[n][who] {
 				return false
 			}
 		}
 	}
-	return o.ends > 0 || o.completable(1, o.all)
+	return o.completable(1, o.all)
 }
 
 func (o *oracle) earlierMissing(i int) bool {
@@ -124,8 +184,8 @@ func (o *oracle) completable(i int, hands map[string]bool) bool {
 		return o.completable(i+1, with(hands, "somebody at stage "+n))
 	}
 	var free []string
-	for who, times := range o.on[n] {
-		if times == 1 && !o.at[n][who] && !o.hands[n][who] {
+	for who := range o.on[n] {
+		if !o.in[n][who] {
 			free = append(free, who)
 		}
 	}
@@ -154,36 +214,55 @@ func with(set map[string]bool, who string) map[string]bool {
 
 // admits says whether one more act may follow those of a gate, which before counts.
 func admits(g circulation.Gate, before *oracle, act circulation.Act) bool {
-	return alone(g, act) && !before.settled() && before.ends == 0 && before.lets(act) &&
-		counted(g, append(g.Acts[:len(g.Acts):len(g.Acts)], act)).legal()
+	if !alone(g, act) || before.settled() || before.ends > 0 {
+		return false
+	}
+	return counted(g, g.Acts, act).lets(act, before.present()) &&
+		(act.Ends() || counted(g, append(g.Acts[:len(g.Acts):len(g.Acts)], act)).legal())
 }
 
-// lets says whether the acts before, by their sum, let one more be made.
-func (before *oracle) lets(act circulation.Act) bool {
-	n, own := name(act.Stage), act.Hand == act.Principal
+// lets says whether the acts before, by their sum, let one more be made while a stage is present.
+func (o *oracle) lets(act circulation.Act, present int) bool {
+	n, hand, principal := name(act.Stage), o.known(act.Hand), o.known(act.Principal)
+	own, d := hand == principal, act.Found.Delegation
+	if hand == asker || principal == asker {
+		return false
+	}
 	switch act.Kind {
 	case circulation.Stand:
-		return !before.full(act.Stage) && before.stage(act.Stage).Mode == circulation.ModePeople && own &&
-			act.Hand != *act.For && act.Hand != *act.To && !before.at[n][act.For.User] && *act.For != *act.To &&
-			before.on[n][act.For.User] == 1 && before.on[n][act.To.User] == 0
+		old, to, found := o.known(*act.For), o.known(*act.To), act.Found
+		return !o.full(act.Stage) && o.stage(act.Stage).Mode == circulation.ModePeople && own && hand != old && hand != to &&
+			to != asker &&
+			o.on[n][old] && !o.in[n][old] && !o.on[n][to] && found.Admin != nil && found.Admin.Key != "" && found.Admin.Rev > 0 &&
+			found.Resolved != "" && found.Resolved == act.To.Via
 	case back:
 		return true
 	}
-	if act.Stage != before.present() || before.at[n][act.Principal.User] {
+	if act.Stage != present || o.in[n][principal] || act.Kind == stamp && o.in[n][hand] {
 		return false
 	}
-	if before.stage(act.Stage).Mode == circulation.ModeChannel {
+	if o.stage(act.Stage).Mode == circulation.ModeChannel {
 		return own && act.Found.Channel != ""
 	}
-	return before.on[n][act.Principal.User] == 1
+	key := act.Hand.User + "#" + act.Principal.User + "#"
+	if o.g.Route.Org != "" {
+		key = act.Hand.Person + "#" + act.Principal.Person + "#"
+	}
+	return o.on[n][principal] && (own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key))
 }
 
 // alone says whether an act is one that somebody may make at all.
 func alone(g circulation.Gate, act circulation.Act) bool {
-	d := act.Found.Delegation
-	needs := act.Hand != act.Principal && act.Kind != back
-	fits := d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, act.Hand.User+"#"+act.Principal.User+"#")
+	who := []circulation.Person{act.Hand, act.Principal}
+	if act.Kind == circulation.Stand {
+		who = append(who, *act.To)
+	}
+	for _, p := range who {
+		if p.User == "" || g.Route.Org != "" && p.Person == "" {
+			return false
+		}
+	}
 	kinds := []circulation.Kind{stamp, back, sendBack, deny, circulation.Stand}
-	return slices.Contains(kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.Asked && act.Stage >= 1 && act.Stage <= len(g.Route.Stages) &&
-		act.Hand.User != "Q" && act.Principal.User != "Q" && (!needs || fits)
+	return slices.Contains(kinds, act.Kind) && act.Form == circulation.Form && act.Hash == g.Asked && act.Stage >= 1 &&
+		act.Stage <= len(g.Route.Stages) && (g.Route.Org == "" || act.Kind == back || act.Found.Org != "")
 }

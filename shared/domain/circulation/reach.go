@@ -5,8 +5,8 @@ import "slices"
 // seats are the stamps that a stage still owes.
 type seats struct {
 	free  int
-	who   []string // may give one with their own hand
-	given []string
+	who   []int // may give one with their own hand
+	given []int
 	tried bool
 }
 
@@ -14,7 +14,7 @@ type seats struct {
 // own hands only, each where it helps most. Above 0 the gate could rest for ever. A channel is taken to have somebody
 // whose hand has not stamped.
 func (st *State) missing(r *Route) int {
-	used, open := st.hands(r), []*seats{}
+	used, open := st.hands(), []*seats{}
 	more := r.Hands - len(used)
 	for i := range st.Stages {
 		switch s := &st.Stages[i]; {
@@ -22,10 +22,10 @@ func (st *State) missing(r *Route) int {
 		case s.Mode == ModeChannel:
 			more -= s.Owed
 		default:
-			free := &seats{free: s.Owed}
+			free, in := &seats{free: s.Owed}, st.who.in(s)
 			for i := range s.People {
-				if p := &s.People[i]; !s.stamped(r, p, false) && !s.stamped(r, p, true) {
-					free.who = append(free.who, r.id(p))
+				if id := st.who.id(&s.People[i]); in[id] == 0 && !slices.Contains(free.who, id) {
+					free.who = append(free.who, id)
 				}
 			}
 			if short := s.Owed - len(free.who); short > 0 {
@@ -51,7 +51,7 @@ func (st *State) missing(r *Route) int {
 }
 
 // seat gives somebody a seat in one of the stages. If all of theirs are taken, it moves those who have another.
-func seat(id string, open []*seats) bool {
+func seat(id int, open []*seats) bool {
 	for _, s := range open {
 		if s.tried || !slices.Contains(s.who, id) {
 			continue

@@ -12,7 +12,7 @@ const (
 	WhyText    Why = "text"          // the reason is missing, or a text is too long
 	WhySelf    Why = "self"          // hand or principal, or a successor, is one of the askers
 	WhyStage   Why = "stage"         // the hand saw a stage that is not asked now
-	WhyFound   Why = "found"         // no delegation, no row in the organisation, or not in the channel
+	WhyFound   Why = "found"         // what lets the hand act was not looked up, or not found: see Lack
 	WhyRoute   Why = "not_on_route"  // the principal is at no stage
 	WhyTurn    Why = "turn"          // the principal is at another stage than the present one
 	WhyTwice   Why = "twice"         // hand or principal has stamped at this stage
@@ -50,44 +50,35 @@ const (
 	LackOrg        Lack = "organisation" // a row of hand and principal
 	LackChannel    Lack = "channel"      // a membership
 	LackDelegation Lack = "delegation"   // that counts now
+	LackAdmin      Lack = "admin"        // the row that makes the hand an administrator
+	LackSuccessor  Lack = "successor"    // how the stage, or who stands above, leads to the successor
 )
 
 func (r *Refusal) Error() string { return "not admitted: " + string(r.Why) }
 
 // asker returns which of an act's people is one of the askers.
-func (g *Gate) asker(act *Act) Person {
+func (st *State) asker(g *Gate, act *Act) Person {
 	switch {
-	case g.asks(&act.Hand):
+	case st.who.asks(g, &act.Hand):
 		return act.Hand
-	case g.asks(&act.Principal):
+	case st.who.asks(g, &act.Principal):
 		return act.Principal
 	}
 	return *act.To
 }
 
 // standsFor returns whom the act's hand stands in for, or nobody.
-func (act *Act) standsFor(r *Route) (p Person) {
-	if !r.same(&act.Hand, &act.Principal) {
+func (st *State) standsFor(act *Act) (p Person) {
+	if !st.who.same(&act.Hand, &act.Principal) {
 		p = act.Principal
 	}
 	return p
 }
 
-// lacks returns what was not found of an act's hand.
-func (act *Act) lacks(r *Route, mode Mode) Lack {
-	switch {
-	case r.Org != "" && act.Found.Org == "":
-		return LackOrg
-	case mode == ModeChannel:
-		return LackChannel
-	}
-	return LackDelegation
-}
-
 // later returns the name of the stage after the present one that asks somebody, or "".
-func (st *State) later(r *Route, p *Person) string {
+func (st *State) later(p *Person) string {
 	for i := range st.Stages[st.Present:] {
-		if s := &st.Stages[st.Present+i]; r.position(s.People, p) >= 0 {
+		if s := &st.Stages[st.Present+i]; st.who.position(s.People, p) >= 0 {
 			return s.Name
 		}
 	}

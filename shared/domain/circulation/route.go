@@ -56,35 +56,15 @@ type Person struct {
 	Via    string `json:"via,omitempty"`    // how the route found them
 }
 
-// id returns by what the route compares people; empty: the person has no row in the organisation.
-func (r *Route) id(p *Person) string {
+// counts reports whether somebody may be on the route: has an account, and where an organisation stands, a row there.
+func (r *Route) counts(p *Person) bool { return p.User != "" && (r.Org == "" || p.Person != "") }
+
+// key returns by what the keys of other rows name somebody.
+func (r *Route) key(p *Person) string {
 	if r.Org == "" {
 		return p.User
 	}
 	return p.Person
-}
-
-// same reports whether two are one person.
-func (r *Route) same(a, b *Person) bool { return r.id(a) == r.id(b) }
-
-// position returns where a person is in a list, or -1.
-func (r *Route) position(people []Person, p *Person) int {
-	for i := range people {
-		if r.same(&people[i], p) {
-			return i
-		}
-	}
-	return -1
-}
-
-// asks reports whether somebody is one of the askers, by account or by person.
-func (g *Gate) asks(p *Person) bool {
-	for i := range g.Askers {
-		if a := &g.Askers[i]; a.User == p.User || a.Person != "" && a.Person == p.Person {
-			return true
-		}
-	}
-	return false
 }
 
 // open returns the state of a gate before the first act; ok is false if this release can't walk its route.
@@ -94,6 +74,8 @@ func open(g *Gate) (st State, ok bool) {
 		return State{}, false
 	}
 	stamps := 0
+	st.who = persons{}
+	st.who.meetAll(g)
 	st.Stages = make([]StageState, len(r.Stages))
 	for i := range r.Stages {
 		s := &st.Stages[i]
@@ -105,21 +87,21 @@ func open(g *Gate) (st State, ok bool) {
 		if s.Need < 1 || s.Mode != ModePeople && (s.Mode != ModeChannel || len(s.People) > 0 || s.Need > 1) {
 			return State{}, false
 		}
-		s.People = r.asked(g, s.People)
+		s.People = st.asked(g, s.People)
 		s.Owed = s.Need
 		stamps += s.Owed
 	}
-	st.bytes = r.bytes()
+	st.bytes = g.bytes()
 	st.enter(g, nil)
 	return st, stamps <= maxStamps && st.fits() && st.missing(r) == 0
 }
 
 // asked returns those of a stage's people who may stamp, each once.
-func (r *Route) asked(g *Gate, people []Person) (out []Person) {
+func (st *State) asked(g *Gate, people []Person) (out []Person) {
 	for i := range people {
-		if p := &people[i]; r.id(p) != "" && !g.asks(p) && r.position(out, p) < 0 {
+		if p := &people[i]; g.Route.counts(p) && !st.who.asks(g, p) {
 			out = append(out, *p)
 		}
 	}
-	return out
+	return st.who.distinct(out)
 }

@@ -17,6 +17,8 @@ type State struct {
 	Stands  []*Act   // who put whom in whose place
 	Refused *Refusal // why an act, or the route, makes no sense; then nothing stands and nothing is offered
 
+	who         persons
+	joined      bool // by the newest act, of whom two turned out to be one person
 	acts, bytes int
 	backs       []*Act // the newest take-backs, each until its stamp is given again
 }
@@ -45,11 +47,13 @@ func (st *State) Asked() *StageState {
 	return &st.Stages[st.Present-1]
 }
 
-// Owes returns who owes the present stage a stamp. It is empty for a channel's stage, which names nobody.
-func (st *State) Owes(g *Gate) (people []Person) {
+// Owes returns who owes the present stage a stamp: its people who stand in none of its stamps, as hand or principal. It
+// is empty for a channel's stage, which names nobody.
+func (st *State) Owes(*Gate) (people []Person) {
 	if s := st.Asked(); s != nil {
+		in := st.who.in(s)
 		for i := range s.People {
-			if !s.stamped(g.Route, &s.People[i], false) {
+			if in[st.who.id(&s.People[i])] == 0 {
 				people = append(people, s.People[i])
 			}
 		}
@@ -65,28 +69,46 @@ func (st *State) Stamps() (acts []*Act) {
 	return acts
 }
 
-// stamped reports whether somebody is the principal, or else the hand, of a stamp that stands.
-func (s *StageState) stamped(r *Route, p *Person, hand bool) bool {
-	for _, act := range s.Stamps {
-		who := &act.Principal
-		if hand {
-			who = &act.Hand
-		}
-		if r.same(who, p) {
-			return true
-		}
-	}
-	return false
-}
-
 // hands returns the people whose hands gave the stamps that stand.
-func (st *State) hands(r *Route) (ids []string) {
+func (st *State) hands() (ids []int) {
 	for _, act := range st.Stamps() {
-		if id := r.id(&act.Hand); !slices.Contains(ids, id) {
+		if id := st.who.id(&act.Hand); !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	return ids
+}
+
+// meet adds the people of an act.
+func (st *State) meet(act *Act) {
+	st.joined = false
+	for _, p := range []*Person{&act.Hand, &act.Principal, act.For, act.To} {
+		if p != nil {
+			st.joined = st.who.meet(p) || st.joined
+		}
+	}
+	if st.joined {
+		for i := range st.Stages {
+			st.Stages[i].People = st.who.distinct(st.Stages[i].People)
+		}
+	}
+}
+
+// twice returns the hands of those stamps in which somebody stands who stands in another one of the same stage, as it
+// turns out when the newest act shows that two are one person.
+func (st *State) twice() (hands []Person) {
+	if !st.joined {
+		return nil
+	}
+	for i := range st.Stages {
+		in := st.who.in(&st.Stages[i])
+		for _, act := range st.Stages[i].Stamps {
+			if in[st.who.id(&act.Hand)] > 1 || in[st.who.id(&act.Principal)] > 1 {
+				hands = append(hands, act.Hand)
+			}
+		}
+	}
+	return hands
 }
 
 // enter makes the first stage that owes something the present one, since this act (nil: since the gate asks) unless it

@@ -3,6 +3,7 @@ package circulation_test
 import (
 	"encoding/json"
 	"errors"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,32 @@ func TestSuccessorsAndTextsAreBounded(t *testing.T) {
 	t.Log(texts, len(expect.Value(json.Marshal([]any{g.Route, g.Acts}))(t)))
 }
 
+// A gate so full that only what is owed and an end fit takes a denial with the longest reason.
+func TestAFullGateTakesTheLongestDenial(t *testing.T) {
+	for name, longest := range map[string]string{"four bytes each": "𩸽", "escaped": "<", "control characters": "\x01", "broken": "\xff"} {
+		with := func(n int) circulation.Gate {
+			left := desk("left out", 1, "F")
+			left.LeftOut = strings.Repeat(longest, n)
+			return gateOf(1, desk("one", 1, "A"), left)
+		}
+		most := sort.Search(100<<10, func(n int) bool { return circulation.Walk(with(n+1)).Refused != nil })
+		g, end := with(most), of(deny, "A", 1)
+		end.Text = strings.Repeat(longest, circulation.MaxText)
+		expect.Is(t, why(g, end), "", name)
+		expect.Is(t, why(g, of(stamp, "A", 1)), "", name)
+		expect.Is(t, why(g, changed(of(stamp, "A", 1), func(a *act) { a.Text = end.Text })), circulation.WhyBounds, name)
+		n := len(expect.Value(json.Marshal(then(g, end)))(t))
+		expect.That(t, n <= 96<<10 && n > 92<<10, "%s: with the denial it has %d bytes", name, n)
+	}
+}
+
+// Askers are in the gate's row, too.
+func TestAskersAreCounted(t *testing.T) {
+	g := gateOf(1, desk("one", 1, "A"))
+	g.Askers = people(strings.Repeat("q", 100<<10))
+	expect.That(t, circulation.Walk(g).Refused != nil, "a gate of 100 KiB opens")
+}
+
 func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
 	acts := after(gateOf(1), of(stamp, "A", 1), successor("X", "A", "B", 1)).Acts
 	same := append([]act{}, acts...)
@@ -148,7 +175,8 @@ func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
 
 // A field of the rows is a form of its own: who adds one raises Form, since an earlier release would not see it.
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
-	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{}, circulation.Delegation{}),
+	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{},
+		circulation.Delegation{}, circulation.Admin{}),
 		"form stages hands readers org name mode people need left_out user person via form kind hand principal at stage hash "+
-			"surface text found for to delegation org channel key rev", "are these fields those of form %d?", circulation.Form)
+			"surface text found for to delegation org channel admin resolved key rev key rev", "are these fields those of form %d?", circulation.Form)
 }

@@ -1,6 +1,9 @@
 package circulation
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Walk folds a gate's acts from the beginning, each admitted by the state that those before it left. If one of them
 // isn't, or the route is one that this release can't walk, Refused says so and nothing stands.
@@ -21,6 +24,7 @@ func Walk(g Gate) State {
 // Admit returns nil if the act may follow those that left this state of the gate, else a *Refusal.
 func Admit(g Gate, st State, act Act) error {
 	st.Stages, st.Stands, st.backs = slices.Clone(st.Stages), slices.Clip(st.Stands), slices.Clone(st.backs)
+	st.who = maps.Clone(st.who)
 	for i := range st.Stages {
 		s := &st.Stages[i]
 		s.People, s.Stamps = slices.Clone(s.People), slices.Clone(s.Stamps)
@@ -43,30 +47,37 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 	}
 	switch refused.Why {
 	case WhyTurn:
-		refused.Yours = st.later(r, &act.Principal)
+		refused.Yours = st.later(&act.Principal)
 	case WhySelf:
-		refused.Asker = g.asker(act)
-		refused.Put = !g.asks(&act.Hand) && !g.asks(&act.Principal)
+		refused.Asker = st.asker(g, act)
+		refused.Put = !st.who.asks(g, &act.Hand) && !st.who.asks(g, &act.Principal)
 	case WhyNext:
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name
 	case WhyFound:
-		refused.Lacks = act.lacks(r, st.Stages[act.Stage-1].Mode)
+		refused.Lacks = st.lacks(r, act, st.Stages[act.Stage-1].Mode)
 	case WhyTwice:
 		refused.People = nil
 		for _, given := range st.Asked().Stamps {
-			if r.same(&given.Hand, &act.Hand) || r.same(&given.Principal, &act.Principal) {
+			if st.who.stands(given, &act.Hand) || st.who.stands(given, &act.Principal) {
 				refused.People = append(refused.People, given.Hand)
 			}
 		}
 	}
 	if refused.Why == WhySelf || refused.Why == WhyFound {
-		refused.For = act.standsFor(r)
+		refused.For = st.standsFor(act)
 	}
 	if refused.Why != "" {
 		return refused
 	}
 	st.after(g, act)
+	if act.Ends() {
+		return nil
+	}
+	if hands := st.twice(); len(hands) > 0 {
+		refused.Why, refused.People = WhyTwice, hands
+		return refused
+	}
 	if refused.Missing = st.missing(r); refused.Missing > 0 {
 		refused.Why = WhyHands
 		return refused
@@ -88,26 +99,14 @@ func (st *State) after(g *Gate, act *Act) {
 		return
 	case Stamp:
 		s.Stamps, s.Owed = append(s.Stamps, act), s.Owed-1
-		if i := g.Route.given(st.backs, act); i >= 0 {
-			st.backs = slices.Delete(st.backs, i, i+1)
-		}
+		st.backs = slices.DeleteFunc(st.backs, func(back *Act) bool { return st.who.given([]*Act{back}, act) == 0 })
 	case TakeBack:
-		i := g.Route.given(s.Stamps, act)
+		i := st.who.given(s.Stamps, act)
 		s.Stamps, s.Owed = slices.Delete(s.Stamps, i, i+1), s.Owed+1
 		st.backs = append(st.backs, act)
 	case Stand:
-		s.People[g.Route.position(s.People, act.For)] = *act.To
+		s.People[st.who.position(s.People, act.For)] = *act.To
 		st.Stands = append(st.Stands, act)
 	}
 	st.enter(g, act)
-}
-
-// given returns where among acts the one of a stamp is: by the same hand for the same principal at one stage; or -1.
-func (r *Route) given(acts []*Act, act *Act) int {
-	for i, a := range acts {
-		if a.Stage == act.Stage && r.same(&a.Hand, &act.Hand) && r.same(&a.Principal, &act.Principal) {
-			return i
-		}
-	}
-	return -1
 }

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"sort"
 	"strings"
 	"testing"
 	"time"
@@ -79,25 +81,25 @@ func standsOf(g circulation.Gate) stands {
 // drawnWalk draws a walk: of half of them the last act, or the route, is one that makes no sense, for the reason that
 // was seen least.
 func drawnWalk(r *rand.Rand, seen map[circulation.Why]int) circulation.Gate {
-	g := drawn(r)
+	g, tell := organisedAt(r, drawn(r))
 	for circulation.Walk(g).Refused != nil && r.IntN(30) > 0 {
-		g = drawn(r)
+		g, tell = organisedAt(r, drawn(r))
 	}
-	tell := func(act circulation.Act) circulation.Act { return act }
-	switch r.IntN(40) {
-	case 0:
+	switch r.IntN(160) {
+	case 0, 1, 2, 3:
 		g.Route.Form++
-	case 1:
+	case 4, 5, 6, 7:
 		g.Route.Stages[0].Mode = "together"
-	case 2:
+	case 8, 9, 10, 11:
 		g.Route = nil
 		return g
-	case 3:
-		g = replacedOften()
-	case 4, 5, 6, 7:
+	case 12, 13, 14, 15, 16, 17:
+		g, tell = replacedOften(), func(act circulation.Act) circulation.Act { return act }
+	case 18:
+		return full(g, r)
+	}
+	if r.IntN(8) == 0 {
 		g.Hours = 200 * 24
-	case 8, 9, 10, 11, 12, 13, 14, 15, 16, 17:
-		g, tell = organised(g), by
 	}
 	st := circulation.Walk(g)
 	for range 2 + r.IntN(12) {
@@ -133,6 +135,31 @@ func replacedOften() circulation.Gate {
 	return g
 }
 
+// full returns the gate with a stage left out for a reason so long that hardly anything fits beside the rest, or one
+// character too much, and what fits then.
+func full(g circulation.Gate, r *rand.Rand) circulation.Gate {
+	with := func(n int) circulation.Gate {
+		route := *g.Route
+		left := circulation.Stage{Name: "left out", Mode: circulation.ModePeople, LeftOut: strings.Repeat("<\"長𩸽\u2028", n/5) +
+			strings.Repeat("&", n%5)}
+		route.Stages = append(route.Stages[:len(route.Stages):len(route.Stages)], left)
+		full := g
+		full.Route = &route
+		return full
+	}
+	most := sort.Search(100<<10, func(n int) bool { return circulation.Walk(with(n+1)).Refused != nil })
+	if g = with(most + r.IntN(2)); circulation.Walk(g).Refused == nil {
+		st := circulation.Walk(g)
+		act := of(deny, "", st.Present)
+		if owes := st.Owes(&g); len(owes) > 0 {
+			act.Hand, act.Principal, act.Found.Org = owes[0], owes[0], "v8"
+			act.Text = strings.Repeat("<", circulation.MaxText)
+			return then(g, act)
+		}
+	}
+	return g
+}
+
 // testdata/walks.json has 500 walks, one a line, that both languages answer alike. -update draws them anew.
 func TestWalksStandAsTheyAreWritten(t *testing.T) {
 	file := filepath.Join("testdata", "walks.json")
@@ -152,17 +179,56 @@ func TestWalksStandAsTheyAreWritten(t *testing.T) {
 		expect.NoError(t, json.Unmarshal(line, &w))
 		is := standsOf(w.Gate)
 		expect.Must(t, string(expect.Value(json.Marshal(is))(t)) == string(expect.Value(json.Marshal(w.Stands))(t)), "walk %d: %+v", n, is)
-		if is.Refused != nil {
-			seen[string(is.Refused.Why)]++
-		} else {
-			seen[is.As]++
+		for _, what := range covered(w.Gate, is) {
+			seen[what]++
 		}
 		n++
 	}
 	expect.Is(t, n, 500)
 	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled", "self", "stage",
-		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked"} {
+		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
+		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
 	t.Log(seen)
+}
+
+// covered says what a walk is an example of.
+func covered(g circulation.Gate, is stands) (what []string) {
+	if is.Refused == nil {
+		what = append(what, is.As)
+	} else {
+		what = append(what, string(is.Refused.Why))
+	}
+	if len(is.Successors) > 0 {
+		what = append(what, "a successor")
+	}
+	if g.Route != nil && len(circulation.OpenedText(g)) > 80<<10 {
+		what = append(what, "hardly any room")
+	}
+	if len(g.Acts) == 0 || g.Route == nil {
+		return what
+	}
+	k, people, last := keys{}, slices.Clone(g.Askers), g.Acts[len(g.Acts)-1]
+	for _, s := range g.Route.Stages {
+		people = append(people, s.People...)
+	}
+	for _, act := range g.Acts {
+		people = append(people, act.Hand, act.Principal)
+	}
+	for _, p := range people {
+		if was, known := k[p.User]; known && was != p.Person && is.Refused == nil {
+			what = append(what, "an account with two keys")
+		}
+		k[p.User] = p.Person
+	}
+	if is.Refused != nil && is.Refused.Why == circulation.WhyFound && last.Kind == circulation.Stand && last.Found.Org != "" {
+		what = append(what, "nothing found of a successor")
+	}
+	if is.Refused != nil && is.Refused.Why == circulation.WhyTwice && slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
+		return act.Kind == stamp && act.Stage == last.Stage && act.Principal.User == last.Hand.User && act.Hand.User != last.Hand.User
+	}) {
+		what = append(what, "a principal's hand")
+	}
+	return what
 }

@@ -2,6 +2,7 @@ package circulation_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,7 +77,48 @@ func inChannel(kind circulation.Kind, hand string, stage int) circulation.Act {
 func successor(hand, replaced, to string, stage int) circulation.Act {
 	act := of(circulation.Stand, hand, stage)
 	f, t := person(replaced), person(to)
+	t.Via = "group S1"
 	act.For, act.To = &f, &t
+	act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, t.Via
+	return act
+}
+
+// keys are those of accounts in an organisation.
+type keys map[string]string
+
+func (k keys) person(p circulation.Person) circulation.Person {
+	p.Person = k[p.User]
+	return p
+}
+
+func (k keys) people(people []circulation.Person) (out []circulation.Person) {
+	for _, p := range people {
+		out = append(out, k.person(p))
+	}
+	return out
+}
+
+// gate returns the gate under an organisation.
+func (k keys) gate(g circulation.Gate) circulation.Gate {
+	route := *g.Route
+	route.Org, route.Stages = "v7", slices.Clone(route.Stages)
+	for i := range route.Stages {
+		route.Stages[i].People = k.people(route.Stages[i].People)
+	}
+	g.Route, g.Askers = &route, k.people(g.Askers)
+	return g
+}
+
+// act returns the act as people with these keys make it.
+func (k keys) act(act circulation.Act) circulation.Act {
+	act.Hand, act.Principal, act.Found.Org = k.person(act.Hand), k.person(act.Principal), "v8"
+	if act.For != nil && act.To != nil {
+		old, to := k.person(*act.For), k.person(*act.To)
+		act.For, act.To = &old, &to
+	}
+	if d := act.Found.Delegation; d != nil {
+		act.Found.Delegation = &circulation.Delegation{Key: act.Hand.Person + "#" + act.Principal.Person + "#2026-04-01", Rev: d.Rev}
+	}
 	return act
 }
 

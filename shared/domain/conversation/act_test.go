@@ -134,12 +134,16 @@ func TestAnActionIsSentBackOrDenied(t *testing.T) {
 	}
 }
 
+func succeeds(replaced, by string) func(act *circulation.Act) {
+	return func(act *circulation.Act) {
+		act.For, act.To = &circulation.Person{User: replaced}, &circulation.Person{User: by, Via: "group S1"}
+		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+	}
+}
+
 func TestASuccessorIsPutInByAnAdministrator(t *testing.T) {
 	tb := circulating(t, along(desk(suzuki), desk(tanaka)))
-	to := func(act *circulation.Act) {
-		act.For, act.To = &circulation.Person{User: suzuki}, &circulation.Person{User: "U_KATO"}
-	}
-	tb.makes(tb.acting(circulation.Stand, "U_ADMIN", to), "action.reassigned")
+	tb.makes(tb.acting(circulation.Stand, "U_ADMIN", succeeds(suzuki, "U_KATO")), "action.reassigned")
 	tb.why(tb.acting(circulation.Stamp, suzuki), circulation.WhyRoute)
 	tb.makes(tb.acting(circulation.Stamp, "U_KATO"), "action.stamped")
 }
@@ -229,8 +233,7 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 						act.Stage = stage
 					}
 					if act.Kind == circulation.Stand {
-						act.For = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "for")}
-						act.To = &circulation.Person{User: rapid.SampledFrom(people).Draw(rt, "to")}
+						succeeds(rapid.SampledFrom(people).Draw(rt, "for"), rapid.SampledFrom(people).Draw(rt, "to"))(act)
 					}
 				})(a)
 			if err == nil {

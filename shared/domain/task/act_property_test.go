@@ -97,8 +97,7 @@ func (w *acts) step() {
 	}
 	if act.Kind == circulation.Stand {
 		act.Principal = act.Hand
-		act.For, act.To = &circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "for")},
-			&circulation.Person{User: rapid.SampledFrom(anybody).Draw(w.rt, "to")}
+		succeeds(rapid.SampledFrom(anybody).Draw(w.rt, "for"), rapid.SampledFrom(anybody).Draw(w.rt, "to"))(&act)
 	}
 	a := w.load()
 	if rapid.IntRange(0, 9).Draw(w.rt, "old rows") == 9 {

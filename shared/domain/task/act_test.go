@@ -98,7 +98,8 @@ func at(stage int) func(act *circulation.Act) {
 
 func succeeds(replaced, by string) func(act *circulation.Act) {
 	return func(act *circulation.Act) {
-		act.For, act.To = &circulation.Person{User: replaced}, &circulation.Person{User: by}
+		act.For, act.To = &circulation.Person{User: replaced}, &circulation.Person{User: by, Via: "group S1"}
+		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func TestEveryRefusalOfAnActHasASentence(t *testing.T) {
 	source := string(expect.Value(os.ReadFile("../../domain/circulation/refusal.go"))(t))
 	known := map[string]bool{"turn_over": true, "author": true, "self_principal": true, "self_successor": true,
-		"no_organisation": true, "no_channel": true, "no_delegation": true}
+		"no_organisation": true, "no_channel": true, "no_delegation": true, "no_admin": true, "no_successor": true}
 	for _, m := range regexp.MustCompile(`Why\w+ +Why = "(\w+)"`).FindAllStringSubmatch(source, -1) {
 		known[m[1]] = m[1] != string(circulation.WhyFound) // whose sentence says what was not found
 	}
@@ -74,11 +74,18 @@ func TestARefusalOfAnActSaysWhatHolds(t *testing.T) {
 			"[U1] asked for this (or this version was made by their words), so you can't stamp it as their stand-in."},
 		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
 			from, to := person("U3"), person("U1")
+			to.Via = "group S1"
 			a.For, a.To, a.Text = &from, &to, "left"
+			a.Found = circulation.Found{Admin: &circulation.Admin{Key: "TENANT", Rev: 1}, Resolved: to.Via}
 		}), "Whoever asked can't be a successor. Please choose somebody else."},
 		{act(circulation.TakeBack, 2, "U3"), "There is no stamp to take back."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Hash = "other" }), "The content has changed."},
 		{act(circulation.Deny, 2, "U3"), "Please give a reason of 1 to 1000 characters."},
+		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) { a.Text, a.For, a.To = "left", new(person("U3")), new(person("U8")) }),
+			"Only administrators can reassign what is asked."},
+		{act(circulation.Stand, 2, "U7", func(a *circulation.Act) {
+			a.Text, a.For, a.To, a.Found.Admin = "left", new(person("U3")), new(person("U8")), &circulation.Admin{Key: "TENANT", Rev: 1}
+		}), "The successor is neither whom the rule finds today nor stands above."},
 		{act(circulation.Stamp, 2, "U3", func(a *circulation.Act) { a.Form = 9 }), "This version of Ringi can't read"},
 	} {
 		err := fmt.Errorf("stamp: %w", circulation.Admit(gate, circulation.Walk(gate), tc.act))

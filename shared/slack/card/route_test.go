@@ -74,6 +74,10 @@ func (s *scenario) act(kind circulation.Kind, stage int, hand string, more ...fu
 	for _, change := range more {
 		change(&act)
 	}
+	if act.To != nil {
+		act.To.Via = "group S1"
+		act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
+	}
 	*g = expect.Value(g.Acted(act))(s)
 	switch {
 	case g.ApprovedAt != nil:

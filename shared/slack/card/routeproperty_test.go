@@ -75,7 +75,8 @@ func walked(t *rapid.T, s *scenario) {
 			if asked.Mode == circulation.ModePeople {
 				admin := circulation.Person{User: "U0ADMIN"}
 				act.Kind, act.Hand, act.Principal, act.Text = circulation.Stand, admin, admin, strings.Repeat("&<>", 300)
-				act.For, act.To = &hand, &circulation.Person{User: fmt.Sprintf("U2%09d", len(g.Acts))}
+				act.For, act.To = &hand, &circulation.Person{User: fmt.Sprintf("U2%09d", len(g.Acts)), Via: "group S1"}
+				act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 7}, act.To.Via
 			}
 		}
 		if asked.Mode == circulation.ModeChannel {
