@@ -26,6 +26,7 @@ type Proof struct {
 	Writes  []writeCall `json:"writes"`
 	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
 	Request *handedOver `json:"handed_over,omitempty"`
+	Gates   []stepGate  `json:"gates,omitempty"` // under a rule, of steps that are none of Writes
 }
 
 // handedOver is a request that an agent made in a conversation.
@@ -125,6 +126,7 @@ func (p *executed) check() {
 	for _, w := range p.Writes {
 		p.write(w)
 	}
+	p.gates()
 	p.reused()
 	p.listed()
 	p.handed()

@@ -211,6 +211,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 		}
 		p.Writes = append(p.Writes, w)
 	}
+	p.Gates = uncalled(a, e, process.Steps, p.Writes)
 	return p, nil
 }
 
