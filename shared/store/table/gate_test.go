@@ -1,6 +1,8 @@
 package table_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +52,32 @@ func TestAGateUnderARuleIsReadAsItWasWritten(t *testing.T) {
 	acts[0].(*types.AttributeValueMemberM).Value["form"] = table.Number(2)
 	read = expect.Value(table.UnpackAs[*task.Process](it))(t)
 	expect.That(t, !known.Stands(read.Key(), &read.Gate, "sum"), "an act of a later form counts")
+}
+
+// Package circulation bounds a gate by its JSON: the row may not take more.
+func TestAGateUnderARuleTakesLessThanItsJSON(t *testing.T) {
+	for name, change := range map[string]func(act *circulation.Act){
+		"without a text": func(act *circulation.Act) { act.Found = circulation.Found{} },
+		"with a text":    func(act *circulation.Act) { act.Text = strings.Repeat("𩸽<\"長\n", 200) },
+		"a successor": func(act *circulation.Act) {
+			act.For, act.To = &circulation.Person{User: "A", Person: "p"}, &circulation.Person{User: "B", Via: "group S1"}
+			act.Found.Admin, act.Found.Resolved = &circulation.Admin{Key: "TENANT", Rev: 1 << 40}, "group S1"
+		},
+	} {
+		p := settledProcess(t)
+		for range 20 {
+			act := p.Acts[1]
+			change(&act)
+			p.Acts = append(p.Acts, act)
+		}
+		it := expect.Value(table.Pack("process", "TASK#t#1", p.Key(), p))(t)
+		gate := table.Item{}
+		for _, column := range []string{"asked_at", "asked", "askers", "route", "acts"} {
+			gate[column] = it[column]
+		}
+		row, text := table.SizeOf(gate), len(expect.Value(json.Marshal(p.Circulating()))(t))
+		expect.That(t, row <= text, "%s: %d bytes, %d as JSON", name, row, text)
+	}
 }
 
 // An earlier release's gate has neither route nor acts, and is read as ever.
