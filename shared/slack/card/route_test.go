@@ -245,6 +245,18 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 	changed("settled", "yamada", "tanaka", "mori")
 }
 
+// Who stood in for another at their own stage owes no stamp any more: their copy shows the one that they gave.
+func TestTheCopyOfWhoStoodInShowsThatStamp(t *testing.T) {
+	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+	s.act(circulation.Stamp, 2, tanaka, standingFor(takada))
+	for _, user := range []string{tanaka, takada} {
+		m := copied(s, s.copyOf(user, 2), "ja")
+		expect.That(t, !offers(m, "approve_process"), "%s can stamp", user)
+		expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), "✅ 承認: <@"+tanaka+">", user)
+	}
+	expect.That(t, offers(copied(s, s.copyOf(mori, 2), "ja"), "approve_process"), "the third can't stamp")
+}
+
 // Where an organisation stands, a person's other account is the same person: their copy has no button after its stamp.
 func TestACopyIsOfAPersonNotOfAnAccount(t *testing.T) {
 	of := func(user, person string) circulation.Person { return circulation.Person{User: user, Person: person} }

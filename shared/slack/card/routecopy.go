@@ -42,7 +42,7 @@ func (r routed) resting() (line, colour string) {
 		return "", ""
 	}
 	for _, act := range r.st.Stages[c.Stage-1].Stamps {
-		if r.is(&act.Principal) {
+		if r.is(&act.Principal) || r.is(&act.Hand) {
 			return fill(r.w.ApprovedBy, "who", r.hand(act), "when", when(act.At)), green
 		}
 	}
