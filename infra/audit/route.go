@@ -94,6 +94,7 @@ func (k *walking) opened(want []string) bool {
 		"%s: the route is not the one that was opened: the sealed hash is %s", k.name, d.RouteHash)
 	k.wrongIf(string(route) != string(opened.Route), "%s: another route was stamped than the one that was walked",
 		k.name)
+	k.wrongIf(k.gate.Rule == nil || *k.gate.Rule != k.rule, "%s: it opened by another rule than was stamped", k.name)
 	k.wrongIf(d.rule() != k.rule, "%s: the rule is said to be %+v, its entry says %+v", k.name, k.rule, d.rule())
 	fits := len(what) == len(want)
 	for i := range want {
@@ -104,9 +105,9 @@ func (k *walking) opened(want []string) bool {
 	if len(k.found) > found {
 		return false
 	}
-	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage", k.rule.Name, k.rule.ID,
+	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage, good for %d days", k.rule.Name, k.rule.ID,
 		k.rule.Revision,
-		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours)
+		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours, k.gate.Days)
 	for _, p := range k.gate.Askers {
 		k.say("  asked for by %s", named(p))
 	}

@@ -324,6 +324,16 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 		}
 		return action, true
 	}), step), false)
+	opened := ofSteps(t, settling())
+	opened.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 3}
+	sealed := resealed(func(action string, d map[string]any) (string, bool) {
+		if d["route_hash"] != nil {
+			d["route_hash"] = circulation.RouteHash(opened.Circulating())
+		}
+		return action, true
+	})
+	sealed.Gate = opened.Gate
+	j.add(t, "another rule in the gate", provedOnRoutes(t, sealed, step), false)
 	hash := aggregate.HashOf(theSteps)
 	for name, what := range map[string][]string{
 		"another policy":  {"steps", taskID, "1", policy + ".", hash, request},

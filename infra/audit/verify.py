@@ -334,14 +334,16 @@ class Claims:
             self.found.append("%s: the route is not the one that was opened" % name)
         if route != gate["route"]:
             self.found.append("%s: another route was stamped than the one that was walked" % name)
+        if rule != gate["rule"]:
+            self.found.append("%s: it opened by another rule than was stamped" % name)
         if rule != sealed.get("rule"):
             self.found.append("%s: the rule is said to be %s, its entry says %s" % (name, rule, sealed.get("rule")))
         if len(what) != len(want) or any(w is not None and w != is_ for w, is_ in zip(want, what)):
             self.found.append("%s: something else was stamped: %s" % (name, what))
         if gate.get("acts"):
             self.found.append("%s: its gate is said to open with acts" % name)
-        self.said.append("  under the rule %s (%s), revision %s, asked since %s for %s hours a stage"
-                         % (rule["name"], rule["id"], rule["revision"], moment(gate["asked_at"]), gate["hours"]))
+        self.said.append("  under the rule %s (%s), revision %s, asked since %s for %s hours a stage, good for %s days"
+                         % (rule["name"], rule["id"], rule["revision"], moment(gate["asked_at"]), gate["hours"], gate["days"]))
         self.said += ["  asked for by " + named(p) for p in gate["askers"]]
         for number, stage in enumerate(route["stages"], 1):
             if stage.get("left_out"):

@@ -1,8 +1,11 @@
 package aggregate
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/shared/domain/circulation"
 )
@@ -33,11 +36,33 @@ func RuledGate(r Row) *Gate {
 
 // Circulating returns what the fold needs of a gate under a rule.
 func (g *Gate) Circulating() circulation.Gate {
-	c := circulation.Gate{Hours: g.Terms.ApprovalHours, Askers: g.Askers, Asked: g.Asked, Route: g.Route, Acts: g.Acts}
+	c := circulation.Gate{
+		Hours: g.Terms.ApprovalHours, Days: g.days(), Askers: g.Askers, Asked: g.Asked, Rule: g.Terms.Rule,
+		Route: g.Route, Acts: g.Acts,
+	}
 	if g.AskedAt != nil {
 		c.AskedAt = *g.AskedAt
 	}
 	return c
+}
+
+// DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
+const DefaultApprovalDays = 14
+
+func (g *Gate) days() int { return cmp.Or(g.Terms.ApprovalDays, DefaultApprovalDays) }
+
+// GoodUntil returns until when calls may begin by a gate; nil: for ever, as by every gate without a rule, or it isn't
+// settled.
+func (g *Gate) GoodUntil() *time.Time {
+	if !g.Ruled() {
+		return nil
+	}
+	st := circulation.Walk(g.Circulating())
+	if !st.Settled {
+		return nil
+	}
+	until := st.Last.At.AddDate(0, 0, g.days())
+	return &until
 }
 
 // OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, or is told afterwards.
@@ -143,53 +168,96 @@ func (g *Gate) Given() []Stamp {
 	return out
 }
 
-// Settlement is what the Change that settled a gate under a rule notes of it in the head.
-type Settlement struct {
+// Noted is what the head notes of a gate under a rule: how it opened, and what settled it.
+type Noted struct {
 	Gate     string `json:"gate"`      // key of its row
-	Hash     string `json:"hash"`      // Gate.Asked
-	ActsHash string `json:"acts_hash"` // of all acts
+	RouteHash string `json:"route_hash"`          // circulation.RouteHash as it opened
+	ActsHash  string `json:"acts_hash,omitempty"` // of all acts, once it is settled
 }
 
-// Settle notes in the head what settled a gate under a rule, in the place of the last one of its type. It returns
-// ErrOnRoute if Walk doesn't call the gate settled.
+// typeOf returns the part of a row's key that all rows of its type share.
+func typeOf(key string) string {
+	typ, _, _ := strings.Cut(key, "#")
+	return typ
+}
+
+// Opens notes in the head that a gate begins to wait, in the place of the last one of its type, unless the head notes
+// that very gate already: then OnRoute refuses what differs. A gate without a rule leaves no note of its type.
+func (h *Head) Opens(key string, g *Gate) {
+	if h.noted(key).Gate != "" {
+		return
+	}
+	h.Routes = slices.DeleteFunc(slices.Clone(h.Routes), func(n Noted) bool { return typeOf(n.Gate) == typeOf(key) })
+	if g.Ruled() {
+		h.Routes = append(h.Routes, Noted{Gate: key, RouteHash: circulation.RouteHash(g.Circulating())})
+	}
+}
+
+// Settle notes in the head what settled a gate under a rule. It returns ErrOnRoute if Walk doesn't call the gate
+// settled, or if it is not as the head noted that it opened.
 func (h *Head) Settle(key string, g *Gate) error {
-	if st := circulation.Walk(g.Circulating()); !st.Settled {
+	if st := circulation.Walk(g.Circulating()); !st.Settled || !h.asOpened(key, g) {
 		return ErrOnRoute
 	}
-	typ, _, _ := strings.Cut(key, "#")
-	settled := []Settlement{{key, g.Asked, circulation.Hash(g.Acts)}}
-	for _, other := range h.Settled {
-		if !strings.HasPrefix(other.Gate, typ+"#") {
-			settled = append(settled, other)
+	h.Routes = slices.Clone(h.Routes)
+	for i := range h.Routes {
+		if n := &h.Routes[i]; n.Gate == key {
+			n.ActsHash = circulation.Hash(g.Acts)
 		}
 	}
-	h.Settled = settled
 	return nil
 }
 
 // noted returns what the head notes of a gate, or the zero value.
-func (h *Head) noted(key string) (n Settlement) {
-	for _, s := range h.Settled {
-		if s.Gate == key {
-			n = s
+func (h *Head) noted(key string) (n Noted) {
+	for i := range h.Routes {
+		if h.Routes[i].Gate == key {
+			n = h.Routes[i]
 		}
 	}
 	return n
 }
 
-// OnRoute returns ErrOnRoute if a gate under a rule may not have the status that a Change gives it: it waits only with
-// a route, is approved only as Settle noted it, and rejected only by its last act. It doesn't walk, so that a function
-// which decides no such gate need not be able to.
+// asOpened reports whether a gate has the rule, route, askers and times with which the head noted that it opened, or,
+// if the head notes nothing of it, no rule.
+func (h *Head) asOpened(key string, g *Gate) bool {
+	noted := h.noted(key)
+	if !g.Ruled() || noted.Gate == "" {
+		return !g.Ruled() && noted.Gate == ""
+	}
+	return noted.RouteHash != "" && noted.RouteHash == circulation.RouteHash(g.Circulating())
+}
+
+// asSettled reports whether a gate under a rule has the acts with which the head noted that it was settled.
+func (h *Head) asSettled(key string, g *Gate) bool {
+	noted := h.noted(key)
+	return noted.ActsHash != "" && noted.ActsHash == circulation.Hash(g.Acts)
+}
+
+// AsOpened returns ErrOnRoute for a gate that lost its rule, and ErrConflict for another one under a rule that is not as
+// it opened.
+func (h *Head) AsOpened(key string, g *Gate) error {
+	switch {
+	case h.asOpened(key, g):
+		return nil
+	case g.Ruled():
+		return fmt.Errorf("%s is not as it opened: %w", key, ErrConflict)
+	}
+	return ErrOnRoute
+}
+
+// OnRoute returns ErrOnRoute if a gate may not have the status that a Change gives it. One under a rule waits only with
+// a route, is approved only as Settle noted it, and rejected only by its last act; one that the head knows as under a
+// rule has that rule. It doesn't walk, so that a function which decides no such gate need not be able to.
 func (h *Head) OnRoute(key string, g *Gate) error {
 	may := true
-	switch {
-	case !g.Ruled():
-	case g.Status == PendingApproval:
-		may = g.Terms.Rule != nil && g.Route != nil
-	case g.Status == Approved:
-		may = g.Asked != "" && h.noted(key).Hash == g.Asked
-	case g.Status == Rejected:
-		may = len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Ends()
+	switch ruled := g.Ruled(); g.Status {
+	case PendingApproval:
+		may = h.asOpened(key, g) && (!ruled || g.Terms.Rule != nil && g.Route != nil)
+	case Approved:
+		may = h.asOpened(key, g) && (!ruled || h.asSettled(key, g))
+	case Rejected:
+		may = h.asOpened(key, g) && (!ruled || len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Ends())
 	}
 	if !may {
 		return ErrOnRoute
@@ -198,13 +266,12 @@ func (h *Head) OnRoute(key string, g *Gate) error {
 }
 
 // Stands reports whether a loaded gate that was approved is as it was then. A gate without a rule is, unless the head
-// knows it as one under a rule. Of a gate under a rule the head proves the acts, and sum, circulation.Sum of what is
-// about to be done, that this is what was asked.
+// knows it as one under a rule. Of a gate under a rule the head proves how it opened and the acts, and sum,
+// circulation.Sum of what is about to be done, that this is what was asked.
 func (h *Head) Stands(key string, g *Gate, sum string) bool {
-	noted := h.noted(key)
-	if !g.Ruled() {
-		return noted.Gate == ""
+	if !g.Ruled() || !h.asOpened(key, g) {
+		return h.asOpened(key, g)
 	}
 	st := circulation.Walk(g.Circulating())
-	return g.Status == Approved && st.Settled && g.Asked == sum && noted == Settlement{key, sum, circulation.Hash(g.Acts)}
+	return g.Status == Approved && st.Settled && g.Asked == sum && h.asSettled(key, g)
 }

@@ -108,6 +108,10 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		"no rule":              {aggregate.Gate{Status: aggregate.Approved}, true},
 	} {
 		var h aggregate.Head
+		opens := routed()
+		if opens.Route = c.gate.Route; c.gate.Ruled() {
+			h.Opens("PROCESS#0001", &opens)
+		}
 		settled := c.may && c.gate.Status == aggregate.Approved && c.gate.Ruled()
 		if settled {
 			expect.Fails(t, h.OnRoute("PROCESS#0001", &c.gate), aggregate.ErrOnRoute, "%s, and the head doesn't know",
@@ -119,7 +123,8 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		err := h.OnRoute("PROCESS#0001", &c.gate)
 		expect.That(t, (err == nil) == c.may && (err == nil || errors.Is(err, aggregate.ErrOnRoute)), "%s: %v", name,
 			err)
-		expect.That(t, (len(h.Settled) == 1) == settled, "%s: the head notes %v", name, h.Settled)
+		expect.That(t, slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool { return n.ActsHash != "" }) == settled,
+			"%s: the head notes %v", name, h.Routes)
 	}
 }
 
@@ -128,7 +133,11 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 	const key = "PROCESS#0001"
 	settled := acted(t, routed(), act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2))
 	settled.Status = aggregate.Approved
-	var noted aggregate.Head
+	before := opened.Add(-time.Millisecond)
+	var noted, opened aggregate.Head
+	expect.Fails(t, noted.Settle(key, &settled), aggregate.ErrOnRoute, "what the head doesn't know is settled")
+	noted.Opens(key, &settled)
+	opened.Opens(key, &settled)
 	expect.NoError(t, noted.Settle(key, &settled))
 	without := func(change func(g *aggregate.Gate)) aggregate.Gate {
 		g := settled
@@ -148,6 +157,15 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 		"content and hash": {noted, key, without(func(g *aggregate.Gate) { g.Asked = "other" }), "other",
 			false},
 		"a head that knows nothing": {aggregate.Head{}, key, settled, "sum", false},
+		"a head that knows how it opened": {opened, key, settled, "sum", false},
+		"another rule": {noted, key, without(func(g *aggregate.Gate) {
+			g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 4}
+		}), "sum", false},
+		"another asker": {noted, key,
+			without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "Q"}} }), "sum", false},
+		"more days":           {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 }), "sum", false},
+		"more hours":          {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalHours++ }), "sum", false},
+		"an earlier time":     {noted, key, without(func(g *aggregate.Gate) { g.AskedAt = &before }), "sum", false},
 		"another gate's note":       {noted, "PROCESS#0002", settled, "sum", false},
 		"it waits": {noted, key,
 			without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
@@ -170,14 +188,64 @@ func TestTheHeadKeepsTheNewestOfEachType(t *testing.T) {
 	g := acted(t, routed(), act(circulation.Stamp, "A", 1), act(circulation.Stamp, "B", 2))
 	g.Status = aggregate.Approved
 	var h aggregate.Head
-	for _, key := range []string{"PROCESS#0001", "GATE#0001#001#02", "PROCESS#0002", "GATE#0002#001#01"} {
-		before := h.Settled
+	for _, key := range []string{"PROCESS#0001", "GATE#0001#001#02", "AGAIN#0001#002", "PROCESS#0002",
+		"GATE#0002#001#01"} {
+		before := h.Routes
 		was := slices.Clone(before)
+		h.Opens(key, &g)
+		opened := slices.Clone(h.Routes)
 		expect.NoError(t, h.Settle(key, &g))
 		expect.That(t, slices.Equal(before, was), "the head as it was read has changed: %v", before)
+		h.Opens(key, &g)
+		expect.That(t, !slices.Equal(opened, h.Routes), "a gate that opens again is no longer settled: %v", h.Routes)
 	}
-	expect.That(t, len(h.Settled) == 2 && h.Settled[0].Gate == "GATE#0002#001#01" &&
-		h.Settled[1].Gate == "PROCESS#0002", "%v", h.Settled)
+	keys := func() (all []string) {
+		for _, n := range h.Routes {
+			all = append(all, n.Gate)
+		}
+		return all
+	}
+	expect.Same(t, keys(), []string{"AGAIN#0001#002", "PROCESS#0002", "GATE#0002#001#01"})
+	h.Opens("PROCESS#0003", &aggregate.Gate{Status: aggregate.PendingApproval})
+	expect.Same(t, keys(), []string{"AGAIN#0001#002", "GATE#0002#001#01"})
+}
+
+// A gate that opened under a rule is never one without a rule, nor one with other people, whatever its row says.
+func TestTheHeadKnowsWhatIsUnderARule(t *testing.T) {
+	const key = "PROCESS#0001"
+	var h aggregate.Head
+	g := routed()
+	h.Opens(key, &g)
+	for name, change := range map[string]func(g *aggregate.Gate){
+		"as it opened":       nil,
+		"the rule is gone":   func(g *aggregate.Gate) { *g = aggregate.Gate{AskedAt: g.AskedAt} },
+		"another route":      func(g *aggregate.Gate) { g.Route.Stages = g.Route.Stages[:1] },
+		"another asker":      func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "Q"}} },
+		"asked since then":   func(g *aggregate.Gate) { g.AskedAt = new(opened.Add(time.Hour)) },
+		"for a longer time":  func(g *aggregate.Gate) { g.Terms.ApprovalHours = 999 },
+		"good for longer":    func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 },
+		"by a later version": func(g *aggregate.Gate) { g.Terms.Rule.Revision++ },
+	} {
+		n := routed()
+		if change != nil {
+			change(&n)
+		}
+		expect.That(t, (h.AsOpened(key, &n) == nil) == (change == nil), "%s: %v", name, h.AsOpened(key, &n))
+		for _, s := range []aggregate.GateStatus{aggregate.PendingApproval, aggregate.Approved, aggregate.Rejected} {
+			n.Status = s
+			may := change == nil && s == aggregate.PendingApproval
+			expect.Is(t, h.OnRoute(key, &n) == nil, may, "%s becomes %s", name, s)
+		}
+		h := h
+		h.Opens(key, &n)
+		expect.That(t, (h.AsOpened(key, &n) == nil) == (change == nil), "%s: it opens again", name)
+		n.Status = aggregate.Cancelled
+		expect.That(t, h.OnRoute(key, &n) == nil, "%s can't be cancelled", name)
+	}
+	expect.Fails(t, h.AsOpened(key, &aggregate.Gate{}), aggregate.ErrOnRoute)
+	other := routed()
+	other.Asked = "other"
+	expect.Fails(t, h.AsOpened(key, &other), aggregate.ErrConflict)
 }
 
 func TestAGateWithoutAskersOpensUnderNoRule(t *testing.T) {

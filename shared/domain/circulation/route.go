@@ -12,6 +12,8 @@ type Gate struct {
 	Hours   int       `json:"hours"` // for each stage
 	Askers  []Person  `json:"askers"`
 	Asked   string    `json:"asked"` // hash of what is asked, the rule and the route
+	Rule    *Rule     `json:"rule"`  // by which it opened; Walk doesn't look at it, nor at Days
+	Days    int       `json:"days"`  // for how long its settlement lets calls begin
 	Route   *Route    `json:"route"`
 	Acts    []Act     `json:"acts"` // the oldest first; never changed, only added to
 }

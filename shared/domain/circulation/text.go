@@ -24,7 +24,8 @@ func OpenedText(g Gate) string {
 	return textOf(g)
 }
 
-// RouteHash returns the hash of OpenedText: whom a gate asks, whose request it is, since when and for how long.
+// RouteHash returns the hash of OpenedText: by which rule and whom a gate asks, whose request it is, since when and for
+// how long.
 func RouteHash(g Gate) string { return hashOf(OpenedText(g)) }
 
 // ActText returns an act as JSON.

@@ -33,6 +33,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, nil
 	case !x.asks():
 		return aggregate.Change{}, x.decided()
+	case a.Head.AsOpened(x.Key(), &x.Gate) != nil:
+		return aggregate.Change{}, a.Head.AsOpened(x.Key(), &x.Gate)
 	case refused != nil:
 		return aggregate.Change{}, refused
 	case act.Kind == circulation.Stamp && x.sum() != g.Asked:
@@ -76,5 +78,6 @@ func (c *change) openUnder(x *Action, o aggregate.Opening) {
 		c.Fail(err)
 	}
 	x.Gate = g
+	c.Head.Opens(x.Key(), &g)
 	c.auditAction(aggregate.System(), AuditRouted, x, g.OpenedDetails(map[string]any{}))
 }

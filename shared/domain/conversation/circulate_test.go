@@ -18,6 +18,7 @@ func (tb *table) routed() {
 		x.Gate.Terms.Rule = &circulation.Rule{ID: "r1", Name: "すべて", Revision: 1}
 		x.Gate.Route = &circulation.Route{Form: circulation.Form, Hands: 2, Stages: []circulation.Stage{desk(suzuki), desk(tanaka)}}
 		x.Gate.Terms.ApprovalHours, x.Gate.Asked = 72, x.sum()
+		tb.head.Opens(x.Key(), &x.Gate)
 	})
 }
 
@@ -65,7 +66,7 @@ func TestAClaimLooksAgainAtAnActionUnderARule(t *testing.T) {
 		expect.Fails(t, tb.claim("i1"), aggregate.ErrConflict, "%s is executed", name)
 	}
 	tb := settled(t)
-	tb.head.Settled = nil
+	tb.head.Routes = nil
 	expect.Fails(t, tb.claim("i1"), aggregate.ErrConflict, "what the head doesn't know is executed")
 }
 

@@ -35,6 +35,9 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	if err := a.mustWait(row.gate()); err != nil {
 		return aggregate.Change{}, err
 	}
+	if err := a.Head.AsOpened(row.Key(), row.gate()); err != nil {
+		return aggregate.Change{}, err
+	}
 	if refused != nil {
 		return aggregate.Change{}, refused
 	}

@@ -1,6 +1,10 @@
 package task
 
-import "ringi/shared/domain/aggregate"
+import (
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+)
 
 const (
 	CardTask      aggregate.CardType = "task"
@@ -10,3 +14,11 @@ const (
 	CardOutcome   aggregate.CardType = "outcome" // how the task ended; only the requester sees it
 	CardStep      aggregate.CardType = "step"    // a step's gate
 )
+
+// cardOf returns the type of the card that asks about the gate of the row with this key.
+func cardOf(key string) aggregate.CardType {
+	typ, _, _ := strings.Cut(key, "#")
+	return map[string]aggregate.CardType{
+		"PROMPT": CardPrompt, "PROCESS": CardProcess, "AGAIN": CardProcess, "GATE": CardStep,
+	}[typ]
+}

@@ -21,6 +21,13 @@ func routed(a *Aggregate, row Gated) {
 	g.Asked = a.sum(row)
 }
 
+// routed replaces a waiting row by one under a rule, as it would have opened.
+func (s *story) routed(row Gated) {
+	routed(s.load(), row)
+	s.head.Opens(row.Key(), row.gate())
+	s.rows[row.Key()] = row
+}
+
 // stampedBy adds the stamps of these people, stage by stage.
 func stampedBy(t testing.TB, g *aggregate.Gate, users ...string) {
 	for i, user := range users {
@@ -34,8 +41,7 @@ func stampedBy(t testing.TB, g *aggregate.Gate, users ...string) {
 func TestAGateUnderARuleIsNotDecidedByAClick(t *testing.T) {
 	s := waitingProcess(t)
 	p := *s.load().Process()
-	routed(s.load(), &p)
-	s.rows[p.Key()] = &p
+	s.routed(&p)
 	for name, decide := range map[string]decision{
 		"stamp": s.approveProcess, "rejection": s.rejectProcess,
 		"stamp of the system": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -51,11 +57,46 @@ func TestAGateUnderARuleIsNotDecidedByAClick(t *testing.T) {
 	})
 }
 
+// A waiting row that lost its rule, by an old release or two commits, is settled neither by a click nor by an act.
+func TestAGateThatLostItsRuleIsNotDecided(t *testing.T) {
+	s := onRoute(t)
+	expect.That(t, s.head.WaitsOnRoute(), "the head doesn't know that it goes round: %+v", s.head.Routes)
+	p := *s.load().Process()
+	p.Gate = aggregate.Gate{Status: p.Status, AskedAt: p.AskedAt, Terms: p.Terms}
+	p.Terms.Rule = nil
+	s.rows[p.Key()] = &p
+	s.refused(s.approveProcess, aggregate.ErrOnRoute)
+	s.refused(s.rejectProcess, aggregate.ErrOnRoute)
+	expect.Fails(t, s.load().Undecided(p.ID), aggregate.ErrOnRoute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.End(person(requester), s.policy, now)
+	})
+}
+
+// Whoever is asked, since when and for how long is fixed: an act on a row that says otherwise is none.
+func TestAnActIsOnTheGateThatOpened(t *testing.T) {
+	for name, change := range map[string]func(g *aggregate.Gate){
+		"fewer askers":   func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "U_OTHER"}} },
+		"more hours":     func(g *aggregate.Gate) { g.Terms.ApprovalHours++ },
+		"more days":      func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 },
+		"an earlier day": func(g *aggregate.Gate) { g.AskedAt = new(g.AskedAt.AddDate(0, 0, -1)) },
+	} {
+		for _, kind := range []circulation.Kind{circulation.Stamp, circulation.SendBack, circulation.Deny} {
+			s := onRoute(t)
+			p := *s.load().Process()
+			change(&p.Gate)
+			s.rows[p.Key()] = &p
+			t.Log(name, kind)
+			s.refused(s.does(kind, suzuki), aggregate.ErrConflict)
+		}
+	}
+}
+
 func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 	s := waitingProcess(t)
+	p := *s.load().Process()
+	s.routed(&p)
 	a := s.load()
-	p := *a.Process()
-	routed(a, &p)
 	moved := func(to aggregate.GateStatus, users ...string) (aggregate.Change, error) {
 		c := a.begin(s.now)
 		c.moveGate(&p, to, func(n Gated) {
@@ -69,8 +110,8 @@ func TestAGateMovesOnlyAsItsRouteSays(t *testing.T) {
 	_, err = moved(aggregate.Rejected, suzuki)
 	expect.Fails(t, err, aggregate.ErrOnRoute, "rejected by nobody")
 	c := expect.Value(moved(aggregate.Approved, suzuki, tanaka))(t)
-	noted := c.Head.Common().Settled
-	expect.That(t, len(noted) == 1 && noted[0].Gate == p.Key() && noted[0].Hash == p.Asked && noted[0].ActsHash != "", "the head notes %+v", noted)
+	noted := c.Head.Common().Routes
+	expect.That(t, len(noted) == 1 && noted[0].Gate == p.Key() && noted[0].ActsHash != "", "the head notes %+v", noted)
 }
 
 // underRule makes rows that were approved as ever into those of gates under a rule, as settled along their routes.
@@ -79,7 +120,7 @@ func underRule(t testing.TB, s *story, rows ...Gated) {
 		n := row.At(row.Revision()).(Gated)
 		g := n.gate()
 		g.Status = aggregate.PendingApproval
-		routed(s.load(), n)
+		s.routed(n)
 		stampedBy(t, g, suzuki, tanaka)
 		g.Status = aggregate.Approved
 		expect.NoError(t, s.head.Settle(n.Key(), g))
@@ -107,13 +148,19 @@ func TestAClaimLooksAgainAtWhatWasSettled(t *testing.T) {
 	}
 	process, step := ProcessKey(1), GateKey(1, 1, 2)
 	for name, change := range map[string]func(s *story){
-		"the head knows nothing":       func(s *story) { s.head.Settled = nil },
+		"the head knows nothing":       func(s *story) { s.head.Routes = nil },
 		"a stamp on the steps is gone": forged(process, func(n Gated) { n.gate().Acts = n.gate().Acts[:1] }),
 		"the steps' route is another":  forged(process, func(n Gated) { n.gate().Route.Hands = 1 }),
 		"the steps' rule is gone": forged(process, func(n Gated) {
 			g := n.gate()
 			*g = aggregate.Gate{Status: g.Status, Terms: g.Terms}
 			g.Terms.Rule = nil
+		}),
+		"the steps' askers are others":  forged(process, func(n Gated) { n.gate().Askers = nil }),
+		"the steps have more hours":     forged(process, func(n Gated) { n.gate().Terms.ApprovalHours++ }),
+		"the steps are good for longer": forged(process, func(n Gated) { n.gate().Terms.ApprovalDays = 90 }),
+		"the steps were asked earlier": forged(process, func(n Gated) {
+			n.gate().AskedAt = new(n.gate().AskedAt.Add(-time.Hour))
 		}),
 		"the policy above is another":   forged(PromptKey(1), func(n Gated) { n.(*Prompt).Content = "別の方針" }),
 		"a stamp on the step is gone":   forged(step, func(n Gated) { n.gate().Acts = nil }),

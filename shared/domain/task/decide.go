@@ -20,7 +20,7 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	if g.Status == aggregate.Approved && g.ApprovedBy == by.ID && g.ApprovedAt != nil {
 		return aggregate.Change{}, nil
 	}
-	if err := a.mustBeOpen(g); err != nil {
+	if err := a.mustBeOpen(row); err != nil {
 		return aggregate.Change{}, err
 	}
 	if err := a.mayStamp(row, by, p); err != nil {
@@ -130,7 +130,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	if g.Status == aggregate.Rejected && g.RejectedBy == by.ID {
 		return aggregate.Change{}, nil
 	}
-	if err := a.mustBeOpen(g); err != nil {
+	if err := a.mustBeOpen(row); err != nil {
 		return aggregate.Change{}, err
 	}
 	if err := p.Reject(by, a.Head.Requester); err != nil {
@@ -170,18 +170,18 @@ func (a *Aggregate) Undecided(id string) error {
 	if err != nil {
 		return err
 	}
-	return a.mustBeOpen(row.gate())
+	return a.mustBeOpen(row)
 }
 
-// mustBeOpen returns an error unless the gate waits, and for a gate under a rule.
-func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
-	if err := a.mustWait(g); err != nil {
+// mustBeOpen returns an error unless the gate waits, and for a gate under a rule, also if the head alone knows it as one.
+func (a *Aggregate) mustBeOpen(row Gated) error {
+	if err := a.mustWait(row.gate()); err != nil {
 		return err
 	}
-	if g.Ruled() {
+	if row.gate().Ruled() {
 		return aggregate.ErrOnRoute
 	}
-	return nil
+	return a.Head.AsOpened(row.Key(), row.gate())
 }
 
 // mustWait returns an error unless the gate waits.

@@ -90,6 +90,13 @@ func (a *Aggregate) WaitsOnRoute() bool {
 	return a.GateWith(open.ID).Ruled()
 }
 
+// WaitsOnRoute reports whether what the head says that the request waits for is under a rule.
+func (h *Head) WaitsOnRoute() bool {
+	return slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool {
+		return h.WaitsFor != "" && n.ActsHash == "" && cardOf(n.Gate) == h.WaitsFor
+	})
+}
+
 // Standing returns the status that the head has noted; known is false if a release that doesn't note it made the newest
 // commit. What such a head tells of a task that ended is returned even then.
 func (h Head) Standing() (s Status, waitsFor aggregate.CardType, known bool) {
@@ -134,7 +141,7 @@ func (c *change) note(out *aggregate.Change) {
 	}
 	head := out.Head.(*Head)
 	head.Noted, head.WaitsFor = c.became(out)
-	head.NotedRev, head.Routed = c.was.Rev+1, c.routed(out, head.WaitsFor)
+	head.NotedRev = c.was.Rev + 1
 	if head.Listed && c.of.Listing == nil { // it was not read
 		out.RelyOn(&Listing{})
 	}
@@ -208,22 +215,6 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 		return StatusNotDrafted, ""
 	}
 	return s, waitsFor
-}
-
-// routed reports whether what the request waits for after c is under a rule.
-func (c *change) routed(out *aggregate.Change, waitsFor aggregate.CardType) bool {
-	if waitsFor == "" || waitsFor == CardTask {
-		return false
-	}
-	for _, r := range out.Rows {
-		if row, is := r.(Gated); is && row.gate().Status == aggregate.PendingApproval {
-			return row.gate().Ruled()
-		}
-	}
-	if _, _, known := c.was.Standing(); known {
-		return c.was.Routed
-	}
-	return c.of.WaitsOnRoute()
 }
 
 // listedAs returns the status by which lists find the task. While it is open its row is not written whenever it begins

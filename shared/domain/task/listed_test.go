@@ -127,7 +127,7 @@ func TestTheHeadNotesThatARequestGoesRound(t *testing.T) {
 	noted := func(s *story, want bool, why string) {
 		t.Helper()
 		a := s.load()
-		expect.That(t, a.Head.Routed == want && a.WaitsOnRoute() == want, "%s: %v in the head, %v by the rows", why, a.Head.Routed, a.WaitsOnRoute())
+		expect.That(t, a.Head.WaitsOnRoute() == want && a.WaitsOnRoute() == want, "%s: %v in the head, %v by the rows", why, a.Head.WaitsOnRoute(), a.WaitsOnRoute())
 	}
 	noted(waitingProcess(t), false, "without a rule")
 	s := onRoute(t)

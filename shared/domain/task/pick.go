@@ -25,7 +25,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	if reason, err = aggregate.CheckReason(reason); err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := a.mustBeOpen(&old.Gate); err != nil {
+	if err := a.mustBeOpen(old); err != nil {
 		return aggregate.Change{}, err
 	}
 	if err := p.Author(by, a.Head.Requester); err != nil {

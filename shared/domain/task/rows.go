@@ -22,11 +22,10 @@ type Head struct {
 	TryingFrom *time.Time `json:"trying_from,omitempty"`
 	Retried    *Retried   `json:"retried,omitempty"`
 	Retries    int        `json:"retries,omitempty"` // of the current generation
-	// Noted, WaitsFor and Routed are how the request stands since the commit NotedRev; see Standing.
+	// Noted and WaitsFor are how the request stands since the commit NotedRev; see Standing.
 	Noted    Status             `json:"status,omitempty"`
 	NotedRev int                `json:"noted,omitempty"`
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
-	Routed   bool               `json:"routed,omitempty"` // what it waits for is under a rule
 	Listed   bool               `json:"listed,omitempty"` // there is a Listing
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`

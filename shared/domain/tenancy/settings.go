@@ -41,6 +41,7 @@ type Settings struct {
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
 	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
+	ApprovalDays         int     `json:"approval_days"`   // for how long a gate under a rule is good once it is settled
 	ApprovalCopies       string  `json:"approval_copies"` // who else gets a gate's card: CopiesListed or CopiesNone
 	MaxVersions          int     `json:"max_versions"`
 	Locale               string  `json:"locale"`
@@ -113,7 +114,7 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 	return aggregate.Terms{
 		ApprovalRequired: approvalRequired, DecideBy: &by, Executor: s.Executor,
 		L4TimeoutSeconds: s.L4TimeoutSeconds, AutoApproveTools: s.AutoApproveTools,
-		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, SettingsRev: s.Rev, Locale: s.Locale,
+		MaxVersions: s.MaxVersions, ApprovalHours: s.ApprovalTimeoutHours, ApprovalDays: s.ApprovalDays, SettingsRev: s.Rev, Locale: s.Locale,
 	}
 }
 

@@ -66,6 +66,7 @@ var bounds = []struct {
 	{"model", func(s *Settings, n int) { s.Model = "openai:" + strings.Repeat("m", n) }, []int{1, 150}, []int{0, 151}},
 	{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
 	{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
+	{"approval_days", func(s *Settings, n int) { s.ApprovalDays = n }, []int{1, 90}, []int{0, 91}},
 	{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
 	{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) }, []int{0, 200}, []int{201}},
 	{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) }, []int{0, 50}, []int{51}},

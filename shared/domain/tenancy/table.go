@@ -40,6 +40,9 @@ var Sections = []Section{
 		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
 			Words{Label: "承認の期限", About: "過ぎると、依頼は期限切れで終了します。", Unit: "時間"},
 			Words{Label: "Approval time limit", About: "Requests expire after this time.", Unit: "hours"})},
+		{Name: "approval_days", Kind: KindWhole, Min: 1, Max: 90, Default: aggregate.DefaultApprovalDays, Says: language.InEach(
+			Words{Label: "回覧で承認された内容の有効期間", About: "この日数を過ぎると、まだ始まっていない実行は、もう一度回覧してからになります。", Unit: "日"},
+			Words{Label: "Approvals along a route stay good for", About: "After this time, what hasn’t begun to run goes round again first.", Unit: "days"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},

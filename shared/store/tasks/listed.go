@@ -114,7 +114,7 @@ func (s *Store) stand(ctx context.Context, tenant string, items []Listed) error 
 			continue
 		}
 		if x.Stands, x.WaitsFor, known = head.Standing(); known && (!listing || head.Listed) {
-			x.Routed = head.Routed
+			x.Routed = head.WaitsOnRoute()
 			continue
 		}
 		load.Go(func() error {
