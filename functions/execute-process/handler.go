@@ -224,8 +224,10 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	}
 	call.ToolRequest = request
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
-		if err := j.undecidable(ctx, a); err != nil {
-			return nil, err
+		if e.Terms.Rule == nil { // else only who stamped the steps is asked
+			if err := j.undecidable(ctx, a); err != nil {
+				return nil, err
+			}
 		}
 		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())

@@ -37,7 +37,7 @@ func RuledGate(r Row) *Gate {
 // Circulating returns what the fold needs of a gate under a rule.
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{
-		Hours: g.Terms.ApprovalHours, Days: g.days(), Askers: g.Askers, Asked: g.Asked, Rule: g.Terms.Rule,
+		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, Asked: g.Asked, Rule: g.Terms.Rule,
 		Route: g.Route, Acts: g.Acts,
 	}
 	if g.AskedAt != nil {
@@ -49,7 +49,8 @@ func (g *Gate) Circulating() circulation.Gate {
 // DefaultApprovalDays is for how many days a settled gate under a rule is good, unless the settings say otherwise.
 const DefaultApprovalDays = 14
 
-func (g *Gate) days() int { return cmp.Or(g.Terms.ApprovalDays, DefaultApprovalDays) }
+// Days returns for how many days the gate is good once it is settled.
+func (g *Gate) Days() int { return cmp.Or(g.Terms.ApprovalDays, DefaultApprovalDays) }
 
 // GoodUntil returns until when calls may begin by a gate; nil: for ever, as by every gate without a rule, or it isn't
 // settled.
@@ -61,8 +62,14 @@ func (g *Gate) GoodUntil() *time.Time {
 	if !st.Settled {
 		return nil
 	}
-	until := st.Last.At.AddDate(0, 0, g.days())
+	until := st.Last.At.AddDate(0, 0, g.Days())
 	return &until
+}
+
+// TooOld reports whether no more calls may begin by a gate at now.
+func (g *Gate) TooOld(now time.Time) bool {
+	until := g.GoodUntil()
+	return until != nil && now.After(*until)
 }
 
 // OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, or is told afterwards.
@@ -234,8 +241,8 @@ func (h *Head) asSettled(key string, g *Gate) bool {
 	return noted.ActsHash != "" && noted.ActsHash == circulation.Hash(g.Acts)
 }
 
-// AsOpened returns ErrOnRoute for a gate that lost its rule, and ErrConflict for another one under a rule that is not as
-// it opened.
+// AsOpened returns ErrOnRoute for a gate that lost its rule, and ErrConflict for one under a rule that is not as it
+// opened.
 func (h *Head) AsOpened(key string, g *Gate) error {
 	switch {
 	case h.asOpened(key, g):
@@ -246,20 +253,25 @@ func (h *Head) AsOpened(key string, g *Gate) error {
 	return ErrOnRoute
 }
 
-// OnRoute returns ErrOnRoute if a gate may not have the status that a Change gives it. One under a rule waits only with
-// a route, is approved only as Settle noted it, and rejected only by its last act; one that the head knows as under a
-// rule has that rule. It doesn't walk, so that a function which decides no such gate need not be able to.
+// OnRoute returns ErrOnRoute if a gate may not have the status that a Change gives it, and ErrConflict if it is not as
+// it opened: see AsOpened. One under a rule waits only with a route, is approved only as Settle noted it, and rejected
+// only by its last act. It doesn't walk, so that a function which decides no such gate need not be able to.
 func (h *Head) OnRoute(key string, g *Gate) error {
 	may := true
-	switch ruled := g.Ruled(); g.Status {
+	switch g.Status {
 	case PendingApproval:
-		may = h.asOpened(key, g) && (!ruled || g.Terms.Rule != nil && g.Route != nil)
+		may = g.Terms.Rule != nil && g.Route != nil
 	case Approved:
-		may = h.asOpened(key, g) && (!ruled || h.asSettled(key, g))
+		may = h.asSettled(key, g)
 	case Rejected:
-		may = h.asOpened(key, g) && (!ruled || len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Ends())
+		may = len(g.Acts) > 0 && g.Acts[len(g.Acts)-1].Ends()
+	default:
+		return nil
 	}
-	if !may {
+	if err := h.AsOpened(key, g); err != nil {
+		return err
+	}
+	if g.Ruled() && !may {
 		return ErrOnRoute
 	}
 	return nil

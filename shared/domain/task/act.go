@@ -41,7 +41,7 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 	if refused != nil {
 		return aggregate.Change{}, refused
 	}
-	if _, step := row.(*StepGate); step && act.Kind == circulation.SendBack {
+	if _, version := row.(*Process); !version && act.Kind == circulation.SendBack {
 		return aggregate.Change{}, &circulation.Refusal{Why: circulation.WhyNoVersion, Stage: act.Stage}
 	}
 	if act.Kind == circulation.Stamp && a.sum(row) != g.Asked {
@@ -97,6 +97,9 @@ func (a *Aggregate) denied(c *change, row Gated, by aggregate.Actor) (aggregate.
 		a.cancelExecution(c, a.executionOf(step), by)
 		return c.ended(a.Task, TaskCancelled, by, ReasonStepRejected)
 	}
+	if again, ok := row.(*Again); ok {
+		a.cancelExecution(c, a.attemptOf(again), by)
+	}
 	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDenied})
 	return c.ended(a.Task, TaskCancelled, by, ReasonDenied)
 }
@@ -107,11 +110,19 @@ func (a *Aggregate) onRoute(row Gated) (on *aggregate.OnRoute, typ, id string, a
 	case *Process:
 		return &processOnRoute, "process", row.ID, map[string]any{"version": row.Version, "hash": row.hash()}
 	case *StepGate:
-		id := ""
-		if e := a.executionOf(row); e != nil {
-			id = e.ID
-		}
-		return &stepOnRoute, "execution", id, map[string]any{"step": row.StepID, "arguments_hash": row.hash()}
+		return &stepOnRoute, "execution", idIn(a.executionOf(row)), map[string]any{"step": row.StepID,
+			"arguments_hash": row.hash()}
+	case *Again:
+		return &processOnRoute, "execution", idIn(a.attemptOf(row)), map[string]any{"version": row.ProcessVersion,
+			"attempt": row.Attempt, "hash": row.hash()}
 	}
 	return &aggregate.OnRoute{}, "", "", map[string]any{}
+}
+
+// idIn returns an execution's id, or "" for nil.
+func idIn(e *Execution) string {
+	if e == nil {
+		return ""
+	}
+	return e.ID
 }

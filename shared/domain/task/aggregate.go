@@ -22,6 +22,7 @@ type Aggregate struct {
 	Executions []*Execution  // by process version and attempt
 	Steps      []*StepResult // by process version, attempt and order
 	Gates      []*StepGate
+	Agains     []*Again // by process version and attempt
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.TaskID) }
@@ -105,6 +106,7 @@ func (a *Aggregate) clone() *Aggregate {
 	n := *a
 	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
 	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
+	n.Agains = slices.Clone(a.Agains)
 	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
 	return &n
 }
@@ -135,6 +137,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Steps = aggregate.Insert(a.Steps, r)
 	case *StepGate:
 		a.Gates = aggregate.Insert(a.Gates, r)
+	case *Again:
+		a.Agains = aggregate.Insert(a.Agains, r)
 	default:
 		a.Shared.Add(r)
 	}
@@ -159,7 +163,8 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 		out[a.Choice.Key()] = a.Choice
 	}
 	for _, rows := range []map[string]aggregate.Row{
-		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates), aggregate.ByKey(a.Cards),
+		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates),
+		aggregate.ByKey(a.Agains), aggregate.ByKey(a.Cards),
 	} {
 		maps.Copy(out, rows)
 	}

@@ -112,6 +112,12 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		details := decided(row, map[string]any{"step": row.StepID, "arguments_hash": hash})
 		maps.Copy(details, how)
 		c.audit(by, AuditStepApproved, "execution", e.ID, details)
+	case *Again:
+		e := a.attemptOf(row)
+		details := decided(row, map[string]any{"version": row.ProcessVersion, "attempt": row.Attempt, "hash": hash})
+		maps.Copy(details, how)
+		c.RelyOn(e)
+		c.audit(by, AuditProcessApproved, "execution", e.ID, details)
 	}
 }
 
@@ -225,7 +231,15 @@ func (a *Aggregate) decidable(id string) (Gated, error) {
 			return nil, aggregate.ErrSuperseded
 		}
 	}
+	if again, ok := row.(*Again); ok && a.attemptOf(again) == nil {
+		return nil, aggregate.ErrConflict
+	}
 	return row, nil
+}
+
+// attemptOf returns the attempt that a gate belongs to, or nil if it was not read.
+func (a *Aggregate) attemptOf(g *Again) *Execution {
+	return aggregate.Find(a.Executions, ExecutionKey(g.ProcessVersion, g.Attempt))
 }
 
 // executionOf returns the attempt that a step's gate belongs to, or nil if it was not read.

@@ -88,8 +88,10 @@ func (a *Aggregate) work(now time.Time) bool {
 		return true
 	}
 	switch n := a.Next(now); n.State {
-	case StateFinish, StateFail, StatePause, StateAwaitContest:
+	case StateFinish, StateFail, StateAwaitContest:
 		return false
+	case StatePause:
+		return a.Unopened() != nil && (a.Head.PausedUntil == nil || !now.Before(*a.Head.PausedUntil))
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
 		open, _ := a.OpenGate()
 		return !open.Terms.ApprovalRequired

@@ -23,7 +23,11 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, er
 	if err != nil || e.Status == ExecutionRunning {
 		return aggregate.Change{}, err
 	}
+	if own := a.AgainOf(e); own != nil && own.Status != aggregate.Approved {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
 	c := a.begin(now)
+	a.relyOnAgain(c, e)
 	c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now })
 	if !e.Managed() {
 		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
@@ -155,7 +159,7 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != aggregate.Approved {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	if Hash(process.Steps) != process.ApprovedHash || !a.stands(process) || !a.stands(prompt) {
+	if Hash(process.Steps) != process.ApprovedHash || !a.stands(process) || !a.stands(prompt) || !a.stands(a.inForce(e)) {
 		return aggregate.Change{}, StopError{Reason: ReasonStepsChanged}
 	}
 	step := a.NextStep(e)
@@ -180,6 +184,9 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		n.WaitedMS += now.Sub(held.StartedAt).Milliseconds()
 		c.Put(&n)
 	}
+	if held == nil {
+		c.Fail(a.mayBegin(e, step.Order, c.Now))
+	}
 	a.passGate(c, e, *step, call)
 	row := StepResult{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: step.Order, StepID: step.StepID,
@@ -187,7 +194,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 		Claim: &call.Claim, ToolRequest: call.ToolRequest, Arguments: call.Arguments, StartedAt: c.Now,
 	}
 	c.claim(row, held)
-	c.RelyOn(e, process, prompt)
+	c.RelyOn(e, process, prompt, a.inForce(e))
+	a.relyOnAgain(c, e)
 	c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.ToolKey(call.Tool.Name), Rev: call.Tool.Rev})
 	c.Owned = append(c.Owned, call.Tool.Beside...)
 	return c.done()
@@ -307,46 +315,6 @@ func (a *Aggregate) callNumber(e *Execution, order int) (n int, read []aggregate
 func (a *Aggregate) IdempotencyKey(e *Execution, s Step) string {
 	n, _ := a.callNumber(e, s.Order)
 	return fmt.Sprintf("%s/%s/%d", e.ProcessID, s.StepID, n)
-}
-
-// OpenStepGate asks people about the next step with its resolved arguments. If the gate exists, nothing changes. It
-// returns ErrMoved if another step is next or the step's call has begun: see Outstanding.
-func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, now time.Time) (aggregate.Change, error) {
-	e, err := a.executing(run)
-	if err != nil {
-		return aggregate.Change{}, err
-	}
-	if e.Status != ExecutionRunning {
-		return aggregate.Change{}, aggregate.ErrConflict
-	}
-	step := a.NextStep(e)
-	if step == nil || step.Order != order {
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
-	if a.GateOf(e, order) != nil {
-		return aggregate.Change{}, nil
-	}
-	if a.StepOf(e, order) != nil { // the call has begun
-		return aggregate.Change{}, aggregate.ErrMoved
-	}
-	c := a.begin(now)
-	g := &StepGate{
-		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
-		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
-		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: e.Terms, AskedAt: &c.Now},
-	}
-	g.ID = a.rowID(g.Key(), c.Now)
-	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
-	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
-	if err := c.Head.OnRoute(g.Key(), &g.Gate); err != nil { // no release opens a step's gate under a rule yet
-		c.Fail(err)
-	}
-	n := *e
-	n.CurrentStep = order // while people are asked, the row itself says so
-	c.Put(g, &n)
-	a.relyOnStep(c, e)
-	c.card(a, CardStep, g.Key())
-	return c.done()
 }
 
 // Outcome is the result of a call.

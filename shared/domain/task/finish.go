@@ -38,7 +38,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	if _, waits := a.OpenGate(); waits {
 		return aggregate.Change{}, nil
 	}
-	if why == ReasonTimeout && !a.TimeUp(e, now) {
+	if why == ReasonTimeout && !a.TimeUp(e, now) || why == ReasonApprovalAged && !a.aged(e, now) {
 		return aggregate.Change{}, aggregate.ErrMoved
 	}
 	c := a.begin(now)
@@ -57,6 +57,7 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
 	})
 	a.relyOnStep(c, e)
+	a.relyOnAgain(c, e)
 	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }

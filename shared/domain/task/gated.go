@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Gated is a row with a gate: a version of the prompt or of the process, or a step with its arguments.
+// Gated is a row with a gate: a version of the prompt or of the process, a step with its arguments, or an attempt.
 type Gated interface {
 	aggregate.Asking
 	gate() *aggregate.Gate
@@ -17,10 +17,12 @@ type Gated interface {
 func (p *Prompt) gate() *aggregate.Gate   { return &p.Gate }
 func (p *Process) gate() *aggregate.Gate  { return &p.Gate }
 func (g *StepGate) gate() *aggregate.Gate { return &g.Gate }
+func (g *Again) gate() *aggregate.Gate    { return &g.Gate }
 
 func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
 func (p *Process) hash() string  { return Hash(p.Steps) }
 func (g *StepGate) hash() string { return g.ArgumentsHash }
+func (g *Again) hash() string    { return g.StepsHash }
 
 // asked returns what is asked at a gate under a rule, nil if there can be no such gate: a policy's has none.
 func (a *Aggregate) asked(row Gated) []string {
@@ -34,6 +36,13 @@ func (a *Aggregate) asked(row Gated) []string {
 	case *StepGate:
 		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
 			row.hash()}
+	case *Again:
+		prompt, p := a.Prompt(), aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
+		if prompt == nil || p == nil || a.Request == nil {
+			return nil
+		}
+		return []string{"again", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
+			prompt.Content, p.hash(), a.Request.Text}
 	}
 	return nil
 }
@@ -69,7 +78,7 @@ func (p *Process) StepOf(g *StepGate) int {
 
 // gates returns all gates of the task in the order in which they open.
 func (a *Aggregate) gates() []Gated {
-	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates))
+	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates)+len(a.Agains))
 	for _, p := range a.Prompts {
 		out = append(out, p)
 	}
@@ -77,6 +86,9 @@ func (a *Aggregate) gates() []Gated {
 		out = append(out, p)
 	}
 	for _, g := range a.Gates {
+		out = append(out, g)
+	}
+	for _, g := range a.Agains {
 		out = append(out, g)
 	}
 	return out

@@ -22,6 +22,7 @@ var Kind = aggregate.Kind{
 		"execution": func() aggregate.Row { return &Execution{} },
 		"step":      func() aggregate.Row { return &StepResult{} },
 		"gate":      func() aggregate.Row { return &StepGate{} },
+		"again":     func() aggregate.Row { return &Again{} },
 	},
 }
 

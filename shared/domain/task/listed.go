@@ -194,7 +194,8 @@ func (c *change) became(out *aggregate.Change) (s Status, waitsFor aggregate.Car
 				s = StatusRunning
 			}
 		case Gated:
-			if s, waitsFor = StatusDrafting, ""; r.Asks().Kind == CardStep {
+			_, again := r.(*Again)
+			if s, waitsFor = StatusDrafting, ""; again || r.Asks().Kind == CardStep {
 				s = StatusRunning
 			}
 			if r.gate().Status == aggregate.PendingApproval && r.gate().Terms.ApprovalRequired {

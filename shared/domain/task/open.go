@@ -39,6 +39,9 @@ func (a *Aggregate) openable(row Gated) bool {
 		return len(row.Steps) > 0 && a.Prompt() != nil && a.Prompt().Status == aggregate.Approved
 	case *StepGate:
 		return row.ArgumentsHash != "" && a.executionOf(row) == a.Execution() && a.executionOf(row) != nil
+	case *Again:
+		e := a.Execution()
+		return e != nil && a.AgainOf(e) == row && e.Status == ExecutionPending
 	}
 	return false
 }
@@ -69,17 +72,27 @@ func Others(than string, users ...string) (others []string) {
 	return others
 }
 
-// openUnder opens a gate under a rule, after fill has edited its row, with the entry that says so.
+// openUnder opens a gate under a rule and these settings, after fill has edited its row.
 func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenancy.Settings, fill func(n Gated)) Gated {
-	var opened Gated
+	opened := a.along(c, row, o, func(n Gated) {
+		if fill != nil {
+			fill(n)
+		}
+		if _, step := n.(*StepGate); !step { // a step's gate has those of its execution
+			n.gate().Terms = a.terms(true, s, c.Now)
+		}
+	})
+	c.under(s.Rev)
+	return opened
+}
+
+// along opens a gate along the route of an opening, after fill has edited its row, with the entry that says so.
+func (a *Aggregate) along(c *change, row Gated, o aggregate.Opening, fill func(n Gated)) (opened Gated) {
 	c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
 		if fill != nil {
 			fill(n)
 		}
 		g := n.gate()
-		if _, step := n.(*StepGate); !step { // a step's gate has those of its execution
-			g.Terms = a.terms(true, s, c.Now)
-		}
 		g.AskedAt = &c.Now
 		under, err := g.Under(o, a.askersOfAll(), func(g *aggregate.Gate) string {
 			*n.gate() = *g
@@ -90,7 +103,6 @@ func (a *Aggregate) openUnder(c *change, row Gated, o aggregate.Opening, s tenan
 		}
 		*g, opened = under, n
 	})
-	c.under(s.Rev)
 	on, typ, id, about := a.onRoute(opened)
 	c.audit(aggregate.System(), on.Routed, typ, id, opened.gate().OpenedDetails(about))
 	return opened

@@ -13,6 +13,8 @@ const (
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
 	ReasonDenied       aggregate.Reason = "denied"     // on a route, so that no other version is made
+	// ReasonNobodyChecks: nobody who stamped the steps' last stage could be asked about a step.
+	ReasonNobodyChecks aggregate.Reason = "nobody_checks_step"
 	ReasonCostLimit    aggregate.Reason = "cost_limit" // also used for a failed execution
 
 	// Reasons for a plain reply instead of a task.
@@ -86,6 +88,7 @@ const (
 	ReasonResultExpired   aggregate.Reason = "result_expired"
 	ReasonStepsChanged    aggregate.Reason = "steps_changed"
 	ReasonTimeout         aggregate.Reason = "execution_timeout"
+	ReasonApprovalAged    aggregate.Reason = "approval_aged" // the detail has the days for which it was good
 	ReasonInterruptedRead aggregate.Reason = "call_interrupted"
 	ReasonSessionModel    aggregate.Reason = "session_model"  // managed sessions need a model of Anthropic's
 	ReasonSessionEnded    aggregate.Reason = "session_ended"  // before all steps were done
@@ -94,7 +97,7 @@ const (
 
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
-	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonCostLimit,
+	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute,
@@ -102,7 +105,7 @@ var Reasons = []aggregate.Reason{
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
-	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
+	ReasonStepsChanged, ReasonTimeout, ReasonApprovalAged, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }
 

@@ -37,7 +37,8 @@ func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now 
 	return c.done()
 }
 
-// RetryExecution starts the next attempt at the same process, with the steps that earlier attempts completed. If it
+// RetryExecution starts the next attempt at the same process, with the steps that earlier attempts completed. If people
+// settled the steps too long ago, it first asks them again. If it
 // finds a write with unknown outcome, it only records that and sets Change.Then to ErrUncovered: the person must check
 // and click again. It returns ErrDecided if somebody else was faster, and ErrMaxAttempts if no attempt is left.
 func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
@@ -83,6 +84,7 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 	}
 	n.ID = a.rowID(n.Key(), c.Now)
 	c.Put(n)
+	c.askAgain(n)
 	for _, step := range process.Steps {
 		if done := a.lastDone(e, step.Order); done != nil {
 			c.Put(done.carried(n))

@@ -44,6 +44,10 @@ func keptTasks(t *testing.T) map[string]*story {
 		}
 	}
 	all["settled"].do(all["settled"].start) // so that its first step could be claimed
+	all["again, middle"], all["again, settled"] = askedAgain(t), settledAgain(t)
+	again := all["again, middle"]
+	again.do(again.openOn(AgainKey(1, 2), o), again.does(circulation.Stamp, suzuki))
+	all["again, settled"].do(all["again, settled"].start)
 	return all
 }
 
@@ -53,7 +57,7 @@ func read(t *testing.T, key string, text json.RawMessage) aggregate.Row {
 	rows := map[string]aggregate.Row{
 		"HEAD": &Head{}, "REQUEST": &Request{}, "TASK": &Task{}, "LISTING": &Listing{}, "PROMPT": &Prompt{},
 		"PROCESS":   &Process{},
-		"EXECUTION": &Execution{}, "STEP": &StepResult{}, "GATE": &StepGate{}, "CARD": &aggregate.Card{},
+		"EXECUTION": &Execution{}, "STEP": &StepResult{}, "GATE": &StepGate{}, "AGAIN": &Again{}, "CARD": &aggregate.Card{},
 	}
 	kind, _, _ := strings.Cut(key, "#")
 	r := rows[kind]

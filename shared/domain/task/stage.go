@@ -38,6 +38,7 @@ func (a *Aggregate) relyOnStage(c *change) {
 		return
 	}
 	c.RelyOn(e, &Execution{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1})
+	a.relyOnAgain(c, e)
 	a.relyOnStep(c, e)
 }
 

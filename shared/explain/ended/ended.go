@@ -33,6 +33,7 @@ type words struct {
 	OtherAgent      string
 	Step            string
 	RuleRefuses     string // names the rule and has what it says
+	Aged            string // for how many days an approval was good
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
 	Unread          map[conversation.Cause]string
@@ -68,6 +69,9 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 	}
 	if rule, said, ruled := strings.Cut(detail, "\n"); r == task.ReasonRuleRefuses && ruled {
 		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
+	}
+	if r == task.ReasonApprovalAged && detail != "" {
+		return language.Fill(w.Aged, "days", detail)
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
 		return detail + "\n" + how.put(text, "")

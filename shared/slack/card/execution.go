@@ -88,7 +88,8 @@ func (d drawing) attempt(e *task.Execution) attempt {
 // beforeCall reports whether a reason refuses a step before its call. Such a step has no row.
 func beforeCall(why aggregate.Reason) bool {
 	return slices.Contains([]aggregate.Reason{task.ReasonToolNotAllowed, task.ReasonToolConstraint,
-		task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged}, why)
+		task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged,
+		task.ReasonApprovalAged}, why)
 }
 
 // status looks a step up by its id, since two steps may call the same tool.

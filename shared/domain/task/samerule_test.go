@@ -1,0 +1,115 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// checkedOnRoute returns a running task whose steps were settled along a route by these stamps, and in which people look
+// at every write: the next step is one.
+func checkedOnRoute(t testing.TB, stages []circulation.Stage, stamps func(s *story) []decision) *story {
+	s := waitingPrompt(t)
+	s.settings.AutoApproveTools = false
+	s.do(s.approvePrompt, s.finishOn(along(1, stages...)))
+	for _, stamp := range stamps(s) {
+		s.do(stamp)
+	}
+	return s.do(s.start, s.claim, s.finish(done))
+}
+
+func byTanaka(s *story) []decision {
+	return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, tanaka)}
+}
+
+// Who stamped the last stage of the steps is asked about each step that people have to see, under the same rule.
+func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+	s.do(s.openGate)
+	a := s.load()
+	g := a.GateOf(a.Execution(), 2)
+	expect.Same(t, g.Route, &circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{
+		{Name: tanaka + "・" + ito, Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: tanaka}}},
+	}})
+	expect.That(t, g.Status == aggregate.PendingApproval && *g.Terms.Rule == *a.Process().Terms.Rule &&
+		s.head.WaitsOnRoute() && g.Terms.DecideBy != nil, "%+v", g)
+	s.nothing(s.openGate)
+	s.refused(s.approveStep, aggregate.ErrOnRoute)
+	s.refused(s.claim, aggregate.ErrMoved)
+	s.why(s.does(circulation.Stamp, suzuki), circulation.WhyRoute)
+	s.why(s.does(circulation.Stamp, ito), circulation.WhyRoute)
+	s.do(s.does(circulation.Stamp, tanaka), s.claim)
+	expect.Same(t, s.entries()[3:], []string{"step.routed", "step.approved"})
+}
+
+// A stand-in stamps for somebody: that person is asked, and all of a stage if it needed several.
+func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(2, suzuki, tanaka, ito)}, func(s *story) []decision {
+		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, "U_KATO", func(act *circulation.Act) {
+			act.Principal.User = ito
+			act.Found.Delegation = &circulation.Delegation{Key: "U_KATO#" + ito + "#2026-04-01", Rev: 1}
+		})}
+	})
+	s.do(s.openGate)
+	a := s.load()
+	people := a.GateOf(a.Execution(), 2).Route.Stages[0].People
+	expect.Same(t, people, []circulation.Person{{User: suzuki}, {User: ito}})
+	s.do(s.does(circulation.Stamp, suzuki), s.claim)
+}
+
+// Who stamped may have become somebody whose own request it is. Then nobody can be asked, and the task ends as it does
+// when a step is refused.
+func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+	p := *s.load().Prompt()
+	p.Author = tanaka
+	s.rows[p.Key()] = &p
+	s.do(s.openGate)
+	a := s.load()
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks && a.Task.Status == TaskCancelled &&
+		a.Execution().Status == ExecutionCancelled && len(a.Gates) == 0, "%+v", a.Head.Ended)
+	s.refused(s.retry, aggregate.ErrDecided{Status: "cancelled", At: a.Head.Ended.At, Reason: ReasonNobodyChecks})
+}
+
+func TestAStepIsNotAskedAboutByStepsThatNoLongerStand(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki), desk(1, tanaka, ito)}, byTanaka)
+	s.ageing(15 * day)
+	stops(t, s, s.openGate, ReasonApprovalAged)
+	p := *s.load().Process()
+	p.Acts = p.Acts[:1]
+	s.rows[p.Key()] = &p
+	stops(t, s, s.openGate, ReasonStepsChanged)
+}
+
+// The head notes the newest gate of steps alone: no step is asked about before the one before it is done, and what was
+// settled for that one is then claimed no more.
+func TestOneStepIsAskedAboutAtATime(t *testing.T) {
+	s := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki)}, func(s *story) []decision {
+		return []decision{s.does(circulation.Stamp, suzuki)}
+	})
+	open := func(order int) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.OpenStepGate(s.head.Run, order, aggregate.Blob{}, "hash", now)
+		}
+	}
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.openGate)
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.does(circulation.Stamp, suzuki))
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.claim)
+	s.refused(open(3), aggregate.ErrMoved)
+	s.do(s.finish(done), open(3), s.does(circulation.Stamp, suzuki))
+	s.refused(open(2), aggregate.ErrMoved)
+	second := s.load().GateOf(s.load().Execution(), 2)
+	expect.That(t, len(s.head.Routes) == 2 && s.head.Routes[1].Gate == GateKey(1, 1, 3) && !s.load().stands(second),
+		"%+v", s.head.Routes)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		c.Order = 2
+		return a.ClaimStep(s.head.Run, c, now)
+	}, aggregate.ErrMoved)
+}
