@@ -23,6 +23,7 @@ type Proof struct {
 	Status  string      `json:"status"`
 	Policy  stamped     `json:"policy"`
 	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
+	Again   *walked     `json:"again,omitempty"` // if people were asked about this attempt
 	Writes  []writeCall `json:"writes"`
 	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
 	Request *handedOver `json:"handed_over,omitempty"`
@@ -170,7 +171,7 @@ func (p *executed) stamp(what, action string, s stamped) {
 	p.picked(what, s, e)
 }
 
-// walkSteps checks the route of the steps, if a rule chose one.
+// walkSteps checks the route of the steps, if a rule chose one, and that on which people were asked again.
 func (p *executed) walkSteps() {
 	request := ""
 	if p.Request != nil {
@@ -178,6 +179,10 @@ func (p *executed) walkSteps() {
 	}
 	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version), p.Policy.Text,
 		aggregate.HashOf(p.Steps.Text), request)
+	p.walk("the attempt", p.Again, "process", p.ID, "", "again", p.Task, strconv.Itoa(p.Steps.Version),
+		strconv.Itoa(p.Attempt), p.Policy.Text, aggregate.HashOf(p.Steps.Text), request)
+	p.wrongIf(p.Again != nil && len(p.Writes) > 0 && len(p.all("process.approved", p.ID)) == 0,
+		"the attempt: people were asked about it, and no entry says that they settled it")
 }
 
 // picked compares which team drafted a version, and who picked it over another team's.

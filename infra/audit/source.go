@@ -187,6 +187,9 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 		Writes: []writeCall{},
 	}
 	p.Steps.Gate = walkOf(&process.Gate, a.AskedText(process))
+	if g := a.AgainOf(e); g != nil {
+		p.Again = walkOf(&g.Gate, a.AskedText(g))
+	}
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
 		x := a.Prompts[at]
 		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author}

@@ -422,6 +422,10 @@ class Execution(Claims):
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
         want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
+        want = ["again", *want[1:3], str(claim["attempt"]), *want[3:]]
+        self.walk("the attempt", claim.get("again"), "process", claim["id"], "", want)
+        if claim.get("again") and claim["writes"] and not self.of("process.approved", claim["id"]):
+            self.found.append("the attempt: people were asked about it, and no entry says that they settled it")
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
         for e in ended:
             status, attempt = e["action"].removeprefix("execution."), e["details"].get("attempt")

@@ -129,6 +129,9 @@ func (d drawing) approvalHours() int {
 	for _, g := range d.a.Gates {
 		expired(g.Gate)
 	}
+	for _, g := range d.a.Agains {
+		expired(g.Gate)
+	}
 	return hours
 }
 

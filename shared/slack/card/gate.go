@@ -71,6 +71,11 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 				v.next = &d.a.Processes[i+1].Status
 			}
 		}
+		for _, g := range d.a.Agains {
+			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
+				d.again(&v, g, most)
+			}
+		}
 	case task.CardStep:
 		v.words = d.w.Step
 		for _, g := range d.a.Gates {

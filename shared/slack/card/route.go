@@ -1,6 +1,7 @@
 package card
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -76,6 +77,30 @@ func roundsOf(all []*task.Process) rounds {
 // looking says that people are being looked up for a gate whose rule is known.
 func (d drawing) looking(g *aggregate.Gate) slack.Block {
 	return contextLine(fill(routeWordsOf.In(d.w.Locale).Looking, "rule", d.ruleName(g)))
+}
+
+// again draws the steps about which people are asked once more. Steps that are done are named: nobody is asked about them.
+func (d drawing) again(v *version, g *task.Again, most int) {
+	words, done := routeWordsOf.In(d.w.Locale), []string{}
+	v.words.Generating = words.AgainLooking
+	lines := []string{words.Again}
+	for _, p := range d.a.Processes {
+		if p.Version != g.ProcessVersion {
+			continue
+		}
+		v.body, v.made = d.processBody(p.Steps, "", most), true
+		for _, e := range d.a.Executions {
+			for _, s := range d.a.StepsOf(e) {
+				if e.Attempt == g.Attempt && s.Reused {
+					done = append(done, strconv.Itoa(s.Order))
+				}
+			}
+		}
+	}
+	if len(done) > 0 {
+		lines = append(lines, fill(words.AgainDone, "steps", strings.Join(done, ", ")))
+	}
+	v.note = []slack.Block{contextLine(lines...)}
 }
 
 func (d drawing) ruleName(g *aggregate.Gate) string {

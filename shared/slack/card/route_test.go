@@ -114,6 +114,16 @@ func sentBack(s *scenario) *scenario {
 	return s
 }
 
+// again brings a process to a second attempt, about which people are asked once more: two steps are done.
+func again(s *scenario) *scenario {
+	s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
+	g := &task.Again{ID: "01JQ9ZK4T5M6N7P8Q9R0S1T2AG", TaskID: s.Head.TaskID, ProcessVersion: 1, Attempt: 2, CreatedAt: s.now,
+		Gate: aggregate.Gate{Status: aggregate.Generating}}
+	s.Add(g)
+	s.Add(&aggregate.Card{CardType: task.CardProcess, Subject: g.Key(), State: aggregate.CardNone, CreatedAt: s.now})
+	return s
+}
+
 // routeStates are the screens L1 to L7 of cards of gates under a rule.
 var routeStates = []state{
 	{"route_looked_up", processCard, func(s *scenario) *scenario {
@@ -141,6 +151,15 @@ var routeStates = []state{
 	{"route_second_round", "CARD#process#0002", sentBack},
 	{"route_settled", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).stamps(3, yamada)
+	}},
+	{"route_again_looked_up", "CARD#process#0001#002", func(s *scenario) *scenario { return again(s) }},
+	{"route_again", "CARD#process#0001#002", func(s *scenario) *scenario {
+		s = again(s)
+		g := *s.Agains[0]
+		g.Status, g.Terms.ApprovalRequired = aggregate.PendingApproval, true
+		routed(&g.Gate, s.now, threeStages()...)
+		s.Agains[0] = &g
+		return s
 	}},
 	{"route_stuck", processCard, func(s *scenario) *scenario {
 		s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, mori)

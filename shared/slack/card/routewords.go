@@ -5,6 +5,7 @@ import "ringi/shared/words/language"
 // routeWords are the texts about where a gate under a rule stands.
 type routeWords struct {
 	Locale, Looking, Unknown                           string
+	Again, AgainLooking, AgainDone                     string // asked once more about steps
 	Path, PathAgain, PathDone                          string
 	Done, Present, Progress, Later, Skipped            string // a stage
 	SentBack, Denied, Folded                           string
