@@ -105,8 +105,8 @@ func (k *walking) opened(want []string) bool {
 	if len(k.found) > found {
 		return false
 	}
-	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage, good for %d days", k.rule.Name, k.rule.ID,
-		k.rule.Revision,
+	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage, good for %d days",
+		k.rule.Name, k.rule.ID, k.rule.Revision,
 		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours, k.gate.Days)
 	for _, p := range k.gate.Askers {
 		k.say("  asked for by %s", named(p))

@@ -343,7 +343,8 @@ class Claims:
         if gate.get("acts"):
             self.found.append("%s: its gate is said to open with acts" % name)
         self.said.append("  under the rule %s (%s), revision %s, asked since %s for %s hours a stage, good for %s days"
-                         % (rule["name"], rule["id"], rule["revision"], moment(gate["asked_at"]), gate["hours"], gate["days"]))
+                         % (rule["name"], rule["id"], rule["revision"], moment(gate["asked_at"]), gate["hours"],
+                            gate["days"]))
         self.said += ["  asked for by " + named(p) for p in gate["askers"]]
         for number, stage in enumerate(route["stages"], 1):
             if stage.get("left_out"):

@@ -122,8 +122,8 @@ func TestAGateUnderARuleIsDecidedAlongItsRoute(t *testing.T) {
 		}
 		err := h.OnRoute("PROCESS#0001", &c.gate)
 		expect.That(t, (err == nil) == c.may, "%s: %v", name, err)
-		expect.That(t, slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool { return n.ActsHash != "" }) == settled,
-			"%s: the head notes %v", name, h.Routes)
+		noted := slices.ContainsFunc(h.Routes, func(n aggregate.Noted) bool { return n.ActsHash != "" })
+		expect.Is(t, noted, settled, "%s: the head notes %v", name, h.Routes)
 	}
 }
 
@@ -162,7 +162,8 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 		}), "sum", false},
 		"another asker": {noted, key,
 			without(func(g *aggregate.Gate) { g.Askers = []circulation.Person{{User: "Q"}} }), "sum", false},
-		"more days":           {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 }), "sum", false},
+		"more days": {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalDays = 90 }), "sum",
+			false},
 		"more hours":          {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalHours++ }), "sum", false},
 		"an earlier time":     {noted, key, without(func(g *aggregate.Gate) { g.AskedAt = &before }), "sum", false},
 		"another gate's note":       {noted, "PROCESS#0002", settled, "sum", false},

@@ -94,7 +94,7 @@ func TestAnActionIsSettledAlongItsRoute(t *testing.T) {
 	tb.makes(tb.acting(circulation.Stamp, suzuki, at(1)))
 	tb.makes(tb.acting(circulation.TakeBack, suzuki, at(1)), "action.taken_back")
 	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.stamped")
-	expect.That(t, tb.load().Current().Status == ActionPending && len(tb.head.Routes) == 1 && tb.head.Routes[0].ActsHash == "", "one of two is enough")
+	expect.That(t, tb.load().Current().Status == ActionPending && tb.head.Routes[0].ActsHash == "", "one of two is enough")
 	tb.makes(tb.acting(circulation.Stamp, tanaka), "action.approved")
 	x = tb.load().Current()
 	expect.That(t, x.Status == ActionApproved && x.ApprovedBy == ApprovedByUser && x.Gate.ApprovedBy == tanaka &&

@@ -35,8 +35,8 @@ func (g *Again) Indexes(head aggregate.Root) []aggregate.Index {
 }
 
 func (g *Again) Asks() aggregate.Question {
-	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardProcess, Version: g.ProcessVersion, CreatedAt: g.CreatedAt,
-		DecideBy: g.Terms.DecideBy}
+	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardProcess, Version: g.ProcessVersion,
+		CreatedAt: g.CreatedAt, DecideBy: g.Terms.DecideBy}
 }
 
 // AgainOf returns the gate of an attempt, or nil if the attempt needs none.

@@ -179,7 +179,8 @@ func (a *Aggregate) Undecided(id string) error {
 	return a.mustBeOpen(row)
 }
 
-// mustBeOpen returns an error unless the gate waits, and for a gate under a rule, also if the head alone knows it as one.
+// mustBeOpen returns an error unless the gate waits, and for a gate under a rule, also if the head alone knows it as
+// one.
 func (a *Aggregate) mustBeOpen(row Gated) error {
 	if err := a.mustWait(row.gate()); err != nil {
 		return err

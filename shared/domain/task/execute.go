@@ -159,7 +159,8 @@ func (a *Aggregate) ClaimStep(run int, call Call, now time.Time) (aggregate.Chan
 	if e.Status != ExecutionRunning || process != a.Process() || prompt == nil || prompt.Status != aggregate.Approved {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	if Hash(process.Steps) != process.ApprovedHash || !a.stands(process) || !a.stands(prompt) || !a.stands(a.inForce(e)) {
+	stand := a.stands(process) && a.stands(prompt) && a.stands(a.inForce(e))
+	if Hash(process.Steps) != process.ApprovedHash || !stand {
 		return aggregate.Change{}, StopError{Reason: ReasonStepsChanged}
 	}
 	step := a.NextStep(e)

@@ -104,8 +104,9 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 		})
 	}
 	if seen != 10 {
-		t.Errorf("%d places make rows with a status, want 10: a task, a version of a prompt and of a process, one that is "+
-			"picked, an attempt's gate, a step's with and without a rule, a step, and an execution with its retry", seen)
+		t.Errorf("%d places make rows with a status, want 10: a task, a version of a prompt and of a process, one "+
+			"that is picked, an attempt's gate, a step's with and without a rule, a step, and an execution with its "+
+			"retry", seen)
 	}
 }
 

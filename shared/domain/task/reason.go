@@ -97,7 +97,8 @@ const (
 
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
-	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied, ReasonNobodyChecks, ReasonCostLimit,
+	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
+	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute,

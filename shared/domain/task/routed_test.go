@@ -57,7 +57,8 @@ func read(t *testing.T, key string, text json.RawMessage) aggregate.Row {
 	rows := map[string]aggregate.Row{
 		"HEAD": &Head{}, "REQUEST": &Request{}, "TASK": &Task{}, "LISTING": &Listing{}, "PROMPT": &Prompt{},
 		"PROCESS":   &Process{},
-		"EXECUTION": &Execution{}, "STEP": &StepResult{}, "GATE": &StepGate{}, "AGAIN": &Again{}, "CARD": &aggregate.Card{},
+		"EXECUTION": &Execution{}, "STEP": &StepResult{}, "GATE": &StepGate{}, "AGAIN": &Again{},
+		"CARD": &aggregate.Card{},
 	}
 	kind, _, _ := strings.Cut(key, "#")
 	r := rows[kind]

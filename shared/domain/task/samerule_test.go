@@ -9,8 +9,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// checkedOnRoute returns a running task whose steps were settled along a route by these stamps, and in which people look
-// at every write: the next step is one.
+// checkedOnRoute returns a running task whose steps were settled along a route by these stamps, and in which people
+// look at every write: the next step is one.
 func checkedOnRoute(t testing.TB, stages []circulation.Stage, stamps func(s *story) []decision) *story {
 	s := waitingPrompt(t)
 	s.settings.AutoApproveTools = false
@@ -48,10 +48,11 @@ func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
 // A stand-in stamps for somebody: that person is asked, and all of a stage if it needed several.
 func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
 	s := checkedOnRoute(t, []circulation.Stage{desk(2, suzuki, tanaka, ito)}, func(s *story) []decision {
-		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, "U_KATO", func(act *circulation.Act) {
+		standsIn := func(act *circulation.Act) {
 			act.Principal.User = ito
 			act.Found.Delegation = &circulation.Delegation{Key: "U_KATO#" + ito + "#2026-04-01", Rev: 1}
-		})}
+		}
+		return []decision{s.does(circulation.Stamp, suzuki), s.does(circulation.Stamp, "U_KATO", standsIn)}
 	})
 	s.do(s.openGate)
 	a := s.load()

@@ -36,9 +36,10 @@ func (g StepGate) At(rev int) aggregate.Row { g.Rev = rev; return &g }
 
 // OpenStepGate asks people about the next step with its resolved arguments, under a rule along the route that sameRule
 // gives. If the gate exists, nothing changes. It returns ErrMoved if another step is next or the step's call has begun:
-// see Outstanding. Under a rule it returns StopError if the steps no longer stand or were settled too long ago, and ends
-// the task, as a refused step does, if nobody is left who could stamp.
-func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string, now time.Time) (aggregate.Change, error) {
+// see Outstanding. Under a rule it returns StopError if the steps no longer stand or were settled too long ago, and
+// ends the task, as a refused step does, if nobody is left who could stamp.
+func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string,
+	now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil {
 		return aggregate.Change{}, err
