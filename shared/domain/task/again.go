@@ -89,18 +89,6 @@ func (a *Aggregate) aged(e *Execution, now time.Time) bool {
 	return is && stop.Reason == ReasonApprovalAged
 }
 
-// Unopened returns the attempt's gate as long as its route is not known, or nil.
-func (a *Aggregate) Unopened() *Again {
-	e := a.Execution()
-	if e == nil || a.Head.Ended != nil {
-		return nil
-	}
-	if g := a.AgainOf(e); g != nil && g.Status == aggregate.Generating {
-		return g
-	}
-	return nil
-}
-
 // askAgain begins the gate of an attempt, if the steps were settled too long ago for its calls.
 func (c *change) askAgain(e *Execution) {
 	a := c.of

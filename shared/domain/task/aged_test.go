@@ -90,7 +90,7 @@ func TestACallThatBeganDoesNotAge(t *testing.T) {
 func TestARetryAsksAgainAboutWhatWasSettledTooLongAgo(t *testing.T) {
 	s := askedAgain(t)
 	a, key := s.load(), AgainKey(1, 2)
-	g := a.Unopened()
+	g, _ := a.Unrouted().(*Again)
 	expect.Must(t, g != nil && g.Key() == key && g.Status == aggregate.Generating && !g.Ruled(), "%+v", g)
 	expect.That(t, a.Card("CARD#process#0001#002") != nil, "no card asks")
 	expect.That(t, a.Next(s.now) == aggregate.Next{State: StatePause, WaitSeconds: 1} && a.Effects(s.now).Run != nil,
@@ -106,7 +106,7 @@ func TestARetryAsksAgainAboutWhatWasSettledTooLongAgo(t *testing.T) {
 		open.ID != a.Process().ID, "%+v", open)
 	expect.That(t, a.Next(s.now).State == StateAwaitProcessApproval && a.Next(s.now).Gate == key, "%+v", a.Next(s.now))
 	expect.That(t, a.Status() == StatusWaits && s.head.Noted == StatusWaits && s.head.WaitsOnRoute() &&
-		a.Unopened() == nil, "%s", a.Status())
+		a.Unrouted() == nil, "%s", a.Status())
 	s.refused(s.start, aggregate.ErrMoved)
 	s.why(s.does(circulation.SendBack, ito), circulation.WhyNoVersion)
 	s.do(s.does(circulation.Stamp, ito), s.does(circulation.Stamp, suzuki))
@@ -186,7 +186,7 @@ func TestWhatIsAskedAgainEnds(t *testing.T) {
 		c.s.do(c.how(c.s))
 		a := c.s.load()
 		expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == c.reason && a.Agains[0].Status == c.gate &&
-			a.Execution().Status == ExecutionCancelled && a.Unopened() == nil, "%s: %+v, %s", name, a.Head.Ended,
+			a.Execution().Status == ExecutionCancelled && a.Unrouted() == nil, "%s: %+v, %s", name, a.Head.Ended,
 			a.Agains[0].Status)
 	}
 	s := askedAgain(t)

@@ -84,14 +84,11 @@ func (a *Aggregate) work(now time.Time) bool {
 	if a.Head.Ended != nil {
 		return a.closing(now)
 	}
-	if until := a.Head.PausedUntil; a.Unrouted() != nil && a.Head.Parked == nil && (until == nil || !now.Before(*until)) {
-		return true
-	}
 	switch n := a.Next(now); n.State {
 	case StateFinish, StateFail, StateAwaitContest:
 		return false
 	case StatePause:
-		return a.Unopened() != nil && (a.Head.PausedUntil == nil || !now.Before(*a.Head.PausedUntil))
+		return a.Unrouted() != nil && (a.Head.PausedUntil == nil || !now.Before(*a.Head.PausedUntil))
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
 		open, _ := a.OpenGate()
 		return !open.Terms.ApprovalRequired

@@ -70,8 +70,6 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		return aggregate.Next{State: StateFinish, Outcome: outcomeAsked}
 	case a.Task == nil:
 		return aggregate.Next{State: StateExtractTask}
-	case a.Unopened() != nil: // its route is looked up
-		return aggregate.Next{State: StatePause, WaitSeconds: 1}
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {
 			return waitState(s.Claim.LeaseUntil, now)

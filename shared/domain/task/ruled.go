@@ -58,7 +58,8 @@ func (a *Aggregate) Unrouted() Gated {
 		return nil
 	}
 	for _, row := range a.gates() {
-		if row.gate().Status == aggregate.Generating && row.gate().Terms.Rule != nil && a.openable(row) {
+		_, again := row.(*Again) // its rule is looked up, too
+		if row.gate().Status == aggregate.Generating && (again || row.gate().Terms.Rule != nil) && a.openable(row) {
 			return row
 		}
 	}

@@ -26,6 +26,7 @@ func denial(user string, stage int) (circulation.Act, aggregate.Actor) {
 // denied brings a task to its end by a denial at the second stage.
 func denied(t testing.TB) *scenario {
 	s := onRoute(received(t), threeStages()...).stamps(1, suzuki)
+	s.Head.Opens(s.Process().Key(), &s.Process().Gate)
 	act, by := denial(mori, 2)
 	return s.do(s.Act(s.Process().ID, act, by, policy, s.now))
 }
@@ -71,6 +72,7 @@ func TestADeniedActionSaysThatItWasRejectedForGood(t *testing.T) {
 			x := c.onRoute(threeStages()...)
 			act, by := denial(suzuki, 1)
 			act.Kind = kind
+			c.Conversation.Head.Opens(x.Key(), &x.Gate)
 			c.do(c.Act(x.ActionID, act, by, anyMember, c.now))
 			k := &aggregate.Card{CardType: conversation.CardAction, Subject: x.Key()}
 			m := card.RenderConversation(c.Conversation, k, defaults, c.now)
