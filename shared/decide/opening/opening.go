@@ -57,7 +57,7 @@ func (x *Asked) permission(tool string) tenancy.ToolPermission {
 func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
 	f := x.Facts()
 	answer := x.match(r, f)
-	if answer.Route != nil && !answer.Route.OfIDs() {
+	if answer.Unsure || answer.Route != nil && !answer.Route.OfIDs() {
 		return Found{LookUp: &answer.Rule}, nil
 	}
 	return x.resolve(r, answer, f, ids{})
@@ -103,6 +103,9 @@ func (x *Asked) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d r
 }
 
 func refused(answer rules.Answer) *task.Refusal {
+	if answer.Unsure {
+		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
+	}
 	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
 }
 

@@ -19,7 +19,7 @@ type Places struct {
 }
 
 // Requester is who asks: somebody of one of the departments, of one below it, or of one of the groups. It is met by
-// nobody while no organisation stands.
+// nobody of whom the organisation says nothing, and then no later rule decides either: it might ask less.
 type Requester struct {
 	Departments []string `json:"departments,omitempty"`
 	Groups      []string `json:"groups,omitempty"`
@@ -63,9 +63,16 @@ type Between struct {
 
 // hold reports whether a request meets all conditions.
 func (c *Conditions) hold(f *Facts) bool {
+	return c.holdBut(f) && (c.Requester == nil || c.Requester.hold(f))
+}
+
+// unsure reports whether a request meets all conditions but that on the requester, of whom nothing is known.
+func (c *Conditions) unsure(f *Facts) bool { return c.Requester != nil && !f.placed() && c.holdBut(f) }
+
+// holdBut reports whether a request meets all conditions but that on the requester.
+func (c *Conditions) holdBut(f *Facts) bool {
 	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, f.Kind)) &&
 		(c.Places == nil || c.Places.hold(f.Place)) &&
-		(c.Requester == nil || c.Requester.hold(f)) &&
 		(c.Tools == nil || c.Tools.hold(f)) &&
 		(c.Destinations == nil || c.Destinations.hold(f)) &&
 		(c.Amount == nil || c.Amount.hold(f.Amount()))
@@ -79,7 +86,7 @@ func (p *Places) hold(at Place) bool {
 }
 
 func (r *Requester) hold(f *Facts) bool {
-	return f.Organised && (meet(r.Departments, f.Departments) || meet(r.Groups, f.Groups))
+	return f.placed() && (meet(r.Departments, f.Departments) || meet(r.Groups, f.Groups))
 }
 
 // meet reports whether two lists share a value.

@@ -34,6 +34,9 @@ type Facts struct {
 	Calls       []Call
 }
 
+// placed reports whether the organisation says where the requester belongs.
+func (f *Facts) placed() bool { return f.Organised && len(f.Departments) > 0 }
+
 // Place is where a request was made.
 type Place struct {
 	Channel string `json:"channel,omitempty"` // its id

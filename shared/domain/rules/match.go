@@ -8,6 +8,9 @@ type Answer struct {
 	Last bool // no rule took the request
 	Outcome
 	Refused bool
+	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
+	// rule refuses.
+	Unsure bool
 }
 
 // Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
@@ -17,8 +20,13 @@ func (r *Rules) Match(f *Facts) Answer {
 		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
 	}
 	for i := range r.Rules {
-		if rule := &r.Rules[i]; rule.When.hold(f) {
+		switch rule := &r.Rules[i]; {
+		case rule.When.hold(f):
 			return r.by(rule)
+		case rule.When.unsure(f):
+			a := r.by(rule)
+			a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
+			return a
 		}
 	}
 	if f.Writes() {
@@ -37,11 +45,11 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 		rule := &r.Rules[i]
 		early := rule.When
 		early.Tools, early.Destinations, early.Amount = nil, nil, nil
-		if !early.hold(f) {
+		if !early.hold(f) && !early.unsure(f) {
 			continue
 		}
 		all = append(all, r.by(rule))
-		if rule.When.Tools == nil && rule.When.Destinations == nil && rule.When.Amount == nil {
+		if early.hold(f) && rule.When.Tools == nil && rule.When.Destinations == nil && rule.When.Amount == nil {
 			return all
 		}
 	}

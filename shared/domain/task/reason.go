@@ -12,7 +12,7 @@ const (
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
-	ReasonDenied       aggregate.Reason = "denied"     // on a route, so that no other version is made
+	ReasonDenied       aggregate.Reason = "denied" // on a route, so that no other version is made
 	// ReasonNobodyChecks: nobody who stamped the steps' last stage could be asked about a step.
 	ReasonNobodyChecks aggregate.Reason = "nobody_checks_step"
 	ReasonCostLimit    aggregate.Reason = "cost_limit" // also used for a failed execution
@@ -49,6 +49,7 @@ const (
 	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
 	ReasonRuleRefuses  aggregate.Reason = "rule_refuses"  // the detail has the rule's name and what it says, on two lines
 	ReasonNoRoute      aggregate.Reason = "no_route"      // a stage of the rule's route finds nobody; the detail has its name
+	ReasonNoDepartment aggregate.Reason = "no_department" // a rule asks for it, and the organisation doesn't say; the detail has its name
 	ReasonAsked        aggregate.Reason = "asked_already" // the person has another open choice beside the same gate
 
 	// Reasons why a generation failed.
@@ -101,7 +102,7 @@ var Reasons = []aggregate.Reason{
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
-	ReasonRuleRefuses, ReasonNoRoute,
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,

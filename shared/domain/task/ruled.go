@@ -95,7 +95,11 @@ func (a *Aggregate) RefuseByRule(run int, r Refusal, s tenancy.Settings, now tim
 
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.
 func (e *Ended) ByRun() bool {
-	return e.As == TaskAnswered || e.Reason == ReasonRuleRefuses || e.Reason == ReasonNoRoute
+	switch e.Reason {
+	case ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment:
+		return true
+	}
+	return e.As == TaskAnswered
 }
 
 // detail is kept of how the task ended: of a refusal the rule's name and what it says, on two lines.
