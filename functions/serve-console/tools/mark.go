@@ -105,7 +105,7 @@ func (c *Pages) mark(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if err != nil {
 		return err
 	}
-	return c.showMark(w, r, v, m, typedOf(m.row.Mark, m.schema), markOutcome{})
+	return c.showMark(w, r, v, m, typedOf(m.row.Marked(m.version), m.schema), markOutcome{})
 }
 
 // saveMark saves the mark that a form has, or shows how arguments are read with it.

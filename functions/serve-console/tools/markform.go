@@ -8,6 +8,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 )
 
 type markTexts struct{ web.Texts }
@@ -68,6 +69,9 @@ func (t markTexts) data(m markable, typed typedMark, out markOutcome) markData {
 		Currency: typed.Currency, Example: typed.Example,
 	}
 	for _, how := range hows {
+		if _, _, foreign := tenancy.ServerTool(p.ToolName); how == rules.HowUnknown && !foreign {
+			continue // what Ringi's own tools do is known
+		}
 		d.Hows = append(d.Hows, howChoice{
 			string(how), t.In("hows", how), t.In("hows_about", how), string(how) == typed.How,
 		})

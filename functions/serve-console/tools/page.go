@@ -143,7 +143,7 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 		Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev,
 	}
 	if x.Write {
-		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Mark, x.Version)
+		x.Mark = markTexts{web.TextsOf("tool-mark", locale)}.sum(p.Marked(x.Version), x.Version)
 	}
 	bounds, err := p.Bounds(s.Knows())
 	x.Unread = err != nil

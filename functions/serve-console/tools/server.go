@@ -88,7 +88,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		}
 		listed := t.serverTool(x, pin, err == nil)
 		if listed.Writes && i >= 0 {
-			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(rows[i].Mark, listed.Version)
+			listed.Mark = markTexts{v.Texts("tool-mark")}.sum(rows[i].Marked(listed.Version), listed.Version)
 		}
 		data.Tools = append(data.Tools, listed)
 	}

@@ -82,9 +82,9 @@ func listed(ctx context.Context, s *stack.Stack, tenant, name string) (mcp.Liste
 	return mcp.Listed{}, nil
 }
 
-// ordering allows the tool that orders from suppliers, and marks what an order costs and from whom it is, so that rules
+// Ordering allows the tool that orders from suppliers, and marks what an order costs and from whom it is, so that rules
 // by amount and destination have something to meet.
-func ordering(ctx context.Context, s *stack.Stack, tenant string) error {
+func Ordering(ctx context.Context, s *stack.Stack, tenant string) error {
 	x, err := listed(ctx, s, tenant, vendors.PlaceOrder)
 	if err != nil || x.Hash == "" || x.State == mcp.On {
 		return err

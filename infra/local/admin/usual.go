@@ -18,7 +18,7 @@ func Usual(ctx context.Context, s *stack.Stack, team, locale string) error {
 	if err := Readable(ctx, s, team); err != nil || s.Sandbox == nil || team != s.Sandbox.TeamID() {
 		return err
 	}
-	if err := ordering(ctx, s, aggregate.TenantID(team)); err != nil {
+	if err := Ordering(ctx, s, aggregate.TenantID(team)); err != nil {
 		return err
 	}
 	return change(ctx, s, func(x *tenancy.Settings) {

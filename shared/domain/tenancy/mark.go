@@ -17,11 +17,21 @@ func (p ToolPermission) Tool() rules.Tool {
 // Call returns what rules may know of a call of the tool. version and access are those that the step or the proposal
 // names; arguments are planned or resolved. A value that an earlier result will replace is unknown.
 func (p ToolPermission) Call(version string, access aggregate.Access, arguments aggregate.JSON) rules.Call {
-	c := rules.Call{Tool: p.Tool(), Access: access, Amount: p.Mark.Of(version, access, arguments)}
+	mark := p.Marked(version)
+	c := rules.Call{Tool: p.Tool(), Access: access, Amount: mark.Of(version, access, arguments)}
 	if c.Writes() {
-		c.Destinations = p.Mark.To(version, arguments)
+		c.Destinations = mark.To(version, arguments)
 	}
 	return c
+}
+
+// Marked returns the tool's mark. Ringi's own tools move no money, in this version, unless an administrator says
+// otherwise.
+func (p ToolPermission) Marked(version string) *rules.Mark {
+	if _, _, foreign := ServerTool(p.ToolName); p.Mark == nil && !foreign {
+		return &rules.Mark{Version: version, How: rules.HowNothing}
+	}
+	return p.Mark
 }
 
 func (p ToolPermission) checkMark() error {

@@ -45,7 +45,7 @@ func TestWhatRulesMayKnowOfACall(t *testing.T) {
 		Tool: rules.Tool{Name: "list_employees"}, Access: aggregate.Read, Amount: rules.Nothing(),
 	})
 	expect.Same(t, Unsaved("T1", "send_slack_dm").Call("v1", aggregate.Write, `{"recipient":"U1"}`), rules.Call{
-		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Amount: rules.Unknown(rules.WhyUnmarked),
+		Tool: rules.Tool{Name: "send_slack_dm"}, Access: aggregate.Write, Amount: rules.Nothing(),
 	})
 	// nobody allowed it, so that its address isn't known: it is none of Ringi's own
 	expect.Same(t, Unsaved("T1", "shop.order").Call("v1", aggregate.Write, order).Tool, rules.Tool{Name: "shop.order"})

@@ -1,0 +1,91 @@
+package journeys
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/tasks"
+)
+
+// under saves rules for a test, and ends them after it.
+func under(t *testing.T, s *stack.Stack, all ...rules.Rule) {
+	t.Helper()
+	store := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	save := func(x *rules.Rules) {
+		ctx := context.Background()
+		_, rev, err := store.Rules(ctx, tenant)
+		expect.NoError(t, err)
+		_, _, err = store.SaveRules(ctx, tenant, x, rev, nil, administrator, time.Now())
+		expect.NoError(t, err)
+	}
+	save(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all})
+	t.Cleanup(func() { save(nil) })
+}
+
+func desk(name string, need int, users ...string) rules.Stage {
+	return rules.Stage{
+		Name: name, Need: need, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople, People: users},
+	}
+}
+
+func threeStages() rules.Rule {
+	return rules.Rule{ID: "01KS000000000000000000000A", Name: "10万円以上の外部書き込み",
+		When: rules.Conditions{Amount: &rules.Between{AtLeast: "100000", Currency: "JPY"},
+			Tools: &rules.Tools{Use: rules.UseWriting}},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			desk("課長", 1, workspace.Suzuki), desk("経理", 2, workspace.Suzuki, workspace.Tanaka, workspace.Alex),
+			desk("部長", 1, workspace.Alex),
+		}}},
+	}
+}
+
+func anyStage() rules.Rule {
+	return rules.Rule{ID: "01KS000000000000000000000B", Name: "そのほかの外部書き込み",
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{desk("課長", 1, workspace.Tanaka)}}}}
+}
+
+func TestAnOrderGoesRoundThreeStages(t *testing.T) {
+	s := start(t)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	expect.NoError(t, admin.Ordering(t.Context(), s, tenant))
+	t.Cleanup(func() {
+		expect.NoError(t, admin.MCP(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
+	})
+	under(t, s, threeStages(), anyStage())
+	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	const process = "CARD#process#0001"
+	d.Card(process, "回覧 🔵 課長 → ⬜ 経理(3人中2人) → ⬜ 部長")
+	d.Click(workspace.Tanaka, process, "approve_process")
+	expect.Has(t, strings.Join(d.Told(workspace.Tanaka), "\n"), "いまは 課長", "Tanaka is told")
+	before := s.Vendors.Calls(vendors.PlaceOrder)
+	for i, who := range []string{workspace.Suzuki, workspace.Suzuki, workspace.Tanaka, workspace.Alex} {
+		d.Card(process, fmt.Sprintf("👉 いま: %s", []string{"課長", "経理", "経理", "部長"}[i]))
+		d.Click(who, process, "approve_process")
+		d.Until("the stamp counts", func(a *task.Aggregate) bool { return len(a.Process().Acts) == i+1 })
+	}
+	d.Card("CARD#execution", "✅ 実行完了")
+	d.Card(process, "回覧済み")
+	expect.Is(t, s.Vendors.Calls(vendors.PlaceOrder)-before, 1, "orders")
+
+	small := driver.Ask(t, s, workspace.Sato, "取引先アクメに、マウス 1個 2,000円を発注してください")
+	small.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	small.Card(process, "ルール「そのほかの外部書き込み」")
+	small.Reject(workspace.Tanaka, process, "reject_process", "まだ要りません")
+	small.Card("CARD#process#0002", "2巡目")
+}
