@@ -61,10 +61,13 @@ type Batch struct {
 }
 
 // Batches splits Canonical.
-func (o *Organisation) Batches() (all []Batch) {
-	for rest := o.Canonical(); len(rest) > 0; {
+func (o *Organisation) Batches() []Batch { return batches(o.Canonical()) }
+
+// batches splits lines of at most 10 KB each.
+func batches(lines []byte) (all []Batch) {
+	for rest := lines; len(rest) > 0; {
 		n := len(rest)
-		if n > MaxBatch { // a line has less than 10 KB
+		if n > MaxBatch {
 			n = 1 + bytes.LastIndexByte(rest[:MaxBatch], '\n')
 		}
 		all, rest = append(all, Batch{Part: len(all) + 1, Rows: string(rest[:n])}), rest[n:]
@@ -81,6 +84,15 @@ var ErrIncomplete = errors.New("the organisation's batches are not complete")
 // Assemble reads batches in any order. It returns ErrIncomplete if one is missing, and an error for anything that this
 // release doesn't know. The caller compares SHA256 with that of the version.
 func Assemble(batches []Batch) (*Organisation, error) {
+	all, err := joinedRows(batches)
+	if err != nil {
+		return nil, err
+	}
+	return Decode(all)
+}
+
+// joinedRows puts the rows of batches in their order.
+func joinedRows(batches []Batch) ([]byte, error) {
 	batches = slices.SortedFunc(slices.Values(batches), func(a, b Batch) int { return a.Part - b.Part })
 	var all bytes.Buffer
 	for i, b := range batches {
@@ -92,7 +104,7 @@ func Assemble(batches []Batch) (*Organisation, error) {
 	if len(batches) == 0 {
 		return nil, ErrIncomplete
 	}
-	return Decode(all.Bytes())
+	return all.Bytes(), nil
 }
 
 var errNotCanonical = errors.New("it is not how an organisation is written")

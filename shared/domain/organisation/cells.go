@@ -96,6 +96,14 @@ func (c *cells) employment(l *line) {
 	}
 }
 
+// literal returns a cell without the apostrophe that has a spreadsheet show a text which it would take for a formula.
+func literal(s string) string {
+	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(rest)[0]) {
+		return rest
+	}
+	return s
+}
+
 // folded returns what is compared rather than shown: without the differences between full and half width, which
 // spreadsheets and people mix, and without blanks around it.
 func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }

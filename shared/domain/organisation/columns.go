@@ -1,6 +1,11 @@
 package organisation
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"ringi/shared/words/language"
+)
 
 // Column is a column of the file, by its English header.
 type Column string
@@ -80,4 +85,35 @@ func columnOf(header string) (Column, bool) {
 		}
 	}
 	return "", false
+}
+
+// headersIn are the headers of files that are written, in the order of columns.
+var headersIn = language.InEach(
+	[]string{"社員番号", "氏名", "メール", "部署コード", "部署名", "親部署", "役職", "順位", "主務/兼務", "上長", "区分", "適用開始日", "適用終了日"},
+	[]string{"employee_number", "name", "email", "department_code", "department_name", "parent_department", "position", "rank",
+		"post", "manager", "employment", "valid_from", "valid_to"})
+
+// Header returns the name of a column in a language.
+func (c Column) Header(locale string) string { return headersIn.In(locale)[slices.Index(columns, c)] }
+
+// kindsIn are the words for kinds: employees, contractors, those of agencies.
+var kindsIn = language.InEach([]string{"社員", "委託", "派遣"}, []string{"employee", "contractor", "temporary"})
+
+// Word returns how a file names a kind. That of a later release has no word.
+func (k Kind) Word(locale string) string {
+	if i := slices.Index([]Kind{Employee, Contractor, Temporary}, k); i >= 0 {
+		return kindsIn.In(locale)[i]
+	}
+	return string(k)
+}
+
+// postsIn are the words for main and other posts.
+var postsIn = language.InEach([]string{"主務", "兼務"}, []string{"main", "concurrent"})
+
+// PostWord returns how a file says whether a post is the main one.
+func PostWord(main bool, locale string) string {
+	if main {
+		return postsIn.In(locale)[0]
+	}
+	return postsIn.In(locale)[1]
 }

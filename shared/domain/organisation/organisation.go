@@ -108,6 +108,25 @@ func (o *Organisation) of(number string) []Person {
 	return o.people[i:n]
 }
 
+// Everybody returns each person of any day once, as they are on the last of their days, by number.
+func (o *Organisation) Everybody() (all []Person) {
+	for i, p := range o.people {
+		if i+1 == len(o.people) || o.people[i+1].Number != p.Number {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Name returns a person's name on a day, or on the last of their days if they aren't there; none for a stranger.
+func (o *Organisation) Name(number string, day Date) string {
+	phases := o.of(number)
+	if p, here := on(phases, day); here || len(phases) == 0 {
+		return p.Name
+	}
+	return phases[len(phases)-1].Name
+}
+
 // Presence says whether a person works for the tenant on a day.
 type Presence string
 

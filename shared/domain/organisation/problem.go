@@ -3,6 +3,7 @@ package organisation
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -107,6 +108,9 @@ var said = map[Rule]string{
 	RuleNoParent: "the parent department does not exist", RuleCycle: "it stands above itself",
 	RuleDepth: "too many stand above each other",
 }
+
+// Rules returns all rules, by name.
+func Rules() []Rule { return slices.Sorted(maps.Keys(said)) }
 
 // MaxProblems is how many problems of a file are listed.
 const MaxProblems = 200

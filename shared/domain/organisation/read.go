@@ -120,7 +120,7 @@ func (r *reader) line(row int, record []string) line {
 	c := &cells{row: row, values: make(map[Column]string, len(columns)), problems: &r.problems}
 	for i, s := range record {
 		if i < len(r.columns) && r.columns[i] != "" {
-			c.values[r.columns[i]] = s
+			c.values[r.columns[i]] = literal(s)
 		} else if strings.TrimSpace(s) != "" {
 			c.broken = true
 			r.problems.add(Problem{Row: row, Rule: RuleExtraCell, Value: strings.TrimSpace(s)})

@@ -1,0 +1,123 @@
+package organisation
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Accounts are the accounts of people as they stand in rows of the table: what Match found, without what follows from
+// the organisation or changes with every account that is nobody's. They don't change once they are made.
+type Accounts struct {
+	by      map[string][]Matched // by number
+	numbers map[string]string    // by account
+}
+
+// owner is one line of Canonical.
+type owner struct {
+	Number   string    `json:"number"`
+	Accounts []Matched `json:"accounts"`
+}
+
+// Kept returns the accounts that are kept of a matching.
+func (m *Matching) Kept() *Accounts { return &Accounts{m.Accounts, m.Numbers()} }
+
+// Of returns a person's accounts, by id.
+func (a *Accounts) Of(number string) []Matched { return a.by[number] }
+
+// Number returns the employee number of the person to whom an account belongs.
+func (a *Accounts) Number(account string) (number string, known bool) {
+	number, known = a.numbers[account]
+	return number, known
+}
+
+// People returns how many people have an account.
+func (a *Accounts) People() int { return len(a.by) }
+
+// Without returns who works for the tenant on a chart's day and has no account, by number.
+func (a *Accounts) Without(c *Chart) (all []Person) {
+	for _, p := range c.People() {
+		if len(a.by[p.Number]) == 0 {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// AccountDifference is a person whose accounts differ.
+type AccountDifference struct {
+	Number  string
+	Was, Is []Matched
+}
+
+// Compare returns whose accounts differ from those of before, by number. No list counts as an empty one.
+func (a *Accounts) Compare(before *Accounts) (all []AccountDifference) {
+	if before == nil {
+		before = &Accounts{}
+	}
+	numbers := slices.AppendSeq(slices.Collect(maps.Keys(a.by)), maps.Keys(before.by))
+	slices.Sort(numbers)
+	for _, number := range slices.Compact(numbers) {
+		if was, is := before.by[number], a.by[number]; !slices.Equal(was, is) {
+			all = append(all, AccountDifference{number, was, is})
+		}
+	}
+	return all
+}
+
+// Canonical returns the accounts as bytes that only depend on whose they are: a line of JSON for each person, by
+// number, after an empty one that says that there is a list.
+func (a *Accounts) Canonical() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	put := func(x owner) {
+		if err := e.Encode(x); err != nil {
+			panic(fmt.Sprintf("encode accounts: %v", err)) // they hold only strings and booleans
+		}
+	}
+	put(owner{})
+	for _, number := range slices.Sorted(maps.Keys(a.by)) {
+		put(owner{number, a.by[number]})
+	}
+	return b.Bytes()
+}
+
+// SHA256 is the hexadecimal SHA-256 of Canonical.
+func (a *Accounts) SHA256() string {
+	sum := sha256.Sum256(a.Canonical())
+	return hex.EncodeToString(sum[:])
+}
+
+// Batches splits Canonical.
+func (a *Accounts) Batches() []Batch { return batches(a.Canonical()) }
+
+// AssembleAccounts reads batches as Assemble does. The caller compares SHA256, too.
+func AssembleAccounts(batches []Batch) (*Accounts, error) {
+	lines, err := joinedRows(batches)
+	if err != nil {
+		return nil, err
+	}
+	m := Matching{Accounts: map[string][]Matched{}}
+	for number, rest := 1, lines; len(rest) > 0; number++ {
+		text, after, _ := bytes.Cut(rest, []byte("\n"))
+		var x owner
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&x); err != nil {
+			return nil, fmt.Errorf("read line %d of accounts: %w", number, err)
+		}
+		if number > 1 {
+			m.Accounts[x.Number] = x.Accounts
+		}
+		rest = after
+	}
+	a := m.Kept()
+	if !bytes.Equal(a.Canonical(), lines) {
+		return nil, fmt.Errorf("read accounts: %w", errNotCanonical)
+	}
+	return a, nil
+}
