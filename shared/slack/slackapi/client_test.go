@@ -77,9 +77,12 @@ func TestFindCards(t *testing.T) {
 func TestPeople(t *testing.T) {
 	s := slacktest.Start(t)
 	for id, want := range map[string]slackapi.User{
-		workspace.Sato:     {ID: workspace.Sato, Name: "佐藤 花子", Team: slacktest.Team, Language: "ja"},
-		workspace.Guest:    {ID: workspace.Guest, Name: "高橋 ゲスト", Team: slacktest.Team, Guest: true, Language: "ja"},
-		workspace.Stranger: {ID: workspace.Stranger, Name: "Robin Park", Team: workspace.StrangerTeam, Language: "en"},
+		workspace.Sato: {ID: workspace.Sato, Name: "佐藤 花子", Mail: "sato@example.com", Team: slacktest.Team,
+			Language: "ja"},
+		workspace.Guest: {ID: workspace.Guest, Name: "高橋 ゲスト", Mail: "takahashi@partner.example.com", Team: slacktest.Team,
+			Guest: true, Language: "ja"},
+		workspace.Stranger: {ID: workspace.Stranger, Name: "Robin Park", Mail: "robin@acme.example.com",
+			Team: workspace.StrangerTeam, Language: "en"},
 	} {
 		got := expect.Value(s.Client.User(t.Context(), id))(t)
 		expect.Same(t, want, got)

@@ -17,6 +17,7 @@ type User struct {
 	ID    string
 	Team  string
 	Name  string // the name that the workspace shows
+	Mail  string // the account's address; empty if Slack doesn't give it, without the scope users:read.email
 	Bot   bool
 	Gone  bool // the account was deactivated
 	Guest bool // a restricted account, or a stranger who shares no channel with the app
@@ -42,7 +43,7 @@ func userOf(u *slack.User) User {
 	language, _, _ := strings.Cut(u.Locale, "-")
 	return User{
 		ID: u.ID, Team: u.TeamID, Name: cmp.Or(shown(u.Profile.DisplayName), shown(u.RealName), shown(u.Name)),
-		Gone:  u.Deleted,
+		Gone: u.Deleted, Mail: u.Profile.Email,
 		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot,
 		Teams: u.Enterprise.Teams, Language: language,
 	}
