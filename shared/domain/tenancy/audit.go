@@ -2,7 +2,7 @@ package tenancy
 
 import "ringi/shared/domain/aggregate"
 
-// Audit actions for changes to a tenant's settings, permissions and integrations.
+// Audit actions for changes to a tenant's settings, permissions, integrations and organisation.
 const (
 	AuditSettingsUpdated         aggregate.Action = "settings.updated"
 	AuditRulesUpdated            aggregate.Action = "rules.updated"
@@ -10,4 +10,6 @@ const (
 	AuditIntegrationDisconnected aggregate.Action = "integration.disconnected"
 	AuditIntegrationFailed       aggregate.Action = "integration.failed"
 	AuditToolPermissionUpdated   aggregate.Action = "tool_permission.updated"
+	AuditOrganisationSaved       aggregate.Action = "organisation.saved"
+	AuditOrganisationRemoved     aggregate.Action = "organisation.removed"
 )
