@@ -60,6 +60,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) && action == "dynamodb:UpdateItem":
 	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*"}) && action != "dynamodb:UpdateItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*"}) && action == "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:UpdateItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"COUNTED#*"}) && action != "dynamodb:DeleteItem":

@@ -26,6 +26,7 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
+	"ringi/shared/store/organisations"
 	"ringi/shared/store/tasks"
 	"ringi/shared/store/versions"
 	"ringi/shared/tool/github"
@@ -75,7 +76,8 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 			Own:    deployment{keys, installed.Home{Slack: slack}}, Now: time.Now,
 		},
 		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
-		Outbound: strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
+		Organisations: organisations.Of(all),
+		Outbound:      strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
 		Agents: conversation.Function(cfg, env.AnswerMessage),
 		Links:  slack, Machine: env.PipelineARN,

@@ -9,6 +9,7 @@ import (
 	"ringi/functions/serve-console/conversation"
 	"ringi/functions/serve-console/insights"
 	"ringi/functions/serve-console/integrations"
+	"ringi/functions/serve-console/organisation"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/signin"
 	"ringi/functions/serve-console/subject"
@@ -18,12 +19,14 @@ import (
 	slack "ringi/shared/slack/signin"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/conversations"
+	"ringi/shared/store/organisations"
 )
 
 type Console struct {
 	web.Site
 	Conversations *conversations.Store
 	Contests      *contests.Store
+	Organisations *organisations.Store
 	Servers       tools.ServerTools
 	SignIn        *slack.Slack
 	Exports       audit.Exporter
@@ -54,6 +57,7 @@ func (c *Console) Handler() http.Handler {
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
+		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),
 	} {
 		for _, r := range routes {
 			mux.HandleFunc(r.Pattern, c.SignedIn(r))

@@ -27,7 +27,8 @@ const chrome = `document.querySelector("main").getBoundingClientRect().top / inn
 type look struct {
 	name, path string
 	form       url.Values
-	nobody     bool // is signed in
+	file       []byte // that is sent with the form
+	nobody     bool   // is signed in
 }
 
 // TestLooksOfThePagesThatAdministratorsRead: empty, full, refused and saved, nothing sticks out of a page, axe finds no
@@ -59,6 +60,8 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale strin
 			by = nobody
 		}
 		switch {
+		case x.file != nil:
+			answer = by.Upload(x.path, x.form, x.file)
 		case x.form != nil:
 			answer = by.Post(x.path, x.form)
 		case known:
@@ -106,7 +109,7 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "contests", "agents", "tasks", "approvals"} {
+	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "contests", "agents", "tasks", "approvals"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
 	page := w.As(workspace.Suzuki).Get("/console/settings")

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -40,6 +39,7 @@ import (
 	"ringi/shared/store/contests"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/organisations"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 	"ringi/shared/store/websession"
@@ -181,7 +181,8 @@ func New(t *testing.T, db *storetest.Server) *World {
 			People: &people.People{Slack: w.People, Now: w.Now},
 			Own:    w.Own, Now: w.Now,
 		},
-		Exports: &Exporter{}, Agents: w, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
+		Organisations: organisations.Of(all),
+		Exports:       &Exporter{}, Agents: w, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
 		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)
@@ -268,35 +269,6 @@ func (b *Browser) Post(path string, form url.Values) Answer {
 		full[name] = values
 	}
 	return b.Send("POST", path, full)
-}
-
-func (b *Browser) Send(method, path string, form url.Values) Answer {
-	r := httptest.NewRequestWithContext(b.World.T.Context(), method, "https://"+b.host+path, strings.NewReader(form.Encode()))
-	r.Host, r.RemoteAddr = b.host, "192.0.2.7"
-	r.Header.Set("Accept-Language", b.Locale)
-	if form != nil {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		r.Header.Set("Sec-Fetch-Site", "same-origin")
-	}
-	for name, value := range b.Cookies {
-		r.AddCookie(&http.Cookie{Name: name, Value: value})
-	}
-	rec := httptest.NewRecorder()
-	to := b.Over
-	if to == nil {
-		to = b.World.Console.Handler()
-	}
-	to.ServeHTTP(rec, r)
-	out := rec.Result()
-	for _, c := range out.Cookies() {
-		if c.MaxAge < 0 {
-			delete(b.Cookies, c.Name)
-		} else {
-			b.Cookies[c.Name] = c.Value
-		}
-	}
-	asked := fmt.Sprintf("%s %s %.300s by %s in %s", method, path, form.Encode(), b.user, b.Locale)
-	return Answer{Asked: asked, Status: out.StatusCode, To: out.Header.Get("Location"), Body: rec.Body.String(), Header: out.Header}
 }
 
 func Logged(t *testing.T) *bytes.Buffer {

@@ -19,8 +19,12 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// MaxBody is the largest body that is read, in bytes: no form of Ringi's has more.
-const MaxBody = 1 << 20
+// The largest bodies that are read, in bytes. MaxFile is for routes that take files: a request of Lambda's has at most 6
+// MB, in base64.
+const (
+	MaxBody = 1 << 20
+	MaxFile = 4 << 20
+)
 
 type (
 	// Request is an HTTP API request, payload version 2.
@@ -47,8 +51,8 @@ func serving(h http.Handler) func(context.Context, Request) (Response, error) {
 		if err != nil {
 			return plain(http.StatusBadRequest, err.Error()), nil
 		}
-		if r.ContentLength > MaxBody {
-			return plain(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", MaxBody)), nil
+		if r.ContentLength > MaxFile {
+			return plain(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes", MaxFile)), nil
 		}
 		w := &answer{header: http.Header{}}
 		if err := guarded(ctx, h, w, r); err != nil {

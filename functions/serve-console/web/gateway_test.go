@@ -56,7 +56,7 @@ func TestAnAnswerThatIsNoTextTravelsInBase64(t *testing.T) {
 
 func TestWhatCantBeServedIsAnswered(t *testing.T) {
 	large, broken := event("POST", "/console/"), event("POST", "/console/")
-	large.Body = strings.Repeat("x", web.MaxBody+1)
+	large.Body = strings.Repeat("x", web.MaxFile+1)
 	broken.Body, broken.IsBase64Encoded = "*", true
 	for name, tt := range map[string]struct {
 		in   web.Request

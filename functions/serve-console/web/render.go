@@ -69,6 +69,7 @@ func menu(v *Viewer) []entry {
 		{"settings", "/console/settings", l.Say("settings"), true},
 		{"integrations", "/console/integrations", l.Say("integrations"), true},
 		{"tools", "/console/tools", l.Say("tools"), true},
+		{"organisation", "/console/organisation", l.Say("organisation"), true},
 	}
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
@@ -76,13 +77,16 @@ func menu(v *Viewer) []entry {
 // pages caches parsed pages by the names of their files.
 var pages sync.Map
 
-// page returns a page with its layout and the drawing of routes. It is parsed when it is first shown: all pages together would take longer than
-// the start of the function.
+// parts are what several pages have: the layout, the drawing of routes, and what the organisation's pages share.
+var parts = []string{"ui/layout.html", "ui/route.html", "ui/organisation-parts.html"}
+
+// page returns a page with the parts. It is parsed when it is first shown: all pages together would take longer than the
+// start of the function.
 func page(name string) (*template.Template, error) {
 	if t, known := pages.Load(name); known {
 		return t.(*template.Template), nil
 	}
-	t, err := template.New(name).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, "ui/layout.html", "ui/route.html", "ui/"+name)
+	t, err := template.New(name).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, append(slices.Clone(parts), "ui/"+name)...)
 	if err != nil {
 		return nil, fmt.Errorf("read the page %s: %w", name, err)
 	}

@@ -106,6 +106,10 @@ func NextOf(r *http.Request) string {
 // SignedIn serves a route to people who are signed in and may open it.
 func (c *Site) SignedIn(to Route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if most := to.most(); r.ContentLength > most {
+			http.Error(w, fmt.Sprintf("the body has more than %d bytes", most), http.StatusRequestEntityTooLarge)
+			return
+		}
 		v, err := c.ViewerOf(w, r, r.Method != http.MethodGet)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
@@ -119,7 +123,7 @@ func (c *Site) SignedIn(to Route) http.HandlerFunc {
 		case err == nil && to.Administrators && !v.Admin:
 			err = ErrAdminsOnly
 		case err == nil && r.Method != http.MethodGet:
-			err = checkForm(w, r, v)
+			err = checkForm(w, r, v, to.most())
 		}
 		if err == nil {
 			err = to.Serve(w, r.WithContext(slackapi.For(r.Context(), v.Tenant)), v)
@@ -150,9 +154,9 @@ func (c *Site) Within(r *http.Request) error {
 	return err
 }
 
-func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer) error {
-	r.Body = http.MaxBytesReader(w, r.Body, MaxBody)
-	if err := r.ParseMultipartForm(MaxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
+func checkForm(w http.ResponseWriter, r *http.Request, v *Viewer, most int64) error {
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if err := r.ParseMultipartForm(most); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		return ErrBadForm
 	}
 	if !(websession.Session{Form: v.Form}).FormIs(r.PostFormValue("form")) {

@@ -67,13 +67,24 @@ type Route struct {
 	Pattern        string
 	Administrators bool // for them alone
 	Serve          Page
+	Files          bool // its forms may have up to MaxFile bytes, others MaxBody
+}
+
+// most returns the largest body of the route.
+func (r Route) most() int64 {
+	if r.Files {
+		return MaxFile
+	}
+	return MaxBody
 }
 
 // ForMembers makes a page that any member of the workspace may open.
-func ForMembers(pattern string, serve Page) Route { return Route{pattern, false, serve} }
+func ForMembers(pattern string, serve Page) Route { return Route{Pattern: pattern, Serve: serve} }
 
 // ForAdministrators makes a page that only administrators may open.
-func ForAdministrators(pattern string, serve Page) Route { return Route{pattern, true, serve} }
+func ForAdministrators(pattern string, serve Page) Route {
+	return Route{Pattern: pattern, Administrators: true, Serve: serve}
+}
 
 // Names returns people's names by id.
 func (c *Site) Names(ctx context.Context, v *Viewer, ids ...string) map[string]string {

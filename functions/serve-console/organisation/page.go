@@ -1,0 +1,141 @@
+// Package organisation serves the pages on who works for the tenant: the file of people, departments and superiors,
+// what a new one would change, and who stands above whom on a day.
+package organisation
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/remember"
+	"ringi/shared/store/organisations"
+)
+
+// Pages serves the organisation to administrators.
+type Pages struct {
+	*web.Site
+	Organisations *organisations.Store
+
+	accounts remember.Answers[string, listing] // of workspaces
+}
+
+// Routes returns the pages of the organisation, its files, and the page on a person.
+func (c *Pages) Routes() []web.Route {
+	c.accounts.Most = workspaces
+	upload := web.ForAdministrators("POST /console/organisation", c.upload)
+	upload.Files = true
+	return []web.Route{
+		web.ForAdministrators("GET /console/organisation", c.show),
+		upload,
+		web.ForAdministrators("GET /console/organisation.csv", c.download),
+		web.ForAdministrators("GET /console/organisation/template.csv", c.template),
+		web.ForAdministrators("GET /console/organisation/people", c.people),
+		web.ForAdministrators("GET /console/organisation/remove", c.askRemoval),
+		web.ForAdministrators("POST /console/organisation/remove", c.remove),
+	}
+}
+
+// today returns the tenant's day.
+func (c *Pages) today() organisation.Date { return organisation.DateOf(c.Now().In(tenancy.Zone())) }
+
+// standing reads what stands. Unread says that it can't be read, though it is there.
+func (c *Pages) standing(ctx context.Context, v *web.Viewer) (is organisations.Standing, unread bool, err error) {
+	is, err = c.Organisations.Standing(ctx, v.Tenant)
+	if errors.Is(err, organisations.ErrUnreadable) {
+		slog.ErrorContext(ctx, "the organisation can't be read", "tenant", v.Tenant, "err", err)
+		return is, true, nil
+	}
+	return is, false, err
+}
+
+// fact is a line of what stands, or of a file.
+type fact struct{ Label, Text string }
+
+// list is what people should look at, of which the page shows the first.
+type list struct {
+	ID, Title, Note string
+	Lines           []string
+	More            int
+}
+
+// mostLines bounds each list of a page: a file may have ten thousand people.
+const mostLines = 100
+
+// listOf makes a list of the lines of all values, which are written only if they are shown.
+func listOf[T any](id, title, note string, all []T, line func(T) string) list {
+	l := list{ID: id, Title: title, Note: note, More: max(0, len(all)-mostLines)}
+	for _, x := range all[:min(len(all), mostLines)] {
+		l.Lines = append(l.Lines, line(x))
+	}
+	return l
+}
+
+// filled leaves out the lists that have no lines.
+func filled(all ...list) (out []list) {
+	for _, l := range all {
+		if len(l.Lines) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// pageData is what stands.
+type pageData struct {
+	Stands, Unread bool
+	Today          string
+	Facts          []fact
+	Lists          []list
+}
+
+func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	is, unread, err := c.standing(r.Context(), v)
+	if err != nil {
+		return err
+	}
+	t := texts{v.Texts("organisation")}
+	data := pageData{Stands: is.Stands(), Unread: unread, Today: c.today().String()}
+	if is.Organisation != nil {
+		chart := is.Organisation.Chart(c.today())
+		data.Facts = append(t.facts(chart), fact{t.Say("with_account"), t.people(is.Accounts.People())})
+		if next, ok := is.Organisation.NextChange(c.today()); ok {
+			data.Facts = append(data.Facts, fact{t.Say("next_change"), next.String()})
+		}
+		data.Facts = append(data.Facts, fact{t.Say("saved_by"), c.Names(r.Context(), v, is.SavedBy)[is.SavedBy]},
+			fact{t.Say("saved_at"), is.SavedAt.In(tenancy.Zone()).Format("2006-01-02 15:04")},
+			fact{"SHA-256", is.SHA256})
+		data.Lists = append(filled(listOf("without", t.Say("without"), t.Say("without_note"),
+			is.Accounts.Without(chart), t.person)), t.gaps(is.Organisation, c.today())...)
+	}
+	return c.Show(w, r, v, web.Document{Title: t.Say("title"), Here: "organisation", Data: data}, "organisation.html")
+}
+
+// removal is the question whether to remove what stands.
+type removal struct{ Rev int }
+
+func (c *Pages) askRemoval(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	row, err := c.Organisations.OrganisationRow(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	if !row.Stands() {
+		http.Redirect(w, r, "/console/organisation", http.StatusSeeOther)
+		return nil
+	}
+	d := web.Document{Title: v.Texts("organisation").Say("remove_title"), Here: "organisation", Data: removal{row.Rev}}
+	return c.Show(w, r, v, d, "organisation-remove.html")
+}
+
+// remove removes what stood when the question was shown. It refuses what was saved since.
+func (c *Pages) remove(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	rev, _ := strconv.Atoi(r.PostForm.Get("rev")) // 0 is a revision that nothing which stands has
+	if err := c.Organisations.RemoveOrganisation(r.Context(), v.Tenant, rev, v.Actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.Done(w, r, "/console/organisation", "organisation-removed")
+}
