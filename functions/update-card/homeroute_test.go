@@ -120,7 +120,9 @@ func testHomeFollowsRoute(t *testing.T, w *world) {
 	w.changed(func(g *aggregate.Gate) {
 		by := circulation.Person{User: workspace.Suzuki}
 		*g = expect.Value(g.Acted(circulation.Act{Form: circulation.Form, Kind: circulation.Stand, Hand: by, Principal: by,
-			For: &circulation.Person{User: workspace.Alex}, To: &circulation.Person{User: workspace.Tanaka}, At: w.Now(),
+			For: &circulation.Person{User: workspace.Alex}, At: w.Now(),
+			To:    &circulation.Person{User: workspace.Tanaka, Via: "group @keiri"},
+			Found: circulation.Found{Admin: &circulation.Admin{Key: "TENANT", Rev: 1}, Resolved: "group @keiri"},
 			Stage: 2, Text: "出張中", Hash: g.Asked, Surface: "console"}))(t)
 	})
 	follow("a successor", 2, workspace.Tanaka, workspace.Tanaka, workspace.Alex)
@@ -183,13 +185,13 @@ func testHomeUnsent(t *testing.T, w *world) {
 func testHomeOnce(t *testing.T, w *world) {
 	w.opens(workspace.Alex)
 	w.Later(time.Minute)
-	ids := map[string]bool{}
+	ids, at := map[string]bool{}, w.Now().Truncate(10*time.Minute)
 	for i := range 5 {
 		ts := fmt.Sprintf("1776675700.%06d", i+1)
 		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
 			ThreadTS: ts})
 		w.onRoute(desk("部長", 1, workspace.Alex))
-		w.h.Now = func() time.Time { return w.Now().Truncate(10 * time.Minute) }
+		w.h.Now = func() time.Time { return at }
 		w.queue.sent = nil
 		w.deliver()
 		for _, m := range w.queue.sent {
