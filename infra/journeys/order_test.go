@@ -94,7 +94,22 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 }
 
 // stream returns the records of this task's rows and audit entries, oldest first.
-func stream(d *driver.Request) []types.Record {
+func stream(d *driver.Request) (out []types.Record) {
+	d.T.Helper()
+	for _, r := range everything(d) {
+		pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
+		about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
+		mine := strings.HasSuffix(pk.Value, "#"+d.Ref.ID) ||
+			strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.Ref.ID
+		if mine && r.Dynamodb.NewImage != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// everything returns the records of all rows, oldest first.
+func everything(d *driver.Request) []types.Record {
 	d.T.Helper()
 	ctx := context.Background()
 	table := expect.Value(dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName}))(d.T)
@@ -109,14 +124,7 @@ func stream(d *driver.Request) []types.Record {
 		if len(page.Records) == 0 {
 			break
 		}
-		for _, r := range page.Records {
-			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
-			about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
-			mine := strings.HasSuffix(pk.Value, "#"+d.Ref.ID) || strings.HasPrefix(pk.Value, "AUDIT#") && about != nil && about.Value == d.Ref.ID
-			if mine && r.Dynamodb.NewImage != nil {
-				out = append(out, r)
-			}
-		}
+		out = append(out, page.Records...)
 		next = page.NextShardIterator
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/driver"
 	"ringi/infra/local/admin"
@@ -88,4 +89,40 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Card(process, "ルール「そのほかの外部書き込み」")
 	small.Reject(workspace.Tanaka, process, "reject_process", "まだ要りません")
 	small.Card("CARD#process#0002", "2巡目")
+}
+
+// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal.
+func TestWhatAFurtherStampWrites(t *testing.T) {
+	s := start(t)
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "3人", Outcome: rules.Outcome{Route: &rules.Policy{
+		Stages: []rules.Stage{desk("経理", 3, workspace.Suzuki, workspace.Tanaka, workspace.Alex)},
+	}}})
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	const process = "CARD#process#0001"
+	d.Click(workspace.Suzuki, process, "approve_process")
+	d.Card(process, "経理 1/3")
+	quiet := func() (records []types.Record) {
+		for last := -1; len(records) != last; time.Sleep(2 * time.Second) {
+			last, records = len(records), everything(d)
+		}
+		return records
+	}
+	before := len(quiet())
+	d.Click(workspace.Tanaka, process, "approve_process")
+	d.Card(process, "経理 2/3")
+	all := quiet()[before:]
+	kinds := map[string]int{}
+	for _, r := range all {
+		pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
+		sk, _ := r.Dynamodb.Keys["SK"].(*types.AttributeValueMemberS)
+		kind, _, _ := strings.Cut(pk.Value, "#")
+		if kind != "AUDIT" {
+			kind += " " + sk.Value
+		}
+		kinds[kind]++
+	}
+	t.Logf("%d rows: %v", len(all), kinds)
+	expect.That(t, len(all) <= 14, "%d rows", len(all))
+	expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
 }
