@@ -43,7 +43,7 @@ var helpers = map[string]bool{
 
 // pagesStandOn are the console's packages that its pages may import besides those of their own folder. Pages don't
 // import each other; package console assembles them.
-var pagesStandOn = []string{"serve-console/web", "serve-console/subject", "serve-console/route"}
+var pagesStandOn = []string{"serve-console/web", "serve-console/subject", "serve-console/route", "serve-console/yamlfile"}
 
 // besidePages reports whether one page of the console imports another.
 func besidePages(importer, importee string) bool {

@@ -4,8 +4,7 @@ import "ringi/shared/domain/tenancy"
 
 // Exported for the tests of the pages.
 var (
-	FormOf    = formOf
-	PlainText = plainText
+	FormOf = formOf
 )
 
 type Texts = settingsTexts

@@ -1,14 +1,13 @@
 package settings
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 
 	"ringi/functions/serve-console/settings/settingsyaml"
 	"ringi/functions/serve-console/web"
+	"ringi/functions/serve-console/yamlfile"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -63,7 +62,7 @@ type fileProblem struct{ Line, Label, Text string }
 // importSettings shows what a file would change, and saves it once confirmed. It refuses ids of people whom Slack
 // doesn't know.
 func (c *Pages) importSettings(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
-	text, err := fileOf(r)
+	text, err := yamlfile.Sent(r)
 	if err != nil {
 		return err
 	}
@@ -120,33 +119,10 @@ func (c *Pages) saveFile(w http.ResponseWriter, r *http.Request, v *web.Viewer, 
 	return c.Done(w, r, "/console/settings", "saved")
 }
 
-// fileOf returns the uploaded file or the pasted text.
-func fileOf(r *http.Request) ([]byte, error) {
-	if r.MultipartForm != nil && len(r.MultipartForm.File["file"]) > 0 && r.MultipartForm.File["file"][0].Size > 0 {
-		f, err := r.MultipartForm.File["file"][0].Open()
-		if err != nil {
-			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
-		}
-		defer f.Close()
-		text, err := io.ReadAll(f)
-		if err != nil {
-			return nil, aggregate.ErrField{Field: "file", Limit: "can't be read"}
-		}
-		return plainText(text), nil
-	}
-	return plainText([]byte(r.PostFormValue("text"))), nil
-}
-
-// plainText removes the byte order mark and carriage returns that Windows editors and browsers add.
-func plainText(text []byte) []byte {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	return bytes.Trim(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), "\n")
-}
-
 // faultsOf returns the rules that a file's values break, including those for approvers.
-func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File) (all []settingsyaml.Fault, err error) {
+func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File) (all []yamlfile.Fault, err error) {
 	for _, p := range file.Settings.Problems() {
-		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
 	}
 	s := file.Settings
 	if file.Line("approvers.users") == 0 && file.Line("approvers.usergroups") == 0 || len(s.Approvers.Users)+len(s.Approvers.Usergroups) == 0 || len(all) > 0 {
@@ -161,23 +137,23 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 		return nil, err
 	}
 	for _, p := range approverProblems(s, refused) {
-		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
 	}
 	return all, nil
 }
 
 // listFile lists a file's sources and returns the problems of those that can't be.
 func (c *Pages) listFile(r *http.Request, v *web.Viewer, now tenancy.Settings, file *settingsyaml.File) (
-	all []settingsyaml.Fault, err error) {
+	all []yamlfile.Fault, err error) {
 	problems, err := c.listable(r.Context(), v, now, &file.Settings)
 	for _, p := range problems {
-		all = append(all, settingsyaml.Fault{Problem: p, Line: file.Line(p.Field)})
+		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
 	}
 	return all, err
 }
 
 // fileProblem describes a fault: the line, the setting, and the person's name in the file.
-func (t settingsTexts) fileProblem(file settingsyaml.File, f settingsyaml.Fault) fileProblem {
+func (t settingsTexts) fileProblem(file settingsyaml.File, f yamlfile.Fault) fileProblem {
 	out := fileProblem{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
 		out.Line = t.Say("line", "n", f.Line)

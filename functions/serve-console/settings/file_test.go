@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
-	"ringi/functions/serve-console/settings"
-	"ringi/functions/serve-console/settings/settingsyaml"
 	"ringi/functions/serve-console/web"
+	"ringi/functions/serve-console/yamlfile"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -52,7 +51,7 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 	shown := b.Post("/console/settings/import", url.Values{"text": {text}})
 	expect.Must(t, shown.Status == http.StatusOK && w.SettingsNow().MaxVersions == 7 &&
 		strings.Contains(shown.Text(), ja.Label("max_versions")+" 7 3"), "%v", shown)
-	seen := aggregate.HashOf(string(settings.PlainText([]byte(text))))
+	seen := aggregate.HashOf(string([]byte(strings.Trim(text, "\n"))))
 	edited := url.Values{"act": {"save"}, "rev": {fmt.Sprint(w.SettingsNow().Rev)}, "seen": {seen}, "text": {strings.ReplaceAll(text, "max_versions: 3", "max_versions: 4")}}
 	b.Post("/console/settings/import", edited).Says(t, http.StatusOK)
 	expect.That(t, w.SettingsNow().MaxVersions == 7, "what was not shown was saved")
@@ -66,10 +65,10 @@ func testSettingsTravelAsAFile(t *testing.T, w *consoletest.World) {
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	for text, want := range map[string]string{
-		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(settingsyaml.RuleUnknown),
+		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.Rule(yamlfile.RuleUnknown),
 		"\nmax_versions: 99": "1 行目: バージョンの上限 : 1〜50 を入力してください。",
 		"approvers:\n  users:\n  - " + workspace.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.Rule(people.RuleOutsider),
-		"a: [": ja.Rule(settingsyaml.RuleSyntax),
+		"a: [": ja.Rule(yamlfile.RuleSyntax),
 	} {
 		b.Post("/console/settings/import", url.Values{"text": {text}}).Says(t, http.StatusUnprocessableEntity, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/settings/settingsyaml"
+	"ringi/functions/serve-console/yamlfile"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -81,8 +82,8 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		"":                                                        {" fields 1"},
 		"aiAgents:\n  - isDefault: true\n    is_default: true\n    metadata:\n      a: [1]\n      b: 1\n      b: x\n    secret: x\nagents: []": {
 			"agents[0].is_default twice 3", "agents[0].metadata.a text 5", "agents[0].metadata.b twice 7", "agents[0].secret unknown 8", "agents twice 9"},
-		"ai_sessions: {cache: true}":                 {"ai_sessions.cache fields 1"},
-		strings.Repeat("#", settingsyaml.MaxBytes+1): {" yaml_size 0"},
+		"ai_sessions: {cache: true}":             {"ai_sessions.cache fields 1"},
+		strings.Repeat("#", yamlfile.MaxBytes+1): {" yaml_size 0"},
 	} {
 		file, faults := settingsyaml.Read([]byte(text), full())
 		var got []string

@@ -1,11 +1,10 @@
-// Package settingsyaml writes a workspace's settings as YAML and reads them back, to save, compare or copy to another
-// workspace.
-package settingsyaml
+// Package yamlfile writes values as YAML and reads them back, by the names of their fields in JSON. It says all that is
+// wrong with a file at once, with the lines.
+package yamlfile
 
 import (
 	"errors"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,12 +21,20 @@ const MaxBytes = 128 << 10
 const (
 	RuleSyntax  tenancy.Rule = "yaml"      // the file is no YAML
 	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
-	RuleUnknown tenancy.Rule = "unknown"   // no setting has this name
+	RuleUnknown tenancy.Rule = "unknown"   // no field has this name
 	RuleTwice   tenancy.Rule = "twice"
 	RuleAlias   tenancy.Rule = "alias"  // a name that stands for what is written elsewhere
-	RuleOwn     tenancy.Rule = "own"    // a setting that each workspace has for itself
-	RuleFields  tenancy.Rule = "fields" // settings of their own, by name
+	RuleOwn     tenancy.Rule = "own"    // a field that files leave out
+	RuleFields  tenancy.Rule = "fields" // fields of their own, by name
 )
+
+// Form says what is special about a kind of file.
+type Form struct {
+	Own    func(field string) bool // fields that files leave out; nil: none
+	Called map[string]string       // other accepted spellings of fields
+}
+
+func (f Form) own(field string) bool { return f.Own != nil && f.Own(field) }
 
 // Fault is a problem and its line in the file; 0: none.
 type Fault struct {
@@ -35,14 +42,8 @@ type Fault struct {
 	Line int
 }
 
-// own reports whether a setting is left out of files because it is unique to one workspace.
-func own(name string) bool {
-	x, ok := tenancy.SettingNamed(name)
-	return ok && x.Own
-}
-
+// File is where a file says what.
 type File struct {
-	Settings tenancy.Settings
 	// Names maps ids to the names in the comments after them: who the ids were in the workspace that wrote the file.
 	Names map[string]string
 	lines map[string]int
@@ -59,46 +60,27 @@ func (f File) Line(field string) int {
 	return 0
 }
 
-// Read applies a file to settings; settings that the file lacks stay as they are. It returns all of the file's faults
-// at once, including broken rules of settings. If the file has none, the caller must still check the rules of the
-// resulting settings.
-func Read(text []byte, over tenancy.Settings) (File, []Fault) {
-	f := File{Settings: over, Names: map[string]string{}, lines: map[string]int{}}
+// Read applies a file to the struct that into points to; fields that the file lacks stay as they are. It returns all of
+// the file's faults at once. If there are any, the struct has what could be read.
+func (f Form) Read(text []byte, into any) (File, []Fault) {
+	file := File{Names: map[string]string{}, lines: map[string]int{}}
 	if len(text) > MaxBytes {
-		return f, []Fault{{Problem: tenancy.Problem{Rule: RuleLarge, Max: MaxBytes}}}
+		return file, []Fault{{Problem: tenancy.Problem{Rule: RuleLarge, Max: MaxBytes}}}
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return f, []Fault{{tenancy.Problem{Rule: RuleSyntax}, lineOf(err)}}
+		return file, []Fault{{tenancy.Problem{Rule: RuleSyntax}, lineOf(err)}}
 	}
 	if len(doc.Content) == 0 {
-		return f, []Fault{{tenancy.Problem{Rule: RuleFields}, 1}}
+		return file, []Fault{{tenancy.Problem{Rule: RuleFields}, 1}}
 	}
-	r := reader{file: &f}
-	r.object("", doc.Content[0], reflect.ValueOf(&f.Settings).Elem())
-	if len(r.faults) > 0 {
-		r.faults = append(r.faults, r.broken()...)
-		slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
-		f.Settings = over
-	}
-	return f, r.faults
-}
-
-// broken returns the rules of settings that a faulty file's readable values break.
-func (r *reader) broken() (all []Fault) {
-	for _, p := range r.file.Settings.Problems() {
-		known := slices.ContainsFunc(r.faults, func(f Fault) bool {
-			rest, ok := strings.CutPrefix(p.Field, f.Field)
-			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
-		})
-		if line := r.file.Line(p.Field); line > 0 && !known {
-			all = append(all, Fault{p, line})
-		}
-	}
-	return all
+	r := reader{Form: f, file: &file}
+	r.object("", doc.Content[0], reflect.ValueOf(into).Elem())
+	return file, r.faults
 }
 
 type reader struct {
+	Form
 	file   *File
 	faults []Fault
 }
@@ -117,7 +99,7 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		called := key.Value
-		if known, ok := seedNames[called]; ok {
+		if known, ok := r.Called[called]; ok {
 			called = known
 		}
 		name := strings.TrimPrefix(at+"."+called, ".")
@@ -127,7 +109,7 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), RuleUnknown, key)
 		case seen[called]:
 			r.fault(name, RuleTwice, key)
-		case own(name):
+		case r.own(name):
 			r.fault(name, RuleOwn, key)
 		default:
 			r.file.lines[name] = key.Line
@@ -163,6 +145,9 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 	switch {
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
 		r.fault(at, RuleAlias, n)
+	case into.Kind() == reflect.Pointer:
+		into.Set(reflect.New(into.Type().Elem()))
+		r.value(at, n, into.Elem())
 	case into.Kind() == reflect.Struct:
 		r.object(at, n, into)
 	case into.Kind() == reflect.Slice:
@@ -219,20 +204,24 @@ func scalar(n *yaml.Node, into reflect.Value) bool {
 	return false
 }
 
-// seedNames are other accepted spellings of settings.
-var seedNames = map[string]string{
-	"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref",
-}
-
-// fieldNamed returns the struct field with this JSON name.
+// fieldNamed returns the struct field with this JSON name; an embedded struct's fields are the struct's own.
 func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
 	for i := range v.NumField() {
-		if tagOf(v.Type().Field(i)) == name && name != "" {
+		f := v.Type().Field(i)
+		if inlined(f) {
+			if of, ok := fieldNamed(v.Field(i), name); ok {
+				return of, true
+			}
+		}
+		if tagOf(f) == name && name != "" {
 			return v.Field(i), true
 		}
 	}
 	return reflect.Value{}, false
 }
+
+// inlined reports whether the fields of a struct's field are the struct's own.
+func inlined(f reflect.StructField) bool { return f.Anonymous && f.Tag.Get("json") == "" }
 
 func tagOf(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

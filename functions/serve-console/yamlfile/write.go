@@ -1,4 +1,4 @@
-package settingsyaml
+package yamlfile
 
 import (
 	"bytes"
@@ -9,49 +9,57 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"ringi/shared/domain/tenancy"
 )
 
-// Write formats the settings as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment
-// after the id. about becomes a comment at the top.
-func Write(s tenancy.Settings, about string, named func(id string) string) ([]byte, error) {
-	root := object(reflect.ValueOf(s), named, true)
+// Write formats a struct as YAML. named returns the name for an id, or "" if unknown; the name becomes a comment after
+// the id. about becomes a comment at the top.
+func (f Form) Write(v any, about string, named func(id string) string) ([]byte, error) {
+	root := f.object(reflect.ValueOf(v), named, true)
 	root.HeadComment = oneLine(about)
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := e.Encode(root); err != nil {
-		return nil, fmt.Errorf("write settings as YAML: %w", err)
+		return nil, fmt.Errorf("write YAML: %w", err)
 	}
 	return b.Bytes(), e.Close()
 }
 
-func object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
+func (f Form) object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range v.NumField() {
-		name := tagOf(v.Type().Field(i))
-		if name == "" || top && own(name) || omitted(v.Type().Field(i), v.Field(i)) {
-			continue
+		field := v.Type().Field(i)
+		name := tagOf(field)
+		switch {
+		case inlined(field):
+			n.Content = append(n.Content, f.object(v.Field(i), named, false).Content...)
+		case name == "" || top && f.own(name) || omitted(field, v.Field(i)):
+		default:
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, f.value(v.Field(i), named))
 		}
-		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value(v.Field(i), named))
 	}
 	return n
 }
 
 // omitted reports whether a field is optional and empty.
 func omitted(f reflect.StructField, v reflect.Value) bool {
-	return strings.HasSuffix(f.Tag.Get("json"), ",omitempty") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
+	_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return (options == "omitempty" || options == "omitzero") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
 }
 
-func value(v reflect.Value, named func(string) string) *yaml.Node {
+func (f Form) value(v reflect.Value, named func(string) string) *yaml.Node {
 	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
+		}
+		return f.value(v.Elem(), named)
 	case reflect.Struct:
-		return object(v, named, false)
+		return f.object(v, named, false)
 	case reflect.Slice:
 		n := &yaml.Node{Kind: yaml.SequenceNode}
 		for i := range v.Len() {
-			n.Content = append(n.Content, value(v.Index(i), named))
+			n.Content = append(n.Content, f.value(v.Index(i), named))
 		}
 		if v.Len() == 0 {
 			n.Style = yaml.FlowStyle // []
@@ -62,7 +70,7 @@ func value(v reflect.Value, named func(string) string) *yaml.Node {
 		names := v.MapKeys()
 		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 		for _, name := range names {
-			n.Content = append(n.Content, value(name, func(string) string { return "" }), value(v.MapIndex(name), named))
+			n.Content = append(n.Content, f.value(name, func(string) string { return "" }), f.value(v.MapIndex(name), named))
 		}
 		return n
 	case reflect.String:
