@@ -10,6 +10,7 @@ import (
 	"ringi/functions/serve-console/insights"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/organisation"
+	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/signin"
 	"ringi/functions/serve-console/subject"
@@ -55,6 +56,7 @@ func (c *Console) Handler() http.Handler {
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
+		(&rules.Pages{Site: site}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),

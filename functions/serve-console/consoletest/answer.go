@@ -3,6 +3,8 @@ package consoletest
 import (
 	"cmp"
 	"fmt"
+	"html"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -69,4 +71,21 @@ func (a Answer) Titles() (out []string) {
 		out = append(out, m[1])
 	}
 	return out
+}
+
+var hiddenForm = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// Hidden returns the hidden fields of the page's forms, but for the session's key, with other values put in: of several
+// values each is behind a |.
+func (a Answer) Hidden(values ...string) url.Values {
+	f := url.Values{}
+	for _, m := range hiddenForm.FindAllStringSubmatch(a.Body, -1) {
+		if m[1] != "form" {
+			f.Add(m[1], html.UnescapeString(m[2]))
+		}
+	}
+	for i := 0; i+1 < len(values); i += 2 {
+		f[values[i]] = strings.Split(values[i+1], "|")
+	}
+	return f
 }

@@ -56,6 +56,7 @@ type input struct {
 	Problems        []string
 	Now             string // the saved value, if the input differs
 	Bound           string
+	Ruled           bool // rules stand: for steps they decide
 }
 
 // box is a checkbox.
@@ -136,6 +137,7 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	case tenancy.KindWhole:
 		in.Bound = fmt.Sprintf("%s – %s", web.Count(int64(x.Min)), web.Count(int64(x.Max)))
 	}
+	in.Ruled = p.now.RulesRev > 0 && (x.Name == "process_approval_required" || strings.HasPrefix(x.Name, "approvers."))
 	switch {
 	case x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0:
 		in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)

@@ -67,6 +67,7 @@ func menu(v *Viewer) []entry {
 		{"audit", "/console/audit", l.Say("audit"), true},
 		{"insights", "/console/insights", l.Say("insights"), true},
 		{"settings", "/console/settings", l.Say("settings"), true},
+		{"rules", "/console/rules", l.Say("rules"), true},
 		{"integrations", "/console/integrations", l.Say("integrations"), true},
 		{"tools", "/console/tools", l.Say("tools"), true},
 		{"organisation", "/console/organisation", l.Say("organisation"), true},

@@ -1,0 +1,299 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/rules"
+)
+
+// edited is what a rule's form is about.
+type edited struct {
+	At   string     // number of the rule from 0, "new", or "reads" or "writes" of the last rule
+	Rule rules.Rule // of the last rule only its outcome
+}
+
+// last reports whether the form is about the last rule, which has neither name nor conditions.
+func (e edited) last() bool { return e.At == reads || e.At == writes }
+
+// edited finds a rule of the draft.
+func (a *asked) edited(at string) (edited, bool) {
+	x := a.draft.Rules
+	switch at {
+	case reads:
+		return edited{at, rules.Rule{Outcome: x.Last.Reads}}, true
+	case writes:
+		return edited{at, rules.Rule{Outcome: x.Last.Writes}}, true
+	}
+	i, err := strconv.Atoi(at)
+	if err != nil || i < 0 || i >= len(x.Rules) {
+		return edited{}, false
+	}
+	return edited{at, x.Rules[i]}, true
+}
+
+// put returns the draft's rules with the edited one in its place, and the name of its fields before theirs.
+func (a *asked) put(e edited) (*rules.Rules, string) {
+	x := *a.draft.Rules
+	x.Rules = slices.Clone(x.Rules)
+	switch e.At {
+	case reads:
+		x.Last.Reads = e.Rule.Outcome
+		return &x, "last.reads."
+	case writes:
+		x.Last.Writes = e.Rule.Outcome
+		return &x, "last.writes."
+	}
+	i, err := strconv.Atoi(e.At)
+	if err != nil || i < 0 || i >= len(x.Rules) {
+		i, x.Rules = len(x.Rules), append(x.Rules, rules.Rule{})
+	}
+	x.Rules[i] = e.Rule
+	return &x, fmt.Sprintf("rules[%d].", i)
+}
+
+// edit answers the buttons of a rule's form.
+func (c *Pages) edit(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.begun(w, r, v)
+	if err != nil {
+		return err
+	}
+	was, err := unpacked[rules.Rule]("was", r.PostForm.Get("was"))
+	if err != nil {
+		return err
+	}
+	act, at, _ := strings.Cut(r.PostForm.Get("act"), ".")
+	if act == "back" || a.draft.Rules == nil {
+		return a.list(listState{})
+	}
+	e := edited{r.PostForm.Get("at"), typed(r.PostForm, was)}
+	shown := r.PostForm
+	switch route := e.Rule.Route; act {
+	case "stage":
+		if route != nil && len(route.Stages) < rules.MaxStages {
+			route.Stages = append(route.Stages, a.newStage(len(route.Stages)))
+		}
+	case "up", "down", "delete":
+		if i, err := strconv.Atoi(at); err == nil && route != nil {
+			route.Stages, shown = arranged(route.Stages, act, i), nil
+		}
+	case "keep":
+		return a.keep(e)
+	}
+	return a.form(e, shown, nil)
+}
+
+// keep takes the rule into the draft, unless something is wrong with it: then the form says what.
+func (a *asked) keep(e edited) error {
+	x, before := a.put(e)
+	var own []problem
+	for _, p := range a.problems(x, x.Problems(knownOf(a.tools, false))) {
+		if p.Rule != "" && before == fieldsOf(p.Rule) || p.Rule == "" && p.Field == "rules" {
+			own = append(own, p)
+		}
+	}
+	if e.At == reads && a.r.PostForm.Get("outcome") == "refuse" && e.Rule.Refuse == "" {
+		// without a text it would be the default, by which the channel approves
+		own = append(own, problem{Field: "refuse", Label: a.label("refuse"),
+			Text: a.In("limits", "words", "a", rules.MaxRefuse)})
+	}
+	if len(own) > 0 {
+		return a.form(e, a.r.PostForm, own)
+	}
+	a.draft.Rules = x
+	return a.list(listState{})
+}
+
+// fieldsOf returns what the fields of a rule's problems begin with.
+func fieldsOf(rule string) string {
+	if rule == reads || rule == writes {
+		return "last." + rule + "."
+	}
+	return "rules[" + rule + "]."
+}
+
+// ruleData is the form of a rule.
+type ruleData struct {
+	Draft, Was, At string
+	Rev            int
+	New, Last      bool
+	Default        string // of the last rule, what becomes of its requests unless somebody chooses
+	Sentence       string
+	NoSlack        bool
+	Problems       []problem
+
+	Name         string
+	Kinds        bool // it isn't for steps alone
+	Requester    string
+	Direct       bool // direct messages, which this form doesn't offer
+	Channels     chooser
+	Use, To      []option
+	Tools        []box
+	Destinations string
+	AtLeast      string
+	Below        string
+	Currency     string
+	Outcome      string
+	Refuse       string
+	Stages       []stageData
+	More         bool // another stage may be added
+	Hands        string
+	Readers      chooser
+	ReaderGroups string
+}
+
+// Wrong returns what is wrong with a field, or with a part of it.
+func (d ruleData) Wrong(field string) (all []problem) {
+	for _, p := range d.Problems {
+		if rest, ok := strings.CutPrefix(p.Field, field); ok && (rest == "" || rest[0] == '[' || rest[0] == '.') {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Exactly returns what is wrong with a field itself.
+func (d ruleData) Exactly(field string) (all []problem) {
+	for _, p := range d.Problems {
+		if p.Field == field {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// option is one of a select's.
+type option struct {
+	Value, Text string
+	Chosen      bool
+}
+
+type stageData struct {
+	I           int
+	At, Field   string // before the names of its inputs, and of its problems
+	Mark        string
+	Name, Need  string
+	Kinds       []option
+	Empties     []option
+	Kept        string // whom it asks in a way that the form doesn't offer
+	People      chooser
+	First, Last bool
+}
+
+// form shows a rule's form. sent is what was typed, if the stages still have their places.
+func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
+	r := &e.Rule
+	d := ruleData{
+		Draft: packed(a.draft), Was: packed(r), At: e.At, Rev: a.draft.Rev, New: e.At == "new", Last: e.last(),
+		NoSlack: a.members == nil, Problems: wrong, Name: r.Name, Refuse: r.Refuse, Outcome: "default",
+		Kinds: !e.last() && !slices.Equal(r.When.Kinds, []rules.Kind{rules.KindSteps}),
+	}
+	if d.Last {
+		d.Default = a.In("defaults", e.At)
+		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
+	} else {
+		d.Sentence, d.Outcome = a.rule(r), "refuse"
+		a.conditions(&d, &r.When, sent)
+	}
+	switch {
+	case r.Route != nil:
+		d.Outcome = "route"
+	case r.Refuse != "" || sent.Get("outcome") == "refuse":
+		d.Outcome = "refuse"
+	}
+	a.stages(&d, r.Route, sent)
+	title := a.Say("edit_title")
+	switch {
+	case d.Last:
+		title = a.In("last", e.At)
+	case d.New:
+		title = a.Say("new_title")
+	}
+	doc := web.Document{Title: title, Here: "rules", Data: d}
+	if len(wrong) > 0 {
+		doc.Status = http.StatusUnprocessableEntity
+	}
+	return a.Show(a.w, a.r, a.v, doc, "rules-rule.html")
+}
+
+// conditions fills in the inputs of the conditions.
+func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
+	if c.Requester != nil {
+		d.Requester = a.who(c.Requester)
+	}
+	var channels []string
+	if c.Places != nil {
+		channels, d.Direct = c.Places.Channels, c.Places.Direct
+	}
+	d.Channels = a.channelChooser(channels, sent.Get("find.channels"))
+	use, to := "", ""
+	var listed []rules.Tool
+	if c.Tools != nil {
+		use, listed = string(c.Tools.Use), c.Tools.List
+	}
+	if c.Destinations != nil {
+		to, d.Destinations = string(c.Destinations.Go), strings.Join(c.Destinations.List, "\n")
+	}
+	useText := func(v string) string { return a.In("use_options", v) }
+	toText := func(v string) string { return a.In("to_options", v) }
+	d.Use = options(useText, use, "", string(rules.UseWriting), string(rules.UseSome), string(rules.UseOnly))
+	d.To = options(toText, to, "", string(rules.GoWithin), string(rules.GoOutside))
+	d.Tools = a.toolBoxes(listed)
+	if d.Currency = yen; c.Amount != nil {
+		d.AtLeast, d.Below, d.Currency = string(c.Amount.AtLeast), string(c.Amount.Below), c.Amount.Currency
+	}
+}
+
+// options returns a select's options; a value that the form doesn't offer stays chosen.
+func options(says func(value string) string, is string, values ...string) (all []option) {
+	if !slices.Contains(values, is) {
+		values = append(values, is)
+	}
+	for _, value := range values {
+		all = append(all, option{value, cmp.Or(says(value), value), value == is})
+	}
+	return all
+}
+
+// stages fills in the inputs of a route. A form about a refusal has the inputs of a first stage, too, for whoever
+// chooses a route instead.
+func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
+	if p == nil {
+		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
+	}
+	kindText := func(v string) string { return a.In("kind_options", v) }
+	emptyText := func(v string) string { return a.In("empty_options", v) }
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		x := stageData{I: i, At: stageField(i), Field: fmt.Sprintf("route.stages[%d]", i), Mark: number(i), Name: s.Name,
+			Need: wholeShown(s.Need), First: i == 0, Last: i == len(p.Stages)-1}
+		if s.Need < 0 {
+			x.Need = sent.Get(x.At + "need")
+		}
+		kind := string(s.Who.Kind)
+		x.Kinds = options(kindText, kind, string(rules.WhoPeople), string(rules.WhoChannel))
+		x.Empties = options(emptyText, cmp.Or(string(s.Empty), string(rules.EmptyRefuse)),
+			string(rules.EmptyRefuse), string(rules.EmptySkip))
+		if s.Who.Kind != rules.WhoChannel && s.Who.Kind != rules.WhoPeople {
+			x.Kept = a.stage(s)
+		}
+		x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
+		d.Stages = append(d.Stages, x)
+	}
+	d.More = len(p.Stages) < rules.MaxStages
+	if d.Hands = wholeShown(p.Hands); p.Hands < 0 {
+		d.Hands = sent.Get("hands")
+	}
+	var readers []string
+	if p.Readers != nil {
+		readers = p.Readers.People
+		d.ReaderGroups = list(a.speaker, p.Readers.Groups, a.person, a.Say("and"))
+	}
+	d.Readers = a.peopleChooser("readers", readers, sent)
+}

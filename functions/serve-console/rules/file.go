@@ -1,0 +1,154 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/functions/serve-console/yamlfile"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
+)
+
+// file leaves out the revision, which says nothing in another workspace.
+var file = yamlfile.Form{Own: func(name string) bool { return name == "rev" }}
+
+// kept is a revision in the list of those that were saved.
+type kept struct {
+	Rev   int
+	At    time.Time
+	Who   string
+	Rules int
+	Ended bool
+}
+
+// mostKept is how many revisions the page lists.
+const mostKept = 10
+
+func (a *asked) history() (out []kept, err error) {
+	all, err := a.Store.RulesHistory(a.r.Context(), a.v.Tenant, mostKept)
+	for _, k := range all {
+		x := kept{Rev: k.Rev, At: k.UpdatedAt, Who: a.person(k.UpdatedBy), Ended: k.Rules == nil}
+		if k.Rules != nil {
+			x.Rules = len(k.Rules.Rules)
+		}
+		out = append(out, x)
+	}
+	return out, err
+}
+
+// export sends the rules, or an earlier revision of them, as a YAML file; a comment after each id has the name.
+func (c *Pages) export(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.ask(w, r, v)
+	if err != nil {
+		return err
+	}
+	x, rev, err := c.Store.Rules(r.Context(), v.Tenant)
+	if asks := r.URL.Query().Get("rev"); asks != "" && err == nil {
+		if rev, err = strconv.Atoi(asks); err != nil || rev < 1 {
+			return web.ErrNoPage
+		}
+		var old tenancy.RulesKept
+		if old, err = c.Store.RulesOf(r.Context(), v.Tenant, rev); errors.Is(err, aggregate.ErrNotFound) {
+			return web.ErrNoPage
+		}
+		x = old.Rules
+	}
+	if err != nil {
+		return err
+	}
+	if x == nil {
+		return web.ErrNoPage
+	}
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	text, err := file.Write(*x, a.Say("about", "workspace", owner.Name, "rev", rev), func(id string) string {
+		return legible.Visible(a.named(id))
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/yaml; charset=utf-8")
+	w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="ringi-rules-%d.yaml"`, rev))
+	_, err = w.Write(text)
+	return err
+}
+
+// named returns the name for an id of a person, a group or a channel, or "".
+func (a *asked) named(id string) string {
+	if name := a.names[id]; name != "" {
+		return name
+	}
+	return web.ChannelName(a.channels, id)
+}
+
+// fileFault is a fault of a file, in the reader's language.
+type fileFault struct{ Line, Label, Text string }
+
+// mostFaults bounds the faults listed: a file may have tens of thousands, too many for an answer.
+const mostFaults = 100
+
+// importData has a file's faults.
+type importData struct {
+	Text   string
+	Faults []fileFault
+	More   int
+}
+
+// read makes a draft of a file, to be looked at before it is saved. A rule without an id gets one.
+func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	text, err := yamlfile.Sent(r)
+	if err != nil {
+		return err
+	}
+	a, err := c.ask(w, r, v)
+	if err != nil {
+		return err
+	}
+	now, err := a.saved()
+	if err != nil {
+		return err
+	}
+	x := blank()
+	lines, faults := file.Read(text, x)
+	for i := range x.Rules {
+		if x.Rules[i].ID == "" {
+			x.Rules[i].ID = aggregate.NewID()
+		}
+	}
+	var all []fileFault
+	for _, f := range faults {
+		all = append(all, a.fault(f.Line, a.fieldIn(f.Field), a.In("faults", f.Rule, "max", yamlfile.MaxBytes>>10)))
+	}
+	if len(faults) == 0 {
+		for _, p := range x.Problems(knownOf(a.tools, false)) {
+			one := a.problems(x, []aggregate.ErrField{p})[0]
+			all = append(all, a.fault(lines.Line(p.Field), one.Label, one.Text))
+		}
+	}
+	if len(all) > 0 {
+		shown := all[:min(len(all), mostFaults)]
+		d := web.Document{Title: a.Say("import_title"), Here: "rules", Status: http.StatusUnprocessableEntity,
+			Data: importData{Text: string(text), Faults: shown, More: len(all) - len(shown)}}
+		return a.Show(w, r, v, d, "rules-import.html")
+	}
+	a.draft = draft{Rev: now.Rev, Rules: x}
+	return a.list(listState{})
+}
+
+func (a *asked) fault(line int, label, text string) fileFault {
+	f := fileFault{Label: label, Text: text}
+	if line > 0 {
+		f.Line = a.Say("line", "n", line)
+	}
+	return f
+}
+
+// fieldIn names a field of a file as it stands there: whoever writes files knows the names.
+func (a *asked) fieldIn(field string) string { return legible.OneLine(legible.First(field, 200)) }

@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/rules"
+)
+
+// typed lays a rule's form over the rule that it was opened with. What the form doesn't offer stays as it was: the
+// requester, direct messages, later ways to find people. A number that can't be read becomes one that is refused.
+func typed(form url.Values, was rules.Rule) rules.Rule {
+	is := was
+	is.Name = strings.TrimSpace(form.Get("name"))
+	is.When = typedConditions(form, was.When)
+	is.Route, is.Refuse = nil, ""
+	switch form.Get("outcome") {
+	case "route":
+		is.Route = typedRoute(form, was.Route)
+	case "refuse":
+		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
+	}
+	if is.Route == nil {
+		is.Numbered = false
+	}
+	return is
+}
+
+func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
+	is := was
+	is.Places, is.Tools, is.Destinations, is.Amount = nil, nil, nil, nil
+	places := rules.Places{Channels: chosen(form["channels"]), Direct: was.Places != nil && was.Places.Direct}
+	if len(places.Channels) > 0 || places.Direct {
+		is.Places = &places
+	}
+	if form.Has("no_requester") {
+		is.Requester = nil
+	}
+	if use := rules.Use(form.Get("use")); use != "" {
+		is.Tools = &rules.Tools{Use: use}
+		for _, value := range chosen(form["tools"]) {
+			if use != rules.UseWriting {
+				is.Tools.List = append(is.Tools.List, toolOf(value))
+			}
+		}
+	}
+	if to := rules.Go(form.Get("to")); to != "" {
+		is.Destinations = &rules.Destinations{Go: to, List: lines(form.Get("destinations"))}
+	}
+	amount := rules.Between{AtLeast: amountTyped(form.Get("at_least")), Below: amountTyped(form.Get("below"))}
+	if amount.AtLeast != "" || amount.Below != "" {
+		amount.Currency = currencyTyped(form.Get("currency"))
+		is.Amount = &amount
+	}
+	return is
+}
+
+// currencyTyped reads a currency; none is yen.
+func currencyTyped(text string) string {
+	if text = strings.ToUpper(strings.TrimSpace(text)); text != "" {
+		return text
+	}
+	return yen
+}
+
+// typedRoute reads the stages; each says which stage of the route before it was, if any.
+func typedRoute(form url.Values, was *rules.Policy) *rules.Policy {
+	is := &rules.Policy{Stages: []rules.Stage{}}
+	if was == nil {
+		was = &rules.Policy{}
+	}
+	for i := range mostStages {
+		at := stageField(i)
+		if !form.Has(at + "was") {
+			break
+		}
+		stage := rules.Stage{}
+		if n, err := strconv.Atoi(form.Get(at + "was")); err == nil && n >= 0 && n < len(was.Stages) {
+			stage = was.Stages[n]
+		}
+		is.Stages = append(is.Stages, typedStage(form, at, stage))
+	}
+	is.Hands = wholeTyped(form.Get("hands"))
+	readers := rules.Readers{People: chosen(form["readers"])}
+	if was.Readers != nil {
+		readers.Groups = was.Readers.Groups
+	}
+	if len(readers.People)+len(readers.Groups) > 0 {
+		is.Readers = &readers
+	}
+	return is
+}
+
+// mostStages bounds the stages that are read from a form: one more than a route may have, to say that it is too many.
+const mostStages = rules.MaxStages + 1
+
+// stageField begins the names of a stage's inputs.
+func stageField(i int) string { return fmt.Sprintf("stages.%d.", i) }
+
+func typedStage(form url.Values, at string, was rules.Stage) rules.Stage {
+	is := was
+	is.Name = strings.TrimSpace(form.Get(at + "name"))
+	switch kind := rules.WhoKind(form.Get(at + "kind")); kind {
+	case rules.WhoChannel:
+		return rules.Stage{Name: is.Name, Who: rules.Who{Kind: kind}, Need: 1}
+	case rules.WhoPeople:
+		is.Who = rules.Who{Kind: kind, People: chosen(form[at+"people"])}
+	}
+	is.Need = wholeTyped(form.Get(at + "need"))
+	is.Empty = rules.Empty(form.Get(at + "empty"))
+	return is
+}
+
+// wholeTyped reads a number, nothing as 0, and whatever is no number as -1.
+func wholeTyped(text string) int {
+	text = web.Digits(strings.TrimSpace(text))
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// wholeShown is the text that wholeTyped reads as this number.
+func wholeShown(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// chosen returns the values of ticked boxes, in order and without duplicates. The form also sends an empty value, to
+// show that it had the boxes.
+func chosen(values []string) (out []string) {
+	for _, v := range values {
+		if strings.TrimSpace(v) != "" && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func lines(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// typedFloor reads the floor, if the form has it.
+func typedFloor(form url.Values, was rules.Floor) rules.Floor {
+	if !form.Has("floor.stamps") {
+		return was
+	}
+	is := rules.Floor{Stamps: wholeTyped(form.Get("floor.stamps"))}
+	if value := amountTyped(form.Get("floor.hands_from")); value != "" {
+		is.HandsFrom = &rules.Money{Value: value, Currency: currencyTyped(form.Get("floor.currency"))}
+	}
+	return is
+}
+
+// arranged moves or removes an entry of a list: up, down or delete and its number.
+func arranged[T any](list []T, act string, i int) []T {
+	list = slices.Clone(list)
+	switch {
+	case i < 0 || i >= len(list):
+	case act == "up" && i > 0:
+		list[i-1], list[i] = list[i], list[i-1]
+	case act == "down" && i+1 < len(list):
+		list[i], list[i+1] = list[i+1], list[i]
+	case act == "delete":
+		list = slices.Delete(list, i, i+1)
+	}
+	return list
+}

@@ -1,0 +1,182 @@
+// Package rules has the page on which administrators write a workspace's rules of circulation: as sentences, in a form.
+package rules
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/slack/people"
+)
+
+// Pages serves the rules of circulation.
+type Pages struct{ *web.Site }
+
+// Routes returns the list of rules, the form of one of them, and their file.
+func (c *Pages) Routes() []web.Route {
+	return []web.Route{
+		web.ForAdministrators("GET /console/rules", c.open),
+		web.ForAdministrators("POST /console/rules", c.act),
+		web.ForAdministrators("POST /console/rules/rule", c.edit),
+		web.ForAdministrators("GET /console/rules.yaml", c.export),
+		web.ForAdministrators("POST /console/rules/import", c.read),
+	}
+}
+
+// The outcomes of the last rule, as the page names them beside the numbers of the others.
+const (
+	reads  = "reads"
+	writes = "writes"
+)
+
+// asked is one request of the page, with what all its answers need.
+type asked struct {
+	*Pages
+	w http.ResponseWriter
+	r *http.Request
+	v *web.Viewer
+	speaker
+	members *people.Members // nil: Slack doesn't list them
+	draft   draft
+}
+
+// ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
+func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
+	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
+	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+	if err != nil {
+		slog.WarnContext(r.Context(), "rules are shown without names", "err", err)
+	} else {
+		a.members = &m
+		for _, u := range m.People {
+			a.names[u.ID] = u.Name
+		}
+		for _, g := range m.Groups {
+			a.names[g.ID] = g.Name
+		}
+	}
+	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(r.Context(), "rules are shown without the names of channels", "err", err)
+	}
+	a.channels = reach.Channels()
+	if a.channels == nil {
+		a.channels = map[string]string{}
+	}
+	a.tools, err = c.knownTools(r.Context(), v)
+	return a, err
+}
+
+// open shows the rules that are saved.
+func (c *Pages) open(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.ask(w, r, v)
+	if err != nil {
+		return err
+	}
+	if a.draft, err = a.saved(); err != nil {
+		return err
+	}
+	return a.list(listState{})
+}
+
+// saved returns the rules that are saved, as a draft.
+func (a *asked) saved() (draft, error) {
+	x, rev, err := a.Store.Rules(a.r.Context(), a.v.Tenant)
+	if x != nil {
+		bare := *x
+		bare.Rev, x = 0, &bare
+	}
+	return draft{Rev: rev, Rules: x}, err
+}
+
+// begun is ask for a form, which has the draft.
+func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
+	d, err := draftOf(r.PostForm.Get("draft"))
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.ask(w, r, v)
+	if err != nil {
+		return nil, err
+	}
+	if a.draft = d; d.Rules != nil {
+		a.draft.Rules.Floor = typedFloor(r.PostForm, d.Rules.Floor)
+	}
+	return a, nil
+}
+
+// act changes the draft by one of the list's buttons, or goes on with it.
+func (c *Pages) act(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
+	a, err := c.begun(w, r, v)
+	if err != nil {
+		return err
+	}
+	act, at, _ := strings.Cut(r.PostForm.Get("act"), ".")
+	if act == "begin" && a.draft.Rules == nil {
+		return a.begin(at)
+	}
+	switch act {
+	case "save":
+		return a.save()
+	case "end":
+		a.draft.Rules = nil
+		return a.review(reviewState{})
+	}
+	if a.draft.Rules == nil {
+		return a.list(listState{})
+	}
+	switch act {
+	case "up", "down", "delete":
+		if i, err := strconv.Atoi(at); err == nil {
+			a.draft.Rules.Rules = arranged(a.draft.Rules.Rules, act, i)
+		}
+	case "add":
+		return a.form(a.newRule(), nil, nil)
+	case "edit":
+		if e, ok := a.edited(at); ok {
+			return a.form(e, nil, nil)
+		}
+	case "check":
+		return a.review(reviewState{})
+	case "try":
+		return a.list(listState{try: true})
+	}
+	return a.list(listState{})
+}
+
+// begin makes the first draft: with a rule for writes outside, which the form then asks for people, or without any.
+func (a *asked) begin(how string) error {
+	a.draft.Rules = blank()
+	if how != "writes" {
+		return a.list(listState{})
+	}
+	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
+	if err != nil {
+		return err
+	}
+	e := a.newRule()
+	e.Rule.Name, e.Rule.When.Tools = a.Say("first_name"), &rules.Tools{Use: rules.UseWriting}
+	if settings.Approvers.Mode == aggregate.ApproversList {
+		people := settings.Approvers.Users
+		e.Rule.Route.Stages[0].Who.People = people[:min(len(people), rules.MaxPeople)]
+	}
+	return a.form(e, nil, nil)
+}
+
+// newRule returns the rule that the form of a new one begins with: for the steps of requests, with one stage.
+func (a *asked) newRule() edited {
+	return edited{At: "new", Rule: rules.Rule{
+		ID: aggregate.NewID(), When: rules.Conditions{Kinds: []rules.Kind{rules.KindSteps}},
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}},
+	}}
+}
+
+func (a *asked) newStage(i int) rules.Stage {
+	return rules.Stage{
+		Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1, Empty: rules.EmptyRefuse,
+	}
+}

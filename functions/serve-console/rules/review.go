@@ -1,0 +1,223 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/words/legible"
+)
+
+// reviewState is what an answer with the look before saving says besides.
+type reviewState struct {
+	edited bool // the draft isn't the one that was looked at
+}
+
+// reviewData is the look at a draft before it is saved.
+type reviewData struct {
+	Draft, Seen string
+	Rev         int
+	Ends        bool // the rules end
+	First       bool // none were saved
+	Silent      bool // Slack can't say who people are
+	Edited      bool
+	Changes     []change
+	Findings    []string
+	Ways        []wayRow
+	Bare        bool // no tool writes outside
+}
+
+// change is a difference between two versions of the rules.
+type change struct{ Kind, Label, Was, Is string }
+
+// wayRow is the weakest way to a tool.
+type wayRow struct {
+	Tool, From, Least, Rule string
+	Refused                 bool
+}
+
+// review shows what saving the draft would change, what should be known about it, and the weakest way to each tool that
+// writes. What can't be saved goes back to the list.
+func (a *asked) review(state reviewState) error {
+	now, err := a.saved()
+	if err != nil {
+		return err
+	}
+	x := a.draft.Rules
+	if now.Rev != a.draft.Rev {
+		return a.conflicting(now)
+	}
+	d := reviewData{Draft: packed(a.draft), Seen: seen(a.draft), Rev: now.Rev, Ends: x == nil, First: now.Rules == nil,
+		Edited: state.edited, Changes: a.changes(now.Rules, x)}
+	if x != nil {
+		if wrong := a.problems(x, x.Problems(knownOf(a.tools, false))); len(wrong) > 0 {
+			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
+		}
+		d.Ways = a.ways(x)
+		d.Bare = len(d.Ways) == 0
+		dir, err := a.directory(a.r.Context(), x)
+		if errors.Is(err, errorclass.ErrUnverified) {
+			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
+			d.Silent, err = true, nil
+		} else if err == nil {
+			d.Findings = a.findings(x, x.Findings(dir, a.today(), ""))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	doc := web.Document{Title: a.Say("check_title"), Here: "rules", Data: d}
+	if d.Silent {
+		doc.Status = http.StatusServiceUnavailable
+	}
+	return a.Show(a.w, a.r, a.v, doc, "rules-check.html")
+}
+
+// seen is the hash of a draft that a look was about.
+func seen(d draft) string { return aggregate.HashOf(packed(d)) }
+
+// today is the day as of which people are looked up.
+func (a *asked) today() string { return a.Now().In(tenancy.Zone()).Format(time.DateOnly) }
+
+// directory asks Slack about the people of rules. It returns errorclass.ErrUnverified when Slack can't say.
+func (a *asked) directory(ctx context.Context, x *rules.Rules, also ...string) (directory, error) {
+	if a.members == nil {
+		return directory{}, fmt.Errorf("%w: the workspace's people are not listed", errorclass.ErrUnverified)
+	}
+	return directoryOf(ctx, *a.members, a.Listing, x, also...)
+}
+
+// save saves the draft that was looked at.
+func (a *asked) save() error {
+	if a.r.PostForm.Get("seen") != seen(a.draft) {
+		return a.review(reviewState{edited: true})
+	}
+	if a.draft.Rules != nil {
+		_, err := a.directory(a.r.Context(), a.draft.Rules)
+		if errors.Is(err, errorclass.ErrUnverified) {
+			return a.review(reviewState{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, _, err := a.Store.SaveRules(a.r.Context(), a.v.Tenant, a.draft.Rules, a.draft.Rev, knownOf(a.tools, false),
+		a.v.Actor(), a.Now())
+	switch {
+	case errors.Is(err, aggregate.ErrConflict):
+		now, err := a.saved()
+		if err != nil {
+			return err
+		}
+		if now.Rev != a.draft.Rev {
+			return a.conflicting(now)
+		}
+		return a.review(reviewState{}) // the settings moved, not the rules
+	case errors.As(err, new(aggregate.ErrField)):
+		return a.review(reviewState{})
+	case err != nil:
+		return err
+	}
+	return a.Done(a.w, a.r, "/console/rules", "saved")
+}
+
+// changes says in sentences what becomes of the rules.
+func (a *asked) changes(was, is *rules.Rules) (all []change) {
+	none := rules.Rules{}
+	if was == nil {
+		was = &none
+	}
+	ended := is == nil
+	if ended {
+		is = &none
+	}
+	at := func(list []rules.Rule, id string) int {
+		return slices.IndexFunc(list, func(r rules.Rule) bool { return r.ID == id })
+	}
+	label := func(i int, r *rules.Rule) string { return a.Say("rule_at", "n", i+1, "name", legible.OneLine(r.Name)) }
+	for i := range is.Rules {
+		r := &is.Rules[i]
+		j := at(was.Rules, r.ID)
+		switch {
+		case j < 0:
+			all = append(all, change{"added", label(i, r), "", a.rule(r)})
+		case !same(was.Rules[j], *r):
+			all = append(all, change{"changed", label(i, r), a.rule(&was.Rules[j]), a.rule(r)})
+		}
+	}
+	for i := range was.Rules {
+		if r := &was.Rules[i]; at(is.Rules, r.ID) < 0 {
+			all = append(all, change{"removed", label(i, r), a.rule(r), ""})
+		}
+	}
+	if before, after := order(was, is), order(is, was); !slices.Equal(before, after) {
+		all = append(all, change{"moved", a.Say("order"), strings.Join(before, " → "), strings.Join(after, " → ")})
+	}
+	if ended || was == &none {
+		return all
+	}
+	for _, last := range []struct {
+		at      string
+		was, is *rules.Outcome
+	}{{reads, &was.Last.Reads, &is.Last.Reads}, {writes, &was.Last.Writes, &is.Last.Writes}} {
+		if !same(*last.was, *last.is) {
+			all = append(all, change{"changed", a.In("last", last.at), a.lastOutcome(last.at, last.was),
+				a.lastOutcome(last.at, last.is)})
+		}
+	}
+	if !same(was.Floor, is.Floor) {
+		all = append(all, change{"changed", a.Say("floor"), a.floor(was.Floor), a.floor(is.Floor)})
+	}
+	return all
+}
+
+// order returns the names of the rules that both have.
+func order(x, other *rules.Rules) (names []string) {
+	for _, r := range x.Rules {
+		if slices.ContainsFunc(other.Rules, func(o rules.Rule) bool { return o.ID == r.ID }) {
+			names = append(names, legible.OneLine(nameIn(other, r)))
+		}
+	}
+	return names
+}
+
+// nameIn is the name by which a rule stands in both lists: a rule that only got another name hasn't moved.
+func nameIn(other *rules.Rules, r rules.Rule) string {
+	for _, o := range other.Rules {
+		if o.ID == r.ID && o.Name > r.Name {
+			return o.Name
+		}
+	}
+	return r.Name
+}
+
+func (s speaker) floor(f rules.Floor) string {
+	text := s.Say("floor_says", "n", f.Stamps)
+	if f.HandsFrom != nil {
+		text += s.Say("floor_hands", "amount", s.money(f.HandsFrom.Value, f.HandsFrom.Currency))
+	}
+	return text
+}
+
+// findings says what should be known about rules.
+func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
+	name := func(id string) string { return a.ruleNamed(x, id) }
+	for _, f := range all {
+		text := a.In("findings", f.Kind, "rule", name(f.Rule), "by", name(f.By), "stage", number(f.Stage-1),
+			"who", a.person(f.Who))
+		if !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
+}

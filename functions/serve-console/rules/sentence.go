@@ -1,0 +1,216 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/rules"
+	"ringi/shared/words/legible"
+)
+
+// speaker says rules in sentences, with the names that people know.
+type speaker struct {
+	web.Texts
+	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
+	channels map[string]string // names by id of the viewer's channels
+	tools    []knownTool
+}
+
+// mostNamed is how many names a sentence has before it counts the others.
+const mostNamed = 4
+
+// person returns the name of a person or a group, or the id of one that is not listed.
+func (s speaker) person(id string) string {
+	return cmp.Or(s.names[id], legible.OneLine(id))
+}
+
+func (s speaker) channel(id string) string {
+	if name := web.ChannelName(s.channels, id); name != "" {
+		return name
+	}
+	return legible.OneLine(id)
+}
+
+func (s speaker) tool(t rules.Tool) string {
+	if x, ok := find(s.tools, t); ok {
+		return s.Say("quoted", "text", legible.OneLine(x.Title))
+	}
+	return s.Say("quoted", "text", legible.OneLine(strings.TrimSpace(toolValue(t))))
+}
+
+// list joins names with a separator of the texts; after mostNamed it says how many others there are.
+func list[T any](s speaker, all []T, name func(T) string, separator string) string {
+	var out []string
+	for _, x := range all[:min(len(all), mostNamed)] {
+		out = append(out, name(x))
+	}
+	text := strings.Join(out, separator)
+	if rest := len(all) - len(out); rest > 0 {
+		text += s.Say("others", "n", rest)
+	}
+	return text
+}
+
+// rule says a whole rule.
+func (s speaker) rule(r *rules.Rule) string {
+	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
+		"route", s.outcome(&r.Outcome))
+	if len(r.When.Kinds) > 0 && !slices.Contains(r.When.Kinds, rules.KindSteps) {
+		text += s.Say("only_actions")
+	}
+	return text
+}
+
+func (s speaker) who(r *rules.Requester) string {
+	if r == nil {
+		return s.Say("anybody")
+	}
+	of := slices.Clone(r.Departments)
+	for _, g := range r.Groups {
+		of = append(of, s.person(g))
+	}
+	return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
+}
+
+func (s speaker) where(p *rules.Places) string {
+	if p == nil {
+		return ""
+	}
+	places := slices.Clone(p.Channels)
+	if p.Direct {
+		places = append(places, "")
+	}
+	return s.Say("in_place", "list", list(s, places, func(id string) string {
+		if id == "" {
+			return s.Say("direct")
+		}
+		return s.channel(id)
+	}, s.Say("or")))
+}
+
+// what says what is asked for: the use of tools, to where, for how much.
+func (s speaker) what(c *rules.Conditions) string {
+	use, called, amount, to := "any", "", "", ""
+	if c.Tools != nil {
+		use = string(c.Tools.Use)
+		separator := s.Say("or")
+		if c.Tools.Use == rules.UseOnly {
+			separator = s.Say("and")
+		}
+		called = list(s, c.Tools.List, s.tool, separator)
+	}
+	if c.Amount != nil {
+		amount = s.Say("of_amount", "amount", s.amount(c.Amount))
+	}
+	if d := c.Destinations; d != nil {
+		to = s.In("to", d.Go, "list", list(s, d.List, legible.OneLine, s.Say("and")))
+	}
+	if use == "any" && amount+to != "" {
+		use = "any_such"
+	}
+	return s.Say("asked_for", "to", to, "amount", amount, "use", s.In("uses", use, "list", called))
+}
+
+func (s speaker) amount(b *rules.Between) string {
+	least, below := s.money(b.AtLeast, b.Currency), s.money(b.Below, b.Currency)
+	switch {
+	case b.AtLeast != "" && b.Below != "":
+		return s.Say("between", "least", least, "below", below)
+	case b.Below != "":
+		return s.Say("below", "below", below)
+	}
+	return s.Say("at_least", "least", least)
+}
+
+// outcome says the route or the refusal.
+func (s speaker) outcome(o *rules.Outcome) string {
+	if o.Route == nil {
+		if o.Refuse == "" {
+			return s.Say("refused")
+		}
+		return s.Say("refused_saying", "text", legible.OneLine(o.Refuse))
+	}
+	text := s.route(o.Route)
+	if o.Numbered {
+		text += s.Say("numbered")
+	}
+	return text
+}
+
+var circled = []rune("①②③④⑤")
+
+func (s speaker) route(p *rules.Policy) string {
+	var stages []string
+	for i := range p.Stages {
+		stage := s.stage(&p.Stages[i])
+		if len(p.Stages) > 1 {
+			stage = number(i) + stage
+		}
+		stages = append(stages, stage)
+	}
+	text := s.Say("one_stage", "stage", strings.Join(stages, ""))
+	if len(stages) > 1 {
+		text = s.Say("stages", "stages", strings.Join(stages, " → "))
+	}
+	hands := p.Hands
+	if hands == 0 {
+		hands = min(len(p.Stages), 2)
+	}
+	if hands > 1 {
+		text += s.Say("hands", "n", hands)
+	}
+	if r := p.Readers; r != nil {
+		told := append(slices.Clone(r.People), r.Groups...)
+		text += s.Say("told", "list", list(s, told, s.person, s.Say("and")))
+	}
+	return text
+}
+
+func number(i int) string {
+	if i >= 0 && i < len(circled) {
+		return string(circled[i])
+	}
+	return fmt.Sprintf("(%d)", i+1)
+}
+
+// stage says whom a stage asks, and how many of them.
+func (s speaker) stage(x *rules.Stage) string {
+	name := legible.OneLine(x.Name)
+	text := ""
+	switch w := x.Who; w.Kind {
+	case rules.WhoPeople:
+		text = s.of(name, x, list(s, w.People, s.person, s.Say("middot")), len(w.People))
+	case rules.WhoGroup:
+		text = s.of(name, x, s.Say("who_group", "name", s.person(w.Group)), 2)
+	case rules.WhoManager:
+		text = s.Say("named_stage", "name", name, "who", s.Say("who_manager", "n", w.Level))
+	case rules.WhoPosition:
+		text = s.Say("named_stage", "name", name, "who", s.Say("who_position", "department",
+			legible.OneLine(w.Department), "position", legible.OneLine(w.Position)))
+	case rules.WhoChannel:
+		text = s.Say("named_stage", "name", name, "who", s.Say("who_channel"))
+		if name == "" {
+			text = s.Say("who_channel")
+		}
+	}
+	if x.Who.Kind != rules.WhoChannel {
+		text += s.In("empties", x.Empty)
+	}
+	return text
+}
+
+// of says how many of these people a stage needs.
+func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
+	switch {
+	case n <= 1 && name == who:
+		return name
+	case n <= 1:
+		return s.Say("named_stage", "name", name, "who", who)
+	case x.Need == 0:
+		return s.Say("stage_all", "name", name, "who", who)
+	}
+	return s.Say("stage_some", "name", name, "who", who, "need", x.Need)
+}

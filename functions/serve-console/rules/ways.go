@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"ringi/shared/domain/rules"
+	"ringi/shared/words/legible"
+)
+
+// routed returns the rules as far as this release asks by them: conversations' actions and requests in direct messages
+// are left to the settings, so rules before all others take them.
+func routed(x *rules.Rules) *rules.Rules {
+	only := *x
+	none := rules.Outcome{Refuse: "-"}
+	aside := []rules.Rule{
+		{When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}}, Outcome: none},
+		{When: rules.Conditions{Places: &rules.Places{Direct: true}}, Outcome: none},
+	}
+	only.Rules = slices.Concat(aside, x.Rules)
+	return &only
+}
+
+// ways returns the weakest way to each tool that writes.
+func (a *asked) ways(x *rules.Rules) (out []wayRow) {
+	several := slices.ContainsFunc(x.Rules, func(r rules.Rule) bool { return r.When.Places != nil })
+	for _, way := range routed(x).Ways(knownOf(a.tools, true)) {
+		row := wayRow{Tool: a.tool(way.Tool), Refused: way.Refused}
+		if !way.Refused {
+			row.From, row.Rule = a.from(way, several), a.ruleNamed(x, way.Rule)
+			row.Least = a.Say("least", "stamps", way.Stamps, "hands", max(way.Hands, 1))
+			if way.With != nil {
+				row.Least += a.Say("with", "tool", a.tool(*way.With))
+			}
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// from says in which channels a way is open. several says that rules tell channels apart.
+func (a *asked) from(way rules.Way, several bool) string {
+	var places []string
+	for _, w := range way.From {
+		switch {
+		case w.Place.Channel != "":
+			places = append(places, a.channel(w.Place.Channel))
+		case !several:
+			return a.Say("everywhere")
+		default:
+			places = append(places, a.Say("elsewhere"))
+		}
+	}
+	return strings.Join(places, a.Say("middot"))
+}
+
+// ruleNamed names a rule by its id.
+func (a *asked) ruleNamed(x *rules.Rules, id string) string {
+	i := slices.IndexFunc(x.Rules, func(r rules.Rule) bool { return r.ID == id })
+	if i < 0 {
+		return a.Say("last_rule")
+	}
+	return a.Say("rule_at", "n", i+1, "name", legible.OneLine(x.Rules[i].Name))
+}
