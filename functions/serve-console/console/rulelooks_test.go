@@ -15,16 +15,22 @@ import (
 
 // TestLooksOfRules is TestLooksOfThePagesThatAdministratorsRead for the rules of circulation.
 func TestLooksOfRules(t *testing.T) {
-	w, b := consoletest.New(t, storetest.Start(t)), browser.Start(t)
+	db, b := storetest.Start(t), browser.Start(t)
+	w, empty := consoletest.New(t, db), consoletest.New(t, db)
 	looks := ruleLooks(w)
 	for _, locale := range language.All {
-		t.Run(locale, func(t *testing.T) { looked(t, w, b, locale, looks) })
+		t.Run(locale, func(t *testing.T) {
+			looked(t, empty, b, locale, []look{{name: "rules-none", path: rulesPath}})
+			looked(t, w, b, locale, looks)
+		})
 	}
 }
 
+const rulesPath = "/console/rules"
+
 // ruleLooks gives a workspace rules of circulation, and returns their pages.
 func ruleLooks(w *consoletest.World) []look {
-	const path = "/console/rules"
+	const path = rulesPath
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.Tenant.TeamID, Member: true}
 	_, _, err := w.Store.SaveRules(w.T.Context(), w.Tenant.ID, someRules(), 0, nil, by, w.Now())
 	expect.NoError(w.T, err)
@@ -50,6 +56,7 @@ func ruleLooks(w *consoletest.World) []look {
 		{name: "rules-unsaved", path: path, form: list.Hidden("act", "down.0")},
 		{name: "rules-wrong", path: path, form: low.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "check")},
 		{name: "rules-check", path: path, form: fine.Hidden("act", "check")},
+		{name: "settings-ruled", path: "/console/settings"},
 		{name: "rules-end", path: path, form: list.Hidden("act", "end")},
 		{name: "rules-import", path: path + "/import", form: list.Hidden("text", "form: 2\nrules:\n- name: x\n  whom: y\n- name: x\n")},
 	}

@@ -95,6 +95,7 @@ func (a *asked) keep(e edited) error {
 	var own []problem
 	for _, p := range a.problems(x, x.Problems(knownOf(a.tools, false))) {
 		if p.Rule != "" && before == fieldsOf(p.Rule) || p.Rule == "" && p.Field == "rules" {
+			p.Label = a.label(p.Field) // the page is about one rule
 			own = append(own, p)
 		}
 	}

@@ -41,6 +41,23 @@ func written(t *testing.T, w *consoletest.World) {
 func TestRules(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"an administrator fills in a sentence and saves it": testARuleIsWritten,
+		"two administrators at once":                        testTwoAdministrators,
+		"what was not looked at is not saved":               testWhatWasNotLookedAtIsNotSaved,
+		"the look before saving":                            testTheLookBeforeSaving,
+		"without slack nothing is saved":                    testWithoutSlackNothingIsSaved,
+		"the rules end":                                     testTheRulesEnd,
+		"what is wrong is said at its field":                testWhatIsWrongIsSaidAtItsField,
+		"the floor":                                         testTheFloor,
+		"rules and stages are moved":                        testRulesAndStagesAreMoved,
+		"what the form does not offer is kept":              testWhatTheFormDoesNotOfferIsKept,
+		"the rule that takes a request":                     testTheRuleThatTakesARequest,
+		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
+		"rules travel as a file":                            testRulesTravelAsAFile,
+		"a files mistakes are named with their lines":       testAFilesMistakesAreNamed,
+		"rules are for administrators":                      testRulesAreForAdministrators,
+		"no draft is believed":                              testNoDraftIsBelieved,
+		"no rule becomes markup":                            testNoRuleBecomesMarkup,
+		"a hundred rules of five stages":                    testAHundredRules,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -212,5 +213,9 @@ func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
 	case x.Need == 0:
 		return s.Say("stage_all", "name", name, "who", who)
 	}
-	return s.Say("stage_some", "name", name, "who", who, "need", x.Need)
+	need := "?" // what was typed is no number
+	if x.Need > 0 {
+		need = strconv.Itoa(x.Need)
+	}
+	return s.Say("stage_some", "name", name, "who", who, "need", need)
 }
