@@ -1,6 +1,9 @@
 package console_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -24,6 +27,34 @@ func TestLooksOfRules(t *testing.T) {
 			looked(t, w, b, locale, looks)
 		})
 	}
+}
+
+// TestTheSentenceOfARuleIsBuiltLive: what is chosen shows in the sentence above the form, without a reload; the same
+// button does it where there is no script.
+func TestTheSentenceOfARuleIsBuiltLive(t *testing.T) {
+	w := consoletest.Start(t)
+	b := w.As(workspace.Suzuki)
+	form := b.Post(rulesPath, b.Get(rulesPath).Hidden("act", "begin.writes"))
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		answer := form
+		switch {
+		case r.Method == http.MethodPost:
+			expect.NoError(t, r.ParseForm())
+			answer = b.Post(r.URL.Path, r.PostForm)
+		case r.URL.Path != "/":
+			answer = b.Get(r.URL.RequestURI())
+		}
+		rw.Header().Set("Content-Type", answer.Header.Get("Content-Type"))
+		rw.WriteHeader(answer.Status)
+		io.WriteString(rw, answer.Body)
+	}))
+	t.Cleanup(server.Close)
+	tab := browser.Start(t).Open(t, server.URL, browser.Window{Width: 1000, Height: 800, Language: "ja"})
+	tab.Eval(`window.same = true; const least = document.querySelector("#at-least"); least.value = "10万"; least.dispatchEvent(new Event("change", {bubbles: true}))`)
+	tab.Until(`document.querySelector("#says").innerText.includes("10万円以上 (または金額不明)の外部への書き込み") && window.same`)
+	tab.Eval(`const kind = document.querySelector("#kind-0"); kind.value = "channel"; kind.dispatchEvent(new Event("change", {bubbles: true}))`)
+	tab.Until(`document.querySelector("#says").innerText.includes("チャンネルのだれか 1 人") && window.same`)
+	tab.Until(`getComputedStyle(document.querySelector(".of-people")).display === "none" && document.querySelector("#at-least").value === "10万"`)
 }
 
 const rulesPath = "/console/rules"

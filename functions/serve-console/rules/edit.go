@@ -196,7 +196,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		Kinds: !e.last() && !slices.Equal(r.When.Kinds, []rules.Kind{rules.KindSteps}),
 	}
 	if d.Last {
-		d.Default = a.In("defaults", e.At)
+		d.Default = capital(a.In("defaults", e.At))
 		d.Sentence = a.In("last", e.At) + ": " + a.lastOutcome(e.At, &r.Outcome)
 	} else {
 		d.Sentence, d.Outcome = a.rule(r), "refuse"

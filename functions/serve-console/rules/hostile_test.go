@@ -90,8 +90,8 @@ func testNoRuleBecomesMarkup(t *testing.T, w *consoletest.World) {
 
 // The largest rules: what a page of them weighs, and what this process computes for it.
 const (
-	heaviest = 250 << 10
-	slowest  = 500 * time.Millisecond
+	heaviest = 150 << 10
+	slowest  = 300 * time.Millisecond
 )
 
 func testAHundredRules(t *testing.T, w *consoletest.World) {

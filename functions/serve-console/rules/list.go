@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -89,7 +91,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 		row := ruleRow{I: i, N: i + 1, Name: x.Rules[i].Name, Says: a.rule(&x.Rules[i]), First: i == 0,
 			Last: i == len(x.Rules)-1}
 		for _, p := range d.Problems {
-			if p.Rule == strconv.Itoa(i) {
+			if p.Label = a.label(p.Field); p.Rule == strconv.Itoa(i) {
 				row.Wrong = append(row.Wrong, p)
 			}
 		}
@@ -98,7 +100,7 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 	for at, o := range map[string]*rules.Outcome{reads: &x.Last.Reads, writes: &x.Last.Writes} {
 		row := ruleRow{At: at, Name: a.In("last", at), Says: a.lastOutcome(at, o)}
 		for _, p := range d.Problems {
-			if p.Rule == at {
+			if p.Label = a.label(p.Field); p.Rule == at {
 				row.Wrong = append(row.Wrong, p)
 			}
 		}
@@ -123,9 +125,15 @@ func (a *asked) rows(d *listData, x *rules.Rules) {
 // lastOutcome says what becomes of requests that no rule takes.
 func (a *asked) lastOutcome(at string, o *rules.Outcome) string {
 	if o.Route == nil && o.Refuse == "" {
-		return a.In("defaults", at)
+		return capital(a.In("defaults", at))
 	}
-	return a.outcome(o)
+	return capital(a.outcome(o))
+}
+
+// capital begins a sentence that is also a part of others.
+func capital(sentence string) string {
+	first, size := utf8.DecodeRuneInString(sentence)
+	return string(unicode.ToUpper(first)) + sentence[size:]
 }
 
 // conflicting shows the draft beside what somebody else saved since it was begun. The draft goes on from there: the

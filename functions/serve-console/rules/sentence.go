@@ -148,7 +148,7 @@ func (s speaker) route(p *rules.Policy) string {
 	for i := range p.Stages {
 		stage := s.stage(&p.Stages[i])
 		if len(p.Stages) > 1 {
-			stage = number(i) + stage
+			stage = s.Say("mark", "n", number(i), "stage", stage)
 		}
 		stages = append(stages, stage)
 	}

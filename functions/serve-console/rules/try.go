@@ -55,7 +55,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	}
 	d.Answered = true
 	found := a.draft.Rules.Match(facts)
-	d.Rule, d.Says = a.ruleNamed(a.draft.Rules, found.Rule.ID), a.outcome(&found.Outcome)
+	d.Rule, d.Says = a.ruleNamed(a.draft.Rules, found.Rule.ID), capital(a.outcome(&found.Outcome))
 	if found.Refused {
 		return d, nil
 	}
