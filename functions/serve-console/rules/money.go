@@ -8,6 +8,9 @@ import (
 	"ringi/shared/words/legible"
 )
 
+// tenThousands says which languages count by ten thousands.
+var tenThousands = language.InEach(true, false)
+
 // money says an amount. In languages that count by ten thousands, yen are said so where they come out even.
 func (s speaker) money(n rules.Decimal, currency string) string {
 	if !n.Valid() {
@@ -20,7 +23,7 @@ func (s speaker) money(n rules.Decimal, currency string) string {
 	if currency != yen {
 		return thousands(whole) + part + " " + legible.OneLine(currency)
 	}
-	if s.Locale() != language.English && part == "" {
+	if tenThousands.In(s.Locale()) && part == "" {
 		for _, of := range []struct{ zeros, key string }{{"00000000", "hundred_millions"}, {"0000", "ten_thousands"}} {
 			if rest, ok := strings.CutSuffix(whole, of.zeros); ok && rest != "" {
 				return s.In("yen", of.key, "n", thousands(rest))
