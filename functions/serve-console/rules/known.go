@@ -18,6 +18,8 @@ type knownTool struct {
 	rules.Known
 	Title   string
 	Allowed bool // now; Ringi's own tools are known even if they are off
+	// Amount and To say that an administrator marked where its arguments have an amount and destinations.
+	Amount, To bool
 }
 
 // knownTools returns Ringi's own tools and those of MCP servers that are on.
@@ -41,6 +43,7 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		for _, p := range rows {
 			if p.ToolName == s.Name {
 				x.Allowed = p.Allowed
+				x.mark(p.Mark)
 			}
 		}
 		all = append(all, x)
@@ -50,9 +53,9 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		if !on {
 			continue
 		}
-		_, name, _ := tenancy.ServerTool(p.ToolName)
 		x := knownTool{Title: cmp.Or(p.Pin.Title, p.ToolName), Allowed: true}
-		x.Tool, x.Access = rules.Tool{Address: p.Pin.URL, Name: name}, s.Access
+		x.Tool, x.Access = p.Tool(), s.Access
+		x.mark(p.Mark)
 		all = append(all, x)
 	}
 	return all, nil
@@ -82,6 +85,11 @@ func find(all []knownTool, t rules.Tool) (knownTool, bool) {
 		return knownTool{}, false
 	}
 	return all[i], true
+}
+
+func (k *knownTool) mark(m *rules.Mark) {
+	k.Amount = m != nil && (m.How == rules.HowNothing || len(m.Pointers) > 0)
+	k.To = m != nil && len(m.Destinations) > 0
 }
 
 func (k knownTool) writes() bool { return k.Access != aggregate.Read }

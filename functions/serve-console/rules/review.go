@@ -70,7 +70,7 @@ func (a *asked) review(state reviewState) error {
 			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
 			d.Silent, err = true, nil
 		} else if err == nil {
-			d.Findings = a.findings(x, x.Findings(dir, a.today(), ""))
+			d.Findings = append(a.findings(x, x.Findings(dir, a.today(), "")), a.unmarked(x)...)
 		}
 		if err != nil {
 			return err
@@ -218,6 +218,33 @@ func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}
+	}
+	return out
+}
+
+// unmarked names the tools whose amount or destination rules ask for and nobody has marked: there it is always unknown.
+func (a *asked) unmarked(x *rules.Rules) (out []string) {
+	amounts, destinations := x.Floor.HandsFrom != nil, false
+	for _, r := range x.Rules {
+		amounts, destinations = amounts || r.When.Amount != nil, destinations || r.When.Destinations != nil
+	}
+	var noAmount, noDestination []rules.Tool
+	for _, t := range a.tools {
+		if !t.Allowed || !t.writes() {
+			continue
+		}
+		if amounts && !t.Amount {
+			noAmount = append(noAmount, t.Tool)
+		}
+		if destinations && !t.To {
+			noDestination = append(noDestination, t.Tool)
+		}
+	}
+	if noAmount != nil {
+		out = append(out, a.Say("unmarked_amount", "tools", list(a.speaker, noAmount, a.tool, a.Say("middot"))))
+	}
+	if noDestination != nil {
+		out = append(out, a.Say("unmarked_to", "tools", list(a.speaker, noDestination, a.tool, a.Say("middot"))))
 	}
 	return out
 }

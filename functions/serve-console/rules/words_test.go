@@ -21,6 +21,9 @@ func TestEachLimitOfRulesIsSaidInEachLanguage(t *testing.T) {
 		text := string(expect.Value(os.ReadFile("../../../shared/domain/rules/" + file + ".go"))(t))
 		text, _, _ = strings.Cut(text, "func (m *Mark) Problems")
 		for _, m := range said.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "JSON pointer") {
+				continue // of marks, on the page of tools
+			}
 			limit := strings.NewReplacer("%d", "7", "%s", "100000").Replace(m[1])
 			n++
 			for _, locale := range language.All {
