@@ -78,6 +78,7 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	says := "だれかが、#人事 で、10万円以上 (または金額不明)の外部への書き込みを依頼したら、①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 (足りなければ省略) → " +
 		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。最低 2 人の別の人が必要です。決まったあとに 佐藤 花子 に知らせます。"
 	b.Get(path).Says(t, http.StatusOK, says)
+	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
 	b.Locale = "en"
 	b.Get(path).Says(t, http.StatusOK, "When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
 		"② 1 of 経理 (田中 恵, Alex Kim) (left out if too few are found) → ③ 人事のみなさん (one member of the channel) must approve, in this order. "+
