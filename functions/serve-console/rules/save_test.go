@@ -81,10 +81,11 @@ func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {
 	list := b.Post(path, b.Get(path).Hidden("act", "look", "floor.stamps", "2"))
 	check := b.Post(path, list.Hidden("act", "check"))
 	w.Later(2 * time.Minute) // what Slack said is kept for one
-	for range 2 {
+	for range 3 {
 		w.Slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable})
 	}
 	b.Post(path, check.Hidden("act", "save")).Says(t, http.StatusServiceUnavailable, "Slack の応答がない").Lacks(t, `value="save"`)
+	b.Get(path).Says(t, http.StatusOK, "名前を表示できません", workspace.Tanaka)
 	expect.That(t, stored(w).Rev == 1, "rules whose people nobody could check are saved")
 }
 
