@@ -67,6 +67,43 @@ func mayFollow(kind aggregate.CardType) bool {
 	return kind == task.CardProcess || kind == conversation.CardAction
 }
 
+// RejectionForm is what a form says by which somebody rejects a gate under a rule, in Slack or on a page.
+type RejectionForm struct {
+	Lead  string // asks for the reason, and says whose stamps end
+	Ways  []Way  // what may come of it
+	Never string // why it can't be sent back, of a last version
+}
+
+// Way is what may come of a rejection: circulation.SendBack or circulation.Deny.
+type Way struct {
+	Kind        circulation.Kind
+	Text, About string
+}
+
+// RejectionOf returns what the form says of a gate under a rule. last: no other version may be made after it. called
+// names people.
+func RejectionOf(
+	g *aggregate.Gate, kind aggregate.CardType, last bool, locale string, called func(user string) string,
+) RejectionForm {
+	texts, st := routeWordsOf.In(locale), circulation.Walk(g.Circulating())
+	again, over := texts.NewVersion, texts.Over
+	form := RejectionForm{Lead: texts.Reason}
+	switch kind {
+	case task.CardStep:
+		form.Lead, over = wordsOf.In(locale).ModalTextStep, ""
+	case conversation.CardAction:
+		form.Lead, again, over = conversationWordsOf.In(locale).RejectText, texts.NewTurn, texts.NoTurn
+	}
+	form.Lead += texts.endsStamps(st.Stamps(), called)
+	if last {
+		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
+	} else if mayFollow(kind) {
+		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, again})
+	}
+	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
+	return form
+}
+
 // rejectionOnRoute is RejectionModal for a gate under a rule. It says whose stamps end and, but for a step, asks what
 // comes after. ok is false for a gate without a rule.
 func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.ModalViewRequest, ok bool) {
@@ -78,21 +115,17 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 	if !found || !v.gate.Ruled() {
 		return view, false
 	}
-	w, route := draw.w, draw.route(&v.gate, true)
+	w, texts := draw.w, routeWordsOf.In(locale)
+	form := RejectionOf(&v.gate, r.Type, v.last && mayFollow(r.Type), locale, draw.called)
 	about := metadata(Rejection{
 		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Stage: r.Stage, Asked: v.gate.Asked,
 	})
 	if !mayFollow(r.Type) {
-		return modal(RejectionCallback, route.texts.Rejection, w.ModalSubmitStep, w.ModalClose, about,
-			section(w.ModalTextStep+route.endsStamps()), reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)), true
+		return modal(RejectionCallback, texts.Rejection, w.ModalSubmitStep, w.ModalClose, about,
+			section(form.Lead), reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)), true
 	}
-	most := 0
-	if v.last {
-		most = v.terms.MaxVersions
-	}
-	return modal(RejectionCallback, route.texts.Rejection, route.texts.Send, w.ModalClose, about,
-		section(route.texts.Reason+route.endsStamps()), reasonField(w.ModalTitle, w.ModalPlaceholder, 0),
-		route.then(route.texts.NewVersion, route.texts.Over, most)), true
+	return modal(RejectionCallback, texts.Rejection, texts.Send, w.ModalClose, about,
+		section(form.Lead), reasonField(w.ModalTitle, w.ModalPlaceholder, 0), form.then(texts)), true
 }
 
 // rejectionOnRoute is Rejection for an action under a rule, ok is false for one without.
@@ -101,16 +134,15 @@ func (t Conversation) rejectionOnRoute(r Review, locale string) (view slack.Moda
 	if x == nil || !x.Gate.Ruled() {
 		return view, false
 	}
-	w, route := conversationWordsOf.In(locale), drawing{w: wordsOf.In(locale)}.route(&x.Gate, true)
+	w, draw, texts := conversationWordsOf.In(locale), drawing{w: wordsOf.In(locale)}, routeWordsOf.In(locale)
+	form := RejectionOf(&x.Gate, conversation.CardAction, false, locale, draw.called)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
-	return modal(ActionRejectCallback, route.texts.Rejection, route.texts.Send, route.w.ModalClose, about,
-		section(w.RejectText+route.endsStamps()), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason),
-		route.then(route.texts.NewTurn, route.texts.NoTurn, 0)), true
+	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.w.ModalClose, about,
+		section(form.Lead), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason), form.then(texts)), true
 }
 
 // endsStamps says whose stamps end with the gate, if there are any.
-func (r routed) endsStamps() string {
-	acts := r.st.Stamps()
+func (w *routeWords) endsStamps(acts []*circulation.Act, called func(user string) string) string {
 	if len(acts) == 0 {
 		return ""
 	}
@@ -120,21 +152,20 @@ func (r routed) endsStamps() string {
 			hands = append(hands, act.Hand.User)
 		}
 	}
-	return fill(r.texts.EndsStamps, "n", len(hands), "names", r.hands(acts))
+	return fill(w.EndsStamps, "n", len(hands), "names", w.hands(acts, called))
 }
 
-// then asks what comes of the rejection. If most isn't 0, no more versions than that may be made, and it can only end.
-func (r routed) then(again, over string, most int) slack.Block {
-	option := func(kind circulation.Kind, text, about string) *slack.OptionBlockObject {
-		return slack.NewOptionBlockObject(string(kind), label(text), label(about))
+// then asks what comes of the rejection. What is offered first is chosen.
+func (f RejectionForm) then(w *routeWords) slack.Block {
+	var options []*slack.OptionBlockObject
+	for _, way := range f.Ways {
+		options = append(options, slack.NewOptionBlockObject(string(way.Kind), label(way.Text), label(way.About)))
 	}
-	options := []*slack.OptionBlockObject{option(circulation.SendBack, r.texts.SendBack, again),
-		option(circulation.Deny, r.texts.Deny, over)}
 	var hint *slack.TextBlockObject
-	if most > 0 {
-		options, hint = options[1:], label(fill(r.texts.NoVersion, "max", most))
+	if f.Never != "" {
+		hint = label(f.Never)
 	}
 	choice := slack.NewRadioButtonsBlockElement(ThenInput, options...)
 	choice.InitialOption = options[0]
-	return slack.NewInputBlock(ThenBlock, label(r.texts.Then), hint, choice)
+	return slack.NewInputBlock(ThenBlock, label(w.Then), hint, choice)
 }

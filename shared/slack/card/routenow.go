@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (r routed) carried() string {
 	was := circulation.Walk(r.before.Circulating())
 	text := r.texts.NoneCarried
 	if acts := was.Stamps(); len(acts) > 0 {
-		text = fill(r.texts.NotCarried, "who", r.hands(acts), "round", r.round-1)
+		text = fill(r.texts.NotCarried, "who", r.texts.hands(acts, r.called), "round", r.round-1)
 	}
 	return fill(text, "round", r.round-1) + " · " +
 		fill(r.texts.MadeFrom, "version", r.from, "who", r.called(r.before.RejectedBy)) + " · " +
@@ -88,17 +89,17 @@ func (r routed) sendBacks(n int) []string {
 }
 
 // hands names who gave these stamps, each once; further ones are counted.
-func (r routed) hands(acts []*circulation.Act) string {
+func (w *routeWords) hands(acts []*circulation.Act, called func(user string) string) string {
 	var names []string
 	for _, act := range acts {
-		if name := r.called(act.Hand.User); !strings.Contains("\n"+strings.Join(names, "\n")+"\n", "\n"+name+"\n") {
+		if name := called(act.Hand.User); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if more := len(names) - maxStamps; more > 0 {
-		return fill(r.texts.Others, "who", strings.Join(names[:maxStamps], r.texts.And), "n", more)
+		return fill(w.Others, "who", strings.Join(names[:maxStamps], w.And), "n", more)
 	}
-	return strings.Join(names, r.texts.And)
+	return strings.Join(names, w.And)
 }
 
 // successor says who stands in whose place at a stage, by whom and why; of several the latest.

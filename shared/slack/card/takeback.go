@@ -14,6 +14,13 @@ import (
 // Its block_id names the stage of that stamp, and its value the gate, as those of the other buttons.
 const TakeBack = "takeback_"
 
+// TakeBackWords returns the text of the button by which somebody takes their own stamp back, the question that it asks
+// before, and what it means.
+func TakeBackWords(locale string) (text, question, about string) {
+	w := routeWordsOf.In(locale)
+	return w.TakeBack, w.TakeBackTitle, w.TakeBackText
+}
+
 // takeBack returns the button for somebody's stamp on a gate that waits, and the stage of the stamp. ok is false if
 // they have none, or may not take it back.
 func (r routed) takeBack(kind aggregate.CardType, value, user string) (b slack.BlockElement, stage int, ok bool) {
