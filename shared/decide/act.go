@@ -116,8 +116,15 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 // Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With
 // another reason it returns ErrDecided because that reason would not be saved.
 func Reject(reason string) Act {
+	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		return sendBack(a, id, reason, by, p, now)
+	})
+}
+
+// once returns ErrDecided instead of success for another reason of whoever has rejected the gate.
+func once(reason string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		c, err := sendBack(a, id, reason, by, p, now)
+		c, err := act(a, id, by, p, now)
 		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
 			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}

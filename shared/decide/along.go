@@ -68,21 +68,28 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	return a.Act(id, act, by, p, now)
 }
 
-// Deny refuses a gate under a rule for good. Gates without a rule can only be rejected.
-func Deny(reason string) Act { return alone(circulation.Deny, reason) }
-
-// TakeBack takes back one's own stamp on a gate under a rule.
-func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	return alone(circulation.TakeBack, "")(a, id, by, p, now)
-}
-
-// alone makes an act that only gates under a rule know.
-func alone(kind circulation.Kind, text string) Act {
-	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+// Deny refuses a gate under a rule for good; of another reason the same holds as for Reject. Gates without a rule can
+// only be rejected.
+func Deny(reason string) Act {
+	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		on, g := ruled(a, id)
 		if on == nil {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		return along(on, g, id, kind, text, by, p, now)
+		return along(on, g, id, circulation.Deny, reason, by, p, now)
+	})
+}
+
+// TakeBack takes back the stamp of one's own hand at the stage that the person saw, whomever it stood in for. Only
+// gates under a rule know that.
+func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	on, g := ruled(a, id)
+	if on == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
 	}
+	c := g.Circulating()
+	if act, ok := circulation.TakesBack(c, circulation.Walk(c), by.ID); ok && act.Stage == by.Stage {
+		return on.Act(id, act, by, p, now)
+	}
+	return along(on, g, id, circulation.TakeBack, "", by, p, now)
 }

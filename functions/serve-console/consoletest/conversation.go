@@ -97,16 +97,16 @@ func (k *Conversation) Proposes(typ conversation.ActionType, payload, rule strin
 // ProposesFor proposes an action for a version of the conversation's files.
 func (k *Conversation) ProposesFor(base string, typ conversation.ActionType, payload string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed(base, typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, "")
+	return k.proposed(base, typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, "", nil)
 }
 
 func (k *Conversation) Proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
 	k.T.Helper()
-	return k.proposed("", typ, payload, rule)
+	return k.proposed("", typ, payload, rule, nil)
 }
 
 func (k *Conversation) proposed(
-	base string, typ conversation.ActionType, payload aggregate.Blob, rule string,
+	base string, typ conversation.ActionType, payload aggregate.Blob, rule string, o *aggregate.Opening,
 ) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
@@ -114,7 +114,10 @@ func (k *Conversation) proposed(
 	read, _ := conversation.ReadKept(typ, []byte(payload.JSON)) // of what can't be read it is told on the page
 	p := &conversation.Proposal{
 		Type: typ, Payload: payload, On: conversation.On{Base: base}, Seconds: 60, Plan: len(read.Commands), Rule: rule, Summary: "テストを走らせて確かめます",
-		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
+		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev}, Opening: o,
+	}
+	if o != nil {
+		p.Terms.ApprovalHours = 24
 	}
 	return k.Answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }

@@ -1,13 +1,21 @@
 package consoletest
 
 import (
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -28,6 +36,32 @@ func (w *World) Routed(stages ...circulation.Stage) func(g *aggregate.Gate) {
 		g.Route = &circulation.Route{Form: circulation.Form, Hands: 1, Stages: stages}
 		g.Askers = []circulation.Person{{User: workspace.Sato}}
 	}
+}
+
+// Opened receives a request of Sato's and brings its steps to people along these stages.
+func (w *World) Opened(stages ...circulation.Stage) {
+	w.T.Helper()
+	w.Ask()
+	w.OpenedWith(tenancy.DefaultSettings(), Message(1, "締切は金曜です"), stages...)
+}
+
+// OpenedWith does so with a request that was received, by these settings.
+func (w *World) OpenedWith(s tenancy.Settings, step task.Step, stages ...circulation.Stage) {
+	w.T.Helper()
+	w.PlannedOnRoute(s, Along(stages...), step)
+}
+
+// Along is the opening of what Sato asks along these stages.
+func Along(stages ...circulation.Stage) aggregate.Opening {
+	return pipelinetest.Along([]string{workspace.Sato}, 1, stages...)
+}
+
+// ProposesAlong has a conversation's agent propose a command that asks people along these stages.
+func (k *Conversation) ProposesAlong(stages ...circulation.Stage) *conversation.Action {
+	k.T.Helper()
+	o := Along(stages...)
+	payload := aggregate.Blob{JSON: Script, Bytes: len(Script)}
+	return k.proposed("", conversation.ShellCommand, payload, "", &o)
 }
 
 // ThreeStages ask Suzuki, then two of three, then Alex.
@@ -121,4 +155,23 @@ func (k *Conversation) ChangeAction(changes ...func(g *aggregate.Gate)) {
 			return aggregate.Change{Head: &h, Rows: []aggregate.Row{&x}, Now: k.Now()}, nil
 		})
 	}
+}
+
+// FormOf returns the form of an act as the page has it: with all that its form or button sends, and a reason.
+func (a Answer) FormOf(t testing.TB, act aggregate.Act, reason string) url.Values {
+	t.Helper()
+	for _, form := range regexp.MustCompile(`(?s)<form method="post".*?</form>`).FindAllString(a.Body, -1) {
+		if !strings.Contains(form, fmt.Sprintf(`name="act" value="%s"`, act)) {
+			continue
+		}
+		out := url.Values{"act": {string(act)}, "reason": {reason}}
+		for _, m := range regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)"`).FindAllStringSubmatch(form, -1) {
+			if m[1] != "form" && m[1] != "act" {
+				out.Set(m[1], html.UnescapeString(m[2]))
+			}
+		}
+		return out
+	}
+	t.Fatalf("no form of %s: %v", act, a)
+	return nil
 }

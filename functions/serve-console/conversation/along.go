@@ -18,12 +18,6 @@ func (t *loaded) along(x *conversation.Action, locale string) *route.Route {
 	return by.Route(&x.Gate, x.Status.Over())
 }
 
-// onRoute reports whether the action that waits is under a rule.
-func (t *loaded) onRoute() bool {
-	x := t.is.Current()
-	return x != nil && x.Status == conversation.ActionPending && x.Gate.Ruled()
-}
-
 // withOwed adds conversations that the viewer doesn't see by their place, but whose action waits for them along a route.
 // It looks at the hundred gates that have waited for them the longest.
 func (c *Pages) withOwed(

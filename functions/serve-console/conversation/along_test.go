@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
@@ -15,7 +16,8 @@ import (
 
 func TestAnActionUnderARule(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"the page shows where it stands, and has no form for it":  testRouteOfAction,
+		"the page shows where it stands":                          testRouteOfAction,
+		"people stamp, take back and reject it in turn":           testActsOnAction,
 		"an action that is over keeps its route":                  testRouteOfPastAction,
 		"whoever is on its route reads the conversation":          testReadersOfAction,
 		"whoever owes a stamp has the conversation in their list": testListOfOwed,
@@ -36,20 +38,50 @@ func testRouteOfAction(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	page := b.Get(k.Page())
 	page.Says(t, 200, "回覧 ルール: 10万円以上 (第3版)", "課長 いまここ あと1人", "鈴木 一郎 承認待ち", "経理 これから 3人中2人",
-		"まだ承認も却下もできません", "承認の対象のハッシュ 0123abcd")
-	page.Lacks(t, `value="approve"`, `value="reject"`, "[↻]", "承認の期限")
+		"あなたの番です — 課長(あと1人): 鈴木 一郎", "承認の対象のハッシュ 0123abcd")
+	page.Lacks(t, "👥", "[↻]", "承認の期限")
 	page.Holds(t, `value="cancel_action"`)
-	x := k.Load().Current()
-	b.Post(k.Page()+"/act", consoletest.With(consoletest.ActOn(aggregate.ActApprove, x, ""), "hash", x.Gate.Asked)).
-		Says(t, http.StatusForbidden, "回覧の順に承認するもので")
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, workspace.Tanaka, consoletest.For(workspace.Suzuki)))
 	b.Locale = "en"
-	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 2 more needed", "can neither approve nor reject it yet")
+	b.Get(k.Page()).Says(t, 200, "Approved: 田中 恵 (for 鈴木 一郎)", "経理 Now 2 of 3 2 more needed", "Now: 経理 (2 more)")
 	w.As(workspace.Alex).Get("/console/approvals?for=me").Says(t, 200, "経理(あと2人): 田中 恵・Alex Kim・U0TAKADA")
 	k.ChangeAction(func(g *aggregate.Gate) { g.Route.Form++ })
 	later := b.Get(k.Page())
 	later.Says(t, 200, "so it can&#39;t show where it stands")
-	later.Lacks(t, `value="approve"`, `value="reject"`, "経理")
+	later.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "経理")
+}
+
+// Alex isn't in #人事.
+func testActsOnAction(t *testing.T, w *consoletest.World) {
+	k := w.Talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k.ProposesAlong(consoletest.Desk("課長", 1, workspace.Suzuki), consoletest.Desk("部長", 1, workspace.Alex))
+	suzuki, alex := w.As(workspace.Suzuki), w.As(workspace.Alex)
+	acts := func(b *consoletest.Browser, act aggregate.Act, reason string) consoletest.Answer {
+		t.Helper()
+		w.Later(time.Minute)
+		return b.Post(k.Page()+"/act", b.Get(k.Page()).FormOf(t, act, reason))
+	}
+	page := suzuki.Get(k.Page())
+	page.Says(t, 200, "あなたの番です", "この操作を却下する理由を入力してください。理由はエージェントに伝わります。",
+		"差し戻す この操作を却下します。エージェントは理由を読んで、改めて提案します。", "却下して終わる この操作を却下します。エージェントには伝えるだけで")
+	page.Lacks(t, "上の内容が、そのまま実行されます。") // before the head has stamped
+	alex.Get(k.Page()).Says(t, 200, "あなたの番(部長)になったらお知らせします。").Lacks(t, `value="approve"`, `value="deny"`)
+	stamped := acts(suzuki, aggregate.ActApprove, "").Leads(t, k.Page()+"?done=act_stamp")
+	suzuki.Get(stamped.To).Says(t, 200, "承認しました。 👉 いま: 部長(あと1人): Alex Kim", "引き戻す")
+	acts(suzuki, aggregate.ActTakeBack, "").Leads(t, k.Page()+"?done=act_take_back")
+	acts(suzuki, aggregate.ActApprove, "")
+	late := suzuki.Get(k.Page()).FormOf(t, aggregate.ActTakeBack, "")
+	alex.Get(k.Page()).Says(t, 200, "回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。", "上の内容が、そのまま実行されます。")
+	sent := acts(alex, aggregate.ActReject, "先にファイルを見せて").Leads(t, k.Page()+"?done=act_send_back")
+	alex.Get(sent.To).Says(t, 200, "差し戻しました。", "先にファイルを見せて", "部長 差し戻し")
+	suzuki.Post(k.Page()+"/act", late).Says(t, http.StatusConflict, "Alex Kim")
+	k.ProposesAlong(consoletest.Desk("課長", 1, workspace.Suzuki))
+	acts(suzuki, aggregate.ActDeny, "要りません").Leads(t, k.Page()+"?done=act_deny")
+	expect.Is(t, k.Load().Actions[1].CancelReason, conversation.ReasonDenied)
+	k.Says(workspace.Sato, "続けて")
+	k.ProposesAlong(consoletest.Desk("課長", 1, workspace.Suzuki))
+	acts(suzuki, aggregate.ActApprove, "").Leads(t, k.Page()+"?done=act_settle")
+	expect.Is(t, k.Load().Current().Status, conversation.ActionApproved)
 }
 
 func testRouteOfPastAction(t *testing.T, w *consoletest.World) {

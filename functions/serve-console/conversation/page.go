@@ -270,42 +270,26 @@ func (c *Pages) showPage(
 	for i := len(t.actions) - 1; i >= 0; i-- {
 		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
 	}
-	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.is.Askers()...)
-	if t.onRoute() {
-		p.Who = v.Texts("route").Say("no_form")
-	}
+	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v}
+	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
+	p.Who = asking.Who(turn)
 	whole := false
 	if x := t.is.Current(); x != nil {
 		var payload conversation.Payload
 		payload, whole = t.asked[x.ActionID]
 		whole = whole && card.Unapprovable(x, payload, v.Locale) == ""
 	}
-	p.Buttons = subject.ButtonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
+	p.Buttons = asking.Buttons(turn, t.is.Offers(), whole)
 	p.own(t, v)
-	p.Since = p.since(r, words, t, v.Locale)
+	p.Since = p.since(r, words, t, turn, v.Locale)
 	p.first(t, words)
 	p.LogGoesOn = t.more
 	p.Log = subject.EntriesOf(t.audit, v.Locale, t.person, func(id string) string { return labelOf(t.defs, id) })
 	title := cmp.Or(card.OneLine(s.Title), v.Untitled())
-	return c.Show(w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status}, "conversation.html")
-}
-
-// since says what became of the action that the page shows, and which action waits now.
-func (p *conversationPage) since(r *http.Request, words web.Texts, t loaded, locale string) subject.Since {
-	s := subject.SinceThen(p.Path, p.StatusText, locale)
-	x := t.is.Current()
-	waits := x != nil && x.Status == conversation.ActionPending
-	if waits {
-		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), card.ActionCalled(x, locale), x.Number)
-	}
-	if err := subject.Became(r, t.is.Undecided); err != nil {
-		s.Decided = t.refused(err, locale)
-	}
-	if !waits && t.is.Conversation.Status == conversation.Open && (s.Decided != "" || p.Problem != "") {
-		s.Now = "" // that the conversation is open says nothing of what was decided
-	}
-	s.Shown = subject.Instead(r, p.Problem != "", slices.Contains(t.is.Offers(), p.tried), waits)
-	return s
+	after := turn.After(r.URL.Query().Get("done"))
+	return c.Show(
+		w, r, v, web.Document{Title: title, Here: "agents", Data: p, Status: status, After: after}, "conversation.html",
+	)
 }
 
 // about fills in the top of the page.

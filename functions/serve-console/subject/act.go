@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,15 +56,18 @@ type Page struct {
 	Refused func(w http.ResponseWriter, r *http.Request, v *web.Viewer, ref aggregate.Ref, x Wanted, why error) error
 }
 
-// Wanted is the act that a form asks for. It has the hash of the content that the page showed; the decision is refused
-// if the content has changed.
+// Wanted is the act that a form asks for. It has the hash of the content that the page showed, and the stage; the
+// decision is refused if the content has changed, or another stage is asked.
 type Wanted struct {
 	aggregate.Offer
+	stage  int // of a gate under a rule; 0: the page showed none
 	reason string
 }
 
 func wantedBy(r *http.Request) Wanted {
+	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	return Wanted{
+		stage: stage,
 		Offer: aggregate.Offer{
 			Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash"),
@@ -82,6 +86,11 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 	case aggregate.ActReject:
 		b.Act = decide.Shown(x.Kind, x.Hash, decide.Reject(x.reason))
 		return b, x.Kind == "" || kinds.Asks(x.Kind)
+	case aggregate.ActDeny:
+		b.Act = decide.Shown(x.Kind, x.Hash, decide.Deny(x.reason))
+		return b, x.Kind == "" || kinds.Asks(x.Kind)
+	case aggregate.ActTakeBack:
+		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
 	case on.Ends:
 		return decide.End(), true
 	}
@@ -120,11 +129,15 @@ func (c *Acts) Act(on Page) web.Page {
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
+		click.Stage = x.stage
 		verdict, err := c.decide(ctx, v, on, a, click, x)
 		if err != nil {
 			return err
 		}
 		done := string(x.Act)
+		if verdict.Err == nil && gateOf(a, x.ID) != nil {
+			done = c.became(ctx, a.Ref(), x)
+		}
 		if t, is := verdict.Task(); is && x.Act == task.ActRetryGeneration && t.Head.Undecidable() {
 			done = checkApprovers
 		}

@@ -18,51 +18,74 @@ import (
 type Button struct {
 	aggregate.Offer
 	Label, Class, Confirm, About string
-	Reasons                      bool   // it needs a reason
+	Reason, Hint                 string // label of the reason, and about it; empty: it needs none
 	No                           string // why this viewer can't use it
+
+	// Of a gate under a rule.
+	Stage int    // that the page shows
+	Lead  string // what a rejection does
+	Ways  []Way  // the buttons by which a reason is sent; none: there is one, by Label
+	Never string // why it can't be sent back
 }
 
-// ButtonsFor returns a button for each offered act, but none to approve unless the page shows everything (whole), and
-// none that decides about a gate under a rule: this release has no form for that. If the settings alone forbid the act
-// to this viewer, No has the same sentence as a refused click.
-func ButtonsFor(
-	words web.Texts, a decide.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface,
-	v *web.Viewer,
-) []Button {
-	var out []Button
-	for _, x := range offers {
-		if x.Act == aggregate.ActApprove && !whole || onRoute(a, x) {
-			continue
+// Way is one of the buttons of a form.
+type Way struct {
+	Act                   aggregate.Act
+	Label, Confirm, About string
+}
+
+// Asking is a page that asks a viewer about a subject.
+type Asking struct {
+	Words    web.Texts
+	Of       decide.Subject
+	Settings tenancy.Settings
+	Surface  refused.Surface
+	Viewer   *web.Viewer
+}
+
+// Buttons returns a button for each offered act, but none to approve unless the page shows everything (whole), and of a
+// gate under a rule those of its turn. If the settings alone forbid the act to this viewer, No has the same sentence as
+// a refused click.
+func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Button) {
+	for _, o := range offers {
+		gate := o.Act == aggregate.ActApprove || o.Act == aggregate.ActReject
+		switch {
+		case gate && t != nil:
+			out = append(out, x.along(t, o, whole)...)
+		case o.Act != aggregate.ActApprove || whole:
+			out = append(out, x.button(o))
 		}
-		b := Button{
-			Offer: x, Label: words.In("act", x.Act), Confirm: words.In("confirm", x.Act),
-			About:   words.In("act_about", x.Act),
-			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
-		}
-		switch x.Act {
-		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
-			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
-			conversation.ActTakeFiles, conversation.ActFetchAgain:
-			b.Class = "button-primary"
-		}
-		if err := Likely(a, set, v, x.Act); err != nil {
-			b.No = s.Why(err, set, a.Origin(), a.Askers()...)
-		}
-		out = append(out, b)
 	}
 	return out
 }
 
-// onRoute reports whether an offer decides about a gate under a rule.
-func onRoute(a decide.Subject, x aggregate.Offer) bool {
-	of, has := a.(interface {
-		GateWith(id string) *aggregate.Gate
-	})
-	if !has || x.Act != aggregate.ActApprove && x.Act != aggregate.ActReject {
-		return false
+func (x Asking) button(o aggregate.Offer) Button {
+	words := x.Words
+	b := Button{
+		Offer: o, Label: words.In("act", o.Act), Confirm: words.In("confirm", o.Act), About: words.In("act_about", o.Act),
+		Class: "button-danger",
 	}
-	g := of.GateWith(x.ID)
-	return g != nil && g.Ruled()
+	if o.Act == aggregate.ActReject {
+		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
+	}
+	switch o.Act {
+	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
+		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
+		conversation.ActTakeFiles, conversation.ActFetchAgain:
+		b.Class = "button-primary"
+	}
+	if err := Likely(x.Of, x.Settings, x.Viewer, o.Act); err != nil {
+		b.No = x.Surface.Why(err, x.Settings, x.Of.Origin(), x.Of.Askers()...)
+	}
+	return b
+}
+
+// Who says who may decide, or whose turn it is.
+func (x Asking) Who(t *Turn) string {
+	if t != nil {
+		return t.Who
+	}
+	return x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...)
 }
 
 // Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack.

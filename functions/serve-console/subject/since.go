@@ -1,7 +1,6 @@
 package subject
 
 import (
-	"errors"
 	"net/http"
 
 	"ringi/functions/serve-console/web"
@@ -28,9 +27,7 @@ func SinceThen(path, stands, locale string) Since {
 // Became returns why the decision on the refreshing page is no longer possible; nil if it is, or if none waits there.
 func Became(r *http.Request, undecided func(id string) error) error {
 	if id := r.Header.Get(liveHeader); aggregate.ValidID(id) {
-		if err := undecided(id); !errors.Is(err, aggregate.ErrOnRoute) { // which waits, though for no form of this page
-			return err
-		}
+		return undecided(id)
 	}
 	return nil
 }

@@ -210,27 +210,27 @@ func (c *Pages) showPage(
 	if p.Moves {
 		p.Live = web.At(p.Path, map[string]string{"show": p.Show})
 	}
-	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
-	if t.history.Gate != nil && t.history.Gate.Route != nil {
-		p.Who = v.Texts("route").Say("no_form")
-	}
-	p.Buttons = subject.ButtonsFor(
-		words, t.task, t.history.Actions, t.history.Gate != nil && t.history.Gate.Whole, t.settings, t.surface, v,
-	)
+	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v}
+	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
+	p.Who = asking.Who(turn)
+	p.Buttons = asking.Buttons(turn, t.history.Actions, t.history.Gate != nil && t.history.Gate.Whole)
 	p.Prompts = mayReadPrompts(v, t.task)
 	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
 	}
-	p.Since = p.since(r, v, t)
+	p.Since = p.since(r, v, t, turn)
 	if p.Since.Shown {
 		p.Gate, p.Buttons = nil, nil
 	}
 	title := cmp.Or(t.history.Title, v.Untitled())
-	return c.Show(w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status}, "task.html")
+	after := turn.After(r.URL.Query().Get("done"))
+	return c.Show(
+		w, r, v, web.Document{Title: title, Here: "tasks", Data: p, Status: status, After: after}, "task.html",
+	)
 }
 
 // since says what became of the gate that the page shows, and what waits now.
-func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded) subject.Since {
+func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded, turn *subject.Turn) subject.Since {
 	words := v.Texts("task")
 	s := subject.SinceThen(p.Path, v.Texts("tasks").In("statuses", t.history.Status), t.reader.Locale)
 	if g := t.history.Gate; g != nil {
@@ -238,11 +238,13 @@ func (p *taskPage) since(r *http.Request, v *web.Viewer, t loaded) subject.Since
 		if g.Step == nil {
 			s.Now += fmt.Sprintf(" v%d", g.Version)
 		}
+		s.Now += turn.Since()
 	}
 	if err := subject.Became(r, t.task.Undecided); err != nil {
 		s.Decided = t.surface.Refused(err, t.settings, t.task.Request.Origin())
 	}
-	s.Shown = subject.Instead(r, p.Problem != "", slices.Contains(t.history.Actions, p.tried), t.history.Gate != nil)
+	waits := t.history.Gate != nil && turn.Asks()
+	s.Shown = subject.Instead(r, p.Problem != "", subject.Still(t.history.Actions, p.tried), waits)
 	return s
 }
 

@@ -29,7 +29,8 @@ type Document struct {
 	Title  string
 	Here   string // the page's menu entry
 	Data   any
-	Status int // 200 unless set
+	Status int    // 200 unless set
+	After  string // follows the notice, if there is one
 }
 
 // sheet is a document with what the layout needs.
@@ -78,8 +79,9 @@ func menu(v *Viewer) []entry {
 // pages caches parsed pages by the names of their files.
 var pages sync.Map
 
-// parts are what several pages have: the layout, the drawing of routes, and what the organisation's pages share.
-var parts = []string{"ui/layout.html", "ui/route.html", "ui/organisation-parts.html"}
+// parts are what several pages have: the layout, the drawing of routes, the forms of acts, and what the organisation's
+// pages share.
+var parts = []string{"ui/layout.html", "ui/route.html", "ui/acts.html", "ui/organisation-parts.html"}
 
 // page returns a page with the parts. It is parsed when it is first shown: all pages together would take longer than the
 // start of the function.

@@ -7,6 +7,10 @@ type Act string
 const (
 	ActApprove Act = "approve"
 	ActReject  Act = "reject" // with a reason
+
+	// Only of gates under a rule, which ActReject sends back.
+	ActDeny     Act = "deny" // with a reason
+	ActTakeBack Act = "take_back"
 )
 
 // Offer is an act together with the row that it applies to.

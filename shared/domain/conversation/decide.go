@@ -296,14 +296,17 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
-// Undecided returns nil while the action with this id waits, else the error for whoever tries to decide now:
-// ErrDecided, ErrOnRoute or ErrNotFound.
+// Undecided returns nil while the action with this id waits, under a rule or not, else the error for whoever tries to
+// decide now: ErrDecided or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	x, err := a.decidable(id)
 	if err != nil {
 		return err
 	}
-	return x.waits()
+	if !x.asks() {
+		return x.decided()
+	}
+	return nil
 }
 
 // waits returns ErrDecided unless the action waits for a person, and ErrOnRoute if it is under a rule.

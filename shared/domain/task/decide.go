@@ -169,14 +169,14 @@ func (a *Aggregate) afterRejection(c *change, row Gated) (aggregate.Change, erro
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
-// Undecided returns nil while the gate with this id waits, else the error for whoever tries to decide now: ErrDecided,
-// ErrNotLatest, ErrSuperseded, ErrOnRoute or ErrNotFound.
+// Undecided returns nil while the gate with this id waits, under a rule or not, else the error for whoever tries to
+// decide now: ErrDecided, ErrNotLatest, ErrSuperseded or ErrNotFound.
 func (a *Aggregate) Undecided(id string) error {
 	row, err := a.decidable(id)
 	if err != nil {
 		return err
 	}
-	return a.mustBeOpen(row)
+	return a.mustWait(row.gate())
 }
 
 // mustBeOpen returns an error unless the gate waits, and for a gate under a rule, also if the head alone knows it as

@@ -8,6 +8,13 @@ func (a *Aggregate) Last(row Gated) bool {
 	return !step && a.Further(row) == 0
 }
 
+// MaySendBack reports whether the gate with this id is one of versions, which alone can be sent back, and whether it is
+// the last one.
+func (a *Aggregate) MaySendBack(id string) (may, last bool) {
+	row, may := a.gateOf(id).(*Process)
+	return may, may && a.Last(row)
+}
+
 // Further returns how many more versions may be made after this policy or these steps, if each follows the reason for
 // which the one before it was rejected. It is 0 for a step's gate.
 func (a *Aggregate) Further(row Gated) int {

@@ -80,10 +80,10 @@ type Way struct {
 	Text, About string
 }
 
-// RejectionOf returns what the form says of a gate under a rule. last: no other version may be made after it. called
-// names people.
+// RejectionOf returns what the form says of a gate under a rule. follows: another version, or a turn of the agent, comes
+// after what is sent back, unless it is the last version that may be made. called names people.
 func RejectionOf(
-	g *aggregate.Gate, kind aggregate.CardType, last bool, locale string, called func(user string) string,
+	g *aggregate.Gate, kind aggregate.CardType, follows, last bool, locale string, called func(user string) string,
 ) RejectionForm {
 	texts, st := routeWordsOf.In(locale), circulation.Walk(g.Circulating())
 	again, over := texts.NewVersion, texts.Over
@@ -97,7 +97,7 @@ func RejectionOf(
 	form.Lead += texts.endsStamps(st.Stamps(), called)
 	if last {
 		form.Never = fill(texts.NoVersion, "max", g.Terms.MaxVersions)
-	} else if mayFollow(kind) {
+	} else if follows {
 		form.Ways = append(form.Ways, Way{circulation.SendBack, texts.SendBack, again})
 	}
 	form.Ways = append(form.Ways, Way{circulation.Deny, texts.Deny, over})
@@ -116,7 +116,8 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 		return view, false
 	}
 	w, texts := draw.w, routeWordsOf.In(locale)
-	form := RejectionOf(&v.gate, r.Type, v.last && mayFollow(r.Type), locale, draw.called)
+	follows, last := d.MaySendBack(r.ID)
+	form := RejectionOf(&v.gate, r.Type, follows, last, locale, draw.called)
 	about := metadata(Rejection{
 		Type: r.Type, ID: ident(r.ID), TaskID: ident(r.TaskID), Stage: r.Stage, Asked: v.gate.Asked,
 	})
@@ -135,7 +136,7 @@ func (t Conversation) rejectionOnRoute(r Review, locale string) (view slack.Moda
 		return view, false
 	}
 	w, draw, texts := conversationWordsOf.In(locale), drawing{w: wordsOf.In(locale)}, routeWordsOf.In(locale)
-	form := RejectionOf(&x.Gate, conversation.CardAction, false, locale, draw.called)
+	form := RejectionOf(&x.Gate, conversation.CardAction, true, false, locale, draw.called)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
 	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.w.ModalClose, about,
 		section(form.Lead), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason), form.then(texts)), true

@@ -47,7 +47,9 @@ function close(form, over) {
     field.readOnly = over;
     if (!field.matches("button")) continue;
     field.ariaDisabled = over ? "true" : null;
-    if (over) field.setAttribute("aria-describedby", "since");
+    const about = over ? "since" : field.dataset.about;
+    if (over) field.dataset.about = field.getAttribute("aria-describedby") ?? "";
+    if (about) field.setAttribute("aria-describedby", about);
     else field.removeAttribute("aria-describedby");
   }
 }
@@ -187,7 +189,7 @@ document.addEventListener("change", async (event) => {
 // On a list of what waits, j and k go from row to row, and Enter opens the row's link. On a page that asks, a goes to the
 // button that approves and r to the reason for rejecting: neither decides anything yet.
 const steps = { j: 1, k: -1 };
-const places = { a: 'input[name="act"][value="approve"]', r: 'input[name="act"][value="reject"]' };
+const places = { a: '[name="act"][value="approve"]', r: '[name="act"]:is([value="reject"], [value="deny"])' };
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, select, textarea, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;

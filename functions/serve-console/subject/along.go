@@ -1,0 +1,226 @@
+package subject
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/functions/serve-console/route"
+	"ringi/shared/decide"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+)
+
+// Turn is what a gate under a rule that waits asks of a viewer.
+type Turn struct {
+	Who  string // whose turn it is, in the place of who may decide
+	Next string // who is asked now, in a line
+	Mine bool   // the viewer is asked now
+
+	waits string // for whom, without a word
+	gate  *aggregate.Gate
+	g     circulation.Gate
+	st    circulation.State
+	why   *circulation.Refusal // why the viewer's stamp would not count now; nil: it would, as far as is known
+}
+
+// gateOf returns the gate with this id if it is under a rule, else nil.
+func gateOf(a decide.Subject, id string) *aggregate.Gate {
+	of, has := a.(interface {
+		GateWith(id string) *aggregate.Gate
+	})
+	if !has {
+		return nil
+	}
+	if g := of.GateWith(id); g != nil && g.Ruled() {
+		return g
+	}
+	return nil
+}
+
+// TurnOf returns whose turn it is at the gate under a rule that is offered, nil if there is none.
+func (c *Acts) TurnOf(ctx context.Context, x Asking, offers []aggregate.Offer) *Turn {
+	for _, o := range offers {
+		if o.Act != aggregate.ActApprove {
+			continue
+		}
+		if g := gateOf(x.Of, o.ID); g != nil {
+			return c.turn(ctx, x, o.ID, g)
+		}
+	}
+	return nil
+}
+
+func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate) *Turn {
+	words := x.Viewer.Texts("route")
+	t := &Turn{gate: g, g: g.Circulating()}
+	by := route.Reader{
+		Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person, Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel),
+	}
+	t.waits, _ = by.Waits(g)
+	if t.st = circulation.Walk(t.g); t.st.Refused != nil {
+		t.Who = t.waits
+		return t
+	}
+	t.Next = words.Say("now", "who", t.waits)
+	reach, err := c.People.Reach(ctx, x.Viewer.Team, x.Viewer.User, x.Settings)
+	if err != nil {
+		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
+	}
+	o := x.Of.Origin()
+	t.Mine = reach.Owes(g, o)
+	given := false
+	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), c.Now())
+	switch {
+	case t.Mine:
+		t.Who = words.Say("yours", "who", t.waits)
+	case given:
+		t.Who = words.Say("given") + "\n" + t.Next
+	case t.why == nil:
+		t.Who = t.Next
+	default:
+		t.Who = x.Surface.Refused(t.why, x.Settings, o, x.Of.Askers()...)
+		if t.why.Why != circulation.WhyTurn && t.why.Why != circulation.WhyRoute {
+			t.Who += "\n" + t.Next
+		}
+	}
+	return t
+}
+
+// tried returns what would come of a stamp of the viewer's at this stage: whether it is given already, or else why it
+// would not count, as far as that is known without looking up whom they stand in for and their row of the organisation.
+func (x Asking) tried(id string, stage int, member bool, now time.Time) (given bool, why *circulation.Refusal) {
+	o := x.Of.Origin()
+	by := aggregate.Actor{
+		Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member, Surface: aggregate.SurfaceConsole,
+		Stage: stage, Channel: o.Channel,
+	}
+	change, err := decide.Approve(x.Of, id, by, x.Settings.Policy(o.Team), now)
+	why, _ = errors.AsType[*circulation.Refusal](err)
+	if why != nil && why.Why == circulation.WhyFound && why.Lacks != circulation.LackChannel {
+		why = nil
+	}
+	return err == nil && change.Empty(), why
+}
+
+// along returns the buttons for one of the offered acts on the gate of a turn: those of whoever is asked, and beside
+// the stamp the one by which a viewer takes theirs back.
+func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
+	switch {
+	case o.Act == aggregate.ActReject && t.Mine:
+		return []Button{x.rejection(t, o)}
+	case o.Act == aggregate.ActReject:
+		return nil
+	case t.Mine && whole:
+		out = append(out, x.stamp(t, o))
+	}
+	if back, ok := x.takeBack(t, o); ok {
+		out = append(out, back)
+	}
+	return out
+}
+
+// stamp returns the button by which whoever is asked approves.
+func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
+	b, missing := x.button(o), 0
+	b.Stage, b.No = t.st.Present, ""
+	if t.why != nil {
+		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
+	}
+	for i := range t.st.Stages {
+		missing += t.st.Stages[i].Owed
+	}
+	if missing > 1 { // others stamp before anything follows
+		b.About = ""
+	}
+	return b
+}
+
+// takeBack returns the button by which the viewer takes their stamp back. ok is false if they may not.
+func (x Asking) takeBack(t *Turn, o aggregate.Offer) (b Button, ok bool) {
+	act, ok := circulation.TakesBack(t.g, t.st, x.Viewer.User)
+	if !ok {
+		return b, false
+	}
+	o.Act = aggregate.ActTakeBack
+	b = Button{Offer: o, Stage: act.Stage}
+	b.Label, b.Confirm, b.About = card.TakeBackWords(x.Viewer.Locale)
+	return b, true
+}
+
+// rejection returns the form by which whoever is asked sends back or denies, with a button for each.
+func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
+	words := x.Viewer.Texts("route")
+	follows, last := false, false
+	switch of := x.Of.(type) {
+	case *task.Aggregate:
+		follows, last = of.MaySendBack(o.ID)
+	case *conversation.Aggregate:
+		follows = true
+	}
+	form := card.RejectionOf(t.gate, o.Kind, follows, last, x.Viewer.Locale, x.Surface.Marks.Person)
+	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never}
+	b.Reason, b.Hint = x.Words.Say("reason"), words.Say("reason_hint")
+	for _, way := range form.Ways {
+		is := Way{Act: aggregate.ActReject, Label: way.Text, About: way.About}
+		if way.Kind == circulation.Deny {
+			is.Act, is.Confirm = aggregate.ActDeny, words.Say("confirm_deny")
+		}
+		b.Ways = append(b.Ways, is)
+	}
+	return b
+}
+
+// became names what the viewer's act came to: what an act on a gate under a rule leaves, else the act.
+func (c *Acts) became(ctx context.Context, ref aggregate.Ref, x Wanted) string {
+	a, err := c.Store.Of.Store.Load(ctx, ref)
+	of, asks := a.(decide.Subject)
+	if err != nil || !asks {
+		return string(x.Act)
+	}
+	g := gateOf(of, x.ID)
+	switch {
+	case g == nil:
+		return string(x.Act)
+	case x.Act == aggregate.ActReject:
+		return "send_back"
+	case x.Act == aggregate.ActApprove && g.Status == aggregate.Approved:
+		return "settle"
+	case x.Act == aggregate.ActApprove:
+		return "stamp"
+	}
+	return string(x.Act)
+}
+
+// After says under the notice about an act who is asked now, if its gate waits on; else nothing.
+func (t *Turn) After(done string) string {
+	if t == nil || t.st.Refused != nil || done != "act_stamp" && done != "act_take_back" {
+		return ""
+	}
+	return t.Next
+}
+
+// Asks reports whether what waits asks the viewer, as far as its route says. A viewer who is not asked has nothing there
+// by which they could decide before they have read it.
+func (t *Turn) Asks() bool { return t == nil || t.Mine }
+
+// Since adds to what waits who is asked now.
+func (t *Turn) Since() string {
+	if t == nil {
+		return ""
+	}
+	return " · " + t.waits
+}
+
+// Still reports whether what was tried may be tried again: it, or the gate for which it was meant, is offered.
+func Still(offers []aggregate.Offer, tried aggregate.Offer) bool {
+	if tried.Act == aggregate.ActDeny || tried.Act == aggregate.ActTakeBack {
+		tried.Act = aggregate.ActReject
+	}
+	return slices.Contains(offers, tried)
+}

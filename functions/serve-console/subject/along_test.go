@@ -1,0 +1,239 @@
+package subject_test
+
+import (
+	"net/http"
+	"testing"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestActsAlongARoute(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"whoever is asked stamps, and others are told whose turn it is": testStamps,
+		"a form sent twice says once what became of it":                 testTwice,
+		"of two people at once the second is told":                      testLoser,
+		"steps are sent back, and go round again":                       testSentBack,
+		"steps are denied for good":                                     testDenied,
+		"the last version can only be denied":                           testLastVersion,
+		"a stamp is taken back until the next stage stamps":             testTakenBack,
+		"a step's check is denied only":                                 testStepsCheck,
+		"a channel's stage is everybody's there who didn't ask":         testChannelsTurn,
+		"who isn't in the channel reads and stamps":                     testOutsideOfChannel,
+		"a stamp that would leave too few hands is refused beforehand":  testHands,
+		"content that was not shown is not stamped":                     testOtherContent,
+	})
+}
+
+var (
+	twoOfThree = consoletest.Desk("経理", 2, workspace.Tanaka, workspace.Alex, "U0TAKADA")
+	head       = consoletest.Desk("部長", 1, workspace.Alex)
+)
+
+// acted posts an act's form as the page has it now.
+func acted(b *consoletest.Browser, w *consoletest.World, act aggregate.Act, reason string) consoletest.Answer {
+	w.T.Helper()
+	w.Later(1)
+	return b.Post(w.TaskPage()+"/act", b.Get(w.TaskPage()).FormOf(w.T, act, reason))
+}
+
+func testStamps(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki, tanaka, alex, sato := w.As(workspace.Suzuki), w.As(workspace.Tanaka), w.As(workspace.Alex), w.As(workspace.Sato)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 課長(あと1人): 鈴木 一郎", "✅ 承認", "差し戻す", "却下して終わる").
+		Holds(t, `name="stage" value="1"`)
+	for _, b := range []*consoletest.Browser{tanaka, alex, sato} {
+		b.Get(w.TaskPage()).Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, `value="take_back"`)
+	}
+	tanaka.Get(w.TaskPage()).Says(t, 200, "いまは 課長(鈴木 一郎)の番です。あなたの番(経理)になったらお知らせします。")
+	sato.Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "👉 いま: 課長(あと1人): 鈴木 一郎")
+	stamped := acted(suzuki, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	after := suzuki.Get(stamped.To)
+	after.Says(t, 200, "承認しました。 👉 いま: 経理(あと2人): 田中 恵・Alex Kim・U0TAKADA", "あなたの段階は終わっています。", "引き戻す", "締切は金曜です")
+	after.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`)
+	acted(tanaka, w, aggregate.ActApprove, "")
+	tanaka.Get(w.TaskPage()).Says(t, 200, "あなたは、この段階で承認済みです。", "👉 いま: 経理(あと1人): Alex Kim・U0TAKADA").Lacks(t, `value="approve"`, `value="deny"`)
+	mine := alex.Get(acted(alex, w, aggregate.ActApprove, "").To)
+	mine.Says(t, 200, "承認待ち: 実行ステップ v1 · 部長(あと1人): Alex Kim").Lacks(t, `value="approve"`) // until it is read again
+	settled := acted(alex, w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_settle")
+	alex.Get(settled.To).Says(t, 200, "承認しました。これで、必要な承認がそろいました。", "部長 承認済み")
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved)
+	alex.Locale = "en"
+	alex.Get(settled.To).Says(t, 200, "All stamps that were needed are there.")
+}
+
+func testTwice(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki := w.As(workspace.Suzuki)
+	form := suzuki.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	for range 2 {
+		suzuki.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_stamp")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
+	tanaka := w.As(workspace.Tanaka)
+	form = tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActDeny, "宛名が違います")
+	for range 2 {
+		tanaka.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_deny")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 2, "acts")
+	again := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "reason", "別の理由"))
+	again.Says(t, http.StatusConflict, "田中 恵 が", "却下しました。", "未送信の理由 別の理由")
+}
+
+func testLoser(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka), head)
+	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	first, second := suzuki.Get(w.TaskPage()), tanaka.Get(w.TaskPage())
+	late := map[aggregate.Act]string{aggregate.ActApprove: "", aggregate.ActDeny: "宛名が違います", aggregate.ActReject: "宛名が違います"}
+	suzuki.Post(w.TaskPage()+"/act", first.FormOf(t, aggregate.ActApprove, ""))
+	for act, reason := range late {
+		lost := tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason))
+		lost.Says(t, http.StatusForbidden, "いまは 部長(Alex Kim)の番です。", reason, "承認: 鈴木 一郎")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
+	w.Opened(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka))
+	second = tanaka.Get(w.TaskPage())
+	acted(suzuki, w, aggregate.ActDeny, "宛名が違います")
+	for act, reason := range late {
+		tanaka.Post(w.TaskPage()+"/act", second.FormOf(t, act, reason)).Says(t, http.StatusConflict, "鈴木 一郎 が")
+	}
+}
+
+func testSentBack(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	acted(w.As(workspace.Suzuki), w, aggregate.ActApprove, "")
+	tanaka := w.As(workspace.Tanaka)
+	page := tanaka.Get(w.TaskPage())
+	page.Says(t, 200, "却下理由を入力してください。回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。",
+		"差し戻す 理由を反映した新しい版を作り、最初の人から回覧し直します。", "却下して終わる この依頼を終わりにします。続けるには新しい依頼が必要です。")
+	empty := acted(tanaka, w, aggregate.ActReject, " ")
+	empty.Says(t, http.StatusForbidden, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
+	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
+	tanaka.Get(sent.To).Says(t, 200, "差し戻しました。", "経理 差し戻し", "宛名が違います")
+	expect.That(t, w.Load().Head.Ended == nil, "it ended")
+	s := w.SettingsNow()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	o := consoletest.Along(consoletest.ThreeStages()...)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcessOnRoute(a.Head.Run, []task.Step{consoletest.Message(1, "直しました")}, "", o, s, w.Now())
+	})
+	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "2巡目", "あなたの番です", "1巡目の承認(鈴木 一郎)は引き継がれません。")
+	tanaka.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, "")).Says(t, http.StatusConflict)
+}
+
+func testDenied(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki := w.As(workspace.Suzuki)
+	suzuki.Locale = "en"
+	suzuki.Get(w.TaskPage()).Says(t, 200, "It is your turn — 課長 (1 more): 鈴木 一郎", "Please give your reason.",
+		"Send back A new version is made and goes round from the first person.", "Reject for good This request ends.")
+	denied := acted(suzuki, w, aggregate.ActDeny, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_deny")
+	suzuki.Get(denied.To).Says(t, 200, "Rejected for good.", "宛名が違います").Lacks(t, "<form method=\"post\" action=\""+w.TaskPage())
+	expect.Is(t, w.Load().Head.Ended.Reason, task.ReasonDenied)
+}
+
+func testLastVersion(t *testing.T, w *consoletest.World) {
+	w.Ref.Tenant = w.Tenant.ID
+	s := w.Settings(func(s *tenancy.Settings) { s.MaxVersions = 1 })
+	w.Ask()
+	w.OpenedWith(s, consoletest.Message(1, "締切は金曜です"), consoletest.ThreeStages()...)
+	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page.Says(t, 200, "却下して終わる", "版の上限(1)に達しているため、差し戻せません。").Lacks(t, `value="reject"`)
+}
+
+func testTakenBack(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	acted(suzuki, w, aggregate.ActApprove, "")
+	page := suzuki.Get(w.TaskPage())
+	page.Says(t, 200, "引き戻す あなたの承認を取り消し").Holds(t, `data-confirm="承認を引き戻しますか?"`)
+	for range 2 {
+		back := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, "")).Leads(t, w.TaskPage()+"?done=act_take_back")
+		suzuki.Get(back.To).Says(t, 200, "承認を引き戻しました。 👉 いま: 課長(あと1人): 鈴木 一郎")
+	}
+	suzuki.Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 鈴木 一郎").Lacks(t, `value="take_back"`)
+	acted(suzuki, w, aggregate.ActApprove, "")
+	page = suzuki.Get(w.TaskPage())
+	acted(tanaka, w, aggregate.ActApprove, "")
+	late := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, ""))
+	late.Says(t, http.StatusForbidden, "次の 経理 の承認(または実行)が始まったため、引き戻せません。").Lacks(t, `value="take_back"`)
+}
+
+func testStepsCheck(t *testing.T, w *consoletest.World) {
+	step := consoletest.Message(1, "締切は金曜です")
+	step.RequiresHumanCheck = true
+	w.Ask()
+	w.OpenedWith(tenancy.DefaultSettings(), step, consoletest.Desk("課長", 1, workspace.Suzuki))
+	suzuki := w.As(workspace.Suzuki)
+	acted(suzuki, w, aggregate.ActApprove, "")
+	w.Begin()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: step.ToolInput, Bytes: len(step.ToolInput)},
+			aggregate.HashOf(string(step.ToolInput)), w.Now())
+	})
+	page := suzuki.Get(w.TaskPage())
+	page.Says(t, 200, "実行前の確認", "あなたの番です", "却下すると、このタスクの実行は中止されます。", "却下して終わる").Lacks(t, `value="reject"`)
+	settled := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActApprove, ""))
+	settled.Leads(t, w.TaskPage()+"?done=act_settle")
+	suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActDeny, "宛名が違います")).
+		Says(t, http.StatusConflict, "鈴木 一郎 が", "承認しました。")
+}
+
+func testChannelsTurn(t *testing.T, w *consoletest.World) {
+	w.Opened(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}, head)
+	w.As(workspace.Sato).Get(w.TaskPage()).Says(t, 200, "自分の依頼なので承認できません。", "みんな(あと1人): #人事 の参加者のうち1人").
+		Lacks(t, `value="approve"`, `value="deny"`)
+	alex := w.As(workspace.Alex)
+	outside := alex.Get(w.TaskPage())
+	outside.Says(t, 200, "チャンネルのメンバーだけが承認できます").Lacks(t, `value="approve"`, `value="deny"`)
+	form := w.As(workspace.Tanaka).Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	alex.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "チャンネルのメンバーだけが承認できます")
+	acted(w.As(workspace.Tanaka), w, aggregate.ActApprove, "").Leads(t, w.TaskPage()+"?done=act_stamp")
+	alex.Get(w.TaskPage()).Says(t, 200, "あなたの番です — 部長")
+}
+
+// Alex isn't in #人事, and the settings name another approver.
+func testOutsideOfChannel(t *testing.T, w *consoletest.World) {
+	w.Ref.Tenant = w.Tenant.ID
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+	})
+	w.Ask()
+	w.OpenedWith(w.SettingsNow(), consoletest.Message(1, "締切は金曜です"), head)
+	tanaka, alex := w.As(workspace.Tanaka), w.As(workspace.Alex)
+	tanaka.Get(w.TaskPage()).Says(t, 200, "この回覧であなたにお願いしている承認はありません。いまは 部長(Alex Kim)の番です。").
+		Lacks(t, `value="approve"`, `value="deny"`)
+	form := alex.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	tanaka.Post(w.TaskPage()+"/act", form).Says(t, http.StatusForbidden, "お願いしている承認はありません")
+	alex.Post(w.TaskPage()+"/act", form).Leads(t, w.TaskPage()+"?done=act_settle")
+	w.Opened(head)
+	acted(alex, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
+	alex.Get(w.TaskPage()).Says(t, 200, "部長 差し戻し")
+}
+
+func testHands(t *testing.T, w *consoletest.World) {
+	w.Ask()
+	o := consoletest.Along(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka), consoletest.Desk("部長", 1, workspace.Suzuki))
+	o.Route.Hands = 2
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
+	page := w.As(workspace.Suzuki).Get(w.TaskPage())
+	page.Says(t, 200, "✅ 承認 : あなたはこの回覧で承認済みです。別の方の承認があと 1 人必要です。", "却下して終わる")
+}
+
+func testOtherContent(t *testing.T, w *consoletest.World) {
+	w.Opened(twoOfThree)
+	tanaka := w.As(workspace.Tanaka)
+	form := tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, "")
+	for name, value := range map[string]string{"hash": "0", "stage": "2", "id": w.Load().Prompt().ID} {
+		got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, name, value))
+		expect.That(t, got.Status >= 400, "%s: %v", name, got)
+	}
+	got := tanaka.Post(w.TaskPage()+"/act", consoletest.With(form, "stage", ""))
+	got.Says(t, http.StatusForbidden, "いまは 経理(")
+	expect.Is(t, len(w.Load().Process().Acts), 0, "acts")
+}
