@@ -38,7 +38,7 @@ func fullLooks(w *consoletest.World) []look {
 	talk, ends, routed := talked(w), endedRoute(w), walked(w)
 	action := talkedOnRoute(w)
 	sent := k.Page() + "/sent/" + contest.TeamHash("team-a")
-	return append(organised(w), []look{
+	return append(append(turnLooks(w), organised(w)...), []look{
 		{name: "home", path: "/console"}, {name: "insights", path: "/console/insights"}, {name: "audit", path: "/console/audit"}, {name: "tasks", path: "/console/tasks"},
 		{name: "approvals", path: "/console/approvals"}, {name: "settings", path: "/console/settings"}, {name: "request", path: request}, {name: "request-sent", path: request + "/sent/01USE"},
 		{name: "contests", path: "/console/contests"}, {name: "contest", path: k.Page()}, {name: "compare", path: k.Page() + "/compare"}, {name: "board", path: "/console/contests/board"},

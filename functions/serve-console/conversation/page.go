@@ -88,6 +88,7 @@ type conversationPage struct {
 	Waits                     int // number of unanswered messages
 	Actions                   []actionRow
 	Who                       string // who may decide
+	Turn                      bool   // it is the viewer's, along a route
 	Buttons                   []subject.Button
 	Log                       []subject.Entry
 	LogGoesOn                 bool
@@ -272,7 +273,7 @@ func (c *Pages) showPage(
 	}
 	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
-	p.Who = asking.Who(turn)
+	p.Who, p.Turn = asking.Who(turn), turn != nil && turn.Mine
 	whole := false
 	if x := t.is.Current(); x != nil {
 		var payload conversation.Payload

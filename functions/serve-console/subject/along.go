@@ -169,7 +169,7 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 	for _, way := range form.Ways {
 		is := Way{Act: aggregate.ActReject, Label: way.Text, About: way.About}
 		if way.Kind == circulation.Deny {
-			is.Act, is.Confirm = aggregate.ActDeny, words.Say("confirm_deny")
+			is.Act, is.Class, is.Confirm = aggregate.ActDeny, "button-danger", words.Say("confirm_deny")
 		}
 		b.Ways = append(b.Ways, is)
 	}

@@ -22,6 +22,7 @@ func TestActsAlongARoute(t *testing.T) {
 		"steps are denied for good":                                     testDenied,
 		"the last version can only be denied":                           testLastVersion,
 		"a stamp is taken back until the next stage stamps":             testTakenBack,
+		"a stand-in takes back the stamp that they gave":                testStandInTakesBack,
 		"a step's check is denied only":                                 testStepsCheck,
 		"a channel's stage is everybody's there who didn't ask":         testChannelsTurn,
 		"who isn't in the channel reads and stamps":                     testOutsideOfChannel,
@@ -162,6 +163,22 @@ func testTakenBack(t *testing.T, w *consoletest.World) {
 	acted(tanaka, w, aggregate.ActApprove, "")
 	late := suzuki.Post(w.TaskPage()+"/act", page.FormOf(t, aggregate.ActTakeBack, ""))
 	late.Says(t, http.StatusForbidden, "次の 経理 の承認(または実行)が始まったため、引き戻せません。").Lacks(t, `value="take_back"`)
+}
+
+func testStandInTakesBack(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.ThreeStages()...)
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		act := circulation.Act{
+			Kind: circulation.Stamp, Stage: 1, Hash: a.Process().Asked, Hand: circulation.Person{User: workspace.Tanaka},
+			Principal: circulation.Person{User: workspace.Suzuki},
+		}
+		consoletest.For(workspace.Suzuki)(&act)
+		return a.Act(a.Process().ID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
+	})
+	w.As(workspace.Suzuki).Get(w.TaskPage()).Lacks(t, `value="take_back"`)
+	acted(w.As(workspace.Tanaka), w, aggregate.ActTakeBack, "").Leads(t, w.TaskPage()+"?done=act_take_back")
+	w.As(workspace.Suzuki).Get(w.TaskPage()).Says(t, 200, "あなたの番です", "引き戻し: 田中 恵(鈴木 一郎さんの代理)")
 }
 
 func testStepsCheck(t *testing.T, w *consoletest.World) {

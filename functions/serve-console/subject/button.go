@@ -30,8 +30,8 @@ type Button struct {
 
 // Way is one of the buttons of a form.
 type Way struct {
-	Act                   aggregate.Act
-	Label, Confirm, About string
+	Act                          aggregate.Act
+	Label, Class, Confirm, About string
 }
 
 // Asking is a page that asks a viewer about a subject.

@@ -178,6 +178,7 @@ type taskPage struct {
 	Path    string
 	Show    string // names a part that is shown though the page has no room for it
 	Who     string // who may decide
+	Turn    bool   // it is the viewer's, along a route
 	Buttons []subject.Button
 	Prompts bool   // the viewer may read what models were sent
 	RunAt   string // the run's page at AWS
@@ -212,7 +213,7 @@ func (c *Pages) showPage(
 	}
 	asking := subject.Asking{Words: words, Of: t.task, Settings: t.settings, Surface: t.surface, Viewer: v}
 	turn := c.TurnOf(r.Context(), asking, t.history.Actions)
-	p.Who = asking.Who(turn)
+	p.Who, p.Turn = asking.Who(turn), turn != nil && turn.Mine
 	p.Buttons = asking.Buttons(turn, t.history.Actions, t.history.Gate != nil && t.history.Gate.Whole)
 	p.Prompts = mayReadPrompts(v, t.task)
 	if p.RunAt = runAt(c.Machine, t.history.ID, t.history.Run); p.RunAt == "" && c.Machine != "" {
