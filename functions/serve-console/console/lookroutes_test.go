@@ -1,12 +1,19 @@
 package console_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
 	"ringi/functions/serve-console/consoletest"
+	"ringi/functions/serve-console/web"
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/storetest"
 )
 
 // turnLooks are pages of gates under a rule as Suzuki reads them: at their turn, at others', and after they acted.
@@ -47,4 +54,34 @@ func turnLooks(w *consoletest.World) []look {
 		{name: "turn-take-back", path: back + "?done=act_stamp"}, {name: "turn-round", path: round},
 		{name: "turn-denied", path: denied + "?done=act_deny"}, {name: "turn-action", path: k.Page()},
 	}
+}
+
+// On a page that stays open the forms of a turn are closed when others have stamped, and opened when a stamp is taken
+// back. The keys for approving and for the reason lead there.
+func TestAnOpenPageClosesTheFormsOfATurnThatIsOver(t *testing.T) {
+	w := consoletest.New(t, storetest.Start(t))
+	w.Opened(consoletest.Desk("課長", 1, workspace.Suzuki, workspace.Tanaka), consoletest.Desk("部長", 1, workspace.Alex))
+	suzuki, tanaka := w.As(workspace.Suzuki), w.As(workspace.Tanaka)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: web.SessionCookie, Value: suzuki.Cookies["__Host-ringi"]})
+		w.Console.Handler().ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	window := browser.Window{Width: 1000, Height: 800, Language: "ja", Hasty: true}
+	tab := browser.Start(t).Open(t, server.URL+w.TaskPage(), window)
+	tab.Until(`document.readyState === "complete" && document.querySelector("textarea")`)
+	for key, at := range map[string]string{"a": "button.button-primary", "r": "textarea"} {
+		tab.Eval(`document.activeElement.blur()
+			document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "` + key + `", bubbles: true }))`)
+		tab.Until(`document.activeElement.matches("` + at + `")`)
+	}
+	tab.Eval(`document.activeElement.blur()`)
+	tanaka.Post(w.TaskPage()+"/act", tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActApprove, ""))
+	tab.Until(`["reject", "deny"].every((act) => document.querySelector("[value=" + act + "]").ariaDisabled === "true")`)
+	tab.Until(`document.querySelector(".since").innerText.includes("部長(あと1人): Alex Kim")`)
+	tab.Until(`document.querySelector("#gate").innerText.includes("この番は終わりました")`)
+	tanaka.Post(w.TaskPage()+"/act", tanaka.Get(w.TaskPage()).FormOf(t, aggregate.ActTakeBack, ""))
+	tab.Until(`document.querySelector("[value=deny]").ariaDisabled === null`)
+	tab.Until(`document.querySelector("[value=deny]").getAttribute("aria-describedby").startsWith("deny-")`)
+	tab.Until(`document.querySelector(".since").innerText === ""`)
 }

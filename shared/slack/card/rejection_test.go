@@ -65,6 +65,13 @@ func TestRejectionFormsOnARoute(t *testing.T) {
 	}
 }
 
+// An attempt about which people are asked once more is no version that could be sent back.
+func TestAnAttemptIsOnlyDenied(t *testing.T) {
+	s := again(received(t))
+	routed(&s.Agains[0].Gate, s.now, threeStages()...)
+	expect.Same(t, []string{"deny"}, optionsOf(t, s.formOf(task.CardProcess, s.Agains[0].ID, 1, "ja")))
+}
+
 // optionsOf returns the values of a form's options. It checks that the first one is chosen, and the lengths that Slack
 // allows.
 func optionsOf(t *testing.T, v slack.ModalViewRequest) (values []string) {
