@@ -3,6 +3,7 @@ package opening
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -21,6 +22,13 @@ type Found struct {
 	Refused *task.Refusal
 }
 
+// Directory is a rules.Directory that also knows departments.
+type Directory interface {
+	rules.Directory
+	// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
+	Departments(p circulation.Person, on string) []string
+}
+
 // Asked is what is about to be asked: a request's steps.
 type Asked struct {
 	Task        *task.Aggregate
@@ -28,20 +36,46 @@ type Asked struct {
 	Permissions []tenancy.ToolPermission
 	Locale      string
 	Now         time.Time
+	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
+	Organised bool
 }
 
-// Facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
-func (x *Asked) Facts() *rules.Facts {
+// facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
+func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		Requester: circulation.Person{User: x.Task.Head.Requester}, Askers: x.Task.AskersOfSteps(),
+		Requester: d.Person(x.Task.Head.Requester), Organised: d.Org() != "",
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(),
+	}
+	for _, p := range x.Task.AskersOfSteps() {
+		f.Askers = append(f.Askers, d.Person(p.User))
 	}
 	for _, s := range x.Steps {
 		f.Calls = append(f.Calls, x.permission(s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput))
 	}
+	if f.Organised {
+		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
+	}
 	return f
+}
+
+// groups returns those of the user groups in the rules' conditions that somebody is in.
+func groups(r *rules.Rules, d Directory, p circulation.Person) (in []string) {
+	for i := range r.Rules {
+		if r.Rules[i].When.Requester == nil {
+			continue
+		}
+		for _, group := range r.Rules[i].When.Requester.Groups {
+			same := func(user string) bool {
+				return user == p.User || p.Person != "" && d.Person(user).Person == p.Person
+			}
+			if slices.ContainsFunc(d.Members(group), same) {
+				in = append(in, group)
+			}
+		}
+	}
+	return in
 }
 
 func (x *Asked) permission(tool string) tenancy.ToolPermission {
@@ -55,33 +89,47 @@ func (x *Asked) permission(tool string) tenancy.ToolPermission {
 
 // ByIDs finds whom the rules ask, as far as they name everybody themselves.
 func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
-	f := x.Facts()
+	f := x.facts(r, ids{})
 	answer := x.match(r, f)
-	if answer.Unsure || answer.Route != nil && !answer.Route.OfIDs() {
+	if x.Organised || answer.Unsure || answer.Route != nil && !answer.Route.OfIDs() {
 		return Found{LookUp: &answer.Rule}, nil
 	}
 	return x.resolve(r, answer, f, ids{})
 }
 
 // By finds whom the rules ask.
-func (x *Asked) By(r *rules.Rules, d rules.Directory) (Found, error) {
-	f := x.Facts()
+func (x *Asked) By(r *rules.Rules, d Directory) (Found, error) {
+	f := x.facts(r, d)
 	return x.resolve(r, x.match(r, f), f, d)
 }
 
-// Early returns why the rules refuse a request whatever its steps will be, or nil.
-func (x *Asked) Early(r *rules.Rules) *task.Refusal {
+// Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses
+// it, or names nobody but its askers.
+func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 	var first *task.Refusal
-	f := x.Facts()
+	f := x.facts(r, d)
 	for _, answer := range r.Possible(f) {
-		if !answer.Refused {
-			return nil
+		no, err := x.never(r, x.named(answer), f, d)
+		if err != nil || no == nil {
+			return nil, err
 		}
 		if first == nil || first.Rule.ID == rules.LastID {
-			first = refused(x.named(answer))
+			first = no
 		}
 	}
-	return first
+	return first, nil
+}
+
+// never returns why an answer asks nobody, whatever the steps will be, or nil.
+func (x *Asked) never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*task.Refusal, error) {
+	if answer.Route != nil && !answer.Route.OfIDs() {
+		return nil, nil
+	}
+	found, err := x.resolve(r, answer, f, anybody{d})
+	if no := found.Refused; no != nil && (no.Why == task.ReasonRuleRefuses || no.Lacks == rules.LeftAskers) {
+		return no, err
+	}
+	return nil, err
 }
 
 func (x *Asked) match(r *rules.Rules, f *rules.Facts) rules.Answer { return x.named(r.Match(f)) }
@@ -137,10 +185,17 @@ type ids struct{}
 func (ids) Org() string                           { return "" }
 func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
 func (ids) Members(string) []string               { return nil }
+func (ids) Handle(group string) string            { return group }
 func (ids) Standing(circulation.Person, string) rules.Standing {
 	return rules.StandingEmployee
 }
 func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
-func (ids) Holders(string, string, string) []circulation.Person { return nil }
+func (ids) Holders(string, string, string) []circulation.Person     { return nil }
+func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
+
+// anybody is a directory of which nobody has to be asked who may stamp.
+type anybody struct{ rules.Directory }
+
+func (anybody) Standing(circulation.Person, string) rules.Standing { return rules.StandingEmployee }

@@ -18,6 +18,8 @@ type Directory interface {
 	Standing(p circulation.Person, on string) Standing
 	// Members returns the accounts of a Slack user group.
 	Members(group string) []string
+	// Handle returns what a Slack user group is called, such as @keiri, or its id.
+	Handle(group string) string
 	// Manager returns who stands directly above somebody.
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
 	// Holders returns who holds a position of a department.
@@ -82,7 +84,7 @@ func (w Who) find(f *Facts, d Directory) (found []circulation.Person) {
 		}
 	case WhoGroup:
 		for _, user := range d.Members(w.Group) {
-			add(d.Person(user), "group "+w.Group)
+			add(d.Person(user), "group "+d.Handle(w.Group))
 		}
 	case WhoPosition:
 		for _, p := range d.Holders(w.Department, w.Position, f.On) {

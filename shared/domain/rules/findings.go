@@ -93,7 +93,8 @@ func (s *Stage) findings(at Finding, d Directory, today, next string) (all []Fin
 		}
 		people := []circulation.Person{}
 		r := resolving{facts: &Facts{On: day}, d: d}
-		for _, p := range s.Who.find(r.facts, d) {
+		who := s.Who.find(r.facts, d)
+		for _, p := range who {
 			if r.mayStamp(s, p) && position(people, p) < 0 {
 				people = append(people, p)
 			}
@@ -105,10 +106,10 @@ func (s *Stage) findings(at Finding, d Directory, today, next string) (all []Fin
 		}
 		found := at
 		switch found.From = day; {
+		case len(people) > MaxPeople || len(who) > mostFound:
+			found.Kind = FindingMany
 		case len(people) < s.least():
 			found.Kind = FindingVacant
-		case len(people) > MaxPeople:
-			found.Kind = FindingMany
 		default:
 			continue
 		}

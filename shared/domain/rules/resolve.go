@@ -27,6 +27,10 @@ type Unresolved struct {
 
 func (u *Unresolved) Error() string { return "no route: " + u.Why + " at stage " + u.Name }
 
+// mostFound is of how many people it is looked at one by one whether they may stamp. A stage that finds more has too
+// many.
+const mostFound = 2 * MaxPeople
+
 // resolving is a route that is being made.
 type resolving struct {
 	policy *Policy
@@ -74,6 +78,9 @@ func (r *resolving) stage(i int) error {
 		return nil
 	}
 	found := s.Who.find(r.facts, r.d)
+	if len(found) > mostFound {
+		return r.refuse(i, LeftMany)
+	}
 	for _, p := range found {
 		if r.mayStamp(s, p) && position(out.People, p) < 0 {
 			out.People = append(out.People, p)

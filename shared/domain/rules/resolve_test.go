@@ -240,6 +240,20 @@ func TestDifferentHands(t *testing.T) {
 	})
 }
 
+// Of a hundred members it is asked who may stamp; whoever resolves would have to ask Slack about each of more.
+func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
+	d, p := staff(), policy(0, group(1, rules.EmptySkip))
+	d.group, d.standing = many("U%d", 100), map[string]rules.Standing{}
+	for _, user := range d.group[1:] {
+		d.standing[user] = rules.StandingNone
+	}
+	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "U0/1 hands 1")
+	d.group = append(d.group, "U100")
+	expect.Is(t, resolved(p, asked(reads()), rules.Floor{}, d), "refused 1 many")
+	all := of(rule(2, rules.Conditions{}, p.Stages...)).Findings(d, today, "")
+	expect.That(t, len(all) > 0 && all[0] == found(rules.FindingMany, 1, today), "%v", all)
+}
+
 // Case 20: what is left after stages are left out is never below the floor.
 func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
 	vacant := staff()
@@ -276,11 +290,11 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 		Form: circulation.Form, Hands: 2, Org: "v1",
 		Stages: []circulation.Stage{
 			stage("people", via("X", "named by the rule")),
-			stage("group", via("G", "group S1"), via("X", "group S1")),
+			stage("group", via("G", "group @S1"), via("X", "group @S1")),
 			stage("manager", via("D", "manager 3 of R as of 2026-11-22")),
 			stage("position", via("D", "部長 of sales as of 2026-11-22")),
 		},
-		Readers: []circulation.Person{via("R", "named by the rule"), via("X", "named by the rule"), via("G", "group S1")},
+		Readers: []circulation.Person{via("R", "named by the rule"), via("X", "named by the rule"), via("G", "group @S1")},
 	})
 }
 

@@ -140,6 +140,8 @@ func (c *company) Standing(p circulation.Person, _ string) rules.Standing {
 
 func (c *company) Members(string) []string { return c.group }
 
+func (c *company) Handle(group string) string { return "@" + group }
+
 func (c *company) Manager(p circulation.Person, _ string) (circulation.Person, bool) {
 	m, ok := c.managers[p.User]
 	return c.Person(m), ok && c.org != ""

@@ -23,6 +23,9 @@ type Requesters struct {
 	users   remember.Answers[place, slackapi.User]
 	groups  remember.Answers[place, []string] // their members
 	listing remember.Answers[place, bool]     // whether Slack lists a channel's members
+
+	standing remember.Answers[place, bool]              // whether people may stamp along a route
+	named    remember.Answers[string, []slackapi.Group] // user groups, by team
 }
 
 // Requester identifies a person of a workspace who asks for something. It returns Slack's error when Slack doesn't

@@ -1,0 +1,138 @@
+package opening
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// office is a directory in which an organisation stands.
+type office struct {
+	ids
+	departments map[string][]string // by account
+	groups      map[string][]string
+	persons     map[string]string // by account; others have the account as their key
+}
+
+func (office) Org() string { return "v1" }
+
+func (o office) Person(user string) circulation.Person {
+	if p := o.persons[user]; p != "" {
+		return circulation.Person{User: user, Person: p}
+	}
+	return circulation.Person{User: user, Person: user}
+}
+
+func (o office) Members(group string) []string { return o.groups[group] }
+
+func (o office) Departments(p circulation.Person, _ string) []string { return o.departments[p.User] }
+
+// asked is a request of Sato's in C1, with a message of Ito's, for these steps.
+func asked(steps ...task.Step) *Asked {
+	a := &task.Aggregate{
+		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
+		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel", RouteAskers: []string{"ITO"}},
+	}
+	return &Asked{Task: a, Steps: steps, Locale: "en", Now: time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)}
+}
+
+// in is a rule for these channels, or for all if there are none.
+func in(o rules.Outcome, channels ...string) rules.Rule {
+	r := rules.Rule{ID: "01KS00000000000000000000A" + string(rune('A'+len(channels))), Name: "rule", Outcome: o}
+	if len(channels) > 0 {
+		r.When.Places = &rules.Places{Channels: channels}
+	}
+	return r
+}
+
+func writing(r rules.Rule) rules.Rule {
+	r.When.Tools = &rules.Tools{Use: rules.UseWriting}
+	return r
+}
+
+func by(r rules.Rule, departments []string, groups ...string) rules.Rule {
+	r.When.Requester = &rules.Requester{Departments: departments, Groups: groups}
+	return r
+}
+
+func refuses(why string) rules.Outcome { return rules.Outcome{Refuse: why} }
+
+func asks(empty rules.Empty, users ...string) rules.Outcome {
+	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		{Name: "desk", Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1, Empty: empty},
+	}}}
+}
+
+func of(all ...rules.Rule) *rules.Rules {
+	return &rules.Rules{Form: rules.Form, Rev: 3, Floor: rules.Floor{Stamps: 1}, Rules: all}
+}
+
+// strict are rules that refuse what none of these takes.
+func strict(all ...rules.Rule) *rules.Rules {
+	x := of(all...)
+	x.Last = rules.Last{Reads: refuses("last"), Writes: refuses("last")}
+	return x
+}
+
+// A request is refused before a model is paid if no steps whatever could be asked about.
+func TestARequestMayBeRefusedBeforeItsStepsAreKnown(t *testing.T) {
+	sales := office{departments: map[string][]string{"SATO": {"sales", "hq"}}, groups: map[string][]string{"S1": {"SATO2"}},
+		persons: map[string]string{"SATO2": "SATO", "ITO2": "ITO"}}
+	refuse, skip := rules.EmptyRefuse, rules.EmptySkip
+	group := rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+		{Name: "g", Who: rules.Who{Kind: rules.WhoGroup, Group: "S1"}, Need: 1, Empty: refuse}}}}
+	for name, c := range map[string]struct {
+		rules *rules.Rules
+		d     Directory
+		want  string
+	}{
+		"by the place":                          {of(in(refuses("no"), "C1")), ids{}, "rule_refuses no"},
+		"by another place":                      {of(in(refuses("no"), "C2")), ids{}, ""},
+		"only if it writes":                     {of(writing(in(refuses("no")))), ids{}, ""},
+		"if it writes, and if it doesn't":       {strict(writing(in(refuses("no")))), ids{}, "rule_refuses no"},
+		"by the last rule":                      {strict(), ids{}, "rule_refuses last"},
+		"asks its askers":                       {of(in(asks(refuse, "SATO", "ITO"))), ids{}, "no_route askers desk"},
+		"asks its askers, or refuses":           {strict(writing(in(asks(refuse, "ITO")))), ids{}, "no_route askers desk"},
+		"leaves its askers out":                 {of(in(asks(skip, "SATO"))), ids{}, "no_route askers desk"},
+		"asks somebody else, too":               {of(in(asks(refuse, "SATO", "TANAKA"))), ids{}, ""},
+		"asks whom only Slack knows":            {of(in(group)), ids{}, ""},
+		"asks somebody else if it writes":       {strict(writing(in(asks(refuse, "TANAKA")))), ids{}, ""},
+		"a later release's rules":               {&rules.Rules{Form: rules.Form + 1}, ids{}, "rule_refuses "},
+		"a department where none stands":        {strict(by(in(asks(refuse, "TANAKA")), []string{"sales"})), ids{}, "rule_refuses last"},
+		"the requester's department":            {strict(by(in(asks(refuse, "TANAKA")), []string{"hq"})), sales, ""},
+		"another department":                    {strict(by(in(asks(refuse, "TANAKA")), []string{"it"})), sales, "rule_refuses last"},
+		"the requester's group, by person":      {strict(by(in(asks(refuse, "TANAKA")), nil, "S1")), sales, ""},
+		"another group":                         {strict(by(in(asks(refuse, "TANAKA")), nil, "S2")), sales, "rule_refuses last"},
+		"an asker's second account":             {of(in(asks(refuse, "ITO2"))), sales, "no_route askers desk"},
+		"a second account where none is known":  {of(in(asks(refuse, "ITO2"))), ids{}, ""},
+		"nobody stamps, though not as an asker": {of(in(asks(refuse))), ids{}, ""},
+	} {
+		no, err := asked().Early(c.rules, c.d)
+		got := ""
+		if no != nil {
+			got = strings.Join(slices.DeleteFunc([]string{string(no.Why), no.Lacks, no.Detail}, func(s string) bool { return s == "" }), " ")
+		}
+		expect.That(t, err == nil && got == strings.TrimSpace(c.want), "%s: %q, %v, want %q", name, got, err, c.want)
+	}
+}
+
+// Where an organisation stands, accounts don't say who somebody is: nobody is found by ids alone.
+func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
+	x, r := asked(task.Step{Tool: "list_employees", Access: aggregate.Read}), of(in(asks(rules.EmptyRefuse, "TANAKA", "ITO2")))
+	found := expect.Value(x.ByIDs(r))(t)
+	expect.That(t, found.Opening != nil && len(found.Opening.Route.Stages[0].People) == 2, "%+v", found)
+	x.Organised = true
+	found = expect.Value(x.ByIDs(r))(t)
+	expect.That(t, found.Opening == nil && found.LookUp != nil && found.LookUp.Name == "rule", "%+v", found)
+	found = expect.Value(x.By(r, office{persons: map[string]string{"ITO2": "ITO"}}))(t)
+	o := found.Opening
+	expect.That(t, o != nil && o.Route.Org == "v1" && len(o.Route.Stages[0].People) == 1, "%+v", found)
+	expect.Same(t, o.Askers, []circulation.Person{{User: "SATO", Person: "SATO"}, {User: "ITO", Person: "ITO"}})
+}
