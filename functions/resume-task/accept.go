@@ -17,7 +17,7 @@ import (
 
 // Slack says which workspace the app's token belongs to, and who people are.
 type Slack interface {
-	people.Groups
+	people.Grouped
 	Team(ctx context.Context) (string, error)
 	Self(ctx context.Context) (slackapi.Self, error)
 	TeamName(ctx context.Context) (string, error)
@@ -79,16 +79,17 @@ func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate
 	return nobody.Rule, settings, nil
 }
 
-// refuseUndecidable ends a request that nobody could approve.
-func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	rule, _, err := h.undecidable(ctx, a)
+// refuseUndecidable ends a request that nobody could approve. It returns the settings by which it looked.
+func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, tenancy.Settings, error) {
+	rule, s, err := h.undecidable(ctx, a)
 	if err != nil || rule == "" {
-		return a, err
+		return a, s, err
 	}
-	return h.commit(ctx, a, "turn away what nobody could approve",
+	after, err := h.commit(ctx, a, "turn away what nobody could approve",
 		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
 			return a.RefuseUndecidable(run, rule, now)
 		})
+	return after, s, err
 }
 
 // parkUndecidable parks a task whose next version nobody could approve, because the settings changed after it was

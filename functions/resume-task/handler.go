@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/decide/lookup"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
@@ -19,6 +21,8 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Thread(ctx context.Context, tenant, channel, thread string, limit int) ([]aggregate.Ref, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
@@ -42,6 +46,8 @@ type Handler struct {
 	Now    func() time.Time
 	Secret Naming
 	Admin  string // Slack user id of a new tenant's first administrator if Secret names nobody; may be empty
+	// Organisation reads which organisation stands for a tenant with rules. It may be nil: none does.
+	Organisation func(ctx context.Context, tenant string) (lookup.Standing, error)
 
 	people  people.Requesters
 	unnamed time.Time // until then the name of a workspace that Slack refused is not asked for again
@@ -50,7 +56,8 @@ type Handler struct {
 }
 
 // Handle returns the run's next state, which follows from the rows. Before the first layer it accepts or refuses the
-// request; no model has been called by then. While Slack can't be asked, the run waits. Before each version of a policy
+// request; no model has been called by then. Once steps are known for which the tenant's rules have a route, it looks
+// up whom that asks, and opens their gate. While Slack can't be asked, the run waits. Before each version of a policy
 // or of steps it checks that somebody may approve it, and otherwise parks the task.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ctx = slackapi.For(ctx, in.Ref().Tenant)
@@ -64,12 +71,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if a.Request == nil {
 		return aggregate.Next{}, fmt.Errorf("the request is not there yet: %w", aggregate.ErrConflict) // a torn read
 	}
-	if until := a.Head.PausedUntil; a.Waiting() && (until == nil || !h.Now().Before(*until)) {
-		a, err = h.take(ctx, a)
-		if errors.Is(err, errSilent) {
-			a, err = h.wait(ctx, in.Ref(), in.Run, err)
-		}
-		if err != nil {
+	if until := a.Head.PausedUntil; until == nil || !h.Now().Before(*until) {
+		if a, err = h.goOn(ctx, a); err != nil {
 			return aggregate.Next{}, err
 		}
 	}
@@ -79,8 +82,34 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return a.Next(h.Now()), nil
 }
 
+// goOn takes a request on, or opens the gate that waits for its route. The run waits while Slack must be asked for that
+// and doesn't answer.
+func (h *Handler) goOn(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	ref, run, row := a.Ref(), a.Head.Run, a.Unrouted()
+	switch {
+	case a.Waiting():
+		after, err := h.take(ctx, a)
+		if errors.Is(err, errSilent) {
+			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(run, task.Generation{Layer: task.L1}, until, now)
+			})
+		}
+		return after, err
+	case row != nil && a.Head.Parked == nil:
+		after, err := h.openOnRoute(ctx, a, row)
+		if errors.Is(err, errSilent) {
+			return h.wait(ctx, ref, err, func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error) {
+				return a.WaitForRoute(run, row.Key(), until, now)
+			})
+		}
+		return after, err
+	}
+	return a, nil
+}
+
 // take decides about a request by these questions in order: does Ringi serve the workspace, may the person ask, may the
-// message be a reason instead (then people are asked), could somebody approve it, and do the limits on tasks allow it?
+// message be a reason instead (then people are asked), could somebody approve it, may the tenant's rules let it pass,
+// and do the limits on tasks allow it?
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	a, err := h.ensureTenant(ctx, a)
 	if err != nil || !a.Waiting() {
@@ -96,28 +125,34 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if a, err = h.ask(ctx, a); err != nil || !a.Waiting() {
 		return a, err
 	}
-	if a, err = h.refuseUndecidable(ctx, a); err != nil || !a.Waiting() {
+	a, s, err := h.refuseUndecidable(ctx, a)
+	if err != nil || !a.Waiting() {
+		return a, err
+	}
+	if a, err = h.refuseByRules(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
 	}
 	return h.accept(ctx, a, by)
 }
 
-// errSilent means that Slack could not be asked something that must be known before a request is accepted.
+// errSilent means that Slack could not be asked something that must be known before a request is accepted, or a gate
+// opens along a route.
 var errSilent = errors.New("slack doesn't say")
 
-// wait commits when to ask Slack again, as pipeline.RetryDelay or Slack says. It never gives up: the request continues
+// wait commits when to ask Slack again, as pipeline.RetryDelay or Slack says. It never gives up: the task continues
 // once Slack answers.
-func (h *Handler) wait(ctx context.Context, in aggregate.Ref, run int, why error) (*task.Aggregate, error) {
-	slog.WarnContext(ctx, "waits for Slack", "task_id", in.ID, "err", why)
+func (h *Handler) wait(ctx context.Context, of aggregate.Ref, why error,
+	put func(a *task.Aggregate, until, now time.Time) (aggregate.Change, error)) (*task.Aggregate, error) {
+	slog.WarnContext(ctx, "waits for Slack", "task_id", of.ID, "err", why)
 	var limited slackapi.RateLimited
 	errors.As(why, &limited)
-	after, err := h.Store.Decide(ctx, in, func(a *task.Aggregate) (aggregate.Change, error) {
+	after, err := h.Store.Decide(ctx, of, func(a *task.Aggregate) (aggregate.Change, error) {
 		now := h.Now()
 		rest := pipeline.RetryDelay(limited.RetryAfter, now.Sub(a.TryingSince()), pipeline.MinRetryDelay)
-		return a.WaitUntil(run, task.Generation{Layer: task.L1}, now.Add(rest), now)
+		return put(a, now.Add(rest), now)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("put the request off: %w", err)
+		return nil, fmt.Errorf("put the task off: %w", err)
 	}
 	return after, nil
 }

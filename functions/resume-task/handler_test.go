@@ -137,6 +137,9 @@ func (answers) UsergroupMembers(_ context.Context, group string) ([]string, erro
 	}
 	return members, nil
 }
+func (answers) Usergroups(context.Context) ([]slackapi.Group, error) {
+	return []slackapi.Group{{ID: "S0OTHERS", Handle: "others"}, {ID: "S0OFF", Handle: "off", Disabled: true}}, nil
+}
 func (d answers) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }
 
 // A request waits as long as Slack doesn't say who asks, or which workspace the app belongs to. Nothing is accepted,

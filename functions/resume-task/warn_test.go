@@ -207,19 +207,19 @@ func TestWhoWasWarnedIsNotAskedForAgain(t *testing.T) {
 	o.ask(4)
 	expect.Must(t, o.warned() == "D0ADMIN 1", "nobody is warned")
 	opened, process := 0, o.process()
-	process.Slack = opening{o.slack, &opened}
+	process.Slack = counting{o.slack, &opened}
 	o.ask(1, process)
 	expect.Same(t, 0, opened)
 	expect.Same(t, "D0ADMIN 1", o.warned())
 }
 
-// opening counts the direct messages that are opened.
-type opening struct {
+// counting counts the direct messages that are opened.
+type counting struct {
 	answers
 	opened *int
 }
 
-func (o opening) OpenDM(ctx context.Context, user string) (string, error) {
+func (o counting) OpenDM(ctx context.Context, user string) (string, error) {
 	*o.opened++
 	return o.answers.OpenDM(ctx, user)
 }

@@ -194,8 +194,9 @@ func (r *Retried) again(by aggregate.Actor) error {
 // MaxPausing is how long a vendor may delay one generation in total.
 const MaxPausing = time.Hour
 
-// TryingSince returns since when Ringi has tried to run the current generation or to accept the request. Earlier waits
-// for people or Slack don't count, and neither do waits for free capacity, because no vendor asked for those.
+// TryingSince returns since when Ringi has tried to run the current generation, to accept the request or to look up
+// whom a gate asks. Earlier waits for people or Slack don't count, and neither do waits for free capacity, because no
+// vendor asked for those.
 func (a *Aggregate) TryingSince() time.Time {
 	from := a.Head.TryingFrom
 	var again *time.Time

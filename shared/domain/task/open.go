@@ -10,10 +10,10 @@ import (
 )
 
 // OpenOnRoute opens the gate of the row with this key, whose content has been made, under the rule and along the route
-// that were found for it. It relies on the settings s. Nothing changes if the gate is open already. It returns
-// ErrOnRoute for a route that nobody could settle, and ErrMoved if there is nothing to open.
+// that were found for it. It relies on the settings s and on the tenant's rows in on. Nothing changes if the gate is
+// open already. It returns ErrOnRoute for a route that nobody could settle, and ErrMoved if there is nothing to open.
 func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tenancy.Settings,
-	now time.Time) (aggregate.Change, error) {
+	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
@@ -29,6 +29,7 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 	c := a.begin(now)
 	c.progress()
 	a.openUnder(c, row, o, s, nil)
+	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
 

@@ -18,7 +18,8 @@ type Head struct {
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	// PausedFor is ReasonNoRoom, or empty for a pause that a model or Slack asked for.
 	PausedFor aggregate.Reason `json:"paused_for,omitempty"`
-	// TryingFrom is a corrected start time for TryingSince that leaves out waits for free capacity.
+	// TryingFrom is a corrected start time for TryingSince: it leaves out waits for free capacity, and what was done
+	// before people are looked up.
 	TryingFrom *time.Time `json:"trying_from,omitempty"`
 	Retried    *Retried   `json:"retried,omitempty"`
 	Retries    int        `json:"retries,omitempty"` // of the current generation

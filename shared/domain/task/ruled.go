@@ -43,9 +43,10 @@ func (a *Aggregate) FinishProcessUnder(run int, steps []Step, remarks string, ru
 	}
 	c := a.begin(now)
 	c.progress()
+	c.Head.TryingFrom = &c.Now // to look people up
 	n := *p
 	n.Steps, n.Remarks, n.Terms = steps, remarks, a.terms(true, s, c.Now)
-	n.Terms.Rule = &rule
+	n.Terms.Rule, n.Terms.DecideBy = &rule, nil // nobody is asked yet
 	c.Put(&n)
 	c.Made = &n
 	c.under(s.Rev)
@@ -66,8 +67,52 @@ func (a *Aggregate) Unrouted() Gated {
 	return nil
 }
 
-// RefuseByRule ends a request that the rules refuse, whether it was accepted or not. It relies on the settings s.
-func (a *Aggregate) RefuseByRule(run int, r Refusal, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+// StepsAsked returns the steps about whose calls a gate asks.
+func (a *Aggregate) StepsAsked(row Gated) []Step {
+	switch row := row.(type) {
+	case *Process:
+		return row.Steps
+	case *StepGate:
+		p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
+		if p == nil || p.StepOf(row) < 0 {
+			return nil
+		}
+		step := p.Steps[p.StepOf(row)]
+		step.ToolInput = row.Arguments.JSON // none of what lies in S3: then amount and destinations are unknown
+		return []Step{step}
+	}
+	return nil
+}
+
+// WaitForRoute pauses the run until it is asked again whom the gate of the row with this key asks. Nothing changes if
+// the gate has opened.
+func (a *Aggregate) WaitForRoute(run int, key string, until, now time.Time) (aggregate.Change, error) {
+	row := a.Unrouted()
+	if err := a.working(run); err != nil || row == nil || row.Key() != key || a.Head.Parked != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	a.relyOnStage(c)
+	c.RelyOn(row)
+	until = until.UTC().Truncate(time.Millisecond)
+	c.Head.PausedUntil, c.Head.PausedFor = &until, ""
+	return c.done()
+}
+
+// OpenUnruled opens the gate of a version that waits for a route, as FinishProcess does, because the tenant has no
+// rules any more. Nothing changes if the gate has opened.
+func (a *Aggregate) OpenUnruled(run int, key string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	p, ok := a.Unrouted().(*Process)
+	if err := a.working(run); err != nil || !ok || p.Key() != key {
+		return aggregate.Change{}, err
+	}
+	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(Gated) {})
+}
+
+// RefuseByRule ends a request that the rules refuse, whether it was accepted or not. It relies on the settings s and on
+// the tenant's rows in on.
+func (a *Aggregate) RefuseByRule(run int, r Refusal, s tenancy.Settings, now time.Time,
+	on ...aggregate.Owned) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
@@ -90,6 +135,7 @@ func (a *Aggregate) RefuseByRule(run int, r Refusal, s tenancy.Settings, now tim
 	}
 	c.Head.Ended.Detail = r.detail()
 	c.under(s.Rev)
+	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/decide/lookup"
+	"ringi/shared/decide/opening"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+)
+
+// mostChanges is up to how many times one invocation decides anew because the settings, the rules or the organisation
+// have changed meanwhile.
+const mostChanges = 5
+
+// refuseByRules ends a request that the tenant's rules refuse whatever its steps will be: no model is paid for it.
+// Without rules, s alone says that there is nothing to read.
+func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
+	return h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
+		if !a.UnderRules(s) {
+			return a, nil
+		}
+		var no *task.Refusal
+		on, err := h.byRules(ctx, a, nil, s, func(x *opening.Asked, r *rules.Rules, d opening.Directory) (err error) {
+			no, err = x.Early(r, d)
+			return err
+		})
+		if err != nil || no == nil {
+			return a, err
+		}
+		return h.refuse(ctx, a, *no, s, on)
+	})
+}
+
+// openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
+// it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say.
+func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.Gated) (*task.Aggregate, error) {
+	s, err := h.Store.Settings(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	return h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
+		if !a.UnderRules(s) {
+			return h.commit(ctx, a, "open a gate without a rule",
+				func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+					return a.OpenUnruled(run, row.Key(), s, now)
+				})
+		}
+		var found opening.Found
+		on, err := h.byRules(ctx, a, row, s, func(x *opening.Asked, r *rules.Rules, d opening.Directory) (err error) {
+			found, err = x.By(r, d)
+			return err
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case found.Refused != nil:
+			return h.refuse(ctx, a, *found.Refused, s, on)
+		}
+		return h.commit(ctx, a, "open a gate along its route",
+			func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+				return a.OpenOnRoute(run, row.Key(), *found.Opening, s, now, on...)
+			})
+	})
+}
+
+func (h *Handler) refuse(
+	ctx context.Context, a *task.Aggregate, no task.Refusal, s tenancy.Settings, on []aggregate.Owned,
+) (*task.Aggregate, error) {
+	return h.commit(ctx, a, "turn away what the rules refuse",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.RefuseByRule(run, no, s, now, on...)
+		})
+}
+
+// under decides about a task under the tenant's settings s, and anew if they changed meanwhile.
+func (h *Handler) under(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
+	decide func(s tenancy.Settings) (*task.Aggregate, error)) (*task.Aggregate, error) {
+	for range mostChanges {
+		after, err := decide(s)
+		if !errors.Is(err, aggregate.ErrSettings) {
+			return after, err
+		}
+		if s, err = h.Store.Settings(ctx, a.Head.TenantID); err != nil {
+			return nil, fmt.Errorf("read the settings again: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
+}
+
+// byRules calls do with the rules, and with a directory that has been told all that do asks of it. row is the gate that
+// asks, nil of a request whose steps aren't known. It returns the tenant's rows on which the result depends beside the
+// settings. It returns aggregate.ErrSettings if the rules are newer than the settings s, and errSilent if Slack can't be
+// asked.
+func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated, s tenancy.Settings,
+	do func(x *opening.Asked, r *rules.Rules, d opening.Directory) error) (on []aggregate.Owned, err error) {
+	r, rev, err := h.Store.Rules(ctx, a.Head.TenantID)
+	if err == nil && rev != s.RulesRev {
+		err = aggregate.ErrSettings
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	x := opening.Asked{Task: a, Locale: a.Language(s.Locale), Now: h.Now()}
+	if row != nil {
+		x.Steps = a.StepsAsked(row)
+		if x.Permissions, err = h.Store.ToolPermissions(ctx, a.Head.TenantID); err != nil {
+			return nil, fmt.Errorf("read the tool permissions: %w", err)
+		}
+	}
+	var standing lookup.Standing
+	if h.Organisation != nil {
+		if standing, err = h.Organisation(ctx, a.Head.TenantID); err != nil {
+			return nil, fmt.Errorf("read the organisation: %w", err)
+		}
+	}
+	in := lookup.Places{
+		Slack: h.Slack, Known: &h.people, Team: a.Request.TeamID, Organisation: standing.Organisation, Now: x.Now,
+	}
+	asking, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	err = in.Resolve(asking, func(d *lookup.Directory) error { return do(&x, r, d) })
+	if errors.Is(err, errorclass.ErrUnverified) {
+		err = fmt.Errorf("who is asked: %w: %w", errSilent, err)
+	}
+	return standing.On, err
+}
