@@ -96,8 +96,8 @@ func (h *Handler) under(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 
 // byRules calls do with the rules, and with a directory that has been told all that do asks of it. row is the gate that
 // asks, nil of a request whose steps aren't known. It returns the tenant's rows on which the result depends beside the
-// settings. It returns aggregate.ErrSettings if the rules are newer than the settings s, and errSilent if Slack can't be
-// asked.
+// settings. It returns aggregate.ErrSettings if the rules are newer than the settings s, and errSilent if Slack can't
+// be asked.
 func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated, s tenancy.Settings,
 	do func(x *opening.Asked, r *rules.Rules, d opening.Directory) error) (on []aggregate.Owned, err error) {
 	r, rev, err := h.Store.Rules(ctx, a.Head.TenantID)

@@ -30,8 +30,8 @@ func (a *Aggregate) AskersOfSteps() (people []circulation.Person) {
 	return people
 }
 
-// FinishProcessUnder is FinishProcess for steps that are under a rule whose route must be looked up: they are saved, and
-// OpenOnRoute opens their gate.
+// FinishProcessUnder is FinishProcess for steps that are under a rule whose route must be looked up: they are saved,
+// and OpenOnRoute opens their gate.
 func (a *Aggregate) FinishProcessUnder(run int, steps []Step, remarks string, rule circulation.Rule,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Process()

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"ringi/shared/decide/lookup"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+const staff = `employee_number,name,email,department_code,parent_department,position,rank,employment
+1,President,a@example.com,HQ,,社長,1,employee
+2,Head,b@example.com,HR,HQ,部長,2,employee
+3,Requester,r@example.com,HR,HQ,,,employee
+`
+
+// accounts are those of people by number.
+type accounts map[string]string
+
+func (x accounts) Of(number string) []organisation.Matched {
+	return []organisation.Matched{{ID: x[number]}}
+}
+
+func (x accounts) Number(account string) (string, bool) {
+	for number, is := range x {
+		if is == account {
+			return number, true
+		}
+	}
+	return "", false
+}
+
+// organised lets an organisation stand, in the version that the row with this revision names.
+func (w *ruledWorld) organised(rev int) {
+	w.T.Helper()
+	o := expect.Value(organisation.Read([]byte(staff)))(w.T)
+	w.org = func(context.Context, string) (lookup.Standing, error) {
+		return lookup.Standing{
+			Organisation: &lookup.Organisation{Version: fmt.Sprint("v", rev), People: o,
+				Accounts: accounts{"1": "U0SHACHO", "2": "U0BUCHO", "3": pipelinetest.Requester}},
+			On: []aggregate.Owned{{Key: "ORG", Rev: rev, Err: aggregate.ErrSettings}},
+		}, nil
+	}
+}
+
+func testOrganisation(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.unrouted()
+	p := w.opened(w.resume())
+	today := organisation.DateOf(w.Now().In(tenancy.Zone())).String()
+	expect.Same(t, p.Route.Stages[0].People, []circulation.Person{
+		{User: "U0BUCHO", Person: "2", Via: "manager 1 of " + pipelinetest.Requester + " as of " + today}})
+	expect.That(t, p.Route.Org == "v0" && p.Askers[0].Person == "3", "%+v", p.Gate)
+}
+
+// The row that says which version stands is a condition of the commit; here it has another revision than was read.
+func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
+	w.organised(4)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	w.unrouted()
+	w.store = func(s Store) Store { return &moving{s, func() { w.organised(0) }} }
+	h := w.process()
+	h.Organisation = func(ctx context.Context, tenant string) (lookup.Standing, error) { return w.org(ctx, tenant) }
+	p := w.opened(expect.Value(h.Handle(t.Context(), w.In()))(t))
+	expect.Is(t, p.Route.Org, "v0", "version")
+}
+
+// moving is a table in which something moves once a decision was refused.
+type moving struct {
+	Store
+	then func()
+}
+
+func (m *moving) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decision) (*task.Aggregate, error) {
+	after, err := m.Store.DecideOn(ctx, a, d)
+	if errors.Is(err, aggregate.ErrSettings) {
+		m.then()
+	}
+	return after, err
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store"
+)
+
+func TestPeopleAreLookedUpForARoute(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *ruledWorld){
+		"a user group stamps, named by its handle":               testGroup,
+		"the run waits for Slack":                                testSilence,
+		"a group that is gone refuses":                           testNobody,
+		"rules that were ended ask as the settings say":          testEnded,
+		"rules that change meanwhile are read again":             testChanged,
+		"rules that change all the time are tried again":         testChanging,
+		"the task may be cancelled meanwhile, and not decided":   testMeanwhile,
+		"a run that dies is restarted, and another changes none": testRestart,
+		"an organisation says who stands above":                  testOrganisation,
+		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
+		"marks say what the rules know of the steps":             testMarks,
+		"the process may die at each call":                       testDies,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newRuled(t, server)) })
+	}
+}
+
+func testGroup(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI")), desk("部長", ofPeople("U0BUCHO", "U0LEFT"))))
+	w.unrouted()
+	w.waits()
+	p := w.opened(w.resume())
+	expect.Same(t, p.Route.Stages, []circulation.Stage{
+		{Name: "経理", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+			{User: "U0TANAKA", Via: "group @keiri"}, {User: "U0ALEX", Via: "group @keiri"}}},
+		{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+			{User: "U0BUCHO", Via: "named by the rule"}}},
+	})
+	expect.That(t, p.Terms.Rule.Revision == 1 && p.Terms.Rule.Name == "すべて", "%+v", p.Terms.Rule)
+	rev := w.Load().Head.Rev
+	expect.Is(t, w.resume().State, task.StateAwaitProcessApproval, "again")
+	expect.Is(t, w.Load().Head.Rev, rev, "opened twice")
+}
+
+func testSilence(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	for _, c := range []struct {
+		silent error
+		least  time.Duration
+		most   time.Duration
+	}{
+		{slackapi.Unknown{Cause: "timeout"}, 5 * time.Second, 7 * time.Second}, // whatever the model took before
+		{slackapi.RateLimited{RetryAfter: 10 * time.Minute}, 10 * time.Minute, 13 * time.Minute},
+		{slackapi.Refused{Code: "invalid_auth", App: true}, 5 * time.Minute, 7 * time.Minute},
+	} {
+		w.slack.silent = c.silent
+		next := w.resume()
+		a := w.waits()
+		rest := a.Head.PausedUntil.Sub(w.Now())
+		expect.That(t, next.State == task.StatePause && rest >= c.least && rest <= c.most && !a.Stuck(w.Now().Add(rest)),
+			"%v: %+v, again in %s", c.silent, next, rest)
+		asked := len(w.slack.asked)
+		expect.That(t, w.resume().State == task.StatePause && len(w.slack.asked) == asked, "asked before its time")
+		w.Later(rest)
+	}
+	expect.That(t, w.Load().Stuck(w.Now().Add(aggregate.StuckAfter+time.Second)), "nobody restarts it")
+	w.slack.silent = nil
+	w.opened(w.resume())
+}
+
+func testNobody(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0GONE")), desk("部長", ofPeople("U0BUCHO"))))
+	w.unrouted()
+	next := w.resume()
+	e := w.Load().Head.Ended
+	expect.That(t, next.State == task.StateFinish && e != nil && e.Reason == task.ReasonNoRoute && e.Detail == "経理",
+		"%+v, %+v", next, e)
+	expect.Is(t, w.pending(), 0, "waiting gates")
+}
+
+func testEnded(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	w.rules(nil)
+	next := w.resume()
+	p := w.Load().Process()
+	expect.That(t, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval && !p.Ruled() &&
+		len(p.Steps) == 1 && len(w.slack.asked) == 0, "%+v, %+v", next, p.Gate)
+}
+
+func testChanged(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	w.slack.then = func() { w.rules(asks(desk("部長", ofPeople("U0BUCHO")))) }
+	p := w.opened(w.resume())
+	expect.That(t, p.Terms.Rule.Revision == 2 && p.Route.Stages[0].Name == "部長", "%+v, %+v", p.Terms.Rule, p.Route)
+}
+
+func testChanging(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	var again func()
+	again = func() { w.rules(asks(desk("経理", group(fmt.Sprint("S0", w.revs))))); w.slack.then = again }
+	again()
+	_, err := w.process().Handle(t.Context(), w.In())
+	expect.That(t, errors.Is(err, aggregate.ErrConflict), "%v", err)
+	w.slack.then = nil
+	w.waits()
+}
+
+func testMeanwhile(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	id := w.Load().Process().ID
+	for name, decide := range map[string]task.Decision{
+		"approved": func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Approve(id, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		},
+		"rejected": func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Reject(id, "no", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+		},
+		"stamped": func(a *task.Aggregate) (aggregate.Change, error) {
+			who := circulation.Person{User: w.By.ID}
+			return a.Act(id, circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: 1}, w.By,
+				pipelinetest.Policy(), w.Now())
+		},
+		"expired": func(a *task.Aggregate) (aggregate.Change, error) { return a.Expire(w.Now().Add(1000 * time.Hour)) },
+	} {
+		_, err := w.Store.Decide(t.Context(), w.Ref, decide)
+		expect.That(t, err != nil, "it is %s", name)
+		w.waits()
+	}
+	w.slack.then = func() { w.Cancel() }
+	_, err := w.process().Handle(t.Context(), w.In())
+	e := w.Load().Head.Ended
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && e.As == task.TaskCancelled && e.By == w.By.ID &&
+		w.pending() == 0, "%v, %+v", err, e)
+	expect.Is(t, w.resume().State, task.StateFinish, "after the end")
+}
+
+func testRestart(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	old := w.In()
+	a := w.Load()
+	late := w.Now().Add(aggregate.StuckAfter + time.Second)
+	expect.That(t, a.Effects(w.Now()).Run != nil && !a.Stuck(w.Now()) && a.Stuck(late), "the sweeper starts no run")
+	w.Restart()
+	_, err := w.process().Handle(t.Context(), old)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded) && w.Load().Process().Status == aggregate.Generating, "%v", err)
+	w.slack.then = w.Restart
+	_, err = w.process().Handle(t.Context(), w.In())
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v", err)
+	w.opened(w.resume())
+}
+
+// A tenant's marks are read when its people are looked up: they say what a call moves.
+func testMarks(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	w.unrouted()
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+		{ID: "01KS000000000000000000000A", Name: "社内", Outcome: *asks(desk("課長", group("S0KEIRI"))),
+			When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"U1"}}}},
+		{ID: "01KS000000000000000000000B", Name: "社外", Outcome: rules.Outcome{Refuse: "外には送れません"}},
+	}}
+	_, rev, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	w.revs = rev
+	p := tenancy.Unsaved(w.Ref.Tenant, "send_slack_dm")
+	p.Mark = &rules.Mark{Version: "1", How: rules.HowNothing, Destinations: []string{"/user"}}
+	expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
+	expect.Is(t, w.opened(w.resume()).Terms.Rule.Name, "社内", "rule")
+}
+
+// The process may die at each of its calls, before or after it is made. The next try opens one gate.
+func testDies(t *testing.T, w *ruledWorld) {
+	w.rules(asks(desk("経理", group("S0KEIRI"))))
+	for _, action := range []string{"Query", "GetItem", "TransactWriteItems"} {
+		for name, lose := range map[string]func(string, int){
+			"call": w.Transport.DropCalls, "answer": w.Transport.DropAnswers,
+		} {
+			x := &ruledWorld{World: w.Another(), slack: w.slack}
+			x.unrouted()
+			in := x.In()
+			lose(action, 99)
+			_, err := x.process().Handle(t.Context(), in)
+			w.Transport.ClearFaults()
+			next := x.resume()
+			a := x.Load()
+			routed := len(expect.Value(x.Store.Audit(t.Context(), x.Ref.Tenant, store.AuditFilter{
+				Action: task.AuditProcessRouted, Resource: x.Ref.ID}, "", 10))(t).Items)
+			expect.That(t, next.State == task.StateAwaitProcessApproval && len(a.Processes) == 1 && routed == 1 &&
+				a.Process().Status == aggregate.PendingApproval,
+				"%s's %s lost: %v, then %+v, routed %d times", action, name, err, next, routed)
+		}
+	}
+}

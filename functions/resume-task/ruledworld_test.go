@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/decide/lookup"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+)
+
+// company is a workspace in which Keiri has an asker, two full members, a guest and one who has left.
+type company struct {
+	answers
+	mu     sync.Mutex
+	silent error // in place of every answer about people and groups
+	asked  []string
+	then   func() // done at the next question
+}
+
+func (c *company) ask(about string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if then := c.then; then != nil {
+		c.then = nil
+		then()
+	}
+	c.asked = append(c.asked, about)
+	return c.silent
+}
+
+func (c *company) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: pipelinetest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT"}, c.ask(id)
+}
+
+func (c *company) UsergroupMembers(_ context.Context, group string) ([]string, error) {
+	if err := c.ask(group); err != nil {
+		return nil, err
+	}
+	if group == "S0KEIRI" {
+		return []string{pipelinetest.Requester, "U0TANAKA", "U0GUEST", "U0LEFT", "U0ALEX"}, nil
+	}
+	return nil, slackapi.Refused{Code: slackapi.CodeNoSuchGroup}
+}
+
+func (c *company) Usergroups(context.Context) ([]slackapi.Group, error) {
+	return []slackapi.Group{{ID: "S0KEIRI", Handle: "keiri"}}, c.ask("groups")
+}
+
+// ruledWorld is a task under a tenant's rules.
+type ruledWorld struct {
+	*pipelinetest.World
+	slack *company
+	store func(Store) Store
+	org   func(context.Context, string) (lookup.Standing, error)
+	revs  int // of the rules
+}
+
+func newRuled(t *testing.T, server *pipelinetest.Server) *ruledWorld {
+	t.Helper()
+	w := &ruledWorld{World: server.World(t)}
+	w.slack = &company{answers: handler(w.World).Slack.(answers)}
+	return w
+}
+
+func (w *ruledWorld) process() *Handler {
+	h := handler(w.World)
+	h.Slack, h.Organisation = w.slack, w.org
+	if w.store != nil {
+		h.Store = w.store(h.Store)
+	}
+	return h
+}
+
+func (w *ruledWorld) resume() aggregate.Next {
+	w.T.Helper()
+	return expect.Value(w.process().Handle(w.T.Context(), w.In()))(w.T)
+}
+
+// rules saves one rule without conditions, none for nil.
+func (w *ruledWorld) rules(o *rules.Outcome) {
+	w.T.Helper()
+	var x *rules.Rules
+	if o != nil {
+		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+			ID: "01KS000000000000000000000A", Name: "すべて", Outcome: *o}}}
+	}
+	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
+	expect.NoError(w.T, err)
+	w.revs = rev
+}
+
+func asks(stages ...rules.Stage) *rules.Outcome {
+	return &rules.Outcome{Route: &rules.Policy{Stages: stages}}
+}
+
+func desk(name string, who rules.Who) rules.Stage {
+	return rules.Stage{Name: name, Who: who, Need: 1, Empty: rules.EmptyRefuse}
+}
+
+func group(id string) rules.Who { return rules.Who{Kind: rules.WhoGroup, Group: id} }
+
+func ofPeople(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeople, People: users} }
+
+// unrouted brings the task to steps whose route must be looked up.
+func (w *ruledWorld) unrouted() {
+	w.T.Helper()
+	w.Prompted(tenancy.DefaultSettings())
+	w.Approve()
+	w.Later(3 * time.Minute)
+	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)
+	steps := []task.Step{pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"user":"U1","text":"x"}`)}
+	rule := circulation.Rule{ID: "01KS000000000000000000000A", Name: "すべて"}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcessUnder(a.Head.Run, steps, "", rule, s, w.Now())
+	})
+}
+
+func (w *ruledWorld) pending() int {
+	w.T.Helper()
+	return len(expect.Value(w.Store.Waiting(w.T.Context(), w.Ref.Tenant, "", 10))(w.T).Items)
+}
+
+// opened asserts that the steps wait along a route, and returns their gate.
+func (w *ruledWorld) opened(next aggregate.Next) *task.Process {
+	w.T.Helper()
+	a := w.Load()
+	p := a.Process()
+	expect.Must(w.T, next.State == task.StateAwaitProcessApproval && p.Status == aggregate.PendingApproval &&
+		p.Route != nil && p.Terms.DecideBy != nil && a.Head.PausedUntil == nil && w.pending() == 1,
+		"%+v, %s, ended %+v", next, p.Status, a.Head.Ended)
+	return p
+}
+
+// waits asserts that nobody is asked yet.
+func (w *ruledWorld) waits() *task.Aggregate {
+	w.T.Helper()
+	a := w.Load()
+	p := a.Process()
+	expect.Must(w.T, p.Status == aggregate.Generating && p.Terms.DecideBy == nil && p.Route == nil && w.pending() == 0 &&
+		a.Unrouted() != nil && a.Head.Parked == nil && a.Head.Restarts == 0 && a.Head.Ended == nil && len(a.Copies) == 0,
+		"%+v, %+v", p.Gate, a.Head)
+	return a
+}
