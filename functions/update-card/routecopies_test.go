@@ -200,11 +200,31 @@ func testCopiesLeft(t *testing.T, w *world) {
 
 func testCopiesLater(t *testing.T, w *world) {
 	w.listing([]string{workspace.Suzuki}, nil)
-	w.onRoute(desk("課長", 1, workspace.Suzuki))
-	w.changed(func(g *aggregate.Gate) { g.Status, g.Route, g.Asked = aggregate.Generating, nil, "" })
+	w.Prompted(tenancy.DefaultSettings())
+	w.Approve()
+	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	steps := []task.Step{pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishProcessUnder(a.Head.Run, steps, "", circulation.Rule{ID: "r1", Name: "10万円以上"}, s, w.Now())
+	})
 	w.drawn()
-	w.shows("", "", "回覧先を確認しています")
-	expect.Is(t, len(w.Load().Copies), 0, "copies")
+	now := fmt.Sprint(w.shows("", "", "回覧先を確認しています"))
+	expect.That(t, strings.Contains(now, "10万円以上") && !strings.Contains(now, "Slack の応答"), "%s", now)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.WaitForRoute(a.Head.Run, a.Process().Key(), w.Now().Add(time.Minute), w.Now())
+	})
+	w.drawn()
+	w.shows("", "", "Slack の応答を待っています")
+	a := w.Load()
+	waiting := expect.Value(w.Store.Waiting(t.Context(), w.Ref.Tenant, "", 10))(t)
+	expect.That(t, len(a.Copies) == 0 && len(waiting.Items) == 0 && a.Process().Terms.DecideBy == nil,
+		"%d copies, %d wait until %v", len(a.Copies), len(waiting.Items), a.Process().Terms.DecideBy)
+	expect.That(t, len(w.direct(workspace.Suzuki)) == 0, "somebody is asked already")
+	w.Cancel()
+	w.drawn()
+	now = fmt.Sprint(w.shows("", "", ""))
+	expect.That(t, !strings.Contains(now, "回覧先を確認しています"), "%s", now)
 }
 
 func testCopiesHint(t *testing.T, w *world) {

@@ -141,7 +141,8 @@ func (d drawing) gate(v version) face {
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
 	case v.made && v.terms.Rule != nil && d.a.Head.Parked == nil:
-		return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate), d.version(v.version))
+		f := d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate))
+		return f.with(d.waitNote()...).with(d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		return d.parked(d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)), "").with(d.version(v.version))
 	}
