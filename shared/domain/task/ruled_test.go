@@ -1,0 +1,52 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// unrouted returns a task with steps for which people must be looked up.
+func unrouted(t testing.TB) *story {
+	s := waitingPrompt(t)
+	s.do(s.approvePrompt)
+	return s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishProcessUnder(s.head.Run, s.steps, "", circulation.Rule{ID: "r1", Name: "すべて"}, s.settings, now)
+	})
+}
+
+// A pause for Slack is only for the gate that waits for it: once that has opened, nothing changes.
+func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
+	s := unrouted(t)
+	expect.That(t, s.load().TryingSince().Equal(s.head.ChangedAt), "what the model took counts as waiting for Slack")
+	rest := func(key string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.WaitForRoute(s.head.Run, key, now.Add(time.Minute), now)
+		}
+	}
+	other := expect.Value(rest(ProcessKey(2))(s.load(), s.now))(t)
+	expect.That(t, other.Empty(), "another gate rests")
+	s.do(rest(ProcessKey(1)))
+	expect.That(t, s.head.PausedUntil != nil && !s.load().work(s.now) && s.load().work(s.now.Add(time.Hour)), "%+v", s.head)
+	s.do(s.openOn(ProcessKey(1), along(1, desk(1, suzuki))))
+	expect.That(t, s.head.PausedUntil == nil && s.head.TryingFrom == nil, "%+v", s.head)
+	expect.That(t, expect.Value(rest(ProcessKey(1))(s.load(), s.now))(t).Empty(), "an open gate rests")
+	open := expect.Value(s.load().OpenUnruled(s.head.Run, ProcessKey(1), s.settings, s.now))(t)
+	expect.That(t, open.Empty(), "it opens once more, without its rule")
+}
+
+// Rules may know the arguments with which a step is called, not those that were planned.
+func TestAStepsGateAsksAboutItsArguments(t *testing.T) {
+	s := checked(t)
+	c := expect.Value(s.openGate(s.load(), s.now))(t)
+	g := *c.Written(GateKey(1, 1, 2)).(*StepGate)
+	g.Arguments.JSON = `{"resolved":1}`
+	steps := s.load().StepsAsked(&g)
+	expect.That(t, len(steps) == 1 && steps[0].Order == 2 && steps[0].ToolInput == `{"resolved":1}`, "%+v", steps)
+	expect.That(t, len(s.load().StepsAsked(s.load().Process())) == len(s.steps), "not all of the steps")
+	g.StepID = "another"
+	expect.That(t, s.load().StepsAsked(&g) == nil, "a step that there isn't")
+}
