@@ -22,6 +22,7 @@ type Store interface {
 	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 }
 
 type Handler struct {
@@ -47,14 +48,14 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	var allowed *tool.Catalog
 	var forbidden []string
 	var permissions []tenancy.ToolPermission
-	var ruled *rules.Rules
+	var under *underRules
 	return pipeline.Version[plan]{
 		State: task.StatePlanProcess, Failed: model.FailedAtCost,
 		Read: func(ctx context.Context, s tenancy.Settings) (err error) {
 			if permissions, err = h.Store.ToolPermissions(ctx, in.Tenant); err != nil {
 				return fmt.Errorf("read the tool permissions: %w", err)
 			}
-			if ruled, err = h.rules(ctx, a, s); err != nil {
+			if under, err = h.rules(ctx, a, s); err != nil {
 				return err
 			}
 			allowed, forbidden, err = h.allowed(ctx, permissions, s.MCPServers)
@@ -64,16 +65,22 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return h.make(ctx, s, a, allowed, forbidden)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-			if ruled == nil {
+			if under == nil {
 				return a.FinishProcess(run, made.steps, made.remarks, s, now)
 			}
-			return finishByRules(a, run, made, ruled, permissions, s, now)
+			return under.finish(a, run, made, permissions, s, now)
 		},
 	}.Run(ctx, h.Store, in, a, h.Now)
 }
 
-// rules returns the rules by which the task's steps are asked about, or nil.
-func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*rules.Rules, error) {
+// underRules is by what a task's steps are asked about: a tenant's rules, and whether an organisation stands.
+type underRules struct {
+	*rules.Rules
+	organisation tenancy.OrganisationRow
+}
+
+// rules returns by what the task's steps are asked about, or nil if no rules are.
+func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*underRules, error) {
 	if !a.UnderRules(s) {
 		return nil, nil
 	}
@@ -84,24 +91,30 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
-	return x, nil
+	row, err := h.Store.OrganisationRow(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read whether an organisation stands: %w", err)
+	}
+	return &underRules{x, row}, nil
 }
 
-// finishByRules saves steps as the rules say: their gate opens, or waits until their people are looked up, or the task
-// ends because the rules refuse it.
-func finishByRules(a *task.Aggregate, run int, made plan, r *rules.Rules, permissions []tenancy.ToolPermission,
+// finish saves steps as the rules say: their gate opens, or waits until their people are looked up, or the task ends
+// because the rules refuse it.
+func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-	asked := opening.Asked{Task: a, Steps: made.steps, Permissions: permissions, Locale: a.Language(s.Locale), Now: now}
-	found, err := asked.ByIDs(r)
+	asked := opening.Asked{Task: a, Steps: made.steps, Permissions: permissions, Locale: a.Language(s.Locale), Now: now,
+		Organised: u.organisation.Stands()}
+	found, err := asked.ByIDs(u.Rules)
+	on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: u.organisation.Rev}
 	switch {
 	case err != nil:
 		return aggregate.Change{}, err
 	case found.Refused != nil:
-		return a.RefuseByRule(run, *found.Refused, s, now)
+		return a.RefuseByRule(run, *found.Refused, s, now, on)
 	case found.LookUp != nil:
 		return a.FinishProcessUnder(run, made.steps, made.remarks, *found.LookUp, s, now)
 	}
-	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now)
+	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now, on)
 }
 
 func (h *Handler) make(

@@ -46,7 +46,11 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	return h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
-		if !a.UnderRules(s) {
+		_, again := row.(*task.Again)
+		switch under := a.UnderRules(s); {
+		case again && !under: // nothing says who is asked anew
+			return h.refuse(ctx, a, task.Refusal{Why: task.ReasonNoRoute}, s, nil)
+		case !under:
 			return h.commit(ctx, a, "open a gate without a rule",
 				func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
 					return a.OpenUnruled(run, row.Key(), s, now)

@@ -18,6 +18,8 @@ type directory struct {
 	refused map[string]tenancy.Rule // by id, who may not stamp
 }
 
+func (d directory) Handle(group string) string { return group }
+
 // directoryOf asks Slack about everybody whom the rules name, and these people. It returns errorclass.ErrUnverified
 // when Slack can't say.
 func directoryOf(ctx context.Context, m people.Members, slack people.Users, x *rules.Rules, also ...string) (

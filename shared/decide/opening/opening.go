@@ -126,7 +126,7 @@ func (x *Asked) never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Dir
 		return nil, nil
 	}
 	found, err := x.resolve(r, answer, f, anybody{d})
-	if no := found.Refused; no != nil && (no.Why == task.ReasonRuleRefuses || no.Lacks == rules.LeftAskers) {
+	if no := found.Refused; no != nil && (no.Why != task.ReasonNoRoute || no.Lacks == rules.LeftAskers) {
 		return no, err
 	}
 	return nil, err

@@ -107,7 +107,7 @@ func TestARequestMayBeRefusedBeforeItsStepsAreKnown(t *testing.T) {
 		"asks whom only Slack knows":            {of(in(group)), ids{}, ""},
 		"asks somebody else if it writes":       {strict(writing(tanaka)), ids{}, ""},
 		"a later release's rules":               {&rules.Rules{Form: rules.Form + 1}, ids{}, "rule_refuses "},
-		"a department where none stands":        {strict(by(tanaka, []string{"sales"})), ids{}, "rule_refuses last"},
+		"a department where none stands":        {strict(by(tanaka, []string{"sales"})), ids{}, "no_department rule"},
 		"the requester's department":            {strict(by(tanaka, []string{"hq"})), sales, ""},
 		"another department":                    {strict(by(tanaka, []string{"it"})), sales, "rule_refuses last"},
 		"the requester's group, by person":      {strict(by(tanaka, nil, "S1")), sales, ""},

@@ -177,7 +177,7 @@ func (g *Gate) Given() []Stamp {
 
 // Noted is what the head notes of a gate under a rule: how it opened, and what settled it.
 type Noted struct {
-	Gate     string `json:"gate"`      // key of its row
+	Gate      string `json:"gate"`                // key of its row
 	RouteHash string `json:"route_hash"`          // circulation.RouteHash as it opened
 	ActsHash  string `json:"acts_hash,omitempty"` // of all acts, once it is settled
 }

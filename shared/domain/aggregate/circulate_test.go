@@ -155,7 +155,7 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 		"another content":   {noted, key, settled, "other", false},
 		"content and hash": {noted, key, without(func(g *aggregate.Gate) { g.Asked = "other" }), "other",
 			false},
-		"a head that knows nothing": {aggregate.Head{}, key, settled, "sum", false},
+		"a head that knows nothing":       {aggregate.Head{}, key, settled, "sum", false},
 		"a head that knows how it opened": {opened, key, settled, "sum", false},
 		"another rule": {noted, key, without(func(g *aggregate.Gate) {
 			g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 4}
@@ -166,7 +166,7 @@ func TestAnApprovedGateStandsAsItsHeadSays(t *testing.T) {
 			false},
 		"more hours":          {noted, key, without(func(g *aggregate.Gate) { g.Terms.ApprovalHours++ }), "sum", false},
 		"an earlier time":     {noted, key, without(func(g *aggregate.Gate) { g.AskedAt = &before }), "sum", false},
-		"another gate's note":       {noted, "PROCESS#0002", settled, "sum", false},
+		"another gate's note": {noted, "PROCESS#0002", settled, "sum", false},
 		"it waits": {noted, key,
 			without(func(g *aggregate.Gate) { g.Status = aggregate.PendingApproval }), "sum", false},
 		"a stamp is gone": {noted, key, without(func(g *aggregate.Gate) { g.Acts = g.Acts[:1] }), "sum",

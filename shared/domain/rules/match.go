@@ -24,9 +24,7 @@ func (r *Rules) Match(f *Facts) Answer {
 		case rule.When.hold(f):
 			return r.by(rule)
 		case rule.When.unsure(f):
-			a := r.by(rule)
-			a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
-			return a
+			return r.unsure(rule)
 		}
 	}
 	if f.Writes() {
@@ -45,11 +43,15 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 		rule := &r.Rules[i]
 		early := rule.When
 		early.Tools, early.Destinations, early.Amount = nil, nil, nil
-		if !early.hold(f) && !early.unsure(f) {
+		switch {
+		case early.hold(f):
+			all = append(all, r.by(rule))
+		case early.unsure(f):
+			all = append(all, r.unsure(rule))
+		default:
 			continue
 		}
-		all = append(all, r.by(rule))
-		if early.hold(f) && rule.When.Tools == nil && rule.When.Destinations == nil && rule.When.Amount == nil {
+		if rule.When.Tools == nil && rule.When.Destinations == nil && rule.When.Amount == nil {
 			return all
 		}
 	}
@@ -58,6 +60,13 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 
 func (r *Rules) by(rule *Rule) Answer {
 	return answer(circulation.Rule{ID: rule.ID, Name: rule.Name, Revision: r.Rev}, rule.Outcome)
+}
+
+// unsure is the answer of a rule that hangs on what nobody knows of the requester.
+func (r *Rules) unsure(rule *Rule) Answer {
+	a := r.by(rule)
+	a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
+	return a
 }
 
 func (r *Rules) last(o Outcome) Answer {

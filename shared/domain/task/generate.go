@@ -86,9 +86,10 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
-// FinishProcessOnRoute is FinishProcess for steps whose route is known at once: they are asked about under a rule.
+// FinishProcessOnRoute is FinishProcess for steps whose route is known at once: they are asked about under a rule. It
+// relies on the tenant's rows in on, too.
 func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, o aggregate.Opening, s tenancy.Settings,
-	now time.Time) (aggregate.Change, error) {
+	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	p := a.Process()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
 		return aggregate.Change{}, err
@@ -99,6 +100,7 @@ func (a *Aggregate) FinishProcessOnRoute(run int, steps []Step, remarks string, 
 	c := a.begin(now)
 	c.progress()
 	c.Made = a.openUnder(c, p, o, s, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
 

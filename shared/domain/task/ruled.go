@@ -72,6 +72,10 @@ func (a *Aggregate) StepsAsked(row Gated) []Step {
 	switch row := row.(type) {
 	case *Process:
 		return row.Steps
+	case *Again:
+		if p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion)); p != nil {
+			return p.Steps
+		}
 	case *StepGate:
 		p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
 		if p == nil || p.StepOf(row) < 0 {
