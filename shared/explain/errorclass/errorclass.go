@@ -105,7 +105,7 @@ func Of(err error) Class {
 	case is[aggregate.ErrNotAllowed](err):
 		return NotAllowed
 	case is[*circulation.Refusal](err):
-		return NotAllowed
+		return ofAct(err)
 	case is[aggregate.ErrField](err):
 		return Field
 	case is[aggregate.ErrFull](err):
@@ -119,6 +119,14 @@ func Of(err error) Class {
 		}
 	}
 	return ofAWS(err)
+}
+
+// ofAct returns the class of a refused act: a text is outside of its limits, or else the route forbids the act.
+func ofAct(err error) Class {
+	if refused, _ := errors.AsType[*circulation.Refusal](err); refused.Why == circulation.WhyText {
+		return Field
+	}
+	return NotAllowed
 }
 
 // Refusal reports whether a rule or the current state refused the request, so that a retry is refused as well.

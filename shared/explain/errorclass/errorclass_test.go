@@ -53,6 +53,8 @@ var ofTheDomain = map[string]struct {
 func TestWhyAnActIsRefusedIsNoFailure(t *testing.T) {
 	got := errorclass.Of(fmt.Errorf("stamp: %w", &circulation.Refusal{Why: circulation.WhyTurn}))
 	expect.That(t, got == errorclass.NotAllowed && got.Refusal(), "it is %s", got)
+	got = errorclass.Of(fmt.Errorf("deny: %w", &circulation.Refusal{Why: circulation.WhyText}))
+	expect.That(t, got == errorclass.Field && got.Refusal(), "a reason that won't do is %s", got)
 }
 
 func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {

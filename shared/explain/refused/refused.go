@@ -82,6 +82,9 @@ var wordsOf = language.Catalog[words]{Files: &files, Folder: "texts"}
 // Note returns the text for one person: who decided and when, or why it was refused, and what to do. It follows from
 // the error's class. Unknown errors are shown as "could not be saved".
 func (s Surface) Note(err error) string {
+	if r, is := errors.AsType[*circulation.Refusal](err); is {
+		return s.act(r, aggregate.Origin{})
+	}
 	w, class := wordsOf.In(s.Locale), errorclass.Of(err)
 	text, ok := w.Notes[class]
 	switch class {
@@ -92,9 +95,6 @@ func (s Surface) Note(err error) string {
 		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
 		return fill(text, "latest", old.Latest)
 	case errorclass.NotAllowed:
-		if r, is := errors.AsType[*circulation.Refusal](err); is {
-			return s.act(r, aggregate.Origin{})
-		}
 		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
 		}
