@@ -74,19 +74,19 @@ func (k *inConversation) press(user, action, value string) inbound.Response {
 }
 
 // send submits a person's open dialog.
-func (k *inConversation) send(user string, values map[string]any) inbound.Response {
-	k.T.Helper()
-	v := k.view(user)
-	k.slack.CloseView(user, v.ID, false)
-	return k.sendView(user, v, values)
+func (w *world) send(user string, values map[string]any) inbound.Response {
+	w.T.Helper()
+	v := w.view(user)
+	w.slack.CloseView(user, v.ID, false)
+	return w.sendView(user, v, values)
 }
 
-func (k *inConversation) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
-	k.T.Helper()
+func (w *world) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
+	w.T.Helper()
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID,
 		"private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
-	return k.post(p)
+	return w.post(p)
 }
 
 func (k *inConversation) value() string { return k.x.ActionID + "/" + k.x.Payload.Hash() }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -17,7 +16,6 @@ import (
 	"ringi/shared/decide/inbox"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -96,6 +94,7 @@ type click struct {
 	thread   string
 	trigger  string // allows Ringi to open one dialog
 	home     string // workspace of a click on the Home tab, where only a dialog can show a text
+	dialog   *view  // where it was clicked: it shows the text; nil: in no dialog
 	reasoned bool   // the person gave a reason for a rejection
 }
 
@@ -180,6 +179,18 @@ func (p payload) click(subject, id string) click {
 	return c
 }
 
+// pressed describes the payload's click on a gate's button. hash is that of the content which the button names.
+func (p payload) pressed(a action) (c click, hash string, err error) {
+	id, hash, _ := strings.Cut(a.Value, "/")
+	subject, stage, ok := card.Subject(a.BlockID)
+	if !ok {
+		return c, "", inbound.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
+	}
+	c = p.click(subject, id)
+	c.Stage = stage
+	return c, hash, nil
+}
+
 func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, error) {
 	if len(p.Actions) == 0 {
 		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
@@ -187,17 +198,17 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	a := p.Actions[0] // Slack sends one for each click
 	switch p.View.CallbackID {
 	case card.ReviewCallback, card.ActionReviewCallback:
+		if strings.HasPrefix(a.ActionID, card.TakeBack) {
+			return inbound.OK(), h.takeBackInDialog(ctx, p, a)
+		}
 		return inbound.OK(), turn(ctx, h, p, a, "review", h.turned)
 	case card.OthersCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
 	}
-	id, hash, _ := strings.Cut(a.Value, "/")
-	subject, stage, ok := card.Subject(a.BlockID)
-	if !ok {
-		return inbound.Response{}, inbound.Bad("payload.actions.0.block_id must end with the number of a stage, if with any")
+	c, hash, err := p.pressed(a)
+	if err != nil {
+		return inbound.Response{}, err
 	}
-	c := p.click(subject, id)
-	c.Stage = stage
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
 		return inbound.Response{}, err
 	}
@@ -231,7 +242,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
 
 func (h *Handler) presses() map[string]press {
-	return map[string]press{"approve": h.approve, "reject": h.ask, "review": h.review}
+	return map[string]press{"approve": h.approve, "reject": h.ask, "review": h.review, takesBack: h.takeBack}
 }
 
 func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
@@ -285,25 +296,18 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	return ignore(ctx, "view")
 }
 
-// rejection reads the private_metadata of a rejection's form: a card.Rejection or a card.ConversationForm.
-type rejection struct {
-	card.Rejection        // Type is empty for an action
-	Session        string `json:"session"`
-}
-
+// reject handles a rejection's form.
 func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, error) {
-	var m rejection
-	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
-	if p.View.CallbackID == card.ActionRejectCallback {
-		m.Type = conversation.CardAction
-	}
-	if err != nil || !kinds.Asks(m.Type) {
+	r, ok := card.ReadRejection(p.View.CallbackID, p.View.PrivateMetadata, func(block, input string) string {
+		field := p.View.State.Values[block][input]
+		return cmp.Or(field.Value, field.Selected.Value)
+	})
+	if !ok {
 		return h.malformed(ctx, p)
 	}
-	c := p.click(cmp.Or(m.Session, m.TaskID), m.ID)
-	c.reasoned, c.Stage = true, m.Stage
-	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
-	v := h.decide(ctx, c, decide.Pressed(m.Type, m.Hash, decide.Reject(reason)))
+	c := p.click(r.Of, r.ID)
+	c.reasoned, c.Stage = true, r.Stage
+	v := h.decide(ctx, c, decide.Rejects(r))
 	if text, ok := v.inForm(); ok {
 		return keepOpen(text), nil
 	}

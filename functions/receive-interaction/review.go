@@ -21,18 +21,26 @@ import (
 func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
 	c.Card = "" // the dialog shows all of the content before anybody approves it
 	v := h.check(ctx, c, decide.Gate(kind, decide.Approve))
-	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
-		r := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Stage: c.Stage, ReadOnly: v.Err != nil}
-		return h.page(ctx, v.Of, r, v.Settings)
-	})
+	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) { return h.opened(ctx, c, v, kind, 0) })
 }
 
-// show opens a dialog for a person who may decide or, with readers, for a member of the workspace who may only read. It
-// tells anybody else why not.
+// opened draws a page of the dialog as it opens for a person. v says whether they may approve.
+func (h *Handler) opened(
+	ctx context.Context, c click, v verdict, kind aggregate.CardType, page int,
+) (slack.ModalViewRequest, error) {
+	return h.page(ctx, v.Of, card.Review{
+		Type: kind, ID: c.ID, TaskID: c.Ref.ID, Page: page, Stage: c.Stage, ReadOnly: v.Err != nil || v.Empty,
+		Reader: c.User,
+	}, v.Settings)
+}
+
+// show opens a dialog for a person who may decide or, with readers, for a member of the workspace who may only read,
+// and for one who has stamped a stage. It tells anybody else why not.
 func (h *Handler) show(
 	ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error),
 ) {
-	if v.Err == nil && !v.Empty || readers && mayRead(v.Err) {
+	stamped := v.Err == nil && v.Empty && c.Stage > 0
+	if v.Err == nil && !v.Empty || readers && (mayRead(v.Err) || stamped) {
 		view, err := draw()
 		if err == nil {
 			err = h.openView(ctx, c, view)
@@ -96,12 +104,14 @@ func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string
 
 // turned draws another page of a gate, even if the gate was decided meanwhile.
 func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
-	r.Page = page
+	r.Page, r.Reader = page, p.User.ID
 	v, readsOnly, err := h.reading(ctx, p.click(r.TaskID, r.ID))
 	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
-	r.ReadOnly = readsOnly || r.Stage > 0 && r.ReadOnly // a stage's people may be others than the settings'
+	if r.Stage == 0 { // a stage's people may be others than the settings'
+		r.ReadOnly = readsOnly
+	}
 	return h.page(ctx, v.Of, r, v.Settings)
 }
 

@@ -43,6 +43,8 @@ func TestButtonsOfAStage(t *testing.T) {
 		"of no stage that a card can name are refused":              testStageMalformed,
 		"keep their stage on every page that people read":           testStageInReview,
 		"open pages for people on the route outside of the channel": testStageReadElsewhere,
+		"open pages for who has stamped, to read":                   testStageReadAgain,
+		"lead to the end of what is read, where it is stamped":      testStageReadToItsEnd,
 		"of a gate without a rule may name none":                    testStageOfNoRoute,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -112,6 +114,36 @@ func testStageReadElsewhere(t *testing.T, w *world) {
 	v = w.view(outside)
 	w.post(page(outside, v, 0))
 	expect.That(t, w.view(outside).Hash == v.Hash, "who is on no route turned a page")
+}
+
+func testStageReadAgain(t *testing.T, w *world) {
+	p := w.along(2, pipelinetest.Desk("部長", 2, workspace.Suzuki, workspace.Tanaka))
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
+	v := w.view(workspace.Suzuki)
+	var r card.Review
+	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
+	expect.That(t, r.ReadOnly && v.Submit == nil, "who has stamped may again: %+v", r)
+}
+
+// Alex is asked, and is not in the request's channel.
+func testStageReadToItsEnd(t *testing.T, w *world) {
+	var steps []task.Step
+	for i := range 30 {
+		steps = append(steps, pipelinetest.Step(i+1, "send_slack_dm", aggregate.Write,
+			`{"text":"`+strings.Repeat("長", 900)+`"}`))
+	}
+	o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("部長", 1, workspace.Alex))
+	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o, steps...).Process()
+	w.quiet(w.post(at(w.click(workspace.Alex, "review_process", p.ID), w.Ref.ID+"/1")), workspace.Alex)
+	pages := 1
+	for w.turn(workspace.Alex, card.ReviewTurn+"on") {
+		pages++
+	}
+	v := w.view(workspace.Alex)
+	expect.Must(t, pages > 1 && v.Submit != nil, "the last of %d pages has no button", pages)
+	w.quiet(w.send(workspace.Alex, map[string]any{}), workspace.Alex)
+	expect.Same(t, aggregate.Approved, w.Load().Process().Status)
 }
 
 func testStageOfNoRoute(t *testing.T, w *world) {

@@ -105,18 +105,33 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 	ctx, cancel := toTell(ctx)
 	defer cancel()
 	var err error
-	if c.home != "" {
-		err = h.openView(ctx, c, *card.Told(text, v.Settings.Locale))
-	} else {
-		if c.Channel == "" && v.Of != nil {
-			c.Channel = v.Of.Origin().Channel
-			_, c.thread = v.Of.Beginning()
-		}
-		err = h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
+	switch told := card.Told(text, v.Settings.Locale); {
+	case c.home != "":
+		err = h.openView(ctx, c, *told)
+	case c.dialog != nil:
+		err = h.Slack.UpdateView(ctx, c.dialog.ID, c.dialog.Hash, *told)
+	default:
+		err = h.inThread(ctx, c, v, text)
 	}
 	if err != nil {
 		slog.WarnContext(ctx, "the person was not told", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
 	}
+}
+
+// inThread shows text to one person where they clicked, or else where the subject began. People on a gate's route who
+// can't see that place get it in their direct messages.
+func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string) error {
+	elsewhere := c.Channel == "" && v.Of != nil
+	if elsewhere {
+		c.Channel = v.Of.Origin().Channel
+		_, c.thread = v.Of.Beginning()
+	}
+	err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
+	refused, is := errors.AsType[slackapi.Refused](err)
+	if is && refused.Permanent && elsewhere && decide.OnRoute(v.Of, c.ID, c.User) {
+		return h.Slack.Direct(ctx, c.User, text)
+	}
+	return err
 }
 
 // openView opens a dialog. If it is unknown whether it opened, the person clicks again.

@@ -116,12 +116,16 @@ func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 // Reject sends back a gate's content. It changes nothing if the same person has rejected it with the same reason. With
 // another reason it returns ErrDecided because that reason would not be saved.
 func Reject(reason string) Act {
-	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		return sendBack(a, id, reason, by, p, now)
+	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		if on, g := ruled(a, id); on != nil {
+			return along(on, g, id, circulation.SendBack, reason, by, p, now)
+		}
+		return a.Reject(id, reason, by, p, now)
 	})
 }
 
-// once returns ErrDecided instead of success for another reason of whoever has rejected the gate.
+// once makes an act that rejects a gate return ErrDecided if the same person has rejected it with another reason.
 func once(reason string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := act(a, id, by, p, now)
@@ -130,14 +134,6 @@ func once(reason string, act Act) Act {
 		}
 		return c, err
 	}
-}
-
-func sendBack(a Subject, id, reason string, by aggregate.Actor, p aggregate.Policy,
-	now time.Time) (aggregate.Change, error) {
-	if on, g := ruled(a, id); on != nil {
-		return along(on, g, id, circulation.SendBack, reason, by, p, now)
-	}
-	return a.Reject(id, reason, by, p, now)
 }
 
 // MayReject checks whether a rejection would be accepted before the person gives a reason. Its change is never

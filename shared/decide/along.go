@@ -1,11 +1,15 @@
 package decide
 
 import (
+	"cmp"
+	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/slack/card"
 )
 
 // routed is a subject whose gates may be under a rule.
@@ -51,13 +55,10 @@ func askedMode(of Subject, id string) circulation.Mode {
 // along makes an act on a gate under a rule, at the stage that the person saw.
 func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text string, by aggregate.Actor,
 	p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	c := g.Circulating()
-	st := circulation.Walk(c)
-	if by.Stage == 0 && st.Present > 0 {
-		return aggregate.Change{}, &circulation.Refusal{
-			Why: circulation.WhyStage, Stage: st.Present, Name: st.Asked().Name, People: st.Owes(&c),
-		}
+	if err := unseen(g, by); err != nil {
+		return aggregate.Change{}, err
 	}
+	st := circulation.Walk(g.Circulating())
 	hand := g.Person(by.ID)
 	act := circulation.Act{
 		Kind: kind, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked, Text: strings.TrimSpace(text),
@@ -68,10 +69,22 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	return a.Act(id, act, by, p, now)
 }
 
-// Deny refuses a gate under a rule for good; of another reason the same holds as for Reject. Gates without a rule can
-// only be rejected.
+// unseen refuses somebody who saw no stage: they are told whose turn it is.
+func unseen(g *aggregate.Gate, by aggregate.Actor) error {
+	c := g.Circulating()
+	st := circulation.Walk(c)
+	if by.Stage > 0 || st.Present == 0 {
+		return nil
+	}
+	return &circulation.Refusal{
+		Why: circulation.WhyStage, Stage: st.Present, Name: st.Asked().Name, People: st.Owes(&c),
+	}
+}
+
+// Deny refuses a gate under a rule for good, as Reject sends it back. Gates without a rule can only be rejected.
 func Deny(reason string) Act {
-	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	return once(reason, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
 		on, g := ruled(a, id)
 		if on == nil {
 			return aggregate.Change{}, aggregate.ErrNotFound
@@ -80,16 +93,53 @@ func Deny(reason string) Act {
 	})
 }
 
-// TakeBack takes back the stamp of one's own hand at the stage that the person saw, whomever it stood in for. Only
-// gates under a rule know that.
+// TakeBack takes back the hand's own stamp on a gate under a rule, at the stage that the person saw, for whomever it
+// was given. Of a gate that is settled the *circulation.Refusal says so.
 func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	on, g := ruled(a, id)
 	if on == nil {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	c := g.Circulating()
-	if act, ok := circulation.TakesBack(c, circulation.Walk(c), by.ID); ok && act.Stage == by.Stage {
-		return on.Act(id, act, by, p, now)
+	if err := unseen(g, by); err != nil {
+		return aggregate.Change{}, err
 	}
-	return along(on, g, id, circulation.TakeBack, "", by, p, now)
+	act := takingBack(g, by)
+	change, err := on.Act(id, act, by, p, now)
+	if e, late := errors.AsType[aggregate.ErrDecided](err); late && e.Status == string(aggregate.Approved) {
+		c := g.Circulating()
+		err = cmp.Or(circulation.Admit(c, circulation.Walk(c), act), err)
+	}
+	return change, err
+}
+
+// takingBack returns the act that takes back what a hand stamped last at the stage that they saw. The fold says whether
+// that stamp still stands.
+func takingBack(g *aggregate.Gate, by aggregate.Actor) circulation.Act {
+	hand := g.Person(by.ID)
+	act := circulation.Act{
+		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked,
+	}
+	for _, given := range slices.Backward(g.Acts) {
+		if given.Kind == circulation.Stamp && given.Hand.User == by.ID && given.Stage == by.Stage {
+			act.Hand, act.Principal = given.Hand, given.Principal
+			break
+		}
+	}
+	return act
+}
+
+// Rejects makes the act of a rejection's form. It returns aggregate.ErrMoved if the gate does not ask what the person
+// saw.
+func Rejects(r card.Rejected) Act {
+	act := Reject(r.Reason)
+	if r.Kind == circulation.Deny {
+		act = Deny(r.Reason)
+	}
+	return Pressed(r.Type, r.Hash, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy,
+		now time.Time) (aggregate.Change, error) {
+		if _, g := ruled(a, id); r.Stage > 0 && (g == nil || g.Asked != r.Asked) {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
+		return act(a, id, by, p, now)
+	})
 }

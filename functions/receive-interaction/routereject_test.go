@@ -1,0 +1,165 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+// then returns the values of a rejection's form with a choice of what comes after.
+func then(text any, kind circulation.Kind) map[string]any {
+	values := reason(text)
+	values[card.ThenBlock] = map[string]any{card.ThenInput: map[string]any{"type": "radio_buttons",
+		"selected_option": map[string]any{"value": kind}}}
+	return values
+}
+
+// asksWhy opens a person's form for a rejection, at a stage.
+func (w *world) asksWhy(user, action, id, stage string) workspace.View {
+	w.T.Helper()
+	w.quiet(w.post(at(w.click(user, action, id), w.Ref.ID+stage)), user)
+	v := w.view(user)
+	w.slack.CloseView(user, v.ID, false)
+	return v
+}
+
+func TestRejectionsOnARoute(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"sent back, and another version is made":   testSentBack,
+		"denied, and the task is over":             testDenied,
+		"denied twice, with other reasons":         testDeniedTwice,
+		"a step is denied":                         testStepDenied,
+		"a form without a choice stays open":       testNoChoice,
+		"a reason that won't do stays in the form": testReasonOnRoute,
+		"of something else than was seen":          testRejectedSomethingElse,
+		"of a form that an earlier release drew":   testFormWithoutStage,
+		"told in direct messages outside":          testRejectedLateOutside,
+	})
+}
+
+func testSentBack(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	w.told(w.post(at(w.click(workspace.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka, "番です")
+	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
+	for range 2 { // Slack repeats it
+		w.quiet(w.sendView(workspace.Suzuki, form, then("宛先を直して", circulation.SendBack)), workspace.Suzuki)
+	}
+	a := w.Load()
+	got := a.Processes[0]
+	expect.That(t, got.Status == aggregate.Rejected && got.RejectionReason == "宛先を直して" && len(got.Acts) == 1 &&
+		a.Head.Ended == nil, "%+v, ended %+v", got.Gate, a.Head.Ended)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
+	w.told(w.post(at(w.click(workspace.Suzuki, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki, "最新: 2")
+	w.told(w.sendView(workspace.Suzuki, form, then("やめて", circulation.Deny)), workspace.Suzuki, "反映されていません")
+	expect.That(t, w.Load().Head.Ended == nil, "a version that was sent back is denied")
+}
+
+func testDenied(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
+	w.quiet(w.sendView(workspace.Suzuki, form, then("予算がない", circulation.Deny)), workspace.Suzuki)
+	a := w.Load()
+	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDenied, "%+v", a.Head.Ended)
+	expect.That(t, a.Process().RejectionReason == "予算がない" && len(a.Processes) == 1, "%+v", a.Process().Gate)
+}
+
+func testDeniedTwice(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
+	for range 2 {
+		w.quiet(w.sendView(workspace.Suzuki, form, then("予算がない", circulation.Deny)), workspace.Suzuki)
+	}
+	w.told(w.sendView(workspace.Suzuki, form, then("急がない", circulation.Deny)), workspace.Suzuki, "反映されていません")
+	w.told(w.sendView(workspace.Suzuki, form, then("予算がない", circulation.SendBack)), workspace.Suzuki, "反映されていません")
+	expect.Same(t, "予算がない", w.Load().Process().RejectionReason)
+}
+
+// stepOnRoute has the first step wait along a route that asks these people.
+func (w *world) stepOnRoute(users ...string) *task.StepGate {
+	w.T.Helper()
+	g := *w.gated()
+	g.Status, g.AskedAt = aggregate.Generating, nil
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		h := a.Head
+		return aggregate.Change{Head: &h, Rows: []aggregate.Row{&g}, Now: w.Now()}, nil
+	})
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("課長", 1, users...))
+		return a.OpenOnRoute(a.Head.Run, g.Key(), o, tenancy.DefaultSettings(), w.Now())
+	}).Gates[0]
+}
+
+func testStepDenied(t *testing.T, w *world) {
+	g := w.stepOnRoute(workspace.Tanaka)
+	w.told(w.post(at(w.click(workspace.Suzuki, "approve_step", g.ID), w.Ref.ID+"/1")), workspace.Suzuki, "課長")
+	form := w.asksWhy(workspace.Tanaka, "reject_step", g.ID, "/1")
+	w.quiet(w.sendView(workspace.Tanaka, form, reason("宛先が違う")), workspace.Tanaka)
+	a := w.Load()
+	expect.Must(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonStepRejected, "%+v", a.Head.Ended)
+	expect.That(t, a.Gates[0].Acts[0].Kind == circulation.Deny && a.Gates[0].RejectionReason == "宛先が違う",
+		"%+v", a.Gates[0].Gate)
+}
+
+func testNoChoice(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
+	for _, values := range []map[string]any{reason("x"), then("x", "stamp"), then("x", "")} {
+		inForm(t, w.sendView(workspace.Suzuki, form, values), "このフォームは古くなっています")
+	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+func testReasonOnRoute(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
+	for _, kind := range []circulation.Kind{circulation.SendBack, circulation.Deny} {
+		for _, text := range []any{nil, " \n", strings.Repeat("あ", circulation.MaxText+1)} {
+			inForm(t, w.sendView(workspace.Suzuki, form, then(text, kind)), "1〜1000 文字")
+		}
+	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+	w.quiet(w.sendView(workspace.Suzuki, form, then(strings.Repeat("あ", circulation.MaxText), circulation.SendBack)),
+		workspace.Suzuki)
+	expect.Same(t, aggregate.Rejected, w.Load().Processes[0].Status)
+}
+
+func testRejectedSomethingElse(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
+	form.PrivateMetadata = strings.Replace(form.PrivateMetadata, p.Asked, strings.Repeat("0", len(p.Asked)), 1)
+	inForm(t, w.sendView(workspace.Suzuki, form, then("x", circulation.Deny)), "最新のカードを確認して")
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+func testFormWithoutStage(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.told(w.post(w.form(workspace.Suzuki, "process", p.ID, "x")), workspace.Suzuki, workspace.Suzuki)
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+// A dialog belongs to no channel, and Alex can't see the one where the request was made.
+func testRejectedLateOutside(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Alex, workspace.Suzuki)
+	own := workspace.DirectMessage(workspace.Alex)
+	click := at(w.click(workspace.Alex, "reject_process", p.ID), w.Ref.ID+"/1")
+	click["container"].(map[string]any)["channel_id"] = own
+	w.quiet(w.post(click), workspace.Alex)
+	form := w.view(workspace.Alex)
+	click = at(w.click(workspace.Alex, "approve_process", p.ID), w.Ref.ID+"/1")
+	click["container"].(map[string]any)["channel_id"] = own
+	w.quiet(w.post(click), workspace.Alex)
+	expect.Same(t, 1, len(w.Load().Process().Acts))
+	w.sendView(workspace.Alex, form, then("やはりやめる", circulation.Deny))
+	said := expect.Value(w.slack.History(own, workspace.Range{}))(t)
+	expect.Must(t, len(said) == 1, "%d messages; %+v", len(said), w.slack.Ephemerals(workspace.Alex))
+	expect.Has(t, said[0].Text, "turn", "told outside of the channel")
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}

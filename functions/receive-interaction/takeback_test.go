@@ -1,0 +1,217 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store/slackstate"
+)
+
+// stamps presses a copy's button at a stage, which must count.
+func (w *world) stamps(user, id, stage string) {
+	w.T.Helper()
+	was := w.standing()
+	w.quiet(w.post(at(w.click(user, "approve_process", id), w.Ref.ID+stage)), user)
+	expect.Is(w.T, w.standing(), was+1, "stamps after %s's", user)
+}
+
+// standing returns how many stamps stand on the steps.
+func (w *world) standing() int {
+	w.T.Helper()
+	st := circulation.Walk(w.Load().Process().Circulating())
+	return len(st.Stamps())
+}
+
+// back is the click by which somebody takes their stamp of a stage back.
+func (w *world) back(user, id, stage string) map[string]any {
+	return at(w.click(user, "takeback_process", id), w.Ref.ID+stage)
+}
+
+// along has the steps wait along a route of these stages.
+func (w *world) along(hands int, stages ...circulation.Stage) *task.Process {
+	w.T.Helper()
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), pipelinetest.Along([]string{workspace.Sato}, hands, stages...),
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+}
+
+func TestTakingAStampBack(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"until the next stage has stamped":           testTakenBack,
+		"never when the gate is settled":             testSettledIsNotTakenBack,
+		"only one's own, of the stage that is meant": testTakenBackByOthers,
+		"by the hand that stood in":                  testTakenBackByAStandIn,
+		"of a channel's stage":                       testTakenBackInAChannel,
+		"in the dialog, which shows what stands":     testTakenBackInADialog,
+		"in the dialog, too late":                    testTakenBackLateInADialog,
+		"on the Home tab":                            testTakenBackOnTheTab,
+		"of no gate without a rule":                  testNothingToTakeBack,
+	})
+}
+
+func testTakenBack(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	for range 2 { // a double click, or Slack repeats it
+		w.quiet(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki)
+		expect.Is(t, w.standing(), 0, "stamps")
+	}
+	expect.Is(t, len(w.Load().Process().Acts), 2, "acts")
+	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka, "番です")
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.told(w.post(w.back(workspace.Suzuki, p.ID, "")), workspace.Suzuki, "番です")
+	w.stamps(workspace.Tanaka, p.ID, "/2")
+	w.shown()
+	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "承認が済んでいます")
+	w.healed()
+	expect.Is(t, w.standing(), 2, "stamps")
+}
+
+func testSettledIsNotTakenBack(t *testing.T, w *world) {
+	p := w.along(3, pipelinetest.Desk("課長", 1, workspace.Suzuki), pipelinetest.Desk("部長", 2, workspace.Tanaka, workspace.Alex))
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.stamps(workspace.Tanaka, p.ID, "/2")
+	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "次の 部長 の承認")
+	w.post(w.back(workspace.Tanaka, p.ID, "/2"))
+	expect.Is(t, w.standing(), 1, "stamps")
+	w.stamps(workspace.Tanaka, p.ID, "/2")
+	w.stamps(workspace.Alex, p.ID, "/2")
+	w.told(w.post(w.back(workspace.Tanaka, p.ID, "/2")), workspace.Tanaka, "承認が済んでいます")
+	expect.Same(t, aggregate.Approved, w.Load().Process().Status)
+}
+
+func testTakenBackByOthers(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	for _, user := range []string{workspace.Tanaka, workspace.Sato} {
+		w.post(w.back(user, p.ID, "/1"))
+		expect.Is(t, len(w.slack.Ephemerals(user)), 1, "notes to %s", user)
+	}
+	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/2")), workspace.Suzuki, "引き戻せる承認がありません")
+	w.post(w.back(workspace.Guest, p.ID, "/1"))
+	all := w.h.People
+	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
+	w.post(w.back(workspace.Suzuki, p.ID, "/1"))
+	w.h.People = all
+	w.post(at(w.click(workspace.Suzuki, "takeback_step", p.ID), w.Ref.ID+"/1"))
+	expect.Is(t, w.standing(), 1, "stamps")
+}
+
+func testTakenBackByAStandIn(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	hand := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Alex, Team: slacktest.Team}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Act(p.ID, circulation.Act{
+			Kind: circulation.Stamp, Hand: circulation.Person{User: hand.ID}, Principal: circulation.Person{User: workspace.Suzuki},
+			Stage: 1, Hash: p.Asked, Found: circulation.Found{Delegation: &circulation.Delegation{
+				Key: hand.ID + "#" + workspace.Suzuki + "#2026-01-01", Rev: 1}},
+		}, hand, aggregate.Policy{Team: slacktest.Team}, w.Now())
+	})
+	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "引き戻せる承認がありません")
+	for range 2 {
+		w.quiet(w.post(w.back(workspace.Alex, p.ID, "/1")), workspace.Alex)
+		expect.Is(t, w.standing(), 0, "stamps")
+	}
+	expect.Same(t, workspace.Suzuki, w.Load().Process().Acts[1].Principal.User)
+}
+
+func testTakenBackInAChannel(t *testing.T, w *world) {
+	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
+	p := w.along(2, channel, pipelinetest.Desk("部長", 1, workspace.Suzuki))
+	w.told(w.post(at(w.click(workspace.Sato, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Sato, "自分の依頼")
+	w.post(at(w.click(workspace.Alex, "approve_process", p.ID), w.Ref.ID+"/1"))
+	expect.Is(t, w.standing(), 0, "stamps of somebody outside of the channel")
+	w.stamps(workspace.Tanaka, p.ID, "/1")
+	// They have no copy, and the card's dialog is of the stage after theirs.
+	w.quiet(w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka)
+	expect.NoError(t, w.slack.SetMember(workspace.HR, workspace.Tanaka, false))
+	w.quiet(w.post(w.pressed(workspace.Tanaka)), workspace.Tanaka)
+	expect.Is(t, w.standing(), 0, "stamps")
+}
+
+// pressed is the click on the button of the open dialog by which its reader takes a stamp back.
+func (w *world) pressed(user string) map[string]any {
+	w.T.Helper()
+	v := w.view(user)
+	block, action := w.offersBack(v)
+	expect.Must(w.T, action != nil, "the dialog has no button")
+	p := page(user, v, 0)
+	p["actions"] = []any{map[string]any{"action_id": action["action_id"], "block_id": block, "value": action["value"],
+		"type": "button"}}
+	return p
+}
+
+// offersBack returns the button of a dialog by which its reader takes a stamp back, or nil.
+func (w *world) offersBack(v workspace.View) (block string, button map[string]any) {
+	w.T.Helper()
+	for _, x := range v.Blocks {
+		b, _ := x.(map[string]any)
+		elements, _ := b["elements"].([]any)
+		for _, e := range elements {
+			b2, _ := e.(map[string]any)
+			if id, _ := b2["action_id"].(string); strings.HasPrefix(id, card.TakeBack) {
+				block, _ = b["block_id"].(string)
+				return block, b2
+			}
+		}
+	}
+	return "", nil
+}
+
+func testTakenBackInADialog(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka)
+	_, other := w.offersBack(w.view(workspace.Tanaka))
+	expect.That(t, other == nil, "somebody else has the button")
+	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Suzuki)
+	w.post(page(workspace.Suzuki, w.view(workspace.Suzuki), 0))
+	back := w.pressed(workspace.Suzuki)
+	w.quiet(w.post(back), workspace.Suzuki)
+	expect.Is(t, w.standing(), 0, "stamps")
+	v := w.view(workspace.Suzuki)
+	var r card.Review
+	expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
+	_, again := w.offersBack(v)
+	expect.That(t, again == nil && r.Stage == 1 && !r.ReadOnly && v.Submit != nil, "it is drawn as before: %+v", r)
+	w.quiet(w.post(back), workspace.Suzuki) // a double click
+	w.quiet(w.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
+	expect.Is(t, w.standing(), 1, "stamps")
+}
+
+func testTakenBackLateInADialog(t *testing.T, w *world) {
+	p := w.along(3, pipelinetest.Desk("課長", 1, workspace.Suzuki), pipelinetest.Desk("部長", 2, workspace.Tanaka, workspace.Alex))
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.click(workspace.Suzuki, "review_process", p.ID), w.Ref.ID+"/2")), workspace.Suzuki)
+	back := w.pressed(workspace.Suzuki)
+	w.stamps(workspace.Tanaka, p.ID, "/2")
+	w.quiet(w.post(back), workspace.Suzuki)
+	said := string(expect.Value(json.Marshal(w.view(workspace.Suzuki).Blocks))(t))
+	expect.Has(t, said, "引き戻せません", "the dialog says why")
+	expect.Is(t, w.standing(), 2, "stamps")
+}
+
+func testTakenBackOnTheTab(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Tanaka)
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.quiet(w.post(at(w.onTab(workspace.Suzuki, "takeback_process", p.ID), w.Ref.ID+"/1")), workspace.Suzuki)
+	expect.Is(t, w.standing(), 0, "stamps")
+	h := expect.Value(slackstate.Of(w.Store.Table()).OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t)
+	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
+}
+
+func testNothingToTakeBack(t *testing.T, w *world) {
+	p := w.planned()
+	w.told(w.post(w.back(workspace.Suzuki, p.ID, "/1")), workspace.Suzuki, "対象が見つかりません")
+	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
