@@ -33,6 +33,12 @@ type inConversation struct {
 
 func newConversation(t *testing.T, db *storetest.Server, script string) *inConversation {
 	t.Helper()
+	return newProposal(t, db, script, nil)
+}
+
+// newProposal is newConversation for an action that waits along the opening's route, if there is one.
+func newProposal(t *testing.T, db *storetest.Server, script string, o *aggregate.Opening) *inConversation {
+	t.Helper()
 	w := newWorld(t, db)
 	rows := conversations.Of(w.Store.Of.Store)
 	rows.Now = w.Now
@@ -49,7 +55,7 @@ func newConversation(t *testing.T, db *storetest.Server, script string) *inConve
 	k.x = k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok", Proposal: &conversation.Proposal{
 			Type: conversation.ShellCommand, Payload: payload, Seconds: 60,
-			Terms: aggregate.Terms{ApprovalRequired: true},
+			Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}, Opening: o,
 		}}, w.Now())
 	}).Current()
 	return k

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/store/storetest"
 )
 
@@ -44,6 +45,7 @@ func TestButtonsOfAStage(t *testing.T) {
 		"keep their stage on every page that people read":           testStageInReview,
 		"open pages for people on the route outside of the channel": testStageReadElsewhere,
 		"open pages for who has stamped, to read":                   testStageReadAgain,
+		"of people who may do nothing any more":                     testStageOfOthers,
 		"lead to the end of what is read, where it is stamped":      testStageReadToItsEnd,
 		"of a gate without a rule may name none":                    testStageOfNoRoute,
 	} {
@@ -114,6 +116,25 @@ func testStageReadElsewhere(t *testing.T, w *world) {
 	v = w.view(outside)
 	w.post(page(outside, v, 0))
 	expect.That(t, w.view(outside).Hash == v.Hash, "who is on no route turned a page")
+}
+
+func testStageOfOthers(t *testing.T, w *world) {
+	p := w.along(1, pipelinetest.Desk("部長", 1, workspace.Guest, workspace.Suzuki, workspace.Tanaka))
+	all := w.h.People
+	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Tanaka}, Now: w.Now}
+	for user, want := range map[string]string{workspace.Guest: "ゲスト", workspace.Tanaka: "別のワークスペース"} {
+		for _, verb := range []string{"approve", "reject"} {
+			w.told(w.post(at(w.click(user, verb+"_process", p.ID), w.Ref.ID+"/1")), user, want)
+		}
+		expect.Is(t, len(w.slack.Views(user)), 0, "dialogs of %s", user)
+	}
+	w.h.People = all
+	w.stamps(workspace.Suzuki, p.ID, "/1")
+	w.shown()
+	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka,
+		"<@"+workspace.Suzuki+"> が ")
+	w.healed()
+	expect.Is(t, len(w.Load().Process().Acts), 1, "acts")
 }
 
 func testStageReadAgain(t *testing.T, w *world) {
