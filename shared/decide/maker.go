@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -44,6 +45,9 @@ type Subject interface {
 	VerdictOn(id string) aggregate.Verdict
 	ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 	Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+	// MayWithdraw returns aggregate.ErrNotAllowed with the rule by which a person may not cancel what has this id, or
+	// end the subject.
+	MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error
 	// End ends the subject in any state.
 	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 }
@@ -51,6 +55,7 @@ type Subject interface {
 // Store loads and commits aggregates of all kinds.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
@@ -153,6 +158,9 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 				return aggregate.Change{}, err
 			}
 			by.Stage, by.Channel = c.Stage, a.Origin().Channel
+			if by.Admin, err = m.administers(ctx, c, a); err != nil {
+				return aggregate.Change{}, err
+			}
 		}
 		v.Of = a
 		if err := m.unread(ctx, c, a, v.Settings); err != nil {
@@ -166,6 +174,19 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		return change, err
 	})
 	return v
+}
+
+// administers reports whether a person who cancels what waits under a rule is one of the tenant's administrators.
+func (m Maker) administers(ctx context.Context, c Click, a Subject) (bool, error) {
+	q, waits := a.Asks()
+	if _, g := ruled(a, q.ID); g == nil || !waits || !c.Withdraws {
+		return false, nil
+	}
+	t, err := m.Store.Tenant(ctx, c.Ref.Tenant)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return false, nil
+	}
+	return slices.Contains(t.Admins, c.User), err
 }
 
 // unread returns ErrUnread when a click on a task's card approves content that the card shows only in part. Buttons

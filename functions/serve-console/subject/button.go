@@ -55,6 +55,21 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 		case o.Act != aggregate.ActApprove || whole:
 			out = append(out, x.button(o))
 		}
+		b := Button{
+			Offer: x, Label: words.In("act", x.Act), Confirm: words.In("confirm", x.Act),
+			About:   words.In("act_about", x.Act),
+			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
+		}
+		switch x.Act {
+		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
+			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
+			conversation.ActTakeFiles, conversation.ActFetchAgain:
+			b.Class = "button-primary"
+		}
+		if err := LikelyOf(a, set, v, x); err != nil {
+			b.No = s.Why(err, set, a.Origin(), a.Askers()...)
+		}
+		out = append(out, b)
 	}
 	return out
 }
@@ -88,6 +103,16 @@ func (x Asking) Who(t *Turn) string {
 	return x.Surface.WhoDecides(x.Settings, x.Of.Origin(), x.Of.Askers()...)
 }
 
+// LikelyOf is Likely for an offer, which names what would be cancelled.
+func LikelyOf(a decide.Subject, set tenancy.Settings, v *web.Viewer, x aggregate.Offer) error {
+	switch x.Act {
+	case conversation.ActCancel, conversation.ActClose, task.ActCancelTask, task.ActCancelExecution:
+		by, p := likelyAt(a.Origin(), set, v)
+		return a.MayWithdraw(x.ID, by, p)
+	}
+	return Likely(a, set, v, x.Act)
+}
+
 // Likely returns the error that a click by this viewer would get, as far as that is known without asking Slack.
 func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate.Act) (err error) {
 	by, p := likelyAt(a.Origin(), set, v)
@@ -113,10 +138,6 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 		}) {
 			return nil
 		}
-	case conversation.ActCancel:
-		if slices.Contains(a.Askers(), v.User) { // of their own
-			return nil
-		}
 	}
 	return p.Withdraw(by, requester)
 }
@@ -124,7 +145,7 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 // likelyAt returns the viewer's rights without asking Slack. It assumes that the viewer is a member of the channel,
 // unless that is somebody else's direct message, and, if the settings list groups, of one of them.
 func likelyAt(o aggregate.Origin, s tenancy.Settings, v *web.Viewer) (aggregate.Actor, aggregate.Policy) {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true, Admin: v.Admin}
 	p := s.Policy(by.Team)
 	if len(s.Approvers.Usergroups) > 0 {
 		p.Approvers = append(p.Approvers, v.User)

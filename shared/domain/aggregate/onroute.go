@@ -58,6 +58,32 @@ func (p Policy) Act(act circulation.Act, by Actor, at time.Time) (circulation.Ac
 	return act, nil
 }
 
+// WithdrawFrom is Withdraw of what a gate asks or settled; nil means no gate. Under a rule whoever is asked along its
+// route may, too. While it waits no other approver may, but an administrator.
+func (p Policy) WithdrawFrom(g *Gate, by Actor, requester string) error {
+	if g == nil || !g.Ruled() || by.Type != ActorUser || by.ID == requester || p.Request(by) != nil {
+		return p.Withdraw(by, requester)
+	}
+	switch waits := g.Status == PendingApproval; {
+	case (waits || g.Status == Approved) && g.asks(by.ID), waits && by.Admin:
+		return nil
+	case waits:
+		return ErrNotAllowed{RuleOffRoute}
+	}
+	return p.Withdraw(by, requester)
+}
+
+// asks reports whether somebody is at one of the stages, or was put there.
+func (g *Gate) asks(user string) bool {
+	if g.Route == nil {
+		return false
+	}
+	st := circulation.Walk(g.Circulating())
+	return slices.ContainsFunc(st.Stages, func(s circulation.StageState) bool {
+		return slices.ContainsFunc(s.People, func(p circulation.Person) bool { return p.User == user })
+	})
+}
+
 // OnRoute names the audit entries of what is done on gates of one type under a rule.
 type OnRoute struct{ Routed, Stamped, Approved, TakenBack, Rejected, Denied, Reassigned Action }
 

@@ -20,6 +20,7 @@ type Actor struct {
 	Member bool   // of the channel where the request was made
 
 	Surface Surface // where they decide; empty means Slack
+	Admin   bool    // of the tenant; looked up only for who cancels a gate under a rule
 	// Of a gate under a rule: Stage is the number of the stage that they saw, 0 if they saw none. Channel is the one of
 	// which Member tells.
 	Stage   int
@@ -49,6 +50,7 @@ const (
 	RuleNobody    Rule = "no_approvers" // the list is empty
 	RuleSelf      Rule = "self_approval"
 	RuleNotParty  Rule = "neither_requester_nor_approver"
+	RuleOffRoute  Rule = "neither_requester_nor_on_route"
 	RuleAlone     Rule = "nobody_else_approves" // nobody else could approve the person's own version
 	RuleNotScored Rule = "nothing_scored"       // no team of a contest has a scored draft yet
 	RuleOnRoute   Rule = "on_route"             // a gate under a rule is decided along its route alone
@@ -57,7 +59,7 @@ const (
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone,
-	RuleNotScored, RuleOnRoute,
+	RuleNotScored, RuleOnRoute, RuleOffRoute,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.

@@ -100,7 +100,7 @@ func (c *change) reject(x *Action, g aggregate.Gate, why aggregate.Reason) {
 }
 
 // Cancel withdraws an action that waits, is approved or executes. Allowed are those who asked for it, the
-// conversation's opener and every approver. An executing action is stopped by the invocation that runs it, and its
+// conversation's opener and every approver, under a rule those whom Policy.WithdrawFrom names. An executing action is stopped by the invocation that runs it, and its
 // outcome is recorded in Late.
 func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
@@ -131,9 +131,25 @@ func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, no
 }
 
 func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Policy) error {
-	err := p.Withdraw(by, a.Head.Requester)
-	if err != nil && x != nil && slices.Contains(x.Askers, by.ID) {
-		return p.Withdraw(by, by.ID)
+	if x == nil {
+		return p.Withdraw(by, a.Head.Requester)
+	}
+	err := p.WithdrawFrom(&x.Gate, by, a.Head.Requester)
+	if err != nil && slices.Contains(x.Askers, by.ID) {
+		return p.WithdrawFrom(&x.Gate, by, by.ID)
+	}
+	return err
+}
+
+// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the action with this id, or else end
+// the conversation with the action that waits.
+func (a *Aggregate) MayWithdraw(id string, by aggregate.Actor, p aggregate.Policy) error {
+	if x := a.Action(id); x != nil {
+		return a.mayWithdraw(x, by, p)
+	}
+	err := a.mayWithdraw(nil, by, p)
+	if x := a.Pending(); err == nil && x != nil {
+		err = a.mayWithdraw(x, by, p)
 	}
 	return err
 }
@@ -166,13 +182,13 @@ func overdue(t aggregate.Terms, now time.Time) bool {
 	return t.DecideBy != nil && !now.Before(*t.DecideBy)
 }
 
-// End closes the conversation and cancels an action that waits. Allowed are the opener and every approver. It returns
-// ErrInFlight while an action is approved or executes: it must be cancelled first.
+// End closes the conversation and cancels an action that waits. Allowed are the opener and every approver who may
+// cancel that action. It returns ErrInFlight while an action is approved or executes: it must be cancelled first.
 func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Conversation != nil && a.Conversation.Status == Closed {
 		return aggregate.Change{}, nil
 	}
-	if err := a.mayWithdraw(nil, by, p); err != nil {
+	if err := a.MayWithdraw("", by, p); err != nil {
 		return aggregate.Change{}, err
 	}
 	return a.close(by, ReasonClosed, now)

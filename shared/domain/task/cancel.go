@@ -46,10 +46,23 @@ func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool
 		}
 		return true, a.ended()
 	}
-	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+	if err := a.MayWithdraw("", by, p); err != nil {
 		return true, err
 	}
 	return false, nil
+}
+
+// MayWithdraw returns ErrNotAllowed with the rule by which somebody may not cancel the task: the gate that waits, or
+// else the steps' gate that was settled, says who may.
+func (a *Aggregate) MayWithdraw(_ string, by aggregate.Actor, p aggregate.Policy) error {
+	var g *aggregate.Gate
+	if open, waits := a.OpenGate(); waits {
+		g = a.GateWith(open.ID)
+	}
+	if steps := a.Process(); steps != nil && (g == nil || !g.Ruled()) {
+		g = &steps.Gate
+	}
+	return p.WithdrawFrom(g, by, a.Head.Requester)
 }
 
 // withdraw closes an open gate and a running execution. It relies on the task's stage, so the commit fails if another
