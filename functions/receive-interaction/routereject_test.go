@@ -42,6 +42,7 @@ func TestRejectionsOnARoute(t *testing.T) {
 		"of something else than was seen":          testRejectedSomethingElse,
 		"of a form that an earlier release drew":   testFormWithoutStage,
 		"told in direct messages outside":          testRejectedLateOutside,
+		"of a message that would be the reason":    testNoReasonOnRoute,
 	})
 }
 
@@ -162,4 +163,25 @@ func testRejectedLateOutside(t *testing.T, w *world) {
 	expect.Must(t, len(said) == 1, "%d messages; %+v", len(said), w.slack.Ephemerals(workspace.Alex))
 	expect.Has(t, said[0].Text, "turn", "told outside of the channel")
 	expect.Same(t, aggregate.PendingApproval, w.Load().Process().Status)
+}
+
+// A message in the thread says nothing of what comes after, whoever takes it as the reason.
+func testNoReasonOnRoute(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Alex)
+	b, _ := w.Load().OpenGateBeside()
+	reply := w.reply(workspace.Sato, "宛先が違う", b)
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} { // who may by the settings
+		before := len(w.slack.Ephemerals(user))
+		w.chooses(user, card.TakeAsReason, reply)
+		told := w.slack.Ephemerals(user)
+		expect.Must(t, len(told) == before+1, "%s is told %d notes", user, len(told)-before)
+		expect.Has(t, told[before].Text, "差し戻しか却下を選んでください", user)
+	}
+	w.chooses(workspace.Guest, card.TakeAsReason, reply)
+	told := w.slack.Ephemerals(workspace.Guest)
+	expect.Has(t, told[len(told)-1].Text, "ゲスト", "a guest")
+	expect.That(t, w.of(reply).Choosing() != nil && w.Load().Process().Status == aggregate.PendingApproval, "it is taken")
+	w.stamps(workspace.Alex, p.ID, "/1")
+	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
+	expect.That(t, w.of(reply).Choice.GateOver, "it goes on asking about what is settled")
 }

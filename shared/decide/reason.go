@@ -7,12 +7,14 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/store/kinds"
 )
 
 // TakeAsReason rejects the gate that waits in a message's thread with the message's text as the reason. One commit
 // rejects the gate and ends the message's own task, so that a message is never both a reason and a request. If the gate
-// was decided meanwhile, nothing is rejected. gate is the click on that gate, and refused is why it can't be rejected.
+// was decided meanwhile, nothing is rejected, nor is a gate under a rule: of that people say in a form what comes after.
+// gate is the click on that gate, and refused is why it can't be rejected.
 func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click, refused error) {
 	gate = c // the gate's own button
 	var by aggregate.Actor
@@ -36,7 +38,15 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(x, y aggregate.Aggregate) (end, rejection aggregate.Change, err error) {
 			refused = nil
 			own, other := x.(*task.Aggregate), y.(*task.Aggregate) // the types that their refs name
-			if end, err = f(own); err != nil || end.Empty() {
+			end, err = f(own)
+			if err == nil && end.Empty() {
+				return aggregate.Change{}, aggregate.Change{}, nil
+			}
+			if _, g := ruled(other, gate.ID); g != nil && other.IsOpen(gate.ID) && policy.Request(by) == nil &&
+				(err == nil || errorclass.Of(err) == errorclass.NotAllowed) {
+				err = aggregate.ErrNotAllowed{Rule: aggregate.RuleByForm}
+			}
+			if err != nil {
 				return aggregate.Change{}, aggregate.Change{}, err
 			}
 			rejection, refused = Gate(beside.Kind, Reject(own.Request.Text))(other, gate.ID, by, policy, m.Now())

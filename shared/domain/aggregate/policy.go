@@ -54,12 +54,13 @@ const (
 	RuleAlone     Rule = "nobody_else_approves" // nobody else could approve the person's own version
 	RuleNotScored Rule = "nothing_scored"       // no team of a contest has a scored draft yet
 	RuleOnRoute   Rule = "on_route"             // a gate under a rule is decided along its route alone
+	RuleByForm    Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
 	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone,
-	RuleNotScored, RuleOnRoute, RuleOffRoute,
+	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
 }
 
 // Policy says who may decide. It is read from the settings at the time of the click.
