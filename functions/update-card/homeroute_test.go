@@ -113,8 +113,11 @@ func testHomeFollowsRoute(t *testing.T, w *world) {
 	follow("opened", 1, workspace.Suzuki, workspace.Suzuki)
 	w.acts(circulation.Stamp, 1, workspace.Suzuki)
 	follow("stamped", 2, workspace.Alex, workspace.Suzuki, workspace.Alex)
+	backs := func(user string) bool { return strings.Contains(w.tab(user), "takeback_process") }
+	expect.That(t, backs(workspace.Suzuki) && !backs(workspace.Alex), "who stamped has a button that takes it back")
 	w.acts(circulation.TakeBack, 1, workspace.Suzuki)
 	follow("taken back", 1, workspace.Suzuki, workspace.Suzuki, workspace.Alex)
+	expect.That(t, !backs(workspace.Suzuki), "what was taken back has a button")
 	w.acts(circulation.Stamp, 1, workspace.Suzuki)
 	follow("stamped again", 2, workspace.Alex, workspace.Suzuki, workspace.Alex)
 	w.changed(func(g *aggregate.Gate) {

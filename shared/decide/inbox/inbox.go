@@ -51,6 +51,7 @@ type Inbox struct {
 	User    string
 	Waiting []Item                      // gates that wait for the person's decision: what they owe by name, then others
 	Looked  int                         // how many of the oldest waiting gates were searched; 0: all
+	Stamped []Item                      // some that wait for others, of which the person may take their stamp back
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
 }
@@ -59,7 +60,7 @@ type Inbox struct {
 type Item struct {
 	Of decide.Subject
 	aggregate.Question
-	Stage int // of a route, at which the person owes a stamp; 0: none names them
+	Stage int // of a route, at which the person owes a stamp or gave one; 0: none names them
 }
 
 // gate returns the gate that waits, or nil.
@@ -87,7 +88,12 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 	out := Inbox{User: user}
 	var waitingErr, mineErr, talksErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { out.Waiting, out.Looked, waitingErr = r.waiting(ctx, tenant, team, user, s) })
+	wg.Go(func() {
+		l := r.look(tenant, team, user, s)
+		if out.Waiting, out.Looked, waitingErr = l.waiting(ctx); waitingErr == nil {
+			out.Stamped = l.stamped(ctx)
+		}
+	})
 	wg.Go(func() { out.Mine, mineErr = r.mine(ctx, tenant, user) })
 	wg.Go(func() { out.Talks, talksErr = r.talks(ctx, tenant, user) })
 	wg.Wait()
@@ -155,11 +161,14 @@ type Links interface {
 
 // Summary returns the inbox for display, each entry with a link to its newest card.
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
-	out := card.Summary{Looked: b.Looked}
+	out := card.Summary{User: b.User, Looked: b.Looked}
 	for _, w := range b.Waiting {
 		out.Waiting = append(out.Waiting, card.Waits{
 			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0,
 		})
+	}
+	for _, w := range b.Stamped {
+		out.Stamped = append(out.Stamped, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, a := range b.Mine {
 		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Of: a})})

@@ -24,6 +24,7 @@ type routes struct {
 	listed func(i int) bool // an entry says that U1 owes it
 	now    func(i int) bool // as loaded, too
 	loads  []string
+	change func(i int, g *aggregate.Gate, loaded bool)
 }
 
 func (r *routes) gate(i int) *task.Process {
@@ -60,6 +61,9 @@ func (r *routes) Waiting(
 	for i := range out.Items {
 		n, _ := strconv.Atoi(out.Items[i].Ref.ID)
 		p := r.gate(n)
+		if r.change != nil {
+			r.change(n, &p.Gate, false)
+		}
 		out.Items[i].Row, out.Items[i].Question = p, p.Asks()
 	}
 	return out, err
@@ -70,6 +74,9 @@ func (r *routes) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggrega
 	a := x.(*task.Aggregate)
 	i, _ := strconv.Atoi(ref.ID)
 	p := r.gate(i)
+	if r.change != nil {
+		r.change(i, &p.Gate, true)
+	}
 	if r.now != nil && !r.now(i) {
 		p.Status = aggregate.Cancelled
 	}
@@ -129,7 +136,7 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 			r := &routes{many: many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() {}},
 				stage: tt.stage, listed: tt.listed, now: tt.now}
 			reader := Reader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
-			found, looked, err := reader.waiting(t.Context(), "01TENANT", "T1", "U1", tenancy.DefaultSettings())
+			found, looked, err := reader.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
 			named, ids := 0, map[string]bool{}
 			for i, x := range found {

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -19,30 +20,28 @@ const (
 	// mostLooked and lookFor bound how many of a workspace's gates are searched for one person, and for how long:
 	// /ringi must be answered within Slack's 3 s.
 	mostLooked, lookFor = 1000, time.Second
+	// mostStamped is how many gates are read that a person stamped. The Home tab shows no more.
+	mostStamped = 5
 )
 
 // waiting returns the gates that wait for a person's decision, the oldest first: those at which they owe a stamp by
 // name, wherever those were asked for, then those that they may decide as somebody of the place. It also returns how
 // many of the oldest gates were searched; 0: all.
-func (r Reader) waiting(
-	ctx context.Context, tenant, team, user string, s tenancy.Settings,
-) (out []Item, looked int, err error) {
-	l := look{Reader: r, tenant: tenant, user: user, team: team, settings: s, until: r.Now().Add(lookFor),
-		who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}, known: map[store.Place]bool{}}
+func (l *look) waiting(ctx context.Context) (out []Item, looked int, err error) {
 	out, looked, err = l.search(ctx, nil, l.owed, func(cursor string) (store.Page[store.WaitingItem], error) {
-		return r.Store.Owed(ctx, tenant, user, cursor, store.MaxPage)
+		return l.Store.Owed(ctx, l.tenant, l.user, cursor, store.MaxPage)
 	})
 	if err != nil || looked > 0 {
 		return out, looked, err
 	}
 	return l.search(ctx, out, l.page, func(cursor string) (store.Page[store.WaitingItem], error) {
-		return r.Store.Waiting(ctx, tenant, cursor, store.MaxPage)
+		return l.Store.Waiting(ctx, l.tenant, cursor, store.MaxPage)
 	})
 }
 
 // search adds those gates of a list that found keeps, until enough are found. looked is how many rows were checked; 0:
 // all.
-func (l look) search(
+func (l *look) search(
 	ctx context.Context, out []Item, found func(context.Context, []store.WaitingItem, int) ([]Item, int, error),
 	list func(cursor string) (store.Page[store.WaitingItem], error),
 ) (_ []Item, looked int, err error) {
@@ -73,11 +72,39 @@ type look struct {
 	who                *people.People
 	until              time.Time
 	known              map[store.Place]bool // gates at which the person owes a stamp, which were found
+	given              []store.WaitingItem  // gates on which they may take a stamp back by their rows, which were found
+}
+
+func (r Reader) look(tenant, team, user string, s tenancy.Settings) *look {
+	return &look{Reader: r, tenant: tenant, user: user, team: team, settings: s, until: r.Now().Add(lookFor),
+		who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}, known: map[store.Place]bool{}}
+}
+
+// stamped returns gates on which the person may take a stamp back, as loaded: of those that waiting looked at, at most
+// mostStamped of the oldest.
+func (l *look) stamped(ctx context.Context) (out []Item) {
+	for _, x := range l.open(ctx, l.given) {
+		if x.Stage = l.takesBack(x.gate()); x.Stage > 0 {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// takesBack returns the stage of the stamp that the person may take back, or 0.
+func (l *look) takesBack(g *aggregate.Gate) (stage int) {
+	mine := func(act circulation.Act) bool { return act.Hand.User == l.user }
+	if g == nil || !slices.ContainsFunc(g.Acts, mine) {
+		return 0
+	}
+	c := g.Circulating()
+	act, _ := circulation.TakesBack(c, circulation.Walk(c), l.user)
+	return act.Stage
 }
 
 // owed returns the gates on a page at which the person owes a stamp by their rows as loaded, at most most, and how many
 // rows it has checked.
-func (l look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
+func (l *look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
 	for looked < len(items) && len(out) < most {
 		some := items[looked:min(len(items), looked+most-len(out))]
 		for _, x := range l.open(ctx, some) {
@@ -93,7 +120,7 @@ func (l look) owed(ctx context.Context, items []store.WaitingItem, most int) (ou
 
 // page returns the gates on a page that the person may approve, and how many rows it has checked, at most most. It
 // loads only subjects that the person may decide judging by where they were asked for.
-func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
+func (l *look) page(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
 	refs := make([]aggregate.Ref, len(items))
 	for i, x := range items {
 		refs[i] = x.Ref
@@ -110,8 +137,11 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 			if err != nil {
 				return nil, 0, err
 			}
-			if decides {
+			switch {
+			case decides:
 				may = append(may, x)
+			case len(l.given) < mostStamped && l.takesBack(aggregate.RuledGate(x.Row)) > 0:
+				l.given = append(l.given, x)
 			}
 		}
 		for _, x := range l.open(ctx, may) {
@@ -128,13 +158,13 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 }
 
 // actor returns the person as Slack knows them where something was asked for, and the policy there.
-func (l look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, aggregate.Policy, error) {
+func (l *look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, aggregate.Policy, error) {
 	return l.who.Who(ctx, people.Want{User: l.user, Team: l.team}, o, l.settings)
 }
 
 // decides reports whether the person may approve a row, judging by who asked, or by its route. The aggregate may still
 // refuse. What they are known to owe is left out.
-func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
+func (l *look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
 	if x.OfAuthor || o.Team == "" || l.known[store.Place{Ref: x.Ref, Key: x.Key}] {
 		return false, nil
 	}
@@ -153,7 +183,7 @@ func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Orig
 }
 
 // along reports whether the present stage of a gate under a rule waits for the person.
-func (l look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin) (bool, error) {
+func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin) (bool, error) {
 	if g.Owes(l.user) > 0 {
 		return true, nil
 	}
@@ -162,7 +192,7 @@ func (l look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin) 
 }
 
 // approves reports whether the person may approve a gate by its subject as loaded.
-func (l look) approves(ctx context.Context, x Item) (bool, error) {
+func (l *look) approves(ctx context.Context, x Item) (bool, error) {
 	if g := x.gate(); g != nil && g.Ruled() {
 		return l.along(ctx, g, x.Of.Origin())
 	}
@@ -171,7 +201,7 @@ func (l look) approves(ctx context.Context, x Item) (bool, error) {
 }
 
 // open returns the gates that still wait by their rows, without those that can't be read.
-func (l look) open(ctx context.Context, items []store.WaitingItem) (out []Item) {
+func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []Item) {
 	refs := make([]aggregate.Ref, len(items))
 	for i, x := range items {
 		refs[i] = x.Ref

@@ -106,7 +106,7 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 			now := time.Now()
 			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
 			r := Reader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
-			found, looked, err := r.waiting(t.Context(), "01TENANT", "T1", "U1", tenancy.DefaultSettings())
+			found, looked, err := r.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
 			if len(found) != tt.found || looked != tt.looked || len(m.reads) != tt.read || m.lists != tt.lists {
 				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
