@@ -113,7 +113,7 @@ func testSentBack(t *testing.T, w *consoletest.World) {
 	page.Says(t, 200, "却下理由を入力してください。回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。",
 		"差し戻す 理由を反映した新しい版を作り、最初の人から回覧し直します。", "却下して終わる この依頼を終わりにします。続けるには新しい依頼が必要です。")
 	empty := acted(tanaka, w, aggregate.ActReject, " ")
-	empty.Says(t, http.StatusForbidden, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
+	empty.Says(t, http.StatusBadRequest, "理由を 1〜1000 文字で入力してください。").Holds(t, `value="approve"`)
 	sent := acted(tanaka, w, aggregate.ActReject, "宛名が違います").Leads(t, w.TaskPage()+"?done=act_send_back")
 	tanaka.Get(sent.To).Says(t, 200, "差し戻しました。", "経理 差し戻し", "宛名が違います")
 	expect.That(t, w.Load().Head.Ended == nil, "it ended")

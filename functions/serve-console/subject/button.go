@@ -55,21 +55,6 @@ func (x Asking) Buttons(t *Turn, offers []aggregate.Offer, whole bool) (out []Bu
 		case o.Act != aggregate.ActApprove || whole:
 			out = append(out, x.button(o))
 		}
-		b := Button{
-			Offer: x, Label: words.In("act", x.Act), Confirm: words.In("confirm", x.Act),
-			About:   words.In("act_about", x.Act),
-			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
-		}
-		switch x.Act {
-		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
-			conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
-			conversation.ActTakeFiles, conversation.ActFetchAgain:
-			b.Class = "button-primary"
-		}
-		if err := LikelyOf(a, set, v, x); err != nil {
-			b.No = s.Why(err, set, a.Origin(), a.Askers()...)
-		}
-		out = append(out, b)
 	}
 	return out
 }
@@ -89,7 +74,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 		conversation.ActTakeFiles, conversation.ActFetchAgain:
 		b.Class = "button-primary"
 	}
-	if err := Likely(x.Of, x.Settings, x.Viewer, o.Act); err != nil {
+	if err := LikelyOf(x.Of, x.Settings, x.Viewer, o); err != nil {
 		b.No = x.Surface.Why(err, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
 	return b
