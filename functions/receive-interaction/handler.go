@@ -83,6 +83,7 @@ type Handler struct {
 	Contests      Contests
 	Edge          inbound.Edge
 	Now           func() time.Time
+	Organised     func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 
 	early atomic.Pointer[early] // the last that this instance noted
 }

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/large"
+	"ringi/shared/store/organisations"
 	"ringi/shared/store/slackstate"
 	"ringi/shared/store/tasks"
 )
@@ -50,6 +51,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	return &Handler{
 		Rows: all, Store: storedIn(rows), Results: results, Conversations: conversations.Of(all), Contests: contests.Of(all, results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
-		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
+		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now, Organised: organisations.Of(all).Member,
 	}, nil
 }

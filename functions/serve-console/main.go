@@ -67,16 +67,16 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 	all := kinds.Open(cfg, env.Table)
 	rows := tasks.Of(all)
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
-	results := large.Open(cfg, env.Results)
+	results, organised := large.Open(cfg, env.Results), organisations.Of(all)
 	connected := connections(cfg, env, rows, bot)
 	return &console.Console{
 		Site: web.Site{
 			Store: web.RowsOf(all), Results: results, Slack: slack, Listing: slack,
 			People: &people.People{Slack: slack, Now: time.Now},
-			Own:    deployment{keys, installed.Home{Slack: slack}}, Now: time.Now,
+			Own:    deployment{keys, installed.Home{Slack: slack}}, Now: time.Now, Organised: organised.Member,
 		},
 		Conversations: conversations.Of(all), Contests: contests.Of(all, results),
-		Organisations: organisations.Of(all),
+		Organisations: organised,
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
 		Agents: conversation.Function(cfg, env.AnswerMessage),

@@ -60,13 +60,23 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	}
 	st := circulation.Walk(g.Circulating())
 	hand := g.Person(by.ID)
+	hand.Person = cmp.Or(by.Person, hand.Person)
 	act := circulation.Act{
 		Kind: kind, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked, Text: strings.TrimSpace(text),
+	}
+	if by.Person != "" {
+		act.Found.Org = by.Org
 	}
 	if s := st.Asked(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
-	return a.Act(id, act, by, p, now)
+	return a.Act(id, act, by, p, now, p.On...)
+}
+
+// organised reports whether the gate's route tells people apart by an organisation.
+func organised(of Subject, id string) bool {
+	_, g := ruled(of, id)
+	return g != nil && g.Route != nil && g.Route.Org != ""
 }
 
 // unseen refuses somebody who saw no stage: they are told whose turn it is.

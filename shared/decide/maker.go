@@ -75,6 +75,8 @@ type Maker struct {
 	People  *people.People
 	Results Results
 	Now     func() time.Time
+	// Organised says who an account is in the tenant's organisation.
+	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 }
 
 // Click is one act of one person on a subject.
@@ -158,6 +160,13 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 				return aggregate.Change{}, err
 			}
 			by.Stage, by.Channel = c.Stage, a.Origin().Channel
+			if organised(a, c.ID) {
+				member, err := m.Organised(ctx, c.Ref.Tenant, c.User)
+				if err != nil {
+					return aggregate.Change{}, fmt.Errorf("who it is in the organisation: %w", err)
+				}
+				by.Person, by.Org, policy.On = member.Person, member.Version, []aggregate.Owned{member.On}
+			}
 			if by.Admin, err = m.administers(ctx, c, a); err != nil {
 				return aggregate.Change{}, err
 			}

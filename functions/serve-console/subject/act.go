@@ -153,7 +153,7 @@ func (c *Acts) Click(v *web.Viewer, ref aggregate.Ref, id string) decide.Click {
 }
 
 func (c *Acts) Maker() decide.Maker {
-	return decide.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now}
+	return decide.Maker{Store: c.Store.Of.Store, People: c.People, Results: c.Results, Now: c.Now, Organised: c.Organised}
 }
 
 func (c *Acts) decide(

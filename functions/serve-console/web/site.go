@@ -41,6 +41,8 @@ type Site struct {
 	Roster  people.Roster
 	Own     Deployment
 	Now     func() time.Time
+	// Organised says who an account is in the tenant's organisation.
+	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 
 	names people.Names
 }

@@ -25,6 +25,8 @@ type Actor struct {
 	// which Member tells.
 	Stage   int
 	Channel string
+	// Person is who they are in the version Org of the tenant's organisation; empty: none stands, or it has no row.
+	Person, Org string
 }
 
 // Origin says where in Slack something was requested, and by whom. The zero value means nowhere, by nobody.
@@ -69,7 +71,8 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
-	Alone     bool // nobody else could approve a version by this person; set only if people.Want.Authors is
+	Alone     bool    // nobody else could approve a version by this person; set only if people.Want.Authors is
+	On        []Owned // the tenant's rows by which it is known who acts along a route
 }
 
 // Approve returns ErrNotAllowed if by may not stamp what requester asked for.

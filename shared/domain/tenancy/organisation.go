@@ -131,3 +131,10 @@ func (w OrganisationWriting) Abandon() (OrganisationWriting, Change) {
 func (w OrganisationWriting) Drop() Change {
 	return Change{Tenant: w.TenantID, Writes: []Write{{Row: w, Delete: true, If: map[string]any{"rev": w.Rev}}}}
 }
+
+// Employed is who an account is in the version of the organisation that stands: nobody if Person is empty. Commits rely
+// on the row On.
+type Employed struct {
+	Version, Person string
+	On              aggregate.Owned
+}

@@ -217,3 +217,14 @@ func (s *Store) clear(ctx context.Context, tenant string, now time.Time) error {
 	}
 	return err
 }
+
+// Member says who an account is in the organisation that stands.
+func (s *Store) Member(ctx context.Context, tenant, account string) (m tenancy.Employed, err error) {
+	standing, err := s.Standing(ctx, tenant)
+	m.On = aggregate.Owned{Key: tenancy.OrganisationKey, Rev: standing.Rev}
+	if err == nil && standing.Stands() {
+		m.Version = standing.Version
+		m.Person, _ = standing.Accounts.Number(account)
+	}
+	return m, err
+}
