@@ -90,13 +90,19 @@ func (x *ready) held(a *task.Aggregate, now time.Time) *ready {
 // start commits the execution's start, together with the first step's claim if nothing stands between, and makes that
 // step's call.
 func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(j.in.Run, j.Now()) })
 	j.readAhead(ctx, a)
-	x := j.next(ctx, a, begin, keepWithin)
-	a, err := j.join(ctx, a, begin, x)
-	if x != nil {
-		a, err = j.confirm(ctx, a, x, err)
-	}
+	var x *ready
+	a, err := j.numbering(ctx, j.in, func(of task.Series) (*task.Aggregate, error) {
+		begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.StartNumbered(j.in.Run, of, j.Now())
+		})
+		x = j.next(ctx, a, begin, keepWithin)
+		after, err := j.join(ctx, a, begin, x)
+		if x != nil && !errors.Is(err, task.ErrNumber) {
+			after, err = j.confirm(ctx, after, x, err)
+		}
+		return after, err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("start the execution: %w", err)
 	}

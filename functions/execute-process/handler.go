@@ -40,6 +40,7 @@ type Store interface {
 	Uses(ctx context.Context, ref aggregate.Ref) ([]*aggregate.Use, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
+	Series(ctx context.Context, tenant string, year int) (task.Series, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
@@ -162,18 +163,21 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // begin starts an execution with a managed session. Others are started together with their first claim (job.start),
 // unless too little time is left for that.
 func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate, error) {
-	begin := in.Due(task.StateExecuteProcess, func(a *task.Aggregate) (aggregate.Change, error) {
-		// A new attempt waits until the previous attempt's session is closed.
-		if a.OpenSession() != nil && a.Head.Run == in.Run {
-			return aggregate.Change{}, nil
-		}
-		c, err := a.StartExecution(in.Run, h.Now())
-		if err == nil && !a.Execution().Managed() && timeLeft(ctx) >= minTurn {
-			return aggregate.Change{}, nil
-		}
-		return c, err
-	}, h.Now)
-	return h.Store.Decide(ctx, in.Ref(), in.Entering(begin))
+	return h.numbering(ctx, in, func(of task.Series) (*task.Aggregate, error) {
+		begin := in.Due(task.StateExecuteProcess, func(a *task.Aggregate) (aggregate.Change, error) {
+			// A new attempt waits until the previous attempt's session is closed.
+			if a.OpenSession() != nil && a.Head.Run == in.Run {
+				return aggregate.Change{}, nil
+			}
+			c, err := a.StartNumbered(in.Run, of, h.Now())
+			joined := err == nil || errors.Is(err, task.ErrNumber)
+			if joined && !a.Execution().Managed() && timeLeft(ctx) >= minTurn {
+				return aggregate.Change{}, nil
+			}
+			return c, err
+		}, h.Now)
+		return h.Store.Decide(ctx, in.Ref(), in.Entering(begin))
+	})
 }
 
 // advance starts the execution, runs the next step, or completes the execution when all steps are done. It returns the

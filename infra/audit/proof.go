@@ -21,8 +21,9 @@ type Proof struct {
 	Task    string      `json:"task_id"`
 	Attempt int         `json:"attempt"`
 	Status  string      `json:"status"`
+	Number  string      `json:"number,omitempty"` // that the decision got when it began to run
 	Policy  stamped     `json:"policy"`
-	Steps   stamped     `json:"steps"` // Text is a JSON list, byte for byte as it was stamped
+	Steps   stamped     `json:"steps"`           // Text is a JSON list, byte for byte as it was stamped
 	Again   *walked     `json:"again,omitempty"` // if people were asked about this attempt
 	Writes  []writeCall `json:"writes"`
 	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
@@ -122,6 +123,7 @@ func (p *executed) check() {
 	p.stamp("policy", "prompt.approved", p.Policy)
 	p.stamp("steps", "process.approved", p.Steps)
 	p.walkSteps()
+	p.numbered()
 	err := json.Unmarshal([]byte(p.Steps.Text), &p.steps)
 	p.wrongIf(err != nil, "the steps can't be read: %v", err)
 	for _, w := range p.Writes {

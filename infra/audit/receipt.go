@@ -148,6 +148,7 @@ type details struct {
 	Step          string              `json:"step"`
 	ArgumentsHash string              `json:"arguments_hash"`
 	Attempt       int                 `json:"attempt"`
+	Number        string              `json:"number"`
 	Writes        map[string]string   `json:"writes"`
 	Ends          map[string][]string `json:"ends"` // steps by status
 	Reused        []string            `json:"reused"`

@@ -57,11 +57,18 @@ type circulated struct {
 func circulate(t testing.TB, of, resource, about string, at time.Time, details map[string]any, acts []circulation.Act,
 	what ...string) *circulated {
 	t.Helper()
+	return circulateBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, of, resource, about, at, details,
+		acts, what...)
+}
+
+func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string, at time.Time,
+	details map[string]any, acts []circulation.Act, what ...string) *circulated {
+	t.Helper()
 	on := aggregate.OnRoute{Routed: "routed", Stamped: "stamped", Approved: "approved", TakenBack: "taken_back",
 		Rejected: "rejected",
 		Denied:   "denied", Reassigned: "reassigned"}
 	opening := aggregate.Opening{
-		Rule: circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, Askers: []circulation.Person{{User: "U0SATO"}},
+		Rule: rule, Askers: []circulation.Person{{User: "U0SATO"}},
 		Route: circulation.Route{Form: circulation.Form, Hands: 3, Readers: []circulation.Person{someone("U0SOUMU")},
 			Stages: []circulation.Stage{
 				desk("課長", 1, "U0SUZUKI", "U0SATO"), {Name: "室長", Mode: circulation.ModePeople, LeftOut: "nobody"},
@@ -103,6 +110,13 @@ func ofSteps(t testing.TB, acts []circulation.Act) *circulated {
 	return circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1,
 		"hash": aggregate.HashOf(theSteps)},
 		acts, "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request)
+}
+
+// ofNumbered is ofSteps by a rule that gives numbers.
+func ofNumbered(t testing.TB) *circulated {
+	return circulateBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3, Numbered: true}, "process", "S1",
+		taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": aggregate.HashOf(theSteps)},
+		settling(), "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request)
 }
 
 func ofStep(t testing.TB, acts []circulation.Act) *circulated {

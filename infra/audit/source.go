@@ -182,7 +182,7 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 		return nil, err
 	}
 	p := &Proof{
-		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status),
+		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status), Number: e.Number,
 		Steps:  stamped{ID: process.ID, Version: process.Version, Text: string(steps)},
 		Writes: []writeCall{},
 	}

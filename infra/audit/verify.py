@@ -392,6 +392,14 @@ ON_ROUTE = {
 }
 
 
+def numbers(walked):
+    """Whether what the gate's rule has people settle gets a number."""
+    try:
+        return bool((json.loads(walked["opened"]).get("rule") or {}).get("numbered")) if walked else False
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+
+
 def named(person):
     return ", ".join(person[k] for k in ("user", "person", "via") if person.get(k))
 
@@ -444,10 +452,24 @@ class Execution(Claims):
         writes, reused = claim["writes"] or [], claim.get("reused") or []
         for write in writes:
             self.write(write)
+        self.numbered(claim.get("number") or "", ended)
         self.gates(claim.get("gates") or [], {w["step"] for w in writes})
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
+
+    def numbered(self, number, ended):
+        """Compares the number of the decision with the entries of the attempt's beginning and end."""
+        begun = self.of("execution.started", self.claim["id"])
+        for e in begun + ended:
+            sealed = e["details"].get("number") or ""
+            if sealed != number:
+                self.found.append("the number is said to be %r, the entry %s says %r" % (number, e["action"], sealed))
+        gates = (self.claim["steps"].get("gate"), self.claim.get("again"))
+        if not number and (begun or self.claim["writes"]) and any(numbers(gate) for gate in gates):
+            self.found.append("its rule gives numbers, and it has none")
+        if number:
+            self.said.append("decision number " + number)
 
     def gates(self, claimed, shown):
         """Checks the gates of steps that made no write: of each step that an entry names, its gate has to be shown."""

@@ -19,8 +19,8 @@ import (
 // If the change is empty, it returns a.
 //
 // It returns aggregate.ErrConflict when the head, a row that the change writes, or a row that it relied on has changed
-// since a was read. When only one of the tenant's rows has changed, it returns the error of that row's Owned: deciding
-// again without reading the row would not help. aggregate.ErrFull means that a quota is used up. A commit whose answer
+// since a was read. When only one of the tenant's rows or of a list's has changed, it returns the error of that row's
+// Owned or Listed: deciding again without reading the row would not help. aggregate.ErrFull means that a quota is used up. A commit whose answer
 // was lost but which can be seen in the table succeeds. aggregate.ErrUnconfirmed means that it can't be seen and may
 // still be written.
 func (s *Store) Commit(ctx context.Context, a aggregate.Aggregate, c aggregate.Change) (aggregate.Aggregate, error) {
@@ -64,6 +64,10 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 			says[len(items)] = nil
 			for j, o := range c.Owned {
 				says[len(items)+1+j] = o.Err
+			}
+			listed := len(items) + 1 + len(c.Owned) + len(c.Rows) + len(c.Drop)
+			for j, l := range c.Beside {
+				says[listed+j] = l.Err
 			}
 			items, counts = append(items, actions...), summed(counts, c.Counts)
 		}

@@ -25,6 +25,7 @@ type Route struct {
 	Words    web.Texts
 	Rule     string
 	Revision int
+	Number   string // that the decision got when it began to run
 	Round    int    // from 1; 0: it isn't counted
 	Carried  string // a sentence about the stamps of the round before
 	Note     string // a sentence in the place of the stages

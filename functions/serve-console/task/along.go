@@ -14,6 +14,16 @@ func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *route.Route {
 	if out == nil {
 		return nil
 	}
+	for _, p := range a.Processes {
+		if &p.Gate == g {
+			out.Number = a.NumberOf(p.Version)
+		}
+	}
+	for _, x := range a.Agains {
+		if &x.Gate == g {
+			out.Number = a.NumberOf(x.ProcessVersion)
+		}
+	}
 	round, before := 1, (*aggregate.Gate)(nil)
 	for _, p := range a.Processes {
 		if &p.Gate == g {

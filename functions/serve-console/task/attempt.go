@@ -25,6 +25,7 @@ const (
 type Attempt struct {
 	ID                 string
 	Version, Number    int
+	Decision           string // number of what was decided
 	Status             task.ExecutionStatus
 	Started, Completed time.Time
 	Took, Waited       string // in words; for people
@@ -83,7 +84,7 @@ type Result struct {
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{
-		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Status: e.Status, Executor: e.Terms.Executor,
+		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Decision: e.Number, Status: e.Status, Executor: e.Terms.Executor,
 		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
 		Started: web.TimeOf(e.StartedAt), Completed: web.TimeOf(e.CompletedAt),
 	}

@@ -33,6 +33,7 @@ type Listed struct {
 	List string // prefix of the partition key, such as MESSAGES#; the tenant and Of follow
 	Of   string // id of the list's owner
 	Row  Row
+	Err  error // returned if only this row is there already; nil: ErrConflict
 }
 
 // Copy is an object in the bucket that must be copied before a Change is committed, because the Change's rows name the

@@ -109,7 +109,11 @@ func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
 	details = maps.Clone(details)
 	details["asked"], details["route_hash"] = g.Asked, circulation.RouteHash(g.Circulating())
 	r := g.Terms.Rule
-	details["rule"] = map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
+	rule := map[string]any{"id": r.ID, "name": r.Name, "revision": r.Revision}
+	if r.Numbered {
+		rule["numbered"] = true
+	}
+	details["rule"] = rule
 	return details
 }
 

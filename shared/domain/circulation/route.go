@@ -23,6 +23,7 @@ type Rule struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
 	Revision int    `json:"revision"`
+	Numbered bool   `json:"numbered,omitempty"` // what is settled gets a number when it begins to run
 }
 
 // Route is whom a gate asks, as it was resolved before the gate opened. It never changes.

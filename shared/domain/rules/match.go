@@ -76,6 +76,7 @@ func (r *Rules) last(o Outcome) Answer {
 }
 
 func answer(rule circulation.Rule, o Outcome) Answer {
+	rule.Numbered = o.Numbered && o.Route != nil
 	return Answer{Rule: rule, Outcome: o, Refused: o.Route == nil}
 }
 

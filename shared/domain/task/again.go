@@ -58,13 +58,13 @@ func (a *Aggregate) inForce(e *Execution) Gated {
 
 // mayBegin returns nil if a call of a step that has none yet may begin at now by the gate of its steps and, if there is
 // one, its own. It returns ErrMoved while the attempt's own gate is not approved, and StopError if a gate is not as it
-// was settled, or was settled too long ago.
+// was settled, or was settled too long ago, or if a number is missing.
 func (a *Aggregate) mayBegin(e *Execution, order int, now time.Time) error {
 	if own := a.AgainOf(e); own != nil && own.Status != aggregate.Approved {
 		return aggregate.ErrMoved
 	}
 	steps := a.inForce(e)
-	if !a.stands(steps) {
+	if !a.stands(steps) || e.Number == "" && a.numberedBy(e) != nil {
 		return StopError{Reason: ReasonStepsChanged}
 	}
 	gates := []Gated{steps}

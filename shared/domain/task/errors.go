@@ -7,6 +7,8 @@ var (
 	ErrMaxAttempts = errors.New("no more attempts")
 	// ErrMaxRetries: the generation was already retried MaxRetries times.
 	ErrMaxRetries = errors.New("no more retries")
+	// ErrNumber: the execution can't begin without the next number of its year, which must be read; then decide again.
+	ErrNumber = errors.New("its number isn't known, or is taken by now")
 	// ErrNothingToRetry: there is neither a failed execution nor a parked generation.
 	ErrNothingToRetry = errors.New("nothing to try again")
 )

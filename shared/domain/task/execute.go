@@ -16,9 +16,15 @@ type StopError struct {
 
 func (e StopError) Error() string { return fmt.Sprintf("%s: %s", e.Reason, e.Detail) }
 
-// StartExecution moves the pending execution to running; if it runs already, nothing changes. For a managed session the
-// audit entry is written by BindSession, once the session exists.
+// StartExecution is StartNumbered without a number.
 func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, error) {
+	return a.StartNumbered(run, Series{}, now)
+}
+
+// StartNumbered moves the pending execution to running; if it runs already, nothing changes. One that needs a number
+// takes the next of the series, and keeps it in later attempts; ErrNumber says that the series must be read again. For
+// a managed session the audit entry is written by BindSession, once the session exists.
+func (a *Aggregate) StartNumbered(run int, of Series, now time.Time) (aggregate.Change, error) {
 	e, err := a.executing(run)
 	if err != nil || e.Status == ExecutionRunning {
 		return aggregate.Change{}, err
@@ -28,9 +34,10 @@ func (a *Aggregate) StartExecution(run int, now time.Time) (aggregate.Change, er
 	}
 	c := a.begin(now)
 	a.relyOnAgain(c, e)
-	c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt = &c.Now })
+	number := c.number(e, of)
+	c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt, n.Number = &c.Now, number })
 	if !e.Managed() {
-		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt})
+		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, about(e.Attempt, number))
 	}
 	return c.done()
 }

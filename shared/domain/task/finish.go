@@ -1,6 +1,7 @@
 package task
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 		c.Made = n
 	})
 	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
 	return c.done()
 }
 
@@ -58,12 +59,12 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 	})
 	a.relyOnStep(c, e)
 	a.relyOnAgain(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
-// writesOf adds an attempt's writes to the details of an audit entry: the hash of each write's arguments, its status,
-// and which writes are reused from earlier attempts. It also adds the conversation in which an agent made the request;
+// writesOf adds an attempt and its writes to the details of an audit entry: the hash of each write's arguments, its
+// status, and which writes are reused from earlier attempts. It also adds the conversation in which an agent made the request;
 // an empty map records that there was none. Audit entries are sealed, but step rows are not.
 func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
 	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
@@ -81,6 +82,7 @@ func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[st
 	if session, ok := a.HandedOver(); ok {
 		handed["session_id"] = session
 	}
+	maps.Copy(details, about(e.Attempt, e.Number))
 	details["writes"], details["ends"], details["handed_over"] = writes, ends, handed
 	if len(reused) > 0 {
 		details["reused"] = reused

@@ -80,6 +80,7 @@ func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Po
 	c.moveTask(a.Task, TaskRunning)
 	n := &Execution{
 		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1, Status: ExecutionPending,
+		Number:  e.Number,
 		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
 	}
 	n.ID = a.rowID(n.Key(), c.Now)

@@ -176,6 +176,7 @@ type Execution struct {
 	ProcessID      string              `json:"process_id"`
 	ProcessVersion int                 `json:"process_version"`
 	Attempt        int                 `json:"attempt"`
+	Number         string              `json:"number,omitempty"` // of a rule with numbered, from when the first attempt began
 	SessionID      string              `json:"session_id,omitempty"`
 	SessionClosed  bool                `json:"session_closed,omitempty"` // its session was told to stop and is charged
 	Lease          *Claim              `json:"session_lease,omitempty"`  // only in old rows, like Pauses and SessionFailing

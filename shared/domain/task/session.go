@@ -195,7 +195,9 @@ func (a *Aggregate) BindSession(run int, id string, budget aggregate.MicroUSD, n
 	n := *e
 	n.SessionID, n.SessionBudget = id, &budget
 	c.Put(&n)
-	c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, map[string]any{"attempt": e.Attempt, "session_id": id})
+	about := about(e.Attempt, e.Number)
+	about["session_id"] = id
+	c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, about)
 	return c.done()
 }
 

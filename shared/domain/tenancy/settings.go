@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"time"
 
 	"ringi/shared/domain/agent"
@@ -41,8 +42,9 @@ type Settings struct {
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
 	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
-	ApprovalDays         int     `json:"approval_days"`   // for how long a gate under a rule is good once it is settled
-	ApprovalCopies       string  `json:"approval_copies"` // who else gets a gate's card: CopiesListed or CopiesNone
+	ApprovalDays         int     `json:"approval_days"`     // for how long a gate under a rule is good once it is settled
+	FiscalYearMonth      int     `json:"fiscal_year_month"` // in which a fiscal year begins; 1 is January
+	ApprovalCopies       string  `json:"approval_copies"`   // who else gets a gate's card: CopiesListed or CopiesNone
 	MaxVersions          int     `json:"max_versions"`
 	Locale               string  `json:"locale"`
 	Executor             string  `json:"executor"`
@@ -125,6 +127,18 @@ func (s Settings) ActionTerms(now time.Time) aggregate.Terms {
 	terms.DecideBy, terms.ApprovalHours = &by, s.ActionTimeoutHours
 	return terms
 }
+
+// FiscalYear returns the fiscal year to which a moment belongs in the tenant's zone: the year in which it began.
+func (s Settings) FiscalYear(at time.Time) int {
+	day := at.In(Zone())
+	if int(day.Month()) < cmp.Or(s.FiscalYearMonth, FiscalYearBegins) {
+		return day.Year() - 1
+	}
+	return day.Year()
+}
+
+// FiscalYearBegins is the month in which fiscal years begin unless the settings say otherwise.
+const FiscalYearBegins = int(time.April)
 
 // The executors, which carry out approved steps.
 const (

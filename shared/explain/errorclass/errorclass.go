@@ -83,6 +83,7 @@ var sentinels = []struct {
 	{ErrUnavailable, Unavailable},
 	{aggregate.ErrSuperseded, Superseded},
 	{aggregate.ErrConflict, Conflict},
+	{task.ErrNumber, Conflict},
 	{aggregate.ErrExists, Conflict}, // somebody created it in between
 	{aggregate.ErrMoved, Changed},
 	{aggregate.ErrSettings, Changed},

@@ -42,6 +42,7 @@ var ofTheDomain = map[string]struct {
 	"ErrFull":           {aggregate.ErrFull{}, errorclass.Full, false},
 	"StopError":         {task.StopError{}, errorclass.Stopped, false},
 	"ErrUnconfirmed":    {aggregate.ErrUnconfirmed, errorclass.Unconfirmed, false},
+	"ErrNumber":         {task.ErrNumber, errorclass.Conflict, false},
 	"ErrExists":         {aggregate.ErrExists, errorclass.Conflict, false},
 	"ErrConflict":       {aggregate.ErrConflict, errorclass.Conflict, false},
 	"ErrMoved":          {aggregate.ErrMoved, errorclass.Changed, false},

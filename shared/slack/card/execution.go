@@ -52,7 +52,11 @@ func (d drawing) execution() face {
 func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
-	return face{title, colour, nil}.with(header(title)).with(lines.blocks...).with(divider())
+	f := face{title, colour, nil}.with(header(title)).with(lines.blocks...).with(divider())
+	if r.Number == "" {
+		return f
+	}
+	return f.with(contextLine(fill(routeWordsOf.In(d.w.Locale).Number, "number", r.Number)))
 }
 
 type attempt struct {

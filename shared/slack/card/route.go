@@ -29,6 +29,7 @@ type routed struct {
 	brief  bool              // nobody is named at the stage that is asked
 	copies []*aggregate.Card // of the gate's card
 	origin aggregate.Origin
+	number string // that the decision got when it began to run
 	rounds
 }
 
@@ -54,6 +55,9 @@ func (d drawing) route(g *aggregate.Gate, open bool) routed {
 func (d drawing) routeOf(v *version) routed {
 	r := d.route(&v.gate, v.status == aggregate.PendingApproval && d.a.Head.Ended == nil)
 	r.rounds, r.copies = v.rounds, d.a.CopiesOf(v.key)
+	if v.kind == task.CardProcess {
+		r.number = d.a.NumberOf(v.version)
+	}
 	if d.a.Request != nil {
 		r.origin = d.a.Request.Origin()
 	}
@@ -149,10 +153,12 @@ func (r routed) path() string {
 	}
 	text := r.texts.Path
 	switch {
+	case r.st.Settled && r.number != "":
+		text = r.texts.PathNumbered
 	case r.st.Settled:
 		text = r.texts.PathDone
 	case r.round > 1:
 		text = r.texts.PathAgain
 	}
-	return cut(fill(text, "path", line, "round", r.round), maxPath)
+	return cut(fill(text, "path", line, "round", r.round, "number", r.number), maxPath)
 }

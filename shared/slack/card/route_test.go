@@ -95,6 +95,15 @@ func (s *scenario) stamps(stage int, hands ...string) *scenario {
 	return s
 }
 
+// numberedOnRoute is a process that all stages stamped, whose execution begins with a number.
+func numberedOnRoute(s *scenario) *scenario {
+	s = onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).stamps(3, yamada)
+	s.Executions = append(s.Executions, &task.Execution{ID: "E1", ProcessID: s.Process().ID,
+		ProcessVersion: s.Process().Version, Attempt: 1, Status: task.ExecutionRunning, StartedAt: &s.now,
+		Number: "2026-000123"})
+	return s
+}
+
 // standingFor has the hand stand in for somebody.
 func standingFor(principal string) func(*circulation.Act) {
 	return func(act *circulation.Act) {
@@ -149,6 +158,12 @@ var routeStates = []state{
 		return onRoute(s, threeStages()...).stamps(1, suzuki).act(circulation.Deny, 2, mori)
 	}},
 	{"route_second_round", "CARD#process#0002", sentBack},
+	{"route_numbered", processCard, numberedOnRoute},
+	{"execution_numbered", executionCard, func(s *scenario) *scenario {
+		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
+		s.Execution().Number = "2026-000123"
+		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
+	}},
 	{"route_settled", processCard, func(s *scenario) *scenario {
 		return onRoute(s, threeStages()...).stamps(1, suzuki).stamps(2, tanaka, takada).stamps(3, yamada)
 	}},

@@ -1,0 +1,136 @@
+package task
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+)
+
+// NumbersList is the prefix of the lists of a tenant's numbers, one for each fiscal year.
+const NumbersList = "NUMBER#"
+
+// MostNumbers is how many numbers a fiscal year has.
+const MostNumbers = 999_999
+
+// Series is the numbers of a fiscal year as they were read.
+type Series struct {
+	Year int // when it began; 0: nothing was read
+	Last int // the highest number given so far, 0 for none
+}
+
+// Of names the list of the series.
+func (s Series) Of() string { return fmt.Sprintf("%04d", s.Year) }
+
+// Next returns the row of the next number.
+func (s Series) Next() Numbered { return Numbered{Year: s.Year, N: s.Last + 1} }
+
+// Numbered is a number and what has it: steps that a rule with numbered had people settle. It is put in the Change that
+// begins their first attempt, only if it is absent, and never changed.
+type Numbered struct {
+	aggregate.Meta
+	Year           int              `json:"year"` // the fiscal year of the settlement
+	N              int              `json:"n"`    // from 1
+	TaskID         string           `json:"task_id"`
+	ProcessID      string           `json:"process_id"`
+	ProcessVersion int              `json:"process_version"`
+	GateKey        string           `json:"gate_key"` // of the row that people settled
+	Rule           circulation.Rule `json:"rule"`
+	Round          int              `json:"round"` // 1, or one more for each version that was sent back
+	SettledAt      time.Time        `json:"settled_at"`
+	BegunAt        time.Time        `json:"begun_at"`
+}
+
+// NumberKey returns the key of a number in its series.
+func NumberKey(n int) string { return fmt.Sprintf("%06d", n) }
+
+func (x *Numbered) Key() string { return NumberKey(x.N) }
+
+func (*Numbered) Type() string { return "number" }
+
+func (x Numbered) At(rev int) aggregate.Row { x.Rev = rev; return &x }
+
+// String returns the number as people write it, such as 2026-000123.
+func (x *Numbered) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
+
+// Unnumbered reports whether the pending execution gets a number when it begins, and when what it carries out was
+// settled: the day says of which fiscal year.
+func (a *Aggregate) Unnumbered() (settled time.Time, ok bool) {
+	row := a.unnumbered()
+	if row == nil {
+		return time.Time{}, false
+	}
+	return *row.gate().ApprovedAt, true
+}
+
+func (a *Aggregate) unnumbered() Gated {
+	e := a.Execution()
+	if e == nil || e.Number != "" || e.Status != ExecutionPending {
+		return nil
+	}
+	return a.numberedBy(e)
+}
+
+// numberedBy returns the settled gate by which an attempt's steps get a number, or nil if they get none.
+func (a *Aggregate) numberedBy(e *Execution) Gated {
+	for _, row := range []Gated{a.ProcessOf(e), a.inForce(e)} {
+		if g := row.gate(); g.Terms.Rule != nil && g.Terms.Rule.Numbered && g.ApprovedAt != nil {
+			return row
+		}
+	}
+	return nil
+}
+
+// number returns the number of an execution that begins. One that needs a number and has none takes the next of the
+// series; without a series c fails with ErrNumber.
+func (c *change) number(e *Execution, of Series) string {
+	a := c.of
+	row := a.unnumbered()
+	if row == nil {
+		return e.Number
+	}
+	if of.Year == 0 || of.Last >= MostNumbers {
+		c.Fail(ErrNumber)
+		return ""
+	}
+	x := of.Next()
+	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = a.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
+	x.Rule, x.Round, x.SettledAt, x.BegunAt = *row.gate().Terms.Rule, a.round(e), *row.gate().ApprovedAt, c.Now
+	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.Of(), Row: &x, Err: ErrNumber})
+	c.RelyOn(row)
+	return x.String()
+}
+
+// round returns which round of the steps an attempt carries out: 1, or one more for each version that was sent back.
+func (a *Aggregate) round(e *Execution) int {
+	n := 1
+	for _, p := range a.Processes {
+		if p.Version >= e.ProcessVersion || !p.Gate.Ruled() {
+			continue
+		}
+		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {
+			n++
+		}
+	}
+	return n
+}
+
+// NumberOf returns the number that the steps of a version have, or "".
+func (a *Aggregate) NumberOf(process int) (number string) {
+	for _, e := range a.Executions {
+		if e.ProcessVersion == process && e.Number != "" {
+			number = e.Number
+		}
+	}
+	return number
+}
+
+// about returns what an audit entry says of an attempt, with its number if it has one.
+func about(attempt int, number string) map[string]any {
+	details := map[string]any{"attempt": attempt}
+	if number != "" {
+		details["number"] = number
+	}
+	return details
+}
