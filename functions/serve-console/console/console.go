@@ -10,6 +10,7 @@ import (
 	"ringi/functions/serve-console/insights"
 	"ringi/functions/serve-console/integrations"
 	"ringi/functions/serve-console/organisation"
+	"ringi/functions/serve-console/register"
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/signin"
@@ -54,6 +55,7 @@ func (c *Console) Handler() http.Handler {
 			Files: c.Files}).Routes(),
 		(&contest.Pages{Acts: acts, Contests: c.Contests, Begin: c.Begin}).Routes(),
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
+		(&register.Pages{Site: site}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
 		(&rules.Pages{Site: site}).Routes(),

@@ -48,7 +48,7 @@ func (c *Pages) sendResult(w http.ResponseWriter, r *http.Request, v *web.Viewer
 	}
 	return sendFile(
 		w, r, fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name), "text/csv; charset=utf-8",
-		CSV(table),
+		web.CSV(table),
 	)
 }
 

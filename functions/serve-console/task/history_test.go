@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
@@ -17,7 +18,7 @@ import (
 func TestNoCellOfAFileIsAFormula(t *testing.T) {
 	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1", "田中", "a\"b,c\nd", ""}
 	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
-	file := CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
+	file := web.CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
 	text, marked := strings.CutPrefix(string(file), "\ufeff")
 	expect.That(t, marked, "Excel takes the file for another encoding")
 	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)

@@ -66,6 +66,7 @@ func menu(v *Viewer) []entry {
 		{"agents", "/console/agents", l.Say("agents"), false},
 		{"contests", "/console/contests", l.Say("contests"), true},
 		{"audit", "/console/audit", l.Say("audit"), true},
+		{"register", "/console/register", l.Say("register"), true},
 		{"insights", "/console/insights", l.Say("insights"), true},
 		{"settings", "/console/settings", l.Say("settings"), true},
 		{"rules", "/console/rules", l.Say("rules"), true},

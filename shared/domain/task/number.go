@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -53,6 +54,15 @@ func (x Numbered) At(rev int) aggregate.Row { x.Rev = rev; return &x }
 
 // String returns the number as people write it, such as 2026-000123.
 func (x *Numbered) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
+
+// ParseNumber returns the row of a number as people write it, such as 2026-000123; ok is false for any other text.
+func ParseNumber(text string) (x Numbered, ok bool) {
+	text = strings.TrimSpace(text)
+	if _, err := fmt.Sscanf(text, "%4d-%6d", &x.Year, &x.N); err != nil || x.N < 1 || x.String() != text {
+		return Numbered{}, false
+	}
+	return x, true
+}
 
 // Unnumbered reports whether the pending execution gets a number when it begins, and when what it carries out was
 // settled: the day says of which fiscal year.

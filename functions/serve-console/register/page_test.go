@@ -1,0 +1,107 @@
+package register_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestTheRegister(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"lists decisions, the newest first":                      lists,
+		"is empty, and says how decisions are numbered":          isEmpty,
+		"finds a number, filters by days, and refuses no period": finds,
+		"is a file for spreadsheets":                             files,
+		"prints a decision":                                      prints,
+		"is for administrators":                                  isClosed,
+	})
+}
+
+// decided brings a request of Sato's to an execution with the n-th number.
+func decided(w *consoletest.World, n int) string {
+	w.T.Helper()
+	w.Ask()
+	w.Later(time.Second)
+	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, workspace.Suzuki))
+	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
+	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		hand := circulation.Person{User: workspace.Suzuki}
+		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
+		return a.Act(a.Process().ID, act, by, w.AnyMember(), w.Now())
+	})
+	var year int
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		settled, _ := a.Unnumbered()
+		year = tenancy.DefaultSettings().FiscalYear(settled)
+		return a.StartNumbered(a.Head.Run, task.Series{Year: year, Last: n - 1}, w.Now())
+	})
+	return fmt.Sprintf("%d-%06d", year, n)
+}
+
+func lists(t *testing.T, w *consoletest.World) {
+	first, second := decided(w, 1), decided(w, 2)
+	b := w.As(workspace.Suzuki)
+	page := b.Get("/console/register")
+	page.Says(t, 200, "決裁台帳", first, second, "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)")
+	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
+	w.Cancel()
+	b.Locale = "en"
+	b.Get("/console/register").Says(t, 200, "Decision No.", second, "Cancelled after the decision", "Decided (running)")
+	b.Get(w.TaskPage()).Says(t, 200, second)
+}
+
+func isEmpty(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	b.Get("/console/register").Says(t, 200, "番号の付いた決裁はありません", "決裁番号を付ける")
+	b.Locale = "en"
+	b.Get("/console/register").Says(t, 200, "No numbered decisions", "get a number when execution begins")
+}
+
+func finds(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(workspace.Suzuki)
+	found := b.Get("/console/register?number=" + number)
+	expect.That(t, found.Status == http.StatusSeeOther && found.To == "/console/register/"+number, "%d to %q", found.Status, found.To)
+	b.Get("/console/register?number=123").Says(t, 200, "2026-000123 の形で")
+	b.Get("/console/register?from=2020-04-01&to=2021-03-31").Lacks(t, number)
+	b.Get("/console/register?from=yesterday").Says(t, http.StatusBadRequest, "日付を入力")
+	b.Get("/console/register?from=1990-01-01").Says(t, http.StatusBadRequest, "日付を入力")
+	b.Get("/console/register/2026-999999").Says(t, http.StatusNotFound)
+	b.Get("/console/register/none").Says(t, http.StatusNotFound)
+}
+
+func files(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(workspace.Suzuki)
+	a := b.Get("/console/register/file.csv")
+	expect.That(t, a.Status == 200 && strings.Contains(a.Body, number) && strings.Contains(a.Body, "'=10万円以上"), "%d %s", a.Status, a.Body)
+}
+
+func prints(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	b := w.As(workspace.Suzuki)
+	page := b.Get("/console/register/" + number)
+	page.Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().Asked, "go run ./infra/audit prove", w.Ref.ID)
+	page.Holds(t, `class="stamps"`)
+}
+
+func isClosed(t *testing.T, w *consoletest.World) {
+	number := decided(w, 1)
+	for _, path := range []string{"/console/register", "/console/register/" + number, "/console/register/file.csv"} {
+		b := w.As(workspace.Sato)
+		b.Get(path).Says(t, http.StatusForbidden)
+	}
+}
