@@ -52,7 +52,8 @@ func ephemeral(text string) inbound.Response {
 // japanese maps the Japanese names of subcommands to the English ones.
 var japanese = map[string]string{"ヘルプ": "help", "使い方": "help", "一覧": "list"}
 
-// command answers /ringi with one of the subcommands list, cancel and help. Any other text is a request.
+// command answers /ringi with one of the subcommands list, cancel and help, or with the decision that has a
+// number. Any other text is a request.
 func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
 	if err := h.Edge.FromOurs(c.app); err != nil {
 		return inbound.Response{}, err
@@ -68,6 +69,9 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		return ephemeral(inEach(card.NoteForeign)), nil
 	}
 	person, workspace := h.locale(ctx, c.team, c.user)
+	if number, is := task.ParseNumber(c.text); is {
+		return h.numbered(ctx, c, number, person), nil
+	}
 	word, rest, _ := strings.Cut(c.text, " ")
 	word = cmp.Or(japanese[word], strings.ToLower(word))
 	switch {

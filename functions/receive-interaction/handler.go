@@ -16,6 +16,7 @@ import (
 	"ringi/shared/decide/inbox"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -48,6 +49,7 @@ type Store interface {
 	intake.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came slackstate.Came, err error)
 	Came(ctx context.Context, tenant, what string, c slackstate.Came) error
+	Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error)
 	HomeChanged(ctx context.Context, tenant string, h slackstate.Home) error
 	Again(ctx context.Context, tenant, what string) error
 	inbox.Store

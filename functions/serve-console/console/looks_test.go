@@ -109,7 +109,7 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "contests", "agents", "tasks", "approvals"} {
+	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "register", "contests", "agents", "tasks", "approvals"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
 	page := w.As(workspace.Suzuki).Get("/console/settings")

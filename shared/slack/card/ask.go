@@ -138,8 +138,9 @@ const (
 	NoteTooLong     AskNote = "too_long"
 	NoteCancelled   AskNote = "cancelled"
 	NoteNoSuchTask  AskNote = "no_such_task"
-	NoteForeign     AskNote = "foreign"      // a workspace that this deployment doesn't serve
-	NoteOrgInstall  AskNote = "organization" // installed for a whole organization
+	NoteNoNumber    AskNote = "no_such_number" // that this person may read
+	NoteForeign     AskNote = "foreign"        // a workspace that this deployment doesn't serve
+	NoteOrgInstall  AskNote = "organization"   // installed for a whole organization
 	NoteHelp        AskNote = "help"
 	NoteUnknown     AskNote = "unknown" // above the help
 )
@@ -147,7 +148,17 @@ const (
 // Told returns the note's sentence, followed by link unless that is empty.
 func (n AskNote) Told(locale, link string) string {
 	w := askWordsOf.In(locale)
-	text := fill(w.Notes[n], "max", MaxTyped)
+	return w.linked(fill(w.Notes[n], "max", MaxTyped), link)
+}
+
+// Numbered answers who looked for a decision by its number: with the title, and a link to the request.
+func Numbered(locale, number, title, link string) string {
+	w := askWordsOf.In(locale)
+	return w.linked(fill(w.Numbered, "number", number, "title", inline(title, maxReason)), link)
+}
+
+// linked adds a link to a text.
+func (w *askWords) linked(text, link string) string {
 	if link != "" && addressed(link) {
 		text += " <" + escape(link) + "|" + w.Open + ">"
 	}

@@ -7,7 +7,7 @@ type askWords struct {
 	Title, Submit, Close, Text, TextPlaceholder string
 	TextOfMessage, TextGoesOn, TextCut          string
 	At, AtPlaceholder, AtHint                   string
-	Asked, Open                                 string
+	Asked, Open, Numbered                       string
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                                    string

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+func TestADecisionIsFoundByItsNumber(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"by who may read it": func(t *testing.T, w *world) {
+			o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("課長", 1, workspace.Suzuki))
+			o.Rule.Numbered = true
+			w.PlannedOnRoute(tenancy.DefaultSettings(), o, pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				hand := circulation.Person{User: workspace.Suzuki}
+				act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
+				by := aggregate.Actor{Type: aggregate.ActorUser, ID: hand.User, Team: w.By.Team, Member: true}
+				return a.Act(a.Process().ID, act, by, aggregate.Policy{Team: w.By.Team}, w.Now())
+			})
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.StartNumbered(a.Head.Run, task.Series{Year: 2026, Last: 122}, w.Now())
+			})
+			for user, reads := range map[string]bool{workspace.Sato: true, workspace.Suzuki: true, workspace.Guest: false} {
+				said := w.said(w.typed(user, workspace.HR, "2026-000123"))
+				expect.That(t, strings.Contains(said, w.Load().Task.Title) == reads && strings.Contains(said, "https://") == reads,
+					"%s: %s", user, said)
+			}
+			expect.Is(t, w.said(w.typed(workspace.Sato, workspace.HR, "2026-000124")), card.NoteNoNumber.Told("ja", ""))
+		},
+	})
+}
