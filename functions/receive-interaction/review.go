@@ -123,7 +123,7 @@ func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bo
 	if !mayRead(v.Err) {
 		return v, false, v.Err
 	}
-	if decide.OnRoute(v.Of, c.ID, c.User) {
+	if v.OnRoute(c.ID, c.User, h.Now()) {
 		return v, true, nil
 	}
 	reads, err := h.People.Reads(ctx, c.Want, v.Origin())

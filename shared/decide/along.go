@@ -14,6 +14,7 @@ import (
 
 // routed is a subject whose gates may be under a rule.
 type routed interface {
+	aggregate.Aggregate
 	// GateWith returns the gate with this id, or nil.
 	GateWith(id string) *aggregate.Gate
 	Act(id string, act circulation.Act, by aggregate.Actor, p aggregate.Policy, now time.Time,
@@ -33,10 +34,13 @@ func ruled(of Subject, id string) (routed, *aggregate.Gate) {
 	return a, g
 }
 
-// OnRoute reports whether somebody is on the route of the gate with this id: then they may read what it asks.
-func OnRoute(of Subject, id, user string) bool {
-	_, g := ruled(of, id)
-	return g != nil && g.OnRoute(user)
+// OnRoute reports whether the person is on the route of the gate with this id, or stands in now for somebody who is:
+// then they may read what it asks.
+func (v Verdict) OnRoute(id, user string, now time.Time) bool {
+	_, g := ruled(v.Of, id)
+	return g != nil && (g.OnRoute(user) || slices.ContainsFunc(v.StandIns, func(s circulation.StandIn) bool {
+		return s.Counts(now) && g.OnRoute(s.Principal.User)
+	}))
 }
 
 // askedMode returns whom the present stage of a gate asks: empty of a gate without a rule, and of one that asks nobody.
@@ -58,7 +62,8 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
-	st := circulation.Walk(g.Circulating())
+	c := g.Circulating()
+	st := circulation.Walk(c)
 	hand := g.Person(by.ID)
 	hand.Person = cmp.Or(by.Person, hand.Person)
 	act := circulation.Act{
@@ -70,7 +75,11 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	if s := st.Asked(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
-	return a.Act(id, act, by, p, now, p.On...)
+	on, refused := standIn(&c, &st, &act, p.StandIns, a.Root().Common().Moment(now))
+	if refused != nil {
+		return aggregate.Change{}, refused
+	}
+	return a.Act(id, act, by, p, now, append(on, p.On...)...)
 }
 
 // organised reports whether the gate's route tells people apart by an organisation.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -59,6 +60,8 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
+	// StandIns returns the delegations by which a hand stands in for others.
+	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 }
 
 // Both decides on two aggregates at once.
@@ -95,6 +98,7 @@ type Verdict struct {
 	Of       Subject   // as it was before; nil if it was not found or the person is unknown
 	Empty    bool      // the same person had decided the same before
 	Asked    time.Time // when the decided gate began to wait; zero for anything else
+	StandIns []circulation.StandIn
 	Err      error
 }
 
@@ -172,6 +176,11 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 			}
 		}
 		v.Of = a
+		var err error
+		if policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User); err != nil {
+			return aggregate.Change{}, err
+		}
+		v.StandIns = policy.StandIns
 		if err := m.unread(ctx, c, a, v.Settings); err != nil {
 			return aggregate.Change{}, err
 		}

@@ -20,15 +20,23 @@ import (
 //
 // When a row is not as a write expected, it returns that write's error, or aggregate.ErrConflict if the write has none.
 func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
-	return s.changeBy(ctx, s.t.TransactPast, c, err)
+	return s.changeBy(ctx, s.t.TransactPast, c, nil, err)
 }
 
 // changeOnce is change without retries: whileConflict retries it.
 func (s *Store) changeOnce(ctx context.Context, c tenancy.Change, err error) error {
-	return s.changeBy(ctx, s.t.Transact, c, err)
+	return s.changeBy(ctx, s.t.Transact, c, nil, err)
 }
 
-func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context, token string, items []types.TransactWriteItem) error, c tenancy.Change, err error) error {
+// Notice is an aggregate that tells somebody of a tenant's change. It is created in the same transaction.
+type Notice struct {
+	Ref    aggregate.Ref
+	Change aggregate.Change
+}
+
+func (s *Store) changeBy(ctx context.Context,
+	transact func(ctx context.Context, token string, items []types.TransactWriteItem) error, c tenancy.Change,
+	told []Notice, err error) error {
 	if err != nil || len(c.Writes) == 0 {
 		return err
 	}
@@ -51,6 +59,13 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 			return failed(err)
 		}
 		items = append(items, s.t.Put(it, 0))
+	}
+	for _, n := range told {
+		more, err := s.creating(n.Ref, s.numbered(n.Change))
+		if err != nil {
+			return failed(err)
+		}
+		items = append(items, more...)
 	}
 	err = transact(ctx, s.newID(), items)
 	if said := meaning(c, err); said != nil {
@@ -84,6 +99,10 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	pk, sk, typ := w.Row.Place()
 	if w.Set == nil && !w.Delete {
 		it, err := table.Pack(typ, pk, sk, w.Row)
+		if x, has := w.Row.(interface{ Index() (pk, sk string) }); has && err == nil {
+			pk, sk := x.Index()
+			table.Index(it, 1, pk, sk)
+		}
 		return s.t.Put(it, w.Over), err
 	}
 	e := table.NewExpression()

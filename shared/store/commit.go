@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -196,14 +197,14 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	if err != nil {
 		return nil, err
 	}
-	tenant, err := table.TenantPartition("TENANT#", ref.Tenant)
-	if err != nil {
-		return nil, err
-	}
 	kind, _ := s.kinds.Of(ref.Kind)
 	var out []types.TransactWriteItem
 	for _, o := range c.Owned {
-		out = append(out, s.t.Check(table.Key(tenant, o.Key), o.Rev))
+		owner, err := table.TenantPartition(cmp.Or(o.Partition, "TENANT#"), ref.Tenant)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.t.Check(table.Key(owner, o.Key), o.Rev))
 	}
 	for _, r := range c.Rows {
 		it, err := packRow(kind, c.Head, pk, r, rev)

@@ -15,21 +15,8 @@ import (
 // the head exists because the same message came before. It returns aggregate.ErrFull when a new aggregate would exceed
 // a quota. While the table is busy it retries for two seconds, or until ctx ends.
 func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
-	pk, err := s.partition(ref)
-	if err != nil {
-		return err
-	}
 	c = s.numbered(c)
-	due := c.Now.Add(dueAfterCommit)
-	root := c.Head.At(1).(aggregate.Root)
-	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.Newest("0").After(0, c)
-	it, err := headItem(pk, ref, root)
-	if err != nil {
-		return err
-	}
-	head := s.t.Put(it, 0)
-	head.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	rest, err := s.actions(ref, c, 1)
+	items, err := s.creating(ref, c)
 	if err != nil {
 		return fmt.Errorf("create %s: %w", ref, err)
 	}
@@ -37,7 +24,6 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	if err != nil {
 		return fmt.Errorf("create %s: %w", ref, err)
 	}
-	items := append([]types.TransactWriteItem{head}, rest...)
 	err = s.t.TransactPast(ctx, c.ID, append(items, counters...))
 	var l *table.Lost
 	switch {
@@ -50,4 +36,23 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		err = ErrExists
 	}
 	return fmt.Errorf("create %s: %w", ref, full(err, c.Counts, len(items)))
+}
+
+// creating returns what puts an aggregate's first rows, the head's first. c has its id.
+func (s *Store) creating(ref aggregate.Ref, c aggregate.Change) ([]types.TransactWriteItem, error) {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return nil, err
+	}
+	due := c.Now.Add(dueAfterCommit)
+	root := c.Head.At(1).(aggregate.Root)
+	root.Common().LastChange, root.Common().DueAt, root.Common().Newest = c.ID, &due, aggregate.Newest("0").After(0, c)
+	it, err := headItem(pk, ref, root)
+	if err != nil {
+		return nil, err
+	}
+	head := s.t.Put(it, 0)
+	head.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	rest, err := s.actions(ref, c, 1)
+	return append([]types.TransactWriteItem{head}, rest...), err
 }

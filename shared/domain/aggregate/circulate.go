@@ -72,7 +72,8 @@ func (g *Gate) TooOld(now time.Time) bool {
 	return until != nil && now.After(*until)
 }
 
-// OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, or is told afterwards.
+// OnRoute reports whether somebody is at one of the gate's stages, was put there as a successor, acted for somebody
+// else, or is told afterwards.
 func (g *Gate) OnRoute(user string) bool {
 	is := isUser(user)
 	if g.Route == nil || user == "" {
@@ -84,7 +85,9 @@ func (g *Gate) OnRoute(user string) bool {
 		}
 	}
 	return slices.ContainsFunc(g.Route.Readers, is) ||
-		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool { return act.To != nil && is(*act.To) })
+		slices.ContainsFunc(g.Acts, func(act circulation.Act) bool {
+			return act.To != nil && is(*act.To) || act.Hand.User != act.Principal.User && is(act.Hand)
+		})
 }
 
 // Person returns somebody as the gate's route knows them, or else by their account alone.

@@ -1,6 +1,10 @@
 package aggregate
 
-import "slices"
+import (
+	"slices"
+
+	"ringi/shared/domain/circulation"
+)
 
 // ActorType says what kind of actor did something.
 type ActorType string
@@ -73,6 +77,8 @@ type Policy struct {
 	AllowSelf bool
 	Alone     bool    // nobody else could approve a version by this person; set only if people.Want.Authors is
 	On        []Owned // the tenant's rows by which it is known who acts along a route
+	// StandIns are the delegations by which the person stands in for others, for a gate under a rule.
+	StandIns []circulation.StandIn
 }
 
 // Approve returns ErrNotAllowed if by may not stamp what requester asked for.

@@ -1,5 +1,7 @@
 package circulation
 
+import "time"
+
 // Why is why an act may not be made, as a code; cards and notes have a sentence for each.
 type Why string
 
@@ -40,7 +42,9 @@ type Refusal struct {
 	For     Person   // of WhySelf and WhyFound: whom the hand stands in for; none: nobody
 	Put     bool     // of WhySelf: the asker would be a successor
 	Lacks   Lack     // of WhyFound
-	Act     int      // of Walk: number of the act that makes no sense, from 1; 0: the route
+	// Of LackDelegation, the time for which the hand stands in; zero: none was found.
+	Begins, Ends time.Time
+	Act          int // of Walk: number of the act that makes no sense, from 1; 0: the route
 }
 
 // Lack is what the decision did not find of a hand.
@@ -50,6 +54,7 @@ const (
 	LackOrg        Lack = "organisation" // a row of hand and principal
 	LackChannel    Lack = "channel"      // a membership
 	LackDelegation Lack = "delegation"   // that counts now
+	LackOthers     Lack = "others"       // a delegation that none of the askers set: never Walk's
 	LackAdmin      Lack = "admin"        // the row that makes the hand an administrator
 	LackSuccessor  Lack = "successor"    // how the stage, or who stands above, leads to the successor
 )

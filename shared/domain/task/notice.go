@@ -1,9 +1,11 @@
 package task
 
 import (
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // Tell creates a task that has already ended and whose only card is a message from Ringi that nobody requested. Its id
@@ -21,4 +23,32 @@ func Tell(tenant string, r Request, why aggregate.Reason, about, detail string,
 	c.of = nil         // no list has it
 	out, _ := c.done() // can't fail, because it changes no status
 	return out, a.Ref()
+}
+
+// TellStandIn tells one person, in their direct messages, of a delegation that was set or, once it has EndedAt, ended.
+// The same revision is told once.
+func TellStandIn(d tenancy.Delegation, team, user, channel string, now time.Time) (aggregate.Change, aggregate.Ref) {
+	why, by := ReasonStandIn, d.SetBy
+	switch {
+	case d.EndedAt != nil:
+		why, by = ReasonStandInEnded, d.EndedBy
+	case user == d.Principal.User:
+		why = ReasonStoodFor
+	}
+	r := Request{TeamID: team, User: user, Channel: channel, ChannelType: "im", Source: SourceAgentContainer}
+	about := strings.Join([]string{user, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
+	detail := strings.Join([]string{d.Hand.User, d.Principal.User, d.From.String(), d.Until.String(), by}, " ")
+	return Tell(d.TenantID, r, why, about, detail, now)
+}
+
+// StandInTold is what the detail of a notice of a delegation says. By set or ended it.
+type StandInTold struct{ Hand, Principal, From, Until, By string }
+
+// StandInOf reads the detail of a notice of a delegation; false for other reasons and details.
+func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
+	f := strings.Fields(detail)
+	if len(f) != 5 || r != ReasonStandIn && r != ReasonStoodFor && r != ReasonStandInEnded {
+		return StandInTold{}, false
+	}
+	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4]}, true
 }

@@ -34,6 +34,10 @@ const (
 	ReasonNoSource aggregate.Reason = "source_unknown"
 	// ReasonNearlyFull: the workspace's open tasks reach tenancy.Limit.Nearly. Administrators are told the limit.
 	ReasonNearlyFull aggregate.Reason = "open_tasks_nearly_full"
+	// Of delegations: to the hand, to the principal, and to both when one is ended early. The detail is StandInDetail's.
+	ReasonStandIn      aggregate.Reason = "stand_in"
+	ReasonStoodFor     aggregate.Reason = "stood_for"
+	ReasonStandInEnded aggregate.Reason = "stand_in_ended"
 
 	// Reasons why a request was refused.
 	ReasonGuest        aggregate.Reason = "guest"
@@ -101,6 +105,7 @@ var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
+	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,

@@ -9,6 +9,8 @@ const (
 	AuditIntegrationConnected    aggregate.Action = "integration.connected"
 	AuditIntegrationDisconnected aggregate.Action = "integration.disconnected"
 	AuditIntegrationFailed       aggregate.Action = "integration.failed"
+	AuditDelegationSet           aggregate.Action = "delegation.set"
+	AuditDelegationEnded         aggregate.Action = "delegation.ended"
 	AuditToolPermissionUpdated   aggregate.Action = "tool_permission.updated"
 	AuditOrganisationSaved       aggregate.Action = "organisation.saved"
 	AuditOrganisationRemoved     aggregate.Action = "organisation.removed"

@@ -36,6 +36,7 @@ type words struct {
 	Aged            string // for how many days an approval was good
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
+	StandIns        map[aggregate.Reason]string // notices of delegations
 	Unread          map[conversation.Cause]string
 	Remarks         map[filetext.Remark]string
 }
@@ -62,7 +63,20 @@ func InTalk(locale string, r aggregate.Reason, detail string) string {
 	return w.sentence(w.Talk, r, detail)
 }
 
+// StandIn describes the notice of a delegation. The caller has made its names fit to be shown.
+func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
+	return wordsOf.In(locale).standIn(r, told)
+}
+
+func (w words) standIn(r aggregate.Reason, told task.StandInTold) string {
+	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
+		"until", told.Until, "by", told.By)
+}
+
 func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
+	if told, is := task.StandInOf(r, detail); is {
+		return w.standIn(r, told)
+	}
 	text, ok := w.Sentences[r]
 	if !ok {
 		text = w.Sentences[task.ReasonRunFailed]

@@ -2,6 +2,7 @@ package refused
 
 import (
 	"cmp"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -20,6 +21,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		key = "self_principal"
 	case r.Why == circulation.WhySelf && o.User != "" && r.Asker.User != o.User:
 		key = "author"
+	case r.Lacks == circulation.LackDelegation && !r.Ends.IsZero():
+		key = "period"
 	case r.Why == circulation.WhyFound:
 		key = "no_" + string(r.Lacks)
 	}
@@ -33,5 +36,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 	}
 	return fill(cmp.Or(w.Acts[key], w.Acts[string(circulation.WhyUnknown)]), "stage", s.Marks.Text(r.Name, maxName),
 		"names", who, "yours", s.Marks.Text(r.Yours, maxName), "principal", s.Marks.Person(r.For.User),
-		"n", r.Missing, "max", circulation.MaxText)
+		"n", r.Missing, "max", circulation.MaxText, "from", day(r.Begins), "until", day(r.Ends.Add(-time.Millisecond)))
 }
+
+// day returns the tenant's day of a time.
+func day(t time.Time) string { return t.In(tenancy.Zone()).Format(time.DateOnly) }

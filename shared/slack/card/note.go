@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
 	"ringi/shared/explain/refused"
@@ -77,6 +78,12 @@ func Unreachable(locale, channel, refusal string) string {
 // Sentence says what happened and what people can do next; see ended.Sentence. The detail can't format, link or
 // mention.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
+	if told, is := task.StandInOf(r, detail); is {
+		w := wordsOf.In(locale)
+		told.Hand, told.Principal, told.By = w.mention(told.Hand), w.mention(told.Principal), w.mention(told.By)
+		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
+		return ended.StandIn(locale, r, told)
+	}
 	return ended.Sentence(locale, r, inline(detail, maxDetail))
 }
 

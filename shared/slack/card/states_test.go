@@ -101,6 +101,9 @@ var taskStates = []state{
 	{"task_no_source", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shopp/shop, hr") }},
 	{"task_no_source_at_all", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNoSource, "shop/") }},
 	{"task_nearly_full", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonNearlyFull, "1000") }},
+	{"task_stand_in", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandIn) }},
+	{"task_stood_for", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStoodFor) }},
+	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},
 	{"task_agent_meant_before", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "claude: / codex:") }},
@@ -350,6 +353,10 @@ func beside(s *scenario, kind aggregate.CardType) *scenario {
 }
 
 // told is a message to a person who requested nothing.
+func toldStandIn(s *scenario, why aggregate.Reason) *scenario {
+	return told(s, why, "U0TANAKA U0SUZUKI 2026-08-01 2026-08-31 U0ADMIN")
+}
+
 func told(s *scenario, why aggregate.Reason, detail ...string) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, strings.Join(detail, ""), s.now)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1,

@@ -1,0 +1,132 @@
+package circulation
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// StandIn is a delegation as it was read: by it Hand acts for Principal, from Begins until before Ends.
+type StandIn struct {
+	Delegation
+	Hand, Principal Person
+	SetBy           string // account of who set it: the principal, or an administrator
+	Begins, Ends    time.Time
+}
+
+// Counts reports whether the hand may act by it at this time.
+func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
+
+// is reports whether two are one account, or one person of the organisation.
+func (p *Person) is(other *Person) bool {
+	return p.User == other.User || p.Person != "" && p.Person == other.Person
+}
+
+// Needs reports whether a hand can do something at the present stage only for somebody else: the stage names people, and
+// the hand owes nothing there and stands in none of its stamps.
+func (st *State) Needs(hand Person) bool {
+	s := st.Asked()
+	is := func(p Person) bool { return p.is(&hand) }
+	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(nil), is) &&
+		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return is(act.Hand) || is(act.Principal) })
+}
+
+// For is whom a hand stands in for on a gate, and by what. It may not act by it if Lacks says something.
+type For struct {
+	StandIn
+	Lacks Lack
+	rank  int
+}
+
+// The order in which delegations are taken. Those of one rank follow in the order in which they began.
+const (
+	owes      = iota // their principal owes the present stage
+	ofAsker          // so it does, but one of the gate's askers set it
+	notNow           // so it does, but at another time
+	stamped          // their principal is at the present stage, and has stamped
+	elsewhere        // their principal is at another stage
+	asks             // their principal is one of the askers
+)
+
+// StandsIn returns by which of its delegations a hand acts on a gate at a time, with the principal as the route knows
+// them; nil: by none. A delegation that one of the askers set for somebody else doesn't count: nobody chooses who
+// stamps their own request. It doesn't look at the organisation: where one stands, a hand below an asker is refused by
+// who looks both up.
+func (st *State) StandsIn(g *Gate, hand Person, all []StandIn, at time.Time) *For {
+	if !st.Needs(hand) {
+		return nil
+	}
+	var found []For
+	for _, s := range all {
+		if f, on := st.placed(g, s, at); on && s.Hand.is(&hand) {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(found, func(a, b For) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), a.Begins.Compare(b.Begins), cmp.Compare(a.Key, b.Key))
+	})
+	return &first
+}
+
+// placed returns where a delegation's principal stands on the gate; on is false if nowhere, or where it doesn't count.
+func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
+	f = For{StandIn: s, rank: elsewhere}
+	is := func(p Person) bool { return p.is(&s.Principal) }
+	for i := range st.Stages {
+		j := slices.IndexFunc(st.Stages[i].People, is)
+		if j < 0 || on && i+1 != st.Present {
+			continue
+		}
+		f.Principal, on = st.Stages[i].People[j], true
+		if f.Principal.Via = ""; i+1 == st.Present {
+			f.rank = stamped
+		}
+	}
+	if !on && slices.ContainsFunc(g.Askers, is) {
+		f.rank, on = asks, true
+	}
+	asker := func(p Person) bool { return p.User == s.SetBy && !is(p) }
+	theirs := slices.ContainsFunc(st.Owes(g), is)
+	switch counts := s.Counts(at); {
+	case theirs && slices.ContainsFunc(g.Askers, asker):
+		f.rank, f.Lacks = ofAsker, LackOthers
+	case theirs && !counts:
+		f.rank, f.Lacks = notNow, LackDelegation
+	case theirs:
+		f.rank = owes
+	case !counts || slices.ContainsFunc(g.Askers, asker):
+		return f, false
+	}
+	return f, on
+}
+
+// Owes reports whether the principal owes the present stage a stamp that the hand may give.
+func (f *For) Owes() bool { return f != nil && f.rank == owes }
+
+// Again returns for whom a hand did the same on a gate that it is about to do once more: what stands of it, or of
+// TakeBack the newest stamp at the stage, or what took that back.
+func (st *State) Again(g *Gate, act *Act) *Act {
+	var done []*Act
+	switch {
+	case act.Stage < 1 || act.Stage > len(st.Stages):
+	case act.Kind == Stamp:
+		done = st.Stages[act.Stage-1].Stamps
+	case act.Kind == TakeBack:
+		for i := range g.Acts {
+			if a := &g.Acts[i]; a.Stage == act.Stage && (a.Kind == Stamp || a.Kind == TakeBack) {
+				done = append(done, a)
+			}
+		}
+	case st.Last != nil && st.Last.Kind == act.Kind:
+		done = []*Act{st.Last}
+	}
+	for _, a := range slices.Backward(done) {
+		if a.Hand.is(&act.Hand) {
+			return a
+		}
+	}
+	return nil
+}

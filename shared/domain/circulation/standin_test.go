@@ -1,0 +1,142 @@
+package circulation
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/runtime/expect"
+)
+
+var (
+	june  = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	july  = june.AddDate(0, 1, 0)
+	noon  = june.Add(12 * time.Hour)
+)
+
+// standing returns a delegation that counts in June. The principal set it.
+func standing(hand, principal string, change ...func(*StandIn)) StandIn {
+	s := StandIn{Delegation: Delegation{Key: hand + "#" + principal + "#2026-06-01", Rev: 1}, Hand: Person{User: hand},
+		Principal: Person{User: principal}, SetBy: principal, Begins: june, Ends: july}
+	for _, c := range change {
+		c(&s)
+	}
+	return s
+}
+
+// stoodGate asks two of A and B, then C. Q asks for it.
+func stoodGate(acts ...Act) Gate {
+	desk := func(name string, need int, users ...string) Stage {
+		s := Stage{Name: name, Mode: ModePeople, Need: need}
+		for _, user := range users {
+			s.People = append(s.People, Person{User: user, Via: "named"})
+		}
+		return s
+	}
+	return Gate{AskedAt: june, Hours: 1000, Asked: "h", Askers: []Person{{User: "Q"}}, Acts: acts,
+		Route: &Route{Form: Form, Hands: 2, Stages: []Stage{desk("first", 2, "A", "B"), desk("last", 1, "C")}}}
+}
+
+func stampOf(hand, principal string, stage int) Act {
+	act := Act{Form: Form, Kind: Stamp, Hand: Person{User: hand}, Principal: Person{User: principal}, At: noon, Stage: stage,
+		Hash: "h", Surface: "slack"}
+	if hand != principal {
+		act.Found.Delegation = &Delegation{Key: hand + "#" + principal + "#2026-06-01", Rev: 1}
+	}
+	return act
+}
+
+func TestForWhomAHandActs(t *testing.T) {
+	setBy := func(user string) func(*StandIn) { return func(s *StandIn) { s.SetBy = user } }
+	begins := func(at time.Time) func(*StandIn) { return func(s *StandIn) { s.Begins = at } }
+	stands := func(all ...StandIn) []StandIn { return all }
+	for name, tt := range map[string]struct {
+		acts []Act
+		hand string
+		all  []StandIn
+		at   time.Time
+		want string // principal
+		lack Lack
+		why  Why // of the stamp by it; empty: it is admitted
+	}{
+		"whom they stand in for":             {hand: "X", all: stands(standing("X", "A")), want: "A"},
+		"at the first moment":                {hand: "X", all: stands(standing("X", "A")), at: june, want: "A"},
+		"at the last moment":                 {hand: "X", all: stands(standing("X", "A")), at: july.Add(-1), want: "A"},
+		"a moment after":                     {hand: "X", all: stands(standing("X", "A")), at: july, want: "A", lack: LackDelegation},
+		"a moment before":                    {hand: "X", all: stands(standing("X", "A")), at: june.Add(-1), want: "A", lack: LackDelegation},
+		"nobody, without a delegation":       {hand: "X", why: WhyRoute},
+		"nobody, by another's delegation":    {hand: "X", all: stands(standing("Y", "A")), why: WhyRoute},
+		"nobody at the end of a chain":       {hand: "X", all: stands(standing("X", "Y"), standing("Y", "A")), why: WhyRoute},
+		"whose delegation began first":       {hand: "X", all: stands(standing("X", "A", begins(noon)), standing("X", "B")), want: "B"},
+		"who owes before who stamped":        {acts: []Act{stampOf("A", "A", 1)}, hand: "X", all: stands(standing("X", "A"), standing("X", "B", begins(noon))), want: "B"},
+		"who stamped, and is told so":        {acts: []Act{stampOf("A", "A", 1)}, hand: "X", all: stands(standing("X", "A")), want: "A", why: WhyTwice},
+		"whose turn comes, and is told so":   {hand: "X", all: stands(standing("X", "C")), want: "C", why: WhyTurn},
+		"an asker, and is told so":           {hand: "X", all: stands(standing("X", "Q")), want: "Q", why: WhySelf},
+		"not as an asker":                    {hand: "Q", all: stands(standing("Q", "A")), want: "A", why: WhySelf},
+		"not whom an asker set them for":     {hand: "X", all: stands(standing("X", "A", setBy("Q"))), want: "A", lack: LackOthers},
+		"whom another administrator set":     {hand: "X", all: stands(standing("X", "A", setBy("Z"))), want: "A"},
+		"themselves, if they owe":            {hand: "B", all: stands(standing("B", "A")), why: ""},
+		"themselves, if they have stamped":   {acts: []Act{stampOf("B", "B", 1)}, hand: "B", all: stands(standing("B", "A")), why: WhyAgain},
+		"a later stage, for those who stood": {acts: []Act{stampOf("A", "A", 1), stampOf("X", "B", 1)}, hand: "X", all: stands(standing("X", "C")), want: "C"},
+		"too few hands for it":               {acts: []Act{stampOf("X", "A", 1)}, hand: "X", all: stands(standing("X", "B")), why: WhyRoute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := stoodGate(tt.acts...)
+			st := Walk(g)
+			expect.That(t, st.Refused == nil, "%v", st.Refused)
+			at := tt.at
+			if at.IsZero() {
+				at = noon
+			}
+			hand := Person{User: tt.hand}
+			by := st.StandsIn(&g, hand, tt.all, at)
+			act := stampOf(tt.hand, tt.hand, st.Present)
+			if by != nil {
+				expect.That(t, by.Principal == (Person{User: tt.want}) && by.Lacks == tt.lack, "%+v", by)
+				act.Principal, act.Found.Delegation = by.Principal, &by.Delegation
+			} else if tt.want != "" {
+				t.Fatalf("stands in for nobody")
+			}
+			err := Admit(g, st, act)
+			var refused *Refusal
+			if tt.lack == "" && (err == nil) != (tt.why == "") || errors.As(err, &refused) && refused.Why != tt.why {
+				t.Errorf("%v, want %q", err, tt.why)
+			}
+		})
+	}
+}
+
+// What somebody does once more is for whom they did it, so that it is no other act.
+func TestTheSameAgainIsForTheSamePrincipal(t *testing.T) {
+	g := stoodGate(stampOf("X", "A", 1))
+	st := Walk(g)
+	for kind, want := range map[Kind]string{Stamp: "A", TakeBack: "A", Deny: ""} {
+		act := stampOf("X", "X", 1)
+		act.Kind = kind
+		got := ""
+		if done := st.Again(&g, &act); done != nil {
+			got = done.Principal.User
+		}
+		expect.Is(t, got, want, "%s", kind)
+	}
+	back := stampOf("X", "A", 1)
+	back.Kind, back.Found.Delegation = TakeBack, nil
+	g = stoodGate(stampOf("X", "A", 1), back)
+	st = Walk(g)
+	expect.That(t, st.Refused == nil, "taken back without a delegation: %v", st.Refused)
+	again := stampOf("X", "X", 1)
+	expect.That(t, st.Again(&g, &again) == nil, "what was taken back is stamped anew")
+	again.Kind = TakeBack
+	expect.That(t, st.Again(&g, &again) != nil, "and is taken back once")
+}
+
+// A key names hand and principal, so another's is none.
+func TestAKeyOfAnotherIsNoDelegation(t *testing.T) {
+	g := stoodGate()
+	for _, key := range []string{"", "X#B#2026-06-01", "Y#A#2026-06-01", "X#", "X#AA#2026-06-01", "A#X#2026-06-01"} {
+		act := stampOf("X", "A", 1)
+		act.Found.Delegation.Key = key
+		var refused *Refusal
+		expect.That(t, errors.As(Admit(g, Walk(g), act), &refused) && refused.Lacks == LackDelegation, "%q", key)
+	}
+}

@@ -1,0 +1,235 @@
+package tenancy
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+)
+
+const (
+	// MaxDelegationDays is how many days a delegation has at most, its first and last included.
+	MaxDelegationDays = 92
+	// maxAhead is how many days from now a delegation may begin at the latest.
+	maxAhead = 366
+	// MaxDelegations is how many delegations that are not over a person has at most, for whom others stand in; and by
+	// how many one person stands in for others. They are counted as they were read: two that are set at once may be
+	// one more.
+	MaxDelegations = 20
+	// delegationKept is for how many days a delegation's row is kept once it is over. The audit log has it for longer.
+	delegationKept = 400
+)
+
+// The rules that a delegation can break.
+const (
+	RuleOwnHand   Rule = "own_hand"   // the hand is the principal
+	RuleSetter    Rule = "setter"     // who sets one for another would be the hand
+	RuleOthers    Rule = "others"     // of somebody else, set or ended by who is no administrator
+	RulePast      Rule = "past"       // the first day is over
+	RuleAhead     Rule = "ahead"      // the first day is too far away
+	RuleDays      Rule = "days"       // too many days, or the last is before the first
+	RuleMost      Rule = "most"       // the principal has as many as may be
+	RuleMostHand  Rule = "most_hand"  // the hand has
+	RuleSet       Rule = "set"        // the same two have one from that day on
+	RuleNoAccount Rule = "no_account" // a key can't name somebody
+)
+
+// DelegationRules lists them.
+var DelegationRules = []Rule{
+	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleMost, RuleMostHand, RuleSet, RuleNoAccount,
+}
+
+// Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It
+// begins when it is set, if that is later.
+type Delegation struct {
+	aggregate.Meta
+	TenantID    string             `json:"tenant_id"`
+	Hand        circulation.Person `json:"hand"`
+	Principal   circulation.Person `json:"principal"`
+	From        organisation.Date  `json:"from"`
+	Until       organisation.Date  `json:"until"`
+	Begins      time.Time          `json:"begins_at"`
+	Ends        time.Time          `json:"ends_at"` // the first moment at which it no longer counts, unless EndedAt is earlier
+	SetBy       string             `json:"set_by"`
+	SetAt       time.Time          `json:"set_at"`
+	EndedAt     *time.Time         `json:"ended_at,omitempty"`
+	EndedBy     string             `json:"ended_by,omitempty"`
+	DeleteAfter int64              `json:"delete_after"`
+}
+
+// DelegatePrefix begins the partition with a tenant's delegations.
+const DelegatePrefix = "DELEGATE#"
+
+// PersonKey returns by what keys name somebody: their key of the organisation, or else their account.
+func PersonKey(p circulation.Person) string {
+	if p.Person != "" {
+		return p.Person
+	}
+	return p.User
+}
+
+// Key returns the row's sort key.
+func (d Delegation) Key() string {
+	return PersonKey(d.Hand) + "#" + PersonKey(d.Principal) + "#" + d.From.String()
+}
+
+// Place is in a partition that holds only the tenant's delegations.
+func (d Delegation) Place() (partition, key, typ string) {
+	return DelegatePrefix + d.TenantID, d.Key(), "delegation"
+}
+
+// DelegatedBy returns the partition of GSI1 that has a principal's delegations.
+func DelegatedBy(tenant, principal string) string {
+	return DelegatePrefix + tenant + "#OF#" + principal
+}
+
+// Index returns the row's keys in GSI1: by principal, and there by the first day.
+func (d Delegation) Index() (pk, sk string) {
+	return DelegatedBy(d.TenantID, PersonKey(d.Principal)), d.From.String() + "#" + PersonKey(d.Hand)
+}
+
+// StandIn returns the delegation as decisions need it.
+func (d Delegation) StandIn() circulation.StandIn {
+	s := circulation.StandIn{Delegation: circulation.Delegation{Key: d.Key(), Rev: d.Rev}, Hand: d.Hand,
+		Principal: d.Principal, SetBy: d.SetBy, Begins: d.Begins, Ends: d.Ends}
+	if d.EndedAt != nil && d.EndedAt.Before(s.Ends) {
+		s.Ends = *d.EndedAt
+	}
+	return s
+}
+
+// Over reports whether it will count at no later time.
+func (d Delegation) Over(now time.Time) bool { return d.EndedAt != nil || !now.Before(d.Ends) }
+
+// Counts reports whether it counts at a time.
+func (d Delegation) Counts(now time.Time) bool {
+	s := d.StandIn()
+	return s.Counts(now)
+}
+
+// Setter is who sets or ends a delegation.
+type Setter struct {
+	aggregate.Actor
+	Person circulation.Person
+	Admin  bool
+}
+
+// may returns a problem unless the setter is the principal or an administrator.
+func (by Setter) may(d Delegation) error {
+	if err := bySomebody(by.Actor); err != nil {
+		return err
+	}
+	if !by.Admin && !samePerson(by.Person, d.Principal) {
+		return problem("principal", RuleOthers)
+	}
+	return nil
+}
+
+// Set puts a delegation in the place of was, the row with its key as it was read, the zero value if there is none. of
+// are the principal's delegations and by those by which the hand stands in for others, as they were read. The same
+// delegation once more changes nothing. That hand and principal are full members the caller has asked Slack.
+//
+// It returns ErrField with one of DelegationRules, and if the setter is not a person.
+func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now time.Time) (Delegation, Change, error) {
+	now = moment(now)
+	if err := d.fits(by, now); err != nil {
+		return d, Change{}, err
+	}
+	switch {
+	case was.Rev > 0 && !was.Over(now) && was.Until == d.Until:
+		return was, Change{}, nil
+	case was.Rev > 0 && !was.Over(now):
+		return d, Change{}, problem("from", RuleSet)
+	case open(of, now) >= MaxDelegations:
+		return d, Change{}, problem("principal", RuleMost)
+	case open(theirs, now) >= MaxDelegations:
+		return d, Change{}, problem("hand", RuleMostHand)
+	}
+	d.Rev, d.SetBy, d.SetAt, d.EndedAt, d.EndedBy = was.Rev+1, by.ID, now, nil, ""
+	if d.Begins = dayBegins(d.From); d.Begins.Before(now) {
+		d.Begins = now
+	}
+	d.Ends = dayBegins(d.Until + 1)
+	d.DeleteAfter = d.Ends.AddDate(0, 0, delegationKept).Unix()
+	return d, Change{Tenant: d.TenantID, Writes: []Write{{Row: d, Over: was.Rev}}, Audit: []aggregate.AuditEntry{
+		entry(d.TenantID, AuditDelegationSet, "delegation", d.Key(), d.details(), by.Actor, now),
+	}}, nil
+}
+
+// fits returns what forbids a delegation that begins at now or later.
+func (d Delegation) fits(by Setter, now time.Time) error {
+	today := organisation.DateOf(now.In(Zone()))
+	switch {
+	case !keyed(d.Hand) || !keyed(d.Principal):
+		return problem("hand", RuleNoAccount)
+	case samePerson(d.Hand, d.Principal):
+		return problem("hand", RuleOwnHand)
+	case samePerson(by.Person, d.Hand): // who is not the principal
+		return problem("hand", RuleSetter)
+	case by.may(d) != nil:
+		return by.may(d)
+	case d.From < today:
+		return problem("from", RulePast)
+	case d.From > today+maxAhead:
+		return problem("from", RuleAhead)
+	case d.Until < d.From || d.Until-d.From >= MaxDelegationDays:
+		return problem("until", RuleDays)
+	}
+	return nil
+}
+
+// End ends a delegation early, from now on. One that is over changes nothing.
+func (d Delegation) End(by Setter, now time.Time) (Delegation, Change, error) {
+	now = moment(now)
+	if err := by.may(d); err != nil {
+		return d, Change{}, err
+	}
+	if d.Over(now) {
+		return d, Change{}, nil
+	}
+	over := d.Rev
+	d.Rev, d.EndedAt, d.EndedBy = over+1, &now, by.ID
+	return d, Change{Tenant: d.TenantID, Writes: []Write{{Row: d, Over: over}}, Audit: []aggregate.AuditEntry{
+		entry(d.TenantID, AuditDelegationEnded, "delegation", d.Key(), d.details(), by.Actor, now),
+	}}, nil
+}
+
+func (d Delegation) details() map[string]any {
+	return map[string]any{"hand": d.Hand.User, "principal": d.Principal.User, "from": d.From.String(),
+		"until": d.Until.String(), "revision": d.Rev}
+}
+
+// open counts the delegations that are not over.
+func open(all []Delegation, now time.Time) (n int) {
+	for _, d := range all {
+		if !d.Over(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// keyed reports whether a row's key can name somebody.
+func keyed(p circulation.Person) bool {
+	key := PersonKey(p)
+	return like(&userForm)(p.User) && key != "" && len(key) <= 100 && !strings.Contains(key, "#")
+}
+
+// samePerson reports whether two are one account, or one person of the organisation.
+func samePerson(a, b circulation.Person) bool {
+	return a.User == b.User || a.Person != "" && a.Person == b.Person
+}
+
+// dayBegins returns the first moment of a day in the tenant's zone.
+func dayBegins(d organisation.Date) time.Time {
+	at, err := time.ParseInLocation(time.DateOnly, d.String(), Zone())
+	if err != nil {
+		panic(fmt.Sprintf("day %d: %v", d, err)) // fits has refused it
+	}
+	return at.UTC()
+}
+
+func problem(field string, rule Rule) error { return Problem{Field: field, Rule: rule}.Err() }

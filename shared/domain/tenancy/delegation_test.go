@@ -1,0 +1,142 @@
+package tenancy
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/runtime/expect"
+)
+
+func account(user string) circulation.Person { return circulation.Person{User: user} }
+
+func setter(user string, admin bool) Setter {
+	return Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: user}, Person: account(user), Admin: admin}
+}
+
+func dayOf(t *testing.T, text string) organisation.Date {
+	t.Helper()
+	return expect.Value(organisation.ParseDate(text))(t)
+}
+
+// U2 stands in for U1 through August. It is the last minute of 31 July in Japan.
+func august(t *testing.T) (Delegation, time.Time) {
+	return Delegation{TenantID: "01T", Hand: account("U2"), Principal: account("U1"), From: dayOf(t, "2026-08-01"),
+		Until: dayOf(t, "2026-08-31")}, time.Date(2026, 7, 31, 14, 59, 0, 0, time.UTC)
+}
+
+func TestADelegationIsRefused(t *testing.T) {
+	many := func(n int) (all []Delegation) {
+		for i := range n {
+			all = append(all, Delegation{Ends: time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)})
+		}
+		return all
+	}
+	second := setter("U3", true)
+	second.Person.Person = "2"
+	for name, tt := range map[string]struct {
+		change     func(*Delegation)
+		by         Setter
+		of, theirs int
+		want       Rule // empty: it is set
+	}{
+		"by the principal":                     {by: setter("U1", false)},
+		"by an administrator":                  {by: setter("U9", true)},
+		"by an administrator for themselves":   {by: setter("U1", true)},
+		"by somebody else":                     {by: setter("U9", false), want: RuleOthers},
+		"by the hand":                          {by: setter("U2", false), want: RuleSetter},
+		"by the hand, who is an administrator": {by: setter("U2", true), want: RuleSetter},
+		"by the hand's other account": {by: second, change: func(d *Delegation) { d.Hand.Person = "2" },
+			want: RuleSetter},
+		"by the system": {by: Setter{Actor: aggregate.System(), Admin: true}, want: "must be a person"},
+		"of oneself": {by: setter("U1", false),
+			change: func(d *Delegation) { d.Hand = d.Principal }, want: RuleOwnHand},
+		"of one's other account": {by: setter("U1", false),
+			change: func(d *Delegation) { d.Hand.Person, d.Principal.Person = "1", "1" }, want: RuleOwnHand},
+		"of nobody": {by: setter("U1", false),
+			change: func(d *Delegation) { d.Hand = account("") }, want: RuleNoAccount},
+		"of a key that names two": {by: setter("U1", false),
+			change: func(d *Delegation) { d.Hand.Person = "2#1" }, want: RuleNoAccount},
+		"of a day":   {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From }},
+		"of 92 days": {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From + 91 }},
+		"of 93 days": {by: setter("U1", false),
+			change: func(d *Delegation) { d.Until = d.From + 92 }, want: RuleDays},
+		"of no day":               {by: setter("U1", false), change: func(d *Delegation) { d.Until = d.From - 1 }, want: RuleDays},
+		"from today, in the zone": {by: setter("U1", false), change: func(d *Delegation) { d.From-- }},
+		"from yesterday, in the zone": {by: setter("U1", false),
+			change: func(d *Delegation) { d.From -= 2 }, want: RulePast},
+		"from a year ahead": {by: setter("U1", false),
+			change: func(d *Delegation) { d.From += 365; d.Until = d.From }},
+		"from more than a year ahead": {by: setter("U1", false),
+			change: func(d *Delegation) { d.From += 366; d.Until = d.From }, want: RuleAhead},
+		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
+		"beside 20":                        {by: setter("U1", false), of: 20, want: RuleMost},
+		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: RuleMostHand},
+		"by an administrator beside 20 of the person": {by: setter("U9", true), of: 20, want: RuleMost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, now := august(t)
+			if tt.change != nil {
+				tt.change(&d)
+			}
+			_, c, err := d.Set(Delegation{}, many(tt.of), many(tt.theirs), tt.by, now)
+			wrong, refused := ProblemOf(err)
+			expect.That(t, refused == (tt.want != "") && wrong.Rule == tt.want && (len(c.Writes) == 1) == (tt.want == ""),
+				"%v, want %q", err, tt.want)
+		})
+	}
+}
+
+// A delegation counts from 00:00 of its first day to the end of its last, where the tenant is, and never before it was
+// set.
+func TestWhenADelegationCounts(t *testing.T) {
+	d, now := august(t)
+	d, _, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
+	expect.NoError(t, err)
+	counts := func(d Delegation, at string) bool {
+		return d.Counts(expect.Value(time.Parse(time.RFC3339Nano, at))(t))
+	}
+	for at, want := range map[string]bool{
+		"2026-07-31T23:59:59.999+09:00": false, "2026-08-01T00:00:00+09:00": true,
+		"2026-08-31T23:59:59.999+09:00": true, "2026-09-01T00:00:00+09:00": false,
+		"2026-07-31T15:00:00Z": true, "2026-08-31T15:00:00Z": false,
+	} {
+		expect.Is(t, counts(d, at), want, "%s", at)
+	}
+	late, _ := august(t)
+	late, _, err = late.Set(Delegation{}, nil, nil, setter("U1", false), d.Begins.Add(10*time.Hour))
+	expect.NoError(t, err)
+	expect.That(t, !counts(late, "2026-08-01T09:59:59.999+09:00") && counts(late, "2026-08-01T10:00:00+09:00"),
+		"it counts from when it was set: %s", late.Begins)
+	ended, c, err := d.End(setter("U9", true), d.Begins.Add(time.Hour))
+	expect.NoError(t, err)
+	expect.That(t, ended.Rev == 2 && len(c.Writes) == 1 && c.Writes[0].Over == 1 && ended.Over(*ended.EndedAt), "%+v", c)
+	expect.That(t, counts(ended, "2026-08-01T00:59:59.999+09:00") && !counts(ended, "2026-08-01T01:00:00+09:00"), "ended")
+}
+
+func TestADelegationOnceMore(t *testing.T) {
+	d, now := august(t)
+	first, c, err := d.Set(Delegation{}, nil, nil, setter("U1", false), now)
+	expect.NoError(t, err)
+	expect.Is(t, fmt.Sprint(c.Audit[0].Action, c.Audit[0].ResourceID), "delegation.setU2#U1#2026-08-01", "entry")
+	same, c, err := d.Set(first, []Delegation{first}, nil, setter("U9", true), now.Add(time.Hour))
+	expect.That(t, err == nil && len(c.Writes) == 0 && same.SetBy == "U1", "the same again changes nothing: %+v, %v", c, err)
+	d.Until--
+	_, _, err = d.Set(first, nil, nil, setter("U1", false), now)
+	wrong, _ := ProblemOf(err)
+	expect.Is(t, wrong.Rule, RuleSet, "another end")
+	ended, _, err := first.End(setter("U1", false), now)
+	expect.NoError(t, err)
+	_, c, err = ended.End(setter("U1", false), now)
+	expect.That(t, err == nil && len(c.Writes) == 0, "ended twice: %v", err)
+	again, c, err := d.Set(ended, []Delegation{ended}, nil, setter("U1", false), now)
+	expect.That(t, err == nil && again.Rev == 3 && again.EndedAt == nil && c.Writes[0].Over == 2, "set anew: %+v, %v", c, err)
+	for by, want := range map[Setter]Rule{setter("U2", false): RuleOthers, setter("U3", false): RuleOthers, setter("U2", true): ""} {
+		_, _, err = first.End(by, now)
+		wrong, _ = ProblemOf(err)
+		expect.Is(t, wrong.Rule, want, "ended by %s", by.ID)
+	}
+}

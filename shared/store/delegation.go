@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/table"
+)
+
+// StandIns returns all delegations by which a hand stands in for others, those that are over, too. hand is an account,
+// or a key of the organisation where one stands. It makes one consistent query.
+func (s *Store) StandIns(ctx context.Context, tenant, hand string) (out []circulation.StandIn, err error) {
+	all, err := s.delegationsTo(ctx, tenant, hand)
+	for _, d := range all {
+		out = append(out, d.StandIn())
+	}
+	return out, err
+}
+
+func (s *Store) delegationsTo(ctx context.Context, tenant, hand string) ([]tenancy.Delegation, error) {
+	if !table.KeyPart(hand) {
+		return nil, fmt.Errorf("delegations of %.40q: %w", hand, aggregate.ErrNotFound)
+	}
+	return owned(ctx, s, tenant, tenancy.Delegation{TenantID: tenant}, hand+"#")
+}
+
+// Delegations returns all of a tenant's delegations that are kept, those that are over, too.
+func (s *Store) Delegations(ctx context.Context, tenant string) ([]tenancy.Delegation, error) {
+	return owned(ctx, s, tenant, tenancy.Delegation{TenantID: tenant}, "")
+}
+
+// DelegationsOf returns the delegations by which others stand in for a principal, by their first days, those that are
+// over, too. It reads an index, which may be slightly stale.
+func (s *Store) DelegationsOf(ctx context.Context, tenant, principal string) (out []tenancy.Delegation, err error) {
+	if !table.KeyPart(tenant) || !table.KeyPart(principal) {
+		return nil, fmt.Errorf("delegations of %.40q: %w", principal, aggregate.ErrNotFound)
+	}
+	e := table.NewExpression()
+	out, err = unexpired[tenancy.Delegation](ctx, s, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI1"),
+		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.DelegatedBy(tenant, principal))),
+	}))
+	return out, table.Wrapped(err, "read the delegations of %s", principal)
+}
+
+// Delegation reads the row with the keys of d, or returns aggregate.ErrNotFound.
+func (s *Store) Delegation(ctx context.Context, d tenancy.Delegation) (tenancy.Delegation, error) {
+	err := s.read(ctx, d.TenantID, &d)
+	return d, err
+}
+
+// SetDelegation reads what Delegation.Set needs and commits it, with the notices that tell of it. If nothing changes,
+// nobody is told. It returns aggregate.ErrConflict when somebody set the same in between.
+func (s *Store) SetDelegation(ctx context.Context, d tenancy.Delegation, by tenancy.Setter, now time.Time,
+	tell func(tenancy.Delegation) []Notice) (tenancy.Delegation, error) {
+	was, err := s.Delegation(ctx, d)
+	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(d.TenantID) {
+		was, err = tenancy.Delegation{}, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	of, err := s.DelegationsOf(ctx, d.TenantID, tenancy.PersonKey(d.Principal))
+	if err != nil {
+		return d, err
+	}
+	theirs, err := s.delegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
+	if err != nil {
+		return d, err
+	}
+	d, c, err := d.Set(was, of, theirs, by, now)
+	return d, s.changeTelling(ctx, c, d, tell, err)
+}
+
+// EndDelegation reads the delegation with the keys of d and commits Delegation.End, as SetDelegation does. It returns
+// aggregate.ErrNotFound if there is none.
+func (s *Store) EndDelegation(ctx context.Context, d tenancy.Delegation, by tenancy.Setter, now time.Time,
+	tell func(tenancy.Delegation) []Notice) (tenancy.Delegation, error) {
+	was, err := s.Delegation(ctx, d)
+	if err != nil {
+		return d, err
+	}
+	d, c, err := was.End(by, now)
+	return d, s.changeTelling(ctx, c, d, tell, err)
+}
+
+func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.Delegation,
+	tell func(tenancy.Delegation) []Notice, err error) error {
+	var told []Notice
+	if err == nil && len(c.Writes) > 0 && tell != nil {
+		told = tell(d)
+	}
+	return s.changeBy(ctx, s.t.TransactPast, c, told, err)
+}
