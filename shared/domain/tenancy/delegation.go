@@ -52,7 +52,7 @@ type Delegation struct {
 	From        organisation.Date  `json:"from"`
 	Until       organisation.Date  `json:"until"`
 	Begins      time.Time          `json:"begins_at"`
-	Ends        time.Time          `json:"ends_at"` // the first moment at which it no longer counts, unless EndedAt is earlier
+	Ends        time.Time          `json:"ends_at"` // then it no longer counts; EndedAt may be earlier
 	SetBy       string             `json:"set_by"`
 	SetAt       time.Time          `json:"set_at"`
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
@@ -83,7 +83,7 @@ func (d Delegation) Place() (partition, key, typ string) {
 
 // DelegatedBy returns the partition of GSI1 that has a principal's delegations.
 func DelegatedBy(tenant, principal string) string {
-	return DelegatePrefix + tenant + "#OF#" + principal
+	return "TENANT#" + tenant + "#DELEGATED#" + principal
 }
 
 // Index returns the row's keys in GSI1: by principal, and there by the first day.

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+func TestStandIns(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"stamp for whom they stand in, once":                     testStandInStamps,
+		"are told when their days are over":                      testStandInPeriod,
+		"don't stamp for whom their principal stands in":         testStandInChain,
+		"don't stamp what those who set them ask for":            testStandInOfAsker,
+		"don't stamp by what ended beside their click":           testStandInEnded,
+		"and their principals stamp once together":               testStandInBeside,
+		"don't stamp for who has left":                           testStandInOfLeaver,
+		"read and reject what their principals owe":              testStandInRejects,
+		"of several act for whom they began to stand in first":   testStandInOfSeveral,
+		"who owe a stamp themselves act for nobody but that one": testStandInOwes,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// standIn sets that hand stands in for principal for so many days from today.
+func (w *world) standIn(hand, principal, by string, days int) tenancy.Delegation {
+	w.T.Helper()
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	return expect.Value(w.Store.Of.SetDelegation(w.T.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant,
+		Hand: circulation.Person{User: hand}, Principal: circulation.Person{User: principal}, From: today,
+		Until: today + organisation.Date(days) - 1}, setter(by), w.Now(), nil))(w.T)
+}
+
+func setter(user string) tenancy.Setter {
+	return tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: user},
+		Person: circulation.Person{User: user}, Admin: true}
+}
+
+// stamp clicks on approving at the first stage.
+func (w *world) stamp(user string, p *task.Process) map[string]any {
+	return at(w.click(user, "approve_process", p.ID), w.Ref.ID+"/1")
+}
+
+func (w *world) acts() []circulation.Act { return w.Load().Process().Acts }
+
+func testStandInStamps(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki, workspace.Alex)
+	d := w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka) // a double click
+	acts := w.acts()
+	if len(acts) != 1 {
+		t.Fatalf("%d acts", len(acts))
+	}
+	act := acts[0]
+	expect.That(t, act.Hand.User == workspace.Tanaka && act.Principal.User == workspace.Suzuki &&
+		*act.Found.Delegation == circulation.Delegation{Key: d.Key(), Rev: 1}, "%+v", act)
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "番です")
+	w.told(w.post(at(w.click(workspace.Tanaka, "approve_process", p.ID), w.Ref.ID+"/2")), workspace.Tanaka, "番です")
+	expect.Is(t, w.Load().Process().Status, aggregate.PendingApproval, "a second stage is another's")
+}
+
+func testStandInPeriod(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "お願いしている承認はありません")
+	d := w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 2)
+	w.Later(d.Ends.Sub(w.Now())) // midnight in Japan
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka,
+		"さんの代理の期間("+d.From.String()+"〜"+d.Until.String()+")外です")
+	w.Later(-time.Millisecond)
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved, "in the last moment")
+}
+
+func testStandInChain(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.standIn(workspace.Alex, workspace.Suzuki, workspace.Suzuki, 1)
+	w.standIn(workspace.Tanaka, workspace.Alex, workspace.Alex, 1)
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "お願いしている承認はありません")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testStandInOfAsker(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.standIn(workspace.Sato, workspace.Suzuki, workspace.Suzuki, 1)
+	w.told(w.post(w.stamp(workspace.Sato, p)), workspace.Sato, "自分の依頼")
+	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Sato, 1) // who is an administrator
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "方が決めたもの")
+	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Alex, 1)
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "方が決めたもの")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+// between does something after delegations were read for a click and before it is committed.
+type between struct {
+	Rows
+	reads int
+	do    func(reads int)
+}
+
+func (b *between) StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error) {
+	out, err := b.Rows.StandIns(ctx, tenant, hand)
+	b.reads++
+	b.do(b.reads)
+	return out, err
+}
+
+func testStandInEnded(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	d := w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	rows := &between{Rows: w.h.Rows, do: func(reads int) {
+		if reads == 1 {
+			_, err := w.Store.Of.EndDelegation(t.Context(), d, setter(workspace.Alex), w.Now(), nil)
+			expect.NoError(t, err)
+		}
+	}}
+	w.h.Rows = rows
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "外です")
+	expect.That(t, len(w.acts()) == 0 && rows.reads == 2, "%d acts after %d reads", len(w.acts()), rows.reads)
+}
+
+func testStandInBeside(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	rows := &between{Rows: w.h.Rows}
+	var once sync.Once
+	rows.do = func(int) {
+		once.Do(func() {
+			w.h.Rows = rows.Rows
+			w.quiet(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki)
+		})
+	}
+	w.h.Rows = rows
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, workspace.Suzuki)
+	acts := w.acts()
+	expect.That(t, len(acts) == 1 && acts[0].Hand.User == workspace.Suzuki, "%+v", acts)
+}
+
+func testStandInOfLeaver(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Guest, workspace.Suzuki)
+	w.standIn(workspace.Tanaka, workspace.Guest, workspace.Guest, 1)
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "お願いしている承認はありません")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testStandInRejects(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	review := func() { w.post(at(w.click(workspace.Tanaka, "review_process", p.ID), w.Ref.ID+"/1")) }
+	review()
+	v := w.view(workspace.Tanaka)
+	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	was := v.Hash
+	w.Later(2 * time.Minute)
+	w.post(page(workspace.Tanaka, v, 0))
+	expect.That(t, w.view(workspace.Tanaka).Hash != was, "who stands in can't turn a page")
+	w.quiet(w.post(at(w.click(workspace.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka)
+	expect.Is(t, w.view(workspace.Tanaka).CallbackID, "rejection_reason_modal", "the form")
+}
+
+func testStandInOfSeveral(t *testing.T, w *world) {
+	o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("desk", 1, workspace.Suzuki, workspace.Alex))
+	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	w.standIn(workspace.Tanaka, workspace.Alex, workspace.Alex, 1)
+	w.Later(time.Second)
+	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	expect.That(t, len(w.acts()) == 1 && w.acts()[0].Principal.User == workspace.Alex, "%+v", w.acts())
+}
+
+func testStandInOwes(t *testing.T, w *world) {
+	p := w.onRoute(workspace.Suzuki)
+	w.standIn(workspace.Suzuki, workspace.Alex, workspace.Alex, 1)
+	rows := &between{Rows: w.h.Rows, do: func(int) {}}
+	w.h.Rows = rows
+	w.quiet(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki)
+	expect.That(t, rows.reads == 0 && w.acts()[0].Principal.User == workspace.Suzuki, "%d reads, %+v", rows.reads, w.acts())
+}
