@@ -12,6 +12,7 @@ import (
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -23,6 +24,7 @@ func TestHomeTabsAlongARoute(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"show what a person owes, wherever it stands":                  testHomeOwes,
+		"show what those owe for whom a person stands in":              testHomeStandsIn,
 		"follow at once when their person begins or ceases to owe":     testHomeFollowsRoute,
 		"follow however long the cards wait for Slack":                 testHomeFollowsUndrawn,
 		"of a stage's many people are asked for only if they are open": testHomeOfALargeStage,
@@ -88,6 +90,22 @@ func testHomeOwes(t *testing.T, w *world) {
 	w.opens(workspace.Alex)
 	w.onTab("second", workspace.Alex, 2)
 	expect.Has(t, w.tab(workspace.Alex), "Waiting for your approval (1)", "second")
+}
+
+func testHomeStandsIn(t *testing.T, w *world) {
+	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka))
+	w.drawn()
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: workspace.Alex},
+		Principal: circulation.Person{User: workspace.Suzuki}, From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d.Until = d.From
+	d = expect.Value(w.Store.Of.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
+		Type: aggregate.ActorUser, ID: workspace.Suzuki}, Person: d.Principal}, w.Now(), nil))(t)
+	w.opens(workspace.Alex)
+	w.onTab("first", workspace.Alex, 1)
+	expect.Has(t, w.tab(workspace.Alex), " · for \\u003c@"+workspace.Suzuki, "first")
+	w.Later(d.Ends.Sub(w.Now()))
+	w.opens(workspace.Alex)
+	w.onTab("over", workspace.Alex, 0)
 }
 
 func testHomeFollowsRoute(t *testing.T, w *world) {

@@ -76,6 +76,7 @@ type waitingRow struct {
 	Said, SaidBy  string // of an action: what it is for, in the words of the agent or of the person who proposed it
 	Mine          bool   // the viewer may decide
 	OneStep       int    // the number of the step that a gate precedes
+	For           string // whom the viewer stands in for; empty: nobody
 	rank          task.Priority
 }
 
@@ -143,7 +144,9 @@ type askedItem struct {
 	agent  string        // of a conversation
 	text   string        // of the requester's message
 	plan   *task.Process // that has the gate's step
-	named  bool          // the present stage of its route names the viewer
+	named  bool          // the present stage of its route names the viewer, or whom they stand in for
+	// standsFor is whom the viewer stands in for.
+	standsFor string
 }
 
 // known adds each item's task, conversation or message, and the steps of gates. It drops items whose rows are gone.
@@ -216,7 +219,7 @@ func (c *Pages) read(
 	for _, x := range all {
 		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
 		if g := x.ruled(); g != nil {
-			ids = append(ids, route.Named(g)...)
+			ids = append(ids, route.Named(g)...) // whom the viewer stands in for among them
 		}
 	}
 	names, channels := c.Names(r.Context(), v, ids...), reach.Channels()
@@ -232,9 +235,12 @@ func (c *Pages) read(
 			Kind: words.In("kinds", x.Kind), Version: x.Version,
 			Name: person(x.origin.User), Person: x.origin.User, Channel: web.Channel(v, x.origin, channels), Since: x.CreatedAt,
 			Until: x.until(),
-			Mine:  x.decides(reach, v),
+			Mine:  x.decides(reach, v) || x.standsFor != "",
 			Who:   surface.Deciders(s, x.origin, x.askers()...), Priority: v.Texts("tasks").In("priorities", x.rank), rank: x.rank,
 			Words: card.OneLine(reader.Named(legible.Beginning(x.text, mostSaid))), Writes: x.writes(v.Locale),
+		}
+		if x.standsFor != "" {
+			is.For = words.Say("stands_for", "name", person(x.standsFor))
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:

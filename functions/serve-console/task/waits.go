@@ -8,6 +8,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
 )
@@ -25,11 +26,19 @@ func (c *Pages) waiting(
 	r *http.Request, v *web.Viewer, reach people.Reach, f approvalFilter, cursor string,
 ) (out []askedItem, page store.Page[store.WaitingItem], err error) {
 	limit, prev := waitingOfPage, ""
+	standIns, err := c.standIns(r, v)
+	if err != nil {
+		return nil, page, err
+	}
 	if of, owed := strings.CutPrefix(cursor, ofOwed); owed || cursor == "" {
 		if out, page, err = c.owed(r, v, f, of); err != nil || page.Next != "" {
 			return out, page, err
 		}
-		limit, prev, cursor = limit-len(out), page.Prev, ""
+		prev, cursor = page.Prev, ""
+		if out, err = c.owedFor(r, v, f, standIns, out); err != nil {
+			return nil, page, err
+		}
+		limit = max(1, limit-len(out))
 	}
 	for n := range mostPages {
 		p, err := c.Store.Waiting(r.Context(), v.Tenant, cursor, limit)
@@ -39,7 +48,7 @@ func (c *Pages) waiting(
 		if page = p; n == 0 {
 			prev = cmp.Or(prev, p.Prev)
 		}
-		items, err := c.unlisted(r, v, p.Items)
+		items, err := c.unlisted(r, v, standIns, p.Items)
 		if err != nil {
 			return nil, page, err
 		}
@@ -92,11 +101,21 @@ func (c *Pages) owed(
 	return out, page, nil
 }
 
-// unlisted returns the items without those that owed finds: the row of the viewer's copy says that they owe a stamp.
-func (c *Pages) unlisted(r *http.Request, v *web.Viewer, items []store.WaitingItem) ([]store.WaitingItem, error) {
+// unlisted returns the items without those that owed or owedFor finds: the row of the copy of the viewer, or of whom
+// they stand in for, says that they owe a stamp.
+func (c *Pages) unlisted(r *http.Request, v *web.Viewer, standIns []circulation.StandIn,
+	items []store.WaitingItem) ([]store.WaitingItem, error) {
 	copyOf := func(x store.WaitingItem) (p store.Place) {
-		if g := aggregate.RuledGate(x.Row); g != nil && g.Owes(v.User) > 0 {
-			row := aggregate.Card{CardType: x.Kind, Subject: x.Key, User: v.User, Stage: g.Owes(v.User)}
+		g := aggregate.RuledGate(x.Row)
+		if g == nil {
+			return p
+		}
+		user, stage := v.User, g.Owes(v.User)
+		if stage == 0 {
+			user, stage = g.OwesFor(v.User, standIns, c.Now())
+		}
+		if stage > 0 {
+			row := aggregate.Card{CardType: x.Kind, Subject: x.Key, User: user, Stage: stage}
 			p = store.Place{Ref: x.Ref, Key: row.Key()}
 		}
 		return p

@@ -5,20 +5,36 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
 // Readable returns the tenant's settings if the viewer may read the subject: as ReadableAt says, or since they are
-// on the route of one of its gates.
+// on the route of one of its gates, or stand in now for somebody who is.
 func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
 		return s, err
 	}
 	s, err = c.ReadableAt(ctx, v, a.Origin())
-	if of, has := a.(interface{ OnRoute(user string) bool }); err != nil && has && of.OnRoute(v.User) {
+	of, has := a.(interface{ OnRoute(user string) bool })
+	if err == nil || !has {
+		return s, err
+	}
+	on := of.OnRoute(v.User)
+	if !on {
+		all, failed := c.Store.StandIns(ctx, v.Tenant, v.User)
+		if failed != nil {
+			return s, failed
+		}
+		on = slices.ContainsFunc(all, func(x circulation.StandIn) bool {
+			return x.Counts(c.Now()) && of.OnRoute(x.Principal.User)
+		})
+	}
+	if on {
 		return c.Store.Settings(ctx, v.Tenant)
 	}
 	return s, err

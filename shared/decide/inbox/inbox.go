@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -37,6 +38,7 @@ type Rows interface {
 // Store lists waiting gates, what people owe along routes, and requests.
 type Store interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
@@ -60,7 +62,8 @@ type Inbox struct {
 type Item struct {
 	Of decide.Subject
 	aggregate.Question
-	Stage int // of a route, at which the person owes a stamp or gave one; 0: none names them
+	Stage int    // of a route, at which the person owes a stamp or gave one; 0: none names them
+	For   string // who owes it, if the person stands in for somebody
 }
 
 // gate returns the gate that waits, or nil.
@@ -164,7 +167,7 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	out := card.Summary{User: b.User, Looked: b.Looked}
 	for _, w := range b.Waiting {
 		out.Waiting = append(out.Waiting, card.Waits{
-			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0,
+			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,
 		})
 	}
 	for _, w := range b.Stamped {

@@ -25,6 +25,7 @@ type routes struct {
 	now    func(i int) bool // as loaded, too
 	loads  []string
 	change func(i int, g *aggregate.Gate, loaded bool)
+	owing  string // entries say of all that this person owes them, too
 }
 
 func (r *routes) gate(i int) *task.Process {
@@ -43,7 +44,7 @@ func (r *routes) Owed(
 	from, _ := strconv.Atoi(cursor)
 	i := from
 	for ; i < r.rows && len(out.Items) < limit; i++ {
-		if r.listed(i) && user == "U1" {
+		if r.listed(i) && user == "U1" || user == r.owing {
 			p := r.gate(i)
 			out.Items = append(out.Items, store.WaitingItem{Ref: task.RefOf(tenant, fmt.Sprint(i)), Question: p.Asks(), Row: p})
 		}
@@ -156,6 +157,43 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 }
 
 // A link leads to the person's own copy: they may not be where the card is.
+// Who stands in for others sees what these owe, each once, after what they owe themselves. Who stands in for nobody
+// costs one query.
+func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
+	now := time.Now()
+	stands := func(principal string, from time.Duration) circulation.StandIn {
+		return circulation.StandIn{Delegation: circulation.Delegation{Key: "U1#" + principal + "#d", Rev: 1}, SetBy: principal,
+			Hand: circulation.Person{User: "U1"}, Principal: circulation.Person{User: principal}, Begins: now.Add(from),
+			Ends: now.Add(time.Hour)}
+	}
+	none := func(int) bool { return false }
+	for name, tt := range map[string]struct {
+		stands []circulation.StandIn
+		want   string
+	}{
+		"nobody":                     {nil, ""},
+		"one":                        {[]circulation.StandIn{stands("U2", -time.Hour)}, "U2 U2"},
+		"one who asks":               {[]circulation.StandIn{stands("U0", -time.Hour)}, ""},
+		"two at one desk, the first": {[]circulation.StandIn{stands("U2", -time.Minute), stands("U3", -time.Hour)}, "U3 U3"},
+		"one from tomorrow":          {[]circulation.StandIn{stands("U2", time.Minute)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &routes{many: many{rows: 2, mine: none, reads: make(chan struct{}, 100), page: func() {}, stands: tt.stands},
+				stage: func(int) circulation.Stage { return desk("U2", "U3") }, listed: none, owing: "U2"}
+			reader := Reader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
+			found, _, err := reader.waiting(t.Context(), "01TENANT", "T1", "U1", tenancy.DefaultSettings())
+			expect.NoError(t, err)
+			var got []string
+			for _, x := range found {
+				got = append(got, x.For)
+				expect.Is(t, x.Stage, 1, "stage")
+			}
+			expect.Is(t, strings.Join(got, " "), tt.want, "for whom")
+			expect.Is(t, r.lookups, 1, "queries for delegations")
+		})
+	}
+}
+
 func TestWhatAPersonOwesLeadsToTheirCopy(t *testing.T) {
 	r := &routes{stage: func(int) circulation.Stage { return desk("U1") }, many: many{reads: make(chan struct{}, 1),
 		mine: func(int) bool { return false }}}

@@ -34,6 +34,18 @@ func (l *look) waiting(ctx context.Context) (out []Item, looked int, err error) 
 	if err != nil || looked > 0 {
 		return out, looked, err
 	}
+	principals, err := l.standsIn(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, principal := range principals {
+		out, looked, err = l.search(ctx, out, l.owed, func(cursor string) (store.Page[store.WaitingItem], error) {
+			return l.Store.Owed(ctx, l.tenant, principal, cursor, store.MaxPage)
+		})
+		if err != nil || looked > 0 {
+			return out, looked, err
+		}
+	}
 	return l.search(ctx, out, l.page, func(cursor string) (store.Page[store.WaitingItem], error) {
 		return l.Store.Waiting(ctx, l.tenant, cursor, store.MaxPage)
 	})
@@ -73,6 +85,7 @@ type look struct {
 	until              time.Time
 	known              map[store.Place]bool // gates at which the person owes a stamp, which were found
 	given              []store.WaitingItem  // gates on which they may take a stamp back by their rows, which were found
+	standIns           []circulation.StandIn
 }
 
 func (r Reader) look(tenant, team, user string, s tenancy.Settings) *look {
@@ -102,15 +115,33 @@ func (l *look) takesBack(g *aggregate.Gate) (stage int) {
 	return act.Stage
 }
 
-// owed returns the gates on a page at which the person owes a stamp by their rows as loaded, at most most, and how many
+// standsIn reads the delegations by which the person stands in for others now, with one query, and returns for whom,
+// those first for whom they began first.
+func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
+	all, err := l.Store.StandIns(ctx, l.tenant, l.user)
+	if err != nil {
+		return nil, fmt.Errorf("list for whom a person stands in: %w", err)
+	}
+	now := l.Now()
+	l.standIns = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return !s.Counts(now) })
+	slices.SortStableFunc(l.standIns, func(a, b circulation.StandIn) int { return a.Begins.Compare(b.Begins) })
+	for _, s := range l.standIns {
+		if !slices.Contains(principals, s.Principal.User) && len(principals) < tenancy.MaxDelegations {
+			principals = append(principals, s.Principal.User)
+		}
+	}
+	return principals, nil
+}
+
+// owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as loaded, at most most, and how many
 // rows it has checked.
 func (l *look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
 	for looked < len(items) && len(out) < most {
 		some := items[looked:min(len(items), looked+most-len(out))]
 		for _, x := range l.open(ctx, some) {
-			if x.Stage > 0 {
+			if at := (store.Place{Ref: x.Of.Ref(), Key: x.Key}); x.Stage > 0 && !l.known[at] {
 				out = append(out, x)
-				l.known[store.Place{Ref: x.Of.Ref(), Key: x.Key}] = true
+				l.known[at] = true
 			}
 		}
 		looked += len(some)
@@ -187,6 +218,9 @@ func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin)
 	if g.Owes(l.user) > 0 {
 		return true, nil
 	}
+	if _, stage := g.OwesFor(l.user, l.standIns, l.Now()); stage > 0 {
+		return true, nil
+	}
 	by, policy, err := l.actor(ctx, o)
 	return err == nil && g.WaitsFor(by, policy.Team, o), err
 }
@@ -210,7 +244,9 @@ func (l *look) open(ctx context.Context, items []store.WaitingItem) (out []Item)
 		if q := items[i].Question; of != nil && of.IsOpen(q.ID) {
 			x := Item{Of: of, Question: q}
 			if g := x.gate(); g != nil {
-				x.Stage = g.Owes(l.user)
+				if x.Stage = g.Owes(l.user); x.Stage == 0 {
+					x.For, x.Stage = g.OwesFor(l.user, l.standIns, l.Now())
+				}
 			}
 			out = append(out, x)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -39,6 +40,9 @@ type many struct {
 	lists int
 	reads chan struct{}
 	page  func() // called while a page is read
+
+	stands  []circulation.StandIn
+	lookups int // of delegations
 }
 
 func (m *many) channel(id string) string {
@@ -65,6 +69,11 @@ func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out
 
 func (m *many) Owed(context.Context, string, string, string, int) (out store.Page[store.WaitingItem], _ error) {
 	return out, nil
+}
+
+func (m *many) StandIns(context.Context, string, string) ([]circulation.StandIn, error) {
+	m.lookups++
+	return m.stands, nil
 }
 
 func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {

@@ -17,7 +17,7 @@ type askWords struct {
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom                           string
 	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
 	StateOpen, StateBroken                                              string
-	WaitsLine, WaitsUntil, ListID                                       string
+	WaitsLine, WaitsUntil, WaitsAs, ListID                              string
 	WaitsSaid, WaitsWrites, WaitsFor                                    string
 	StateToRetry, StateExpired, StateRefused, StateAnswered             string
 	WhatPrompt, WhatProcess, WhatStep                                   string

@@ -34,7 +34,8 @@ type Waits struct {
 	Of       aggregate.Aggregate
 	Question aggregate.Question
 	Link     string
-	Named    bool // the present stage of its route names the person
+	Named    bool   // the present stage of its route names the person, or whom they stand in for
+	For      string // whom they stand in for
 }
 
 // Mine is one of the person's own requests.
@@ -125,7 +126,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 		return nil, false
 	}
 	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w),
-		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + opens(x.Link, w))}
+		"who", wordsOf.In(s.Locale).mention(a.Head.Requester)) + x.as(w) + opens(x.Link, w))}
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
@@ -266,6 +267,7 @@ func waitsLine(x Waits, w *askWords) string {
 	if a, is := x.Of.(*task.Aggregate); is {
 		out += facts(a, x.Question, w)
 	}
+	out += x.as(w)
 	if x.Question.DecideBy != nil {
 		out += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 	}
@@ -292,6 +294,14 @@ func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 		out += " · " + wordsOf.In(w.Locale).priority(a.Task.Priority)
 	}
 	return out
+}
+
+// as says for whom the person stands in, or nothing.
+func (x Waits) as(w *askWords) string {
+	if x.For == "" {
+		return ""
+	}
+	return fill(w.WaitsAs, "who", wordsOf.In(w.Locale).mention(x.For))
 }
 
 // gate returns the gate that waits, or nil.

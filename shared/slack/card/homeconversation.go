@@ -23,7 +23,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	a := *of
 	a.Conversation = &in
 	w := askWordsOf.In(s.Locale)
-	blocks := []slack.Block{divider(), contextLine(conversationFrom(&a, w) + opens(x.Link, w))}
+	blocks := []slack.Block{divider(), contextLine(conversationFrom(&a, w) + x.as(w) + opens(x.Link, w))}
 	waits := a.Action(x.Question.ID)
 	if waits == nil {
 		return blocks
