@@ -18,14 +18,15 @@ import (
 // StandIns returns all delegations by which a hand stands in for others, those that are over, too. hand is an account,
 // or a key of the organisation where one stands. It makes one consistent query.
 func (s *Store) StandIns(ctx context.Context, tenant, hand string) (out []circulation.StandIn, err error) {
-	all, err := s.delegationsTo(ctx, tenant, hand)
+	all, err := s.DelegationsTo(ctx, tenant, hand)
 	for _, d := range all {
 		out = append(out, d.StandIn())
 	}
 	return out, err
 }
 
-func (s *Store) delegationsTo(ctx context.Context, tenant, hand string) ([]tenancy.Delegation, error) {
+// DelegationsTo is StandIns, with the rows.
+func (s *Store) DelegationsTo(ctx context.Context, tenant, hand string) ([]tenancy.Delegation, error) {
 	if !table.KeyPart(hand) {
 		return nil, fmt.Errorf("delegations of %.40q: %w", hand, aggregate.ErrNotFound)
 	}
@@ -72,7 +73,7 @@ func (s *Store) SetDelegation(ctx context.Context, d tenancy.Delegation, by tena
 	if err != nil {
 		return d, err
 	}
-	theirs, err := s.delegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
+	theirs, err := s.DelegationsTo(ctx, d.TenantID, tenancy.PersonKey(d.Hand))
 	if err != nil {
 		return d, err
 	}

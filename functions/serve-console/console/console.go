@@ -14,6 +14,7 @@ import (
 	"ringi/functions/serve-console/rules"
 	"ringi/functions/serve-console/settings"
 	"ringi/functions/serve-console/signin"
+	"ringi/functions/serve-console/standins"
 	"ringi/functions/serve-console/subject"
 	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/tools"
@@ -34,6 +35,7 @@ type Console struct {
 	Exports       audit.Exporter
 	Begin         contest.Beginner
 	Agents        conversation.Agents
+	Messages      standins.DirectMessages
 	Links         subject.Links // to Slack messages; nil: no links
 	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
@@ -57,6 +59,7 @@ func (c *Console) Handler() http.Handler {
 		(&audit.Pages{Site: site, Exports: c.Exports}).Routes(),
 		(&register.Pages{Site: site}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
+		(&standins.Pages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
 		(&rules.Pages{Site: site}).Routes(),
 		connections.Routes(),

@@ -63,6 +63,7 @@ func menu(v *Viewer) []entry {
 	all := []entry{
 		{"tasks", "/console/tasks", l.Say("tasks"), false},
 		{"approvals", "/console/approvals", l.Say("approvals"), false},
+		{"stand-ins", "/console/stand-ins", l.Say("stand_ins"), false},
 		{"agents", "/console/agents", l.Say("agents"), false},
 		{"contests", "/console/contests", l.Say("contests"), true},
 		{"audit", "/console/audit", l.Say("audit"), true},

@@ -13,8 +13,8 @@ import (
 const (
 	// MaxDelegationDays is how many days a delegation has at most, its first and last included.
 	MaxDelegationDays = 92
-	// maxAhead is how many days from now a delegation may begin at the latest.
-	maxAhead = 366
+	// MaxDelegationAhead is how many days from now a delegation may begin at the latest.
+	MaxDelegationAhead = 366
 	// MaxDelegations is how many delegations that are not over a person has at most, for whom others stand in; and by
 	// how many one person stands in for others. They are counted as they were read: two that are set at once may be
 	// one more.
@@ -173,7 +173,7 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 		return by.may(d)
 	case d.From < today:
 		return problem("from", RulePast)
-	case d.From > today+maxAhead:
+	case d.From > today+MaxDelegationAhead:
 		return problem("from", RuleAhead)
 	case d.Until < d.From || d.Until-d.From >= MaxDelegationDays:
 		return problem("until", RuleDays)

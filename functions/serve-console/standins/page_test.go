@@ -1,0 +1,162 @@
+package standins_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+const address = "/console/stand-ins"
+
+func TestStandIns(t *testing.T) {
+	consoletest.Each(t, consoletest.Cases{
+		"are set by people for themselves, who are both told":  testOwn,
+		"are set and ended by administrators for others":       testForOthers,
+		"are refused with a sentence":                          testRefused,
+		"are not set while Slack does not answer, but end":     testSilent,
+		"of others are neither shown nor ended by members":     testOthers,
+		"are not set for others by who was an administrator":   testFormerAdmin,
+		"have a form that is a sentence, of who may be chosen": testForm,
+	})
+}
+
+// day returns a day so many days from now.
+func day(w *consoletest.World, n int) string {
+	return (organisation.DateOf(w.Now().In(tenancy.Zone())) + organisation.Date(n)).String()
+}
+
+func form(w *consoletest.World, principal, hand string, change ...string) url.Values {
+	f := url.Values{"act": {"set"}, "principal": {principal}, "hand": {hand}, "from": {day(w, 0)}, "until": {day(w, 9)}}
+	for i := 0; i+1 < len(change); i += 2 {
+		f.Set(change[i], change[i+1])
+	}
+	return f
+}
+
+// told returns how many notices somebody was sent of delegations, whether these were ended or not.
+func told(w *consoletest.World, user string) (n int) {
+	w.T.Helper()
+	for _, d := range expect.Value(w.Store.Of.Delegations(w.T.Context(), w.Tenant.ID))(w.T) {
+		open := d
+		open.EndedAt = nil
+		for _, x := range []tenancy.Delegation{d, open} {
+			_, ref := task.TellStandIn(x, w.Tenant.TeamID, user, "", w.Now())
+			if _, err := w.Store.Head(w.T.Context(), ref); err == nil && (d.EndedAt != nil || n == 0) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func testOwn(t *testing.T, w *consoletest.World) {
+	tanaka := w.As(workspace.Tanaka)
+	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	for range 2 { // pressed twice
+		tanaka.Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
+	}
+	tanaka.Get(address).Says(t, http.StatusOK, "Alex Kim", day(w, 0)+" – "+day(w, 9), "代理中", "終える")
+	w.As(workspace.Alex).Get(address).Says(t, http.StatusOK, "田中 恵").Lacks(t, `value="end"`)
+	d := expect.Value(w.Store.Of.StandIns(t.Context(), w.Tenant.ID, workspace.Alex))(t)
+	expect.That(t, len(d) == 1 && d[0].SetBy == workspace.Tanaka && d[0].Rev == 1, "%+v", d)
+	expect.That(t, told(w, workspace.Alex) == 1 && told(w, workspace.Tanaka) == 1, "not both are told once")
+	tanaka.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key}}).Leads(t, address+"?done=stand_in_ended")
+	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	expect.That(t, told(w, workspace.Alex) == 2 && told(w, workspace.Tanaka) == 2, "not both are told of the end")
+}
+
+func testForOthers(t *testing.T, w *consoletest.World) {
+	admin := w.As(workspace.Suzuki)
+	admin.Post(address, form(w, workspace.Tanaka, workspace.Alex, "from", day(w, 3))).Leads(t, address+"?done=stand_in_set")
+	admin.Get(address).Says(t, http.StatusOK, "田中 恵", "Alex Kim", "これから")
+	w.As(workspace.Tanaka).Get(address).Says(t, http.StatusOK, "鈴木 一郎", "終える")
+	key := workspace.Alex + "#" + workspace.Tanaka + "#" + day(w, 3)
+	admin.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
+	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	expect.That(t, len(d) == 1 && d[0].EndedBy == workspace.Suzuki, "%+v", d)
+}
+
+func testRefused(t *testing.T, w *consoletest.World) {
+	member, admin := w.As(workspace.Tanaka), w.As(workspace.Suzuki)
+	for name, tt := range map[string]struct {
+		by   *consoletest.Browser
+		form url.Values
+		want string
+	}{
+		"of oneself":               {member, form(w, "", workspace.Tanaka), "不在の本人は代理になれません"},
+		"of who sets it":           {admin, form(w, workspace.Tanaka, workspace.Suzuki), "その代理になれません"},
+		"of a guest":               {member, form(w, "", workspace.Guest), "選べません"},
+		"of a bot":                 {member, form(w, "", workspace.Bot), "選べません"},
+		"for a guest":              {admin, form(w, workspace.Guest, workspace.Alex), "選べません"},
+		"of nobody":                {member, form(w, "", ""), "選んでください"},
+		"of no day":                {member, form(w, "", workspace.Alex, "from", "tomorrow"), "日付を"},
+		"of no last day":           {member, form(w, "", workspace.Alex, "until", ""), "日付を"},
+		"from yesterday":           {member, form(w, "", workspace.Alex, "from", day(w, -1)), "今日以降"},
+		"for 93 days":              {member, form(w, "", workspace.Alex, "until", day(w, 92)), "92 日以内"},
+		"from more than a year on": {member, form(w, "", workspace.Alex, "from", day(w, 367), "until", day(w, 368)), "1 年以内"},
+	} {
+		t.Run(name, func(t *testing.T) { tt.by.Post(address, tt.form).Says(t, http.StatusUnprocessableEntity, tt.want) })
+	}
+	member.Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
+	member.Post(address, form(w, "", workspace.Alex, "until", day(w, 2))).Says(t, http.StatusUnprocessableEntity, "同じ二人")
+	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
+}
+
+type silent struct{}
+
+func (silent) OpenDM(context.Context, string) (string, error) { return "", errors.New("no answer") }
+
+func testSilent(t *testing.T, w *consoletest.World) {
+	member, answers := w.As(workspace.Tanaka), w.Console.Messages
+	member.Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
+	w.Console.Messages = silent{}
+	member.Post(address, form(w, "", workspace.Sato)).Says(t, http.StatusUnprocessableEntity, "Slack が応答しない")
+	key := workspace.Alex + "#" + workspace.Tanaka + "#" + day(w, 0)
+	member.Post(address, url.Values{"act": {"end"}, "key": {key}}).Leads(t, address+"?done=stand_in_ended")
+	w.Console.Messages = answers
+	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 1, "rows")
+}
+
+func testOthers(t *testing.T, w *consoletest.World) {
+	w.As(workspace.Tanaka).Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
+	key := workspace.Alex + "#" + workspace.Tanaka + "#" + day(w, 0)
+	sato := w.As(workspace.Sato)
+	sato.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")
+	sato.Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusNotFound)
+	w.As(workspace.Alex).Post(address, url.Values{"act": {"end"}, "key": {key}}).Says(t, http.StatusForbidden)
+	sato.Post(address, form(w, workspace.Tanaka, workspace.Alex)).Says(t, http.StatusForbidden)
+	sato.Post(address, url.Values{"act": {"other"}}).Says(t, http.StatusForbidden)
+	d := expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)
+	expect.That(t, len(d) == 1 && d[0].EndedAt == nil, "%+v", d)
+}
+
+func testFormerAdmin(t *testing.T, w *consoletest.World) {
+	admin := w.As(workspace.Suzuki)
+	owner := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
+	owner.Admins = []string{workspace.Sato}
+	by := w.By
+	expect.NoError(t, w.Store.Of.SaveTenant(t.Context(), owner, by, w.Now()))
+	w.Later(time.Second)
+	admin.Post(address, form(w, workspace.Tanaka, workspace.Alex)).Says(t, http.StatusForbidden)
+	expect.Is(t, len(expect.Value(w.Store.Of.Delegations(t.Context(), w.Tenant.ID))(t)), 0, "rows")
+}
+
+func testForm(t *testing.T, w *consoletest.World) {
+	member := w.As(workspace.Tanaka).Get(address)
+	member.Holds(t, `name="from"`, `name="until"`, `name="hand"`, workspace.Alex).Lacks(t, `name="principal"`,
+		`value="`+workspace.Guest+`"`, `value="`+workspace.Bot+`"`)
+	admin := w.As(workspace.Suzuki)
+	admin.Get(address).Holds(t, `name="principal"`, `value="`+workspace.Tanaka+`"`)
+	admin.Locale = "en"
+	admin.Get(address).Says(t, http.StatusOK, "While", "is away from", "stamps instead.")
+}
