@@ -109,7 +109,8 @@ func looksGood(t *testing.T, tab *browser.Tab, name, pictures string) {
 
 // emptyLooks are pages of a workspace in which nothing happened.
 func emptyLooks(w *consoletest.World) (all []look) {
-	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "register", "contests", "agents", "tasks", "approvals"} {
+	for _, name := range []string{"insights", "audit", "settings", "integrations", "tools", "organisation", "register", "contests", "agents", "tasks",
+		"approvals", "stand-ins"} {
 		all = append(all, look{name: name + "-empty", path: "/console/" + name})
 	}
 	page := w.As(workspace.Suzuki).Get("/console/settings")
@@ -124,5 +125,6 @@ func emptyLooks(w *consoletest.World) (all []look) {
 		look{name: "settings-refused", path: "/console/settings", form: refused}, look{name: "settings-saved", path: "/console/settings?done=saved"},
 		look{name: "contest-new", path: "/console/contests/new"}, look{name: "contest-refused", path: "/console/contests", form: url.Values{"prompt": {""}}},
 		look{name: "signin", path: "/console/signin", nobody: true}, look{name: "signin-refused", path: "/console/signin/done?error=access_denied&state=x", nobody: true},
+		look{name: "stand-ins-refused", path: "/console/stand-ins", form: refusedStandIn},
 		look{name: "not-there", path: "/console/tasks/01NOTHERE"})
 }

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/daily"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -46,9 +47,29 @@ func fullLooks(w *consoletest.World) []look {
 		{name: "conversation", path: talk}, {name: "conversation-calls", path: talk + "/sent"}, {name: "conversation-sent", path: talk + "/sent/01TALK"},
 		{name: "tool-mark", path: marked(w)}, {name: "tool-mark-refused", path: marked(w), form: refusedMark},
 		{name: "tool-server", path: "/console/tools/servers/office"},
+		{name: "stand-ins", path: stoodFor(w)},
 		{name: "route", path: routed}, {name: "route-ended", path: ends}, {name: "route-action", path: action},
 	}...)
 }
+
+// refusedStandIn is the form of a stand-in for oneself.
+var refusedStandIn = url.Values{"act": {"set"}, "principal": {workspace.Suzuki}, "hand": {workspace.Suzuki},
+	"from": {"2026-08-01"}, "until": {"2026-08-31"}}
+
+// stoodFor sets who stands in for whom, now and later, and returns the page that lists them.
+func stoodFor(w *consoletest.World) string {
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	for i, of := range [][2]string{{workspace.Tanaka, workspace.Suzuki}, {workspace.Alex, workspace.Tanaka}} {
+		hand, principal := circulation.Person{User: of[0]}, circulation.Person{User: of[1]}
+		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: hand, Principal: principal, From: today + organisation.Date(30*i)}
+		d.Until = d.From + 20
+		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: of[1]}, Person: principal}
+		expect.NoError(w.T, second(w.Store.Of.SetDelegation(w.T.Context(), d, by, w.Now(), nil)))
+	}
+	return "/console/stand-ins"
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // refusedMark is the form of a tool's mark with everything that can be wrong.
 var refusedMark = url.Values{
