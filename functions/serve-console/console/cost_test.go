@@ -78,7 +78,8 @@ func (h *heard) take() (calls []string, rows int) {
 }
 
 // A page of the list reads the session and makes one query, however many requests there are. The list of what waits
-// makes one more for what the viewer owes along routes, and so does a member's list of conversations.
+// makes one more for what the viewer owes along routes, and one for whom they stand in; a member's list of
+// conversations makes the former, too.
 func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 	db := storetest.Start(t)
 	for _, n := range []int{10, 400} {
@@ -93,9 +94,9 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 			"/console/tasks?status=done":                   {"GetItem", "Query"},
 			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
-			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},                     // one for each month
-			"/console/approvals":                           {"GetItem", "GetItem", "Query", "Query"}, // settings
-			"/console/agents":                              {"GetItem", "GetItem", "Query"},          // and who answers
+			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},                              // one for each month
+			"/console/approvals":                           {"GetItem", "GetItem", "Query", "Query", "Query"}, // settings
+			"/console/agents":                              {"GetItem", "GetItem", "Query"},                   // and who answers
 			"/console/agents?status=open":                  {"GetItem", "GetItem", "Query"},
 		} {
 			for _, user := range readers(path) {
@@ -193,8 +194,8 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 	cfg := db.Config
 	cfg.HTTPClient = &http.Client{Transport: h}
 	counted, plain := web.RowsOf(tasks.New(dynamodb.NewFromConfig(cfg), w.Table).Of.Store), w.Console.Store
-	// Titles, and the requesters' words; what the viewer owes, and what waits.
-	want := []string{"BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query"}
+	// Titles, and the requesters' words; what the viewer owes, for whom they stand in, and what waits.
+	want := []string{"BatchGetItem", "BatchGetItem", "GetItem", "GetItem", "Query", "Query", "Query"}
 	for _, n := range []int{1, 10, waitingOfPage + 1} {
 		for w.Console.Store = plain; w.Said < n; {
 			who := []string{workspace.Sato, workspace.Tanaka}[w.Said%2] // each may have fifty open ones

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/people"
+	"ringi/shared/words/lazy"
 )
 
 // DirectMessages opens people's direct messages.
@@ -150,12 +150,12 @@ func choices(m people.Members, chosen, without, none string) (out []web.Choice) 
 	return out
 }
 
-var placeholder = regexp.MustCompile(`\{(\w+)\}`)
+var placeholder = lazy.Regexp{Text: `\{(\w+)\}`}
 
 // partsOf splits a sentence at its fields.
 func partsOf(sentence string) (out []part) {
 	at := 0
-	for _, m := range placeholder.FindAllStringSubmatchIndex(sentence, -1) {
+	for _, m := range placeholder.Get().FindAllStringSubmatchIndex(sentence, -1) {
 		out = append(out, part{Text: sentence[at:m[0]]}, part{Field: sentence[m[2]:m[3]]})
 		at = m[1]
 	}
