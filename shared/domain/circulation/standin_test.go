@@ -9,9 +9,9 @@ import (
 )
 
 var (
-	june  = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
-	july  = june.AddDate(0, 1, 0)
-	noon  = june.Add(12 * time.Hour)
+	june = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	july = june.AddDate(0, 1, 0)
+	noon = june.Add(12 * time.Hour)
 )
 
 // standing returns a delegation that counts in June. The principal set it.
