@@ -73,7 +73,14 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
 	}
 	o := x.Of.Origin()
-	t.Mine = reach.Owes(g, o)
+	if t.Mine = reach.Owes(g, o); !t.Mine && g.NeedsStandIn(x.Viewer.User) {
+		all, err := c.Store.StandIns(ctx, x.Viewer.Tenant, x.Viewer.User)
+		if err != nil {
+			slog.WarnContext(ctx, "whose turn it is is told without stand-ins", "err", err)
+		}
+		_, stage := g.OwesFor(x.Viewer.User, all, c.Now())
+		t.Mine = stage > 0
+	}
 	given := false
 	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), c.Now())
 	switch {
