@@ -128,7 +128,7 @@ func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string)
 	}
 	err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
 	refused, is := errors.AsType[slackapi.Refused](err)
-	if is && refused.Permanent && elsewhere && decide.OnRoute(v.Of, c.ID, c.User) {
+	if is && refused.Permanent && elsewhere && v.OnRoute(c.ID, c.User, h.Now()) {
 		return h.Slack.Direct(ctx, c.User, text)
 	}
 	return err

@@ -181,7 +181,7 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 			r := &routes{many: many{rows: 2, mine: none, reads: make(chan struct{}, 100), page: func() {}, stands: tt.stands},
 				stage: func(int) circulation.Stage { return desk("U2", "U3") }, listed: none, owing: "U2"}
 			reader := Reader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
-			found, _, err := reader.waiting(t.Context(), "01TENANT", "T1", "U1", tenancy.DefaultSettings())
+			found, _, err := reader.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
 			expect.NoError(t, err)
 			var got []string
 			for _, x := range found {
