@@ -8,10 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/lookup"
+	"ringi/shared/decide/opening"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
 	"ringi/shared/model"
@@ -34,6 +37,7 @@ type Store interface {
 	Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error)
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
 	pipeline.SpentReader
 }
 
@@ -85,6 +89,10 @@ type Handler struct {
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
+	// Organisation says which organisation stands; nil: none.
+	Organisation func(ctx context.Context, tenant string) (lookup.Standing, error)
+	// LookUp calls do until Slack has been asked all that it needs of its directory; nil: Slack can't be asked.
+	LookUp func(ctx context.Context, team string, org *lookup.Organisation, do func(d opening.Directory) error) error
 	// File reads a file from Slack; if it is nil, no file is read.
 	File func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error)
 	// Streamer shows an answer in Slack while it is made; if it is nil, only finished answers are shown.
@@ -119,6 +127,7 @@ type answering struct {
 	words    []said                             // what people said, as far as the agent is shown it
 	spoke    []spoken                           // who spoke since a person last approved an action
 	summed   []spoken                           // the same of the messages that are summed up
+	ruling   *ruling                            // the rules that decide about actions, once they are needed
 	cost     aggregate.MicroUSD                 // of this turn's calls so far that are not committed
 }
 
@@ -278,78 +287,6 @@ func (t *answering) stopped(ctx context.Context, err error) (aggregate.Next, err
 		return t.again(ctx)
 	}
 	return aggregate.Next{}, err
-}
-
-// record commits the answer and its proposal. If the answer is too long for a row, it commits a sentence that says so.
-func (t *answering) record(ctx context.Context, x conversation.Answer,
-	p *turn.Proposal) (*conversation.Aggregate, error) {
-	for again := false; ; again = true {
-		var err error
-		if x.Proposal, err = t.proposal(ctx, p); err != nil {
-			return nil, err
-		}
-		decide := func(a *conversation.Aggregate) (aggregate.Change, error) {
-			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
-			why := t.overtaken(err)
-			if why == "" {
-				return t.counted(c, err)
-			}
-			y := x
-			y.Proposal, y.Refused = nil, why
-			return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
-		}
-		a, err := t.Store.Decide(ctx, t.ref, large.Copying(ctx, t.Payloads, decide))
-		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
-			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "", string(reasonTooLong),
-				long.Error())
-			return t.say(ctx, conversation.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
-		}
-		if again || !errors.Is(err, aggregate.ErrSettings) {
-			return a, err
-		}
-		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
-			return nil, fmt.Errorf("read the settings: %w", err)
-		}
-		if p == nil {
-			continue
-		}
-		why, err := t.undecidable(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if why != nil { // the settings leave nobody who could approve it
-			p, x.Refused = nil, why.Text
-		}
-	}
-}
-
-// overtaken says why a proposal was too late: a person's own came first, or the files are others by now, or lost.
-func (t *answering) overtaken(err error) string {
-	switch w := wordsIn(t.settings.Locale); {
-	case errors.Is(err, conversation.ErrPending):
-		return w.busy
-	case errors.Is(err, conversation.ErrFilesLost):
-		return w.lost
-	case errors.Is(err, conversation.ErrBase):
-		return w.moved
-	}
-	return ""
-}
-
-// alone records the cost of an answer that was discarded.
-func (t *answering) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
-	return func(ctx context.Context) (*conversation.Aggregate, error) {
-		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-			return a.Overtaken(u, t.Now())
-		})
-	}
-}
-
-// say commits a sentence in place of an answer.
-func (t *answering) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
-	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
-	})
 }
 
 // again returns the next state after another commit came first.

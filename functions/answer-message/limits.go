@@ -91,8 +91,12 @@ func (t *answering) outsider(ctx context.Context) (*conversation.Refusal, error)
 	return nil, nil
 }
 
-// undecidable refuses messages if nobody could approve the agent's proposals to their authors.
+// undecidable refuses messages if nobody could approve the agent's proposals to their authors. Where rules decide about
+// actions, they refuse the proposal.
 func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, error) {
+	if r, err := t.rules(ctx); err != nil || r.Rules != nil {
+		return nil, err
+	}
 	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, t.askers())
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
 	switch {

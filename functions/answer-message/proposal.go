@@ -86,6 +86,7 @@ func (t *answering) open(ctx context.Context) (why string) {
 }
 
 // proposal stores the payload of the agent's proposal as people are to approve it, and sets the terms of its approval.
+// It returns conversation.ErrByRules if the rules refuse it.
 func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversation.Proposal, error) {
 	if p == nil {
 		return nil, nil
@@ -98,20 +99,27 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
 		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
 		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
+	if out.Rule, err = t.approvedBySettings(p); err == nil {
+		err = t.underRules(ctx, out, p.Decoded, "")
+	}
+	return out, err
+}
+
+// approvedBySettings returns the entry of the settings by which a proposal needs no person; empty: it needs one.
+func (t *answering) approvedBySettings(p *turn.Proposal) (string, error) {
 	if p.Type == agent.ToolCall {
-		out.Rule, err = t.listed(p.Decoded)
-		return out, err
+		return t.listed(p.Decoded)
 	}
 	where := t.a.Conversation.Where(t.settings.Sources)
 	where.Attached = p.Decoded.AttachmentsVersion != ""
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 && t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
-			return nil, fmt.Errorf("name a rule: %w", err)
+			return "", fmt.Errorf("name a rule: %w", err)
 		}
-		out.Rule = string(rule)
+		return string(rule), nil
 	}
-	return out, nil
+	return "", nil
 }
 
 // keep stores a payload where payloads are kept.

@@ -18,6 +18,7 @@ import (
 func (t *answering) typed(ctx context.Context, of *conversation.Typed) (aggregate.Next, error) {
 	a, why, err := t.propose(ctx, of)
 	if errors.Is(err, aggregate.ErrSettings) { // they have changed meanwhile
+		t.ruling = nil
 		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err == nil {
 			a, why, err = t.propose(ctx, of)
 		}
@@ -75,7 +76,13 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 	if why != nil {
 		return p, why, nil
 	}
-	err = t.settings.Nobody(t.a.Conversation.Origin(), of.User)
+	r, err := t.rules(ctx)
+	if err != nil {
+		return p, nil, err
+	}
+	if r.Rules == nil {
+		err = t.settings.Nobody(t.a.Conversation.Origin(), of.User)
+	}
 	if nobody, is := errors.AsType[aggregate.ErrNotAllowed](err); is {
 		return p, []string{ended.InTalk(locale, task.ReasonUndecidable(nobody.Rule), "")}, nil
 	}
@@ -87,6 +94,12 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 		return p, nil, err
 	}
 	p.Terms = t.settings.ActionTerms(t.Now())
+	if err = t.underRules(ctx, &p, conversation.Payload{}, of.User); err != nil {
+		if said := t.whyByRules(err); said != "" {
+			return p, []string{said}, nil
+		}
+		return p, nil, err
+	}
 	p.Payload, err = t.keep(ctx, text)
 	return p, nil, err
 }

@@ -136,6 +136,10 @@ func (j *job) begin(ctx context.Context) (aggregate.Next, error) {
 	case errors.Is(err, conversation.ErrFilesLost):
 		j.cause = err
 		return j.refuse(ctx, refusal{reason: conversation.ReasonFilesLost})
+	case errors.Is(err, conversation.ErrAged):
+		return j.conclude(ctx, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.ExpireAged(j.in.Run, j.Now())
+		})
 	case err != nil:
 		return aggregate.Next{}, err
 	}

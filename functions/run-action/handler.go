@@ -127,6 +127,10 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			r.Error = conversation.ReasonOutdated
 		}
 		return j.refuse(ctx, in, r)
+	} else if errors.Is(err, conversation.ErrAged) {
+		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.ExpireAged(in.Run, h.Now())
+		})
 	} else if err != nil {
 		return aggregate.Next{}, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -57,6 +58,8 @@ type Subject interface {
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/opening"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
@@ -41,14 +43,17 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 // Propose makes a person's own proposal of an action in a conversation. It waits for approval as an agent's does, and
 // the person counts as who asked for it. A proposal to write a file beside others waits for a run, which can read them;
 // form identifies the form, which counts once. The verdict's error is ErrTyped for what they typed, and aggregate.ErrNotAllowed
-// also if nobody could approve it.
+// also if nobody could approve it, and conversation.ErrByRules for what the tenant's rules refuse or ask of people who
+// must be looked up.
 func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation.Own) (v Verdict) {
 	for range 2 { // the settings may change meanwhile
-		s, err := m.Store.Settings(ctx, c.Ref.Tenant)
-		if err != nil {
-			return Verdict{Err: fmt.Errorf("read the settings: %w", err)}
+		t, err := m.tenant(ctx, c.Ref.Tenant)
+		if err != nil && !errors.Is(err, aggregate.ErrSettings) {
+			return Verdict{Err: err}
 		}
-		v = m.Decide(ctx, c, proposing(form, o, s))
+		if v.Err = err; err == nil {
+			v = m.Decide(ctx, c, proposing(form, o, t))
+		}
 		if !errors.Is(v.Err, aggregate.ErrSettings) {
 			break
 		}
@@ -56,24 +61,75 @@ func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation
 	return v
 }
 
-func proposing(form string, o conversation.Own, s tenancy.Settings) Act {
+// tenant is what a person's own proposal depends on.
+type tenant struct {
+	tenancy.Settings
+	rules *rules.Rules // nil: none that decide about actions
+	// organised reports whether an organisation stands, by the row on.
+	organised bool
+	on        []aggregate.Owned
+}
+
+// tenant reads the settings, and the rules if the settings say that there are some. It returns aggregate.ErrSettings if
+// one changed meanwhile.
+func (m Maker) tenant(ctx context.Context, id string) (t tenant, err error) {
+	if t.Settings, err = m.Store.Settings(ctx, id); err != nil {
+		return t, fmt.Errorf("read the settings: %w", err)
+	}
+	if t.RulesRev == 0 {
+		return t, nil
+	}
+	r, rev, err := m.Store.Rules(ctx, id)
+	switch {
+	case err != nil:
+		return t, fmt.Errorf("read the rules: %w", err)
+	case rev != t.RulesRev:
+		return t, aggregate.ErrSettings
+	case r == nil || !r.Actions():
+		return t, nil
+	}
+	row, err := m.Store.OrganisationRow(ctx, id)
+	if err != nil {
+		return t, fmt.Errorf("read which organisation stands: %w", err)
+	}
+	t.rules, t.organised = r, row.Stands()
+	t.on = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: row.Rev, Err: aggregate.ErrSettings}}
+	return t, nil
+}
+
+func proposing(form string, o conversation.Own, t tenant) Act {
 	return func(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		of, is := a.(*conversation.Aggregate)
 		if !is {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		def, _ := agent.Find(agent.Named(s.Agents), of.Conversation.AgentID)
+		def, _ := agent.Find(agent.Named(t.Agents), of.Conversation.AgentID)
 		own, faults := o.Read(def, of.Conversation.On(), of.Conversation.KnowsFiles())
 		if faults != nil {
 			return aggregate.Change{}, ErrTyped{faults}
 		}
-		if err := s.Nobody(of.Origin(), by.ID); err != nil {
-			return aggregate.Change{}, err
+		ruled := t.rules != nil && of.Conversation.ByRules(t.Settings)
+		if !ruled {
+			if err := t.Nobody(of.Origin(), by.ID); err != nil {
+				return aggregate.Change{}, err
+			}
 		}
 		if own.Payload.Bytes == 0 {
 			return of.Type(form, o, by, p, now)
 		}
-		own.Terms = s.ActionTerms(now)
+		own.Terms = t.ActionTerms(now)
+		if ruled {
+			x := opening.Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID), Type: own.Type,
+				Now: now, Organised: t.organised}
+			found, err := x.ByIDs(t.rules)
+			if err == nil {
+				err = found.Refusal()
+			}
+			if err != nil {
+				return aggregate.Change{}, err
+			}
+			own.Opening, own.Rows = found.Opening, t.on
+		}
 		return of.Propose(own, by, p, now)
 	}
 }

@@ -62,6 +62,10 @@ const (
 // ActionTypes lists all action types.
 var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand, ToolCall}
 
+// Inside reports whether an action of this type can change nothing but its conversation's files: edits are made by the
+// trusted side, and commands run where there is no network. A call of a tool may reach anything.
+func (t ActionType) Inside() bool { return t == CodeGenerate || t == TestRun || t == ShellCommand }
+
 // OwnTypes are the types of actions that a person proposes themself.
 var OwnTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
 

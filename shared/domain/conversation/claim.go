@@ -11,8 +11,8 @@ import (
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, and
-// ErrBase. Calls of tools have a claim of their own; see ClaimCall.
+// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, ErrAged
+// and ErrBase. Calls of tools have a claim of their own; see ClaimCall.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if x := a.Current(); x != nil && x.ActionType == ToolCall {
 		return aggregate.Change{}, aggregate.ErrMoved
@@ -46,6 +46,8 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		return aggregate.Change{}, ErrFilesLost
 	case !a.approved(x):
 		return aggregate.Change{}, fmt.Errorf("action %s has no approval: %w", x.ActionID, aggregate.ErrConflict)
+	case x.aged(now):
+		return aggregate.Change{}, ErrAged
 	}
 	c := a.begin(now)
 	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {

@@ -375,8 +375,10 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.to(Open)
 	}
 	m := c.say(ended.told(c.Conversation.Locale))
-	// Nobody is waiting for an answer to what expired, and what was denied is not to be tried in another way.
-	if ended.CancelReason != ReasonExpired && ended.CancelReason != ReasonDenied {
+	switch ended.CancelReason {
+	case ReasonExpired, ReasonAged: // nobody is waiting for an answer
+	case ReasonDenied: // it is not to be tried in another way
+	default:
 		c.tell(m)
 	}
 	c.archive()

@@ -34,8 +34,10 @@ type Proposal struct {
 	On                     // for which it was made, as the payload says
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
-	// Opening is the rule and the route under which people are asked; nil: none, so one stamp suffices.
+	// Opening is the rule and the route under which people are asked; nil: none, so one stamp suffices. Rows are those of
+	// the tenant on which it depends beside the settings.
 	Opening *aggregate.Opening
+	Rows    []aggregate.Owned
 	// Tool and Access are those of a tool_call.
 	Tool   string
 	Access aggregate.Access
@@ -78,6 +80,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		c.Fail(ErrBase)
 	}
 	c.under(p.Terms.SettingsRev)
+	c.Owned = append(c.Owned, p.Rows...)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
 	if p.Opening != nil {

@@ -11,20 +11,20 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, denied, expired string
-	cancelled                                             string
-	notBegun, putBack, outputLater, callLater             string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled         string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others    string
-	stopped, later                                        string
-	outdated, changed, wrote, deleted, more, notTaken     string
-	lost, emptied, unread                                 string
-	ran                                                   ranWords
-	returned, entries, bytes, resultGone                  string // of a tool
-	resultOld, resultOldWrite                             string // of a tool that reads, and of one that writes
-	pulled, branched                                      string // of a pull request
-	taken, fetchAgain                                     string
-	ownProposal                                           string
+	succeeded, failed, unknown, rejected, denied, expired   string
+	cancelled                                               string
+	notBegun, putBack, outputLater, callLater               string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled           string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others      string
+	stopped, later                                          string
+	outdated, aged, changed, wrote, deleted, more, notTaken string
+	lost, emptied, unread                                   string
+	ran                                                     ranWords
+	returned, entries, bytes, resultGone                    string // of a tool
+	resultOld, resultOldWrite                               string // of a tool that reads, and of one that writes
+	pulled, branched                                        string // of a pull request
+	taken, fetchAgain                                       string
+	ownProposal                                             string
 }
 
 var said = language.InEach(
@@ -49,6 +49,7 @@ var said = language.InEach(
 		ownProposal: "操作 #%d は、人が提案しました。種類: %s。目的と内容:",
 		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
 		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
+		aged:        "操作 #%d は、承認の有効期間内に始まらなかったため、取り消されました。",
 		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。" +
 			"必要なら、もう一度提案してください。",
 		changed: "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
@@ -102,6 +103,7 @@ var said = language.InEach(
 		ownProposal: "A person proposed action #%d. Kind: %s. Purpose and content:",
 		stopped:     "The answer was stopped. To continue, write again.",
 		later:       "Action #%d is running. The agent answers your message after it’s done.",
+		aged:        "Action #%d was cancelled because it didn’t begin while its approval was good.",
 		outdated: "Action #%d was cancelled because Ringi has been updated since it was proposed. " +
 			"Propose it again if it’s still needed.",
 		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
@@ -152,6 +154,8 @@ func (x *Action) told(locale string) Message {
 		m.quote(x.ErrorDetail)
 	case x.CancelReason == ReasonExpired:
 		m.own(fmt.Sprintf(w.expired, x.Number))
+	case x.CancelReason == ReasonAged:
+		m.own(fmt.Sprintf(w.aged, x.Number))
 	case x.CancelReason == ReasonOutdated:
 		m.own(fmt.Sprintf(w.outdated, x.Number))
 	default:

@@ -32,6 +32,8 @@ type Facts struct {
 	Departments []string
 	Groups      []string
 	Calls       []Call
+	// Inside says of an action without a call that it can change nothing but its conversation's files.
+	Inside bool
 }
 
 // placed reports whether the organisation says where the requester belongs.
@@ -55,13 +57,13 @@ type Call struct {
 // Writes reports whether the call changes something outside.
 func (c Call) Writes() bool { return c.Access != aggregate.Read }
 
-// Writes reports whether one of the calls changes something outside. An action without a call of a tool, such as
-// commands, may do anything.
+// Writes reports whether one of the calls changes something outside. An action without a call of a tool may do
+// anything, unless it stays inside.
 func (f *Facts) Writes() bool { return f.uncalled() || slices.ContainsFunc(f.Calls, Call.Writes) }
 
-func (f *Facts) uncalled() bool { return f.Kind == KindAction && len(f.Calls) == 0 }
+func (f *Facts) uncalled() bool { return f.Kind == KindAction && len(f.Calls) == 0 && !f.Inside }
 
-// Amount is the sum over all calls. Of an action without one it is unknown.
+// Amount is the sum over all calls. Of an action without one it is unknown, unless it stays inside.
 func (f *Facts) Amount() Amount {
 	if f.uncalled() {
 		return Unknown(WhyUnmarked)

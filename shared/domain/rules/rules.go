@@ -1,5 +1,7 @@
 package rules
 
+import "slices"
+
 // Form is the form of rules that this release reads and writes. A release that gives them another field or kind raises
 // it, because a condition that isn't known here would let the wrong rule decide.
 const Form = 1
@@ -11,6 +13,14 @@ type Rules struct {
 	Floor Floor  `json:"floor"`
 	Rules []Rule `json:"rules"`
 	Last  Last   `json:"last"`
+}
+
+// Actions reports whether the rules decide about agents' actions. They do as soon as one of them names this kind: rules
+// that were made for requests alone leave actions to the settings. Rules of another form decide, and refuse.
+func (r *Rules) Actions() bool {
+	return r.Form != Form || slices.ContainsFunc(r.Rules, func(x Rule) bool {
+		return slices.Contains(x.When.Kinds, KindAction)
+	})
 }
 
 // Rule says what becomes of the requests that meet its conditions.

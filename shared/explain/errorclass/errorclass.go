@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
 
@@ -103,7 +104,7 @@ func Of(err error) Class {
 		return Decided
 	case is[aggregate.ErrNotLatest](err):
 		return NotLatest
-	case is[aggregate.ErrNotAllowed](err):
+	case is[aggregate.ErrNotAllowed](err), is[conversation.ErrByRules](err):
 		return NotAllowed
 	case is[*circulation.Refusal](err):
 		return ofAct(err)

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
@@ -48,6 +49,8 @@ type words struct {
 	Decided map[state]string
 
 	Acts map[string]string // by circulation.Why, some with what is known beside it
+
+	ByRules map[aggregate.Reason]string // of conversation.ErrByRules
 
 	OwnRequest string // replaces the text of RuleSelf if there is no other approver
 
@@ -95,6 +98,9 @@ func (s Surface) Note(err error) string {
 		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
 		return fill(text, "latest", old.Latest)
 	case errorclass.NotAllowed:
+		if r, is := errors.AsType[conversation.ErrByRules](err); is {
+			return ByRules(s.Locale, r, s.Marks.Text)
+		}
 		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
 		}

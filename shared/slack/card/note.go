@@ -112,7 +112,7 @@ func (t Conversation) Refused(err error, s tenancy.Settings) string {
 	switch decided.Reason {
 	case conversation.ReasonWithdrawn:
 		text = texts.TooLateCancelled
-	case conversation.ReasonExpired:
+	case conversation.ReasonExpired, conversation.ReasonAged:
 		text = texts.TooLateExpired
 	case conversation.ReasonOutdated:
 		text = texts.TooLateOutdated

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/shared/decide/lookup"
+	"ringi/shared/decide/opening"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/refused"
+)
+
+// lookUpWithin bounds how long Slack is asked whom a rule asks about a proposal.
+const lookUpWithin = 20 * time.Second
+
+// ruling are the rules by which the conversation's actions are asked about, and what they depend on.
+type ruling struct {
+	*rules.Rules     // nil: none, so the settings decide
+	settings     int // the revision of the settings that say so
+	standing     lookup.Standing
+	permissions  []tenancy.ToolPermission
+}
+
+// rules reads the rules that decide about the conversation's actions, once for each revision of the settings. The
+// settings alone say that there are none. If the rules are newer, the settings are read again.
+func (t *answering) rules(ctx context.Context) (*ruling, error) {
+	for range 2 {
+		switch {
+		case !t.a.Conversation.ByRules(t.settings):
+			return &ruling{}, nil
+		case t.ruling != nil && t.ruling.settings == t.settings.Rev:
+			return t.ruling, nil
+		}
+		r, rev, err := t.Store.Rules(ctx, t.in.Tenant)
+		if err != nil {
+			return nil, fmt.Errorf("read the rules: %w", err)
+		}
+		if rev == t.settings.RulesRev {
+			t.ruling, err = t.ruled(ctx, r)
+			return t.ruling, err
+		}
+		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
+			return nil, fmt.Errorf("read the settings: %w", err)
+		}
+	}
+	return nil, fmt.Errorf("read the rules: %w", aggregate.ErrConflict)
+}
+
+// ruled reads what rules depend on, if they decide about actions.
+func (t *answering) ruled(ctx context.Context, r *rules.Rules) (*ruling, error) {
+	out := &ruling{settings: t.settings.Rev}
+	if r == nil || !r.Actions() {
+		return out, nil
+	}
+	out.Rules = r
+	var err error
+	if out.permissions, err = t.Store.ToolPermissions(ctx, t.in.Tenant); err != nil {
+		return nil, fmt.Errorf("read the tool permissions: %w", err)
+	}
+	if t.Organisation != nil {
+		if out.standing, err = t.Organisation(ctx, t.in.Tenant); err != nil {
+			return nil, fmt.Errorf("read the organisation: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// underRules has people asked about a proposal as the rules say; the settings' rules approve it only where no rule but
+// the last takes it. by is who proposes it, empty of the agent. It returns conversation.ErrByRules if the rules refuse
+// it, or if nobody is found.
+func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, p conversation.Payload,
+	by string) error {
+	r, err := t.rules(ctx)
+	if err != nil || r.Rules == nil {
+		return err
+	}
+	seen := t.seen
+	if by != "" {
+		seen = nil
+	}
+	x := opening.Action{
+		Conversation: t.a.Conversation, Askers: t.a.RouteAskersAfter(seen, by), Type: out.Type, Now: t.Now(),
+		Organised: r.standing.Organisation != nil,
+	}
+	out.Rows = slices.Clone(r.standing.On)
+	if out.Type == agent.ToolCall {
+		of := r.permission(t.in.Tenant, p.Tool)
+		x.Calls = []rules.Call{of.Call(p.ToolVersion, p.Access, aggregate.JSON(p.Arguments))}
+		out.Rows = append(out.Rows, aggregate.Owned{Key: tenancy.ToolKey(p.Tool), Rev: of.Rev, Err: aggregate.ErrSettings})
+	}
+	unasked := out.Rule != "" && by == "" && !t.a.AsksAfter(t.seen)
+	found, err := x.ByIDs(r.Rules)
+	if err == nil && found.LookUp != nil && !(unasked && found.Unruled) {
+		found, err = t.lookUp(ctx, &x, r, *found.LookUp)
+	}
+	if err != nil {
+		return err
+	}
+	if unasked && found.Unruled {
+		return nil
+	}
+	out.Rule, out.Opening = "", found.Opening
+	return found.Refusal()
+}
+
+func (r *ruling) permission(tenant, tool string) tenancy.ToolPermission {
+	for _, p := range r.permissions {
+		if p.ToolName == tool {
+			return p
+		}
+	}
+	return tenancy.Unsaved(tenant, tool)
+}
+
+// lookUp asks Slack and the organisation whom the rules ask. While Slack is silent nobody can be asked.
+func (t *answering) lookUp(ctx context.Context, x *opening.Action, r *ruling, by circulation.Rule) (
+	found opening.FoundFor, err error) {
+	if t.LookUp == nil {
+		return found, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: by}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
+	defer cancel()
+	err = t.LookUp(ctx, t.a.Conversation.TeamID, r.standing.Organisation, func(d opening.Directory) (err error) {
+		found, err = x.By(r.Rules, d)
+		return err
+	})
+	if errors.Is(err, errorclass.ErrUnverified) {
+		slog.WarnContext(ctx, "it is not known whom a rule asks", "session", t.ref.ID, "err", err)
+		err = conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: by}
+	}
+	return found, err
+}
+
+// whyByRules says why the rules refuse a proposal, in words for people and the agent. It returns "" for any other error.
+func (t *answering) whyByRules(err error) string {
+	no, is := errors.AsType[conversation.ErrByRules](err)
+	if !is {
+		return ""
+	}
+	return refused.ByRules(t.settings.Locale, no, func(s string, _ int) string { return s })
+}

@@ -1,0 +1,83 @@
+package opening
+
+import (
+	"time"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+)
+
+// Action is what is about to be asked: an action that an agent or a person proposes.
+type Action struct {
+	Conversation *conversation.Conversation
+	Askers       []string // along a route, the latest first: at least one
+	Type         agent.ActionType
+	Calls        []rules.Call // one of a tool_call, else none
+	Now          time.Time
+	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
+	Organised bool
+}
+
+// FoundFor is what the rules say about an action.
+type FoundFor struct {
+	Found
+	// Unruled says that no rule but the last takes the action: what the settings approve goes without a person.
+	Unruled bool
+}
+
+// facts returns what the rules may know of it.
+func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
+	f := &rules.Facts{
+		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Organised: d.Org() != "", Calls: x.Calls,
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Inside: x.Type.Inside(),
+	}
+	for _, user := range x.Askers {
+		f.Askers = append(f.Askers, d.Person(user))
+	}
+	if len(f.Askers) > 0 {
+		f.Requester = f.Askers[0]
+	}
+	if f.Organised {
+		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
+	}
+	return f
+}
+
+// asked has the words of what is asked.
+func (x *Action) asked() *Asked { return &Asked{Locale: x.Conversation.Locale} }
+
+// ByIDs finds whom the rules ask, as far as they name everybody themselves. What must be looked up is not Unruled.
+func (x *Action) ByIDs(r *rules.Rules) (FoundFor, error) {
+	f := x.facts(r, ids{})
+	answer := x.asked().match(r, f)
+	switch {
+	case x.Organised || answer.Unsure:
+		return FoundFor{Found: Found{LookUp: &answer.Rule}}, nil
+	case answer.Route != nil && !answer.Route.OfIDs():
+		return FoundFor{Found{LookUp: &answer.Rule}, answer.Last}, nil
+	}
+	found, err := x.asked().resolve(r, answer, f, ids{})
+	return FoundFor{found, answer.Last}, err
+}
+
+// By finds whom the rules ask.
+func (x *Action) By(r *rules.Rules, d Directory) (FoundFor, error) {
+	f := x.facts(r, d)
+	answer := x.asked().match(r, f)
+	found, err := x.asked().resolve(r, answer, f, d)
+	return FoundFor{found, answer.Last}, err
+}
+
+// Refusal returns the error by which such a refusal is told, or nil.
+func (f *FoundFor) Refusal() error {
+	switch {
+	case f.Refused != nil:
+		return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
+	case f.Opening == nil && f.LookUp != nil:
+		return conversation.ErrByRules{Why: conversation.ReasonLooksUp, Rule: *f.LookUp}
+	}
+	return nil
+}
