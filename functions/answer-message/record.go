@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/turn"
 	"ringi/shared/store/large"
 )
@@ -47,8 +49,11 @@ func (t *answering) record(ctx context.Context, x conversation.Answer,
 func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (_ *conversation.Aggregate, err error) {
 	x.Proposal, err = t.proposal(ctx, p)
+	var on []aggregate.Owned // on which a refusal depends
 	if why := t.whyByRules(err); why != "" {
 		x.Proposal, x.Refused, err = nil, why, nil
+		on = append(slices.Clone(t.ruling.standing.On), aggregate.Owned{Key: tenancy.SettingsKey, Rev: t.ruling.settings,
+			Err: aggregate.ErrSettings})
 	}
 	if err != nil {
 		return nil, err
@@ -57,6 +62,7 @@ func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 		c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
 		why := t.overtaken(err)
 		if why == "" {
+			c.Owned = append(c.Owned, on...)
 			return t.counted(c, err)
 		}
 		y := x
