@@ -141,7 +141,8 @@ func (t *answering) lookUp(ctx context.Context, x *opening.Action, r *ruling, by
 	return found, err
 }
 
-// whyByRules says why the rules refuse a proposal, in words for people and the agent. It returns "" for any other error.
+// whyByRules says why the rules refuse a proposal, in words for people and the agent. It returns "" for any
+// other error.
 func (t *answering) whyByRules(err error) string {
 	no, is := errors.AsType[conversation.ErrByRules](err)
 	if !is {

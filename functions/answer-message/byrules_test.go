@@ -298,7 +298,9 @@ func TestAWriteThatNoRuleTakesIsRefusedByTheLast(t *testing.T) {
 // What a person typed that waited for the files is no way around the rules.
 func TestWhatAPersonTypedGoesAlongItsRoute(t *testing.T) {
 	server := storetest.Start(t)
-	for name, o := range map[string]rules.Outcome{"asks": asks(ofPeople("U1", "U2", "U3")), "refuses": {Refuse: "購買部へ。"}} {
+	for name, o := range map[string]rules.Outcome{
+		"asks": asks(ofPeople("U1", "U2", "U3")), "refuses": {Refuse: "購買部へ。"},
+	} {
 		w := inChannel(t, server, "en", unset)
 		w.vendor.says.Calls = nil
 		expect.Value(w.handle())(t)

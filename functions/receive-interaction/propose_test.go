@@ -7,6 +7,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -141,4 +142,57 @@ func TestAFileBesideOthersWaitsForARun(t *testing.T) {
 	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
 	expect.Must(t, len(a.Typed) == 1 && a.Typed[0].User == workspace.Tanaka && a.Typed[0].Own.Path == "src/a.py" &&
 		a.Current() == nil, "%+v", a.Typed)
+}
+
+// A rule that names everybody itself has them asked about a person's own proposal at once.
+func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
+	server := storetest.Start(t)
+	stage := func(who rules.Who) rules.Outcome {
+		return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			{Name: "経理", Who: who, Need: 1, Empty: rules.EmptyRefuse}}}}
+	}
+	people := rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Tanaka, workspace.Suzuki}}
+	alone := rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Tanaka}}
+	group := rules.Who{Kind: rules.WhoGroup, Group: "S0KEIRI"}
+	for name, c := range map[string]struct {
+		kind   rules.Kind
+		o      rules.Outcome
+		says   string // what the form says; empty: it is proposed
+		routed bool
+	}{
+		"people":         {rules.KindAction, stage(people), "", true},
+		"steps alone":    {rules.KindSteps, rules.Outcome{Refuse: "no"}, "", false},
+		"a refusal":      {rules.KindAction, rules.Outcome{Refuse: "購買部へ。"}, "この操作は提案できません。購買部へ。", false},
+		"a user group":   {rules.KindAction, stage(group), "ここからは提案できません。エージェントに頼んで", false},
+		"only the asker": {rules.KindAction, stage(alone), "を担当する人が見つからない", false},
+	} {
+		k := newConversation(t, server, "make")
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
+				AllowSelf: true}, k.Now())
+		})
+		x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+			ID: "01KS000000000000000000000A", Name: "操作", Outcome: c.o,
+			When: rules.Conditions{Kinds: []rules.Kind{c.kind}}}}}
+		_, _, err := k.Store.SaveRules(t.Context(), k.Ref.Tenant, x, 0, nil, k.By, k.Now())
+		expect.NoError(t, err)
+		inThread := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "text": "x"}
+		k.quiet(k.proposeFromMenu(workspace.Tanaka, inThread), workspace.Tanaka)
+		form := k.view(workspace.Tanaka)
+		var body string
+		for range 2 { // sent twice, it is proposed once
+			body = k.sendView(workspace.Tanaka, form, typedProposal("shell_command", "ls", "", "", "見る")).Body
+		}
+		if c.says != "" {
+			expect.Has(t, body, c.says)
+			expect.That(t, k.current() == nil, "%s: %+v", name, k.current())
+			continue
+		}
+		got := k.current()
+		expect.Must(t, got != nil && got.Number == 2 && got.Gate.Ruled() == c.routed, "%s: %+v, %s", name, got, body)
+		if c.routed {
+			asked := got.Gate.Route.Stages[0].People
+			expect.That(t, len(asked) == 1 && asked[0].User == workspace.Suzuki, "%s: %+v", name, asked)
+		}
+	}
 }

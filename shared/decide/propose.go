@@ -42,9 +42,9 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 
 // Propose makes a person's own proposal of an action in a conversation. It waits for approval as an agent's does, and
 // the person counts as who asked for it. A proposal to write a file beside others waits for a run, which can read them;
-// form identifies the form, which counts once. The verdict's error is ErrTyped for what they typed, and aggregate.ErrNotAllowed
-// also if nobody could approve it, and conversation.ErrByRules for what the tenant's rules refuse or ask of people who
-// must be looked up.
+// form identifies the form, which counts once. The verdict's error is ErrTyped for what they typed,
+// aggregate.ErrNotAllowed also if nobody could approve it, and conversation.ErrByRules for what the tenant's rules
+// refuse, or ask of people who must be looked up.
 func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation.Own) (v Verdict) {
 	for range 2 { // the settings may change meanwhile
 		t, err := m.tenant(ctx, c.Ref.Tenant)

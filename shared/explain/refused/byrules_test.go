@@ -1,0 +1,32 @@
+package refused
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
+	asIs := func(s string, _ int) string { return s }
+	for _, locale := range language.All {
+		for _, why := range []aggregate.Reason{
+			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, conversation.ReasonLooksUp,
+			conversation.ReasonSilent,
+		} {
+			e := conversation.ErrByRules{Why: why, Rule: circulation.Rule{Name: "外部への書き込み"}, Detail: "経理"}
+			said := ByRules(locale, e, asIs)
+			expect.That(t, strings.Contains(said, "外部への書き込み") && !strings.ContainsAny(said, "{}"), "%s %s: %q", locale,
+				why, said)
+			detailed := why == task.ReasonRuleRefuses || why == task.ReasonNoRoute
+			expect.Is(t, strings.Contains(said, "経理"), detailed, locale, why)
+		}
+	}
+	none := conversation.ErrByRules{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "その他"}}
+	expect.Is(t, ByRules("ja", none, asIs), "ルール「その他」により、この操作は提案できません。")
+}
