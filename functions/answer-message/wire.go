@@ -75,7 +75,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 			askers []string) error {
 			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)
 		},
-		Organisation: standing(organisations.Of(rows.Of.Store)),
+		Organisation: lookup.OrganisationOf(organisations.Of(rows.Of.Store)),
 		LookUp: func(ctx context.Context, team string, org *lookup.Organisation,
 			do func(d opening.Directory) error) error {
 			in := lookup.Places{Slack: slack, Known: asking, Team: team, Organisation: org, Now: time.Now()}
@@ -85,21 +85,4 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
 		},
 	}, nil
-}
-
-// standing returns which organisation stands, as lookup needs it.
-func standing(rows *organisations.Store) func(ctx context.Context, tenant string) (lookup.Standing, error) {
-	return func(ctx context.Context, tenant string) (lookup.Standing, error) {
-		is, err := rows.Standing(ctx, tenant)
-		if err != nil {
-			return lookup.Standing{}, err
-		}
-		out := lookup.Standing{On: []aggregate.Owned{
-			{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}
-		if is.Organisation != nil {
-			out.Organisation = &lookup.Organisation{
-				Version: is.OrganisationVersion.Version, People: is.Organisation, Accounts: is.Accounts}
-		}
-		return out, nil
-	}
 }

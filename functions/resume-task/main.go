@@ -10,8 +10,6 @@ import (
 
 	"ringi/shared/decide/lookup"
 	"ringi/shared/decide/pipeline"
-	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
@@ -42,18 +40,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Slack: bots.Open(cfg, keys, env.Credentials, rows, slackWithin),
 		Now:   time.Now,
 		Admin: env.TenantAdmin, Secret: keys,
-		Organisation: organisationOf(organisations.Of(rows.Store)),
+		Organisation: lookup.OrganisationOf(organisations.Of(rows.Store)),
 	}, nil
-}
-
-// organisationOf reads which organisation stands, with the row on which commits rely.
-func organisationOf(from *organisations.Store) func(ctx context.Context, tenant string) (lookup.Standing, error) {
-	return func(ctx context.Context, tenant string) (out lookup.Standing, err error) {
-		s, err := from.Standing(ctx, tenant)
-		out.On = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: s.Rev, Err: aggregate.ErrSettings}}
-		if s.Stands() {
-			out.Organisation = &lookup.Organisation{Version: s.Version, People: s.Organisation, Accounts: s.Accounts}
-		}
-		return out, err
-	}
 }
