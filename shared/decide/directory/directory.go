@@ -1,0 +1,179 @@
+// Package directory says who people are, as far as rules ask: the organisation of any day, joined with what Slack says
+// about accounts and user groups.
+package directory
+
+import (
+	"slices"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+)
+
+// Accounts say whose an account is.
+type Accounts interface {
+	// Number returns the employee number of the person to whom an account belongs.
+	Number(account string) (number string, known bool)
+	// Of returns a person's accounts, by id.
+	Of(number string) []organisation.Matched
+}
+
+// Organisation is the version of an organisation that stands for a tenant.
+type Organisation struct {
+	Version  string
+	People   *organisation.Organisation
+	Accounts Accounts
+}
+
+// Slack is what a workspace says. What must be asked first is noted by whoever implements it.
+type Slack interface {
+	// Full reports whether an account is a full member's: nobody else stamps along a route.
+	Full(user string) bool
+	// Members returns the accounts of a user group.
+	Members(group string) []string
+	// Handle returns what a user group is called, such as @keiri, or its id.
+	Handle(group string) string
+}
+
+// Directory is a rules.Directory.
+type Directory struct {
+	Slack
+	org    *Organisation
+	charts map[string]*organisation.Chart // by day
+}
+
+// Of returns the directory of an organisation, nil for a tenant without one.
+func Of(org *Organisation, slack Slack) *Directory {
+	return &Directory{slack, org, map[string]*organisation.Chart{}}
+}
+
+// chart returns the organisation on a day; nobody is there on a text that is none.
+func (d *Directory) chart(on string) *organisation.Chart {
+	c, known := d.charts[on]
+	if !known {
+		c = &organisation.Chart{}
+		if day, err := organisation.ParseDate(on); err == nil {
+			c = d.org.People.Chart(day)
+		}
+		d.charts[on] = c
+	}
+	return c
+}
+
+// Org returns the version of the organisation, empty while none stands.
+func (d *Directory) Org() string {
+	if d.org == nil {
+		return ""
+	}
+	return d.org.Version
+}
+
+// Person returns whose an account is.
+func (d *Directory) Person(user string) circulation.Person {
+	p := circulation.Person{User: user}
+	if d.org != nil {
+		p.Person, _ = d.org.Accounts.Number(user)
+	}
+	return p
+}
+
+// Standing says as what somebody may stamp on a day.
+func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
+	as := rules.StandingEmployee
+	if d.org != nil {
+		is, here := d.chart(on).Person(p.Person)
+		if !here {
+			return rules.StandingNone
+		}
+		if is.Kind != organisation.Employee {
+			as = rules.StandingOther
+		}
+	}
+	if p.User == "" || !d.Full(p.User) {
+		return rules.StandingNone
+	}
+	return as
+}
+
+// Manager returns who stands directly above somebody on a day.
+func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person, bool) {
+	if d.org == nil {
+		return circulation.Person{}, false
+	}
+	above, ok := d.chart(on).Manager(p.Person)
+	if !ok {
+		return circulation.Person{}, false
+	}
+	return d.account(above.Number), true
+}
+
+var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
+
+// Holders returns who holds a position of a department on a day, of whatever kind.
+func (d *Directory) Holders(department, position, on string) (all []circulation.Person) {
+	if d.org == nil {
+		return nil
+	}
+	for _, h := range d.chart(on).HoldersOf(position, department, kinds...) {
+		all = append(all, d.account(h.Number))
+	}
+	return all
+}
+
+// account returns a person by the first of their accounts that is a full member's, else by the first, if they have one.
+func (d *Directory) account(number string) circulation.Person {
+	p := circulation.Person{Person: number}
+	for _, x := range d.org.Accounts.Of(number) {
+		if p.User == "" {
+			p.User = x.ID
+		}
+		if d.Full(x.ID) {
+			p.User = x.ID
+			break
+		}
+	}
+	return p
+}
+
+// Departments returns the codes of somebody's department on a day and of those above it; none while no organisation
+// stands.
+func (d *Directory) Departments(p circulation.Person, on string) (codes []string) {
+	if d.org == nil {
+		return nil
+	}
+	chart := d.chart(on)
+	post, ok := chart.Main(p.Person)
+	if !ok {
+		return nil
+	}
+	for _, x := range chart.Path(post.Department) {
+		codes = append(codes, x.Code)
+	}
+	return codes
+}
+
+// Groups returns those of the user groups in the rules' conditions that somebody is in.
+func (d *Directory) Groups(r *rules.Rules, p circulation.Person) (in []string) {
+	same := func(user string) bool {
+		return user == p.User || p.Person != "" && d.Person(user).Person == p.Person
+	}
+	for i := range r.Rules {
+		if r.Rules[i].When.Requester == nil {
+			continue
+		}
+		for _, group := range r.Rules[i].When.Requester.Groups {
+			if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
+				in = append(in, group)
+			}
+		}
+	}
+	return in
+}
+
+// AskedBy adds to facts who asks, as the conditions of rules know them on the facts' day.
+func (d *Directory) AskedBy(f *rules.Facts, r *rules.Rules, user string) {
+	f.Requester, f.Organised = d.Person(user), d.org != nil
+	if f.Organised {
+		f.Departments, f.Groups = d.Departments(f.Requester, f.On), d.Groups(r, f.Requester)
+	}
+}

@@ -1,0 +1,119 @@
+package directory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
+1,President,a@example.com,HQ,,社長,1,employee,,
+2,Head,b@example.com,SALES,HQ,部長,2,employee,,2026-12-31
+6,Next head,n@example.com,SALES,HQ,部長,2,employee,2027-01-01,
+3,Requester,r@example.com,SALES,HQ,,,employee,,
+4,Contractor,c@example.com,SALES,HQ,主任,3,contractor,,
+5,Nobody here,,SALES,HQ,主任,3,employee,,
+`
+
+// workspace says who is a guest or gone, and who is in the group S1.
+type workspace struct {
+	gone    string
+	members []string
+}
+
+func (w workspace) Full(user string) bool   { return !strings.Contains(w.gone, user+" ") }
+func (w workspace) Members(string) []string { return w.members }
+func (w workspace) Handle(g string) string  { return g }
+
+func organised(t *testing.T) *Organisation {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte(company)))(t)
+	var accounts []organisation.Account
+	for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r", "C": "c", "N": "n", "X": "x"} {
+		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+	}
+	m := o.Match(accounts, 1)
+	m.Accounts["3"] = []organisation.Matched{{ID: "R"}, {ID: "R2"}} // an administrator said that both are theirs
+	m.Accounts["2"] = []organisation.Matched{{ID: "B0"}, {ID: "B"}}
+	return &Organisation{Version: "v1", People: o, Accounts: m.Kept()}
+}
+
+const day, later = "2026-11-25", "2027-01-01"
+
+// found resolves a stage for R, and writes whom it asks or why nobody.
+func found(t *testing.T, d *Directory, on string, s rules.Stage) string {
+	t.Helper()
+	s.Name, s.Need = "x", 1
+	r := d.Person("R")
+	f := &rules.Facts{Kind: rules.KindSteps, Requester: r, Askers: []circulation.Person{r}, On: on}
+	route, err := (&rules.Policy{Stages: []rules.Stage{s}, Hands: 1}).Resolve(f, rules.Floor{}, d)
+	if no, is := errors.AsType[*rules.Unresolved](err); is {
+		return "refused: " + no.Why
+	}
+	expect.NoError(t, err)
+	var out []string
+	for _, x := range route.Stages[0].People {
+		out = append(out, fmt.Sprintf("%s%s (%s)", x.User, x.Person, x.Via))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
+	w := workspace{"B0 ", []string{"R2", "C", "X", "A"}}
+	who := func(w rules.Who, empty rules.Empty) rules.Stage { return rules.Stage{Who: w, Empty: empty} }
+	manager := func(n int) rules.Stage {
+		return who(rules.Who{Kind: rules.WhoManager, Level: n}, rules.EmptyRefuse)
+	}
+	position := func(name string) rules.Stage {
+		return who(rules.Who{Kind: rules.WhoPosition, Position: name, Department: "SALES"}, rules.EmptyUp)
+	}
+	group := who(rules.Who{Kind: rules.WhoGroup, Group: "S1"}, rules.EmptyRefuse)
+	others := group
+	others.Others = true
+	for name, c := range map[string]struct {
+		on    string
+		stage rules.Stage
+		want  string
+	}{
+		"the manager, by the account that is left":     {day, manager(1), "B2 (manager 1 of R as of " + day + ")"},
+		"who takes over, on that day":                  {later, manager(1), "N6 (manager 1 of R as of " + later + ")"},
+		"the manager's manager":                        {day, manager(2), "A1 (manager 2 of R as of " + day + ")"},
+		"nobody above":                                 {day, manager(3), "refused: vacant"},
+		"a position":                                   {day, position("部長"), "B2 (部長 of SALES as of " + day + ")"},
+		"its next holder":                              {later, position("部長"), "N6 (部長 of SALES as of " + later + ")"},
+		"of people without an account who may, above":  {day, position("主任"), "B2 (manager 1 of C as of " + day + ")"},
+		"no second account, stranger or contractor":    {day, group, "A1 (group S1)"},
+		"a contractor, where the stage lets others in": {day, others, "C4 (group S1), A1 (group S1)"},
+		"nobody on a day that is none":                 {"tomorrow", manager(1), "refused: vacant"},
+	} {
+		got := found(t, Of(organised(t), w), c.on, c.stage)
+		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
+	}
+	w.gone = "A "
+	expect.Is(t, found(t, Of(organised(t), w), day, group), "refused: askers", "who is gone")
+}
+
+func TestFactsKnowWhoAsks(t *testing.T) {
+	x := &rules.Rules{Rules: []rules.Rule{
+		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}}}}, {},
+		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}, Departments: []string{"HQ"}}}},
+	}}
+	f := rules.Facts{On: day}
+	Of(organised(t), workspace{members: []string{"R2"}}).AskedBy(&f, x, "R")
+	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
+		Departments: []string{"SALES", "HQ"}, Groups: []string{"S1"}})
+
+	none := Of(nil, workspace{members: []string{"R"}})
+	f = rules.Facts{On: day}
+	none.AskedBy(&f, x, "R")
+	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R"}})
+	_, above := none.Manager(f.Requester, day)
+	expect.That(t, !above && none.Holders("SALES", "部長", day) == nil && none.Org() == "", "there is no organisation")
+	expect.Is(t, none.Standing(f.Requester, day), rules.StandingEmployee, "a full member")
+}
