@@ -61,7 +61,7 @@ func (c *Console) Handler() http.Handler {
 		(&insights.Pages{Site: site}).Routes(),
 		(&standins.Pages{Site: site, Messages: c.Messages}).Routes(),
 		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
-		(&rules.Pages{Site: site}).Routes(),
+		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),

@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
@@ -26,6 +27,12 @@ var (
 )
 
 const byName = "named by the rule"
+
+// Via says by what a route found somebody. What it doesn't know is shown as it is.
+func (r Reader) Via(how string) string {
+	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
+	return d.via(how)
+}
 
 // via says by what the route found somebody. What it doesn't know is shown as it is.
 func (d *drawing) via(how string) string {

@@ -21,12 +21,20 @@ type chooser struct {
 	Query         string
 	Searched      bool
 	More          bool
+	One           bool // only one is chosen
+	Few           bool // all are shown: there is nothing to search
 }
 
 // box is a checkbox.
 type box struct {
 	Value, Text, Note string
 	On, Off           bool // Off: it can't be chosen
+}
+
+// Code is what tells a value from others of the same text. A position has none: its department is in the text.
+func (b box) Code() string {
+	code, _, _ := strings.Cut(b.Value, between)
+	return code
 }
 
 func inputID(name string) string { return "r-" + strings.NewReplacer(".", "-", "_", "-").Replace(name) }

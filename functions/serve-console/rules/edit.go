@@ -130,8 +130,11 @@ type ruleData struct {
 	Problems       []problem
 
 	Name         string
-	Kinds        bool // it isn't for steps alone
-	Requester    string
+	Kinds        bool   // it isn't for steps alone
+	Organised    bool   // an organisation stands
+	Unread       bool   // and can't be read
+	Requester    string // who asks, where the form doesn't offer that or not all of it
+	Departments  chooser
 	Direct       bool // direct messages, which this form doesn't offer
 	Channels     chooser
 	Use, To      []option
@@ -184,6 +187,10 @@ type stageData struct {
 	Empties     []option
 	Kept        string // whom it asks in a way that the form doesn't offer
 	People      chooser
+	Position    chooser
+	Groups      []option
+	Levels      []option
+	Others      bool
 	First, Last bool
 }
 
@@ -192,7 +199,7 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	r := &e.Rule
 	d := ruleData{
 		Draft: packed(a.draft), Was: packed(r), At: e.At, Rev: a.draft.Rev, New: e.At == "new", Last: e.last(),
-		NoSlack: a.members == nil, Problems: wrong, Name: r.Name, Refuse: r.Refuse, Outcome: "default",
+		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse, Outcome: "default",
 		Kinds: !e.last() && !slices.Equal(r.When.Kinds, []rules.Kind{rules.KindSteps}),
 	}
 	if d.Last {
@@ -225,9 +232,13 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 
 // conditions fills in the inputs of the conditions.
 func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
+	var departments []string
 	if c.Requester != nil {
-		d.Requester = a.who(c.Requester)
+		if departments = c.Requester.Departments; a.org == nil || len(c.Requester.Groups) > 0 {
+			d.Requester = a.who(c.Requester)
+		}
 	}
+	d.Departments = a.departmentChooser(departments, sent.Get("find.departments"))
 	var channels []string
 	if c.Places != nil {
 		channels, d.Direct = c.Places.Channels, c.Places.Direct
@@ -260,41 +271,4 @@ func options(says func(value string) string, is string, values ...string) (all [
 		all = append(all, option{value, cmp.Or(says(value), value), value == is})
 	}
 	return all
-}
-
-// stages fills in the inputs of a route. A form about a refusal has the inputs of a first stage, too, for whoever
-// chooses a route instead.
-func (a *asked) stages(d *ruleData, p *rules.Policy, sent url.Values) {
-	if p == nil {
-		p = &rules.Policy{Stages: []rules.Stage{a.newStage(0)}}
-	}
-	kindText := func(v string) string { return a.In("kind_options", v) }
-	emptyText := func(v string) string { return a.In("empty_options", v) }
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		x := stageData{I: i, At: stageField(i), Field: fmt.Sprintf("route.stages[%d]", i), Mark: number(i), Name: s.Name,
-			Need: wholeShown(s.Need), First: i == 0, Last: i == len(p.Stages)-1}
-		if s.Need < 0 {
-			x.Need = sent.Get(x.At + "need")
-		}
-		kind := string(s.Who.Kind)
-		x.Kinds = options(kindText, kind, string(rules.WhoPeople), string(rules.WhoChannel))
-		x.Empties = options(emptyText, cmp.Or(string(s.Empty), string(rules.EmptyRefuse)),
-			string(rules.EmptyRefuse), string(rules.EmptySkip))
-		if s.Who.Kind != rules.WhoChannel && s.Who.Kind != rules.WhoPeople {
-			x.Kept = a.stage(s)
-		}
-		x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
-		d.Stages = append(d.Stages, x)
-	}
-	d.More = len(p.Stages) < rules.MaxStages
-	if d.Hands = wholeShown(p.Hands); p.Hands < 0 {
-		d.Hands = sent.Get("hands")
-	}
-	var readers []string
-	if p.Readers != nil {
-		readers = p.Readers.People
-		d.ReaderGroups = list(a.speaker, p.Readers.Groups, a.person, a.Say("and"))
-	}
-	d.Readers = a.peopleChooser("readers", readers, sent)
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // typed lays a rule's form over the rule that it was opened with. What the form doesn't offer stays as it was: the
-// requester, direct messages, later ways to find people. A number that can't be read becomes one that is refused.
+// requester's user groups, direct messages, and what needs an organisation while none stands. A number that can't be
+// read becomes one that is refused.
 func typed(form url.Values, was rules.Rule) rules.Rule {
 	is := was
 	is.Name = strings.TrimSpace(form.Get("name"))
@@ -37,9 +38,7 @@ func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 	if len(places.Channels) > 0 || places.Direct {
 		is.Places = &places
 	}
-	if form.Has("no_requester") {
-		is.Requester = nil
-	}
+	is.Requester = typedRequester(form, was.Requester)
 	if use := rules.Use(form.Get("use")); use != "" {
 		is.Tools = &rules.Tools{Use: use}
 		for _, value := range chosen(form["tools"]) {
@@ -57,6 +56,21 @@ func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 		is.Amount = &amount
 	}
 	return is
+}
+
+// typedRequester reads the departments, if the form has them. User groups stay unless the condition is removed.
+func typedRequester(form url.Values, was *rules.Requester) *rules.Requester {
+	is := rules.Requester{}
+	if was != nil && !form.Has("no_requester") {
+		is = *was
+	}
+	if form.Has("departments") {
+		is.Departments = chosen(form["departments"])
+	}
+	if len(is.Departments)+len(is.Groups) == 0 {
+		return nil
+	}
+	return &is
 }
 
 // currencyTyped reads a currency; none is yen.
@@ -109,9 +123,36 @@ func typedStage(form url.Values, at string, was rules.Stage) rules.Stage {
 		return rules.Stage{Name: is.Name, Who: rules.Who{Kind: kind}, Need: 1}
 	case rules.WhoPeople:
 		is.Who = rules.Who{Kind: kind, People: chosen(form[at+"people"])}
+	case rules.WhoGroup, rules.WhoManager, rules.WhoPosition:
+		is.Who = typedWho(form, at, kind, was.Who)
 	}
-	is.Need = wholeTyped(form.Get(at + "need"))
+	if is.Need = wholeTyped(form.Get(at + "need")); is.Who.Kind == rules.WhoManager {
+		is.Need = 1
+	}
+	if form.Has(at + "others") {
+		is.Others = len(chosen(form[at+"others"])) > 0
+	}
 	is.Empty = rules.Empty(form.Get(at + "empty"))
+	return is
+}
+
+// typedWho reads the input of a way to find people. Where the form has none, what was asked in this way stays.
+func typedWho(form url.Values, at string, kind rules.WhoKind, was rules.Who) rules.Who {
+	is := rules.Who{Kind: kind}
+	if was.Kind == kind {
+		is = was
+	}
+	switch {
+	case kind == rules.WhoGroup && form.Has(at+"group"):
+		is.Group = form.Get(at + "group")
+	case kind == rules.WhoManager && form.Has(at+"level"):
+		is.Level = wholeTyped(form.Get(at + "level"))
+	case kind == rules.WhoPosition && form.Has(at+"position"):
+		is.Department, is.Position = "", ""
+		for _, value := range chosen(form[at+"position"]) {
+			is.Department, is.Position, _ = strings.Cut(value, between)
+		}
+	}
 	return is
 }
 

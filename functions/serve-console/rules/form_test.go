@@ -84,7 +84,7 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	}}
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
 	b := w.As(workspace.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部 の人」はこの画面では変更できず", "実行ステップだけではありません",
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず", "実行ステップだけではありません",
 		"ダイレクトメッセージも指定されています", "今は使えないツール", "グループ 人事部承認者")
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "営業", "outcome", "route", "use", "only", "channels", "|C0ELSEWHERE",
 		"tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.need", "1", "stages.0.empty", "up",
@@ -100,7 +100,7 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	for _, x := range []struct{ tool, place, amount, who, says string }{
 		{"send_slack_dm", workspace.HR, "", "佐藤", "今日 佐藤 花子 さんが依頼すると: ①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 → ③人事のみなさん"},
-		{"send_slack_dm", workspace.HR, "10万", "", "鈴木 一郎 さんが今日依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
+		{"send_slack_dm", workspace.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
 		{"send_slack_dm", workspace.HR, "99,999", "", "どれにも当てはまらないとき: 依頼を断ります。"},
 		{"send_slack_dm", "", "", "", "どれにも当てはまらないとき: 依頼を断ります。"},
 		{"list_employees", workspace.HR, "", "佐藤", "どれにも当てはまらないとき: チャンネルのだれか 1 人 が承認します。"},

@@ -38,6 +38,7 @@ type listData struct {
 	Later     bool // a later release made them
 	Stand     bool // some are saved
 	NoSlack   bool
+	Unread    bool // an organisation stands, and can't be read
 	Conflict  *conflict
 	Problems  []problem
 	Rules     []ruleRow
@@ -70,7 +71,7 @@ func (a *asked) list(state listState) error {
 	}
 	x := a.draft.Rules
 	d := listData{Draft: packed(a.draft), Rev: a.draft.Rev, None: x == nil, Stand: saved.Rules != nil,
-		Unsaved: !same(saved.Rules, x), NoSlack: a.members == nil, Conflict: state.conflict, Problems: state.problems}
+		Unsaved: !same(saved.Rules, x), NoSlack: a.members == nil, Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
 	if x != nil {
 		d.Later = x.Form != rules.Form
 		a.rows(&d, x)

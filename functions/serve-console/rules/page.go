@@ -8,13 +8,22 @@ import (
 	"strings"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide/directory"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/people"
+	"ringi/shared/store/organisations"
 )
 
 // Pages serves the rules of circulation.
-type Pages struct{ *web.Site }
+type Pages struct {
+	*web.Site
+	Organisations *organisations.Store
+
+	grouped remember.Answers[string, []string] // members of user groups, by team and id
+}
 
 // Routes returns the list of rules, the form of one of them, and their file.
 func (c *Pages) Routes() []web.Route {
@@ -40,13 +49,18 @@ type asked struct {
 	r *http.Request
 	v *web.Viewer
 	speaker
-	members *people.Members // nil: Slack doesn't list them
+	members *people.Members         // nil: Slack doesn't list them
+	org     *directory.Organisation // nil: none stands
+	unread  bool                    // one stands, and can't be read
+	day     organisation.Date       // today
 	draft   draft
 }
 
 // ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
 func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*asked, error) {
-	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{Texts: v.Texts("rules"), names: map[string]string{}}}
+	a := &asked{Pages: c, w: w, r: r, v: v, speaker: speaker{
+		Texts: v.Texts("rules"), names: map[string]string{}, counts: map[string]int{}, departments: map[string]string{},
+	}}
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
 		slog.WarnContext(r.Context(), "rules are shown without names", "err", err)
@@ -56,7 +70,7 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 			a.names[u.ID] = u.Name
 		}
 		for _, g := range m.Groups {
-			a.names[g.ID] = g.Name
+			a.names[g.ID], a.counts[g.ID] = g.Name, g.Count
 		}
 	}
 	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
@@ -67,8 +81,10 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 	if a.channels == nil {
 		a.channels = map[string]string{}
 	}
-	a.tools, err = c.knownTools(r.Context(), v)
-	return a, err
+	if a.tools, err = c.knownTools(r.Context(), v); err != nil {
+		return nil, err
+	}
+	return a, a.organised()
 }
 
 // open shows the rules that are saved.

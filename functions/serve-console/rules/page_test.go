@@ -58,6 +58,13 @@ func TestRules(t *testing.T) {
 		"no draft is believed":                              testNoDraftIsBelieved,
 		"no rule becomes markup":                            testNoRuleBecomesMarkup,
 		"a hundred rules of five stages":                    testAHundredRules,
+		"a form of an organisation":                         testAFormOfAnOrganisation,
+		"slack's groups need no organisation":               testGroupsNeedNoOrganisation,
+		"the organisation answers on any day":               testTheOrganisationAnswersOnAnyDay,
+		"the organisation's next day is looked at":          testTheNextDayIsLookedAt,
+		"a department that nobody knows refuses":            testAnUnknownDepartmentRefuses,
+		"an organisation that can't be read":                testAnOrganisationThatCantBeRead,
+		"a large organisation is searched":                  testALargeOrganisation,
 	})
 }
 

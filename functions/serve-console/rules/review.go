@@ -1,19 +1,17 @@
 package rules
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/decide/directory"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/words/legible"
 )
@@ -30,6 +28,7 @@ type reviewData struct {
 	Ends        bool // the rules end
 	First       bool // none were saved
 	Silent      bool // Slack can't say who people are
+	Unread      bool // or the organisation can't
 	Edited      bool
 	Changes     []change
 	Findings    []string
@@ -65,12 +64,11 @@ func (a *asked) review(state reviewState) error {
 		}
 		d.Ways = a.ways(x)
 		d.Bare = len(d.Ways) == 0
-		dir, err := a.directory(a.r.Context(), x)
+		found, err := a.found(x)
+		d.Findings = append(a.findings(x, found), a.unmarked(x)...)
 		if errors.Is(err, errorclass.ErrUnverified) {
 			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
-			d.Silent, err = true, nil
-		} else if err == nil {
-			d.Findings = append(a.findings(x, x.Findings(dir, a.today(), "")), a.unmarked(x)...)
+			d.Silent, d.Unread, d.Findings, err = true, a.unread, nil, nil
 		}
 		if err != nil {
 			return err
@@ -86,15 +84,20 @@ func (a *asked) review(state reviewState) error {
 // seen is the hash of a draft that a look was about.
 func seen(d draft) string { return aggregate.HashOf(packed(d)) }
 
-// today is the day as of which people are looked up.
-func (a *asked) today() string { return a.Now().In(tenancy.Zone()).Format(time.DateOnly) }
-
-// directory asks Slack about the people of rules. It returns errorclass.ErrUnverified when Slack can't say.
-func (a *asked) directory(ctx context.Context, x *rules.Rules, also ...string) (directory, error) {
+// found returns what should be known about rules. It returns errorclass.ErrUnverified if Slack or the organisation
+// can't say who somebody is, the readers among them.
+func (a *asked) found(x *rules.Rules) (all []rules.Finding, err error) {
 	if a.members == nil {
-		return directory{}, fmt.Errorf("%w: the workspace's people are not listed", errorclass.ErrUnverified)
+		return nil, fmt.Errorf("%w: the workspace's people are not listed", errorclass.ErrUnverified)
 	}
-	return directoryOf(ctx, *a.members, a.Listing, x, also...)
+	err = a.looked(func(d *directory.Directory) error {
+		for _, id := range readersOf(x) {
+			d.Full(id)
+		}
+		all = x.Findings(d, a.today(), a.next())
+		return nil
+	})
+	return all, err
 }
 
 // save saves the draft that was looked at.
@@ -103,7 +106,7 @@ func (a *asked) save() error {
 		return a.review(reviewState{edited: true})
 	}
 	if a.draft.Rules != nil {
-		_, err := a.directory(a.r.Context(), a.draft.Rules)
+		_, err := a.found(a.draft.Rules)
 		if errors.Is(err, errorclass.ErrUnverified) {
 			return a.review(reviewState{})
 		}
@@ -212,9 +215,17 @@ func (s speaker) floor(f rules.Floor) string {
 // findings says what should be known about rules.
 func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 	name := func(id string) string { return a.ruleNamed(x, id) }
-	for _, f := range all {
+	for i, f := range all {
+		from, day := f.From, a.Say("now")
+		if from != a.today() {
+			day = a.Say("from_day", "day", from)
+		}
+		f.From = a.today()
+		if from != f.From && slices.Contains(all[:i], f) {
+			continue // it is so today already
+		}
 		text := a.In("findings", f.Kind, "rule", name(f.Rule), "by", name(f.By), "stage", number(f.Stage-1),
-			"who", a.person(f.Who))
+			"who", a.person(f.Who), "day", day)
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}

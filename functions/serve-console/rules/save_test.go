@@ -64,7 +64,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	list := b.Post(path+"/rule", form.Hidden(same...)).Says(t, http.StatusOK, "同じ")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
 		"ルール 2「同じ」 は使われません: ルール 1「10万円以上の外部書き込み」 がすべて先に受けます。",
-		"ルール 2「同じ」: ① の 高橋 ゲスト さんは承認できません", "ルール 2「同じ」: ① は、今日承認できる人が足りません。",
+		"ルール 2「同じ」: ① の 高橋 ゲスト さんは、今日承認できません", "ルール 2「同じ」: ① は、今日承認できる人が足りません。",
 		"金額は、次のツールではいつも不明です (ツールのページで、金額の引数が指定されていません): 「完了通知」・「Sheet 書き込み」",
 		"「完了通知」 #人事 承認 2 つ・別の人 2 人 ルール 1「10万円以上の外部書き込み」")
 	// Whatever else writes outside is refused, until an administrator chooses otherwise.

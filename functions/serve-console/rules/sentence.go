@@ -16,8 +16,11 @@ import (
 type speaker struct {
 	web.Texts
 	names    map[string]string // of people and groups by id; empty: Slack doesn't list them
+	counts   map[string]int    // how many people are in a group, by id
 	channels map[string]string // names by id of the viewer's channels
 	tools    []knownTool
+	// departments are names by code; empty while no organisation stands.
+	departments map[string]string
 }
 
 // mostNamed is how many names a sentence has before it counts the others.
@@ -69,11 +72,40 @@ func (s speaker) who(r *rules.Requester) string {
 	if r == nil {
 		return s.Say("anybody")
 	}
-	of := slices.Clone(r.Departments)
+	var of []string
+	for _, code := range r.Departments {
+		of = append(of, s.Say("and_below", "department", s.department(code)))
+	}
 	for _, g := range r.Groups {
 		of = append(of, s.person(g))
 	}
 	return s.Say("somebody_of", "list", list(s, of, legible.OneLine, s.Say("or")))
+}
+
+// department returns the name of a department, or the code of one that the organisation doesn't have.
+func (s speaker) department(code string) string {
+	return legible.OneLine(cmp.Or(s.departments[code], code))
+}
+
+// position says a position of a department.
+func (s speaker) position(department, position string) string {
+	return s.Say("who_position", "department", s.department(department), "position", legible.OneLine(position))
+}
+
+// manager says who stands above the requester.
+func (s speaker) manager(level int) string {
+	if level == 1 {
+		return s.Say("who_manager")
+	}
+	return s.Say("who_above", "n", level)
+}
+
+// group says a user group, and how many people are in it if that is known.
+func (s speaker) group(id string) string {
+	if n := s.counts[id]; n > 0 {
+		return s.Say("who_group_of", "name", s.person(id), "n", n)
+	}
+	return s.Say("who_group", "name", s.person(id))
 }
 
 func (s speaker) where(p *rules.Places) string {
@@ -185,17 +217,19 @@ func (s speaker) stage(x *rules.Stage) string {
 	case rules.WhoPeople:
 		text = s.of(name, x, list(s, w.People, s.person, s.Say("middot")), len(w.People))
 	case rules.WhoGroup:
-		text = s.of(name, x, s.Say("who_group", "name", s.person(w.Group)), 2)
+		text = s.of(name, x, s.group(w.Group), 2)
 	case rules.WhoManager:
-		text = s.Say("named_stage", "name", name, "who", s.Say("who_manager", "n", w.Level))
+		text = s.of(name, x, s.manager(w.Level), 1)
 	case rules.WhoPosition:
-		text = s.Say("named_stage", "name", name, "who", s.Say("who_position", "department",
-			legible.OneLine(w.Department), "position", legible.OneLine(w.Position)))
+		text = s.of(name, x, s.position(w.Department, w.Position), 2)
 	case rules.WhoChannel:
 		text = s.Say("named_stage", "name", name, "who", s.Say("who_channel"))
 		if name == "" {
 			text = s.Say("who_channel")
 		}
+	}
+	if x.Others {
+		text += s.Say("others_too")
 	}
 	if x.Who.Kind != rules.WhoChannel {
 		text += s.In("empties", x.Empty)

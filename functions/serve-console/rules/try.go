@@ -1,9 +1,15 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"strings"
 
+	drawn "ringi/functions/serve-console/route"
+	"ringi/shared/decide/directory"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/words/legible"
@@ -13,9 +19,20 @@ import (
 type tryData struct {
 	Tools, Places          []option
 	Amount, Currency, Who  string
+	Organised              bool   // an organisation stands
+	On                     string // the day
 	Answered               bool
 	Rule, Says, Asks, Fail string
+	Stages                 []triedStage
 }
+
+// triedStage is a stage of the answer, with whom it would ask.
+type triedStage struct {
+	Name, Note string
+	People     []triedPerson
+}
+
+type triedPerson struct{ Name, Via string }
 
 // mostPlaces bounds the channels that are offered.
 const mostPlaces = 100
@@ -23,7 +40,8 @@ const mostPlaces = 100
 // trying fills in the question and, if it was asked, answers it by the draft.
 func (a *asked) trying(answer bool) (tryData, error) {
 	f := a.r.PostForm
-	d := tryData{Amount: f.Get("try.amount"), Currency: yen, Who: f.Get("try.who")}
+	d := tryData{Amount: f.Get("try.amount"), Currency: yen, Who: f.Get("try.who"), Organised: a.org != nil,
+		On: cmp.Or(strings.TrimSpace(f.Get("try.on")), a.today())}
 	if f.Has("try.currency") {
 		d.Currency = currencyTyped(f.Get("try.currency"))
 	}
@@ -41,7 +59,12 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if !answer || of.Tool.Name == "" {
 		return d, nil
 	}
-	facts := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: f.Get("try.place")}, On: a.today(),
+	day, err := organisation.ParseDate(d.On)
+	if err != nil {
+		d.Fail = a.Say("try_day")
+		return d, nil
+	}
+	facts := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
 		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyUnmarked)}}}
 	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
 	switch {
@@ -53,17 +76,24 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	case d.Amount != "":
 		facts.Calls[0].Amount = amount
 	}
-	d.Answered = true
-	found := a.draft.Rules.Match(facts)
-	d.Rule, d.Says = a.ruleNamed(a.draft.Rules, found.Rule.ID), capital(a.outcome(&found.Outcome))
-	if found.Refused {
-		return d, nil
+	err = a.answered(&d, facts)
+	if errors.Is(err, errorclass.ErrUnverified) {
+		d.Fail, err = a.silence(), nil
 	}
-	return d, a.walked(&d, found.Route, facts)
+	return d, err
 }
 
-// walked says whom the route would ask today if somebody asked.
-func (a *asked) walked(d *tryData, p *rules.Policy, facts *rules.Facts) error {
+// silence says what can't be asked.
+func (a *asked) silence() string {
+	if a.unread {
+		return a.Say("unread")
+	}
+	return a.Say("no_slack")
+}
+
+// answered says which rule would take a request, and whom its route would ask. It returns errorclass.ErrUnverified if
+// Slack or the organisation can't say that.
+func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	who := a.v.User
 	if d.Who != "" && a.members != nil {
 		users, _, _ := a.members.Find(d.Who, 1)
@@ -73,27 +103,66 @@ func (a *asked) walked(d *tryData, p *rules.Policy, facts *rules.Facts) error {
 		}
 		who = users[0].ID
 	}
-	facts.Requester = circulation.Person{User: who}
-	facts.Askers = []circulation.Person{facts.Requester}
-	dir, err := a.directory(a.r.Context(), a.draft.Rules, who)
-	if errors.Is(err, errorclass.ErrUnverified) {
-		d.Fail = a.Say("no_slack")
+	x := a.draft.Rules
+	var found rules.Answer
+	if err := a.looked(func(dir *directory.Directory) error {
+		dir.AskedBy(facts, x, who)
+		found = x.Match(facts)
 		return nil
-	}
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	route, err := p.Resolve(facts, a.draft.Rules.Floor, dir)
+	facts.Askers = []circulation.Person{facts.Requester}
+	d.Answered, d.Rule, d.Says = true, a.ruleNamed(x, found.Rule.ID), capital(a.outcome(&found.Outcome))
+	if found.Unsure {
+		d.Says = a.Say("try_unsure", "who", a.person(who))
+	}
+	if found.Refused {
+		return nil
+	}
+	if a.members == nil {
+		return fmt.Errorf("%w: the workspace's people are not listed", errorclass.ErrUnverified)
+	}
+	var route circulation.Route
+	err := a.looked(func(dir *directory.Directory) (err error) {
+		route, err = found.Route.Resolve(facts, x.Floor, dir)
+		return err
+	})
+	asked := a.Say("today", "who", a.person(who))
+	if facts.On != a.today() {
+		asked = a.Say("on_day", "who", a.person(who), "day", facts.On)
+	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
-		d.Fail = a.Say("try_refused", "who", a.person(who), "stage", legible.OneLine(none.Name),
+		d.Fail = a.Say("try_refused", "asked", asked, "stage", legible.OneLine(none.Name),
 			"why", a.In("whys", none.Why))
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		d.Asks = a.Say("try_asks", "asked", asked, "route", a.frozen(route))
+		d.Stages = a.tried(&route)
 	}
-	d.Asks = a.Say("today", "who", a.person(who), "route", a.frozen(route))
-	return nil
+	return err
+}
+
+// tried says of each stage of a resolved route whom it asks, and how they were found.
+func (a *asked) tried(route *circulation.Route) (all []triedStage) {
+	reader := drawn.Reader{Locale: a.Locale(), Person: a.person}
+	for _, s := range route.Stages {
+		x := triedStage{Name: legible.OneLine(s.Name)}
+		switch {
+		case s.LeftOut != "":
+			x.Note = a.Say("try_left_out", "why", a.In("whys", s.LeftOut))
+		case s.Mode == circulation.ModeChannel:
+			x.Note = a.Say("who_channel")
+		case len(s.People) > 1:
+			x.Note = a.Say("try_need", "need", s.Need, "n", len(s.People))
+		}
+		for _, p := range s.People {
+			x.People = append(x.People, triedPerson{a.person(p.User), reader.Via(p.Via)})
+		}
+		all = append(all, x)
+	}
+	return all
 }
 
 // frozen says whom a resolved route asks.

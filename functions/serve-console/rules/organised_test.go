@@ -1,0 +1,202 @@
+package rules_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/organisations"
+	"ringi/shared/store/table"
+)
+
+// header and staff are the sandbox's workspace as a company, in which Tanaka leads sales from 2027 on.
+const (
+	header = "社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,主務/兼務,区分,適用開始日,適用終了日\n"
+	staff  = header + `1,鈴木 一郎,suzuki@example.com,HQ,本社,,社長,1,,社員,,
+2,田中 恵,tanaka@example.com,SALES,営業部,HQ,課長,3,,社員,,2026-12-31
+2,田中 恵,tanaka@example.com,SALES,営業部,HQ,部長,2,,社員,2027-01-01,
+3,佐藤 花子,sato@example.com,SALES2,営業二課,SALES,,,,社員,,
+4,Alex Kim,alex.kim@example.com,SALES,営業部,HQ,部長,2,,社員,,2026-12-31
+4,Alex Kim,alex.kim@example.com,HQ,本社,,顧問,,,委託,2027-01-01,
+`
+)
+
+// organised has an organisation stand, whose people have the workspace's accounts of the same address.
+func organised(w *consoletest.World, file string) {
+	w.T.Helper()
+	o, err := organisation.Read([]byte(file))
+	expect.Must(w.T, err == nil, "%v", err)
+	var accounts []organisation.Account
+	for id, mail := range map[string]string{workspace.Suzuki: "suzuki", workspace.Tanaka: "tanaka", workspace.Sato: "sato",
+		workspace.Alex: "alex.kim"} {
+		accounts = append(accounts, organisation.Account{ID: id, Mails: []string{mail + "@example.com"}})
+	}
+	kept := o.Match(accounts, organisation.DateOf(w.Now().In(tenancy.Zone()))).Kept()
+	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
+	err = w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, kept, w.By, w.Now())
+	expect.NoError(w.T, err)
+}
+
+// threeStages are the fields of a rule that asks the manager, both of a group, and a position.
+var threeStages = []string{
+	"name", "営業部の外部書き込み", "use", "writes_outside", "outcome", "route", "departments", "|SALES",
+	"stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.level", "1", "stages.0.need", "", "stages.0.empty", "up",
+	"stages.1.was", "new", "stages.1.name", "人事", "stages.1.kind", "group", "stages.1.group", workspace.Approvers, "stages.1.need", "1", "stages.1.empty", "refuse",
+	"stages.2.was", "new", "stages.2.name", "社長", "stages.2.kind", "position", "stages.2.position", "|HQ\t社長", "stages.2.need", "", "stages.2.empty", "skip", "stages.2.others", "|1",
+}
+
+// ofThree saves a rule of these stages, as an administrator does.
+func ofThree(t *testing.T, w *consoletest.World) *consoletest.Browser {
+	t.Helper()
+	organised(w, staff)
+	b := w.As(workspace.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "依頼した人の部署", "営業部 SALES", "営業二課 SALES2 本社 › 営業部",
+		"営業部の部長 SALES Alex Kim・田中 恵", "人事部承認者 (@hr-approvers・2 人)", "依頼した人の 2 段上の上長", "その上の人に回す")
+	form.Lacks(t, "組織表を登録すると")
+	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "act", "keep")...)).Says(t, http.StatusOK, "まだ保存していません")
+	b.Post(path, b.Post(path, list.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
+	return b
+}
+
+func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	r := stored(w).Rules[0]
+	expect.Same(t, &rules.Requester{Departments: []string{"SALES"}}, r.When.Requester)
+	expect.Same(t, []rules.Stage{
+		{Name: "上長", Who: rules.Who{Kind: rules.WhoManager, Level: 1}, Need: 1, Empty: rules.EmptyUp},
+		{Name: "人事", Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}, Need: 1, Empty: rules.EmptyRefuse},
+		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Position: "社長"}, Empty: rules.EmptySkip, Others: true},
+	}, r.Route.Stages)
+	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (足りなければその上の人) → "+
+		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (足りなければ省略) の順に承認します。")
+	b.Locale = "en"
+	b.Get(path).Says(t, http.StatusOK, "When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above, if too few are found) → "+
+		"② 1 of 人事 (group 人事部承認者, now 2 people) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if too few are found) must approve, in this order.")
+
+	// The form shows what is saved, and sends it again.
+	b.Locale = "ja"
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0"))
+	form.Holds(t, `name="departments" value="SALES" checked`, `<option value="`+workspace.Approvers+`" selected>`, `name="stages.2.others" value="1" checked`,
+		`type="radio" name="stages.2.position" value="HQ`+"\t"+`社長" checked`)
+	none := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.1.group", "", "stages.2.position", "", "act", "keep")...))
+	none.Says(t, http.StatusUnprocessableEntity, "段階 ② グループ: S012ABCDEF", "段階 ③ 部署と役職: 1 〜 200 文字")
+	list := b.Post(path+"/rule", form.Hidden(append(threeStages, "departments", "", "stages.0.level", "2", "stages.2.others", "", "act", "keep")...))
+	list.Says(t, http.StatusOK, "だれかが、外部への書き込みを依頼したら、①上長 (依頼した人の 2 段上の上長)")
+}
+
+func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
+	b := w.As(workspace.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "Slack のユーザーグループ", "組織表を登録すると")
+	form.Lacks(t, `value="manager"`, `value="position"`, `value="up"`, "社員以外も", `name="departments"`)
+	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "人事", "use", "writes_outside", "outcome", "route", "stages.0.name", "人事", "stages.0.kind", "group",
+		"stages.0.group", workspace.Approvers, "stages.0.need", "2", "stages.0.empty", "refuse"))
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤")).
+		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ").Lacks(t, `name="try.on"`)
+	// Of the two, the requester can't stamp.
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "特にありません").Holds(t, `value="save"`)
+}
+
+func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	for on, says := range map[string][]string{
+		"":           {"今日 佐藤 花子 さんが依頼すると: ①上長 (Alex Kim)", "Alex Kim 佐藤 花子さんの上長(" + w.Now().In(tenancy.Zone()).Format("2006-01-02") + " 時点)", "鈴木 一郎 HQ の 社長"},
+		"2027-01-01": {"2027-01-01 に 佐藤 花子 さんが依頼すると: ①上長 (田中 恵)", "田中 恵 佐藤 花子さんの上長(2027-01-01 時点)"},
+		"soon":       {"日付を読み取れません"},
+	} {
+		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤", "try.on", on)).Says(t, http.StatusOK, says...)
+	}
+	// Suzuki is of the head office: the rule for sales isn't theirs.
+	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK, "どれにも当てはまらないとき: 依頼を断ります。")
+	// Alex's manager is the president, who then can't be the different third person either.
+	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "Alex")).Says(t, http.StatusOK, "①上長 (鈴木 一郎)")
+	b.Locale = "en"
+	b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "佐藤", "try.on", "2027-01-01")).
+		Says(t, http.StatusOK, "If 佐藤 花子 asked on 2027-01-01: ① 上長 (田中 恵)")
+}
+
+func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
+	organised(w, staff)
+	stage := func(position string, empty rules.Empty) rules.Stage {
+		return rules.Stage{Name: position, Who: rules.Who{Kind: rules.WhoPosition, Department: "SALES", Position: position}, Need: 1, Empty: empty}
+	}
+	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
+		{ID: aggregate.NewID(), Name: "A", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
+			stage("課長", rules.EmptyRefuse), stage("係長", rules.EmptyRefuse), stage("部長", rules.EmptyRefuse),
+			{Name: "Alex", Who: rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Alex, workspace.Guest}}, Need: 1, Empty: rules.EmptyRefuse},
+		}}}},
+	}})
+	b := w.As(workspace.Suzuki)
+	check := b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK, "① は、2027-01-01 から承認できる人が足りません", "② は、今日承認できる人が足りません",
+		"④ の Alex Kim さんは、2027-01-01 から承認できません", "④ の 高橋 ゲスト さんは、今日承認できません", "④ は、2027-01-01 から承認できる人が足りません")
+	check.Lacks(t, "③ は", "高橋 ゲスト さんは、2027-01-01", "② は、2027-01-01")
+	b.Locale = "en"
+	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK, "too few people of ① can stamp from 2027-01-01 on.", "too few people of ② can stamp today.")
+}
+
+func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	x := stored(w)
+	x.Rules[0].When.Requester.Departments = []string{"GONE"}
+	x.Rules[0].When.Requester.Groups = []string{workspace.Approvers}
+	saved(w, x)
+	b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "GONE 今の組織表にも、次の変更日の組織表にもありません", "「GONEとその下の部署か人事部承認者の人」のユーザーグループは")
+	try := func(who string) consoletest.Answer {
+		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", who))
+	}
+	try("佐藤").Says(t, http.StatusOK, "どれにも当てはまらないとき: 依頼を断ります。")
+	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: ①上長") // by the group
+	try("高橋").Says(t, http.StatusOK, "組織表から 高橋 ゲスト さんの部署が分からないため、依頼を断ります。")
+}
+
+func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
+	b := ofThree(t, w)
+	list := b.Post(path, b.Get(path).Hidden("act", "look", "floor.stamps", "2"))
+	row := expect.Value(w.Console.Organisations.OrganisationRow(t.Context(), w.Tenant.ID))(t)
+	e := table.NewExpression()
+	pk := tenancy.OrganisationPartition(w.Tenant.ID, row.Version)
+	all := expect.Value(w.DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{TableName: &w.Table, KeyConditionExpression: table.All(e.Is("PK", "=", pk))})))(t)
+	for _, it := range all.Items {
+		_, err := w.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.Table, Key: map[string]types.AttributeValue{"PK": it["PK"], "SK": it["SK"]}})
+		expect.NoError(t, err)
+	}
+	w.Console.Organisations = organisations.Of(w.Console.Organisations.Store) // another process
+	b = w.As(workspace.Suzuki)
+	b.Get(path).Says(t, http.StatusOK, "組織表を読み取れない")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusServiceUnavailable, "組織表を読み取れない").Lacks(t, `value="save"`)
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm")).Says(t, http.StatusOK, "組織表を読み取れない")
+	form := b.Post(path, list.Hidden("act", "edit.0")).Says(t, http.StatusOK, "そのまま残ります")
+	form.Lacks(t, `name="departments"`)
+}
+
+// Where there are many departments, the form shows those that are searched for.
+func testALargeOrganisation(t *testing.T, w *consoletest.World) {
+	var file strings.Builder
+	file.WriteString(staff)
+	for i := range 3000 {
+		fmt.Fprintf(&file, "%d,人 %d,p%d@example.com,D%03d,部署%03d,HQ,担当,9,,社員,,\n", 100+i, i, i, i%300, i%300)
+	}
+	organised(w, file.String())
+	b := w.As(workspace.Suzuki)
+	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Lacks(t, "部署007")
+	fields := append([]string{"act", "search", "outcome", "route", "stages.0.kind", "position", "stages.0.position", "|D001\t担当",
+		"departments", "|D002", "find.departments", "部署 007", "find.stages.0.position", "社長"}, "use", "writes_outside")
+	began := computed(t)
+	found := b.Post(path+"/rule", form.Hidden(fields...))
+	took := computed(t) - began
+	found.Says(t, http.StatusOK, "部署002 D002", "部署007 D007 本社", "部署001の担当 D001", "本社の社長 HQ 鈴木 一郎").Lacks(t, "部署008")
+	t.Logf("%d KB, %v", len(found.Body)>>10, took)
+	expect.That(t, len(found.Body) <= heaviest && took <= slowest, "%d bytes, %v", len(found.Body), took)
+	b.Post(path+"/rule", form.Hidden("act", "search", "find.departments", "部署")).Says(t, http.StatusOK, "ほかにも候補があります")
+}
