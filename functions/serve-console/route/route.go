@@ -18,6 +18,8 @@ type Reader struct {
 	Locale  string
 	Person  func(id string) string // by name
 	Channel string                 // name of the channel in which it was asked
+	// Named returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
+	Named func(id string) string
 }
 
 // Route is where a gate under a rule stands.

@@ -28,6 +28,14 @@ var (
 
 const byName = "named by the rule"
 
+// named is line for a user group or a department.
+func (d *drawing) named(id string) string {
+	if d.Named != nil {
+		id = d.Named(id)
+	}
+	return d.line(id)
+}
+
 // Via says by what a route found somebody. What it doesn't know is shown as it is.
 func (r Reader) Via(how string) string {
 	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
@@ -49,10 +57,10 @@ func (d *drawing) via(how string) string {
 		return d.words.Say("via_above", "n", m[1], "who", d.Person(m[2]), "on", m[3])
 	}
 	if m := viaGroup.Get().FindStringSubmatch(how); m != nil {
-		return d.words.Say("via_group", "group", d.line(m[1]))
+		return d.words.Say("via_group", "group", d.named(m[1]))
 	}
 	if m := viaPosition.Get().FindStringSubmatch(how); m != nil {
-		return d.words.Say("via_position", "position", d.line(m[1]), "department", d.line(m[2]), "on", m[3])
+		return d.words.Say("via_position", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])
 	}
 	return d.line(how)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/functions/serve-console/consoletest"
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/organisation"
@@ -82,7 +83,7 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (足りなければ省略) の順に承認します。")
 	b.Locale = "en"
 	b.Get(path).Says(t, http.StatusOK, "When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above, if too few are found) → "+
-		"② 1 of 人事 (group 人事部承認者, now 2 people) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if too few are found) must approve, in this order.")
+		"② 1 of 人事 (group 人事部承認者, 2 now) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if too few are found) must approve, in this order.")
 
 	// The form shows what is saved, and sends it again.
 	b.Locale = "ja"
@@ -102,16 +103,24 @@ func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "人事", "use", "writes_outside", "outcome", "route", "stages.0.name", "人事", "stages.0.kind", "group",
 		"stages.0.group", workspace.Approvers, "stages.0.need", "2", "stages.0.empty", "refuse"))
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤")).
-		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ").Lacks(t, `name="try.on"`)
+		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ 人事部承認者").Lacks(t, `name="try.on"`)
 	// Of the two, the requester can't stamp.
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "特にありません").Holds(t, `value="save"`)
+	// While Slack doesn't say who is in the group, nothing is saved, and nobody is named.
+	for range 6 {
+		w.Slack.Faults.Add(webapi.Fault{Method: "usergroups.users.list", Kind: webapi.Unavailable})
+	}
+	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusServiceUnavailable, "Slack の応答がない").Lacks(t, `value="save"`)
+	b.Post(path, check.Hidden("act", "save")).Says(t, http.StatusServiceUnavailable, "Slack の応答がない")
+	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm")).Says(t, http.StatusOK, "Slack の応答がない")
+	expect.That(t, stored(w) == nil, "rules whose people nobody could check are saved")
 }
 
 func testTheOrganisationAnswersOnAnyDay(t *testing.T, w *consoletest.World) {
 	b := ofThree(t, w)
 	for on, says := range map[string][]string{
-		"":           {"今日 佐藤 花子 さんが依頼すると: ①上長 (Alex Kim)", "Alex Kim 佐藤 花子さんの上長(" + w.Now().In(tenancy.Zone()).Format("2006-01-02") + " 時点)", "鈴木 一郎 HQ の 社長"},
+		"":           {"今日 佐藤 花子 さんが依頼すると: ①上長 (Alex Kim)", "Alex Kim 佐藤 花子さんの上長(" + w.Now().In(tenancy.Zone()).Format("2006-01-02") + " 時点)", "鈴木 一郎 本社 の 社長"},
 		"2027-01-01": {"2027-01-01 に 佐藤 花子 さんが依頼すると: ①上長 (田中 恵)", "田中 恵 佐藤 花子さんの上長(2027-01-01 時点)"},
 		"soon":       {"日付を読み取れません"},
 	} {

@@ -146,7 +146,9 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 
 // tried says of each stage of a resolved route whom it asks, and how they were found.
 func (a *asked) tried(route *circulation.Route) (all []triedStage) {
-	reader := drawn.Reader{Locale: a.Locale(), Person: a.person}
+	reader := drawn.Reader{Locale: a.Locale(), Person: a.person, Named: func(id string) string {
+		return cmp.Or(a.names[id], a.departments[id], id)
+	}}
 	for _, s := range route.Stages {
 		x := triedStage{Name: legible.OneLine(s.Name)}
 		switch {
