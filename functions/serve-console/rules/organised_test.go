@@ -103,7 +103,7 @@ func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "人事", "use", "writes_outside", "outcome", "route", "stages.0.name", "人事", "stages.0.kind", "group",
 		"stages.0.group", workspace.Approvers, "stages.0.need", "2", "stages.0.empty", "refuse"))
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤")).
-		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ 人事部承認者").Lacks(t, `name="try.on"`)
+		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ @hr-approvers").Lacks(t, `name="try.on"`)
 	// Of the two, the requester can't stamp.
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", "鈴木")).Says(t, http.StatusOK, "断られます (人事: 依頼した人のほかに")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "特にありません").Holds(t, `value="save"`)

@@ -29,7 +29,7 @@ type Places struct {
 // called again after each time that Slack was asked, and must have no effect but its result. Resolve returns
 // errorclass.ErrUnverified when Slack doesn't answer.
 func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error {
-	d := newDirectory(p.Organisation, p.Now)
+	d := newDirectory(p.Organisation)
 	for {
 		d.lacks = lacking{}
 		if err := do(d); d.lacks.nothing() {

@@ -224,8 +224,8 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 		got, err := found(t, w.places(organised(t)), c.stage)
 		expect.That(t, err == nil && got == c.want, "%s: %q, %v, want %q", name, got, err, c.want)
 	}
-	d := newDirectory(organised(t), noon())
-	expect.Same(t, []any{d.Departments(d.Person("R2"), ""), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
-	none := newDirectory(nil, noon())
-	expect.That(t, none.Departments(none.Person("R"), "") == nil && none.Org() == "", "there is no organisation")
+	d := newDirectory(organised(t))
+	expect.Same(t, []any{d.Departments(d.Person("R2"), "2026-11-25"), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
+	none := newDirectory(nil)
+	expect.That(t, none.Departments(none.Person("R"), "2026-11-25") == nil && none.Org() == "", "there is no organisation")
 }
