@@ -144,6 +144,7 @@ type ruleData struct {
 	Below        string
 	Currency     string
 	Outcome      string
+	Numbered     bool
 	Refuse       string
 	Stages       []stageData
 	More         bool // another stage may be added
@@ -200,7 +201,8 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 	d := ruleData{
 		Draft: packed(a.draft), Was: packed(r), At: e.At, Rev: a.draft.Rev, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse, Outcome: "default",
-		Kinds: !e.last() && !slices.Equal(r.When.Kinds, []rules.Kind{rules.KindSteps}),
+		Numbered: r.Numbered,
+		Kinds:    !e.last() && !slices.Equal(r.When.Kinds, []rules.Kind{rules.KindSteps}),
 	}
 	if d.Last {
 		d.Default = capital(a.In("defaults", e.At))

@@ -25,6 +25,9 @@ func typed(form url.Values, was rules.Rule) rules.Rule {
 	case "refuse":
 		is.Refuse = strings.TrimSpace(strings.ReplaceAll(form.Get("refuse"), "\r\n", "\n"))
 	}
+	if form.Has("numbered") {
+		is.Numbered = len(chosen(form["numbered"])) > 0
+	}
 	if is.Route == nil {
 		is.Numbered = false
 	}
