@@ -1,0 +1,81 @@
+package rules
+
+import (
+	"slices"
+
+	"ringi/shared/domain/circulation"
+)
+
+// Desk is a stage of an open gate at which somebody may be replaced.
+type Desk struct {
+	Rule   string // id of the rule by which the gate opened
+	Number int    // of the stage, from 1
+	Name   string // of the stage
+	Of     circulation.Person
+}
+
+// Successors returns who may take somebody's place at a stage of an open gate: whom the stage of the same rule names
+// as the rule stands now, and who stands above that person in the organisation. Rules that are nil, or that no longer
+// have the stage, name nobody. Who asks, and who may not stamp there, is left out.
+func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.Person) {
+	s := r.stage(k)
+	add := func(stage *Stage, p circulation.Person) {
+		may := (&resolving{facts: f, d: d}).mayStamp(stage, p)
+		if may && !same(p, k.Of) && position(people, p) < 0 && len(people) < MaxPeople {
+			people = append(people, p)
+		}
+	}
+	if s == nil {
+		s = &Stage{}
+	} else {
+		for _, p := range s.Who.find(f, d) {
+			add(s, p)
+		}
+	}
+	above(d, k.Of, f.On, func(level int, p circulation.Person) bool {
+		add(s, asManager(p, k.Of, level, f.On))
+		return true
+	})
+	return people
+}
+
+// Names reports whether the rule of a desk still has its stage.
+func (r *Rules) Names(k Desk) bool { return r.stage(k) != nil }
+
+// stage returns the stage of a rule as it stands now: the one with the same number and name, else the only one of the
+// name. It returns nil if the rule, or its stage, is gone.
+func (r *Rules) stage(k Desk) *Stage {
+	if r == nil || r.Form != Form {
+		return nil
+	}
+	for _, p := range r.policies(k.Rule) {
+		if n := k.Number - 1; n >= 0 && n < len(p.Stages) && p.Stages[n].Name == k.Name {
+			return &p.Stages[n]
+		}
+		is := func(s Stage) bool { return s.Name == k.Name }
+		if i := slices.IndexFunc(p.Stages, is); i >= 0 && !slices.ContainsFunc(p.Stages[i+1:], is) {
+			return &p.Stages[i]
+		}
+	}
+	return nil
+}
+
+// policies returns the routes of the rule with this id. The last rule has one for what writes outside, and one for what
+// only reads, which counts if the other has no such stage.
+func (r *Rules) policies(id string) (all []*Policy) {
+	outcomes := []Outcome{}
+	if id == LastID {
+		outcomes = append(outcomes, r.Last.Writes, r.Last.Reads)
+	}
+	for i := range r.Rules {
+		if r.Rules[i].ID == id {
+			outcomes = append(outcomes, r.Rules[i].Outcome)
+		}
+	}
+	for _, o := range outcomes {
+		if o.Route != nil {
+			all = append(all, o.Route)
+		}
+	}
+	return all
+}
