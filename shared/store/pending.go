@@ -18,8 +18,21 @@ type WaitingItem struct {
 // Waiting lists a tenant's gates that wait for a decision, the oldest first. The index may be slightly stale. It
 // returns aggregate.ErrField for a limit outside 1 to MaxPage, or a cursor of another list.
 func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
-	l := table.List{Name: "pending", Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI1",
-		Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
+	return s.waiting(ctx, "pending", true, tenant, cursor, limit)
+}
+
+// NewestWaiting is Waiting with the newest first. Its cursors are its own.
+func (s *Store) NewestWaiting(
+	ctx context.Context, tenant, cursor string, limit int,
+) (table.Page[WaitingItem], error) {
+	return s.waiting(ctx, "newest", false, tenant, cursor, limit)
+}
+
+func (s *Store) waiting(
+	ctx context.Context, name string, oldest bool, tenant, cursor string, limit int,
+) (table.Page[WaitingItem], error) {
+	l := table.List{Name: name, Tenant: tenant, Prefixes: s.prefixes(), Index: "GSI1",
+		Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: oldest}
 	return table.ReadPage(ctx, s.t, l, cursor, limit, s.readWaiting)
 }
 

@@ -16,6 +16,7 @@ import (
 	"ringi/functions/serve-console/signin"
 	"ringi/functions/serve-console/standins"
 	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/successor"
 	"ringi/functions/serve-console/task"
 	"ringi/functions/serve-console/tools"
 	"ringi/functions/serve-console/web"
@@ -65,6 +66,7 @@ func (c *Console) Handler() http.Handler {
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),
+		(&successor.Pages{Acts: acts, Organisations: c.Organisations, Conversations: c.Conversations}).Routes(),
 	} {
 		for _, r := range routes {
 			mux.HandleFunc(r.Pattern, c.SignedIn(r))

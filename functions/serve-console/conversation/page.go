@@ -57,6 +57,7 @@ type loaded struct {
 	more     bool // the audit log goes on
 	person   func(id string) string
 	surface  refused.Surface
+	admin    bool // the reader is an administrator
 }
 
 type conversationPage struct {
@@ -128,6 +129,7 @@ var saidKey = lazy.Regexp{Text: `^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`}
 
 // load reads a session if the viewer may see it.
 func (c *Pages) load(ctx context.Context, v *web.Viewer, ref aggregate.Ref, q url.Values) (t loaded, err error) {
+	t.admin = v.Admin
 	if t.is, err = c.Conversations.Load(ctx, ref); err == nil {
 		t.settings, err = c.Readable(ctx, v, t.is)
 	}

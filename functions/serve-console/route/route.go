@@ -20,6 +20,8 @@ type Reader struct {
 	Channel string                 // name of the channel in which it was asked
 	// Named returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
 	Named func(id string) string
+	// Successor returns where the reader names who takes a person's place at a stage; nil: the reader names nobody.
+	Successor func(stage int, user string) string
 }
 
 // Route is where a gate under a rule stands.
@@ -60,7 +62,8 @@ type Stage struct {
 // Person is one of a stage's people.
 type Person struct {
 	Name, Via string
-	Owes      bool // a stamp, now
+	Owes      bool   // a stamp, now
+	Successor string // address of the page on which a successor is named; empty: the reader names none
 }
 
 // Act is what somebody did.

@@ -100,6 +100,9 @@ func (d *drawing) people(i int, out *Stage) {
 	for _, p := range d.st.Stages[i].People {
 		is := Person{Name: d.Person(p.User), Via: d.via(p.Via)}
 		is.Owes = out.Present && slices.ContainsFunc(owes, func(o circulation.Person) bool { return o == p })
+		if d.Successor != nil && d.open && d.st.Replaceable(i+1, &p) {
+			is.Successor = d.Successor(i+1, p.User)
+		}
 		out.People = append(out.People, is)
 	}
 }

@@ -10,6 +10,9 @@ import (
 // steps that was sent back makes the next one another round.
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *route.Route {
 	by := route.Reader{Locale: r.Locale, Person: r.Person, Channel: r.Channel}
+	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
+		by.Successor = route.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
+	}
 	out := by.Route(g, a.Head.Ended != nil)
 	if out == nil {
 		return nil

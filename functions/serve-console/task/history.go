@@ -18,6 +18,7 @@ type Reader struct {
 	Now    time.Time
 	// Channel is the name of the channel of the request.
 	Channel string
+	Admin   bool // the reader is an administrator
 }
 
 // Value is an opened value, or the reason why it could not be opened.

@@ -1,0 +1,209 @@
+// Package successor serves the pages on which administrators put somebody in the place of a person whom a route asks,
+// and the list of what waits for people who have left.
+package successor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/subject"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/decide"
+	"ringi/shared/decide/lookup"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/refused"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/organisations"
+)
+
+// Pages serves successors to administrators.
+type Pages struct {
+	*subject.Acts
+	Organisations *organisations.Store
+	Conversations *conversations.Store
+
+	known people.Requesters
+}
+
+// Routes returns the page of a successor of each kind of gate, and the list of what is stuck.
+func (c *Pages) Routes() (all []web.Route) {
+	for _, on := range []subject.Page{
+		{Path: "/console/tasks/", RefOf: refOf(task.RefOf)},
+		{Path: "/console/sessions/", RefOf: refOf(conversation.RefOf)},
+	} {
+		all = append(all,
+			web.ForAdministrators("GET "+on.Path+"{id}/successor", func(w http.ResponseWriter, r *http.Request,
+				v *web.Viewer) error {
+				return c.ask(w, r, v, on)
+			}),
+			web.ForAdministrators("POST "+on.Path+"{id}/successor", func(w http.ResponseWriter, r *http.Request,
+				v *web.Viewer) error {
+				return c.stand(w, r, v, on)
+			}))
+	}
+	return append(all, web.ForAdministrators("GET /console/successors", c.stuck))
+}
+
+func refOf(of func(tenant, id string) aggregate.Ref) func(*http.Request, *web.Viewer) (aggregate.Ref, error) {
+	return func(r *http.Request, v *web.Viewer) (aggregate.Ref, error) {
+		id := r.PathValue("id")
+		if !aggregate.ValidID(id) {
+			return aggregate.Ref{}, web.ErrNoID
+		}
+		return of(v.Tenant, id), nil
+	}
+}
+
+// succession finds who may take somebody's place.
+func (c *Pages) succession() *decide.Succession {
+	return &decide.Succession{Rows: c.Store.Of.Store, Slack: slack{c.Slack, c.Listing}, Known: &c.known,
+		Standing: c.standing, Now: c.Now}
+}
+
+// slack asks about groups by the list of the workspace's.
+type slack struct {
+	people.Groups
+	listing people.Listing
+}
+
+func (s slack) Usergroups(ctx context.Context) ([]slackapi.Group, error) {
+	return s.listing.Usergroups(ctx)
+}
+
+func (c *Pages) standing(ctx context.Context, tenant string) (lookup.Standing, error) {
+	is, err := c.Organisations.Standing(ctx, tenant)
+	out := lookup.Standing{On: []aggregate.Owned{
+		{Key: tenancy.OrganisationKey, Rev: is.Rev, Err: aggregate.ErrSettings}}}
+	if err == nil && is.Organisation != nil {
+		out.Organisation = &lookup.Organisation{Version: is.Version, People: is.Organisation, Accounts: is.Accounts}
+	}
+	return out, err
+}
+
+// person is somebody who may be chosen.
+type person struct {
+	ID, Name, Via string
+	Chosen        bool
+}
+
+type pageData struct {
+	Action, Back, Asked string
+	Gate, For           string
+	Number              int
+	Rule, Stage, Who    string
+	People              []person
+	Named               bool // the rule still has the stage
+	Reason, Problem     string
+	Most                int
+}
+
+// wantedBy reads what a form or a link asks for.
+func wantedBy(r *http.Request) decide.Successor {
+	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
+	return decide.Successor{
+		Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
+		To:      r.PostFormValue("to"), Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"), Asked: r.PostFormValue("asked"),
+	}
+}
+
+func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer, on subject.Page) error {
+	a, err := c.Subject(r, v, on)
+	if err != nil {
+		return err
+	}
+	return c.show(w, r, v, on, a, wantedBy(r), nil)
+}
+
+// show asks whom to choose. why is why nobody was chosen, if somebody tried.
+func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on subject.Page, a decide.Subject,
+	x decide.Successor, why error) error {
+	n, err := c.succession().Naming(r.Context(), a, x.Vacancy, v.User)
+	if err != nil {
+		return err
+	}
+	g := n.Gate
+	name := c.called(r, v, append(users(n.Allowed), named(why, x.For)...))
+	reader := route.Reader{Locale: v.Locale, Person: name}
+	words := v.Texts("successor")
+	d := pageData{
+		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate, For: x.For,
+		Number: x.Stage, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
+		Reason: x.Reason, Most: circulation.MaxText,
+	}
+	if rule := g.Terms.Rule; rule != nil {
+		d.Rule = card.OneLine(rule.Name)
+	}
+	for _, p := range n.Allowed {
+		d.People = append(d.People, person{p.User, name(p.User), reader.Via(p.Via), p.User == x.To})
+	}
+	slices.SortStableFunc(d.People, func(a, b person) int { return cmp.Compare(a.Name, b.Name) })
+	status := http.StatusOK
+	if why != nil {
+		var isRefused bool
+		if status, _, isRefused = web.FaultOf(why); isRefused {
+			web.Refuse(r, v, why.Error())
+		}
+		surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(name, func(string) string {
+			return c.ChannelOf(r.Context(), v, a.Origin(), words.Say("that_channel"))
+		})}
+		d.Problem = surface.Note(why)
+		if r, is := errors.AsType[*circulation.Refusal](why); is && r.Why == circulation.WhySelf && !r.Put {
+			d.Problem = words.Say("own_request")
+		}
+	}
+	doc := web.Document{Title: words.Say("title"), Here: "approvals", Data: d, Status: status}
+	return c.Show(w, r, v, doc, "successor.html")
+}
+
+// called returns what people are called, by id.
+func (c *Pages) called(r *http.Request, v *web.Viewer, ids []string) func(id string) string {
+	names := c.Names(r.Context(), v, ids...)
+	return func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
+}
+
+func users(all []circulation.Person) (ids []string) {
+	for _, p := range all {
+		ids = append(ids, p.User)
+	}
+	return ids
+}
+
+// named returns whom the page names besides those who may be chosen.
+func named(why error, also string) []string {
+	ids := []string{also}
+	if r, is := errors.AsType[*circulation.Refusal](why); is {
+		ids = append(ids, users(r.People)...)
+	}
+	return ids
+}
+
+func (c *Pages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on subject.Page) error {
+	a, err := c.Subject(r, v, on)
+	if err != nil {
+		return err
+	}
+	x := wantedBy(r)
+	ctx, cancel := context.WithTimeout(r.Context(), subject.Within)
+	defer cancel()
+	verdict := c.Maker().Stand(ctx, c.succession(), a, c.Click(v, a.Ref(), x.Gate), x)
+	if verdict.Err == nil {
+		return c.Done(w, r, on.Path+a.Ref().ID, "act_stand")
+	}
+	if verdict.Unsaved() {
+		return verdict.Err
+	}
+	return c.show(w, r, v, on, a, x, verdict.Err)
+}

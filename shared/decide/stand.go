@@ -1,0 +1,197 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/decide/lookup"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/people"
+)
+
+// Vacancy is one of a gate's people in whose place an administrator puts somebody.
+type Vacancy struct {
+	Gate  string // id
+	Stage int    // number
+	For   string // user
+}
+
+// Successor is whom an administrator puts there, and why.
+type Successor struct {
+	Vacancy
+	To     string // user
+	Reason string
+	Asked  string // hash of what the administrator saw: the gate's
+}
+
+// Naming is by what an administrator may put in a successor, as it was read.
+type Naming struct {
+	Admin   circulation.Person // the hand, as the organisation knows them
+	Row     circulation.Admin  // that lists the hand; none: the hand is no administrator
+	Org     string             // version of the organisation; empty: none stands
+	Gate    *aggregate.Gate
+	Allowed []circulation.Person // who may take the place, as the rules and the organisation say
+	Named   bool                 // the rule still has the stage
+	On      []aggregate.Owned    // the rows on which that depends
+}
+
+// Administrators are the rows by which a hand may put in a successor.
+type Administrators interface {
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+}
+
+// Succession finds who may take somebody's place.
+type Succession struct {
+	Rows  Administrators
+	Slack people.Grouped
+	Known *people.Requesters
+	// Standing reads which organisation stands, and the row on which that depends.
+	Standing func(ctx context.Context, tenant string) (lookup.Standing, error)
+	Now      func() time.Time
+}
+
+// Naming reads by what somebody may put in a successor at a vacancy of a subject, and whom. It returns ErrNotFound if
+// the subject has no such gate under a rule, or nobody at the vacancy, and errorclass.ErrUnverified when Slack doesn't
+// answer.
+func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user string) (n Naming, err error) {
+	_, g := ruled(of, v.Gate)
+	who, name, there := at(g, v)
+	if !there {
+		return n, fmt.Errorf("gate %s has nobody there: %w", v.Gate, aggregate.ErrNotFound)
+	}
+	tenant := of.Ref().Tenant
+	n.Gate = g
+	owner, err := x.Rows.Tenant(ctx, tenant)
+	if err != nil {
+		return n, err
+	}
+	now, rev, err := x.Rows.Rules(ctx, tenant)
+	if err != nil {
+		return n, err
+	}
+	standing, err := x.Standing(ctx, tenant)
+	if err != nil {
+		return n, err
+	}
+	_, key, _ := owner.Place()
+	if slices.Contains(owner.Admins, user) && owner.Rev > 0 {
+		n.Row = circulation.Admin{Key: key, Rev: owner.Rev}
+	}
+	n.On = append([]aggregate.Owned{
+		{Key: key, Rev: owner.Rev, Err: aggregate.ErrSettings},
+		{Key: tenancy.RulesKey, Rev: rev, Err: aggregate.ErrSettings},
+	}, standing.On...)
+	desk := rules.Desk{Number: v.Stage, Name: name, Of: who}
+	if g.Terms.Rule != nil {
+		desk.Rule = g.Terms.Rule.ID
+	}
+	n.Named = now.Names(desk)
+	f := &rules.Facts{Requester: g.Person(of.Askers()[0]), Askers: g.Askers,
+		On: organisation.DateOf(x.Now().In(tenancy.Zone())).String()}
+	places := lookup.Places{Slack: x.Slack, Known: x.Known, Team: of.Origin().Team, Organisation: standing.Organisation,
+		Now: x.Now()}
+	err = places.Resolve(ctx, func(d *lookup.Directory) error {
+		n.Admin, n.Org = d.Person(user), d.Org()
+		if d.Org() != "" {
+			f.Requester = d.Person(f.Requester.User)
+		}
+		n.Allowed = now.Successors(desk, f, d)
+		return nil
+	})
+	return n, err
+}
+
+// at returns who is at a vacancy of a gate, and the name of the stage. Somebody who was replaced is still found, so
+// that the fold says what has become of them.
+func at(g *aggregate.Gate, v Vacancy) (who circulation.Person, name string, there bool) {
+	if g == nil || g.Route == nil || v.Stage < 1 || v.Stage > len(g.Route.Stages) {
+		return who, "", false
+	}
+	s := &g.Route.Stages[v.Stage-1]
+	people := slices.Clone(s.People)
+	for i := range g.Acts {
+		if to := g.Acts[i].To; to != nil && g.Acts[i].Stage == v.Stage {
+			people = append(people, *to)
+		}
+	}
+	i := slices.IndexFunc(people, func(p circulation.Person) bool { return p.User == v.For })
+	if i < 0 {
+		return who, s.Name, false
+	}
+	who = people[i]
+	who.Via = ""
+	return who, s.Name, true
+}
+
+// Stand puts somebody in the place of one of a gate's people who has not stamped, as an administrator's act.
+func Stand(s Successor, n Naming) Act {
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		on, g := ruled(a, id)
+		who, _, there := at(g, s.Vacancy)
+		if on == nil || !there {
+			return aggregate.Change{}, aggregate.ErrNotFound
+		}
+		hand := n.Admin
+		if g.Route.Org == "" {
+			hand = g.Person(by.ID)
+		}
+		to := circulation.Person{User: s.To}
+		if i := slices.IndexFunc(n.Allowed, func(p circulation.Person) bool { return p.User == s.To }); i >= 0 {
+			to = n.Allowed[i]
+		}
+		act := circulation.Act{
+			Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: s.Stage, Hash: s.Asked,
+			Text: strings.TrimSpace(s.Reason), For: &who, To: &to,
+			Found: circulation.Found{Resolved: to.Via},
+		}
+		if n.Row.Rev > 0 {
+			act.Found.Admin = &n.Row
+		}
+		if g.Route.Org != "" {
+			act.Found.Org = n.Org
+		}
+		return on.Act(id, act, by, p, now, n.On...)
+	}
+}
+
+// Stand makes the act for a click. Before that it asks Slack once more who the successor is, since others are asked at
+// most every ten minutes. The verdict's error is aggregate.ErrSettings if the administrators, rules or organisation
+// changed twice meanwhile.
+func (m Maker) Stand(ctx context.Context, x *Succession, of Subject, c Click, s Successor) (v Verdict) {
+	full, err := m.full(ctx, of.Origin().Team, s.To)
+	if err != nil {
+		return Verdict{Err: err}
+	}
+	for range 3 {
+		n, err := x.Naming(ctx, of, s.Vacancy, c.User)
+		if err != nil {
+			return Verdict{Of: of, Err: err}
+		}
+		if !full {
+			n.Allowed = nil
+		}
+		if v = m.Decide(ctx, c, Stand(s, n)); !errors.Is(v.Err, aggregate.ErrSettings) {
+			break
+		}
+	}
+	return v
+}
+
+// full reports whether Slack says now that somebody is a full member of the workspace.
+func (m Maker) full(ctx context.Context, team, user string) (bool, error) {
+	refused, err := people.Members{Team: team}.Refused(ctx, m.People.Slack, []string{user}, nil)
+	if err != nil && !errors.Is(err, errorclass.ErrUnverified) {
+		err = fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+	}
+	return err == nil && refused[user] == "", err
+}
