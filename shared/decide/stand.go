@@ -141,27 +141,56 @@ func Stand(s Successor, n Naming) Act {
 		if on == nil || !there {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		hand := n.Admin
-		if g.Route.Org == "" {
-			hand = g.Person(by.ID)
-		}
-		to := circulation.Person{User: s.To}
-		if i := slices.IndexFunc(n.Allowed, func(p circulation.Person) bool { return p.User == s.To }); i >= 0 {
-			to = n.Allowed[i]
-		}
-		act := circulation.Act{
-			Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: s.Stage, Hash: s.Asked,
-			Text: strings.TrimSpace(s.Reason), For: &who, To: &to,
-			Found: circulation.Found{Resolved: to.Via},
-		}
-		if n.Row.Rev > 0 {
-			act.Found.Admin = &n.Row
-		}
-		if g.Route.Org != "" {
-			act.Found.Org = n.Org
-		}
-		return on.Act(id, act, by, p, now, n.On...)
+		return on.Act(id, n.act(g, who, s, by.ID), by, p, now, n.On...)
 	}
+}
+
+// act is what a user does to put in a successor for somebody.
+func (n *Naming) act(g *aggregate.Gate, who circulation.Person, s Successor, user string) circulation.Act {
+	hand := n.Admin
+	if g.Route.Org == "" {
+		hand = g.Person(user)
+	}
+	to := circulation.Person{User: s.To}
+	if i := slices.IndexFunc(n.Allowed, func(p circulation.Person) bool { return p.User == s.To }); i >= 0 {
+		to = n.Allowed[i]
+	}
+	act := circulation.Act{
+		Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: s.Stage, Hash: s.Asked,
+		Text: strings.TrimSpace(s.Reason), For: &who, To: &to, Found: circulation.Found{Resolved: to.Via},
+	}
+	if n.Row.Rev > 0 {
+		act.Found.Admin = &n.Row
+	}
+	if g.Route.Org != "" {
+		act.Found.Org = n.Org
+	}
+	return act
+}
+
+// Offers returns whom the user may put in at a vacancy now. If it is nobody, why says what is in the way of the first
+// of those who are allowed; nil: nobody is.
+func (n *Naming) Offers(v Vacancy, user string, now time.Time) (people []circulation.Person, why error) {
+	who, _, there := at(n.Gate, v)
+	if !there {
+		return nil, aggregate.ErrNotFound
+	}
+	g := n.Gate.Circulating()
+	st := circulation.Walk(g)
+	for _, p := range n.Allowed {
+		act := n.act(n.Gate, who, Successor{Vacancy: v, To: p.User, Asked: n.Gate.Asked, Reason: "-"}, user)
+		act.Form, act.At, act.Surface = circulation.Form, now, string(aggregate.SurfaceConsole)
+		switch err := circulation.Admit(g, st, act); {
+		case err == nil:
+			people = append(people, p)
+		case why == nil:
+			why = err
+		}
+	}
+	if len(people) > 0 {
+		why = nil
+	}
+	return people, why
 }
 
 // Stand makes the act for a click. Before that it asks Slack once more who the successor is, since others are asked at

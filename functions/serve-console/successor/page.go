@@ -135,7 +135,12 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 		return err
 	}
 	g := n.Gate
-	name := c.called(r, v, append(users(n.Allowed), named(why, x.For)...))
+	offered, hindered := n.Offers(x.Vacancy, v.User, c.Now())
+	tried := why != nil
+	if !tried {
+		why = hindered
+	}
+	name := c.called(r, v, append(users(offered), named(why, x.For)...))
 	reader := route.Reader{Locale: v.Locale, Person: name}
 	words := v.Texts("successor")
 	d := pageData{
@@ -146,16 +151,18 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 	if rule := g.Terms.Rule; rule != nil {
 		d.Rule = card.OneLine(rule.Name)
 	}
-	for _, p := range n.Allowed {
+	for _, p := range offered {
 		d.People = append(d.People, person{p.User, name(p.User), reader.Via(p.Via), p.User == x.To})
 	}
 	slices.SortStableFunc(d.People, func(a, b person) int { return cmp.Compare(a.Name, b.Name) })
 	status := http.StatusOK
-	if why != nil {
+	if tried {
 		var isRefused bool
 		if status, _, isRefused = web.FaultOf(why); isRefused {
 			web.Refuse(r, v, why.Error())
 		}
+	}
+	if why != nil {
 		surface := refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(name, func(string) string {
 			return c.ChannelOf(r.Context(), v, a.Origin(), words.Say("that_channel"))
 		})}

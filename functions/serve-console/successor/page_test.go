@@ -99,7 +99,7 @@ func form(t *testing.T, a consoletest.Answer, to, reason string) url.Values {
 }
 
 func testOneIsChosen(t *testing.T, w *consoletest.World) {
-	ruled(w, workspace.Alex)
+	ruled(w, workspace.Alex, workspace.Suzuki)
 	waits(w)
 	b := w.As(workspace.Suzuki)
 	request := b.Get(w.TaskPage()).Says(t, 200, "後任を決める")
@@ -107,6 +107,7 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 	request.Holds(t, html.EscapeString(to))
 	p := b.Get(to).Says(t, 200, "部長", "すべて", "Alex Kim ルールで指定", "承認は引き継がれません", "先にルールのこの段階に後任の名前を入れて保存し")
 	expect.That(t, !strings.Contains(p.Body, workspace.Tanaka) && !strings.Contains(p.Body, workspace.Sato), "others are offered")
+	expect.That(t, !strings.Contains(p.Body, `value="`+workspace.Suzuki), "the administrator is offered")
 	b.Post(w.TaskPage()+"/successor", form(t, p, workspace.Alex, "退職のため\r\n代わりに")).Says(t, http.StatusSeeOther).
 		Leads(t, w.TaskPage()+"?done=act_stand")
 	act := gate(w).Acts[0]
@@ -118,7 +119,7 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 	log := expect.Value(w.Store.Audit(t.Context(), w.Tenant.ID, store.AuditFilter{Resource: w.Ref.ID}, "", 1))(t)
 	expect.Is(t, string(log.Items[0].Action), "process.reassigned", "the newest entry")
 	b.Locale = "en"
-	b.Get(page(w, "2", workspace.Alex)).Says(t, 200, "Name a successor", "They inherit no approval", "nobody can be the successor")
+	b.Get(page(w, "2", workspace.Alex)).Says(t, 200, "Name a successor", "They inherit no approval", "or name yourself")
 }
 
 func testOnlyAdministrators(t *testing.T, w *consoletest.World) {
@@ -140,12 +141,13 @@ func testOnlyAdministrators(t *testing.T, w *consoletest.World) {
 func refuses(t *testing.T, w *consoletest.World, change func(f url.Values), says string) {
 	t.Helper()
 	b, before := w.As(workspace.Suzuki), len(gate(w).Acts)
-	f := form(t, b.Get(page(w, "2", gone)), workspace.Alex, "退職のため")
+	p := w.Load().Process()
+	f := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {gone}, "asked": {p.Asked}, "to": {workspace.Alex}, "reason": {"退職のため"}}
 	change(f)
 	a := b.Post(w.TaskPage()+"/successor", f)
 	expect.That(t, a.Status >= 400 && a.Status < 500 && strings.Contains(a.Text(), says), "want %q: %v", says, a)
 	expect.Is(t, len(gate(w).Acts), before, "acts")
-	if reason := f.Get("reason"); a.Status == http.StatusForbidden && reason != "" {
+	if reason := f.Get("reason"); strings.Contains(a.Body, "<textarea") && a.Status == http.StatusForbidden && reason != "" {
 		a.Holds(t, html.EscapeString(reason))
 	}
 }
@@ -161,6 +163,8 @@ func testRefusals(t *testing.T, w *consoletest.World) {
 	refuses(t, w, set("reason", strings.Repeat("あ", 1001)), "理由を 1〜1000 文字で入力してください。")
 	refuses(t, w, set("asked", "other"), "内容が変わりました")
 	waits(w, workspace.Sato, workspace.Suzuki)
+	w.As(workspace.Suzuki).Get(page(w, "2", gone)).Says(t, 200, "あなたの依頼(またはあなたの指示で作られた版)なので").
+		Lacks(t, "<textarea")
 	refuses(t, w, func(url.Values) {}, "あなたの依頼(またはあなたの指示で作られた版)なので")
 	w.Ask()
 	w.PlannedOnRoute(w.SettingsNow(), pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("課長", 1, workspace.Tanaka),
@@ -201,6 +205,7 @@ func testStampedMeanwhile(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	first := b.Get(page(w, "1", workspace.Tanaka))
 	expect.That(t, !strings.Contains(first.Body, `name="to"`), "somebody is offered at the first stage")
+	expect.That(t, !strings.Contains(first.Body, `role="alert"`), "somebody was refused")
 	f := form(t, b.Get(page(w, "2", gone)), workspace.Alex, "異動のため")
 	stamped(w, 1, workspace.Tanaka)
 	f.Set("stage", "1")
