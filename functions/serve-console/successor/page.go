@@ -115,7 +115,8 @@ func wantedBy(r *http.Request) decide.Successor {
 	stage, _ := strconv.Atoi(r.FormValue("stage")) // 0 is no stage
 	return decide.Successor{
 		Vacancy: decide.Vacancy{Gate: r.FormValue("gate"), Stage: stage, For: r.FormValue("for")},
-		To:      r.PostFormValue("to"), Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"), Asked: r.PostFormValue("asked"),
+		To:      r.PostFormValue("to"), Asked: r.PostFormValue("asked"),
+		Reason: strings.ReplaceAll(r.PostFormValue("reason"), "\r\n", "\n"),
 	}
 }
 
@@ -144,7 +145,8 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 	reader := route.Reader{Locale: v.Locale, Person: name}
 	words := v.Texts("successor")
 	d := pageData{
-		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate, For: x.For,
+		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate,
+		For:    x.For,
 		Number: x.Stage, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
 		Reason: x.Reason, Most: circulation.MaxText,
 	}

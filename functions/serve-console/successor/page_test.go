@@ -63,7 +63,8 @@ func ruled(w *consoletest.World, users ...string) {
 }
 
 func stage(name string, users ...string) rules.Stage {
-	return rules.Stage{Name: name, Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1, Empty: rules.EmptyRefuse}
+	return rules.Stage{Name: name, Who: rules.Who{Kind: rules.WhoPeople, People: users}, Need: 1,
+		Empty: rules.EmptyRefuse}
 }
 
 // waits has a request of these people wait for Tanaka, then for somebody who has left.
@@ -106,13 +107,15 @@ func testOneIsChosen(t *testing.T, w *consoletest.World) {
 	to := page(w, "2", gone)
 	request.Holds(t, html.EscapeString(to))
 	p := b.Get(to).Says(t, 200, "部長", "すべて", "Alex Kim ルールで指定", "承認は引き継がれません", "先にルールのこの段階に後任の名前を入れて保存し")
-	expect.That(t, !strings.Contains(p.Body, workspace.Tanaka) && !strings.Contains(p.Body, workspace.Sato), "others are offered")
+	expect.That(t, !strings.Contains(p.Body, workspace.Tanaka) && !strings.Contains(p.Body, workspace.Sato),
+		"others are offered")
 	expect.That(t, !strings.Contains(p.Body, `value="`+workspace.Suzuki), "the administrator is offered")
 	b.Post(w.TaskPage()+"/successor", form(t, p, workspace.Alex, "退職のため\r\n代わりに")).Says(t, http.StatusSeeOther).
 		Leads(t, w.TaskPage()+"?done=act_stand")
 	act := gate(w).Acts[0]
 	tenant := expect.Value(w.Store.Tenant(t.Context(), w.Tenant.ID))(t)
-	expect.Same(t, []any{act.Kind, act.Hand.User, act.For.User, act.To.User, act.Stage, act.Text, act.Surface, *act.Found.Admin, act.Found.Resolved},
+	expect.Same(t, []any{act.Kind, act.Hand.User, act.For.User, act.To.User, act.Stage, act.Text, act.Surface,
+		*act.Found.Admin, act.Found.Resolved},
 		[]any{circulation.Stand, workspace.Suzuki, gone, workspace.Alex, 2, "退職のため\n代わりに", "console",
 			circulation.Admin{Key: "TENANT", Rev: tenant.Rev}, "named by the rule"})
 	b.Get(w.TaskPage()+"?done=act_stand").Says(t, 200, "後任を登録しました。", "退職のため", "Alex Kim")
@@ -142,12 +145,14 @@ func refuses(t *testing.T, w *consoletest.World, change func(f url.Values), says
 	t.Helper()
 	b, before := w.As(workspace.Suzuki), len(gate(w).Acts)
 	p := w.Load().Process()
-	f := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {gone}, "asked": {p.Asked}, "to": {workspace.Alex}, "reason": {"退職のため"}}
+	f := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {gone}, "asked": {p.Asked},
+		"to": {workspace.Alex}, "reason": {"退職のため"}}
 	change(f)
 	a := b.Post(w.TaskPage()+"/successor", f)
 	expect.That(t, a.Status >= 400 && a.Status < 500 && strings.Contains(a.Text(), says), "want %q: %v", says, a)
 	expect.Is(t, len(gate(w).Acts), before, "acts")
-	if reason := f.Get("reason"); strings.Contains(a.Body, "<textarea") && a.Status == http.StatusForbidden && reason != "" {
+	reason, asks := f.Get("reason"), strings.Contains(a.Body, "<textarea")
+	if asks && a.Status == http.StatusForbidden && reason != "" {
 		a.Holds(t, html.EscapeString(reason))
 	}
 }
@@ -167,7 +172,8 @@ func testRefusals(t *testing.T, w *consoletest.World) {
 		Lacks(t, "<textarea")
 	refuses(t, w, func(url.Values) {}, "あなたの依頼(またはあなたの指示で作られた版)なので")
 	w.Ask()
-	w.PlannedOnRoute(w.SettingsNow(), pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("課長", 1, workspace.Tanaka),
+	w.PlannedOnRoute(w.SettingsNow(), pipelinetest.Along([]string{workspace.Sato}, 1,
+		pipelinetest.Desk("課長", 1, workspace.Tanaka),
 		pipelinetest.Desk("部長", 1, gone, workspace.Suzuki, workspace.Alex)), consoletest.Message(1, "勤怠です"))
 	refuses(t, w, set("for", workspace.Suzuki), "自分の担当の変更")
 	refuses(t, w, func(url.Values) {}, "この段階の担当に入っています")
@@ -194,7 +200,8 @@ func stamped(w *consoletest.World, stage int, user string) {
 	p := w.Load().Process()
 	who := circulation.Person{User: user}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Act(p.ID, circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: stage, Hash: p.Asked},
+		return a.Act(p.ID, circulation.Act{Kind: circulation.Stamp, Hand: who, Principal: who, Stage: stage,
+			Hash: p.Asked},
 			aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: w.By.Team, Member: true}, w.AnyMember(), w.Now())
 	})
 }
@@ -304,7 +311,8 @@ func testMovesBetween(t *testing.T, w *consoletest.World) {
 		"the administrator is none any more":     {admins(workspace.Tanaka), 2, gone, circulation.WhyFound, 0},
 		"the rule names the successor no longer": {func() { ruled(w, gone) }, 2, gone, circulation.WhyFound, 0},
 		"the rule's other people change":         {func() { ruled(w, gone, workspace.Alex) }, 2, gone, "", 1},
-		"whom to replace stamps":                 {func() { stamped(w, 1, workspace.Tanaka) }, 1, workspace.Tanaka, circulation.WhyStage, 1},
+		"whom to replace stamps": {func() { stamped(w, 1, workspace.Tanaka) }, 1, workspace.Tanaka,
+			circulation.WhyStage, 1},
 	} {
 		admins(workspace.Suzuki)()
 		ruled(w, workspace.Alex)
@@ -321,8 +329,8 @@ func testMovesBetween(t *testing.T, w *consoletest.World) {
 		if r, is := errors.AsType[*circulation.Refusal](verdict.Err); is {
 			why = r.Why
 		}
-		expect.That(t, why == c.want && (verdict.Err == nil) == (c.want == "") && len(gate(w).Acts) == c.acts, "%s: %v, %d acts",
-			name, verdict.Err, len(gate(w).Acts))
+		expect.That(t, why == c.want && (verdict.Err == nil) == (c.want == "") && len(gate(w).Acts) == c.acts,
+			"%s: %v, %d acts", name, verdict.Err, len(gate(w).Acts))
 	}
 }
 

@@ -157,7 +157,8 @@ func (c *Pages) rows(r *http.Request, v *web.Viewer, items []store.WaitingItem, 
 	var out []stuckRow
 	for _, x := range all {
 		g := aggregate.RuledGate(x.Row)
-		row := stuckRow{Path: pathOf(x.Ref), Title: cmp.Or(titles[x.Ref.ID], v.Untitled()), Since: web.TimeOf(g.AskedAt)}
+		row := stuckRow{Path: pathOf(x.Ref), Title: cmp.Or(titles[x.Ref.ID], v.Untitled()),
+			Since: web.TimeOf(g.AskedAt)}
 		if g.Terms.Rule != nil {
 			row.Rule = card.OneLine(g.Terms.Rule.Name)
 		}

@@ -68,5 +68,6 @@ func testManyStuck(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	first := b.Get("/console/successors").Says(t, 200, "1 件を確認しました")
 	second := b.Get(first.Link("next")).Says(t, 200, "1 件を確認しました", "新しいものへ")
-	expect.That(t, strings.Contains(first.Body, w.TaskPage()) && !strings.Contains(second.Body, w.TaskPage()), "the same on both")
+	expect.That(t, strings.Contains(first.Body, w.TaskPage()) && !strings.Contains(second.Body, w.TaskPage()),
+		"the same on both")
 }

@@ -28,20 +28,21 @@ func TestAGateIsStuckOnlyWithoutPeopleWhomItNeeds(t *testing.T) {
 		gone []string
 		want string
 	}{
-		"nobody is gone":                        {g, nil, ""},
-		"another one of the stage is there":     {g, []string{"A"}, ""},
-		"nobody of the stage is there":          {g, []string{"A", "B"}, "1:A 1:B"},
-		"too few of a later stage are there":    {g, []string{"C", "E"}, "2:C 2:E"},
-		"enough of a later stage are there":     {g, []string{"C"}, ""},
-		"two stages":                            {g, []string{"A", "B", "F"}, "1:A 1:B 3:F"},
-		"who has stamped isn't needed":          {one, []string{"A", "B"}, ""},
-		"the rest of a stage that needs more":   {after(one, of(stamp, "C", 2)), []string{"C", "D", "E"}, "2:D 2:E"},
-		"a successor is there":                  {after(g, successor("X", "F", "Y", 3)), []string{"F"}, ""},
-		"a successor is gone":                   {after(g, successor("X", "F", "Y", 3)), []string{"Y"}, "3:Y"},
-		"somebody else":                         {g, []string{"Z"}, ""},
-		"what was denied waits for nobody":      {after(g, of(deny, "A", 1)), []string{"F"}, ""},
-		"a channel names nobody":                {gateOf(1, channel("x")), []string{"A"}, ""},
-		"too few different hands would be left": {gateOf(2, desk("a", 1, "A", "B"), desk("b", 1, "A")), []string{"B"}, "1:B"},
+		"nobody is gone":                      {g, nil, ""},
+		"another one of the stage is there":   {g, []string{"A"}, ""},
+		"nobody of the stage is there":        {g, []string{"A", "B"}, "1:A 1:B"},
+		"too few of a later stage are there":  {g, []string{"C", "E"}, "2:C 2:E"},
+		"enough of a later stage are there":   {g, []string{"C"}, ""},
+		"two stages":                          {g, []string{"A", "B", "F"}, "1:A 1:B 3:F"},
+		"who has stamped isn't needed":        {one, []string{"A", "B"}, ""},
+		"the rest of a stage that needs more": {after(one, of(stamp, "C", 2)), []string{"C", "D", "E"}, "2:D 2:E"},
+		"a successor is there":                {after(g, successor("X", "F", "Y", 3)), []string{"F"}, ""},
+		"a successor is gone":                 {after(g, successor("X", "F", "Y", 3)), []string{"Y"}, "3:Y"},
+		"somebody else":                       {g, []string{"Z"}, ""},
+		"what was denied waits for nobody":    {after(g, of(deny, "A", 1)), []string{"F"}, ""},
+		"a channel names nobody":              {gateOf(1, channel("x")), []string{"A"}, ""},
+		"too few different hands are left": {gateOf(2, desk("a", 1, "A", "B"), desk("b", 1, "A")),
+			[]string{"B"}, "1:B"},
 	} {
 		expect.Is(t, stuck(c.gate, c.gone...), c.want, name)
 	}

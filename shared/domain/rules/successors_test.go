@@ -9,6 +9,11 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+// superiors stand above A; R, who is between them, asks.
+const superiors = "M:manager 1 of A as of 2026-11-22 P:manager 3 of A as of 2026-11-22"
+
+const byRule = ":named by the rule"
+
 func TestWhoMayTakeAPlace(t *testing.T) {
 	named := func(name string, s rules.Stage) rules.Stage {
 		s.Name = name
@@ -30,22 +35,29 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 		name  string
 		want  string
 	}{
-		"a group of today":              {of2(group(1, rules.EmptyRefuse)), slack, id(1), 1, "stage group", "B:group S1"},
-		"people by name, as edited":     {of2(people(1, rules.EmptyRefuse, "A", "N")), slack, id(1), 1, "stage people", "N:named by the rule"},
-		"people by name, unedited":      {of2(people(1, rules.EmptyRefuse, "A")), slack, id(1), 1, "stage people", ""},
-		"no rules any more":             {nil, slack, id(1), 1, "stage people", ""},
-		"another rule":                  {of2(group(1, rules.EmptyRefuse)), slack, id(2), 1, "stage group", ""},
-		"a stage of another name":       {of2(group(1, rules.EmptyRefuse)), slack, id(1), 1, "x", ""},
-		"a stage that moved":            {of2(named("x", others), group(1, rules.EmptyRefuse)), slack, id(1), 1, "stage group", "B:group S1"},
-		"two of one name, at its place": {of2(named("x", people(1, "", "B")), named("x", people(1, "", "N"))), slack, id(1), 2, "x", "N:named by the rule"},
-		"two of one name, elsewhere":    {of2(named("x", people(1, "", "B")), named("x", people(1, "", "N"))), slack, id(1), 3, "x", ""},
-		"the last rule":                 {last, slack, rules.LastID, 1, "stage people", "L:named by the rule"},
+		"a group of today": {of2(group(1, rules.EmptyRefuse)), slack,
+			id(1), 1, "stage group", "B:group S1"},
+		"people by name, as edited": {of2(people(1, rules.EmptyRefuse, "A", "N")), slack,
+			id(1), 1, "stage people", "N" + byRule},
+		"people by name, unedited": {of2(people(1, rules.EmptyRefuse, "A")), slack,
+			id(1), 1, "stage people", ""},
+		"no rules any more":       {nil, slack, id(1), 1, "stage people", ""},
+		"another rule":            {of2(group(1, rules.EmptyRefuse)), slack, id(2), 1, "stage group", ""},
+		"a stage of another name": {of2(group(1, rules.EmptyRefuse)), slack, id(1), 1, "x", ""},
+		"a stage that moved": {of2(named("x", others), group(1, rules.EmptyRefuse)), slack,
+			id(1), 1, "stage group", "B:group S1"},
+		"two of one name, at its place": {of2(named("x", people(1, "", "B")), named("x", people(1, "", "N"))), slack,
+			id(1), 2, "x", "N" + byRule},
+		"two of one name, elsewhere": {of2(named("x", people(1, "", "B")), named("x", people(1, "", "N"))), slack,
+			id(1), 3, "x", ""},
+		"the last rule": {last, slack, rules.LastID, 1, "stage people", "L" + byRule},
 		"a position, and who stands above": {of2(head(rules.EmptyRefuse)), org, id(1), 1, "stage position",
-			"H:部長 of sales as of 2026-11-22 M:manager 1 of A as of 2026-11-22 P:manager 3 of A as of 2026-11-22"},
+			"H:部長 of sales as of 2026-11-22 " + superiors},
 		"who stands above, without a rule": {nil, org, id(1), 1, "x",
-			"M:manager 1 of A as of 2026-11-22 P:manager 3 of A as of 2026-11-22"},
-		"who is no employee":                    {of2(people(1, "", "K")), org, id(1), 1, "stage people", "M:manager 1 of A as of 2026-11-22 P:manager 3 of A as of 2026-11-22"},
-		"who is no employee, at a stage for it": {of2(others), org, id(1), 1, "stage people", "K:named by the rule M:manager 1 of A as of 2026-11-22 P:manager 3 of A as of 2026-11-22"},
+			superiors},
+		"who is no employee": {of2(people(1, "", "K")), org, id(1), 1, "stage people", superiors},
+		"who is no employee, at a stage for it": {of2(others), org,
+			id(1), 1, "stage people", "K" + byRule + " " + superiors},
 	} {
 		f := asked()
 		f.Requester = c.d.Person("R")
