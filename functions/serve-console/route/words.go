@@ -64,9 +64,3 @@ func (d *drawing) via(how string) string {
 	}
 	return d.line(how)
 }
-
-// Via says by what the rules found somebody.
-func (r Reader) Via(how string) string {
-	d := drawing{Reader: r, words: web.TextsOf("route", r.Locale)}
-	return d.via(how)
-}

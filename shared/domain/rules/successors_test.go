@@ -36,7 +36,7 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 		want  string
 	}{
 		"a group of today": {of2(group(1, rules.EmptyRefuse)), slack,
-			id(1), 1, "stage group", "B:group S1"},
+			id(1), 1, "stage group", "B:group @S1"},
 		"people by name, as edited": {of2(people(1, rules.EmptyRefuse, "A", "N")), slack,
 			id(1), 1, "stage people", "N" + byRule},
 		"people by name, unedited": {of2(people(1, rules.EmptyRefuse, "A")), slack,
@@ -45,7 +45,7 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 		"another rule":            {of2(group(1, rules.EmptyRefuse)), slack, id(2), 1, "stage group", ""},
 		"a stage of another name": {of2(group(1, rules.EmptyRefuse)), slack, id(1), 1, "x", ""},
 		"a stage that moved": {of2(named("x", others), group(1, rules.EmptyRefuse)), slack,
-			id(1), 1, "stage group", "B:group S1"},
+			id(1), 1, "stage group", "B:group @S1"},
 		"two of one name, at its place": {of2(named("x", people(1, "", "B")), named("x", people(1, "", "N"))), slack,
 			id(1), 2, "x", "N" + byRule},
 		"two of one name, elsewhere": {of2(named("x", people(1, "", "B")), named("x", people(1, "", "N"))), slack,
