@@ -46,9 +46,9 @@ type Decision[A any] func(A) (Change, error)
 // Owned is a row of the tenant's that must still have the revision with which it was read; 0: it must be absent.
 type Owned struct {
 	Partition string // what begins the partition key, such as DELEGATE#, before the tenant; empty: TENANT#
-	Key string
-	Rev int
-	Err error // returned if only this row has changed; nil: ErrConflict
+	Key       string
+	Rev       int
+	Err       error // returned if only this row has changed; nil: ErrConflict
 }
 
 // Empty reports whether the Change writes neither a head nor rows.
