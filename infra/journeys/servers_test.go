@@ -2,6 +2,7 @@ package journeys
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -82,14 +83,15 @@ func TestAnOrderIsPlacedOnceAfterBothApprovals(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに PC 2台 298,000円を発注して")
 	answered(d, "発注のツールが許可されていないため")
 	allow(t, s, vendors.PlaceOrder, aggregate.Write)
+	calls, before := s.Vendors.Calls(vendors.PlaceOrder), len(s.Vendors.Rooms().Orders())
 	d = driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
 	d.Approve(workspace.Suzuki)
 	done := d.Card("CARD#execution", "✅ 実行完了")
-	if !strings.Contains(driver.Face(done), "発注番号 PO-0001、合計 298000 円") {
+	if !strings.Contains(driver.Face(done), fmt.Sprintf("発注番号 PO-%04d、合計 298000 円", before+1)) {
 		t.Errorf("the summary does not say what was ordered: %s", driver.Face(done))
 	}
-	orders := s.Vendors.Rooms().Orders()
-	if n := s.Vendors.Calls(vendors.PlaceOrder); n != 1 || len(orders) != 1 || orders[0].Supplier != "アクメ" {
+	orders := s.Vendors.Rooms().Orders()[before:]
+	if n := s.Vendors.Calls(vendors.PlaceOrder) - calls; n != 1 || len(orders) != 1 || orders[0].Supplier != "アクメ" {
 		t.Errorf("%d calls, orders %+v", n, orders)
 	}
 }
