@@ -68,7 +68,7 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 		expect.NoError(t, admin.MCP(s).Forbid(context.Background(), tenant, vendors.PlaceOrder, administrator))
 	})
 	under(t, s, threeStages(), anyStage())
-	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 2台 298,000円を発注してください")
+	d := driver.Ask(t, s, workspace.Sato, "取引先アクメに、PC 3台 447,000円を発注してください")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
 	d.Card(process, "回覧 🔵 課長 → ⬜ 経理(3人中2人) → ⬜ 部長")

@@ -27,6 +27,7 @@ export function subject(key) {
     case "LISTING": return t("rowListing");
     case "PROMPT": return t("rowPrompt", { n });
     case "PROCESS": return t("rowProcess", { n });
+    case "AGAIN": return t("rowAgain", { n });
     case "GATE": return t("rowGate", { n });
     case "STEP": return t("rowStep", { n });
     case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
@@ -82,7 +83,7 @@ function detail(r, a) {
   switch (r.type) {
     case "request": return [a.has("user") ? nameOf(a.get("user")) : "", t("rowSaid", { text: a.get("text") || "" })].filter(Boolean).join(" ");
     case "task": return a.get("title") || "";
-    case "prompt": case "process": case "gate":
+    case "prompt": case "process": case "again": case "gate":
       return by ? nameOf(by) : a.get("status") === "approved" ? t("rowAuto") : "";
     case "step": return (a.get("tool") || "") + again(r.key);
     case "head": return t("rowRevision", { n: r.rev, run: a.get("run") || 1 });
