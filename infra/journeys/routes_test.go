@@ -3,6 +3,8 @@ package journeys
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +18,11 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/tasks"
 )
@@ -125,4 +130,35 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 	t.Logf("%d rows: %v", len(all), kinds)
 	expect.That(t, len(all) <= 14, "%d rows", len(all))
 	expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
+}
+
+// Tanaka stamps at the console for Suzuki, who is away.
+func TestAStandInStampsAtTheConsole(t *testing.T) {
+	s := start(t)
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000D", Name: "課長だけ", Outcome: rules.Outcome{Route: &rules.Policy{
+		Stages: []rules.Stage{desk("課長", 1, workspace.Suzuki)},
+	}}})
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "👉 いま: 課長")
+	now := time.Now()
+	away := tenancy.Delegation{TenantID: d.Ref.Tenant, Hand: circulation.Person{User: workspace.Tanaka},
+		Principal: circulation.Person{User: workspace.Suzuki}, From: organisation.DateOf(now.In(tenancy.Zone()))}
+	away.Until = away.From
+	store := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	away = expect.Value(store.SetDelegation(t.Context(), away,
+		tenancy.Setter{Person: away.Principal, Actor: administrator}, now, nil))(t)
+	t.Cleanup(func() {
+		_, err := store.EndDelegation(context.Background(), away,
+			tenancy.Setter{Person: away.Principal, Actor: administrator}, time.Now(), nil)
+		expect.NoError(t, err)
+	})
+	p := d.Load().Process()
+	status, page := driver.SitDown(t, s, workspace.Tanaka).Post("/console/tasks/"+d.Ref.ID+"/act", url.Values{
+		"act": {"approve"}, "kind": {"process"}, "id": {p.ID}, "hash": {task.Hash(p.Steps)}, "stage": {"1"},
+	})
+	expect.That(t, status == http.StatusSeeOther, "%d: %s", status, page)
+	d.Card("CARD#execution", "✅ 実行完了")
+	act := d.Load().Process().Acts[0]
+	expect.That(t, act.Principal.User == workspace.Suzuki && act.Found.Delegation != nil, "%+v", act)
 }
