@@ -94,6 +94,13 @@ func desk(users ...string) circulation.Stage {
 	return s
 }
 
+// ruled returns the settings of a tenant that has rules.
+func ruled() tenancy.Settings {
+	s := tenancy.DefaultSettings()
+	s.Ruled = true
+	return s
+}
+
 // What a person owes by name is found wherever it was asked for, before what waits for somebody of their places.
 func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 	none, all := func(int) bool { return false }, func(int) bool { return true }
@@ -137,7 +144,7 @@ func TestWhatAPersonOwesIsFoundWhereverItStands(t *testing.T) {
 			r := &routes{many: many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() {}},
 				stage: tt.stage, listed: tt.listed, now: tt.now}
 			reader := Reader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
-			found, looked, err := reader.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
+			found, looked, err := reader.look("01TENANT", "T1", "U1", ruled()).waiting(t.Context())
 			expect.NoError(t, err)
 			named, ids := 0, map[string]bool{}
 			for i, x := range found {
@@ -181,7 +188,7 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 			r := &routes{many: many{rows: 2, mine: none, reads: make(chan struct{}, 100), page: func() {}, stands: tt.stands},
 				stage: func(int) circulation.Stage { return desk("U2", "U3") }, listed: none, owing: "U2"}
 			reader := Reader{Rows: r, Store: r, Slack: member{}, Now: func() time.Time { return now }}
-			found, _, err := reader.look("01TENANT", "T1", "U1", tenancy.DefaultSettings()).waiting(t.Context())
+			found, _, err := reader.look("01TENANT", "T1", "U1", ruled()).waiting(t.Context())
 			expect.NoError(t, err)
 			var got []string
 			for _, x := range found {
@@ -194,6 +201,23 @@ func TestWhatPrincipalsOweIsFoundForWhoStandsIn(t *testing.T) {
 	}
 }
 
+// A tenant that never had rules pays no query for what people owe by name.
+func TestWithoutRulesNothingIsOwedByName(t *testing.T) {
+	none := func(int) bool { return false }
+	r := &routes{many: many{mine: none, reads: make(chan struct{}, 1), page: func() {}}, listed: none, owing: "U1",
+		stage: func(int) circulation.Stage { return desk("U1") }}
+	reader := Reader{Rows: r, Store: r, Slack: member{}, Now: time.Now}
+	for rules, want := range map[bool]int{false: 0, true: 1} {
+		r.lookups = 0
+		s := tenancy.DefaultSettings()
+		s.Ruled = rules
+		_, _, err := reader.look("01TENANT", "T1", "U1", s).waiting(t.Context())
+		expect.NoError(t, err)
+		expect.Is(t, r.lookups, want, fmt.Sprintf("queries for delegations with rules: %t", rules))
+	}
+}
+
+// A link leads to the person's own copy: they may not be where the card is.
 func TestWhatAPersonOwesLeadsToTheirCopy(t *testing.T) {
 	r := &routes{stage: func(int) circulation.Stage { return desk("U1") }, many: many{reads: make(chan struct{}, 1),
 		mine: func(int) bool { return false }}}

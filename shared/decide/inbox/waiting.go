@@ -28,10 +28,26 @@ const (
 // name, wherever those were asked for, then those that they may decide as somebody of the place. It also returns how
 // many of the oldest gates were searched; 0: all.
 func (l *look) waiting(ctx context.Context) (out []Item, looked int, err error) {
-	out, looked, err = l.search(ctx, nil, l.owed, func(cursor string) (store.Page[store.WaitingItem], error) {
-		return l.Store.Owed(ctx, l.tenant, l.user, cursor, store.MaxPage)
+	if l.settings.Ruled {
+		if out, looked, err = l.named(ctx); err != nil || looked > 0 {
+			return out, looked, err
+		}
+	}
+	return l.search(ctx, out, l.page, func(cursor string) (store.Page[store.WaitingItem], error) {
+		return l.Store.Waiting(ctx, l.tenant, cursor, store.MaxPage)
 	})
-	if err != nil || looked > 0 {
+}
+
+// named returns the gates at which the person, or whom they stand in for, owes a stamp by name. It takes a query, and
+// another one for delegations, which find nothing for a tenant that never had rules.
+func (l *look) named(ctx context.Context) (out []Item, looked int, err error) {
+	owing := func(user string) error {
+		out, looked, err = l.search(ctx, out, l.owed, func(cursor string) (store.Page[store.WaitingItem], error) {
+			return l.Store.Owed(ctx, l.tenant, user, cursor, store.MaxPage)
+		})
+		return err
+	}
+	if err := owing(l.user); err != nil || looked > 0 {
 		return out, looked, err
 	}
 	principals, err := l.standsIn(ctx)
@@ -39,16 +55,11 @@ func (l *look) waiting(ctx context.Context) (out []Item, looked int, err error) 
 		return nil, 0, err
 	}
 	for _, principal := range principals {
-		out, looked, err = l.search(ctx, out, l.owed, func(cursor string) (store.Page[store.WaitingItem], error) {
-			return l.Store.Owed(ctx, l.tenant, principal, cursor, store.MaxPage)
-		})
-		if err != nil || looked > 0 {
+		if err := owing(principal); err != nil || looked > 0 {
 			return out, looked, err
 		}
 	}
-	return l.search(ctx, out, l.page, func(cursor string) (store.Page[store.WaitingItem], error) {
-		return l.Store.Waiting(ctx, l.tenant, cursor, store.MaxPage)
-	})
+	return out, 0, nil
 }
 
 // search adds those gates of a list that found keeps, until enough are found. looked is how many rows were checked; 0:
@@ -133,8 +144,8 @@ func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
 	return principals, nil
 }
 
-// owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as loaded, at most most, and how many
-// rows it has checked.
+// owed returns the gates on a page at which the person, or whom they stand in for, owes a stamp by their rows as loaded,
+// at most most, and how many rows it has checked.
 func (l *look) owed(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
 	for looked < len(items) && len(out) < most {
 		some := items[looked:min(len(items), looked+most-len(out))]

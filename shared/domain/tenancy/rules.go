@@ -91,7 +91,7 @@ func (r RulesRow) id() string { return RulesKeptKey(r.Rev) }
 // noting returns the write by which the settings note a revision of the rules, and nothing else.
 func (r SettingsRow) noting(is RulesRow, id string) Write {
 	s := r.Settings()
-	s.Rev, s.RulesRev = r.Rev+1, is.Rev
+	s.Rev, s.RulesRev, s.Ruled = r.Rev+1, is.Rev, true
 	if is.Rules == nil {
 		s.RulesRev = 0
 	}

@@ -51,16 +51,17 @@ func TestRulesAreSavedWithTheSettingsThatNoteThem(t *testing.T) {
 	is, c, err = is.Save(nil, 1, noted, nil, "", by, now)
 	expect.NoError(t, err)
 	noted = c.Writes[2].Row.(SettingsRow)
-	expect.That(t, is.Rev == 2 && is.Config() == nil && noted.Rev == 6 && noted.RulesRev == 0, "ended: %+v, %+v", is, noted)
+	expect.That(t, is.Rev == 2 && is.Config() == nil && noted.Rev == 6 && noted.RulesRev == 0 && noted.Settings().Ruled, "ended: %+v, %+v", is, noted)
 	expect.That(t, slices.Equal(details(c), []string{
 		`rules.updated {"floor":null,"last":null,"removed":["すべて"],"revision":2}`}), "ended: %s", details(c))
 }
 
 func TestSavingSettingsKeepsWhatTheyNoteOfRules(t *testing.T) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}
-	was := SettingsRow{ID: "01S", TenantID: "01T", Rev: 4, Config: DefaultSettings(), RulesRev: 3}
+	was := SettingsRow{ID: "01S", TenantID: "01T", Rev: 4, Config: DefaultSettings(), RulesRev: 3, Ruled: true}
 	x := was.Settings()
 	x.MaxVersions, x.RulesRev = 9, 0
 	is, c, err := x.Save(was, Tenant{}, "", by, time.Now())
-	expect.That(t, err == nil && is.RulesRev == 3 && c.Writes[0].Row.(SettingsRow).RulesRev == 3, "%+v, %v", is, err)
+	expect.That(t, err == nil && is.RulesRev == 3 && c.Writes[0].Row.(SettingsRow).RulesRev == 3 &&
+		c.Writes[0].Row.(SettingsRow).Ruled, "%+v, %v", is, err)
 }

@@ -17,6 +17,7 @@ type SettingsRow struct {
 	UpdatedAt time.Time `json:"updated_at"`
 	UpdatedBy string    `json:"updated_by"`
 	RulesRev  int       `json:"rules_rev,omitempty"`
+	Ruled     bool      `json:"ruled,omitempty"`
 }
 
 // Place is in the tenant's own partition.
@@ -26,7 +27,7 @@ func (r SettingsRow) Place() (partition, key, typ string) {
 
 // Settings returns the settings with their revision, who saved them when, and what else the row says.
 func (r SettingsRow) Settings() Settings {
-	r.Config.RulesRev = r.RulesRev
+	r.Config.RulesRev, r.Config.Ruled = r.RulesRev, r.Ruled || r.RulesRev > 0
 	r.Config.Rev, r.Config.UpdatedAt, r.Config.UpdatedBy = r.Rev, r.UpdatedAt, r.UpdatedBy
 	return r.Config
 }
@@ -55,7 +56,8 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 	if was.ID != "" {
 		id = was.ID
 	}
-	x.Rev, x.UpdatedAt, x.UpdatedBy, x.RulesRev = was.Rev+1, moment(now), by.ID, was.RulesRev
+	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
+	x.RulesRev, x.Ruled = was.RulesRev, was.Ruled
 	c.Writes = append(c.Writes, x.put(was.TenantID, id))
 	if x.Slug != was.Config.Slug {
 		if owner.ID == "" {
@@ -71,6 +73,7 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 // put writes the settings with the revision that is already set in them.
 func (x Settings) put(tenant, id string) Write {
 	return Write{Over: x.Rev - 1, Row: SettingsRow{
-		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy, RulesRev: x.RulesRev,
+		ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy,
+		RulesRev: x.RulesRev, Ruled: x.Ruled,
 	}}
 }

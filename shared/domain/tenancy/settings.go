@@ -29,6 +29,8 @@ type Settings struct {
 	// RulesRev is the revision of the rules that gates open under; 0: the tenant has none. Whoever relies on the
 	// settings' revision relies on this one too.
 	RulesRev int `json:"-"`
+	// Ruled says that the tenant has rules or had some, so that gates may wait along a route.
+	Ruled bool `json:"-"`
 
 	Name                    string    `json:"name"`
 	Slug                    string    `json:"slug"`
