@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -36,6 +37,7 @@ func (p *acting) check() {
 	p.say("  sha256 %s", hash)
 	p.sealed(hash)
 	p.approved(hash)
+	p.sealedGate()
 	p.walk("the action", p.Gate, "action", p.ID, "", "action", p.Session, "", hash)
 	p.started()
 	p.ended()
@@ -100,6 +102,22 @@ func (p *acting) approved(hash string) {
 		p.say("  this very payload: approved at %s by the rule %s", e.Timestamp, e.details.unasked())
 	default:
 		p.say("  this very payload: %s", e.by())
+	}
+}
+
+// sealedGate compares the gate with the entry of an end that no act on it brought about.
+func (p *acting) sealedGate() {
+	for _, e := range slices.Concat(p.all("action.cancelled", p.ID), p.all("action.expired", p.ID)) {
+		switch g := e.details.Gate; {
+		case g == nil:
+			p.lacks("no entry seals whether people were asked under a rule: it is of an earlier release")
+		case g.RouteHash == "":
+			p.wrongIf(p.Gate != nil, "people are said to have been asked under a rule, and %s names no gate", e.Action)
+		case p.Gate == nil:
+			p.wrong("people were asked under a rule, and the route is left out")
+		default:
+			p.wrongIf(!g.is(p.Gate), "%s names another route, or other acts on it", e.Action)
+		}
 	}
 }
 

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 )
 
@@ -55,4 +58,71 @@ func (p *executed) gates() {
 			}
 		}
 	}
+}
+
+// sealedGates compares the gates that are shown with those that the entry of the end names: no other entry need be in
+// the receipt. It compares hashes of what walk has read.
+func (p *executed) sealedGates() {
+	sealed := p.end.details.Gates
+	if sealed == nil {
+		p.lacks("no entry seals at which gates people were asked: it is of an earlier release")
+		return
+	}
+	shown := p.shownGates()
+	for _, key := range slices.Sorted(maps.Keys(sealed)) {
+		g, w := sealed[key], shown[key]
+		name := cmp.Or(g.Step, "the gate "+key)
+		switch {
+		case g.RouteHash == "" && g.Step != "":
+			p.wrongIf(!p.decided(g.Step), "%s: a person decided about it, and the entry of that is left out", name)
+			p.wrongIf(w != nil, "%s: a route is shown, and the entry of the end names none", name)
+		case w == nil:
+			p.wrong("%s: people were asked under a rule, and the route is left out", name)
+			continue
+		default:
+			p.wrongIf(!g.is(w), "%s: the entry of the end names another route, or other acts on it", name)
+		}
+		delete(shown, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(shown)) {
+		p.wrong("people are said to have been asked at the gate %s, and the entry of the end names none", key)
+	}
+}
+
+// shownGates returns the gates that the claim shows, by key; nil is one without a rule.
+func (p *executed) shownGates() map[string]*walked {
+	shown, v := map[string]*walked{}, p.Steps.Version
+	if p.Steps.Gate != nil {
+		shown[task.ProcessKey(v)] = p.Steps.Gate
+	}
+	if p.Again != nil {
+		shown[task.AgainKey(v, p.askedIn().Attempt)] = p.Again
+	}
+	ofStep := func(id string, w *walked) {
+		if at := slices.IndexFunc(p.steps, func(s planned) bool { return s.StepID == id }); at >= 0 {
+			shown[task.GateKey(v, p.Attempt, p.steps[at].Order)] = w
+		}
+	}
+	for _, w := range p.Writes {
+		if w.Gated {
+			ofStep(w.Step, w.Gate)
+		}
+	}
+	for _, g := range p.Gates {
+		ofStep(g.Step, g.Gate)
+	}
+	return shown
+}
+
+// decided reports whether an entry says that a person decided about a step.
+func (p *executed) decided(step string) bool {
+	return slices.ContainsFunc(p.entries, func(e entry) bool {
+		return strings.HasPrefix(e.Action, "step.") && e.ResourceID == p.ID && e.Task == p.about && e.details.Step == step
+	})
+}
+
+// is reports whether an end's entry names the gate that is shown.
+func (g sealedGate) is(w *walked) bool {
+	return g.RouteHash == aggregate.HashOf(w.Opened) &&
+		g.ActsHash == aggregate.HashOf("["+strings.Join(w.Acts, ",")+"]")
 }

@@ -23,8 +23,9 @@ type Proof struct {
 	Status  string      `json:"status"`
 	Number  string      `json:"number,omitempty"` // that the decision got when it began to run
 	Policy  stamped     `json:"policy"`
-	Steps   stamped     `json:"steps"`           // Text is a JSON list, byte for byte as it was stamped
-	Again   *walked     `json:"again,omitempty"` // if people were asked about this attempt
+	Steps   stamped     `json:"steps"`              // Text is a JSON list, byte for byte as it was stamped
+	Again   *walked     `json:"again,omitempty"`    // if people were asked about this attempt, or about an earlier one in its stead
+	AgainIn *earlier    `json:"again_in,omitempty"` // that earlier one
 	Writes  []writeCall `json:"writes"`
 	Reused  []string    `json:"reused,omitempty"` // steps whose writes an earlier attempt made; the proof of that attempt has them
 	Request *handedOver `json:"handed_over,omitempty"`
@@ -66,6 +67,7 @@ type writeCall struct {
 type planned struct {
 	StepID    string          `json:"stepId"`
 	Tool      string          `json:"tool"`
+	Order     int             `json:"order"`
 	ToolInput json.RawMessage `json:"toolInput"`
 	Checked   bool            `json:"requiresHumanCheck"`
 }
@@ -130,6 +132,7 @@ func (p *executed) check() {
 		p.write(w)
 	}
 	p.gates()
+	p.sealedGates()
 	p.reused()
 	p.listed()
 	p.handed()
@@ -171,20 +174,6 @@ func (p *executed) stamp(what, action string, s stamped) {
 		"the %s is said to be version %d, its entry says %d", what, s.Version, e.details.number())
 	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
 	p.picked(what, s, e)
-}
-
-// walkSteps checks the route of the steps, if a rule chose one, and that on which people were asked again.
-func (p *executed) walkSteps() {
-	request := ""
-	if p.Request != nil {
-		request = p.Request.Text
-	}
-	p.walk("the steps", p.Steps.Gate, "process", p.Steps.ID, "", "steps", p.Task, strconv.Itoa(p.Steps.Version), p.Policy.Text,
-		aggregate.HashOf(p.Steps.Text), request)
-	p.walk("the attempt", p.Again, "process", p.ID, "", "again", p.Task, strconv.Itoa(p.Steps.Version),
-		strconv.Itoa(p.Attempt), p.Policy.Text, aggregate.HashOf(p.Steps.Text), request)
-	p.wrongIf(p.Again != nil && len(p.Writes) > 0 && len(p.all("process.approved", p.ID)) == 0,
-		"the attempt: people were asked about it, and no entry says that they settled it")
 }
 
 // picked compares which team drafted a version, and who picked it over another team's.

@@ -168,6 +168,17 @@ type details struct {
 	Stamps        int                 `json:"stamps"`
 	BaseVersion   *string             `json:"base_version"`
 	Commands      string              `json:"commands"`
+	// Gates, by key, are those at which people were asked about an execution; Gate is that of an action. Nil: the entry
+	// is of an earlier release, or has no need to say.
+	Gates map[string]sealedGate `json:"gates"`
+	Gate  *sealedGate           `json:"gate"`
+}
+
+// sealedGate is what the entry of an end says of a gate. Without hashes it is under no rule.
+type sealedGate struct {
+	Step      string `json:"step"` // of a step's gate
+	RouteHash string `json:"route_hash"`
+	ActsHash  string `json:"acts_hash"`
 }
 
 // listsWrites reports whether an end's entry lists every write. Those of earlier releases list none.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -18,9 +17,10 @@ type walked struct {
 	Acts   []string `json:"acts"`   // JSON each, the oldest first
 }
 
-// walkOf returns the claim of a gate, nil if it is under no rule. asked is the text whose hash is stamped.
+// walkOf returns the claim of a gate, nil if it is under no rule or never opened. asked is the text whose hash is
+// stamped.
 func walkOf(g *aggregate.Gate, asked string) *walked {
-	if !g.Ruled() {
+	if !g.Ruled() || g.Route == nil {
 		return nil
 	}
 	c := g.Circulating()
@@ -105,29 +105,45 @@ func (k *walking) opened(want []string) bool {
 	if len(k.found) > found {
 		return false
 	}
-	k.say("  under the rule %s (%s), revision %d, asked since %s for %d hours a stage, good for %d days",
-		k.rule.Name, k.rule.ID, k.rule.Revision,
-		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours, k.gate.Days)
-	for _, p := range k.gate.Askers {
-		k.say("  asked for by %s", named(p))
-	}
-	if k.gate.Route != nil {
-		for i := range k.gate.Route.Stages {
-			k.asks(i+1, &k.gate.Route.Stages[i])
-		}
-	}
+	k.names()
 	return true
+}
+
+// names says by which rule and whom the gate asks.
+func (k *walking) names() {
+	k.say("  %s: under the rule %s (%s), revision %d", k.name, k.rule.Name, k.rule.ID, k.rule.Revision)
+	k.say("    asked since %s for %d hours a stage, good for %d days once it is settled",
+		aggregate.TimeText(k.gate.AskedAt), k.gate.Hours, k.gate.Days)
+	k.say("    stamped is sha256 %s, the route is sha256 %s", aggregate.HashOf(k.Asked), aggregate.HashOf(k.Opened))
+	for _, p := range k.gate.Askers {
+		k.say("    asked for by %s", named(p))
+	}
+	r := k.gate.Route
+	if r == nil {
+		return
+	}
+	for i := range r.Stages {
+		k.asks(i+1, &r.Stages[i])
+	}
+	k.say("    hands of different people: at least %d", r.Hands)
+	for _, p := range r.Readers {
+		k.say("    told afterwards: %s", named(p))
+	}
 }
 
 // asks says whom a stage of the route asks.
 func (k *walking) asks(number int, s *circulation.Stage) {
 	if s.LeftOut != "" {
-		k.say("  stage %d, %s: left out, %s", number, s.Name, s.LeftOut)
+		k.say("    stage %d, %s: left out, %s", number, s.Name, s.LeftOut)
 		return
 	}
-	k.say("  stage %d, %s: %d of %s", number, s.Name, s.Need, s.Mode)
+	if s.Mode == circulation.ModeChannel {
+		k.say("    stage %d, %s: one stamp of the channel", number, s.Name)
+		return
+	}
+	k.say("    stage %d, %s: stamps of %d of these %d people", number, s.Name, s.Need, len(s.People))
 	for _, p := range s.People {
-		k.say("    %s", named(p))
+		k.say("      %s", named(p))
 	}
 }
 
@@ -174,24 +190,36 @@ func (k *walking) stands() {
 			"%s: the entry of its settlement names another rule, route or number of stamps", k.name)
 	}
 	for i := range k.gate.Acts {
-		k.say("  %s", done(&k.gate.Acts[i]))
+		k.say("    %s", done(&k.gate.Acts[i]))
 	}
 	if st.Settled {
-		k.say("  settled by %d stamps", len(st.Stamps()))
+		k.say("    settled by %d stamps", len(st.Stamps()))
 	}
 }
 
-// done says what an act did, by whom and for whom.
+// did says of each kind of act what its hand did.
+var did = map[circulation.Kind]string{
+	circulation.Stamp: "stamped by", circulation.TakeBack: "stamp taken back by", circulation.SendBack: "sent back by",
+	circulation.Deny: "denied by", circulation.Stand: "successor named by",
+}
+
+// done says what an act did, by whom and for whom, and what was looked up for it.
 func done(act *circulation.Act) string {
-	text := fmt.Sprintf("%s, stage %d: %s by %s", act.At.Format(time.RFC3339Nano), act.Stage, act.Kind, named(act.Hand))
+	text := fmt.Sprintf("%s, stage %d: %s %s", aggregate.TimeText(act.At), act.Stage, did[act.Kind], named(act.Hand))
 	if act.Principal.User != act.Hand.User {
 		text += " for " + named(act.Principal)
 	}
 	if d := act.Found.Delegation; d != nil {
-		text += fmt.Sprintf(" (delegation %s, revision %d)", d.Key, d.Rev)
+		text += fmt.Sprintf(", by the row %s of the delegation, revision %d", d.Key, d.Rev)
 	}
 	if a := act.Found.Admin; a != nil {
-		text += fmt.Sprintf(" (administrator by %s, revision %d)", a.Key, a.Rev)
+		text += fmt.Sprintf(", by the row %s of the administrator, revision %d", a.Key, a.Rev)
+	}
+	if act.Found.Channel != "" {
+		text += ", as a member of " + act.Found.Channel
+	}
+	if act.Found.Org != "" {
+		text += ", in the organisation " + act.Found.Org
 	}
 	if act.For != nil && act.To != nil {
 		text += fmt.Sprintf(": %s in the place of %s", named(*act.To), named(*act.For))
@@ -202,11 +230,11 @@ func done(act *circulation.Act) string {
 	return text
 }
 
+// named says who somebody is, and how the route found them.
 func named(p circulation.Person) string {
-	for _, more := range []string{p.Person, p.Via} {
-		if more != "" {
-			p.User += ", " + more
-		}
+	more := slices.DeleteFunc([]string{p.Person, p.Via}, func(text string) bool { return text == "" })
+	if len(more) == 0 {
+		return p.User
 	}
-	return p.User
+	return p.User + " (" + strings.Join(more, ", ") + ")"
 }

@@ -144,14 +144,15 @@ func TestAWriteUnderARuleIsProved(t *testing.T) {
 		out, err := verify(t, r)
 		expect.That(t, err == nil, "%s: %v\n%s", by, err, out)
 		for _, want := range []string{
-			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: 1 of people",
-			"U0TAKADA, manager of @sato as of 2026-04-18",
-			"left out, nobody",
-			"stage 2: stamp by U0MORI, manager of @sato as of 2026-04-18 " +
-				"for U0TAKADA, manager of @sato as of 2026-04-18 " +
-				"(delegation U0MORI#U0TAKADA#2026-04-01, revision 4)",
-			"stage 2: stand by U0ADMIN", "(administrator by TENANT, revision 7)", "U0KATO, manager of @sato as of 2026-04-18 in the place of U0ITO", "退職のため",
-			"settled by 4 stamps",
+			"under the rule 10万円以上 (r1), revision 3", "asked for by U0SATO", "stage 1, 課長: stamps of 1 of these 2 people",
+			"      U0TAKADA (manager of @sato as of 2026-04-18)", "stage 4, 室長: left out, nobody",
+			"told afterwards: U0SOUMU", "hands of different people: at least 3",
+			"stage 1: stamp taken back by U0SUZUKI",
+			"stage 2: stamped by U0MORI (manager of @sato as of 2026-04-18) " +
+				"for U0TAKADA (manager of @sato as of 2026-04-18), " +
+				"by the row U0MORI#U0TAKADA#2026-04-01 of the delegation, revision 4",
+			"stage 2: successor named by U0ADMIN", ", by the row TENANT of the administrator, revision 7: U0KATO",
+			"U0KATO (manager of @sato as of 2026-04-18) in the place of U0ITO", "退職のため", "settled by 4 stamps",
 		} {
 			expect.That(t, strings.Count(out, want) >= 2, "%s: %q is not said of both gates:\n%s", by, want, out)
 		}

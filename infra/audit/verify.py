@@ -342,16 +342,22 @@ class Claims:
             self.found.append("%s: something else was stamped: %s" % (name, what))
         if gate.get("acts"):
             self.found.append("%s: its gate is said to open with acts" % name)
-        self.said.append("  under the rule %s (%s), revision %s, asked since %s for %s hours a stage, good for %s days"
-                         % (rule["name"], rule["id"], rule["revision"], moment(gate["asked_at"]), gate["hours"],
-                            gate["days"]))
-        self.said += ["  asked for by " + named(p) for p in gate["askers"]]
+        self.said.append("  %s: under the rule %s (%s), revision %s" % (name, rule["name"], rule["id"], rule["revision"]))
+        self.said.append("    asked since %s for %s hours a stage, good for %s days once it is settled"
+                         % (moment(gate["asked_at"]), gate["hours"], gate["days"]))
+        self.said.append("    stamped is sha256 %s, the route is sha256 %s" % (sha256(claim["asked"]), sha256(claim["opened"])))
+        self.said += ["    asked for by " + named(p) for p in gate["askers"]]
         for number, stage in enumerate(route["stages"], 1):
             if stage.get("left_out"):
-                self.said.append("  stage %d, %s: left out, %s" % (number, stage["name"], stage["left_out"]))
-                continue
-            self.said.append("  stage %d, %s: %s of %s" % (number, stage["name"], stage["need"], stage["mode"]))
-            self.said += ["    " + named(p) for p in stage.get("people") or []]
+                self.said.append("    stage %d, %s: left out, %s" % (number, stage["name"], stage["left_out"]))
+            elif stage["mode"] == "channel":
+                self.said.append("    stage %d, %s: one stamp of the channel" % (number, stage["name"]))
+            else:
+                people = stage.get("people") or []
+                self.said.append("    stage %d, %s: stamps of %s of these %d people" % (number, stage["name"], stage["need"], len(people)))
+                self.said += ["      " + named(p) for p in people]
+        self.said.append("    hands of different people: at least %s" % route["hands"])
+        self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
         return gate, rule
 
     def acted(self, name, texts, of, entries, asked):
@@ -380,9 +386,9 @@ class Claims:
         sealed = (last.get("route_hash"), last.get("rule"), last.get("stamps"))
         if approved and sealed != (first["route_hash"], rule, stamps):
             self.found.append("%s: the entry of its settlement names another rule, route or number of stamps" % name)
-        self.said += ["  " + done(act) for act in gate["acts"]]
+        self.said += ["    " + done(act) for act in gate["acts"]]
         if walk.settled():
-            self.said.append("  settled by %d stamps" % stamps)
+            self.said.append("    settled by %d stamps" % stamps)
 
 
 # How entries that record what is done on a gate end, and of which kind of act they are.
@@ -390,6 +396,12 @@ ON_ROUTE = {
     "routed": "", "stamped": "stamp", "approved": "stamp", "taken_back": "take_back", "rejected": "send_back", "denied": "deny",
     "reassigned": "stand",
 }
+
+
+def named_gate(gate, walked):
+    """Whether an end's entry names the gate that is shown."""
+    acts = sha256("[" + ",".join(walked.get("acts") or []) + "]")
+    return (gate.get("route_hash"), gate.get("acts_hash")) == (sha256(walked.get("opened") or ""), acts)
 
 
 def numbers(walked):
@@ -401,19 +413,26 @@ def numbers(walked):
 
 
 def named(person):
-    return ", ".join(person[k] for k in ("user", "person", "via") if person.get(k))
+    more = ", ".join(person[k] for k in ("person", "via") if person.get(k))
+    return person["user"] + (" (%s)" % more if more else "")
+
+
+DONE = {"stamp": "stamped by", "take_back": "stamp taken back by", "send_back": "sent back by", "deny": "denied by",
+        "stand": "successor named by"}
 
 
 def done(act):
-    text = "%s, stage %d: %s by %s" % (act["at"], act["stage"], act["kind"], named(act["hand"]))
+    found = act.get("found") or {}
+    text = "%s, stage %d: %s %s" % (moment(act["at"]), act["stage"], DONE[act["kind"]], named(act["hand"]))
     if act["principal"]["user"] != act["hand"]["user"]:
         text += " for " + named(act["principal"])
-    by = (act.get("found") or {}).get("delegation")
-    if by:
-        text += " (delegation %s, revision %s)" % (by["key"], by["rev"])
-    admin = (act.get("found") or {}).get("admin")
-    if admin:
-        text += " (administrator by %s, revision %s)" % (admin["key"], admin["rev"])
+    for what, row in (("delegation", found.get("delegation")), ("administrator", found.get("admin"))):
+        if row:
+            text += ", by the row %s of the %s, revision %s" % (row["key"], what, row["rev"])
+    if found.get("channel"):
+        text += ", as a member of " + found["channel"]
+    if found.get("org"):
+        text += ", in the organisation " + found["org"]
     if act.get("for") and act.get("to"):
         text += ": %s in the place of %s" % (named(act["to"]), named(act["for"]))
     return text + (": " + act["text"] if act.get("text") else "")
@@ -431,9 +450,11 @@ class Execution(Claims):
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
         want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
-        want = ["again", *want[1:3], str(claim["attempt"]), *want[3:]]
-        self.walk("the attempt", claim.get("again"), "process", claim["id"], "", want)
-        if claim.get("again") and claim["writes"] and not self.of("process.approved", claim["id"]):
+        # About this attempt, or about an earlier one in its stead.
+        self.asked_in = claim.get("again_in") or {"id": claim["id"], "attempt": claim["attempt"]}
+        want = ["again", *want[1:3], str(self.asked_in["attempt"]), *want[3:]]
+        self.walk("the attempt", claim.get("again"), "process", self.asked_in["id"], "", want)
+        if claim.get("again") and claim["writes"] and not self.of("process.approved", self.asked_in["id"]):
             self.found.append("the attempt: people were asked about it, and no entry says that they settled it")
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
         for e in ended:
@@ -454,6 +475,7 @@ class Execution(Claims):
             self.write(write)
         self.numbered(claim.get("number") or "", ended)
         self.gates(claim.get("gates") or [], {w["step"] for w in writes})
+        self.sealed_gates(writes, claim.get("gates") or [])
         self.reused(reused)
         self.listed([w["step"] for w in writes], reused)
         self.handed(claim.get("handed_over"))
@@ -491,6 +513,38 @@ class Execution(Claims):
                 for stamp in self.of("step.approved", execution):
                     if stamp["details"].get("step") == step:
                         self.said.append("step %s made no write, and was %s" % (step, by(stamp)))
+
+    def sealed_gates(self, writes, gates):
+        """Compares the gates that are shown with those that the entry of the end names: no other entry need be there."""
+        sealed = self.end.get("gates")
+        if sealed is None:
+            self.lacks.append("no entry seals at which gates people were asked: it is of an earlier release")
+            return
+        shown, version, order = {}, self.claim["steps"]["version"], {s["stepId"]: s.get("order") or 0 for s in self.steps}
+        if self.claim["steps"].get("gate"):
+            shown["PROCESS#%04d" % version] = self.claim["steps"]["gate"]
+        if self.claim.get("again"):
+            shown["AGAIN#%04d#%03d" % (version, self.asked_in["attempt"])] = self.claim["again"]
+        for g in [w for w in writes if w["gated"]] + gates:
+            if g["step"] in order:
+                shown["GATE#%04d#%03d#%02d" % (version, self.claim["attempt"], order[g["step"]])] = g.get("gate")
+        for key, gate in sorted(sealed.items()):
+            step, walked = gate.get("step") or "", shown.get(key)
+            name = step or "the gate " + key
+            if step and not gate.get("route_hash"):
+                if not any(e["details"].get("step") == step for e in self.entries if e.get("action", "").startswith("step.")
+                           and (e.get("resource_id"), e.get("task_id")) == (self.claim["id"], self.about)):
+                    self.found.append("%s: a person decided about it, and the entry of that is left out" % name)
+                if walked:
+                    self.found.append("%s: a route is shown, and the entry of the end names none" % name)
+            elif not walked:
+                self.found.append("%s: people were asked under a rule, and the route is left out" % name)
+                continue
+            elif not named_gate(gate, walked):
+                self.found.append("%s: the entry of the end names another route, or other acts on it" % name)
+            shown.pop(key, None)
+        for key in sorted(shown):
+            self.found.append("people are said to have been asked at the gate %s, and the entry of the end names none" % key)
 
     def reused(self, claimed):
         for step in claimed:
@@ -657,6 +711,7 @@ class Action(Claims):
             if e["details"].get("type") != claim["type"]:
                 self.found.append("the action is said to be %s, its entry %s says %s" % (claim["type"], e["action"], e["details"].get("type")))
         self.approved(digest)
+        self.sealed_gate(claim.get("gate"))
         self.walk("the action", claim.get("gate"), "action", self.id, "", ["action", self.about, None, digest])
         self.started()
         self.ended()
@@ -688,6 +743,20 @@ class Action(Claims):
             self.said.append("  this very payload: approved at %s by the rule %s" % (entries[0]["timestamp"], d["rule"]))
         else:
             self.said.append("  this very payload: " + by(entries[0]))
+
+    def sealed_gate(self, walked):
+        """Compares the gate with the entry of an end that no act on it brought about."""
+        for e in self.of("action.cancelled", self.id) + self.of("action.expired", self.id):
+            gate = e["details"].get("gate")
+            if gate is None:
+                self.lacks.append("no entry seals whether people were asked under a rule: it is of an earlier release")
+            elif not gate.get("route_hash"):
+                if walked:
+                    self.found.append("people are said to have been asked under a rule, and %s names no gate" % e["action"])
+            elif not walked:
+                self.found.append("people were asked under a rule, and the route is left out")
+            elif not named_gate(gate, walked):
+                self.found.append("%s names another route, or other acts on it" % e["action"])
 
     def started(self):
         entries, base = self.of("action.started", self.id), self.claim.get("base_version") or ""

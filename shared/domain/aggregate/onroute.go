@@ -117,6 +117,15 @@ func (g *Gate) OpenedDetails(details map[string]any) map[string]any {
 	return details
 }
 
+// Sealed returns what an entry says of a gate under a rule once nothing more is done on it: the hashes of how it opened
+// and of all acts; nil if it has no route.
+func (g *Gate) Sealed() map[string]any {
+	if g.Terms.Rule == nil || g.Route == nil {
+		return nil
+	}
+	return map[string]any{"route_hash": circulation.RouteHash(g.Circulating()), "acts_hash": circulation.Hash(g.Acts)}
+}
+
 // ActDetails returns the details of the entry that records a gate's last act, with those given. acts_hash is of all
 // acts so far, so that the entries seal each act and their order.
 func (g *Gate) ActDetails(details map[string]any) map[string]any {

@@ -157,12 +157,19 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 	c.Record(&c.Head, by, action, resourceType, resourceID, details)
 }
 
-// auditAction adds an audit entry about an action.
+// auditAction adds an audit entry about an action. Where no act on its gate ended it, the entry of that has the hashes
+// of the route and of the acts until then, or an empty gate, so that a receipt can't leave these out.
 func (c *change) auditAction(by aggregate.Actor, as aggregate.Action, x *Action, details map[string]any) {
 	details = maps.Clone(details)
 	if details == nil {
 		details = map[string]any{}
 	}
 	details["type"], details["hash"] = x.ActionType, x.Payload.Hash()
+	if as == AuditCancelled || as == AuditExpired {
+		details["gate"] = map[string]any{}
+		if sealed := x.Gate.Sealed(); sealed != nil {
+			details["gate"] = sealed
+		}
+	}
 	c.audit(by, as, "action", x.ActionID, details)
 }

@@ -44,6 +44,16 @@ func (a *Aggregate) AgainOf(e *Execution) *Again {
 	return aggregate.Find(a.Agains, AgainKey(e.ProcessVersion, e.Attempt))
 }
 
+// AskedAgain returns the newest gate at which people were asked again about the steps, for an attempt or, in its stead,
+// an earlier one; nil if they weren't.
+func (a *Aggregate) AskedAgain(e *Execution) *Again {
+	if own := a.AgainOf(e); own != nil {
+		return own
+	}
+	again, _ := a.inForce(e).(*Again)
+	return again
+}
+
 // inForce returns the gate by which calls of an attempt may begin: the newest on which people settled the steps up to
 // that attempt, or else that of the process.
 func (a *Aggregate) inForce(e *Execution) Gated {

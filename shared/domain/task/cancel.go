@@ -85,7 +85,7 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
 	})
 	a.relyOnStep(c, e)
-	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, results, map[string]any{}))
+	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, c, results, map[string]any{}))
 }
 
 // Expire ends a task whose gate was not decided in time. It returns ErrNotDue before decide_by, or if nothing waits.

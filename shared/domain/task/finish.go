@@ -24,7 +24,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 		c.Made = n
 	})
 	c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone)
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, c, results, map[string]any{"steps": len(results), "tools": toolsOf(results)}))
 	return c.done()
 }
 
@@ -58,15 +58,15 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
 	})
 	a.relyOnStep(c, e)
-	a.relyOnAgain(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"reason": why, "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, c, results, map[string]any{"reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
 // writesOf adds an attempt and its writes to the details of an audit entry: the hash of each write's arguments, its
-// status, and which writes are reused from earlier attempts. It also adds the conversation in which an agent made the request;
-// an empty map records that there was none. Audit entries are sealed, but step rows are not.
-func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
+// status, which writes are reused from earlier attempts, and the gates at which people were asked. It also adds the
+// conversation in which an agent made the request; an empty map records that there was none. Audit entries are sealed,
+// but rows of steps and gates are not.
+func (a *Aggregate) writesOf(e *Execution, c *change, results []ResultEntry, details map[string]any) map[string]any {
 	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
 	var reused []string
 	for i, s := range a.StepsOf(e) {
@@ -84,10 +84,54 @@ func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[st
 	}
 	maps.Copy(details, about(e.Attempt, e.Number))
 	details["writes"], details["ends"], details["handed_over"] = writes, ends, handed
+	details["gates"] = a.gatesOf(e, c)
 	if len(reused) > 0 {
 		details["reused"] = reused
 	}
 	return details
+}
+
+// gatesOf returns by key at which gates people were asked about an attempt, as they are after c: of one under a rule
+// the hashes of how it opened and of the acts on it, of a step's which step. It leaves out a step's without a rule on
+// which nobody decided, and the steps' without a rule, of which each receipt needs the entry anyway.
+func (a *Aggregate) gatesOf(e *Execution, c *change) map[string]any {
+	process := a.ProcessOf(e)
+	if process == nil { // not read, and what ends the attempt relies on that
+		return map[string]any{}
+	}
+	rows := []Gated{process}
+	if again := a.AskedAgain(e); again != nil {
+		rows = append(rows, again)
+	}
+	a.relyOnAgain(c, e)
+	for _, s := range process.Steps {
+		if g := a.GateOf(e, s.Order); g != nil {
+			rows = append(rows, g)
+		} else if a.StepOf(e, s.Order) != nil {
+			c.RelyOn(&StepGate{ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: s.Order})
+		}
+	}
+	out := map[string]any{}
+	for _, row := range rows {
+		c.RelyOn(row)
+		if n, written := c.Written(row.Key()).(Gated); written {
+			row = n
+		}
+		sealed := row.gate().Sealed()
+		if g, ofStep := row.(*StepGate); ofStep {
+			if sealed == nil && g.ApprovedAt == nil && g.RejectedAt == nil {
+				continue
+			}
+			if sealed == nil {
+				sealed = map[string]any{}
+			}
+			sealed["step"] = g.StepID
+		}
+		if sealed != nil {
+			out[row.Key()] = sealed
+		}
+	}
+	return out
 }
 
 // toolsOf counts the attempt's own calls by tool and status for the audit log.

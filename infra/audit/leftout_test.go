@@ -1,0 +1,234 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// naming returns the rows with the entry of the execution's end naming these gates, nil: none, as an earlier release.
+func naming(t *testing.T, rows []chain.Row, gates map[string]any) []chain.Row {
+	t.Helper()
+	rows = slices.Clone(rows)
+	for i := range rows {
+		var members map[string]any
+		expect.NoError(t, json.Unmarshal(rows[i].Content, &members))
+		if details, is := members["details"].(map[string]any); is && members["action"] == failed && gates != nil {
+			details["gates"] = gates
+			rows[i].Content = expect.Value(chain.Canonical(members))(t)
+		}
+	}
+	return rows
+}
+
+// ofStepAsked is a gate of a step that the stamped steps don't have people look at.
+func ofStepAsked(t *testing.T, step, arguments string, after time.Duration, acts []circulation.Act) *circulated {
+	t.Helper()
+	hash := aggregate.HashOf(arguments)
+	return circulate(t, "step", execution, taskID, began().Add(after), map[string]any{"step": step, "arguments_hash": hash},
+		acts, "step", taskID, "1", "1", step, hash)
+}
+
+// asked is a receipt with a gate of each type, and how the entry of the end names them.
+type asked struct {
+	Receipt
+	rows  []chain.Row // of the log
+	gates map[string]any
+	own   map[string][]chain.Row // of each gate, by its key
+}
+
+// everywhere is the receipt of an execution about whose steps, attempt and steps' arguments people were asked.
+func everywhere(t *testing.T) *asked {
+	t.Helper()
+	hash := aggregate.HashOf(theSteps)
+	again := circulate(t, "process", execution, taskID, began().Add(4*time.Second), map[string]any{"version": 1,
+		"attempt": 1, "hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request)
+	denied := settling()[:1]
+	denied[0].Kind, denied[0].Text = circulation.Deny, "宛先が違う"
+	by := map[string]*circulated{
+		task.ProcessKey(1): ofSteps(t, settling()), task.AgainKey(1, 1): again, task.GateKey(1, 1, 3): ofStep(t, settling()),
+		task.GateKey(1, 1, 5): ofStepAsked(t, "step-5", secondSent, 5500*time.Millisecond, settling()),
+		task.GateKey(1, 1, 6): ofStepAsked(t, "step-6", messageSent, 6500*time.Millisecond, denied),
+	}
+	x := &asked{Receipt: proved(t), gates: map[string]any{}, own: map[string][]chain.Row{}}
+	old := theEntries()
+	x.rows = append(x.rows, old[:4]...)
+	shown := map[string]*walked{}
+	for _, key := range slices.Sorted(maps.Keys(by)) {
+		g := by[key]
+		x.rows, x.own[key], shown[key] = append(x.rows, g.rows...), g.rows, walkOf(&g.Gate, g.asked)
+		x.gates[key] = g.Gate.Sealed()
+		if step, is := map[string]string{task.GateKey(1, 1, 3): "step-3", task.GateKey(1, 1, 5): "step-5",
+			task.GateKey(1, 1, 6): "step-6"}[key]; is {
+			x.gates[key].(map[string]any)["step"] = step
+		}
+	}
+	x.rows = append(x.rows, old[7:]...)
+	e := x.Execution
+	e.Steps.Gate, e.Again = shown[task.ProcessKey(1)], shown[task.AgainKey(1, 1)]
+	e.Writes[1].Gate, e.Writes[2].Gate = shown[task.GateKey(1, 1, 3)], shown[task.GateKey(1, 1, 5)]
+	e.Gates = []stepGate{{"step-6", shown[task.GateKey(1, 1, 6)]}}
+	return x
+}
+
+// sealed returns the receipt of the log, whose end names these gates.
+func (x *asked) sealed(t *testing.T, gates map[string]any) Receipt {
+	t.Helper()
+	r := newSealer(t).seal(t, naming(t, x.rows, gates), 5).receipt()
+	r.Execution = x.Execution
+	return r.part()
+}
+
+// leaves returns a change that leaves out all entries of a gate.
+func (x *asked) leaves(key string, then func(e *Proof)) func(*Receipt) {
+	return func(r *Receipt) {
+		for _, own := range x.own[key] {
+			*r = r.without(own.Key)
+		}
+		then(r.Execution)
+	}
+}
+
+// The entry of the end names the gates at which people were asked. So a receipt that leaves out all entries of one is
+// found. Entries of earlier releases don't say, and that is said.
+func TestAGateThatIsLeftOutWithAllItsEntriesIsFound(t *testing.T) {
+	x := everywhere(t)
+	unasked := func(step int) func(*Proof) {
+		return func(e *Proof) { e.Writes[step].Gated, e.Writes[step].Gate = false, nil }
+	}
+	left := map[string]func(*Receipt){
+		"the gate of a write":         x.leaves(task.GateKey(1, 1, 5), unasked(2)),
+		"the gate of an uncalled one": x.leaves(task.GateKey(1, 1, 6), func(e *Proof) { e.Gates = nil }),
+		"the attempt's gate":          x.leaves(task.AgainKey(1, 1), func(e *Proof) { e.Again = nil }),
+	}
+	var j judged
+	r := x.sealed(t, x.gates)
+	j.add(t, "as it was", r, true)
+	j.changed(t, "left out", r, left)
+	j.changed(t, "left out", r, map[string]func(*Receipt){
+		"the gate of a checked write": x.leaves(task.GateKey(1, 1, 3), unasked(1)),
+		"the steps' gate":             x.leaves(task.ProcessKey(1), func(e *Proof) { e.Steps.Gate = nil }),
+	})
+	const lacking = "no entry seals at which gates people were asked: it is of an earlier release"
+	old := x.sealed(t, nil)
+	for by, verify := range verifiers {
+		for name, change := range left {
+			for _, r := range []Receipt{r, old} {
+				r.Rows, r.Execution = slices.Clone(r.Rows), new(*x.Execution)
+				r.Execution.Writes = slices.Clone(r.Execution.Writes)
+				names := r.Rows[len(r.Rows)-2].Content
+				change(&r)
+				out, err := verify(t, r)
+				earlier := !strings.Contains(names, `"gates"`)
+				expect.That(t, (err == nil) == earlier && strings.Contains(out, lacking) == earlier,
+					"%s, %s, of an earlier release %t: %v\n%s", by, name, earlier, err, out)
+			}
+		}
+	}
+	for key := range x.gates {
+		for what, change := range map[string]func(g map[string]any){
+			"its route": func(g map[string]any) { g["route_hash"] = aggregate.HashOf("another") },
+			"its acts":  func(g map[string]any) { g["acts_hash"] = aggregate.HashOf("others") },
+			"its rule":  func(g map[string]any) { delete(g, "route_hash"); delete(g, "acts_hash") },
+		} {
+			gates := maps.Clone(x.gates)
+			g := maps.Clone(gates[key].(map[string]any))
+			change(g)
+			gates[key] = g
+			j.add(t, "the end says something else of "+key+", "+what, x.sealed(t, gates), false)
+		}
+		gates := maps.Clone(x.gates)
+		delete(gates, key)
+		j.add(t, "the end names no "+key, x.sealed(t, gates), false)
+	}
+	j.agree(t)
+}
+
+// A gate without a rule is named, too: what a person was shown isn't said to follow from the steps alone.
+func TestAStampWithoutARuleIsNotLeftOut(t *testing.T) {
+	gates := map[string]any{task.GateKey(1, 1, 3): map[string]any{"step": "step-3"},
+		task.GateKey(1, 1, 5): map[string]any{"step": "step-5"}}
+	r := newSealer(t).seal(t, naming(t, theEntries(), gates), 5).receipt()
+	r.Execution = proved(t).Execution
+	r = r.part()
+	var j judged
+	j.add(t, "as it was", r, true)
+	j.changed(t, "left out", r, map[string]func(*Receipt){
+		"the stamp and its entry": func(r *Receipt) {
+			r.Execution.Writes[2].Gated = false
+			r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
+				return strings.Contains(x.Content, "step-5") &&
+					strings.Contains(x.Content, "step.approved")
+			})
+		},
+		"the stamp": func(r *Receipt) { r.Execution.Writes[2].Gated = false },
+	})
+	j.agree(t)
+}
+
+// An attempt whose steps were settled anew for an earlier one shows that settlement.
+func TestAnAttemptShowsTheEarlierOneThatWasAskedAbout(t *testing.T) {
+	const first = "01M2H5DTC0VM37SYX3HZHVW0E0"
+	hash := aggregate.HashOf(theSteps)
+	again := circulate(t, "process", first, taskID, began().Add(4*time.Second), map[string]any{"version": 1, "attempt": 1,
+		"hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request)
+	x := &asked{Receipt: proved(t), gates: map[string]any{task.AgainKey(1, 1): again.Gate.Sealed(),
+		task.GateKey(1, 2, 3): map[string]any{"step": "step-3"}, task.GateKey(1, 2, 5): map[string]any{"step": "step-5"}}}
+	x.rows = slices.Concat(theEntries()[:5], again.rows, theEntries()[5:])
+	for i := range x.rows {
+		x.rows[i].Content = []byte(strings.ReplaceAll(string(x.rows[i].Content), `"attempt":1,"ends"`, `"attempt":2,"ends"`))
+	}
+	x.Execution.Attempt, x.Execution.Again = 2, walkOf(&again.Gate, again.asked)
+	x.Execution.AgainIn = &earlier{first, 1}
+	r := x.sealed(t, x.gates)
+	out, err := printed(t, r)
+	expect.That(t, err == nil && strings.Contains(out, "settled by 4 stamps"), "%v\n%s", err, out)
+	var j judged
+	j.add(t, "as it was", r, true)
+	j.changed(t, "an earlier attempt", r, map[string]func(*Receipt){
+		"left out":        func(r *Receipt) { r.Execution.Again, r.Execution.AgainIn = nil, nil },
+		"of this attempt": func(r *Receipt) { r.Execution.AgainIn = nil },
+		"of another":      func(r *Receipt) { r.Execution.AgainIn.Attempt = 3 },
+		"of another id":   func(r *Receipt) { r.Execution.AgainIn.ID = execution },
+	})
+	j.agree(t)
+}
+
+// The entry of an action that was cancelled or expired names its route, and what was done on it.
+func TestTheGateOfAnActionThatWasCancelledIsNotLeftOut(t *testing.T) {
+	hash := aggregate.HashOf(script)
+	c := circulate(t, "action", actionID, aConversation, began().Add(1500*time.Millisecond),
+		map[string]any{"type": "test_run", "hash": hash}, settling()[:1], "action", aConversation, "7", hash)
+	sealed := string(aggregate.Details(c.Gate.Sealed()))
+	of := func(end, details string) Receipt {
+		return ofAction(t, settling()[:1], actionProof{Status: "cancelled"}, end, details)
+	}
+	leave := func(r *Receipt) {
+		r.Action.Gate = nil
+		r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
+			return strings.Contains(x.Content, "action.routed") || strings.Contains(x.Content, "action.stamped")
+		})
+	}
+	var j judged
+	for _, end := range []string{"cancelled", "expired"} {
+		r := of(end, `"gate":`+sealed)
+		j.add(t, end, r, true)
+		j.changed(t, end, r, map[string]func(*Receipt){"left out": leave})
+		j.add(t, end+", without its acts", of(end, `"gate":{"route_hash":`+strings.Split(sealed, `"route_hash":`)[1]), false)
+		j.add(t, end+", with no gate", of(end, `"gate":{}`), false)
+		earlier := of(end, `"reason":"x"`)
+		j.add(t, end+", of an earlier release", earlier, true)
+		out, err := printed(t, earlier)
+		expect.That(t, err == nil && strings.Contains(out, "no entry seals whether people were asked"), "%v\n%s", err, out)
+	}
+	j.agree(t)
+}
