@@ -234,6 +234,10 @@ func TestNoOrderOfActsExecutesAnActionWithoutItsStamps(t *testing.T) {
 					}
 					if act.Kind == circulation.Stand {
 						succeeds(rapid.SampledFrom(people).Draw(rt, "for"), rapid.SampledFrom(people).Draw(rt, "to"))(act)
+					} else if rapid.IntRange(0, 4).Draw(rt, "instead") == 4 {
+						act.Principal.User = rapid.SampledFrom(people).Draw(rt, "principal")
+						act.Found.Delegation = &circulation.Delegation{Key: act.Hand.User + "#" + act.Principal.User + "#2026-04-01",
+							Rev: 1}
 					}
 				})(a)
 			if err == nil {

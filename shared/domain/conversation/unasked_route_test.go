@@ -1,0 +1,36 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// Whatever the settings would let go by themselves, an action that a rule of the tenant takes waits for its people. The
+// system, the agent and a click approve nothing there.
+func TestWhatTheSettingsApproveWaitsUnderARule(t *testing.T) {
+	for _, typ := range []ActionType{CodeGenerate, TestRun, ShellCommand} {
+		for _, rule := range []string{"", "tests run by themselves"} {
+			tb := opened(t)
+			p := proposal(typ, tb.now, rule)
+			p.Terms.ApprovalHours, p.Terms.ApprovalRequired, p.Opening = 72, false, along(desk(suzuki))
+			expect.NoError(t, tb.answer(p))
+			x := tb.load().Current()
+			expect.Must(t, x != nil && x.Status == ActionPending && x.asks() && x.Rule == "" && x.ApprovedBy == "" &&
+				x.Gate.Terms.ApprovalRequired, "%s, by %q: %+v", typ, rule, x)
+			for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"}, person(suzuki)} {
+				_, err := approving(tb, x, by, policy)
+				expect.That(t, err != nil, "%s: %s approves it", typ, by.Type)
+				act := circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: by.ID},
+					Principal: circulation.Person{User: by.ID}, Stage: 1, Hash: x.Gate.Asked}
+				_, err = tb.load().Act(x.ActionID, act, by, policy, tb.now)
+				expect.That(t, (err == nil) == (by.Type == aggregate.ActorUser), "%s: %s stamps it: %v", typ, by.Type, err)
+			}
+			_, err := tb.load().Claim(tb.head.Run, "i1", tb.now.Add(time.Minute), tb.now)
+			expect.That(t, err != nil, "%s: it is claimed", typ)
+		}
+	}
+}
