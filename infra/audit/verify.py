@@ -1222,7 +1222,7 @@ def main(args):
     if args == ["--lines"]:
         for line in sys.stdin:
             chain, claims = check(json.loads(line))
-            print(json.dumps({"chain": chain.found, "claims": len(claims.found) if claims else 0}))
+            print(json.dumps({"chain": chain.found, "claims": claims.found if claims else []}))
         return 0
     if args == ["--walks"]:
         for line in sys.stdin:
