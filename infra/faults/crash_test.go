@@ -150,15 +150,19 @@ func TestNoProcessComesUpAtFirst(t *testing.T) {
 func TestTwoCrashesChangeNothing(t *testing.T) {
 	b := running
 	all := b.undisturbed(t)
-	lot := rand.New(rand.NewPCG(*seed, 1))
-	var trials []trial
+	survived(t, b, pairsOf(all, *seed), len(all)*len(all))
+}
+
+// pairsOf draws pairs of crash points, each of one scenario.
+func pairsOf(all []trial, seed uint64) (trials []trial) {
+	lot := rand.New(rand.NewPCG(seed, 1))
 	for range *pairs {
 		x := all[lot.IntN(len(all))]
 		same := slices.DeleteFunc(slices.Clone(all), func(y trial) bool { return y.scenario.name != x.scenario.name })
 		x.kills = []point{x.kills[0], same[lot.IntN(len(same))].kills[0]}
 		trials = append(trials, x)
 	}
-	survived(t, b, trials, len(all)*len(all))
+	return trials
 }
 
 // tally counts the results of trials.

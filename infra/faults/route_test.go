@@ -90,6 +90,10 @@ func TestACrashAlongARouteChangesNothing(t *testing.T) {
 		trials = slices.DeleteFunc(trials, func(x trial) bool { return !strings.Contains(x.String(), *only) })
 	case !*long:
 		trials = sample(trials, mostOfRoute)
+	default: // each point once, and pairs under three seeds
+		for n := range uint64(3) {
+			trials = append(trials, pairsOf(all, *seed+n)...)
+		}
 	}
 	survived(t, b, trials, len(all))
 }
