@@ -221,7 +221,7 @@ func populate(o *stack.Options, locale string) error {
 
 // options returns the options of the stack that a person starts.
 func options() stack.Options {
-	o := stack.Options{Sandbox: sandbox.Options{
+	o := stack.Options{Sandbox: sandbox.Options{Company: true,
 		Banner:   "デモモデルで動作中です。外部のサービスには接続しません。",
 		BannerEN: "Running on a demo model, with no connection to outside services.",
 	}}

@@ -103,7 +103,7 @@ func testTheRuleThatTakesARequest(t *testing.T, w *consoletest.World) {
 		{"send_slack_dm", workspace.HR, "10万", "", "今日 鈴木 一郎 さんが依頼すると、断られます (部長: 依頼した人のほかに、承認できる人が足りません)。"},
 		{"send_slack_dm", workspace.HR, "99,999", "", "どれにも当てはまらないとき: 依頼を断ります。"},
 		{"send_slack_dm", "", "", "", "どれにも当てはまらないとき: 依頼を断ります。"},
-		{"list_employees", workspace.HR, "", "佐藤", "どれにも当てはまらないとき: チャンネルのだれか 1 人 が承認します。"},
+		{"list_employees", workspace.HR, "", "佐藤", "どれにも当てはまらないとき: チャンネルのだれか 1 人が承認します。"},
 		{"send_slack_dm", workspace.HR, "x", "", "金額を読み取れません"},
 		{"send_slack_dm", workspace.HR, "", "だれでもない", "「だれでもない」という人が見つかりません。"},
 	} {

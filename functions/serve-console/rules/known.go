@@ -18,7 +18,7 @@ type knownTool struct {
 	rules.Known
 	Title   string
 	Allowed bool // now; Ringi's own tools are known even if they are off
-	// Amount and To say that an administrator marked where its arguments have an amount and destinations.
+	// Amount and To say that it is known where its arguments have an amount and destinations.
 	Amount, To bool
 }
 
@@ -40,12 +40,12 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 	for _, s := range catalog.Planned().All() {
 		x := knownTool{Title: s.Title(v.Locale), Allowed: true}
 		x.Tool, x.Access = rules.Tool{Name: s.Name}, s.Access
-		for _, p := range rows {
-			if p.ToolName == s.Name {
-				x.Allowed = p.Allowed
-				x.mark(p.Mark)
-			}
+		own := tenancy.ToolPermission{ToolName: s.Name, Allowed: true}
+		if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Name }); i >= 0 {
+			own = rows[i]
 		}
+		x.Allowed = own.Allowed
+		x.mark(own.Marked(""))
 		all = append(all, x)
 	}
 	for _, p := range rows {
@@ -55,7 +55,7 @@ func (c *Pages) knownTools(ctx context.Context, v *web.Viewer) (all []knownTool,
 		}
 		x := knownTool{Title: cmp.Or(p.Pin.Title, p.ToolName), Allowed: true}
 		x.Tool, x.Access = p.Tool(), s.Access
-		x.mark(p.Mark)
+		x.mark(p.Marked(""))
 		all = append(all, x)
 	}
 	return all, nil

@@ -8,6 +8,7 @@ import (
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -62,16 +63,21 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
 	same := append(append([]string{}, ordered...), "name", "同じ", "stages.0.people", "|"+workspace.Guest, "act", "keep")
 	list := b.Post(path+"/rule", form.Hidden(same...)).Says(t, http.StatusOK, "同じ")
+	// Ringi's own tools move no money, unless an administrator says that nobody knows.
+	b.Post(path, list.Hidden("act", "check")).Lacks(t, "金額がいつも不明")
+	p := tenancy.ToolPermission{TenantID: w.Tenant.ID, ToolName: "send_slack_dm", Allowed: true,
+		Mark: &rules.Mark{Version: "1", Destinations: []string{"/user"}}}
+	expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
-		"ルール 2「同じ」 は使われません: ルール 1「10万円以上の外部書き込み」 がすべて先に受けます。",
+		"ルール 2「同じ」は使われません: ルール 1「10万円以上の外部書き込み」がすべて先に受けます。",
 		"ルール 2「同じ」: ① の 高橋 ゲスト さんは、今日承認できません", "ルール 2「同じ」: ① は、今日承認できる人が足りません。",
-		"金額は、次のツールではいつも不明です (ツールのページで、金額の引数が指定されていません): 「完了通知」・「Sheet 書き込み」",
+		"次のツールでは金額がいつも不明なので、「以上」の条件に必ず当てはまります (ツールのページで、金額の引数が指定されていません): 「完了通知」",
 		"「完了通知」 #人事 承認 2 つ・別の人 2 人 ルール 1「10万円以上の外部書き込み」")
 	// Whatever else writes outside is refused, until an administrator chooses otherwise.
 	last := b.Post(path, list.Hidden("act", "edit.writes")).Says(t, http.StatusOK, "外部に書き込む依頼")
 	list = b.Post(path+"/rule", last.Hidden("outcome", "route", "stages.0.name", "承認", "stages.0.kind", "people",
 		"stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1", "stages.0.empty", "refuse", "act", "keep"))
-	list.Says(t, http.StatusOK, "承認 (田中 恵) が承認します。")
+	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "「完了通知」 ほかのチャンネル・#人事 承認 1 つ・別の人 1 人 どれにも当てはまらないとき")
 }
 

@@ -30,6 +30,7 @@ type Options struct {
 	ClientSecret    string // belongs to ClientID
 	TeamID          string // default T0SANDRING
 	AppID           string // default A0SANDRING
+	Company         bool   // its people are a company of twelve
 	URL             string // address of this sandbox, without a trailing slash
 	EventsURL       string
 	InteractionsURL string
@@ -95,8 +96,9 @@ const defaultScale = 1.0 / 30
 func New(opts Options) *Sandbox {
 	opts = withDefaults(opts)
 	s := &Sandbox{
-		opts:   opts,
-		ws:     workspace.New(workspace.Config{TeamID: opts.TeamID, AppID: opts.AppID, Now: opts.Now}),
+		opts: opts,
+		ws: workspace.New(workspace.Config{TeamID: opts.TeamID, AppID: opts.AppID, Company: opts.Company,
+			Now: opts.Now}),
 		faults: &webapi.Faults{},
 		hub:    newHub(),
 		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,

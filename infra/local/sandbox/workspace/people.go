@@ -66,7 +66,7 @@ func (w *Workspace) populate() {
 	}
 	for _, u := range w.users {
 		if !u.Bot && !u.Stranger {
-			w.channels = append(w.channels, &channel{Channel: Channel{ID: DirectMessage(u.ID), IM: u.ID, Created: created, Members: []string{u.ID, Bot}}})
+			w.channels = append(w.channels, ownMessages(u.ID, created))
 		}
 	}
 }

@@ -40,11 +40,12 @@ const (
 const Name = "Ringi Sandbox"
 
 // Config configures a workspace. Now defaults to the wall clock. It sets timestamps and the expiry of triggers and
-// response URLs.
+// response URLs. Company adds the people of a company of twelve.
 type Config struct {
-	TeamID string
-	AppID  string
-	Now    func() time.Time
+	TeamID  string
+	AppID   string
+	Company bool
+	Now     func() time.Time
 }
 
 // Change is one change of the workspace. To is the only person who sees it; if it is empty, everybody in the channel
@@ -94,6 +95,9 @@ func New(cfg Config) *Workspace {
 		sessions: map[string]Session{},
 	}
 	w.populate()
+	if cfg.Company {
+		w.employ()
+	}
 	return w
 }
 
