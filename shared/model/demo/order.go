@@ -59,7 +59,7 @@ var (
 	orderForm = &lazy.Regexp{Text: `^(?:取引先の?\s*)?(?:「([^」]{1,60})」|([^\s、。,「」]{1,60}?))\s*(?:さん|様)?(?:に|へ|から)[、\s]*` +
 		`(` + orderedItem + `(?:\s*` + itemJoint + `\s*` + orderedItem + `){0,9})\s*[をで]?\s*(?:発注|注文)(?:を)?` +
 		`(?:して(?:おいて)?(?:ください|下さい|ほしい(?:です)?|もらえますか|いただけますか)?|お?願い(?:します|いたします|致します)?|したい(?:です)?|します|する)?$`}
-	orderInForm = &lazy.Regexp{Text: `(?i)^(?:please\s+|(?:could|can)\s+you\s+(?:please\s+)?)?order\s+(\d{1,9})\s+` +
+	orderInForm = &lazy.Regexp{Text: `(?i)^(?:please\s+|(?:could|can)\s+you\s+(?:please\s+)?)?order\s+(\d{1,9}|an?|one)\s+` +
 		`([^\d\s,.;:!?][^,.;:!?\n]{0,60}?)\s+from\s+([^,;:!?\n]{1,60}?(?:,\s*(?:inc|ltd|llc)\.?)?)` +
 		`\s+(at|for)\s+(?:¥\s*(\d[\d,]{0,14})|(\d[\d,]{0,14})\s*(?:yen|jpy))` +
 		`(\s+(?:each|apiece|per\s+(?:piece|unit)))?(?:\s+in\s+total)?(?:\s*,?\s*please)?$`}
@@ -119,7 +119,10 @@ func saysMore(name string) bool {
 // add adds an item. Unless the price is that of one, it is that of all.
 func (o *order) add(name, quantity, price string, tenThousands, ofOne bool) {
 	x := orderItem{name: strings.TrimSpace(name)}
-	x.quantity, _ = strconv.Atoi(quantity) // the forms allow only digits
+	x.quantity = 1
+	if n, err := strconv.Atoi(quantity); err == nil { // else a, an or one
+		x.quantity = n
+	}
 	x.price, _ = strconv.Atoi(strings.ReplaceAll(price, ",", ""))
 	if tenThousands {
 		x.price *= 10_000
