@@ -3,6 +3,7 @@ package journeys
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/organisations"
 	"ringi/shared/store/tasks"
 )
 
@@ -130,6 +132,54 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 	t.Logf("%d rows: %v", len(all), kinds)
 	expect.That(t, len(all) <= 14, "%d rows", len(all))
 	expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
+}
+
+// The organisation finds the requester's superior. The sandbox lists what waits for whom, in the channel or not.
+func TestAnOrganisationFindsWhoIsAsked(t *testing.T) {
+	s := start(t)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	organise(t, s, tenant, "1,鈴木,suzuki@example.com,H,,部長,2,,社員\n2,田中,tanaka@example.com,H,,課長,3,,社員\n"+
+		"3,佐藤,sato@example.com,H,,,,2,社員\n4,Alex,alex.kim@example.com,H,,,,,社員\n")
+	above := rules.Stage{Name: "上長", Need: 1, Empty: rules.EmptyUp, Who: rules.Who{Kind: rules.WhoManager, Level: 1}}
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000E", Name: "上長から", Outcome: rules.Outcome{Route: &rules.Policy{
+		Stages: []rules.Stage{above, desk("確認", 1, workspace.Alex)},
+	}}})
+	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	const process = "CARD#process#0001"
+	for _, at := range []struct{ stage, who string }{{"上長", workspace.Tanaka}, {"確認", workspace.Alex}} {
+		d.Card(process, "👉 いま: "+at.stage)
+		d.Eventually("it waits for "+at.who+" alone", func() bool {
+			return waits(t, s, at.who, d.Ref.ID) && !waits(t, s, workspace.Suzuki, d.Ref.ID)
+		})
+		d.Click(at.who, process, "approve_process")
+	}
+	d.Card("CARD#execution", "✅ 実行完了")
+}
+
+// organise has an organisation stand for a test.
+func organise(t *testing.T, s *stack.Stack, tenant, rows string) {
+	t.Helper()
+	o := expect.Value(organisation.Read([]byte("社員番号,氏名,メール,部署コード,親部署,役職,順位,上長,区分\n" + rows)))(t)
+	var accounts []organisation.Account
+	for _, u := range s.Sandbox.Workspace().Users() {
+		accounts = append(accounts, organisation.Account{ID: u.ID, Mails: []string{u.Email}})
+	}
+	store := organisations.Of(tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).Store)
+	is := expect.Value(store.Standing(t.Context(), tenant))(t)
+	expect.NoError(t, store.Save(t.Context(), tenant, is.Rev, o, o.Match(accounts, organisation.DateOf(time.Now())).Kept(),
+		administrator, time.Now()))
+	t.Cleanup(func() {
+		expect.NoError(t, store.RemoveOrganisation(context.Background(), tenant, is.Rev+1, administrator, time.Now()))
+	})
+}
+
+// waits reports whether the sandbox lists a request among what waits for a person.
+func waits(t *testing.T, s *stack.Stack, user, id string) bool {
+	t.Helper()
+	resp := expect.Value(http.Get(s.URL + "/sandbox/waits?user=" + user))(t)
+	defer resp.Body.Close()
+	return strings.Contains(string(expect.Value(io.ReadAll(resp.Body))(t)), id)
 }
 
 // Tanaka stamps at the console for Suzuki, who is away.

@@ -48,7 +48,32 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if g := gateOf(a, q); g != nil && g.Ruled() {
+		return p.along(ctx, rows, g, by, policy, from)
+	}
 	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
+}
+
+// along reports whether the present stage of a gate under a rule waits for a person, or for one for whom they stand in.
+func (p approvals) along(ctx context.Context, rows *store.Store, g *aggregate.Gate, by aggregate.Actor,
+	policy aggregate.Policy, from aggregate.Origin) (bool, error) {
+	standIns, err := rows.StandIns(ctx, p.tenant(), by.ID)
+	if err != nil {
+		return false, err
+	}
+	_, stage := g.OwesFor(by.ID, standIns, time.Now())
+	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy.Team, from), nil
+}
+
+// gateOf returns the gate of a question, nil if it has none.
+func gateOf(a decide.Subject, q aggregate.Question) *aggregate.Gate {
+	of, has := a.(interface {
+		GateAt(key string) *aggregate.Gate
+	})
+	if !has {
+		return nil
+	}
+	return of.GateAt(q.Key)
 }
 
 // Asked returns until when the task or conversation waits, and what its steps or its action would write to.
