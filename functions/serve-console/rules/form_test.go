@@ -67,6 +67,7 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 	expect.That(t, len(is) == 2 && is[0].ID == x.Rules[2].ID && is[1].ID == x.Rules[0].ID, "%+v", is)
 
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
+	b.Post(path+"/rule", form.Hidden("outcome", "route", "stages.0.kind", "people", "act", "stage")).Says(t, http.StatusOK, "②承認 2 (?) ")
 	form = b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "up.1")...))
 	form.Says(t, http.StatusOK, "①経理 (田中 恵・Alex Kim) のうち 1 人 (足りなければ省略) → ②部長 (鈴木 一郎) → ③人事のみなさん")
 	form.Holds(t, `name="stages.0.name" value="経理"`, `name="stages.1.name" value="部長"`)

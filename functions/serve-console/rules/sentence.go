@@ -237,8 +237,9 @@ func (s speaker) stage(x *rules.Stage) string {
 	return text
 }
 
-// of says how many of these people a stage needs.
+// of says how many of these people a stage needs. A question mark stands for people who are still to be chosen.
 func (s speaker) of(name string, x *rules.Stage, who string, n int) string {
+	who = cmp.Or(who, "?")
 	switch {
 	case n <= 1 && name == who:
 		return name
