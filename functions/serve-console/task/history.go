@@ -151,7 +151,8 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 
 func (r Reader) end(t *History, a *task.Aggregate) {
 	if e := a.Head.Ended; e != nil {
-		t.Ended, t.EndedBy, t.Ending = e.At, r.Person(e.By), ended.Sentence(r.Locale, e.Reason, card.OneLine(e.Detail))
+		t.Ended, t.EndedBy = e.At, r.Person(e.By)
+		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine))
 	}
 	if p := a.Head.Parked; p != nil {
 		t.Parked = ended.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))

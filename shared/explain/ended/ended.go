@@ -54,6 +54,15 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return w.sentence(w.Task, r, detail)
 }
 
+// Fit makes a reason's detail fit to be shown. That of a rule's refusal keeps its two lines, which Sentence reads.
+func Fit(r aggregate.Reason, detail string, fit func(string) string) string {
+	rule, said, ruled := strings.Cut(detail, "\n")
+	if r != task.ReasonRuleRefuses || !ruled {
+		return fit(detail)
+	}
+	return fit(rule) + "\n" + fit(said)
+}
+
 // InTalk is Sentence for conversations with an agent.
 func InTalk(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf.In(locale)

@@ -128,7 +128,8 @@ func (s Surface) Note(err error) string {
 }
 
 func (s Surface) sentence(r aggregate.Reason, detail string) string {
-	return ended.Sentence(s.Locale, r, s.Marks.Text(detail, maxDetail))
+	fit := func(text string) string { return s.Marks.Text(text, maxDetail) }
+	return ended.Sentence(s.Locale, r, ended.Fit(r, detail, fit))
 }
 
 // decided says who has already decided, or how the task ended.

@@ -83,3 +83,20 @@ func TestADeniedActionSaysThatItWasRejectedForGood(t *testing.T) {
 		}
 	}
 }
+
+// Whoever asked is told by which rule it was refused, and what the rule says, before and after the request is accepted.
+func TestACardSaysWhichRuleRefused(t *testing.T) {
+	words := map[string][]string{
+		"ja": {"ルール「社外への連絡」により、この依頼は受け付けられません。広報に頼んでください。", "システム"},
+		"en": {"Rule “社外への連絡” refuses this. 広報に頼んでください。", "System"},
+	}
+	no := task.Refusal{Why: task.ReasonRuleRefuses, Rule: circulation.Rule{Name: "社外への連絡"}, Detail: "広報に頼んでください。"}
+	for _, locale := range language.All {
+		for _, s := range []*scenario{received(t), received(t).extracted().drafting()} {
+			s = s.do(s.RefuseByRule(s.Head.Run, no, defaults, s.now))
+			text := drawn(render(s.Aggregate, s.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
+			expect.Has(t, text, words[locale][0])
+			expect.That(t, !strings.Contains(text, words[locale][1]), "%s", text)
+		}
+	}
+}

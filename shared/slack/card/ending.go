@@ -98,6 +98,8 @@ func (d drawing) ended() string {
 		text = w.EndedStep
 	case e.Reason == task.ReasonDenied:
 		text = w.EndedDenied
+	case e.As == task.TaskCancelled && e.ByRun():
+		return fill(w.EndedByRules, "text", w.sentence(e.Reason, e.Detail), "when", when(e.At))
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
 		text = w.EndedCost
 	case e.As == task.TaskFailed:

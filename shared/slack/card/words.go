@@ -34,7 +34,7 @@ type words struct {
 	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
 	EndedBy, EndedExpired, EndedMax, EndedStep              string
 	EndedDenied, EndedCost                                  string
-	EndedFailed, EndedDone, EndedOtherwise                  string
+	EndedFailed, EndedDone, EndedOtherwise, EndedByRules    string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
 	StoppedBy, StoppedInFlight, StoppedUnknown              string
