@@ -72,6 +72,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case id == "ExecuteProcessFunction" && limited && slices.Equal(st.rows, []string{"NUMBER#*"}) && action == "dynamodb:PutItem":
+	case id == "ResumeTaskFunction" && limited && slices.Equal(st.rows, []string{"REQUESTS#*"}) && action == "dynamodb:PutItem":
 	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)

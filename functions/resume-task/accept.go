@@ -35,8 +35,11 @@ func (h *Handler) commit(
 	ctx context.Context, a *task.Aggregate, doing string, decide decision,
 ) (*task.Aggregate, error) {
 	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a,
-		func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, run, h.Now()) })
+	after, err := h.numbering(ctx, a, func(of *task.Register) (*task.Aggregate, error) {
+		return h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+			return decide(a.Registering(of), run, h.Now())
+		})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
@@ -58,38 +61,34 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 		})
 }
 
-// undecidable returns the rule by which nobody could approve the task's next version under the present settings. It is
+// undecidable returns the rule by which nobody could approve the task's next version under the settings s. It is
 // "" if somebody could, or if the settings require no approval of policy and steps: execute-process checks a step's
 // gate itself. It returns errSilent when Slack can't be asked.
-func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate.Rule, tenancy.Settings, error) {
-	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
-	if err != nil {
-		return "", settings, fmt.Errorf("read who may approve: %w", err)
-	}
-	if !a.WillAsk(settings) {
-		return "", settings, nil
+func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.Rule, error) {
+	if !a.WillAsk(s) {
+		return "", nil
 	}
 	asking, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	err = h.people.Somebody(asking, h.Slack, a.Request.Origin(), settings, h.Now(), a.Head.Requester)
+	err := h.people.Somebody(asking, h.Slack, a.Request.Origin(), s, h.Now(), a.Head.Requester)
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
 	if err != nil && !undecidable {
-		return "", settings, fmt.Errorf("who may approve: %w: %w", errSilent, err)
+		return "", fmt.Errorf("who may approve: %w: %w", errSilent, err)
 	}
-	return nobody.Rule, settings, nil
+	return nobody.Rule, nil
 }
 
-// refuseUndecidable ends a request that nobody could approve. It returns the settings by which it looked.
-func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, tenancy.Settings, error) {
-	rule, s, err := h.undecidable(ctx, a)
+// refuseUndecidable ends a request that nobody could approve under the settings s.
+func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (
+	*task.Aggregate, error) {
+	rule, err := h.undecidable(ctx, a, s)
 	if err != nil || rule == "" {
-		return a, s, err
+		return a, err
 	}
-	after, err := h.commit(ctx, a, "turn away what nobody could approve",
+	return h.commit(ctx, a, "turn away what nobody could approve",
 		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
 			return a.RefuseUndecidable(run, rule, now)
 		})
-	return after, s, err
 }
 
 // parkUndecidable parks a task whose next version nobody could approve, because the settings changed after it was
@@ -98,7 +97,11 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 	if !a.Drafts(h.Now()) {
 		return a, nil
 	}
-	rule, settings, err := h.undecidable(ctx, a)
+	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read who may approve: %w", err)
+	}
+	rule, err := h.undecidable(ctx, a, settings)
 	if errors.Is(err, errSilent) {
 		slog.WarnContext(ctx, "goes on without knowing who may approve", "task_id", a.Head.TaskID, "err", err)
 		return a, nil

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // The limits of reading a thread's tasks, the newest first: the heads of maxReplies tasks, and all rows of maxBeside
@@ -19,17 +20,13 @@ const (
 
 // ask opens a choice between a request and a reason, if the message is in a thread with a waiting gate. It refuses the
 // message if its author already has an open choice there. It returns the task unchanged for any other message.
-func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+func (h *Handler) ask(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
 	if !a.Request.Threaded() || a.Choice != nil || a.Head.Ended != nil {
 		return a, nil
 	}
 	beside, ok, err := h.beside(ctx, a)
 	if err != nil || !ok {
 		return a, err
-	}
-	s, err := h.Store.Settings(ctx, a.Head.TenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read the settings: %w", err)
 	}
 	return h.within(ctx, a, "ask what the message is meant to be",
 		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {

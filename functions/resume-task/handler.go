@@ -33,6 +33,7 @@ type Store interface {
 	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 	Create(ctx context.Context, c aggregate.Change) error
+	RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error)
 }
 
 // Naming reads the Slack secret, which may name the deployment's first administrator.
@@ -119,14 +120,20 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if err != nil {
 		return nil, err
 	}
+	s, err := h.Store.Settings(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if a, err = h.registering(ctx, a, s); err != nil {
+		return nil, err
+	}
 	if a, err = h.refuseRequester(ctx, a, by); err != nil || !a.Waiting() {
 		return a, err
 	}
-	if a, err = h.ask(ctx, a); err != nil || !a.Waiting() {
+	if a, err = h.ask(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
 	}
-	a, s, err := h.refuseUndecidable(ctx, a)
-	if err != nil || !a.Waiting() {
+	if a, err = h.refuseUndecidable(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
 	}
 	if a, err = h.refuseByRules(ctx, a, s); err != nil || !a.Waiting() {

@@ -3,6 +3,7 @@
 package directory
 
 import (
+	"cmp"
 	"slices"
 
 	"ringi/shared/domain/circulation"
@@ -150,6 +151,20 @@ func (d *Directory) Departments(p circulation.Person, on string) (codes []string
 		codes = append(codes, x.Code)
 	}
 	return codes
+}
+
+// Department returns what somebody's department is called on a day, or its code if it has no name; "" if they have none,
+// and while no organisation stands.
+func (d *Directory) Department(p circulation.Person, on string) string {
+	if d.org == nil {
+		return ""
+	}
+	chart := d.chart(on)
+	post, _ := chart.Main(p.Person)
+	for _, x := range chart.Path(post.Department) {
+		return cmp.Or(x.Name, x.Code)
+	}
+	return ""
 }
 
 // Groups returns those of the user groups in the rules' conditions that somebody is in.

@@ -23,6 +23,8 @@ type Aggregate struct {
 	Steps      []*StepResult // by process version, attempt and order
 	Gates      []*StepGate
 	Agains     []*Again // by process version and attempt
+
+	Into *Register `json:"-"` // no row; see Registering
 }
 
 func (a *Aggregate) Ref() aggregate.Ref   { return RefOf(a.Head.TenantID, a.Head.TaskID) }

@@ -36,6 +36,9 @@ func (a *Aggregate) StartNumbered(run int, of Series, now time.Time) (aggregate.
 	a.relyOnAgain(c, e)
 	number := c.number(e, of)
 	c.moveExecution(e, ExecutionRunning, func(n *Execution) { n.StartedAt, n.Number = &c.Now, number })
+	if number != "" {
+		c.Head.Number = number
+	}
 	if !e.Managed() {
 		c.audit(aggregate.System(), AuditExecutionStarted, "execution", e.ID, about(e.Attempt, number))
 	}

@@ -62,7 +62,8 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 		c.beginPrompt(1)
 	}
 	c.Made = t
-	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	about := a.Head.withNumber(map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, about)
 	return c.done()
 }
 

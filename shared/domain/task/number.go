@@ -9,8 +9,11 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// NumbersList is the prefix of the lists of a tenant's numbers, one for each fiscal year.
-const NumbersList = "NUMBER#"
+// Prefixes of the lists of a tenant's numbers, one for each fiscal year: of decisions and of requests.
+const (
+	NumbersList  = "NUMBER#"
+	RequestsList = "REQUESTS#"
+)
 
 // MostNumbers is how many numbers a fiscal year has.
 const MostNumbers = 999_999

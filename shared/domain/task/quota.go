@@ -71,6 +71,7 @@ func (a *Aggregate) Accept(run int, by aggregate.Actor, s tenancy.Settings, now 
 	c := a.begin(now)
 	c.RelyOn(&Task{}, a.choiceAsRead())
 	c.Head.AcceptedAt, c.quotas = &c.Now, Quotas{s.MaxOpenTasks, s.MaxTasksPerHour}
+	c.register()
 	return c.done()
 }
 
@@ -89,9 +90,9 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 	return a.refuse(run, reason, now)
 }
 
-// RefuseWorkspace ends a request from a workspace that does not use Ringi.
+// RefuseWorkspace ends a request from a workspace that does not use Ringi, and so has no register.
 func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, error) {
-	return a.refuse(run, ReasonWorkspace, now)
+	return a.Registering(nil).refuse(run, ReasonWorkspace, now)
 }
 
 // RefuseUndecidable ends a request that nobody could approve because of this rule.
@@ -141,7 +142,7 @@ func (a *Aggregate) endRefused(why aggregate.Reason, detail string, until, now t
 	c := a.begin(now)
 	c.end(nil, TaskRefused, aggregate.System(), why)
 	c.Head.Ended.Detail = detail
-	about := map[string]any{"reason": why, "requester": a.Head.Requester}
+	about := c.registered(map[string]any{"reason": why, "requester": a.Head.Requester})
 	if detail != "" {
 		about["limit"] = detail
 	}

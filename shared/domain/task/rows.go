@@ -12,7 +12,12 @@ type Head struct {
 	aggregate.Head
 	TaskID string `json:"task_id"`
 
-	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when the request was accepted; see counts
+	AcceptedAt *time.Time `json:"accepted_at,omitempty"` // when the request was accepted; see counts
+	// RequestNumber is the request's number (起案番号), where it was taken on or refused by a tenant with a register.
+	// Number is that of its decision (決裁番号), since the steps began to run.
+	RequestNumber string `json:"request_number,omitempty"`
+	Number        string `json:"number,omitempty"`
+
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`

@@ -130,7 +130,7 @@ func (a *Aggregate) RefuseByRule(run int, r Refusal, s tenancy.Settings, now tim
 		c.end(nil, TaskRefused, aggregate.System(), r.Why)
 		action = AuditTaskRefused
 		about["requester"] = a.Head.Requester
-		c.audit(aggregate.System(), action, "task", a.Head.TaskID, about)
+		c.audit(aggregate.System(), action, "task", a.Head.TaskID, c.registered(about))
 	case a.Task != nil:
 		c.end(a.Task, TaskCancelled, aggregate.System(), r.Why)
 		c.audit(aggregate.System(), action, "task", a.Head.TaskID, about)

@@ -44,8 +44,11 @@ var Sections = []Section{
 			Words{Label: "回覧で承認された内容の有効期間", About: "この日数を過ぎると、まだ始まっていない実行は、もう一度回覧してからになります。", Unit: "日"},
 			Words{Label: "Approvals along a route stay good for", About: "After this time, what hasn’t begun to run goes round again first.", Unit: "days"})},
 		{Name: "fiscal_year_month", Kind: KindWhole, Min: 1, Max: 12, Default: FiscalYearBegins, Says: language.InEach(
-			Words{Label: "決裁番号の年度が始まる月", About: "決裁番号は年度ごとに 1 から始まります。年度は、決裁された日で決まります。", Unit: "月"},
-			Words{Label: "Fiscal year of decision numbers begins in month", About: "Numbers start at 1 in each fiscal year. The day of the decision says which.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
+			Words{Label: "番号の年度が始まる月", About: "決裁番号と起案番号は年度ごとに 1 から始まります。年度は、決裁された日、依頼を受け付けた日で決まります。", Unit: "月"},
+			Words{Label: "Fiscal year of numbers begins in month", About: "Numbers of decisions and requests start at 1 in each fiscal year. The day of the decision, or on which the request was taken on, says which.", Unit: "(1 to 12)", Logged: "First month of the fiscal year"})},
+		{Name: "register", Kind: KindFlag, Says: language.InEach(
+			Words{Label: "起案番号を付ける", About: "「はい」にすると、これから受け付ける依頼のすべてに、受け付けた順に欠番なく起案番号が付き、決裁台帳に並びます。受け付けずに断った依頼にも付きます。決裁番号を付けるかどうかは、回覧のルールで決めます。"},
+			Words{Label: "Number requests", About: "If on, every request taken on from now gets a number, in order and without gaps, and stands in the register, also if it is refused at once. Whether decisions are numbered is up to the rules.", Logged: "Requests are numbered"})},
 		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
 			Words{Label: "バージョンの上限", About: "却下などによる作り直しも含めた、バージョンの数です。超えると依頼は終わります。", Unit: "個", Logged: "バージョンの上限"},
 			Words{Label: "Maximum versions", About: "How many times a policy or its steps can be redrafted, for example after a rejection. The request then ends.", Unit: "versions", Logged: "Maximum versions"})},

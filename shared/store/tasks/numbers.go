@@ -22,6 +22,27 @@ func (s *Store) Series(ctx context.Context, tenant string, year int) (task.Serie
 	return of, nil
 }
 
+// RequestSeries reads the highest number that a fiscal year has given to requests.
+func (s *Store) RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error) {
+	of := task.Series{Year: year}
+	newest, err := s.RequestNumbers(ctx, tenant, year, "", 1)
+	if len(newest) > 0 {
+		of.Last = newest[0].N
+	}
+	return of, err
+}
+
+// RequestNumbers lists the numbers of requests as Numbers does those of decisions.
+func (s *Store) RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) (
+	[]task.Requested, error) {
+	all, err := store.Listed[task.Requested](ctx, s.Of.Store, tenant, task.RequestsList, task.Series{Year: year}.Of(),
+		"", from, true, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the requests of %d: %w", year, err)
+	}
+	return all, nil
+}
+
 // Numbers lists the numbers of a fiscal year, the highest first, from one key down, or from the highest if that is "".
 // It returns at most limit, or all if limit is 0.
 func (s *Store) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error) {
