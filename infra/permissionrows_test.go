@@ -47,6 +47,9 @@ func hears(st statement, action string) bool {
 	return slices.Equal(st.rows, []string{"SESSION#*"})
 }
 
+// numbering are the functions that begin what a numbered rule has settled.
+var numbering = []string{"ExecuteProcessFunction", "RunActionFunction", "CallToolFunction"}
+
 func checkRows(s *stack, id, action string, st statement, wrong report) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
@@ -71,7 +74,7 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
-	case id == "ExecuteProcessFunction" && limited && slices.Equal(st.rows, []string{"NUMBER#*"}) && action == "dynamodb:PutItem":
+	case slices.Contains(numbering, id) && limited && slices.Equal(st.rows, []string{"NUMBER#*"}) && action == "dynamodb:PutItem":
 	case id == "ResumeTaskFunction" && limited && slices.Equal(st.rows, []string{"REQUESTS#*"}) && action == "dynamodb:PutItem":
 	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):

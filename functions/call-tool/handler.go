@@ -41,7 +41,7 @@ const (
 )
 
 type Store interface {
-	pipeline.Conversations
+	pipeline.Claims
 	pipeline.Heads
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)

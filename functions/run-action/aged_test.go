@@ -30,13 +30,18 @@ func TestWhatWasSettledTooLongAgoIsNotExecuted(t *testing.T) {
 
 // settledAlong has U1 propose the same in place of the approved action, and U2 settle it along a route.
 func (w *world) settledAlong(p conversation.Payload) {
+	w.settledBy(circulation.Rule{ID: "r1", Name: "commands", Revision: 1}, p)
+}
+
+// settledBy is settledAlong by a rule.
+func (w *world) settledBy(rule circulation.Rule, p conversation.Payload) {
 	w.t.Helper()
 	stage := circulation.Stage{Name: "U2", Mode: circulation.ModePeople, Need: 1,
 		People: []circulation.Person{{User: "U2"}}}
 	again := w.proposal(conversation.ShellCommand, p, "")
 	again.Terms.ApprovalHours = 72
 	again.Opening = &aggregate.Opening{
-		Rule: circulation.Rule{ID: "r1", Name: "commands", Revision: 1}, Askers: []circulation.Person{{User: "U1"}},
+		Rule: rule, Askers: []circulation.Person{{User: "U1"}},
 		Route: circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{stage}},
 	}
 	hand, by := circulation.Person{User: "U2"}, aggregate.Actor{Type: aggregate.ActorUser, ID: "U2", Team: team}

@@ -43,7 +43,7 @@ const (
 )
 
 type Store interface {
-	pipeline.Conversations
+	pipeline.Claims
 	pipeline.Heads
 	AppendLog(ctx context.Context, ref aggregate.Ref, action string, lines []conversation.LogEntry, gone []int) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error

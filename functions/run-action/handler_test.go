@@ -184,8 +184,15 @@ var policy = aggregate.Policy{Team: team, AllowSelf: true}
 func approved(t *testing.T, server *storetest.Server, typ conversation.ActionType, p conversation.Payload) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), box: &box{}, archives: &archives{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	return approvedIn(t, conversations.New(server.DB, name), root, typ, p)
+}
+
+// approvedIn is approved in a thread of a table that may have other conversations.
+func approvedIn(t *testing.T, rows *conversations.Store, thread string, typ conversation.ActionType,
+	p conversation.Payload) *world {
+	t.Helper()
+	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: thread, TS: thread, User: "U1", Text: "do it"}
+	w := &world{t: t, rows: rows, ref: in.Ref(), box: &box{}, archives: &archives{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.Handler = &Handler{
 		Store: w.rows, Payloads: opened{}, Files: w.archives, Sandbox: w.box, Now: func() time.Time { return w.now },
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,

@@ -18,6 +18,7 @@ type actionProof struct {
 	ApprovedBy  string  `json:"approved_by,omitempty"` // user or auto
 	BaseVersion string  `json:"base_version,omitempty"`
 	Version     string  `json:"version,omitempty"`  // of the files that it left
+	Number      string  `json:"number,omitempty"`   // that the decision got when the action was claimed
 	Gate        *walked `json:"gate,omitempty"`     // of an action under a rule
 	Commands    string  `json:"commands,omitempty"` // how each of several commands ended, those that never began left out
 }
@@ -40,6 +41,7 @@ func (p *acting) check() {
 	p.sealedGate()
 	p.walk("the action", p.Gate, "action", p.ID, "", "action", p.Session, "", hash)
 	p.started()
+	p.numbered()
 	p.ended()
 }
 

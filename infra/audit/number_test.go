@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/runtime/expect"
 )
 
@@ -65,6 +66,34 @@ func TestBothVerifiersFindAnotherNumber(t *testing.T) {
 		"the entry of its end has none": {number, number, ""},
 	} {
 		j.add(t, name, withNumber(t, x[0], x[1], x[2]), false)
+	}
+	j.agree(t)
+}
+
+// So can't the receipt of an action.
+func TestBothVerifiersFindAnotherNumberOfAnAction(t *testing.T) {
+	rule := circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3, Numbered: true}
+	with := func(claim, begun, ended string) Receipt {
+		said := func(details, number string) string {
+			if number == "" {
+				return details
+			}
+			return details + `,"number":"` + number + `"`
+		}
+		proof := actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2", Number: claim}
+		return ofActionBy(t, rule, settling(), proof, said(`"base_version":"v1"`, begun), "completed", said(`"version":"v2"`, ended))
+	}
+	const number, other = "2026-000123", "2026-000124"
+	out, err := printed(t, with(number, number, number))
+	expect.That(t, err == nil && strings.Contains(out, "decision number "+number), "%v:\n%s", err, out)
+	var j judged
+	j.add(t, "with its number", with(number, number, number), true)
+	for name, x := range map[string][3]string{
+		"none was given": {"", "", ""}, "another is claimed": {other, number, number}, "none is claimed": {"", number, number},
+		"it began with another": {number, other, number}, "it ended with another": {number, number, other},
+		"the entry of its end has none": {number, number, ""},
+	} {
+		j.add(t, name, with(x[0], x[1], x[2]), false)
 	}
 	j.agree(t)
 }

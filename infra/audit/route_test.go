@@ -420,14 +420,21 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 // ofAction is the gate of an action under a rule, with the receipt of how the action ended.
 func ofAction(t *testing.T, acts []circulation.Act, claim actionProof, end string, details string) Receipt {
 	t.Helper()
+	return ofActionBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3}, acts, claim, `"base_version":"v1"`, end, details)
+}
+
+// ofActionBy is ofAction by a rule, with the details of its start.
+func ofActionBy(t *testing.T, rule circulation.Rule, acts []circulation.Act, claim actionProof, started, end string,
+	details string) Receipt {
+	t.Helper()
 	hash := aggregate.HashOf(script)
-	c := circulate(t, "action", actionID, aConversation, began().Add(1500*time.Millisecond),
+	c := circulateBy(t, rule, "action", actionID, aConversation, began().Add(1500*time.Millisecond),
 		map[string]any{"type": "test_run", "hash": hash}, acts,
 		"action", aConversation, "7", hash)
 	claim.Gate = walkOf(&c.Gate, c.asked)
 	entries := []string{"proposed", `"number":7`}
 	if claim.BaseVersion != "" {
-		entries = append(entries, "started", `"base_version":"v1"`)
+		entries = append(entries, "started", started)
 	}
 	if end != "" {
 		entries = append(entries, end, details)

@@ -714,7 +714,23 @@ class Action(Claims):
         self.sealed_gate(claim.get("gate"))
         self.walk("the action", claim.get("gate"), "action", self.id, "", ["action", self.about, None, digest])
         self.started()
+        self.numbered(claim.get("number") or "")
         self.ended()
+
+    def numbered(self, number):
+        """Compares the number of the decision with the entries of the action's last start, and of the end that follows."""
+        begun = self.of("action.started", self.id)
+        ends = self.of("action.completed", self.id) + self.of("action.failed", self.id)
+        for e in begun[-1:] + (ends if begun else []):
+            sealed = e["details"].get("number") or ""
+            if sealed != number:
+                self.found.append("the number is said to be %r, the entry %s says %r" % (number, e["action"], sealed))
+        if not number and begun and numbers(self.claim.get("gate")):
+            self.found.append("its rule gives numbers, and it has none")
+        if number and not begun:
+            self.found.append("it is said to have a number, and no entry says that it was started")
+        if number:
+            self.said.append("decision number " + number)
 
     def reached(self, *was):
         """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and its start out."""

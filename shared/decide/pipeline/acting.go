@@ -8,6 +8,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -17,11 +19,24 @@ type Conversations interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
-// Claimed commits a claim and returns the claimed action. If the commit's answer was lost, Claimed reads the rows to learn
-// whether it was saved. It returns ErrSuperseded if the action is not executing under this invocation's claim.
-func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invocation string,
+// Claims is the store of conversations as far as claims need it.
+type Claims interface {
+	Conversations
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Series(ctx context.Context, tenant string, year int) (task.Series, error)
+}
+
+// Claimed commits a claim and returns the claimed action. One that needs a number takes the next of its series. If the
+// commit's answer was lost, Claimed reads the rows to learn whether it was saved. It returns ErrSuperseded if the action
+// is not executing under this invocation's claim.
+func Claimed(ctx context.Context, s Claims, ref aggregate.Ref, id, invocation string,
 	claim conversation.Decision) (*conversation.Action, error) {
-	a, err := s.Decide(ctx, ref, claim)
+	read := func(ctx context.Context) (task.Series, error) { return seriesOf(ctx, s, ref) }
+	a, err := Numbering(ctx, task.Series{}, read, func(of task.Series) (*conversation.Aggregate, error) {
+		return s.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+			return claim(a.Numbering(of))
+		})
+	})
 	if errors.Is(err, aggregate.ErrUnconfirmed) {
 		a, err = s.Load(ctx, ref)
 	}
@@ -33,6 +48,23 @@ func Claimed(ctx context.Context, s Conversations, ref aggregate.Ref, id, invoca
 		return nil, aggregate.ErrSuperseded
 	}
 	return x, nil
+}
+
+// seriesOf reads the series of which the approved action takes the next number; it is empty if that needs none.
+func seriesOf(ctx context.Context, s Claims, ref aggregate.Ref) (task.Series, error) {
+	a, err := s.Load(ctx, ref)
+	if err != nil {
+		return task.Series{}, err
+	}
+	settled, ok := a.Unnumbered()
+	if !ok {
+		return task.Series{}, nil
+	}
+	settings, err := s.Settings(ctx, ref.Tenant)
+	if err != nil {
+		return task.Series{}, fmt.Errorf("read when fiscal years begin: %w", err)
+	}
+	return s.Series(ctx, ref.Tenant, settings.FiscalYear(settled))
 }
 
 // Heads reads the heads of conversations.

@@ -11,8 +11,8 @@ import (
 
 // Claim gives the invocation the right to execute the approved action. It checks that the stamped content is unchanged
 // and that the conversation's files are those for which it was proposed. It returns ErrSuperseded if the head names
-// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost, ErrAged
-// and ErrBase. Calls of tools have a claim of their own; see ClaimCall.
+// another run, ErrMoved if there is nothing to execute, ErrInFlight if the action is already claimed, ErrFilesLost,
+// ErrAged, ErrBase, and task.ErrNumber if the action needs a number; see Numbering. Calls of tools have a claim of their own; see ClaimCall.
 func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time) (aggregate.Change, error) {
 	if x := a.Current(); x != nil && x.ActionType == ToolCall {
 		return aggregate.Change{}, aggregate.ErrMoved
@@ -53,7 +53,9 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 	if x.Base == nil || *x.Base != c.Conversation.WorkspaceVersion || !c.Conversation.onCommit(x.Pushed) {
 		c.Fail(fmt.Errorf("claim action %s: %w", x.ActionID, ErrBase))
 	}
+	decision := c.number(x)
 	claim := func(n *Action) {
+		n.Decision = decision
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Conversation.WorkspaceVersion
 	}
@@ -61,7 +63,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		n := *x
 		claim(&n)
 		c.Put(&n)
-		if n.BaseVersion != x.BaseVersion {
+		if n.BaseVersion != x.BaseVersion || n.Decision != x.Decision {
 			c.auditStart(&n)
 		}
 		return c.done()
@@ -76,9 +78,9 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 
 // auditStart records who or which rule approved the action, its hash, and the version of the files on which it starts.
 func (c *change) auditStart(x *Action) {
-	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
+	c.auditAction(aggregate.System(), AuditStarted, x, x.withNumber(map[string]any{
 		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
-	})
+	}))
 }
 
 // approved reports whether the row proves the approval of exactly this payload, for a gate under a rule with the head.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // Kind describes conversations to the store, the relay and the sweeper.
@@ -68,7 +69,8 @@ type Aggregate struct {
 	Handed       []*HandOver
 	Offered      []*Offered
 	Typed        []*Typed
-	Stream       *Stream // nil while no answer is streamed to Slack
+	Stream       *Stream     // nil while no answer is streamed to Slack
+	Last         task.Series `json:"-"` // no row; see Numbering
 	// Said is the message for a card that shows a message, if it was loaded. It is not part of the conversation's
 	// partition.
 	Said *Message

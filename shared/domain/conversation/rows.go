@@ -246,7 +246,8 @@ type Action struct {
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
 	Sending            *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
 	Claim              *Claim           `json:"claim,omitempty"`
-	NotBegun           int              `json:"not_begun,omitempty"` // how often no sandbox could be started
+	Decision           string           `json:"decision_number,omitempty"` // that it got when it was claimed
+	NotBegun           int              `json:"not_begun,omitempty"`       // how often no sandbox could be started
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`
 	ExitCode           *int             `json:"exit_code,omitempty"`

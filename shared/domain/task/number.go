@@ -30,15 +30,17 @@ func (s Series) Of() string { return fmt.Sprintf("%04d", s.Year) }
 // Next returns the row of the next number.
 func (s Series) Next() Numbered { return Numbered{Year: s.Year, N: s.Last + 1} }
 
-// Numbered is a number and what has it: steps that a rule with numbered had people settle. It is put in the Change that
-// begins their first attempt, only if it is absent, and never changed.
+// Numbered is a number and what has it: steps, or an agent's action, that a rule with numbered had people settle. It is
+// put in the Change that begins their first attempt, or claims the action, only if it is absent, and never changed.
 type Numbered struct {
 	aggregate.Meta
 	Year           int              `json:"year"` // the fiscal year of the settlement
 	N              int              `json:"n"`    // from 1
-	TaskID         string           `json:"task_id"`
-	ProcessID      string           `json:"process_id"`
-	ProcessVersion int              `json:"process_version"`
+	TaskID         string           `json:"task_id,omitempty"`
+	ProcessID      string           `json:"process_id,omitempty"`
+	ProcessVersion int              `json:"process_version,omitempty"`
+	SessionID      string           `json:"session_id,omitempty"` // of an action's conversation
+	ActionID       string           `json:"action_id,omitempty"`
 	GateKey        string           `json:"gate_key"` // of the row that people settled
 	Rule           circulation.Rule `json:"rule"`
 	Round          int              `json:"round"` // 1, or one more for each version that was sent back

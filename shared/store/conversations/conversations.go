@@ -11,8 +11,10 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
+	"ringi/shared/store/numbers"
 	"ringi/shared/store/table"
 )
 
@@ -53,6 +55,11 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (conversation.Head,
 		return conversation.Head{}, err
 	}
 	return *root.(*conversation.Head), nil
+}
+
+// Series reads the highest number of decisions that a fiscal year has given.
+func (s *Store) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
+	return numbers.Series(ctx, s.Of.Store, tenant, year)
 }
 
 // Begin opens a conversation with its first message. It returns store.ErrExists when its thread has a conversation: the

@@ -2,56 +2,32 @@ package tasks
 
 import (
 	"context"
-	"fmt"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
+	"ringi/shared/store/numbers"
 )
 
-// Series reads the highest number that a fiscal year has given.
+// Series reads the highest number of decisions that a fiscal year has given.
 func (s *Store) Series(ctx context.Context, tenant string, year int) (task.Series, error) {
-	of := task.Series{Year: year}
-	newest, err := s.Numbers(ctx, tenant, year, "", 1)
-	if err != nil {
-		return task.Series{}, err
-	}
-	if len(newest) > 0 {
-		of.Last = newest[0].N
-	}
-	return of, nil
+	return numbers.Series(ctx, s.Of.Store, tenant, year)
 }
 
-// RequestSeries reads the highest number that a fiscal year has given to requests.
+// RequestSeries reads the highest number of requests that a fiscal year has given.
 func (s *Store) RequestSeries(ctx context.Context, tenant string, year int) (task.Series, error) {
-	of := task.Series{Year: year}
-	newest, err := s.RequestNumbers(ctx, tenant, year, "", 1)
-	if len(newest) > 0 {
-		of.Last = newest[0].N
-	}
-	return of, err
+	return numbers.RequestSeries(ctx, s.Of.Store, tenant, year)
 }
 
-// RequestNumbers lists the numbers of requests as Numbers does those of decisions.
+// Numbers is numbers.Decisions.
+func (s *Store) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error) {
+	return numbers.Decisions(ctx, s.Of.Store, tenant, year, from, limit)
+}
+
+// RequestNumbers is numbers.Requests.
 func (s *Store) RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) (
 	[]task.Requested, error) {
-	all, err := store.Listed[task.Requested](ctx, s.Of.Store, tenant, task.RequestsList, task.Series{Year: year}.Of(),
-		"", from, true, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read the requests of %d: %w", year, err)
-	}
-	return all, nil
-}
-
-// Numbers lists the numbers of a fiscal year, the highest first, from one key down, or from the highest if that is "".
-// It returns at most limit, or all if limit is 0.
-func (s *Store) Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error) {
-	all, err := store.Listed[task.Numbered](ctx, s.Of.Store, tenant, task.NumbersList, task.Series{Year: year}.Of(),
-		"", from, true, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read the numbers of %d: %w", year, err)
-	}
-	return all, nil
+	return numbers.Requests(ctx, s.Of.Store, tenant, year, from, limit)
 }
 
 // Registered is a number with what the register shows of its decision.
@@ -66,13 +42,13 @@ type Registered struct {
 const MostRegistered = 50
 
 // Registered reads what the register shows of at most MostRegistered numbers, for display only.
-func (s *Store) Registered(ctx context.Context, tenant string, numbers []task.Numbered) ([]Registered, error) {
+func (s *Store) Registered(ctx context.Context, tenant string, all []task.Numbered) ([]Registered, error) {
 	at := func(x *task.Numbered, key string) store.Place {
 		return store.Place{Ref: task.RefOf(tenant, x.TaskID), Key: key}
 	}
 	heads, gates, titles := []store.Place{}, []store.Place{}, []string{}
-	for i := range numbers {
-		x := &numbers[i]
+	for i := range all {
+		x := &all[i]
 		heads, titles = append(heads, at(x, aggregate.HeadKey)), append(titles, x.TaskID)
 		gates = append(gates, at(x, x.GateKey))
 	}
@@ -88,8 +64,8 @@ func (s *Store) Registered(ctx context.Context, tenant string, numbers []task.Nu
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Registered, len(numbers))
-	for i, x := range numbers {
+	out := make([]Registered, len(all))
+	for i, x := range all {
 		out[i] = Registered{Number: x, Task: titled[x.TaskID], Gate: settled[gates[i]].Gate, Ended: ended[heads[i]].Ended}
 	}
 	return out, nil
