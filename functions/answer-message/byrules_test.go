@@ -334,3 +334,4 @@ func (group) Manager(circulation.Person, string) (circulation.Person, bool) {
 }
 func (group) Holders(string, string, string) []circulation.Person { return nil }
 func (group) Departments(circulation.Person, string) []string     { return nil }
+func (group) Department(circulation.Person, string) string        { return "" }

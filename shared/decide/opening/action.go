@@ -42,6 +42,7 @@ func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 	}
 	if f.Organised {
 		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
+		f.Department = d.Department(f.Requester, f.On)
 	}
 	return f
 }

@@ -27,6 +27,8 @@ type Directory interface {
 	rules.Directory
 	// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
 	Departments(p circulation.Person, on string) []string
+	// Department returns what somebody's department is called; "" while no organisation stands.
+	Department(p circulation.Person, on string) string
 }
 
 // Asked is what is about to be asked: a request's steps.
@@ -56,6 +58,7 @@ func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	}
 	if f.Organised {
 		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
+		f.Department = d.Department(f.Requester, f.On)
 	}
 	return f
 }
@@ -147,7 +150,16 @@ func (x *Asked) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d r
 	if err != nil {
 		return Found{}, err
 	}
-	return Found{Opening: &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers}}, nil
+	return Found{Opening: &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seen(f)}}, nil
+}
+
+// seen returns what the rules saw, as the gate keeps it.
+func seen(f *rules.Facts) *aggregate.Seen {
+	is := &aggregate.Seen{Department: f.Department}
+	if sum := f.Amount(); sum.Known() {
+		is.Amount, is.Currency = string(sum.Value), sum.Currency
+	}
+	return is
 }
 
 func refused(answer rules.Answer) *task.Refusal {
@@ -194,6 +206,7 @@ func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 }
 func (ids) Holders(string, string, string) []circulation.Person     { return nil }
 func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
+func (ids) Department(circulation.Person, string) string            { return "" }
 
 // anybody is a directory of which nobody has to be asked who may stamp.
 type anybody struct{ rules.Directory }

@@ -139,3 +139,24 @@ func TestAnOrganisationIsAskedAboutEverybody(t *testing.T) {
 	expect.That(t, o != nil && o.Route.Org == "v1" && len(o.Route.Stages[0].People) == 1, "%+v", found)
 	expect.Same(t, o.Askers, []circulation.Person{{User: "SATO", Person: "SATO"}, {User: "ITO", Person: "ITO"}})
 }
+
+// A gate keeps what the rules saw of it: the amount, if it is known, and the requester's department.
+func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
+	route := &rules.Policy{Stages: []rules.Stage{{Name: "desk", Need: 1, Empty: rules.EmptyRefuse,
+		Who: rules.Who{Kind: rules.WhoPeople, People: []string{"TANAKA"}}}}}
+	answer := rules.Answer{Outcome: rules.Outcome{Route: route}}
+	for name, c := range map[string]struct {
+		amount rules.Amount
+		want   aggregate.Seen
+	}{
+		"an amount":      {rules.Amount{Value: "298000", Currency: "JPY"}, aggregate.Seen{Amount: "298000", Currency: "JPY"}},
+		"nothing":        {rules.Nothing(), aggregate.Seen{Amount: "0"}},
+		"an unknown one": {rules.Unknown(rules.WhyNotNumber), aggregate.Seen{}},
+	} {
+		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: "SATO"}}, Department: "営業部",
+			Calls: []rules.Call{{Access: aggregate.Read, Amount: c.amount}}}
+		c.want.Department = "営業部"
+		found, err := asked().resolve(of(), answer, f, ids{})
+		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s: %+v, %v", name, found.Opening, err)
+	}
+}

@@ -24,6 +24,7 @@ type Gate struct {
 	Asked  string               `json:"asked,omitempty"` // circulation.Sum of what is asked
 	Route  *circulation.Route   `json:"route,omitempty"`
 	Acts   []circulation.Act    `json:"acts,omitempty"`
+	Seen   *Seen                `json:"seen,omitempty"`
 }
 
 // Stamp is one person's approval of one version.

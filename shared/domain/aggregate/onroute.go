@@ -15,13 +15,21 @@ type Opening struct {
 	Rule   circulation.Rule
 	Route  circulation.Route
 	Askers []circulation.Person // whose own request it is
+	Seen   *Seen                // nil: not known
+}
+
+// Seen is what the rules saw of what a gate asks when they chose its route, for display.
+type Seen struct {
+	Amount     string `json:"amount,omitempty"`     // empty: not known
+	Currency   string `json:"currency,omitempty"`   // empty of an amount of nothing
+	Department string `json:"department,omitempty"` // of the requester, by the organisation of that day
 }
 
 // Under returns a gate that is about to wait under the opening's rule. sum returns what its stamps are on, and askers
 // are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who
 // could settle it.
 func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
-	g.Terms.Rule, g.Route, g.Askers = &o.Rule, &o.Route, o.Askers
+	g.Terms.Rule, g.Route, g.Askers, g.Seen = &o.Rule, &o.Route, o.Askers, o.Seen
 	g.Terms.ApprovalRequired = true
 	for _, user := range askers {
 		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {

@@ -31,6 +31,7 @@ type Facts struct {
 	Organised   bool
 	Departments []string
 	Groups      []string
+	Department  string // what the requester's is called; no condition reads it
 	Calls       []Call
 	// Inside says of an action without a call that it can change nothing but its conversation's files.
 	Inside bool
