@@ -52,8 +52,7 @@ func ephemeral(text string) inbound.Response {
 // japanese maps the Japanese names of subcommands to the English ones.
 var japanese = map[string]string{"ヘルプ": "help", "使い方": "help", "一覧": "list"}
 
-// command answers /ringi with one of the subcommands list, cancel and help, or with the decision that has a
-// number. Any other text is a request.
+// command answers /ringi with one of the subcommands list, cancel and help, or with what has a number. Any other text is a request.
 func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
 	if err := h.Edge.FromOurs(c.app); err != nil {
 		return inbound.Response{}, err

@@ -50,6 +50,7 @@ type Store interface {
 	Once(ctx context.Context, tenant, what string) (first bool, came slackstate.Came, err error)
 	Came(ctx context.Context, tenant, what string, c slackstate.Came) error
 	Numbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Numbered, error)
+	RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Requested, error)
 	HomeChanged(ctx context.Context, tenant string, h slackstate.Home) error
 	Again(ctx context.Context, tenant, what string) error
 	inbox.Store

@@ -36,5 +36,23 @@ func TestADecisionIsFoundByItsNumber(t *testing.T) {
 			}
 			expect.Is(t, w.said(w.typed(workspace.Sato, workspace.HR, "2026-000124")), card.NoteNoNumber.Told("ja", ""))
 		},
+		"a request by its own, beside a decision that has the same": func(t *testing.T, w *world) {
+			year := tenancy.DefaultSettings().FiscalYear(w.Now())
+			into := &task.Register{Settings: tenancy.DefaultSettings(), Of: task.Series{Year: year, Last: 86}}
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Registering(into).RefuseUndecidable(a.Head.Run, aggregate.RuleSelf, w.Now())
+			})
+			number := w.Load().Head.RequestNumber
+			for user, reads := range map[string]bool{workspace.Sato: true, workspace.Suzuki: true, workspace.Guest: false} {
+				said := w.said(w.typed(user, workspace.HR, number))
+				expect.That(t, strings.Contains(said, "起案番号 "+number+": "+w.Load().Request.Text) == reads &&
+					strings.Contains(said, "https://") == reads && !strings.Contains(said, "決裁番号"), "%s: %s", user, said)
+			}
+			x := &task.Numbered{Year: year, N: 87, TaskID: w.Ref.ID, ProcessID: w.Ref.ID}
+			of := task.Series{Year: year}.Of()
+			expect.Value(w.Store.AddListed(t.Context(), w.Ref.Tenant, task.NumbersList, of, x))(t)
+			said := w.said(w.typed(workspace.Sato, workspace.HR, number))
+			expect.That(t, strings.Contains(said, "決裁番号 "+number) && strings.Contains(said, "起案番号 "+number), "%s", said)
+		},
 	})
 }

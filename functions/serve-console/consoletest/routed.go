@@ -59,7 +59,12 @@ func Along(stages ...circulation.Stage) aggregate.Opening {
 // ProposesAlong has a conversation's agent propose a command that asks people along these stages.
 func (k *Conversation) ProposesAlong(stages ...circulation.Stage) *conversation.Action {
 	k.T.Helper()
-	o := Along(stages...)
+	return k.ProposesBy(Along(stages...))
+}
+
+// ProposesBy does so by an opening.
+func (k *Conversation) ProposesBy(o aggregate.Opening) *conversation.Action {
+	k.T.Helper()
 	payload := aggregate.Blob{JSON: Script, Bytes: len(Script)}
 	return k.proposed("", conversation.ShellCommand, payload, "", &o)
 }

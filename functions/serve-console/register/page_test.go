@@ -25,6 +25,11 @@ func TestTheRegister(t *testing.T) {
 		"is a file for spreadsheets":                             files,
 		"prints a decision":                                      prints,
 		"is for administrators":                                  isClosed,
+		"lists requests, whatever became of them":                listsRequests,
+		"says which is which where both have a number":           tellsApart,
+		"remarks on what its rows say":                           remarks,
+		"lists what agents' actions were decided by":             listsActions,
+		"lists a thousand requests by pages":                     listsAThousand,
 	})
 }
 
@@ -35,7 +40,8 @@ func decided(w *consoletest.World, n int) string {
 	w.Later(time.Second)
 	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, workspace.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
-	w.PlannedOnRoute(tenancy.DefaultSettings(), o, consoletest.Message(1, "締切は金曜です"))
+	o.Seen = &aggregate.Seen{Amount: "298000", Currency: "JPY", Department: "営業部"}
+	w.PlannedOnRoute(expect.Value(w.Store.Settings(w.T.Context(), w.Tenant.ID))(w.T), o, consoletest.Message(1, "締切は金曜です"))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		hand := circulation.Person{User: workspace.Suzuki}
 		act := circulation.Act{Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: 1, Hash: a.Process().Asked}
@@ -55,7 +61,7 @@ func lists(t *testing.T, w *consoletest.World) {
 	first, second := decided(w, 1), decided(w, 2)
 	b := w.As(workspace.Suzuki)
 	page := b.Get("/console/register")
-	page.Says(t, 200, "決裁台帳", first, second, "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)")
+	page.Says(t, 200, "決裁台帳", first, second, "課長 鈴木 一郎", "=10万円以上 (1)", "決裁 (実行中)", "¥298,000", "営業部")
 	expect.That(t, strings.Index(page.Body, second) < strings.Index(page.Body, first), "the older one comes first")
 	w.Cancel()
 	b.Locale = "en"
@@ -65,9 +71,9 @@ func lists(t *testing.T, w *consoletest.World) {
 
 func isEmpty(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
-	b.Get("/console/register").Says(t, 200, "番号の付いた決裁はありません", "決裁番号を付ける")
+	b.Get("/console/register").Says(t, 200, "番号の付いたものはありません", "決裁番号を付ける")
 	b.Locale = "en"
-	b.Get("/console/register").Says(t, 200, "No numbered decisions", "get a number when execution begins")
+	b.Get("/console/register").Says(t, 200, "Nothing with a number", "get a number when execution begins")
 }
 
 func finds(t *testing.T, w *consoletest.World) {
@@ -81,6 +87,7 @@ func finds(t *testing.T, w *consoletest.World) {
 	b.Get("/console/register?from=1990-01-01").Says(t, http.StatusBadRequest, "日付を入力")
 	b.Get("/console/register/2026-999999").Says(t, http.StatusNotFound)
 	b.Get("/console/register/none").Says(t, http.StatusNotFound)
+	b.Get("/console/register?number=2026-999999").Says(t, 200, "その番号は見つかりません")
 }
 
 func files(t *testing.T, w *consoletest.World) {

@@ -11,20 +11,21 @@ import (
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/store/tasks"
 )
 
 // sheetData is a decision as it is printed on A4.
 type sheetData struct {
-	Number, Task, Title, Text, By, Rule, State string
-	Revision, Round                            int
-	Asked, Settled, Begun                      time.Time
-	Policy                                     string
-	Steps                                      []string
-	Boxes                                      []box
-	AskedHash, Opened, Acts                    string
-	Prove                                      string
-	Printed                                    time.Time
-	PrintedBy                                  string
+	line
+	Begun                   time.Time
+	Text, Policy            string
+	Steps                   []string
+	Action, Tool, Payload   string // of an agent's action: what it is, and the hash of all that it does
+	Boxes                   []box
+	AskedHash, Opened, Acts string
+	Prove                   string
+	Printed                 time.Time
+	PrintedBy               string
 }
 
 // box is a stage with its stamps.
@@ -39,6 +40,12 @@ type stamp struct {
 	At        time.Time
 }
 
+// ProofCommand returns the command that proves what came of a decision. In angle brackets are the stack's outputs.
+func ProofCommand(tenant, id string) string {
+	return "go run ./infra/audit prove -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName>" +
+		" -results <ResultsBucketName> -tenant " + tenant + " " + id
+}
+
 func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
 	number, ok := domain.ParseNumber(r.PathValue("number"))
 	if !ok {
@@ -51,44 +58,50 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if len(found) == 0 || found[0].N != number.N {
 		return aggregate.ErrNotFound
 	}
-	x := found[0]
-	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, x.TaskID))
+	rows, err := c.Store.DecisionLines(r.Context(), v.Tenant, found)
 	if err != nil {
 		return err
 	}
-	g := a.GateAt(x.GateKey)
-	if g == nil {
+	lines, err := c.lines(r.Context(), v, rows)
+	if err != nil {
+		return err
+	}
+	x, g := &rows[0], &rows[0].Gate
+	if g.Route == nil { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
-	ids := []string{a.Head.Requester, v.User}
+	ids := []string{v.User}
 	for _, s := range g.Given() {
 		ids = append(ids, s.By, s.OnBehalfOf)
 	}
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
-	words := v.Texts("register")
 	d := sheetData{
-		Number: x.String(), Task: x.TaskID, By: called(a.Head.Requester), Rule: card.OneLine(x.Rule.Name), Revision: x.Rule.Revision,
-		Round: x.Round, Settled: x.SettledAt, Begun: x.BegunAt, State: words.In("states", state(a.Head.Ended)),
+		line: lines[0], Begun: x.Decision.BegunAt,
 		AskedHash: g.Asked, Opened: circulation.RouteHash(g.Circulating()), Acts: circulation.Hash(g.Acts),
-		Prove:   "go run ./infra/audit prove -tenant " + v.Tenant + " " + x.TaskID,
+		Prove:   ProofCommand(v.Tenant, lines[0].ID),
 		Printed: c.Now(), PrintedBy: called(v.User), Boxes: boxes(g, called),
 	}
-	fill(&d, a, x)
-	return c.Show(w, r, v, web.Document{Title: words.Say("sheet", "number", d.Number), Here: "register", Data: d},
-		"register-sheet.html")
+	if x.Action != nil {
+		d.Action, d.Tool, d.Payload = string(x.Action.ActionType), x.Action.Tool, x.Action.Payload.Hash()
+	} else if err := c.fill(r, &d, x, v); err != nil {
+		return err
+	}
+	title := v.Texts("register").Say("sheet", "number", d.Number)
+	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "register-sheet.html")
 }
 
 // fill adds what was asked for and decided.
-func fill(d *sheetData, a *domain.Aggregate, x domain.Numbered) {
-	if a.Task != nil {
-		d.Title, d.Asked = card.OneLine(a.Task.Title), a.Task.CreatedAt
+func (c *Pages) fill(r *http.Request, d *sheetData, x *tasks.Registered, v *web.Viewer) error {
+	a, err := c.Store.Load(r.Context(), domain.RefOf(v.Tenant, x.Decision.TaskID))
+	if err != nil {
+		return err
 	}
 	if a.Request != nil {
 		d.Text = a.Request.Text
 	}
 	for _, p := range a.Processes {
-		if p.Version != x.ProcessVersion {
+		if p.Version != x.Decision.ProcessVersion {
 			continue
 		}
 		for _, s := range p.Steps {
@@ -100,6 +113,7 @@ func fill(d *sheetData, a *domain.Aggregate, x domain.Numbered) {
 			}
 		}
 	}
+	return nil
 }
 
 // boxes returns the stages of a route with who stamped.

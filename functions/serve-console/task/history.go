@@ -46,6 +46,7 @@ type History struct {
 	Created, Ended         time.Time
 	Message                Message
 	Answer                 string // a plain reply instead of a task
+	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
 	Outcome                *Outcome
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
 	Parked                 string // why a generation failed, in a sentence
@@ -150,6 +151,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 }
 
 func (r Reader) end(t *History, a *task.Aggregate) {
+	t.RequestNumber = a.Head.RequestNumber
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy = e.At, r.Person(e.By)
 		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine))

@@ -31,6 +31,12 @@ func (n Newest) of(key string) string {
 	return string(n[i : i+1+end])
 }
 
+// Key returns the key of the newest row of a type, such as PROMPT, as it was noted last; "" if there is none.
+func (n Newest) Key(typ string) string {
+	key, _, _ := strings.Cut(strings.TrimPrefix(n.of(typ), " "), "=")
+	return key
+}
+
 // at returns what is noted as of a head's revision, if anything is.
 func (n Newest) at(rev int) (Newest, bool) {
 	rest, ok := strings.CutPrefix(string(n), strconv.Itoa(rev))

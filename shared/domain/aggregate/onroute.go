@@ -23,6 +23,7 @@ type Seen struct {
 	Amount     string `json:"amount,omitempty"`     // empty: not known
 	Currency   string `json:"currency,omitempty"`   // empty of an amount of nothing
 	Department string `json:"department,omitempty"` // of the requester, by the organisation of that day
+	Round      int    `json:"round,omitempty"`      // of steps: 1, or one more for each version that was sent back
 }
 
 // Under returns a gate that is about to wait under the opening's rule. sum returns what its stamps are on, and askers

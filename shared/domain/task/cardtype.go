@@ -22,3 +22,13 @@ func cardOf(key string) aggregate.CardType {
 		"PROMPT": CardPrompt, "PROCESS": CardProcess, "AGAIN": CardProcess, "GATE": CardStep,
 	}[typ]
 }
+
+// GateOfSteps returns the key of the newest gate about the request's steps, "" before there is one.
+func (h *Head) GateOfSteps() string {
+	for _, n := range h.Routes {
+		if cardOf(n.Gate) == CardProcess {
+			return n.Gate
+		}
+	}
+	return h.Newest.Key("PROCESS")
+}

@@ -111,17 +111,30 @@ func (c *change) number(e *Execution, of Series) string {
 	}
 	x := of.Next()
 	x.TaskID, x.ProcessID, x.ProcessVersion, x.GateKey = a.Head.TaskID, e.ProcessID, e.ProcessVersion, row.Key()
-	x.Rule, x.Round, x.SettledAt, x.BegunAt = *row.gate().Terms.Rule, a.round(e), *row.gate().ApprovedAt, c.Now
+	x.Rule, x.Round, x.SettledAt, x.BegunAt = *row.gate().Terms.Rule, a.round(e.ProcessVersion), *row.gate().ApprovedAt, c.Now
 	c.Beside = append(c.Beside, aggregate.Listed{List: NumbersList, Of: of.Of(), Row: &x, Err: ErrNumber})
 	c.RelyOn(row)
 	return x.String()
 }
 
-// round returns which round of the steps an attempt carries out: 1, or one more for each version that was sent back.
-func (a *Aggregate) round(e *Execution) int {
+// roundOf returns which round of the steps a gate is about, 0 of a policy's.
+func (a *Aggregate) roundOf(row Gated) int {
+	switch row := row.(type) {
+	case *Process:
+		return a.round(row.Version)
+	case *Again:
+		return a.round(row.ProcessVersion)
+	case *StepGate:
+		return a.round(row.ProcessVersion)
+	}
+	return 0
+}
+
+// round returns which round of the steps a version is: 1, or one more for each version before that was sent back.
+func (a *Aggregate) round(version int) int {
 	n := 1
 	for _, p := range a.Processes {
-		if p.Version >= e.ProcessVersion || !p.Gate.Ruled() {
+		if p.Version >= version || !p.Gate.Ruled() {
 			continue
 		}
 		if st := circulation.Walk(p.Gate.Circulating()); st.Ended() == circulation.SendBack {

@@ -151,10 +151,18 @@ func (n AskNote) Told(locale, link string) string {
 	return w.linked(fill(w.Notes[n], "max", MaxTyped), link)
 }
 
-// Numbered answers who looked for a decision by its number: with the title, and a link to the request.
-func Numbered(locale, number, title, link string) string {
+// NumberOf says what a number is of.
+type NumberOf string
+
+const (
+	NumberOfDecision NumberOf = "decision"
+	NumberOfRequest  NumberOf = "request"
+)
+
+// Numbered answers who looked for something by its number: with the title, and a link to it.
+func Numbered(locale string, of NumberOf, number, title, link string) string {
 	w := askWordsOf.In(locale)
-	return w.linked(fill(w.Numbered, "number", number, "title", inline(title, maxReason)), link)
+	return w.linked(fill(w.Numbered[of], "number", number, "title", inline(title, maxReason)), link)
 }
 
 // linked adds a link to a text.

@@ -7,7 +7,8 @@ type askWords struct {
 	Title, Submit, Close, Text, TextPlaceholder string
 	TextOfMessage, TextGoesOn, TextCut          string
 	At, AtPlaceholder, AtHint                   string
-	Asked, Open, Numbered                       string
+	Asked, Open, ListNumber                     string
+	Numbered                                    map[NumberOf]string
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                                    string

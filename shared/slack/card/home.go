@@ -223,7 +223,11 @@ func List(locale string, in Summary) string {
 		lines = append(lines, w.HomeNoneMine)
 	}
 	for _, x := range in.Mine {
-		lines = append(lines, "• "+mineLine(x, w)+fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID)))
+		line := "• " + mineLine(x, w) + fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID))
+		if number := x.Task.Head.RequestNumber; number != "" {
+			line += fill(w.ListNumber, "number", number)
+		}
+		lines = append(lines, line)
 	}
 	if len(in.Conversations) > 0 {
 		lines = append(append(lines, "", "*"+w.HomeConversations+"*"), w.conversationLines(in.Conversations)...)

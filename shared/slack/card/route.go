@@ -30,6 +30,7 @@ type routed struct {
 	copies []*aggregate.Card // of the gate's card
 	origin aggregate.Origin
 	number string // that the decision got when it began to run
+	plain  bool   // it moves no money that a mark could say
 	rounds
 }
 
@@ -125,19 +126,34 @@ func (r routed) passed() []string {
 }
 
 // waiting returns the lines in the place of who may decide: the path, who is asked until when, and what else people
-// have to know. The lines after the path have at most maxPath units together.
+// have to know. Before the path stands the amount. The lines but the path have at most maxPath units together.
 func (r routed) waiting() []string {
 	if r.st.Refused != nil {
 		return []string{r.texts.Unknown}
 	}
-	var notes []string
+	var notes, before []string
 	room := maxPath
+	if line := r.amount(); line != "" {
+		before, room = []string{line}, room-units(line)
+	}
 	for _, line := range []string{r.left(), r.carried(), r.successor()} {
 		if line = cut(line, maxNotes); line != "" && units(line) <= room-maxPath/2 {
 			notes, room = append(notes, line), room-units(line)
 		}
 	}
-	return append([]string{r.path(), r.now(room)}, notes...)
+	return append(append(before, r.path(), r.now(room)), notes...)
+}
+
+// amount says what the rules saw of the amount, or nothing if no money is moved or an earlier release opened the gate.
+func (r routed) amount() string {
+	seen := r.gate.Seen
+	switch {
+	case seen == nil, seen.Amount == "" && r.plain, seen.Amount == "0" && seen.Currency == "":
+		return ""
+	case seen.Amount == "":
+		return r.texts.AmountUnknown
+	}
+	return fill(r.texts.Amount, "amount", inline(Money(seen.Amount, seen.Currency), maxStage))
 }
 
 // path draws the stages in their order. If they are too long, the settled ones are counted, and then also those who

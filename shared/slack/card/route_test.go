@@ -159,6 +159,16 @@ var routeStates = []state{
 	}},
 	{"route_second_round", "CARD#process#0002", sentBack},
 	{"route_numbered", processCard, numberedOnRoute},
+	{"route_amount", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...)
+		s.Process().Seen = &aggregate.Seen{Amount: "298000", Currency: "JPY"}
+		return s
+	}},
+	{"route_amount_unknown", processCard, func(s *scenario) *scenario {
+		s = onRoute(s, threeStages()...)
+		s.Process().Seen = &aggregate.Seen{}
+		return s
+	}},
 	{"execution_numbered", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
 		s.Execution().Number = "2026-000123"

@@ -7,6 +7,7 @@ type routeWords struct {
 	Locale, Looking, Unknown                           string
 	Again, AgainLooking, AgainDone                     string // asked once more about steps
 	Path, PathAgain, PathDone, PathNumbered, Number    string
+	Amount, AmountUnknown, RequestNumber               string
 	Done, Present, Progress, Later, Skipped            string // a stage
 	SentBack, Denied, Folded                           string
 	Needs, Given, StandIn, And, Others                 string

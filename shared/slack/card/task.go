@@ -34,7 +34,18 @@ func (d drawing) refused() face {
 	if e.Until != nil {
 		f = f.with(contextLine(fill(w.RefusedUntil, "when", when(*e.Until))))
 	}
+	if number := d.requestNumber(); len(number) > 0 {
+		f = f.with(contextLine(number...))
+	}
 	return f
+}
+
+// requestNumber returns a line with the request's number, if it has one.
+func (d drawing) requestNumber() []string {
+	if d.a.Head.RequestNumber == "" {
+		return nil
+	}
+	return []string{fill(routeWordsOf.In(d.w.Locale).RequestNumber, "number", d.a.Head.RequestNumber)}
 }
 
 func (d drawing) extracted(t *task.Task) face {
@@ -48,7 +59,8 @@ func (d drawing) extracted(t *task.Task) face {
 			fill(w.Type, "type", or(inline(string(t.TaskType), maxTool), w.None)),
 		),
 		divider(),
-		contextLine(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.corrected()...)...),
+		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
+			d.corrected()...)...),
 	)
 }
 
