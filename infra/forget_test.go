@@ -21,6 +21,7 @@ func (s *stack) talkers() (ids []string) {
 
 // outlive says of what conversations' functions may write why it stays when a conversation is forgotten.
 var outlive = map[string]string{
+	"NUMBER#*":    "numbers of decisions, without gaps",
 	"arguments/*": "what was stamped, as long as the audit log",
 	"AUDIT#*":     "the audit log has no content",
 	"QUOTA#*":     "counters of people and days",

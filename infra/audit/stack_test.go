@@ -105,6 +105,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 		strings.Contains(out, "stamped by "+workspace.Suzuki), "prove: %d writes are shown to follow\n%s", n, out)
 	same, _ := a.audit("prove", d.Ref.ID)
 	expect.Is(t, same, out, "of the task")
+	a.proves(id)
 	receipt, _ := a.audit("receipt", id)
 	passes(t, []byte(receipt))
 	file := filepath.Join(t.TempDir(), "receipt.json")

@@ -120,11 +120,11 @@ func (c *Pages) file(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return err
 	}
 	words := v.Texts("register")
-	t := card.Table{}
-	for _, column := range []string{"number", "request_number", "title", "by", "department", "amount", "currency", "asked",
-		"settled", "rule", "path", "round", "state", "remark", "id"} {
-		t.Columns = append(t.Columns, words.Say(column))
-	}
+	t := card.Table{Columns: []string{
+		words.Say("number"), words.Say("request_number"), words.Say("title"), words.Say("by"), words.Say("department"),
+		words.Say("amount"), words.Say("currency"), words.Say("asked"), words.Say("settled"), words.Say("rule"),
+		words.Say("path"), words.Say("round"), words.Say("state"), words.Say("remark"), words.Say("id"),
+	}}
 	for i := range lines {
 		x := &lines[i]
 		t.Rows = append(t.Rows, []string{x.Number, x.Request, x.Title, x.By, x.Department, x.Amount, x.Currency,

@@ -7,6 +7,7 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 	"ringi/shared/domain/circulation"
 	domain "ringi/shared/domain/task"
 	"ringi/shared/slack/card"
@@ -38,12 +39,6 @@ type box struct {
 type stamp struct {
 	Hand, For string
 	At        time.Time
-}
-
-// ProofCommand returns the command that proves what came of a decision. In angle brackets are the stack's outputs.
-func ProofCommand(tenant, id string) string {
-	return "go run ./infra/audit prove -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName>" +
-		" -results <ResultsBucketName> -tenant " + tenant + " " + id
 }
 
 func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {
@@ -79,7 +74,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	d := sheetData{
 		line: lines[0], Begun: x.Decision.BegunAt,
 		AskedHash: g.Asked, Opened: circulation.RouteHash(g.Circulating()), Acts: circulation.Hash(g.Acts),
-		Prove:   ProofCommand(v.Tenant, lines[0].ID),
+		Prove:   chain.ProofCommand(v.Tenant, lines[0].ID),
 		Printed: c.Now(), PrintedBy: called(v.User), Boxes: boxes(g, called),
 	}
 	if x.Action != nil {
