@@ -7,12 +7,12 @@ import (
 	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/function"
+	"ringi/shared/store/bucket"
 )
 
 // Exporter starts exports of the audit log and links to the finished files.
@@ -24,14 +24,12 @@ type Exporter interface {
 // exportAudit calls the Lambda function that writes the files, and signs links to its bucket.
 type exportAudit struct {
 	function *function.Function
-	s3       *s3.PresignClient
-	bucket   string
+	bucket   *bucket.Bucket
 }
 
 // Function returns the function with that name, which writes into that bucket.
-func Function(cfg aws.Config, name, bucket string) Exporter {
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	return exportAudit{function.At(cfg, name), s3.NewPresignClient(client), bucket}
+func Function(cfg aws.Config, name, in string) Exporter {
+	return exportAudit{function.At(cfg, name), bucket.At(cfg, in)}
 }
 
 // Begin invokes the function asynchronously; it returns before the file is written.
@@ -45,14 +43,12 @@ func (e exportAudit) Begin(ctx context.Context, tenant, export string) error {
 
 // Link returns an address that serves the file without a session for auditlog.LinkLasts.
 func (e exportAudit) Link(ctx context.Context, x auditlog.Export) (string, error) {
-	out, err := e.s3.PresignGetObject(ctx, &s3.GetObjectInput{
-		Bucket: &e.bucket, Key: &x.Key,
-		ResponseContentDisposition: aws.String(`attachment; filename="` + x.Name() + `"`),
-	}, s3.WithPresignExpires(auditlog.LinkLasts))
+	as := bucket.Served{Disposition: `attachment; filename="` + x.Name() + `"`}
+	link, err := e.bucket.AddressAs(ctx, x.Key, as, auditlog.LinkLasts)
 	if err != nil {
 		return "", fmt.Errorf("link to export %s: %w", x.ID, err)
 	}
-	return out.URL, nil
+	return link, nil
 }
 
 func (c *Pages) beginExport(w http.ResponseWriter, r *http.Request, v *web.Viewer) error {

@@ -66,10 +66,21 @@ func At(cfg aws.Config, id string, read Reader) *Service {
 	if cfg.Retryer != nil {
 		retryer = cfg.Retryer()
 	}
-	same := func(request any) any { return request } // once makes a request of its own
+	same := func(request any) any { return request } // answer makes a request of its own
 	s.attempts = retry.NewAttemptMiddleware(retryer, same)
 	return s
 }
+
+// Below returns the service at the host below its own that has this name.
+func (s *Service) Below(name string) *Service {
+	other := *s
+	scheme, host, _ := strings.Cut(s.endpoint, "://")
+	other.endpoint = scheme + "://" + name + "." + host
+	return &other
+}
+
+// URL returns the address of a path.
+func (s *Service) URL(path string) string { return s.endpoint + path }
 
 func endpoint(cfg aws.Config, name string) string {
 	if cfg.BaseEndpoint != nil {
@@ -84,16 +95,52 @@ func endpoint(cfg aws.Config, name string) string {
 
 // Call makes a request, and again if the SDK would. Its errors have the form of the SDK's.
 func (s *Service) Call(ctx context.Context, r Request) (header http.Header, body []byte, err error) {
-	attempt := func(ctx context.Context, _ middleware.FinalizeInput) (
-		out middleware.FinalizeOutput, m middleware.Metadata, err error) {
-		header, body, err = s.once(ctx, r)
-		return out, m, err
-	}
-	_, _, err = s.attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(attempt))
+	err = s.repeat(ctx, r.Operation, func(ctx context.Context) error {
+		answer, err := s.answer(ctx, r)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		header = answer.Header
+		body, err = io.ReadAll(io.LimitReader(answer.Body, r.Limit+1))
+		switch {
+		case err != nil:
+			return fmt.Errorf("read the answer: %w", err)
+		case int64(len(body)) > r.Limit:
+			return fmt.Errorf("the answer is over %d bytes", r.Limit)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, nil, s.Failed(r.Operation, err)
+		return nil, nil, err
 	}
 	return header, body, nil
+}
+
+// Open makes a request like Call, and returns the answer's body, whatever its length, for the caller to read and close.
+// Only what fails until it begins is repeated.
+func (s *Service) Open(ctx context.Context, r Request) (body io.ReadCloser, err error) {
+	err = s.repeat(ctx, r.Operation, func(ctx context.Context) error {
+		answer, err := s.answer(ctx, r)
+		if err == nil {
+			body = answer.Body
+		}
+		return err
+	})
+	return body, err
+}
+
+// repeat calls attempt again for as long as the SDK would.
+func (s *Service) repeat(ctx context.Context, operation string, attempt func(context.Context) error) error {
+	once := func(ctx context.Context, _ middleware.FinalizeInput) (
+		out middleware.FinalizeOutput, m middleware.Metadata, err error) {
+		return out, m, attempt(ctx)
+	}
+	_, _, err := s.attempts.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(once))
+	if err != nil {
+		return s.Failed(operation, err)
+	}
+	return nil
 }
 
 // Failed returns an operation's error as the SDK wraps it, by which errorclass knows a call without an answer.
@@ -101,35 +148,28 @@ func (s *Service) Failed(operation string, err error) error {
 	return &smithy.OperationError{ServiceID: s.id, OperationName: operation, Err: err}
 }
 
-func (s *Service) once(ctx context.Context, r Request) (http.Header, []byte, error) {
+// answer makes a request once. The caller closes the answer's body.
+func (s *Service) answer(ctx context.Context, r Request) (*http.Response, error) {
 	request, err := s.request(ctx, r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	answer, err := s.http.Do(request)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, nil, &smithy.CanceledError{Err: ctx.Err()}
+		return nil, &smithy.CanceledError{Err: ctx.Err()}
 	case err != nil:
-		return nil, nil, &smithyhttp.RequestSendError{Err: err}
+		return nil, &smithyhttp.RequestSendError{Err: err}
+	case answer.StatusCode >= http.StatusMultipleChoices:
+		defer answer.Body.Close()
+		return nil, s.refused(answer)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode >= http.StatusMultipleChoices {
-		return nil, nil, s.refused(answer)
-	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, r.Limit+1))
-	switch {
-	case err != nil:
-		return nil, nil, fmt.Errorf("read the answer: %w", err)
-	case int64(len(body)) > r.Limit:
-		return nil, nil, fmt.Errorf("the answer is over %d bytes", r.Limit)
-	}
-	return answer.Header, body, nil
+	return answer, nil
 }
 
 // request returns a signed request.
 func (s *Service) request(ctx context.Context, r Request) (*http.Request, error) {
-	out, err := http.NewRequestWithContext(ctx, r.Method, s.endpoint+r.Path, bytes.NewReader(r.Body))
+	out, err := http.NewRequestWithContext(ctx, r.Method, s.URL(r.Path), bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +193,7 @@ func (s *Service) request(ctx context.Context, r Request) (*http.Request, error)
 
 // Address returns an address at which anybody can make a GET request of a path for some time.
 func (s *Service) Address(ctx context.Context, path string, during time.Duration) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.endpoint+path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL(path), nil)
 	if err != nil {
 		return "", err
 	}

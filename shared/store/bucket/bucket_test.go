@@ -54,6 +54,7 @@ func TestObjectsAreStoredAndRead(t *testing.T) {
 			answer.Body.Close()
 			expect.That(t, err == nil && bytes.Equal(got, v), "%q at its address is %d bytes: %v", key, len(got), err)
 			expect.Is(t, answer.Header.Get("Content-Type"), "application/json")
+			expect.That(t, expect.Value(b.Has(t.Context(), key))(t), "there is no %q", key)
 			expect.NoError(t, b.Put(t.Context(), key, "application/json", v[:1])) // over itself
 			got, err = theirs.Get(t.Context(), key, limit)
 			expect.That(t, err == nil && bytes.Equal(got, v[:1]), "%q is %d bytes then: %v", key, len(got), err)
@@ -61,6 +62,9 @@ func TestObjectsAreStoredAndRead(t *testing.T) {
 			expect.NoError(t, b.Delete(t.Context(), key))
 			_, err = b.Get(t.Context(), key, limit)
 			expect.That(t, bucket.Missing(err), "%q is deleted: %v", key, err)
+			_, err = b.Open(t.Context(), key)
+			expect.That(t, bucket.Missing(err), "%q is deleted: %v", key, err)
+			expect.That(t, !expect.Value(b.Has(t.Context(), key))(t), "there still is %q", key)
 		}
 	})
 	each(t, w.Config, "nowhere", func(t *testing.T, b client) {
@@ -129,8 +133,9 @@ func TestOnlyWhatMayPassIsRepeated(t *testing.T) {
 			var asked atomic.Int64
 			each(t, answering(t, &asked, tt.answers...), "b", func(t *testing.T, b client) {
 				for does, do := range map[string]func() error{
-					"get": func() error { _, err := b.Get(t.Context(), "k", limit); return err },
-					"put": func() error { return b.Put(t.Context(), "k", "text/plain", []byte("x")) },
+					"get":  func() error { _, err := b.Get(t.Context(), "k", limit); return err },
+					"open": func() error { _, err := b.Open(t.Context(), "k"); return err },
+					"put":  func() error { return b.Put(t.Context(), "k", "text/plain", []byte("x")) },
 				} {
 					asked.Store(0)
 					err := do()
@@ -175,6 +180,10 @@ func TestIncompleteObjectsAreErrors(t *testing.T) {
 	each(t, answering(t, &asked, inParts), "b", func(t *testing.T, b client) {
 		v, err := b.Get(t.Context(), "k", limit)
 		expect.That(t, errors.Is(err, io.ErrUnexpectedEOF), "%q, %v", v, err)
+		content := expect.Value(b.Open(t.Context(), "k"))(t)
+		defer content.Close()
+		v, err = io.ReadAll(content)
+		expect.That(t, errors.Is(err, io.ErrUnexpectedEOF), "%q, %v", v, err)
 	})
 	_, err := bucket.At(answering(t, &asked, short), "b").Get(t.Context(), "k", limit)
 	expect.Is(t, errorclass.Of(err), errorclass.Unavailable, "another try may get all of it: %v", err)
@@ -182,6 +191,34 @@ func TestIncompleteObjectsAreErrors(t *testing.T) {
 	expect.That(t, err != nil && v == nil, "%q is over the limit", v)
 	v, err = bucket.At(answering(t, &asked, says(strings.Repeat("x", 10))), "b").Get(t.Context(), "k", 10)
 	expect.That(t, err == nil && len(v) == 10, "%q is within the limit: %v", v, err)
+}
+
+// Who may not list a bucket learns of a refusal only that it is one: nothing says that the object is missing.
+func TestARefusalIsNoMissingObject(t *testing.T) {
+	var asked atomic.Int64
+	for status, class := range map[int]errorclass.Class{403: errorclass.Internal, 503: errorclass.Unavailable} {
+		each(t, answering(t, &asked, refuses(status, "Other")), "b", func(t *testing.T, b client) {
+			has, err := b.Has(t.Context(), "k")
+			expect.That(t, !has && err != nil && errorclass.Of(err) == class, "%t, %v", has, err)
+		})
+	}
+	each(t, answering(t, &asked, refuses(404, "NoSuchKey")), "b", func(t *testing.T, b client) {
+		expect.That(t, !expect.Value(b.Has(t.Context(), "k"))(t), "there is an object")
+	})
+}
+
+// An address serves an object under the headers that it names.
+func TestAnAddressNamesItsHeaders(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	each(t, w.Config, w.Bucket, func(t *testing.T, b client) {
+		expect.NoError(t, b.Put(t.Context(), "k", "text/html", []byte("x")))
+		as := bucket.Served{Kind: "application/octet-stream", Disposition: "attachment; filename*=utf-8''%E7%A8%9F%20&%2B.md"}
+		answer := expect.Value(http.Get(expect.Value(b.AddressAs(t.Context(), "k", as, time.Minute))(t)))(t)
+		answer.Body.Close()
+		expect.Is(t, answer.StatusCode, http.StatusOK)
+		expect.Is(t, answer.Header.Get("Content-Type"), as.Kind)
+		expect.Is(t, answer.Header.Get("Content-Disposition"), as.Disposition)
+	})
 }
 
 func TestACallEndsWithItsContext(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"pgregory.net/rapid"
@@ -30,7 +33,11 @@ type client interface {
 	Get(ctx context.Context, key string, limit int64) ([]byte, error)
 	Put(ctx context.Context, key, kind string, v []byte) error
 	Delete(ctx context.Context, key string) error
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+	Has(ctx context.Context, key string) (bool, error)
 	Address(ctx context.Context, key string, during time.Duration) (string, error)
+	AddressAs(ctx context.Context, key string, as bucket.Served, during time.Duration) (string, error)
+	Form(ctx context.Context, key string, most int64, during time.Duration) (bucket.Form, error)
 }
 
 // sdk is a bucket by the SDK's client.
@@ -41,7 +48,7 @@ type sdk struct {
 
 func sdkAt(cfg aws.Config, name string, options ...func(*s3.Options)) sdk {
 	pathStyle := func(o *s3.Options) { o.UsePathStyle = true }
-	return sdk{s3.NewFromConfig(cfg, append(options, pathStyle)...), name}
+	return sdk{s3.NewFromConfig(cfg, append([]func(*s3.Options){pathStyle}, options...)...), name}
 }
 
 func (b sdk) Get(ctx context.Context, key string, limit int64) ([]byte, error) {
@@ -65,13 +72,50 @@ func (b sdk) Delete(ctx context.Context, key string) error {
 	return err
 }
 
+func (b sdk) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	out, err := b.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key})
+	if err != nil {
+		return nil, err
+	}
+	return out.Body, nil
+}
+
+func (b sdk) Has(ctx context.Context, key string) (bool, error) {
+	_, err := b.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &b.name, Key: &key})
+	if _, missing := errors.AsType[*types.NotFound](err); missing {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (b sdk) Address(ctx context.Context, key string, during time.Duration) (string, error) {
-	out, err := s3.NewPresignClient(b.s3).PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key},
-		s3.WithPresignExpires(during))
+	return b.AddressAs(ctx, key, bucket.Served{}, during)
+}
+
+func (b sdk) AddressAs(ctx context.Context, key string, as bucket.Served, during time.Duration) (string, error) {
+	in := s3.GetObjectInput{Bucket: &b.name, Key: &key}
+	if as.Kind != "" {
+		in.ResponseContentType = &as.Kind
+	}
+	if as.Disposition != "" {
+		in.ResponseContentDisposition = &as.Disposition
+	}
+	out, err := s3.NewPresignClient(b.s3).PresignGetObject(ctx, &in, s3.WithPresignExpires(during))
 	if err != nil {
 		return "", err
 	}
 	return out.URL, nil
+}
+
+func (b sdk) Form(ctx context.Context, key string, most int64, during time.Duration) (bucket.Form, error) {
+	out, err := s3.NewPresignClient(b.s3).PresignPostObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key},
+		func(o *s3.PresignPostOptions) {
+			o.Expires, o.Conditions = during, []any{[]any{"content-length-range", 1, most}}
+		})
+	if err != nil {
+		return bucket.Form{}, err
+	}
+	return bucket.Form{URL: out.URL, Fields: out.Values}, nil
 }
 
 // captured answers each request, and has the last one.
@@ -146,19 +190,37 @@ func TestRequestsAreThoseOfTheSDK(t *testing.T) {
 			if r.local {
 				cfg.BaseEndpoint = aws.String("http://127.0.0.1:4566")
 			}
+			hosted := func(o *s3.Options) { o.UsePathStyle = r.local }
 			for name, call := range map[string]func(client) error{
 				"get":    func(b client) error { _, err := b.Get(t.Context(), r.key, 1); return err },
+				"open":   func(b client) error { _, err := b.Open(t.Context(), r.key); return err },
+				"has":    func(b client) error { _, err := b.Has(t.Context(), r.key); return err },
 				"put":    func(b client) error { return b.Put(t.Context(), r.key, "text/plain", []byte(r.value)) },
 				"delete": func(b client) error { return b.Delete(t.Context(), r.key) },
 				"address": func(b client) (err error) {
 					c.sent, err = b.Address(t.Context(), r.key, 5*time.Minute)
 					return err
 				},
+				"download": func(b client) (err error) {
+					as := bucket.Served{Kind: "text/plain", Disposition: `attachment; filename="` + r.value + `"`}
+					c.sent, err = b.AddressAs(t.Context(), r.key, as, 5*time.Minute)
+					return err
+				},
+				"form": func(b client) error {
+					form, err := b.Form(t.Context(), r.key, 1<<20, 5*time.Minute)
+					c.sent = fmt.Sprint(form.URL, form.Fields)
+					return err
+				},
 			} {
-				expect.NoError(t, call(sdkAt(cfg, r.bucket, plain)))
-				want := c.sent
-				expect.NoError(t, call(bucket.At(cfg, r.bucket)))
-				expect.Is(t, c.sent, want, "%s %+v", name, r)
+				for want, got := range map[client]client{
+					sdkAt(cfg, r.bucket, plain):         bucket.At(cfg, r.bucket),
+					sdkAt(cfg, r.bucket, plain, hosted): bucket.Hosted(cfg, r.bucket),
+				} {
+					expect.NoError(t, call(want))
+					sent := c.sent
+					expect.NoError(t, call(got))
+					expect.Is(t, c.sent, sent, "%s %+v", name, r)
+				}
 			}
 		}
 	})

@@ -2,21 +2,16 @@ package versions
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
 	"ringi/shared/domain/conversation"
+	"ringi/shared/store/bucket"
 )
 
 // LinkLasts is how long a link to a download is valid. Whoever has the link can fetch the file.
@@ -37,16 +32,12 @@ func (s *Store) Each(ctx context.Context, of Conversation, version string, files
 	if err := checkVersion(version); err != nil {
 		return err
 	}
-	key := s.version(of, version)
-	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
-	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
-		err = fmt.Errorf("%w: %w", ErrGone, err)
-	}
+	archive, err := s.open(ctx, s.version(of, version))
 	if err != nil {
 		return fmt.Errorf("read files: %w", err)
 	}
-	defer out.Body.Close()
-	for in := tar.NewReader(out.Body); len(left) > 0; {
+	defer archive.Close()
+	for in := tar.NewReader(archive); len(left) > 0; {
 		h, err := in.Next()
 		if err != nil { // also io.EOF: a file is missing
 			return fmt.Errorf("read files: %d are missing: %w", len(left), err)
@@ -75,18 +66,14 @@ func (s *Store) Each(ctx context.Context, of Conversation, version string, files
 func (s *Store) Link(ctx context.Context, of Conversation, name string, body []byte) (string, error) {
 	sum := sha256.Sum256(body)
 	key := conversation.DownloadsPrefix + of.Tenant + "/" + of.ID + "/" + hex.EncodeToString(sum[:])
-	_, err := s.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(body)})
-	if err != nil {
+	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
 		return "", fmt.Errorf("keep a download: %w", err)
 	}
-	out, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{
-		Bucket: &s.bucket, Key: &key, ResponseContentType: aws.String("application/octet-stream"),
-		ResponseContentDisposition: aws.String(Attachment(name)),
-	}, s3.WithPresignExpires(LinkLasts))
+	link, err := s.bucket.AddressAs(ctx, key, bucket.Served{Kind: octets, Disposition: Attachment(name)}, LinkLasts)
 	if err != nil {
 		return "", fmt.Errorf("sign a download: %w", err)
 	}
-	return out.URL, nil
+	return link, nil
 }
 
 // Attachment is the header Content-Disposition of a file that browsers save under this name.

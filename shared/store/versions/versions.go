@@ -14,12 +14,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/bucket"
 )
 
 // Everything is under one prefix because the sandbox's network allows only that prefix. Versions expire as results do
@@ -29,6 +28,9 @@ const (
 	attached = conversation.AttachedPrefix
 	passing  = conversation.ActionsPrefix
 )
+
+// octets is the content type of what no browser shows.
+const octets = "application/octet-stream"
 
 // ErrGone means that a version was deleted or that nothing was uploaded.
 var ErrGone = errors.New("the workspace is gone")
@@ -70,17 +72,14 @@ type Store struct {
 	// difference was put, which is then deleted again; nil: nobody asks.
 	Living func(ctx context.Context, ref aggregate.Ref) error
 
-	s3      *s3.Client
-	presign *s3.PresignClient
-	bucket  string
-	below   string // the prefix of versions
+	bucket *bucket.Bucket
+	below  string // the prefix of versions
 }
 
 // Open returns a bucket's store. In AWS its URLs have the bucket's name in their host, the only name that the sandbox's
 // network resolves.
-func Open(cfg aws.Config, bucket string) *Store {
-	c := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = cfg.BaseEndpoint != nil })
-	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket, below: kept}
+func Open(cfg aws.Config, name string) *Store {
+	return &Store{bucket: bucket.Hosted(cfg, name), below: kept}
 }
 
 // Attached returns the store of the versions of what people attached to conversations.
@@ -120,19 +119,25 @@ func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error)
 
 // read returns an object's bytes, at most one more than most, or ErrGone.
 func (s *Store) read(ctx context.Context, key string, most int64) ([]byte, error) {
-	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
-	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
-		return nil, fmt.Errorf("get a workspace: %w: %w", ErrGone, err)
-	}
+	in, err := s.open(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
-	defer out.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(out.Body, most+1))
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, most+1))
 	if err != nil {
 		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
 	return b, nil
+}
+
+// open returns an object's content, or ErrGone.
+func (s *Store) open(ctx context.Context, key string) (io.ReadCloser, error) {
+	in, err := s.bucket.Open(ctx, key)
+	if bucket.Missing(err) {
+		return nil, fmt.Errorf("%w: %w", ErrGone, err)
+	}
+	return in, err
 }
 
 // Put stores a tree with its manifest and returns its version. Storing the same tree again changes nothing. The
@@ -169,8 +174,7 @@ func (s *Store) inTime(ctx context.Context, of Conversation, keys ...string) err
 		return nil
 	}
 	for _, key := range keys {
-		_, err := s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.bucket, Key: &key})
-		late = errors.Join(late, err)
+		late = errors.Join(late, s.bucket.Delete(ctx, key))
 	}
 	return late
 }
@@ -210,12 +214,10 @@ func (s *Store) Complete(ctx context.Context, of Conversation, version string, t
 	if version == "" {
 		return nil
 	}
-	key := s.manifest(of, version)
-	_, err := s.s3.HeadObject(ctx, &s3.HeadObjectInput{Bucket: &s.bucket, Key: &key})
-	if _, missing := errors.AsType[*types.NotFound](err); !missing {
+	if has, err := s.bucket.Has(ctx, s.manifest(of, version)); has || err != nil {
 		return err
 	}
-	_, err = s.Put(ctx, of, t)
+	_, err := s.Put(ctx, of, t)
 	return err
 }
 
@@ -233,23 +235,19 @@ func (s *Store) PutCommit(ctx context.Context, of Conversation, version string, 
 
 // Commit returns the manifest of the commit that a version was fetched from. It returns ErrGone if there is none.
 func (s *Store) Commit(ctx context.Context, of Conversation, version string) (c conversation.Commit, err error) {
-	key := of.commit(version)
-	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
-	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
-		err = ErrGone
-	}
+	in, err := s.open(ctx, of.commit(version))
 	if err != nil {
 		return c, fmt.Errorf("get a commit's manifest: %w", err)
 	}
-	defer out.Body.Close()
-	if err := json.NewDecoder(out.Body).Decode(&c); err != nil {
+	defer in.Close()
+	if err := json.NewDecoder(in).Decode(&c); err != nil {
 		return c, fmt.Errorf("get a commit's manifest: %w", err)
 	}
 	return c, nil
 }
 
 func (s *Store) put(ctx context.Context, key string, body []byte) error {
-	if _, err := s.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(body)}); err != nil {
+	if err := s.bucket.Put(ctx, key, octets, body); err != nil {
 		return fmt.Errorf("keep a workspace: %w", err)
 	}
 	return nil
@@ -350,11 +348,11 @@ func (s *Store) Lend(ctx context.Context, of Conversation, on conversation.On, u
 		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
 	}
 	read := func(key string) (string, error) {
-		r, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key}, s3.WithPresignExpires(left))
+		address, err := s.bucket.Address(ctx, key, left)
 		if err != nil {
 			return "", fmt.Errorf("sign an address: %w", err)
 		}
-		return r.URL, nil
+		return address, nil
 	}
 	var err error
 	if on.Base != "" {
@@ -370,14 +368,11 @@ func (s *Store) Lend(ctx context.Context, of Conversation, on conversation.On, u
 	if o.Cancel, err = read(of.action(o.Action, "cancel")); err != nil {
 		return err
 	}
-	key := of.action(o.Action, "changed.tar")
-	form, err := s.presign.PresignPostObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key}, func(p *s3.PresignPostOptions) {
-		p.Expires, p.Conditions = left, []any{[]any{"content-length-range", 1, conversation.MaxArchive}}
-	})
+	form, err := s.bucket.Form(ctx, of.action(o.Action, "changed.tar"), conversation.MaxArchive, left)
 	if err != nil {
 		return fmt.Errorf("sign an upload: %w", err)
 	}
-	o.Upload = isolated.Form{URL: form.URL, Fields: form.Values}
+	o.Upload = isolated.Form(form)
 	return nil
 }
 
