@@ -35,6 +35,7 @@ func attached(t *testing.T, script string, files []string, attachments ...string
 }
 
 func TestACommandReadsAttachmentsBesideItsFiles(t *testing.T) {
+	t.Parallel()
 	inBoxes(t, func(t *testing.T, l level) {
 		s, o := attached(t, `cat .ringi/in/a.csv && cp .ringi/in/a.csv report.csv && ls .ringi/in`,
 			[]string{"attachments/own.txt", "the source's own"}, "a.csv", "n\n1\n", "b (2).xlsx", "PK")
@@ -48,6 +49,7 @@ func TestACommandReadsAttachmentsBesideItsFiles(t *testing.T) {
 
 // What a command writes to attachments fails, or is dropped; nothing of it is ever in a version.
 func TestAttachmentsNeverBecomeFiles(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"it writes a file":        `echo x > .ringi/in/new`,
 		"it changes one":          `echo x >> .ringi/in/a.csv`,

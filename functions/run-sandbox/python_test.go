@@ -90,6 +90,7 @@ for call in (
 END`, want: refused},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			o := newStore(t).order(begin + tt.script)
 			o.TimeoutSeconds = 150 // it starts in 4 s, and in a minute where others compute
 			got := run(t, machine, o)
