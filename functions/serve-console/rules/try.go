@@ -8,6 +8,7 @@ import (
 
 	drawn "ringi/functions/serve-console/route"
 	"ringi/shared/decide/directory"
+	"ringi/shared/decide/opening"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
@@ -106,7 +107,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	x := a.draft.Rules
 	var found rules.Answer
 	if err := a.looked(func(dir *directory.Directory) error {
-		dir.AskedBy(facts, x, who)
+		opening.AskedBy(facts, x, dir, who)
 		found = x.Match(facts)
 		return nil
 	}); err != nil {

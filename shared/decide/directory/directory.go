@@ -4,7 +4,6 @@ package directory
 
 import (
 	"cmp"
-	"slices"
 
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -165,30 +164,4 @@ func (d *Directory) Department(p circulation.Person, on string) string {
 		return cmp.Or(x.Name, x.Code)
 	}
 	return ""
-}
-
-// Groups returns those of the user groups in the rules' conditions that somebody is in.
-func (d *Directory) Groups(r *rules.Rules, p circulation.Person) (in []string) {
-	same := func(user string) bool {
-		return user == p.User || p.Person != "" && d.Person(user).Person == p.Person
-	}
-	for i := range r.Rules {
-		if r.Rules[i].When.Requester == nil {
-			continue
-		}
-		for _, group := range r.Rules[i].When.Requester.Groups {
-			if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
-				in = append(in, group)
-			}
-		}
-	}
-	return in
-}
-
-// AskedBy adds to facts who asks, as the conditions of rules know them on the facts' day.
-func (d *Directory) AskedBy(f *rules.Facts, r *rules.Rules, user string) {
-	f.Requester, f.Organised = d.Person(user), d.org != nil
-	if f.Organised {
-		f.Departments, f.Groups = d.Departments(f.Requester, f.On), d.Groups(r, f.Requester)
-	}
 }

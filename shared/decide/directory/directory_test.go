@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide/opening"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
@@ -105,13 +106,13 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}, Departments: []string{"HQ"}}}},
 	}}
 	f := rules.Facts{On: day}
-	Of(organised(t), workspace{members: []string{"R2"}}).AskedBy(&f, x, "R")
+	opening.AskedBy(&f, x, Of(organised(t), workspace{members: []string{"R2"}}), "R")
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
 		Departments: []string{"SALES", "HQ"}, Groups: []string{"S1"}})
 
 	none := Of(nil, workspace{members: []string{"R"}})
 	f = rules.Facts{On: day}
-	none.AskedBy(&f, x, "R")
+	opening.AskedBy(&f, x, none, "R")
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R"}})
 	_, above := none.Manager(f.Requester, day)
 	expect.That(t, !above && none.Holders("SALES", "部長", day) == nil && none.Org() == "", "there is no organisation")

@@ -31,19 +31,17 @@ type FoundFor struct {
 // facts returns what the rules may know of it.
 func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 	f := &rules.Facts{
-		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Organised: d.Org() != "", Calls: x.Calls,
+		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Calls: x.Calls,
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Inside: x.Type.Inside(),
 	}
 	for _, user := range x.Askers {
 		f.Askers = append(f.Askers, d.Person(user))
 	}
-	if len(f.Askers) > 0 {
-		f.Requester = f.Askers[0]
+	latest := ""
+	if len(x.Askers) > 0 {
+		latest = x.Askers[0]
 	}
-	if f.Organised {
-		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
-		f.Department = d.Department(f.Requester, f.On)
-	}
+	AskedBy(f, r, d, latest)
 	return f
 }
 

@@ -47,7 +47,6 @@ func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		Requester: d.Person(x.Task.Head.Requester), Organised: d.Org() != "",
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(),
 	}
 	for _, p := range x.Task.AskersOfSteps() {
@@ -56,24 +55,30 @@ func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	for _, s := range x.Steps {
 		f.Calls = append(f.Calls, x.permission(s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput))
 	}
+	AskedBy(f, r, d, x.Task.Head.Requester)
+	return f
+}
+
+// AskedBy adds to facts who asks, as the conditions of rules know them on the facts' day.
+func AskedBy(f *rules.Facts, r *rules.Rules, d Directory, user string) {
+	f.Requester, f.Organised = d.Person(user), d.Org() != ""
 	if f.Organised {
 		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
 		f.Department = d.Department(f.Requester, f.On)
 	}
-	return f
 }
 
 // groups returns those of the user groups in the rules' conditions that somebody is in.
 func groups(r *rules.Rules, d Directory, p circulation.Person) (in []string) {
+	same := func(user string) bool {
+		return user == p.User || p.Person != "" && d.Person(user).Person == p.Person
+	}
 	for i := range r.Rules {
 		if r.Rules[i].When.Requester == nil {
 			continue
 		}
 		for _, group := range r.Rules[i].When.Requester.Groups {
-			same := func(user string) bool {
-				return user == p.User || p.Person != "" && d.Person(user).Person == p.Person
-			}
-			if slices.ContainsFunc(d.Members(group), same) {
+			if !slices.Contains(in, group) && slices.ContainsFunc(d.Members(group), same) {
 				in = append(in, group)
 			}
 		}
