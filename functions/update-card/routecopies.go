@@ -45,7 +45,7 @@ func (d *drawing) unlisted(q aggregate.Question, r route) (rows []*aggregate.Car
 	if !r.open || asked == nil {
 		return nil
 	}
-	for _, p := range r.st.Owes(&circulation.Gate{Route: r.gate.Route}) {
+	for _, p := range r.st.Owes() {
 		c := &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: p.User, Stage: r.st.Present, OwedSince: asked.OpenedAt,
 			OwedRev: d.head.Rev}
 		if aggregate.Find(d.a.Common().Copies, c.Key()) == nil {
@@ -100,7 +100,7 @@ func (d *drawing) owedAnew(c *aggregate.Card) (since *time.Time, anew bool) {
 	if c.Stage == 0 {
 		return nil, false
 	}
-	if r, ok := d.onRoute(c.Subject); ok && r.open && card.Owes(r.gate, r.st, c) {
+	if r, ok := d.onRoute(c.Subject); ok && r.open && card.Owes(r.st, c) {
 		since = r.st.Asked().OpenedAt
 	}
 	return since, (since == nil) != (c.OwedSince == nil) || since != nil && !since.Equal(*c.OwedSince)

@@ -96,7 +96,7 @@ func unseen(g *aggregate.Gate, by aggregate.Actor) error {
 		return nil
 	}
 	return &circulation.Refusal{
-		Why: circulation.WhyStage, Stage: st.Present, Name: st.Asked().Name, People: st.Owes(&c),
+		Why: circulation.WhyStage, Stage: st.Present, Name: st.Asked().Name, People: st.Owes(),
 	}
 }
 

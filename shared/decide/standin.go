@@ -26,7 +26,7 @@ func standIn(g *circulation.Gate, st *circulation.State, act *circulation.Act, a
 	}
 	if by.Lacks != "" {
 		return nil, &circulation.Refusal{Why: circulation.WhyFound, Lacks: by.Lacks, Stage: st.Present,
-			Name: st.Asked().Name, People: st.Owes(g), For: by.Principal, Begins: by.Begins, Ends: by.Ends}
+			Name: st.Asked().Name, People: st.Owes(), For: by.Principal, Begins: by.Begins, Ends: by.Ends}
 	}
 	act.Principal, act.Found.Delegation = by.Principal, &by.Delegation
 	return []aggregate.Owned{{Partition: tenancy.DelegatePrefix, Key: by.Key, Rev: by.Rev}}, nil

@@ -96,7 +96,7 @@ func (d *drawing) needs(s *circulation.StageState) string {
 }
 
 func (d *drawing) people(i int, out *Stage) {
-	owes := d.st.Owes(&d.g)
+	owes := d.st.Owes()
 	for _, p := range d.st.Stages[i].People {
 		is := Person{Name: d.Person(p.User), Via: d.via(p.Via)}
 		is.Owes = out.Present && slices.ContainsFunc(owes, func(o circulation.Person) bool { return o == p })

@@ -24,7 +24,7 @@ func (r Reader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 		return "", until
 	}
 	var names []string
-	owing := d.st.Owes(&d.g)
+	owing := d.st.Owes()
 	for _, p := range owing[:min(len(owing), mostOwing)] {
 		names = append(names, d.Person(p.User))
 	}

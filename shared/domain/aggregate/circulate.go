@@ -116,7 +116,7 @@ func (g *Gate) Owes(user string) (stage int) {
 	}
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	if !slices.ContainsFunc(st.Owes(&c), isUser(user)) {
+	if !slices.ContainsFunc(st.Owes(), isUser(user)) {
 		return 0
 	}
 	return st.Present
@@ -136,7 +136,7 @@ func (g *Gate) WaitsFor(by Actor, team string, o Origin) bool {
 		return false
 	}
 	if s.Mode != circulation.ModeChannel {
-		return slices.ContainsFunc(st.Owes(&c), isUser(by.ID))
+		return slices.ContainsFunc(st.Owes(), isUser(by.ID))
 	}
 	member := Policy{Team: team, Mode: ApproversChannel}
 	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && member.Approve(by, o.User) == nil

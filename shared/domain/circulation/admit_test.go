@@ -302,7 +302,7 @@ func TestARouteThatCannotBeWalkedSettlesNothing(t *testing.T) {
 			of("question", "A", 1)),
 	} {
 		st := circulation.Walk(g)
-		expect.That(t, st.Refused != nil && !st.Settled && st.Present == 0 && st.Owes(&g) == nil && st.Stamps() == nil,
+		expect.That(t, st.Refused != nil && !st.Settled && st.Present == 0 && st.Owes() == nil && st.Stamps() == nil,
 			"%s: %+v", name, st)
 		for _, act := range []circulation.Act{of(stamp, "A", 1), of(deny, "A", 1), of(back, "A", 1)} {
 			expect.That(t, circulation.Admit(g, st, act) != nil, "%s: %s", name, act.Kind)

@@ -156,8 +156,8 @@ func told(t testing.TB, g circulation.Gate, o *oracle, st circulation.State) {
 			owes++
 		}
 	}
-	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes(&g)) != owes {
-		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(&g), saidAll(g.Acts))
+	if st.Settled != o.settled() || st.Present != present || (st.Ended() != "") != (o.ends > 0) || len(st.Owes()) != owes {
+		t.Fatalf("settled %v, stage %d, %q, %v owe, after %v", st.Settled, st.Present, st.Ended(), st.Owes(), saidAll(g.Acts))
 	}
 }
 

@@ -27,7 +27,7 @@ func (p *Person) is(other *Person) bool {
 func (st *State) Needs(hand Person) bool {
 	s := st.Asked()
 	is := func(p Person) bool { return p.is(&hand) }
-	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(nil), is) &&
+	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), is) &&
 		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return is(act.Hand) || is(act.Principal) })
 }
 
@@ -89,7 +89,7 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 		f.rank, on = asks, true
 	}
 	asker := func(p Person) bool { return p.User == s.SetBy && !is(p) }
-	theirs := slices.ContainsFunc(st.Owes(g), is)
+	theirs := slices.ContainsFunc(st.Owes(), is)
 	switch counts := s.Counts(at); {
 	case theirs && slices.ContainsFunc(g.Askers, asker):
 		f.rank, f.Lacks = ofAsker, LackOthers

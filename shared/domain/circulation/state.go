@@ -49,7 +49,7 @@ func (st *State) Asked() *StageState {
 
 // Owes returns who owes the present stage a stamp: its people who stand in none of its stamps, as hand or principal. It
 // is empty for a channel's stage, which names nobody.
-func (st *State) Owes(*Gate) (people []Person) {
+func (st *State) Owes() (people []Person) {
 	if s := st.Asked(); s != nil {
 		in := st.who.in(s)
 		for i := range s.People {

@@ -37,7 +37,7 @@ func Admit(g Gate, st State, act Act) error {
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes(g)}
+	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes()}
 	if s := st.Asked(); s != nil {
 		refused.Name = s.Name
 	}

@@ -53,7 +53,7 @@ func standsOf(g circulation.Gate) stands {
 	if s := st.Asked(); s != nil {
 		out.Owed = &s.Owed
 	}
-	for _, p := range st.Owes(&g) {
+	for _, p := range st.Owes() {
 		out.Owes = append(out.Owes, p.User)
 	}
 	for _, s := range st.Stages {
@@ -151,7 +151,7 @@ func full(g circulation.Gate, r *rand.Rand) circulation.Gate {
 	if g = with(most + r.IntN(2)); circulation.Walk(g).Refused == nil {
 		st := circulation.Walk(g)
 		act := of(deny, "", st.Present)
-		if owes := st.Owes(&g); len(owes) > 0 {
+		if owes := st.Owes(); len(owes) > 0 {
 			act.Hand, act.Principal, act.Found.Org = owes[0], owes[0], "v8"
 			act.Text = strings.Repeat("<", circulation.MaxText)
 			return then(g, act)

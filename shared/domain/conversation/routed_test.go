@@ -66,7 +66,7 @@ func TestRowsOfActionsUnderARuleAreReadAsTheyAreKept(t *testing.T) {
 		case "settled":
 			expect.NoError(t, tb.claim("i1"))
 		case "opened", "middle":
-			tb.makes(tb.acting(circulation.Stamp, st.Owes(new(x.Gate.Circulating()))[0].User),
+			tb.makes(tb.acting(circulation.Stamp, st.Owes()[0].User),
 				map[string]string{"opened": "action.stamped", "middle": "action.approved"}[name])
 		default:
 			expect.That(t, st.Ended() != "" && x.Gate.Status == aggregate.Rejected && x.Status == ActionCancelled,

@@ -78,7 +78,7 @@ func (w *acts) step() {
 	g := w.load().GateAt(w.key)
 	st := circulation.Walk(g.Circulating())
 	hand := rapid.SampledFrom(anybody).Draw(w.rt, "hand")
-	if owes := st.Owes(new(g.Circulating())); len(owes) > 0 && rapid.IntRange(0, 3).Draw(w.rt, "who owes") > 0 {
+	if owes := st.Owes(); len(owes) > 0 && rapid.IntRange(0, 3).Draw(w.rt, "who owes") > 0 {
 		hand = rapid.SampledFrom(owes).Draw(w.rt, "owes").User
 	}
 	kinds := []circulation.Kind{circulation.Stamp, circulation.Stamp, circulation.Stamp, circulation.Stamp,

@@ -269,7 +269,7 @@ func TestACopyChangesWithWhatItsPersonOwes(t *testing.T) {
 		for name, c := range copies {
 			m := copied(s, c, "ja")
 			expect.That(t, (card.Hash(m) != card.Hash(was[name])) == slices.Contains(want, name), "%s: the copy of %s", what, name)
-			owes := card.Owes(&s.Process().Gate, circulation.Walk(s.Process().Circulating()), c)
+			owes := card.Owes(circulation.Walk(s.Process().Circulating()), c)
 			expect.That(t, asks(m) == (owes && s.Process().Status == aggregate.PendingApproval), "%s: buttons of %s", what, name)
 			was[name] = m
 		}

@@ -38,7 +38,7 @@ func (r routed) resting() (line, colour string) {
 	if r.st.Last != nil {
 		last = r.st.Last.Stage
 	}
-	if c.Stage == last && (!r.open || Owes(r.gate, r.st, c)) {
+	if c.Stage == last && (!r.open || Owes(r.st, c)) {
 		return "", ""
 	}
 	for _, act := range r.st.Stages[c.Stage-1].Stamps {
@@ -63,11 +63,11 @@ func (r routed) is(who *circulation.Person) bool {
 }
 
 // Owes reports whether a copy's person is asked for a stamp now, in this state of the gate.
-func Owes(g *aggregate.Gate, st circulation.State, c *aggregate.Card) bool {
+func Owes(st circulation.State, c *aggregate.Card) bool {
 	if c.Stage == 0 || c.Stage != st.Present {
 		return false
 	}
-	for _, p := range st.Owes(&circulation.Gate{Route: g.Route}) {
+	for _, p := range st.Owes() {
 		if p.User == c.User {
 			return true
 		}

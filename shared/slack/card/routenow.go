@@ -19,7 +19,7 @@ func (r routed) now(room int) string {
 	}
 	rest = append(rest, fill(r.texts.Rule, "rule", r.ruleName(r.gate)), r.texts.OneDenies)
 	tail, stage := " · "+strings.Join(rest, " · "), or(inline(s.Name, maxStage), r.w.None)
-	owes := r.st.Owes(&circulation.Gate{Route: r.gate.Route})
+	owes := r.st.Owes()
 	text := r.texts.NowSome
 	switch {
 	case r.copy != nil:
@@ -122,7 +122,7 @@ func (r routed) left() string {
 	if r.copy != nil || s.Mode == circulation.ModeChannel {
 		return ""
 	}
-	owes := r.st.Owes(&circulation.Gate{Route: r.gate.Route})
+	owes := r.st.Owes()
 	able := len(owes)
 	for _, c := range r.copies {
 		for _, p := range owes {
@@ -165,7 +165,7 @@ func (r routed) whom(w *askWords) string {
 	}
 	who := r.members()
 	if s.Mode != circulation.ModeChannel {
-		who = r.asked(r.st.Owes(&circulation.Gate{Route: r.gate.Route}), maxListTitle)
+		who = r.asked(r.st.Owes(), maxListTitle)
 	}
 	stage := fill(r.texts.Owes, "stage", or(inline(s.Name, maxStage), r.w.None), "n", s.Owed)
 	return fill(w.WaitsFor, "who", stage+" "+who)

@@ -58,7 +58,7 @@ func walked(t *rapid.T, s *scenario) {
 			break
 		}
 		hand := circulation.Person{User: "U0ANYBODY"}
-		if owes := st.Owes(&circulation.Gate{Route: g.Route}); len(owes) > 0 {
+		if owes := st.Owes(); len(owes) > 0 {
 			hand = owes[0]
 		}
 		act := circulation.Act{Form: circulation.Form, Kind: circulation.Stamp, Hand: hand, Principal: hand, Stage: st.Present,
@@ -136,7 +136,7 @@ func TestAnyRouteFitsOnACardThatIsFull(t *testing.T) {
 			dialog, _ := card.ReviewModal(s.Aggregate, r, locale)
 			expect.NoError(rt, cardtest.CheckView(dialog))
 			expect.NoError(rt, cardtest.CheckView(card.DialogsOf(s.Aggregate).Rejection(r, locale)))
-			for _, who := range st.Owes(&circulation.Gate{Route: p.Gate.Route}) {
+			for _, who := range st.Owes() {
 				c := &aggregate.Card{CardType: task.CardProcess, Subject: p.Key(), User: who.User, Stage: st.Present}
 				expect.That(rt, offers(copied(&s, c, locale), "approve_process"), "the copy can't be approved")
 			}
