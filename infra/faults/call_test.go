@@ -27,6 +27,7 @@ func (k *talk) asked() (n int) {
 // TestACrashInACallOfAToolCallsNothingTwice kills call-tool anywhere while it reads: the action is done and names what
 // was returned, or it failed and did nothing, and the tool was called by one claim.
 func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
+	t.Parallel()
 	b := running
 	begin := func(t driver.T, kills ...point) *talk { return b.says(t, "who joined in October?", kills...) }
 	first := begin(t)

@@ -20,6 +20,7 @@ const handOverPoints = 8
 // TestACrashInAHandOverMakesOneTask kills processes between the agent's answer that makes a request, the task, and the
 // notice of how that ended.
 func TestACrashInAHandOverMakesOneTask(t *testing.T) {
+	t.Parallel()
 	b := running
 	const text = "従業員一覧を取得して。これは稟議にします"
 	first := b.says(t, text)

@@ -65,6 +65,7 @@ func (k *talk) ranOnce(t driver.T, x *conversation.Action) {
 // TestACrashInAPlanRunsNoCommandTwice kills the process that runs a plan anywhere, also between its commands: a
 // command that may have begun is not begun again, and nobody is told that it has not run.
 func TestACrashInAPlanRunsNoCommandTwice(t *testing.T) {
+	t.Parallel()
 	b := running
 	first, x := b.plans(t)
 	first.ranOnce(t, x)

@@ -67,6 +67,7 @@ func (k *talk) pulled(x *conversation.Action) {
 // TestACrashInAPullRequestOpensOne kills the process that opens a pull request at each of its points: it goes on, and in
 // the end there is one branch and one pull request.
 func TestACrashInAPullRequestOpensOne(t *testing.T) {
+	t.Parallel()
 	b := running
 	nothing := func(*talk) {}
 	first, x := b.pulls(t, nothing)
@@ -89,6 +90,7 @@ func TestACrashInAPullRequestOpensOne(t *testing.T) {
 // TestGitHubFailsOnceInAPullRequest has each of its calls answered once with what GitHub says under load or when it
 // fails, made or not.
 func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
+	t.Parallel()
 	b := running
 	first, _ := b.pulls(t, func(*talk) {})
 	var calls []point
@@ -98,27 +100,29 @@ func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
 		}
 	}
 	expect.Must(t, len(calls) == 4, "%v", calls)
-	for _, p := range calls {
-		for _, status := range []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway} {
-			k, x := b.pulls(t, func(k *talk) {
-				k.answers(p, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if status == http.StatusBadGateway { // it is made, and its answer is lost
-						r = r.Clone(r.Context())
-						r.URL.Path = strings.TrimPrefix(r.URL.Path, vendors.GitHubPath)
-						b.Vendors.GitHub.Handler().ServeHTTP(httptest.NewRecorder(), r)
-					}
-					w.Header().Set("Content-Type", "application/json")
-					w.WriteHeader(status)
-					_, _ = w.Write([]byte(`{"message":"You have exceeded a secondary rate limit"}`))
-				}))
-			})
-			k.pulled(x)
-		}
-	}
+	statuses := []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway}
+	sideBySide(t, make([]trial, len(calls)*len(statuses)), func(t driver.T, i int, _ []point) {
+		at, status := calls[i/len(statuses)], statuses[i%len(statuses)]
+		k, x := b.pulls(t, func(k *talk) {
+			k.answers(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if status == http.StatusBadGateway { // it is made, and its answer is lost
+					r = r.Clone(r.Context())
+					r.URL.Path = strings.TrimPrefix(r.URL.Path, vendors.GitHubPath)
+					b.Vendors.GitHub.Handler().ServeHTTP(httptest.NewRecorder(), r)
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(status)
+				_, _ = w.Write([]byte(`{"message":"You have exceeded a secondary rate limit"}`))
+			}))
+		})
+		k.pulled(x)
+		expect.Must(t, k.met(at.function, at.kind) > 0, "%s is not called", at.kind)
+	})
 }
 
 // TestABranchThatSomebodyElseMadeStays: nobody's branch is written over, and the action says so.
 func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
+	t.Parallel()
 	b := running
 	other := ""
 	at := point{function: "CallToolFunction", ordinal: 1}
@@ -145,6 +149,7 @@ func TestABranchThatSomebodyElseMadeStays(t *testing.T) {
 // TestALostPullRequestIsLookedAt loses the process after GitHub has opened the pull request, and gives up: nobody knows
 // whether it is there, until somebody presses the button on its card.
 func TestALostPullRequestIsLookedAt(t *testing.T) {
+	t.Parallel()
 	b := running
 	first, _ := b.pulls(t, func(*talk) {})
 	at := point{}
@@ -175,6 +180,7 @@ func TestALostPullRequestIsLookedAt(t *testing.T) {
 // TestAWithdrawnPushWhoseProcessDiesIsLookedAt has a person withdraw a pull request while it is being opened, and kills
 // the process after each call that GitHub has answered: the sweeper has it looked what is there, and the card says so.
 func TestAWithdrawnPushWhoseProcessDiesIsLookedAt(t *testing.T) {
+	t.Parallel()
 	b := running
 	first, _ := b.pulls(t, func(*talk) {})
 	branch := false

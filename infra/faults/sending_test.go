@@ -112,6 +112,7 @@ func (k *talk) standOnce(t driver.T, s *conversation.Sending) {
 // TestACrashWhileFilesAreSentSharesThemOnce kills the process that sends files at each of its points, and others' that
 // take the press and draw the card at some: the files stand in the thread once.
 func TestACrashWhileFilesAreSentSharesThemOnce(t *testing.T) {
+	t.Parallel()
 	b := running
 	nothing := func(*talk) {}
 	first, s := b.sends(t, nothing)
@@ -132,6 +133,7 @@ func TestACrashWhileFilesAreSentSharesThemOnce(t *testing.T) {
 // TestSlackLosesTheAnswerThatFilesAreShared answers the call that shares files with Slack's errors, made or not: what
 // files.info says decides, and the files stand in the thread once.
 func TestSlackLosesTheAnswerThatFilesAreShared(t *testing.T) {
+	t.Parallel()
 	b := running
 	for _, made := range []bool{true, false} {
 		k, s := b.sends(t, func(k *talk) {
@@ -152,6 +154,7 @@ func TestSlackLosesTheAnswerThatFilesAreShared(t *testing.T) {
 // TestFilesOfWhichNobodyKnowsAreLookedForFirst loses the process after Slack has shared files, and gives up: the next
 // press finds them, and shares nothing.
 func TestFilesOfWhichNobodyKnowsAreLookedForFirst(t *testing.T) {
+	t.Parallel()
 	b := running
 	lost := point{function: sender, kind: share, ordinal: 1, kill: lambda.After}
 	k, s := b.sends(t, func(k *talk) {

@@ -40,6 +40,7 @@ type talk struct {
 // TestACrashInAConversationRunsNothingTwice kills processes anywhere in a conversation: each action is done, or failed
 // with an outcome that people can trust, and its command was started at most once.
 func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
+	t.Parallel()
 	b := running
 	first := b.talks(t)
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || first.started() != 1 {
@@ -77,6 +78,7 @@ func crashes(t *testing.T, first *talk, try func(t driver.T, kills []point) conv
 // TestACrashWhileFilesAreWrittenLeavesAllOrNone kills processes anywhere while files are proposed, approved and
 // written. Afterwards the conversation's files are what was approved, and stored, or there are none.
 func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
+	t.Parallel()
 	b := running
 	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
 		k := b.says(t, "make a file", kills...)
@@ -116,6 +118,7 @@ func TestACrashWhileFilesAreWrittenLeavesAllOrNone(t *testing.T) {
 // TestACrashInAPersonsProposalMakesOneAction kills processes anywhere while a person's own file is held against a
 // repository's, proposed, approved and written.
 func TestACrashInAPersonsProposalMakesOneAction(t *testing.T) {
+	t.Parallel()
 	b := running
 	written := func(t driver.T, kills ...point) (*talk, conversation.ActionStatus) {
 		k := b.opens(t, "hello", conversation.SourceOf(admin.Shop(b.Stack)), kills...)

@@ -17,6 +17,7 @@ const sourcePoints = 6
 // TestACrashInAFetchLosesNoFiles kills processes anywhere while a conversation's first files are fetched: it begins with
 // the files of one commit, or says that it has none, and says either once.
 func TestACrashInAFetchLosesNoFiles(t *testing.T) {
+	t.Parallel()
 	b := running
 	begin := func(t driver.T, kills ...point) *talk {
 		return b.opens(t, "run: cat shop/price.py", conversation.SourceOf(admin.Shop(b.Stack)), kills...)

@@ -28,14 +28,18 @@ var (
 	beside = flag.Int("beside", 4, "how many scenarios run side by side")
 )
 
-// running is the only stack of this package's tests.
-var running *harness
+// running is the only stack of this package's tests, and places bounds how many trials run on it at once.
+var (
+	running *harness
+	places  chan struct{}
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
+	places = make(chan struct{}, *beside)
 	// Parallel tests, which mostly wait and don't affect others' scenarios, run after the rest.
 	if err := flag.Set("test.parallel", strconv.Itoa(*beside)); err != nil {
 		log.Fatal(err)

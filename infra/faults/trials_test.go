@@ -52,11 +52,10 @@ func trialsIn(function string, all []point, most, others int) []trial {
 	return append(sample(trialsOf(own), most), sample(trialsOf(rest), others)...)
 }
 
-// sideBySide makes trials, several at once, and reports those that fail.
+// sideBySide makes trials, several at once, also of those of parallel tests, and reports those that fail.
 func sideBySide(t *testing.T, trials []trial, try func(t driver.T, i int, kills []point)) {
 	t.Helper()
 	var wg sync.WaitGroup
-	places := make(chan struct{}, *beside)
 	for i, x := range trials {
 		places <- struct{}{}
 		wg.Go(func() {
