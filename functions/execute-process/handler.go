@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -43,6 +44,9 @@ type Store interface {
 	Series(ctx context.Context, tenant string, year int) (task.Series, error)
 	PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader
@@ -228,14 +232,7 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	}
 	call.ToolRequest = request
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
-		if e.Terms.Rule == nil { // else only who stamped the steps is asked
-			if err := j.undecidable(ctx, a); err != nil {
-				return nil, err
-			}
-		}
-		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
-		})
+		return j.ask(ctx, a, step, call, arguments)
 	}
 	if request == "" {
 		j.readAhead(ctx, a)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
@@ -130,9 +131,17 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}
 	return task.Call{
 		Order: step.Order, Arguments: kept, ArgumentsHash: aggregate.HashOf(string(arguments.JSON())),
-		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, f.planned) || tellsUnstamped(a, e, t.spec, f.planned)),
-		Tool:      task.ToolRef{Name: step.Tool, Rev: t.permission.Rev, Beside: t.permission.Beside},
+		NeedsGate: task.NeedsGate(step, e.Terms, tool.Dynamic(t.spec, f.planned) || tellsUnstamped(a, e, t.spec, f.planned) ||
+			e.Terms.Rule != nil && refersToMarked(step, t.permission, f.planned)),
+		Tool: task.ToolRef{Name: step.Tool, Rev: t.permission.Rev, Beside: t.permission.Beside},
 	}, arguments, nil
+}
+
+// refersToMarked reports whether the amount or a destination of a call comes from an earlier result, so that rules could
+// not know it when people stamped the steps.
+func refersToMarked(step task.Step, permission tenancy.ToolPermission, planned tool.Arguments) bool {
+	mark := permission.Marked(step.ToolVersion)
+	return slices.ContainsFunc(planned.Refs(), func(r tool.Ref) bool { return mark.Covers(step.ToolVersion, r.At) })
 }
 
 // tellsUnstamped reports whether a step would send people a text that nobody has approved: the approved policy doesn't

@@ -102,8 +102,8 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 // because the rules refuse it.
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-	asked := opening.Asked{Task: a, Steps: made.steps, Permissions: permissions, Locale: a.Language(s.Locale), Now: now,
-		Organised: u.organisation.Stands()}
+	asked := opening.Asked{Task: a, Calls: opening.CallsOf(a.Head.TenantID, made.steps, permissions),
+		Locale: a.Language(s.Locale), Now: now, Organised: u.organisation.Stands()}
 	found, err := asked.ByIDs(u.Rules)
 	on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: u.organisation.Rev}
 	switch {

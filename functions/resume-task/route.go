@@ -39,7 +39,8 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 }
 
 // openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
-// it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say.
+// it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say, and that of
+// a step under the rule of the steps.
 func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.Gated) (*task.Aggregate, error) {
 	s, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -47,9 +48,14 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 	}
 	return h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
 		_, again := row.(*task.Again)
+		_, step := row.(*task.StepGate)
 		switch under := a.UnderRules(s); {
 		case again && !under: // nothing says who is asked anew
 			return h.refuse(ctx, a, task.Refusal{Why: task.ReasonNoRoute}, s, nil)
+		case step && !under:
+			settled := a.Settled(a.Execution())
+			o := settled.Opening(settled.Desk.People)
+			return h.open(ctx, a, row, &o, s, nil)
 		case !under:
 			return h.commit(ctx, a, "open a gate without a rule",
 				func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
@@ -67,11 +73,16 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 		case found.Refused != nil:
 			return h.refuse(ctx, a, *found.Refused, s, on)
 		}
-		return h.commit(ctx, a, "open a gate along its route",
-			func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-				return a.OpenOnRoute(run, row.Key(), *found.Opening, s, now, on...)
-			})
+		return h.open(ctx, a, row, found.Opening, s, on)
 	})
+}
+
+func (h *Handler) open(ctx context.Context, a *task.Aggregate, row task.Gated, o *aggregate.Opening,
+	s tenancy.Settings, on []aggregate.Owned) (*task.Aggregate, error) {
+	return h.commit(ctx, a, "open a gate along its route",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.OpenOnRoute(run, row.Key(), *o, s, now, on...)
+		})
 }
 
 func (h *Handler) refuse(
@@ -112,11 +123,14 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
 	x := opening.Asked{Task: a, Locale: a.Language(s.Locale), Now: h.Now()}
-	if row != nil {
-		x.Steps = a.StepsAsked(row)
-		if x.Permissions, err = h.Store.ToolPermissions(ctx, a.Head.TenantID); err != nil {
+	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
+		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
+	} else if row != nil {
+		permissions, err := h.Store.ToolPermissions(ctx, a.Head.TenantID)
+		if err != nil {
 			return nil, fmt.Errorf("read the tool permissions: %w", err)
 		}
+		x.Calls = opening.CallsOf(a.Head.TenantID, a.StepsAsked(row), permissions)
 	}
 	var standing lookup.Standing
 	if h.Organisation != nil {

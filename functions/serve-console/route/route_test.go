@@ -212,6 +212,7 @@ func TestHowSomebodyWasFound(t *testing.T) {
 		"manager 2 of U1 as of 2026-11-22": {"@U1さんの 2 段上の上長(2026-11-22 時点)", "manager 2 levels above @U1 as of 2026-11-22"},
 		"head of sales as of 2026-11-22":   {"sales の head(2026-11-22 時点)", "head of sales as of 2026-11-22"},
 		"a later release's way\u202e":      {"a later release's way⟨U+202E⟩", "a later release's way⟨U+202E⟩"},
+		"stamped the steps":                {"ステップを承認した人", "approved the steps"},
 		"":                                 {"", ""},
 	} {
 		g := three()

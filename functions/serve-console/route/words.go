@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
@@ -47,8 +48,11 @@ func (d *drawing) via(how string) string {
 	if how == "" {
 		return ""
 	}
-	if how == byName {
+	switch how {
+	case byName:
 		return d.words.Say("via_name")
+	case task.ViaStamped:
+		return d.words.Say("via_stamped")
 	}
 	if m := viaManager.Get().FindStringSubmatch(how); m != nil {
 		if m[1] == "1" {

@@ -15,12 +15,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Found is what the rules say about a gate: one of Opening, LookUp and Refused.
-type Found struct {
-	Opening *aggregate.Opening
-	LookUp  *circulation.Rule // whose people only Slack or the organisation knows
-	Refused *task.Refusal
-}
+// Found is what the rules say about a gate.
+type Found = task.Found
 
 // Directory is a rules.Directory that also knows departments.
 type Directory interface {
@@ -31,13 +27,14 @@ type Directory interface {
 	Department(p circulation.Person, on string) string
 }
 
-// Asked is what is about to be asked: a request's steps.
+// Asked is what is about to be asked: a request's steps, or one of them.
 type Asked struct {
-	Task        *task.Aggregate
-	Steps       []task.Step
-	Permissions []tenancy.ToolPermission
-	Locale      string
-	Now         time.Time
+	Task  *task.Aggregate
+	Calls []rules.Call // what the rules may know of the calls of all steps; see CallsOf
+	// Settled is how the steps were settled, if one of them is asked about. The same rule then asks for one stamp more.
+	Settled *task.Settled
+	Locale  string
+	Now     time.Time
 	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
 	Organised bool
 }
@@ -52,9 +49,7 @@ func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
 	}
-	for _, s := range x.Steps {
-		f.Calls = append(f.Calls, x.permission(s.Tool).Call(s.ToolVersion, s.Access, s.ToolInput))
-	}
+	f.Calls = x.Calls
 	AskedBy(f, r, d, x.Task.Head.Requester)
 	return f
 }
@@ -86,20 +81,17 @@ func groups(r *rules.Rules, d Directory, p circulation.Person) (in []string) {
 	return in
 }
 
-func (x *Asked) permission(tool string) tenancy.ToolPermission {
-	for _, p := range x.Permissions {
-		if p.ToolName == tool {
-			return p
-		}
-	}
-	return tenancy.Unsaved(x.Task.Head.TenantID, tool)
-}
-
 // ByIDs finds whom the rules ask, as far as they name everybody themselves.
 func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
 	f := x.facts(r, ids{})
 	answer := x.match(r, f)
-	if x.Organised || answer.Unsure || answer.Route != nil && !answer.Route.OfIDs() {
+	if x.Organised || answer.Unsure {
+		return Found{LookUp: &answer.Rule}, nil
+	}
+	if o := x.again(r, answer, f, ids{}); o != nil {
+		return Found{Opening: o}, nil
+	}
+	if answer.Route != nil && !answer.Route.OfIDs() {
 		return Found{LookUp: &answer.Rule}, nil
 	}
 	return x.resolve(r, answer, f, ids{})
@@ -108,7 +100,11 @@ func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
 // By finds whom the rules ask.
 func (x *Asked) By(r *rules.Rules, d Directory) (Found, error) {
 	f := x.facts(r, d)
-	return x.resolve(r, x.match(r, f), f, d)
+	answer := x.match(r, f)
+	if o := x.again(r, answer, f, d); o != nil {
+		return Found{Opening: o}, nil
+	}
+	return x.resolve(r, answer, f, d)
 }
 
 // Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses

@@ -69,6 +69,9 @@ func (st *State) Stamps() (acts []*Act) {
 	return acts
 }
 
+// Hands returns how many different people's hands gave the stamps that stand.
+func (st *State) Hands() int { return len(st.hands()) }
+
 // hands returns the people whose hands gave the stamps that stand.
 func (st *State) hands() (ids []int) {
 	for _, act := range st.Stamps() {

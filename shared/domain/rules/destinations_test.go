@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -101,4 +102,20 @@ func TestDestinationsOfAPlanAreThoseOfItsCall(t *testing.T) {
 			expect.Same(t, got, []string(nil))
 		}
 	})
+}
+
+// A reference decides the amount or a destination if it is where one is marked, above that or below it.
+func TestWhatAMarkCovers(t *testing.T) {
+	m := &rules.Mark{Version: "v1", How: rules.HowProduct, Pointers: []string{"/items/*/price", "/items/*/n"},
+		Currency: "JPY", Destinations: []string{"/to"}}
+	for path, want := range map[string]bool{
+		"items": true, "items 3": true, "items 3 price": true, "items 3 price value": true, "items 3 title": false,
+		"to": true, "to 0": true, "cc": false, "": true,
+	} {
+		expect.Is(t, m.Covers("v1", strings.Fields(path)), want, path)
+	}
+	expect.That(t, !m.Covers("v2", []string{"to"}), "another version")
+	m.How, m.Pointers = rules.HowNothing, nil
+	expect.That(t, m.Covers("v1", []string{"to"}) && !m.Covers("v1", []string{"items"}), "what moves no money")
+	expect.That(t, !(*rules.Mark)(nil).Covers("v1", []string{"to"}), "without a mark")
 }

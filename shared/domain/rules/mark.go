@@ -53,6 +53,26 @@ func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.J
 	return known(decimal(sum), m.Currency)
 }
 
+// Covers reports whether what stands at a path of the arguments decides the amount or a destination of a call of one
+// version of the tool: it is at a marked pointer, above one or below one.
+func (m *Mark) Covers(version string, path []string) bool {
+	if m == nil || m.Version != version {
+		return false
+	}
+	all := m.Destinations
+	if m.How == HowSum || m.How == HowProduct {
+		all = slices.Concat(m.Pointers, m.Destinations)
+	}
+	return slices.ContainsFunc(all, func(pointer string) bool {
+		for i, token := range tokens(pointer) {
+			if i < len(path) && token != path[i] && token != rows {
+				return false
+			}
+		}
+		return true
+	})
+}
+
 // total adds the values at the pointers or, of a product, those of each row's product.
 func (m *Mark) total(root any) (*big.Rat, Why) {
 	sum := new(big.Rat)

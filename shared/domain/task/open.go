@@ -28,7 +28,15 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 	}
 	c := a.begin(now)
 	c.progress()
-	a.openUnder(c, row, o, s, nil)
+	if step, ok := row.(*StepGate); ok {
+		e := a.executionOf(step)
+		c.RelyOn(e, a.inForce(e))
+	}
+	a.openUnder(c, row, o, s, func(n Gated) {
+		if step, ok := n.(*StepGate); ok {
+			step.Calls = nil
+		}
+	})
 	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
@@ -39,7 +47,12 @@ func (a *Aggregate) openable(row Gated) bool {
 	case *Process:
 		return len(row.Steps) > 0 && a.Prompt() != nil && a.Prompt().Status == aggregate.Approved
 	case *StepGate:
-		return row.ArgumentsHash != "" && a.executionOf(row) == a.Execution() && a.executionOf(row) != nil
+		e := a.Execution()
+		if e == nil || a.executionOf(row) != e || e.Status != ExecutionRunning || row.ArgumentsHash == "" {
+			return false
+		}
+		step := a.NextStep(e)
+		return step != nil && step.Order == row.Order // else a call of an earlier attempt turned out to have done it
 	case *Again:
 		e := a.Execution()
 		return e != nil && a.AgainOf(e) == row && e.Status == ExecutionPending

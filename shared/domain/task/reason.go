@@ -54,7 +54,10 @@ const (
 	ReasonRuleRefuses  aggregate.Reason = "rule_refuses"  // the detail has the rule's name and what it says, on two lines
 	ReasonNoRoute      aggregate.Reason = "no_route"      // a stage of the rule's route finds nobody; the detail has its name
 	ReasonNoDepartment aggregate.Reason = "no_department" // a rule asks for it, and the organisation doesn't say; the detail has its name
-	ReasonAsked        aggregate.Reason = "asked_already" // the person has another open choice beside the same gate
+	// While an execution runs the first two are these, with the same details.
+	ReasonStepRefused aggregate.Reason = "rule_refuses_step"
+	ReasonStepNoRoute aggregate.Reason = "no_route_step"
+	ReasonAsked       aggregate.Reason = "asked_already" // the person has another open choice beside the same gate
 
 	// Reasons why a generation failed.
 	ReasonModelUnavailable aggregate.Reason = "model_unavailable"
@@ -107,7 +110,7 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment,
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,

@@ -16,6 +16,13 @@ type Refusal struct {
 	Lacks  string // of ReasonNoRoute, a code
 }
 
+// Found is what a tenant's rules say about a gate: one of Opening, LookUp and Refused.
+type Found struct {
+	Opening *aggregate.Opening
+	LookUp  *circulation.Rule // whose people only Slack or the organisation knows
+	Refused *Refusal
+}
+
 // UnderRules reports whether the tenant's rules decide who is asked about the request's steps. In direct messages the
 // settings do.
 func (a *Aggregate) UnderRules(s tenancy.Settings) bool {
@@ -67,7 +74,7 @@ func (a *Aggregate) Unrouted() Gated {
 	return nil
 }
 
-// StepsAsked returns the steps about whose calls a gate asks.
+// StepsAsked returns the steps about whose calls the gate of a version or an attempt asks.
 func (a *Aggregate) StepsAsked(row Gated) []Step {
 	switch row := row.(type) {
 	case *Process:
@@ -76,14 +83,6 @@ func (a *Aggregate) StepsAsked(row Gated) []Step {
 		if p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion)); p != nil {
 			return p.Steps
 		}
-	case *StepGate:
-		p := aggregate.Find(a.Processes, ProcessKey(row.ProcessVersion))
-		if p == nil || p.StepOf(row) < 0 {
-			return nil
-		}
-		step := p.Steps[p.StepOf(row)]
-		step.ToolInput = row.Arguments.JSON // none of what lies in S3: then amount and destinations are unknown
-		return []Step{step}
 	}
 	return nil
 }
@@ -113,40 +112,60 @@ func (a *Aggregate) OpenUnruled(run int, key string, s tenancy.Settings, now tim
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(Gated) {})
 }
 
-// RefuseByRule ends a request that the rules refuse, whether it was accepted or not. It relies on the settings s and on
-// the tenant's rows in on.
+// RefuseByRule ends a request that the rules refuse, whether it was accepted or not, or runs already. It relies on the
+// settings s and on the tenant's rows in on.
 func (a *Aggregate) RefuseByRule(run int, r Refusal, s tenancy.Settings, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
-	about := map[string]any{"reason": r.Why, "rule": r.Rule}
+	c.under(s.Rev)
+	c.Owned = append(c.Owned, on...)
+	return a.stopByRule(c, r)
+}
+
+// stopByRule ends a request that the rules refuse. As after a refused step, what was done stays.
+func (a *Aggregate) stopByRule(c *change, r Refusal) (aggregate.Change, error) {
+	why := r.Why
+	if e := a.Execution(); e != nil && !e.over() {
+		why = r.whileRunning()
+		a.cancelExecution(c, e, aggregate.System())
+	}
+	about := map[string]any{"reason": why, "rule": r.Rule}
 	if r.Lacks != "" {
 		about["lacks"] = r.Lacks
 	}
-	switch action := AuditTaskCancelled; {
+	switch {
 	case a.Waiting():
-		c.end(nil, TaskRefused, aggregate.System(), r.Why)
-		action = AuditTaskRefused
+		c.end(nil, TaskRefused, aggregate.System(), why)
 		about["requester"] = a.Head.Requester
-		c.audit(aggregate.System(), action, "task", a.Head.TaskID, c.registered(about))
+		c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, c.registered(about))
 	case a.Task != nil:
-		c.end(a.Task, TaskCancelled, aggregate.System(), r.Why)
-		c.audit(aggregate.System(), action, "task", a.Head.TaskID, about)
+		c.end(a.Task, TaskCancelled, aggregate.System(), why)
+		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, about)
 	default:
 		return aggregate.Change{}, nil
 	}
 	c.Head.Ended.Detail = r.detail()
-	c.under(s.Rev)
-	c.Owned = append(c.Owned, on...)
 	return c.done()
+}
+
+// whileRunning is Why of a request whose execution is stopped by it.
+func (r *Refusal) whileRunning() aggregate.Reason {
+	switch r.Why {
+	case ReasonRuleRefuses:
+		return ReasonStepRefused
+	case ReasonNoRoute:
+		return ReasonStepNoRoute
+	}
+	return r.Why
 }
 
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.
 func (e *Ended) ByRun() bool {
 	switch e.Reason {
-	case ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment:
+	case ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute:
 		return true
 	}
 	return e.As == TaskAnswered

@@ -37,16 +37,3 @@ func TestAGateThatHasOpenedWaitsForNoRoute(t *testing.T) {
 	open := expect.Value(s.load().OpenUnruled(s.head.Run, ProcessKey(1), s.settings, s.now))(t)
 	expect.That(t, open.Empty(), "it opens once more, without its rule")
 }
-
-// Rules may know the arguments with which a step is called, not those that were planned.
-func TestAStepsGateAsksAboutItsArguments(t *testing.T) {
-	s := checked(t)
-	c := expect.Value(s.openGate(s.load(), s.now))(t)
-	g := *c.Written(GateKey(1, 1, 2)).(*StepGate)
-	g.Arguments.JSON = `{"resolved":1}`
-	steps := s.load().StepsAsked(&g)
-	expect.That(t, len(steps) == 1 && steps[0].Order == 2 && steps[0].ToolInput == `{"resolved":1}`, "%+v", steps)
-	expect.That(t, len(s.load().StepsAsked(s.load().Process())) == len(s.steps), "not all of the steps")
-	g.StepID = "another"
-	expect.That(t, s.load().StepsAsked(&g) == nil, "a step that there isn't")
-}

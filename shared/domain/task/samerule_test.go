@@ -32,7 +32,8 @@ func TestAStepAsksWhoStampedTheLastStage(t *testing.T) {
 	a := s.load()
 	g := a.GateOf(a.Execution(), 2)
 	expect.Same(t, g.Route, &circulation.Route{Form: circulation.Form, Hands: 1, Stages: []circulation.Stage{
-		{Name: tanaka + "・" + ito, Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: tanaka}}},
+		{Name: tanaka + "・" + ito, Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+			{User: tanaka, Via: ViaStamped}}},
 	}})
 	expect.That(t, g.Status == aggregate.PendingApproval && *g.Terms.Rule == *a.Process().Terms.Rule &&
 		s.head.WaitsOnRoute() && g.Terms.DecideBy != nil, "%+v", g)
@@ -57,7 +58,7 @@ func TestAStepAsksForWhomTheLastStageWasStamped(t *testing.T) {
 	s.do(s.openGate)
 	a := s.load()
 	people := a.GateOf(a.Execution(), 2).Route.Stages[0].People
-	expect.Same(t, people, []circulation.Person{{User: suzuki}, {User: ito}})
+	expect.Same(t, people, []circulation.Person{{User: suzuki, Via: ViaStamped}, {User: ito, Via: ViaStamped}})
 	s.do(s.does(circulation.Stamp, suzuki), s.claim)
 }
 

@@ -2,11 +2,11 @@ package task
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 )
 
 // StepGate asks people about a step, with the arguments for its call.
@@ -20,7 +20,9 @@ type StepGate struct {
 	StepID         string         `json:"step_id"`
 	Arguments      aggregate.Blob `json:"arguments"`
 	ArgumentsHash  string         `json:"arguments_hash"`
-	CreatedAt      time.Time      `json:"created_at"`
+	// Calls are what rules may know of the calls of all steps, while the gate's people are looked up.
+	Calls     []rules.Call `json:"calls,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
 	aggregate.Gate
 }
 
@@ -34,30 +36,82 @@ func (g *StepGate) Key() string { return GateKey(g.ProcessVersion, g.Attempt, g.
 
 func (g StepGate) At(rev int) aggregate.Row { g.Rev = rev; return &g }
 
-// OpenStepGate asks people about the next step with its resolved arguments, under a rule along the route that sameRule
-// gives. If the gate exists, nothing changes. It returns ErrMoved if another step is next or the step's call has begun:
-// see Outstanding. Under a rule it returns StopError if the steps no longer stand or were settled too long ago, and
-// ends the task, as a refused step does, if nobody is left who could stamp.
+// OpenStepGate asks people about the next step with its resolved arguments. If the steps were settled under a rule, and
+// there are no rules any more, it is under the same rule: see Settled. If the gate exists, nothing changes. It returns
+// ErrMoved if another step is next or the step's call has begun: see Outstanding. Under a rule it returns StopError if
+// the steps no longer stand or were settled too long ago, and ends the task, as a refused step does, if nobody is left
+// who could stamp.
 func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash string,
 	now time.Time) (aggregate.Change, error) {
-	e, err := a.executing(run)
-	if err != nil {
+	c, e, g, err := a.beginStep(run, order, args, hash, now)
+	if err != nil || g == nil {
 		return aggregate.Change{}, err
 	}
+	if settled := a.Settled(e); settled != nil {
+		return a.openStepUnder(c, e, g, settled.Opening(settled.Desk.People))
+	}
+	c.Head.Opens(g.Key(), &g.Gate)
+	if err := c.Head.OnRoute(g.Key(), &g.Gate); err != nil {
+		c.Fail(err)
+	}
+	return a.openStep(c, e, g)
+}
+
+// OpenStepGateBy is OpenStepGate for steps under a rule and what the tenant's rules say about the call: the gate opens
+// along its route, or waits until OpenOnRoute opens it, or the task ends. calls are what rules may know of the calls. It
+// relies on the settings s and on the tenant's rows in on.
+func (a *Aggregate) OpenStepGateBy(run int, order int, args aggregate.Blob, hash string, found Found,
+	calls []rules.Call, s tenancy.Settings, now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
+	c, e, g, err := a.beginStep(run, order, args, hash, now)
+	if err != nil || g == nil {
+		return aggregate.Change{}, err
+	}
+	c.under(s.Rev)
+	c.Owned = append(c.Owned, on...)
+	switch {
+	case found.Refused != nil:
+		c.RelyOn(a.inForce(e))
+		return a.stopByRule(c, *found.Refused)
+	case found.LookUp != nil:
+		c.RelyOn(a.inForce(e))
+		c.Head.TryingFrom = &c.Now // to look people up
+		g.unopened()
+		g.Calls = calls
+		g.Terms.Rule, g.Terms.DecideBy = found.LookUp, nil // nobody is asked yet
+		return a.openStep(c, e, g)
+	case found.Opening == nil:
+		return aggregate.Change{}, aggregate.ErrOnRoute
+	}
+	return a.openStepUnder(c, e, g, *found.Opening)
+}
+
+// beginStep begins the Change that opens a step's gate, and the gate as it is without a rule. The gate is nil if there
+// is one already. The errors are those of OpenStepGate.
+func (a *Aggregate) beginStep(run int, order int, args aggregate.Blob, hash string,
+	now time.Time) (*change, *Execution, *StepGate, error) {
+	e, err := a.executing(run)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	if e.Status != ExecutionRunning {
-		return aggregate.Change{}, aggregate.ErrConflict
+		return nil, nil, nil, aggregate.ErrConflict
 	}
 	step := a.NextStep(e)
 	if step == nil || step.Order != order {
-		return aggregate.Change{}, aggregate.ErrMoved
+		return nil, nil, nil, aggregate.ErrMoved
 	}
 	if a.GateOf(e, order) != nil {
-		return aggregate.Change{}, nil
+		return nil, nil, nil, nil
 	}
 	if a.StepOf(e, order) != nil { // the call has begun
-		return aggregate.Change{}, aggregate.ErrMoved
+		return nil, nil, nil, aggregate.ErrMoved
 	}
-	c, steps := a.begin(now), a.inForce(e)
+	c := a.begin(now)
+	if a.inForce(e).gate().Ruled() {
+		if err := a.mayBegin(e, order, c.Now); err != nil {
+			return nil, nil, nil, err
+		}
+	}
 	g := &StepGate{
 		TaskID: a.Head.TaskID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt, Order: order, StepID: step.StepID,
 		Arguments: args, ArgumentsHash: hash, CreatedAt: c.Now,
@@ -66,18 +120,11 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 	g.ID = a.rowID(g.Key(), c.Now)
 	by := c.Now.Add(time.Duration(e.Terms.ApprovalHours) * time.Hour)
 	g.Terms.ApprovalRequired, g.Terms.DecideBy = true, &by
-	if steps.gate().Ruled() {
-		if err := a.mayBegin(e, order, c.Now); err != nil {
-			return aggregate.Change{}, err
-		}
-		return a.openStepUnder(c, e, g, a.sameRule(steps))
-	}
-	c.Head.Opens(g.Key(), &g.Gate)
-	if err := c.Head.OnRoute(g.Key(), &g.Gate); err != nil {
-		c.Fail(err)
-	}
-	return a.openStep(c, e, g)
+	return c, e, g, nil
 }
+
+// unopened makes it a gate that asks nobody yet.
+func (g *StepGate) unopened() { g.Gate = aggregate.Gate{Status: aggregate.Generating, Terms: g.Terms} }
 
 // openStep writes a step's gate that begins to wait.
 func (a *Aggregate) openStep(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
@@ -98,30 +145,6 @@ func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggreg
 		return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonNobodyChecks)
 	}
 	c.RelyOn(a.inForce(e))
-	g.Gate = aggregate.Gate{Status: aggregate.Generating, Terms: g.Terms} // along opens it
+	g.unopened() // along opens it
 	return a.openStep(c, e, a.along(c, g, o, nil).(*StepGate))
-}
-
-// sameRule returns how a step's gate opens under the rule by which the steps were settled: it asks for one stamp of
-// anybody for whom the last stage of the steps was stamped.
-func (a *Aggregate) sameRule(steps Gated) aggregate.Opening {
-	g := steps.gate()
-	o := aggregate.Opening{Rule: *g.Terms.Rule, Askers: slices.Clone(g.Askers)}
-	o.Route = circulation.Route{Form: g.Route.Form, Hands: 1, Org: g.Route.Org}
-	for _, user := range a.askersOfAll() {
-		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {
-			o.Askers = append(o.Askers, circulation.Person{User: user})
-		}
-	}
-	st := circulation.Walk(g.Circulating())
-	for i := range st.Stages {
-		if s := &st.Stages[i]; len(s.Stamps) > 0 {
-			desk := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: 1}
-			for _, act := range s.Stamps {
-				desk.People = append(desk.People, act.Principal)
-			}
-			o.Route.Stages = []circulation.Stage{desk}
-		}
-	}
-	return o
 }

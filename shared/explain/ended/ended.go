@@ -33,6 +33,7 @@ type words struct {
 	OtherAgent      string
 	Step            string
 	RuleRefuses     string // names the rule and has what it says
+	RuleStops       string // the same, while steps run
 	Aged            string // for how many days an approval was good
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
@@ -57,7 +58,7 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 // Fit makes a reason's detail fit to be shown. That of a rule's refusal keeps its two lines, which Sentence reads.
 func Fit(r aggregate.Reason, detail string, fit func(string) string) string {
 	rule, said, ruled := strings.Cut(detail, "\n")
-	if r != task.ReasonRuleRefuses || !ruled {
+	if !ruled || r != task.ReasonRuleRefuses && r != task.ReasonStepRefused {
 		return fit(detail)
 	}
 	return fit(rule) + "\n" + fit(said)
@@ -90,8 +91,8 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 	if !ok {
 		text = w.Sentences[task.ReasonRunFailed]
 	}
-	if rule, said, ruled := strings.Cut(detail, "\n"); r == task.ReasonRuleRefuses && ruled {
-		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
+	if text := w.byRule(r, detail); text != "" {
+		return text
 	}
 	if r == task.ReasonApprovalAged && detail != "" {
 		return language.Fill(w.Aged, "days", detail)
@@ -100,6 +101,20 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 		return detail + "\n" + how.put(text, "")
 	}
 	return how.put(text, w.inBrackets(r, detail))
+}
+
+// byRule says of a refusal by a rule which rule refuses, and what it says; "" if the detail doesn't have that.
+func (w words) byRule(r aggregate.Reason, detail string) string {
+	rule, said, ruled := strings.Cut(detail, "\n")
+	switch {
+	case !ruled:
+		return ""
+	case r == task.ReasonRuleRefuses:
+		return strings.TrimSpace(language.Fill(w.RuleRefuses, "rule", rule, "text", said))
+	case r == task.ReasonStepRefused:
+		return strings.TrimSpace(language.Fill(w.RuleStops, "rule", rule, "text", said))
+	}
+	return ""
 }
 
 func (how goOn) put(text, detail string) string {

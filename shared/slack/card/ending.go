@@ -98,7 +98,7 @@ func (d drawing) ended() string {
 		text = w.EndedStep
 	case e.Reason == task.ReasonDenied:
 		text = w.EndedDenied
-	case e.As == task.TaskCancelled && e.ByRun():
+	case byRules(e):
 		return fill(w.EndedByRules, "text", w.sentence(e.Reason, e.Detail), "when", when(e.At))
 	case e.Reason == task.ReasonCostLimit && e.As == task.TaskCancelled:
 		text = w.EndedCost
@@ -109,6 +109,11 @@ func (d drawing) ended() string {
 	}
 	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours(),
 		"detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
+}
+
+// byRules reports whether a request ended by the tenant's rules: no person cancelled it.
+func byRules(e *task.Ended) bool {
+	return e.As == task.TaskCancelled && (e.ByRun() || e.Reason == task.ReasonNobodyChecks)
 }
 
 // approvalHours is how long the expired gate was open.

@@ -177,7 +177,7 @@ func (d drawing) failure(r attempt) string {
 // stopped says who or what stopped an attempt, and names the calls that were in progress.
 func (d drawing) stopped(r attempt) []string {
 	lines := []string{fill(d.w.StoppedBy, "who", d.w.mention(r.CancelledBy), "when", whenSet(r.CancelledAt))}
-	if e := d.a.Head.Ended; e != nil && e.Reason == task.ReasonExpired {
+	if e := d.a.Head.Ended; e != nil && (e.Reason == task.ReasonExpired || byRules(e)) {
 		lines[0] = d.ended()
 	}
 	for _, g := range d.a.Gates {

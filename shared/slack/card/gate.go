@@ -90,7 +90,8 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 func (d drawing) asks(kind aggregate.CardType, key string) face {
 	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
 	v.key = key // a missing row has no key
-	if kind == task.CardStep && v.status == aggregate.Cancelled && d.doneBefore(key) {
+	closed := v.status == aggregate.Cancelled || v.status == aggregate.Generating
+	if kind == task.CardStep && closed && d.doneBefore(key) {
 		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
 	}
 	return d.gate(v)
@@ -137,9 +138,13 @@ func (d drawing) gate(v version) face {
 	case aggregate.Cancelled:
 		return d.closed(v, w.IsCancelled)
 	}
-	switch {
+	switch looked := d.a.Unrouted(); {
+	case over && v.kind == task.CardStep:
+		return d.closed(v, w.IsCancelled)
 	case over:
 		return d.titled(v, grey, w.IsCancelled).with(section(w.TaskCancelled), contextLine(d.ended()))
+	case v.kind == task.CardStep && (looked == nil || looked.Key() != v.key): // of an attempt that is over
+		return d.titled(v, grey, w.IsCancelled).with(v.body.blocks...)
 	case v.made && v.terms.Rule != nil && d.a.Head.Parked == nil:
 		f := d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate))
 		return f.with(d.waitNote()...).with(d.version(v.version))

@@ -1,0 +1,76 @@
+package opening
+
+import (
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+)
+
+// mostDestinations is how many bytes the destinations of one call may have. Those of a call with more count as unknown,
+// since a gate's row has them while its people are looked up.
+const mostDestinations = 4096
+
+// CallsOf returns what the rules may know of the calls of these steps.
+func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call) {
+	for _, s := range steps {
+		p := tenancy.Unsaved(tenant, s.Tool)
+		if i := slices.IndexFunc(permissions, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Tool }); i >= 0 {
+			p = permissions[i]
+		}
+		call, size := p.Call(s.ToolVersion, s.Access, s.ToolInput), 0
+		for _, to := range call.Destinations {
+			size += len(to)
+		}
+		if size > mostDestinations {
+			call.Destinations = nil
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
+// whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil, which means that the
+// rule's route is gone from its beginning, if that is another rule, if the steps' stamps are below the floor for what is
+// known now, or if nobody is left who may stamp.
+func (x *Asked) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) *aggregate.Opening {
+	s := x.Settled
+	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID || !r.Floor.Allows(f, s.Stamps, s.Hands) {
+		return nil
+	}
+	now := *s
+	now.Rule, now.Org = answer.Rule, d.Org()
+	others := slices.ContainsFunc(answer.Route.Stages, func(stage rules.Stage) bool { return stage.Others })
+	var people []circulation.Person
+	for _, p := range s.Desk.People {
+		is := d.Person(p.User)
+		is.Via = p.Via
+		standing := d.Standing(is, f.On)
+		may := standing == rules.StandingEmployee || standing == rules.StandingOther && others
+		if may && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, samePerson(is)) {
+			people = append(people, is)
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	now.Askers = slices.Clone(f.Askers)
+	for _, p := range s.Askers {
+		if !slices.ContainsFunc(now.Askers, samePerson(p)) {
+			now.Askers = append(now.Askers, p)
+		}
+	}
+	o := now.Opening(people)
+	return &o
+}
+
+// samePerson returns whether somebody is p, by account or by key of the organisation.
+func samePerson(p circulation.Person) func(circulation.Person) bool {
+	return func(other circulation.Person) bool {
+		return other.User == p.User || p.Person != "" && other.Person == p.Person
+	}
+}
