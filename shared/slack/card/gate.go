@@ -81,6 +81,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 		for _, g := range d.a.Gates {
 			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
 				v.body, v.made = d.gateBody(g, most), true
+				v.note = d.otherRule(g)
 			}
 		}
 	}

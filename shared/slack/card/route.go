@@ -109,6 +109,21 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 	v.note = []slack.Block{contextLine(lines...)}
 }
 
+// otherRule says of a step's gate that its arguments are under another rule than the steps were, so that people are asked
+// from the first stage of that.
+func (d drawing) otherRule(g *task.StepGate) []slack.Block {
+	e := aggregate.Find(d.a.Executions, task.ExecutionKey(g.ProcessVersion, g.Attempt))
+	if e == nil || g.Terms.Rule == nil || d.a.ProcessOf(e) == nil {
+		return nil
+	}
+	settled := d.a.Settled(e)
+	if settled == nil || settled.Rule.ID == g.Terms.Rule.ID {
+		return nil
+	}
+	return []slack.Block{contextLine(fill(routeWordsOf.In(d.w.Locale).OtherRule,
+		"steps", or(inline(settled.Rule.Name, maxStage), d.w.None), "rule", d.ruleName(&g.Gate)))}
+}
+
 func (d drawing) ruleName(g *aggregate.Gate) string {
 	if g.Terms.Rule == nil {
 		return d.w.None

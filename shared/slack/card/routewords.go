@@ -6,6 +6,7 @@ import "ringi/shared/words/language"
 type routeWords struct {
 	Locale, Looking, Unknown                           string
 	Again, AgainLooking, AgainDone                     string // asked once more about steps
+	OtherRule                                          string // asked about a step by another rule
 	Path, PathAgain, PathDone, PathNumbered, Number    string
 	Amount, AmountUnknown, RequestNumber               string
 	Done, Present, Progress, Later, Skipped            string // a stage
