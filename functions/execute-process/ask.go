@@ -79,7 +79,8 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	}
 	on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: organisation.Rev, Err: aggregate.ErrSettings}
 	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, x.Calls, s, j.Now(), on)
+		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, opening.Kept(x.Calls), s,
+			j.Now(), on)
 	})
 }
 

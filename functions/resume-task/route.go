@@ -125,6 +125,9 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 	x := opening.Asked{Task: a, Locale: a.Language(s.Locale), Now: h.Now()}
 	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
 		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
+		if len(x.Calls) == 0 {
+			x.Calls = []rules.Call{{}} // it may do anything
+		}
 	} else if row != nil {
 		permissions, err := h.Store.ToolPermissions(ctx, a.Head.TenantID)
 		if err != nil {

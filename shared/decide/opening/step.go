@@ -1,6 +1,7 @@
 package opening
 
 import (
+	"encoding/json"
 	"slices"
 
 	"ringi/shared/domain/aggregate"
@@ -10,9 +11,8 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// mostDestinations is how many bytes the destinations of one call may have. Those of a call with more count as unknown,
-// since a gate's row has them while its people are looked up.
-const mostDestinations = 4096
+// mostKept is how many bytes a gate's row may have of what the rules may know of calls, as JSON.
+const mostKept = 64 << 10
 
 // CallsOf returns what the rules may know of the calls of these steps.
 func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call) {
@@ -21,14 +21,21 @@ func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermiss
 		if i := slices.IndexFunc(permissions, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Tool }); i >= 0 {
 			p = permissions[i]
 		}
-		call, size := p.Call(s.ToolVersion, s.Access, s.ToolInput), 0
-		for _, to := range call.Destinations {
-			size += len(to)
-		}
-		if size > mostDestinations {
-			call.Destinations = nil
-		}
-		calls = append(calls, call)
+		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput))
+	}
+	return calls
+}
+
+// Kept returns what a gate's row has of the calls while its people are looked up. If that is too much, the destinations
+// are left out, so that they may be anywhere.
+func Kept(calls []rules.Call) []rules.Call {
+	text, err := json.Marshal(calls)
+	if err == nil && len(text) <= mostKept {
+		return calls
+	}
+	calls = slices.Clone(calls)
+	for i := range calls {
+		calls[i].Destinations = nil
 	}
 	return calls
 }
