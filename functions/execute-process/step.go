@@ -137,7 +137,7 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}, arguments, nil
 }
 
-// refersToMarked reports whether the amount or a destination of a call comes from an earlier result, so that rules could
+// refersToMarked reports whether the amount or a destination of a call comes from an earlier result. Then rules could
 // not know it when people stamped the steps.
 func refersToMarked(step task.Step, permission tenancy.ToolPermission, planned tool.Arguments) bool {
 	mark := permission.Marked(step.ToolVersion)

@@ -39,8 +39,8 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 }
 
 // openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
-// it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say, and that of
-// a step under the rule of the steps.
+// it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say, and that
+// of a step under the rule of the steps.
 func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.Gated) (*task.Aggregate, error) {
 	s, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {

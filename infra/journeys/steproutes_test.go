@@ -21,7 +21,7 @@ import (
 	"ringi/shared/tool"
 )
 
-// bookings allows the tools of meeting rooms, and marks as where a booking goes its room, and as where the message about
+// bookings allows the tools of meeting rooms. It marks as where a booking goes its room, and as where the message about
 // it goes whom it is sent to.
 func bookings(t *testing.T, s *stack.Stack) {
 	t.Helper()

@@ -39,7 +39,8 @@ func asked(steps ...task.Step) *Asked {
 		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel", RouteAskers: []string{"ITO"}},
 	}
-	return &Asked{Task: a, Calls: CallsOf("T1", steps, nil), Locale: "en", Now: time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)}
+	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
+	return &Asked{Task: a, Calls: CallsOf("T1", steps, nil), Locale: "en", Now: now}
 }
 
 // in is a rule for these channels, or for all if there are none.

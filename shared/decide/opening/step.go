@@ -41,9 +41,9 @@ func Kept(calls []rules.Call) []rules.Call {
 }
 
 // again returns how a step's gate opens if the rule that takes its call is the one by which the steps were settled, at
-// whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil, which means that the
-// rule's route is gone from its beginning, if that is another rule, if the steps' stamps are below the floor for what is
-// known now, or if nobody is left who may stamp.
+// whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
+// rule, if the steps' stamps are below the floor for what is known now, or if nobody is left who may stamp. Then the
+// rule's route is gone from its beginning.
 func (x *Asked) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) *aggregate.Opening {
 	s := x.Settled
 	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID || !r.Floor.Allows(f, s.Stamps, s.Hands) {

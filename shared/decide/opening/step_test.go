@@ -33,6 +33,7 @@ func (s staff) Standing(p circulation.Person, _ string) rules.Standing { return 
 // The rule by which steps were settled asks once more about one of them, if it still takes the request.
 func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 	refuse := rules.EmptyRefuse
+	head := of(in(asks(refuse, "HEAD")))
 	tanaka, kato := account("TANAKA"), account("KATO")
 	others := in(asks(refuse, "HEAD"))
 	others.Outcome.Route.Stages[0].Others = true
@@ -49,19 +50,19 @@ func TestTheSameRuleAsksWhoStampedTheSteps(t *testing.T) {
 		d       Directory
 		want    string
 	}{
-		"it asks who stamped":                {settledBy(1, 1, tanaka, kato), of(in(asks(refuse, "HEAD"))), ids{}, "TANAKA KATO"},
-		"steps are asked about anew":         {nil, of(in(asks(refuse, "HEAD"))), ids{}, "HEAD"},
+		"it asks who stamped":                {settledBy(1, 1, tanaka, kato), head, ids{}, "TANAKA KATO"},
+		"steps are asked about anew":         {nil, head, ids{}, "HEAD"},
 		"another rule takes it":              {settledBy(1, 1, tanaka), of(in(asks(refuse, "HEAD"), "C1")), ids{}, "HEAD"},
 		"the rule refuses by now":            {settledBy(1, 1, tanaka), of(in(refuses("no"))), ids{}, "no"},
-		"an asker is not asked":              {settledBy(1, 1, account("ITO"), kato), of(in(asks(refuse, "HEAD"))), ids{}, "KATO"},
-		"only askers stamped":                {settledBy(1, 1, account("ITO")), of(in(asks(refuse, "HEAD"))), ids{}, "HEAD"},
+		"an asker is not asked":              {settledBy(1, 1, account("ITO"), kato), head, ids{}, "KATO"},
+		"only askers stamped":                {settledBy(1, 1, account("ITO")), head, ids{}, "HEAD"},
 		"the floor asks more stamps":         {settledBy(1, 1, tanaka), twice, ids{}, "below"},
 		"the floor's stamps were given":      {settledBy(2, 1, tanaka), twice, ids{}, "TANAKA"},
 		"the floor asks two hands":           {settledBy(2, 1, tanaka), hands, ids{}, "below"},
 		"two hands stamped":                  {settledBy(2, 2, tanaka), hands, ids{}, "TANAKA"},
-		"who stamped is an employee":         {settledBy(1, 1, tanaka), of(in(asks(refuse, "HEAD"))), works("employee"), "TANAKA"},
-		"who stamped is none any more":       {settledBy(1, 1, tanaka), of(in(asks(refuse, "HEAD"))), works(""), "HEAD"},
-		"who stamped works for another firm": {settledBy(1, 1, tanaka), of(in(asks(refuse, "HEAD"))), works("other"), "HEAD"},
+		"who stamped is an employee":         {settledBy(1, 1, tanaka), head, works("employee"), "TANAKA"},
+		"who stamped is none any more":       {settledBy(1, 1, tanaka), head, works(""), "HEAD"},
+		"who stamped works for another firm": {settledBy(1, 1, tanaka), head, works("other"), "HEAD"},
 		"and the rule lets such people":      {settledBy(1, 1, tanaka), of(others), works("other"), "TANAKA"},
 	} {
 		x := asked()

@@ -10,8 +10,8 @@ import (
 // ViaStamped is how the same rule finds whom it asks about a step.
 const ViaStamped = "stamped the steps"
 
-// Settled is how the steps of an attempt were settled under a rule. The same rule asks about one of them by one stamp of
-// anybody on its Desk.
+// Settled is how the steps of an attempt were settled under a rule. The same rule asks about one of them by one stamp
+// of anybody on its Desk.
 type Settled struct {
 	Rule   circulation.Rule
 	Desk   circulation.Stage // those for whom the steps' last stage was stamped

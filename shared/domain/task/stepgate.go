@@ -58,8 +58,8 @@ func (a *Aggregate) OpenStepGate(run int, order int, args aggregate.Blob, hash s
 }
 
 // OpenStepGateBy is OpenStepGate for steps under a rule and what the tenant's rules say about the call: the gate opens
-// along its route, or waits until OpenOnRoute opens it, or the task ends. calls are what rules may know of the calls. It
-// relies on the settings s and on the tenant's rows in on.
+// along its route, or waits until OpenOnRoute opens it, or the task ends. calls are what rules may know of the calls.
+// It relies on the settings s and on the tenant's rows in on.
 func (a *Aggregate) OpenStepGateBy(run int, order int, args aggregate.Blob, hash string, found Found,
 	calls []rules.Call, s tenancy.Settings, now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	c, e, g, err := a.beginStep(run, order, args, hash, now)

@@ -109,8 +109,8 @@ func (d drawing) again(v *version, g *task.Again, most int) {
 	v.note = []slack.Block{contextLine(lines...)}
 }
 
-// otherRule says of a step's gate that its arguments are under another rule than the steps were, so that people are asked
-// from the first stage of that.
+// otherRule says of a step's gate that its arguments are under another rule than the steps were, and that people are
+// asked from the first stage of that.
 func (d drawing) otherRule(g *task.StepGate) []slack.Block {
 	e := aggregate.Find(d.a.Executions, task.ExecutionKey(g.ProcessVersion, g.Attempt))
 	if e == nil || g.Terms.Rule == nil || d.a.ProcessOf(e) == nil {
