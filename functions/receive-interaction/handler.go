@@ -256,14 +256,22 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 		h.review(ctx, c, kind, hash)
 		return
 	}
+	if of := asWhom(v.Err); of != nil {
+		h.askWhom(ctx, c, v, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}, of)
+		return
+	}
 	h.tell(ctx, c, v)
 }
 
 // ask opens the form for a rejection's reason, if the person may reject now.
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 	v := h.check(ctx, c, decide.Pressed(kind, hash, decide.MayReject))
+	whom := asWhom(v.Err)
+	if whom != nil { // the form asks
+		v.Err = nil
+	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage}
+		of := card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, Hash: hash, Stage: c.Stage, AsWhom: whom}
 		return card.DialogsOf(v.Of).Rejection(of, v.Settings.Locale), nil
 	})
 }
@@ -290,6 +298,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.filled(ctx, p)
 	case card.ReviewCallback, card.ActionReviewCallback:
 		return h.approveRead(ctx, p)
+	case card.AsWhomCallback:
+		return h.approveAs(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)
 	case card.ProposalCallback:
@@ -310,7 +320,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 		return h.malformed(ctx, p)
 	}
 	c := p.click(r.Of, r.ID)
-	c.reasoned, c.Stage = true, r.Stage
+	c.reasoned, c.Stage, c.As = true, r.Stage, r.As
 	v := h.decide(ctx, c, decide.Rejects(r))
 	if text, ok := v.inForm(); ok {
 		return keepOpen(text), nil

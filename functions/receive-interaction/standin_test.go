@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/storetest"
 )
 
@@ -28,7 +29,8 @@ func TestStandIns(t *testing.T) {
 		"and their principals stamp once together":               testStandInBeside,
 		"don't stamp for who has left":                           testStandInOfLeaver,
 		"read and reject what their principals owe":              testStandInRejects,
-		"of several act for whom they began to stand in first":   testStandInOfSeveral,
+		"of several are asked for whom they act":                 testStandInOfSeveral,
+		"of several reject for whom they say":                    testStandInRejectsAs,
 		"who owe a stamp themselves act for nobody but that one": testStandInOwes,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -171,14 +173,60 @@ func testStandInRejects(t *testing.T, w *world) {
 }
 
 func testStandInOfSeveral(t *testing.T, w *world) {
-	o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("desk", 1, workspace.Suzuki, workspace.Alex))
+	p := w.ofTwo()
+	form := w.askedWhom(p)
+	w.told(w.sendView(workspace.Tanaka, form, whom("")), workspace.Tanaka, "どなたの代理")
+	w.told(w.sendView(workspace.Tanaka, form, whom(workspace.Sato)), workspace.Tanaka, "お願いしている承認はありません")
+	expect.Is(t, len(w.acts()), 0, "acts")
+	for range 2 { // Slack repeats it
+		w.quiet(w.sendView(workspace.Tanaka, form, whom(workspace.Suzuki)), workspace.Tanaka)
+	}
+	acts := w.acts()
+	expect.Must(t, len(acts) == 1, "%+v", acts)
+	expect.That(t, acts[0].Principal.User == workspace.Suzuki && acts[0].Hand.User == workspace.Tanaka, "%+v", acts[0])
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	w.quiet(w.sendView(workspace.Tanaka, form, whom(workspace.Alex)), workspace.Tanaka)
+	expect.Is(t, len(w.acts()), 1, "acts of one hand")
+}
+
+// ofTwo plans steps that ask Suzuki and Alex, for both of whom Tanaka stands in.
+func (w *world) ofTwo() *task.Process {
+	w.T.Helper()
+	o := pipelinetest.Along([]string{workspace.Sato}, 1, pipelinetest.Desk("desk", 2, workspace.Suzuki, workspace.Alex))
 	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
 		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
-	w.standIn(workspace.Tanaka, workspace.Alex, workspace.Alex, 1)
-	w.Later(time.Second)
-	w.standIn(workspace.Tanaka, workspace.Suzuki, workspace.Suzuki, 1)
+	for _, principal := range []string{workspace.Alex, workspace.Suzuki} {
+		w.standIn(workspace.Tanaka, principal, principal, 1)
+	}
+	return p
+}
+
+// askedWhom presses Tanaka's button, and returns the form that asks for whom.
+func (w *world) askedWhom(p *task.Process) workspace.View {
+	w.T.Helper()
 	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
-	expect.That(t, len(w.acts()) == 1 && w.acts()[0].Principal.User == workspace.Alex, "%+v", w.acts())
+	v := w.view(workspace.Tanaka)
+	expect.Must(w.T, v.CallbackID == card.AsWhomCallback, "the view %s", v.CallbackID)
+	w.slack.CloseView(workspace.Tanaka, v.ID, false)
+	return v
+}
+
+// whom returns the values of that form.
+func whom(user string) map[string]any {
+	return map[string]any{card.AsWhomBlock: map[string]any{card.AsWhomInput: map[string]any{"type": "radio_buttons",
+		"selected_option": map[string]any{"value": user}}}}
+}
+
+func testStandInRejectsAs(t *testing.T, w *world) {
+	p := w.ofTwo()
+	form := w.asksWhy(workspace.Tanaka, "reject_process", p.ID, "/1")
+	values := then("宛先を直して", circulation.SendBack)
+	w.told(w.sendView(workspace.Tanaka, form, values), workspace.Tanaka, "どなたの代理")
+	values[card.AsWhomBlock] = whom(workspace.Suzuki)[card.AsWhomBlock]
+	w.quiet(w.sendView(workspace.Tanaka, form, values), workspace.Tanaka)
+	acts := w.acts()
+	expect.That(t, len(acts) == 1 && acts[0].Kind == circulation.SendBack && acts[0].Principal.User == workspace.Suzuki,
+		"%+v", acts)
 }
 
 func testStandInOwes(t *testing.T, w *world) {

@@ -64,8 +64,7 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	}
 	c := g.Circulating()
 	st := circulation.Walk(c)
-	hand := g.Person(by.ID)
-	hand.Person = cmp.Or(by.Person, hand.Person)
+	hand := g.Hand(by.ID, by.Person)
 	act := circulation.Act{
 		Kind: kind, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked, Text: strings.TrimSpace(text),
 	}
@@ -75,17 +74,16 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	if s := st.Asked(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
-	on, refused := standIn(&c, &st, &act, p.StandIns, a.Root().Common().Moment(now))
+	if g.Organised() && hand.Person == "" {
+		return aggregate.Change{}, &circulation.Refusal{
+			Why: circulation.WhyFound, Lacks: circulation.LackOrg, Stage: st.Present, People: st.Owes(),
+		}
+	}
+	on, refused := standIn(&c, &st, &act, by.As, p.StandIns, a.Root().Common().Moment(now))
 	if refused != nil {
 		return aggregate.Change{}, refused
 	}
 	return a.Act(id, act, by, p, now, append(on, p.On...)...)
-}
-
-// organised reports whether the gate's route tells people apart by an organisation.
-func organised(of Subject, id string) bool {
-	_, g := ruled(of, id)
-	return g != nil && g.Route != nil && g.Route.Org != ""
 }
 
 // unseen refuses somebody who saw no stage: they are told whose turn it is.

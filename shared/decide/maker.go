@@ -93,6 +93,7 @@ type Click struct {
 	Card aggregate.CardType // type of the card whose approve button was clicked; empty for anything else
 	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
 	Stage int
+	As    string // account of whom the person stands in for, as they said; empty: they said nothing
 }
 
 // Verdict is the outcome of a click.
@@ -166,21 +167,20 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 			if by, policy, err = m.People.Who(ctx, c.Want, a.Origin(), v.Settings); err != nil {
 				return aggregate.Change{}, err
 			}
-			by.Stage, by.Channel = c.Stage, a.Origin().Channel
-			if organised(a, c.ID) {
-				member, err := m.Organised(ctx, c.Ref.Tenant, c.User)
-				if err != nil {
-					return aggregate.Change{}, fmt.Errorf("who it is in the organisation: %w", err)
-				}
-				by.Person, by.Org, policy.On = member.Person, member.Version, []aggregate.Owned{member.On}
-			}
+			by.Stage, by.Channel, by.As = c.Stage, a.Origin().Channel, c.As
 			if by.Admin, err = m.administers(ctx, c, a); err != nil {
 				return aggregate.Change{}, err
 			}
 		}
 		v.Of = a
-		var err error
-		if policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User); err != nil {
+		member, err := m.member(ctx, a, c.ID, c.User)
+		if err != nil {
+			return aggregate.Change{}, err
+		}
+		if by.Person, by.Org = member.Person, member.Version; by.Org != "" {
+			policy.On = []aggregate.Owned{member.On}
+		}
+		if policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member); err != nil {
 			return aggregate.Change{}, err
 		}
 		v.StandIns = policy.StandIns

@@ -99,9 +99,10 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	pk, sk, typ := w.Row.Place()
 	if w.Set == nil && !w.Delete {
 		it, err := table.Pack(typ, pk, sk, w.Row)
-		if x, has := w.Row.(interface{ Index() (pk, sk string) }); has && err == nil {
-			pk, sk := x.Index()
-			table.Index(it, 1, pk, sk)
+		if x, has := w.Row.(aggregate.Indexed); has && err == nil {
+			for _, i := range x.Indexes(nil) {
+				table.Index(it, i.N, i.PK, i.SK)
+			}
 		}
 		return s.t.Put(it, w.Over), err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
@@ -40,16 +39,36 @@ func (s *Store) Delegations(ctx context.Context, tenant string) ([]tenancy.Deleg
 
 // DelegationsOf returns the delegations by which others stand in for a principal, by their first days, those that are
 // over, too. It reads an index, which may be slightly stale.
-func (s *Store) DelegationsOf(ctx context.Context, tenant, principal string) (out []tenancy.Delegation, err error) {
-	if !table.KeyPart(tenant) || !table.KeyPart(principal) {
-		return nil, fmt.Errorf("delegations of %.40q: %w", principal, aggregate.ErrNotFound)
+func (s *Store) DelegationsOf(ctx context.Context, tenant, principal string) ([]tenancy.Delegation, error) {
+	return s.delegations(ctx, tenant, principal, "GSI1", tenancy.DelegatedBy)
+}
+
+// DelegationsBy returns the delegations by which an account stands in for others, those that are over, too, whether
+// they name it or its person. It reads an index, which may be slightly stale: acts rely on what StandIns returns.
+func (s *Store) DelegationsBy(ctx context.Context, tenant, account string) ([]tenancy.Delegation, error) {
+	return s.delegations(ctx, tenant, account, "GSI3", tenancy.StandsInBy)
+}
+
+// StandInsBy is DelegationsBy, as decisions need them.
+func (s *Store) StandInsBy(ctx context.Context, tenant, account string) (out []circulation.StandIn, err error) {
+	all, err := s.DelegationsBy(ctx, tenant, account)
+	for _, d := range all {
+		out = append(out, d.StandIn())
+	}
+	return out, err
+}
+
+func (s *Store) delegations(ctx context.Context, tenant, of, index string,
+	partition func(tenant, of string) string) (out []tenancy.Delegation, err error) {
+	if !table.KeyPart(tenant) || !table.KeyPart(of) {
+		return nil, fmt.Errorf("delegations of %.40q: %w", of, aggregate.ErrNotFound)
 	}
 	e := table.NewExpression()
 	out, err = unexpired[tenancy.Delegation](ctx, s, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"),
-		KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.DelegatedBy(tenant, principal))),
+		TableName: &s.t.Name, IndexName: &index,
+		KeyConditionExpression: table.All(e.Is(index+"PK", "=", partition(tenant, of))),
 	}))
-	return out, table.Wrapped(err, "read the delegations of %s", principal)
+	return out, table.Wrapped(err, "read the delegations of %s", of)
 }
 
 // Delegation reads the row with the keys of d, or returns aggregate.ErrNotFound.

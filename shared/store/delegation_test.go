@@ -52,9 +52,17 @@ func testDelegations(t *testing.T, st *taskStore) {
 
 	by := expect.Value(st.StandIns(t.Context(), owner, "U2"))(t)
 	expect.That(t, len(by) == 2 && by[0].Key == first.Key() && by[0].Rev == 1 && by[1].Principal.User == "U3", "%+v", by)
+	person := away(owner, "U5", "U1", 2)
+	person.Hand.Person, person.Principal.Person = "E5", "E1"
+	expect.NoError(t, second(set(person, "U1")))
+	for account, want := range map[string]string{"U2": first.Key(), "U5": person.Key()} {
+		by := expect.Value(st.DelegationsBy(t.Context(), owner, account))(t)
+		expect.That(t, len(by) > 0 && by[0].Key() == want, "by the account %s: %+v", account, by)
+	}
+	expect.Is(t, len(expect.Value(st.StandInsBy(t.Context(), owner, "E5"))(t)), 0, "by a key as an account")
 	of := expect.Value(st.DelegationsOf(t.Context(), owner, "U1"))(t)
 	expect.That(t, len(of) == 2 && of[0].Hand.User == "U2" && of[1].Hand.User == "U22", "%+v", of)
-	expect.Is(t, len(expect.Value(st.Delegations(t.Context(), owner))(t)), 3, "all")
+	expect.Is(t, len(expect.Value(st.Delegations(t.Context(), owner))(t)), 4, "all")
 	for _, no := range []string{"", "U2#U1"} {
 		expect.Fails(t, second(st.StandIns(t.Context(), owner, no)), aggregate.ErrNotFound, "the hand %q", no)
 		expect.Fails(t, second(st.DelegationsOf(t.Context(), owner, no)), aggregate.ErrNotFound, "the principal %q", no)

@@ -21,6 +21,8 @@ type Turn struct {
 	Who  string // whose turn it is, in the place of who may decide
 	Next string // who is asked now, in a line
 	Mine bool   // the viewer is asked now
+	// AsWhom are those for whom the viewer may act, if they stand in for several who are asked now.
+	AsWhom []circulation.Person
 
 	waits string // for whom, without a word
 	gate  *aggregate.Gate
@@ -73,16 +75,16 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		slog.WarnContext(ctx, "whose turn it is is told without Slack", "err", err)
 	}
 	o := x.Of.Origin()
-	if t.Mine = reach.Owes(g, o); !t.Mine && g.NeedsStandIn(x.Viewer.User) {
-		all, err := c.Store.StandIns(ctx, x.Viewer.Tenant, x.Viewer.User)
-		if err != nil {
+	var all []circulation.StandIn
+	if t.Mine = reach.Owes(g, o); !t.Mine {
+		if all, err = c.Maker().StandIns(ctx, x.Of, id, x.Viewer.User); err != nil {
 			slog.WarnContext(ctx, "whose turn it is is told without stand-ins", "err", err)
 		}
 		_, stage := g.OwesFor(x.Viewer.User, all, c.Now())
-		t.Mine = stage > 0
+		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
 	given := false
-	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), c.Now())
+	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), all, c.Now())
 	switch {
 	case t.Mine:
 		t.Who = words.Say("yours", "who", t.waits)
@@ -101,13 +103,16 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 
 // tried returns what would come of a stamp of the viewer's at this stage: whether it is given already, or else why it
 // would not count, as far as that is known without looking up whom they stand in for and their row of the organisation.
-func (x Asking) tried(id string, stage int, member bool, now time.Time) (given bool, why *circulation.Refusal) {
+func (x Asking) tried(id string, stage int, member bool, all []circulation.StandIn,
+	now time.Time) (given bool, why *circulation.Refusal) {
 	o := x.Of.Origin()
+	policy := x.Settings.Policy(o.Team)
+	policy.StandIns = all
 	by := aggregate.Actor{
 		Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member, Surface: aggregate.SurfaceConsole,
 		Stage: stage, Channel: o.Channel,
 	}
-	change, err := decide.Approve(x.Of, id, by, x.Settings.Policy(o.Team), now)
+	change, err := decide.Approve(x.Of, id, by, policy, now)
 	why, _ = errors.AsType[*circulation.Refusal](err)
 	if why != nil && why.Why == circulation.WhyFound && why.Lacks != circulation.LackChannel {
 		why = nil

@@ -13,7 +13,7 @@ import (
 // standIns returns the delegations by which the viewer stands in for others now, with one query: those first that began
 // first.
 func (c *Pages) standIns(r *http.Request, v *web.Viewer) ([]circulation.StandIn, error) {
-	all, err := c.Store.StandIns(r.Context(), v.Tenant, v.User)
+	all, err := c.Store.StandInsBy(r.Context(), v.Tenant, v.User)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 	}
 	on := of.OnRoute(v.User)
 	if !on {
-		all, failed := c.Store.StandIns(ctx, v.Tenant, v.User)
+		all, failed := c.Store.StandInsBy(ctx, v.Tenant, v.User)
 		if failed != nil {
 			return s, failed
 		}

@@ -38,7 +38,7 @@ type Rows interface {
 // Store lists waiting gates, what people owe along routes, and requests.
 type Store interface {
 	Owed(ctx context.Context, tenant, user, cursor string, limit int) (store.Page[store.WaitingItem], error)
-	StandIns(ctx context.Context, tenant, hand string) ([]circulation.StandIn, error)
+	StandInsBy(ctx context.Context, tenant, account string) ([]circulation.StandIn, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }

@@ -129,7 +129,7 @@ func (l *look) takesBack(g *aggregate.Gate) (stage int) {
 // standsIn reads the delegations by which the person stands in for others now, with one query, and returns for whom,
 // those first for whom they began first.
 func (l *look) standsIn(ctx context.Context) (principals []string, err error) {
-	all, err := l.Store.StandIns(ctx, l.tenant, l.user)
+	all, err := l.Store.StandInsBy(ctx, l.tenant, l.user)
 	if err != nil {
 		return nil, fmt.Errorf("list for whom a person stands in: %w", err)
 	}

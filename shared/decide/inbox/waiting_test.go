@@ -71,7 +71,7 @@ func (m *many) Owed(context.Context, string, string, string, int) (out store.Pag
 	return out, nil
 }
 
-func (m *many) StandIns(context.Context, string, string) ([]circulation.StandIn, error) {
+func (m *many) StandInsBy(context.Context, string, string) ([]circulation.StandIn, error) {
 	m.lookups++
 	return m.stands, nil
 }

@@ -26,6 +26,8 @@ const (
 	WhyTo      Why = "already_asked" // the successor is at the stage already
 	WhyBounds  Why = "bounds"        // too many acts, successors or texts
 
+	// WhyWhom is never Walk's: a decision asks a hand that stands in for several who owe the stage for whom it acts.
+	WhyWhom Why = "as_whom"
 	// WhyNoVersion is never Walk's: a decision refuses to send back what has no next version.
 	WhyNoVersion Why = "no_next_version"
 )
@@ -35,7 +37,7 @@ type Refusal struct {
 	Why     Why
 	Stage   int      // number of the stage that is meant: the present one, of WhyNext the one that stamped; 0: none
 	Name    string   // of that stage
-	People  []Person // who owes the present stage, or who stamped
+	People  []Person // who owes the present stage, who stamped, or, of WhyWhom, for whom the hand may act
 	Missing int      // of WhyHands, how many more people have to stamp
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
 	Asker   Person   // of WhySelf
@@ -55,19 +57,20 @@ const (
 	LackChannel    Lack = "channel"      // a membership
 	LackDelegation Lack = "delegation"   // that counts now
 	LackOthers     Lack = "others"       // a delegation that none of the askers set: never Walk's
+	LackBelow      Lack = "below"        // a hand that doesn't report to who asks: never Walk's
+	LackEmployee   Lack = "employee"     // a hand who is an employee today: never Walk's
 	LackAdmin      Lack = "admin"        // the row that makes the hand an administrator
 	LackSuccessor  Lack = "successor"    // how the stage, or who stands above, leads to the successor
 )
 
 func (r *Refusal) Error() string { return "not admitted: " + string(r.Why) }
 
-// asker returns which of an act's people is one of the askers.
+// asker returns which of the askers is one of an act's people, as the gate names them.
 func (st *State) asker(g *Gate, act *Act) Person {
-	switch {
-	case st.who.asks(g, &act.Hand):
-		return act.Hand
-	case st.who.asks(g, &act.Principal):
-		return act.Principal
+	for _, p := range []*Person{&act.Hand, &act.Principal} {
+		if i := st.who.position(g.Askers, p); i >= 0 {
+			return g.Askers[i]
+		}
 	}
 	return *act.To
 }

@@ -12,6 +12,8 @@ type StandIn struct {
 	Hand, Principal Person
 	SetBy           string // account of who set it: the principal, or an administrator
 	Begins, Ends    time.Time
+	// Unfit is why the hand may not act by it on the gate in question, as the organisation says; empty: nothing is.
+	Unfit Lack
 }
 
 // Counts reports whether the hand may act by it at this time.
@@ -35,6 +37,7 @@ func (st *State) Needs(hand Person) bool {
 type For struct {
 	StandIn
 	Lacks Lack
+	Among []Person // all for whom the hand could act now, if they are several and it did not say for whom
 	rank  int
 }
 
@@ -42,6 +45,7 @@ type For struct {
 const (
 	owes      = iota // their principal owes the present stage
 	ofAsker          // so it does, but one of the gate's askers set it
+	unfit            // so it does, but the organisation says something against it
 	notNow           // so it does, but at another time
 	stamped          // their principal is at the present stage, and has stamped
 	elsewhere        // their principal is at another stage
@@ -49,25 +53,35 @@ const (
 )
 
 // StandsIn returns by which of its delegations a hand acts on a gate at a time, with the principal as the route knows
-// them; nil: by none. A delegation that one of the askers set for somebody else doesn't count: nobody chooses who
-// stamps their own request. It doesn't look at the organisation: where one stands, a hand below an asker is refused by
-// who looks both up.
-func (st *State) StandsIn(g *Gate, hand Person, all []StandIn, at time.Time) *For {
+// them; nil: by none. as is the account of the principal for whom the hand says that it acts; empty: it said nothing,
+// and of several who owe the stage the first is returned with all of them. A delegation that one of the askers set for
+// somebody else doesn't count: nobody chooses who stamps their own request.
+func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at time.Time) *For {
 	if !st.Needs(hand) {
 		return nil
 	}
 	var found []For
 	for _, s := range all {
-		if f, on := st.placed(g, s, at); on && s.Hand.is(&hand) {
+		if f, on := st.placed(g, s, at); on && s.Hand.is(&hand) && (as == "" || f.Principal.User == as) {
 			found = append(found, f)
 		}
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	first := slices.MinFunc(found, func(a, b For) int {
+	slices.SortStableFunc(found, func(a, b For) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), a.Begins.Compare(b.Begins), cmp.Compare(a.Key, b.Key))
 	})
+	first := found[0]
+	var among []Person
+	for _, f := range found {
+		if f.rank == owes && !slices.ContainsFunc(among, func(p Person) bool { return p.is(&f.Principal) }) {
+			among = append(among, f.Principal)
+		}
+	}
+	if len(among) > 1 {
+		first.Among = among
+	}
 	return &first
 }
 
@@ -93,11 +107,13 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	switch counts := s.Counts(at); {
 	case theirs && slices.ContainsFunc(g.Askers, asker):
 		f.rank, f.Lacks = ofAsker, LackOthers
+	case theirs && counts && s.Unfit != "":
+		f.rank, f.Lacks = unfit, s.Unfit
 	case theirs && !counts:
 		f.rank, f.Lacks = notNow, LackDelegation
 	case theirs:
 		f.rank = owes
-	case !counts || slices.ContainsFunc(g.Askers, asker):
+	case !counts || s.Unfit != "" || slices.ContainsFunc(g.Askers, asker):
 		return f, false
 	}
 	return f, on

@@ -49,10 +49,12 @@ func stampOf(hand, principal string, stage int) Act {
 func TestForWhomAHandActs(t *testing.T) {
 	setBy := func(user string) func(*StandIn) { return func(s *StandIn) { s.SetBy = user } }
 	begins := func(at time.Time) func(*StandIn) { return func(s *StandIn) { s.Begins = at } }
+	unfit := func(lacks Lack) func(*StandIn) { return func(s *StandIn) { s.Unfit = lacks } }
 	stands := func(all ...StandIn) []StandIn { return all }
 	for name, tt := range map[string]struct {
 		acts []Act
 		hand string
+		as   string
 		all  []StandIn
 		at   time.Time
 		want string // principal
@@ -75,6 +77,10 @@ func TestForWhomAHandActs(t *testing.T) {
 		"not as an asker":                    {hand: "Q", all: stands(standing("Q", "A")), want: "A", why: WhySelf},
 		"not whom an asker set them for":     {hand: "X", all: stands(standing("X", "A", setBy("Q"))), want: "A", lack: LackOthers},
 		"whom another administrator set":     {hand: "X", all: stands(standing("X", "A", setBy("Z"))), want: "A"},
+		"whom they say of several":           {hand: "X", as: "B", all: stands(standing("X", "A"), standing("X", "B")), want: "B"},
+		"nobody, if they say somebody else":  {hand: "X", as: "Z", all: stands(standing("X", "A")), why: WhyRoute},
+		"not above whom an asker stands":     {hand: "X", all: stands(standing("X", "A", unfit(LackBelow))), want: "A", lack: LackBelow},
+		"who is fit before who isn't":        {hand: "X", all: stands(standing("X", "A", unfit(LackBelow)), standing("X", "B", begins(noon))), want: "B"},
 		"themselves, if they owe":            {hand: "B", all: stands(standing("B", "A")), why: ""},
 		"themselves, if they have stamped":   {acts: []Act{stampOf("B", "B", 1)}, hand: "B", all: stands(standing("B", "A")), why: WhyAgain},
 		"a later stage, for those who stood": {acts: []Act{stampOf("A", "A", 1), stampOf("X", "B", 1)}, hand: "X", all: stands(standing("X", "C")), want: "C"},
@@ -89,7 +95,7 @@ func TestForWhomAHandActs(t *testing.T) {
 				at = noon
 			}
 			hand := Person{User: tt.hand}
-			by := st.StandsIn(&g, hand, tt.all, at)
+			by := st.StandsIn(&g, hand, tt.as, tt.all, at)
 			act := stampOf(tt.hand, tt.hand, st.Present)
 			if by != nil {
 				expect.That(t, by.Principal == (Person{User: tt.want}) && by.Lacks == tt.lack, "%+v", by)
@@ -104,6 +110,24 @@ func TestForWhomAHandActs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who stands in for several who owe the stage is asked for whom they act; of others nothing is asked.
+func TestAHandIsAskedForWhomOnlyOfSeveralWhoOwe(t *testing.T) {
+	whose := func(acts []Act, as string, all ...StandIn) (users []string) {
+		g := stoodGate(acts...)
+		st := Walk(g)
+		for _, p := range st.StandsIn(&g, Person{User: "X"}, as, all, noon).Among {
+			users = append(users, p.User)
+		}
+		return users
+	}
+	a, b, c := standing("X", "A"), standing("X", "B"), standing("X", "C")
+	late := standing("X", "B", func(s *StandIn) { s.Begins = july })
+	expect.Same(t, whose(nil, "", b, a, c), []string{"A", "B"})
+	expect.That(t, whose(nil, "A", a, b) == nil, "who says for whom is asked again")
+	expect.That(t, whose(nil, "", a, c) == nil && whose(nil, "", a, late) == nil && whose(nil, "", a, a) == nil &&
+		whose([]Act{stampOf("A", "A", 1)}, "", a, b) == nil, "one who owes is asked for")
 }
 
 // What somebody does once more is for whom they did it, so that it is no other act.

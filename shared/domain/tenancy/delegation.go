@@ -35,11 +35,17 @@ const (
 	RuleMostHand  Rule = "most_hand"  // the hand has
 	RuleSet       Rule = "set"        // the same two have one from that day on
 	RuleNoAccount Rule = "no_account" // a key can't name somebody
+
+	// What callers find out.
+	RuleNoEmployee Rule = "no_employee" // the hand is no employee in the organisation
+	RuleNoRow      Rule = "no_row"      // the principal is not in the organisation
+	RuleParty      Rule = "party"       // the principal owes something on the administrator's own request
 )
 
 // DelegationRules lists them.
 var DelegationRules = []Rule{
 	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleMost, RuleMostHand, RuleSet, RuleNoAccount,
+	RuleNoEmployee, RuleNoRow, RuleParty,
 }
 
 // Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It
@@ -86,9 +92,16 @@ func DelegatedBy(tenant, principal string) string {
 	return "TENANT#" + tenant + "#DELEGATED#" + principal
 }
 
-// Index returns the row's keys in GSI1: by principal, and there by the first day.
-func (d Delegation) Index() (pk, sk string) {
-	return DelegatedBy(d.TenantID, PersonKey(d.Principal)), d.From.String() + "#" + PersonKey(d.Hand)
+// StandsInBy returns the partition of GSI3 that has the delegations by which an account stands in for others.
+func StandsInBy(tenant, account string) string { return "TENANT#" + tenant + "#STANDS#" + account }
+
+// Indexes returns the row's keys in GSI1: by principal, and there by the first day; and in GSI3: by the hand's account,
+// and there by principal and first day.
+func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
+	return []aggregate.Index{
+		{N: 1, PK: DelegatedBy(d.TenantID, PersonKey(d.Principal)), SK: d.From.String() + "#" + PersonKey(d.Hand)},
+		{N: 3, PK: StandsInBy(d.TenantID, d.Hand.User), SK: PersonKey(d.Principal) + "#" + d.From.String()},
+	}
 }
 
 // StandIn returns the delegation as decisions need it.

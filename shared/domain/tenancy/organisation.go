@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
 )
 
 // OrganisationKey is the sort key of the row that says which version of a tenant's organisation stands.
@@ -137,4 +138,6 @@ func (w OrganisationWriting) Drop() Change {
 type Employed struct {
 	Version, Person string
 	On              aggregate.Owned
+	Organisation    *organisation.Organisation // that version; nil: none stands
+	Accounts        *organisation.Accounts
 }

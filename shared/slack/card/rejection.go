@@ -31,6 +31,7 @@ type Rejected struct {
 	Stage int
 	Asked string           // what the person saw was asked: circulation.Gate.Asked
 	Kind  circulation.Kind // SendBack or Deny
+	As    string           // account of whom the person stands in for, if the form asked
 }
 
 // ReadRejection reads a rejection's form from its callback id, its private_metadata and its fields. value returns what
@@ -55,6 +56,7 @@ func ReadRejection(callback, about string, value func(block, input string) strin
 	if r.Stage == 0 {
 		return r, ok
 	}
+	r.As = value(AsWhomBlock, AsWhomInput)
 	if r.Kind = circulation.Deny; mayFollow(r.Type) {
 		r.Kind = circulation.Kind(value(ThenBlock, ThenInput))
 	}
@@ -123,10 +125,12 @@ func (d taskDialogs) rejectionOnRoute(r Review, locale string) (view slack.Modal
 	})
 	if !mayFollow(r.Type) {
 		return modal(RejectionCallback, texts.Rejection, w.ModalSubmitStep, w.ModalClose, about,
-			section(form.Lead), reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0)), true
+			append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale,
+				reasonField(w.ModalTitle, w.ModalPlaceholderStep, 0))...)...), true
 	}
 	return modal(RejectionCallback, texts.Rejection, texts.Send, w.ModalClose, about,
-		section(form.Lead), reasonField(w.ModalTitle, w.ModalPlaceholder, 0), form.then(texts)), true
+		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale,
+			reasonField(w.ModalTitle, w.ModalPlaceholder, 0), form.then(texts))...)...), true
 }
 
 // rejectionOnRoute is Rejection for an action under a rule, ok is false for one without.
@@ -139,7 +143,8 @@ func (t Conversation) rejectionOnRoute(r Review, locale string) (view slack.Moda
 	form := RejectionOf(&x.Gate, conversation.CardAction, true, false, locale, draw.called)
 	about := metadata(ConversationForm{ident(r.TaskID), ident(r.ID), ident(r.Hash), r.Stage})
 	return modal(ActionRejectCallback, texts.Rejection, texts.Send, draw.w.ModalClose, about,
-		section(form.Lead), reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason), form.then(texts)), true
+		append([]slack.Block{section(form.Lead)}, whom(r.AsWhom, locale,
+			reasonField(w.RejectTitle, w.RejectPlaceholder, aggregate.MaxReason), form.then(texts))...)...), true
 }
 
 // endsStamps says whose stamps end with the gate, if there are any.

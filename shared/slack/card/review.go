@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -32,6 +33,8 @@ type Review struct {
 	ReadOnly bool `json:"read_only,omitempty"`
 	// Reader is who reads, of whom the client says nothing: a stamp of theirs that may be taken back has a button.
 	Reader string `json:"-"`
+	// AsWhom are those for whom the reader may act, if they stand in for several.
+	AsWhom []circulation.Person `json:"-"`
 }
 
 // The most that a page of a dialog holds. Slack allows 100 blocks and doesn't document a limit of characters.

@@ -19,6 +19,7 @@ type routeWords struct {
 	Deny, Over, NoTurn, NoVersion, SendBacks           string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, Stamped                     string
+	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string // the form for a hand that stands in for several
 	TellAdmins, TellAdmin, ThisStage                   string
 	Owes                                               string            // in lists
 	Closed, OnlyButton                                 string            // on copies

@@ -223,7 +223,7 @@ func (s *Store) Member(ctx context.Context, tenant, account string) (m tenancy.E
 	standing, err := s.Standing(ctx, tenant)
 	m.On = aggregate.Owned{Key: tenancy.OrganisationKey, Rev: standing.Rev}
 	if err == nil && standing.Stands() {
-		m.Version = standing.Version
+		m.Version, m.Organisation, m.Accounts = standing.Version, standing.Organisation, standing.Accounts
 		m.Person, _ = standing.Accounts.Number(account)
 	}
 	return m, err

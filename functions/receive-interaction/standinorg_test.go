@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
+)
+
+func TestStandInsInAnOrganisation(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"stamp for whom they stand in":                 testOrganisedStamps,
+		"don't stamp what their superior asks for":     testOrganisedBelow,
+		"don't stamp if they are no employees":         testOrganisedEmployee,
+		"don't stamp for who has left":                 testOrganisedLeaver,
+		"don't stamp by what names accounts":           testOrganisedAccounts,
+		"don't stamp for their own second account":     testOrganisedSelf,
+		"stamp with another of their accounts":         testOrganisedSecond,
+		"are decided about by the version that stands": testOrganisedMoved,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// company is an organisation of which the requester heads the sales department.
+const company = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
+1,鈴木,suzuki@example.com,HQ,,社長,1,employee,
+2,佐藤,sato@example.com,SALES,HQ,部長,2,employee,
+3,田中,tanaka@example.com,SALES,HQ,主任,4,employee,
+4,Alex,alex@example.com,ACC,HQ,主任,4,employee,
+5,高田,takada@example.com,ACC,HQ,主任,4,contractor,
+6,森,mori@example.com,ACC,HQ,主任,4,employee,2026-01-31
+`
+
+// organise has an organisation stand in which accounts are people's by their numbers.
+func (w *world) organise(accounts map[string]string) {
+	w.T.Helper()
+	o := expect.Value(organisation.Read([]byte(company)))(w.T)
+	m := o.Match(nil, organisation.DateOf(w.Now().In(tenancy.Zone())))
+	for user, number := range accounts {
+		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
+	}
+	kept := m.Kept()
+	w.h.Organised = func(_ context.Context, _, account string) (tenancy.Employed, error) {
+		in := tenancy.Employed{Version: "v1", On: aggregate.Owned{Key: tenancy.OrganisationKey}, Organisation: o, Accounts: kept}
+		in.Person, _ = kept.Number(account)
+		return in, nil
+	}
+}
+
+// organised plans steps that ask Alex, number 1, or whom else, along a route by the organisation. Sato asks for them.
+func (w *world) organised(people ...circulation.Person) *task.Process {
+	w.T.Helper()
+	if len(people) == 0 {
+		people = []circulation.Person{{User: workspace.Alex, Person: "1"}}
+	}
+	desk := pipelinetest.Desk("社長", 1)
+	desk.People = people
+	o := pipelinetest.Along([]string{workspace.Sato}, 1, desk)
+	o.Route.Org, o.Askers[0].Person = "v0", "2"
+	return w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+}
+
+// standInBy sets that one person stands in for another today.
+func (w *world) standInBy(hand, principal circulation.Person) tenancy.Delegation {
+	w.T.Helper()
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	return expect.Value(w.Store.Of.SetDelegation(w.T.Context(), tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: hand,
+		Principal: principal, From: today, Until: today}, setter(principal.User), w.Now(), nil))(w.T)
+}
+
+func boss() circulation.Person { return circulation.Person{User: workspace.Alex, Person: "1"} }
+
+func testOrganisedStamps(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	p := w.organised()
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+	d := w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
+	w.quiet(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki)
+	acts := w.acts()
+	expect.Must(t, len(acts) == 1, "%d acts", len(acts))
+	expect.That(t, acts[0].Found.Org == "v1" && acts[0].Found.Delegation.Key == d.Key() && acts[0].Hand.Person == "4" &&
+		acts[0].Principal == boss(), "%+v", acts[0])
+	expect.Is(t, w.Load().Process().Status, aggregate.Approved, "settled")
+}
+
+func testOrganisedBelow(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Tanaka: "3"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "3"}, boss())
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "さんの代理ですが、依頼した方の部下")
+	w.told(w.post(at(w.click(workspace.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka, "依頼した方の部下")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testOrganisedEmployee(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "5", workspace.Tanaka: "6"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "5"}, boss())
+	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "6"}, boss())
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} { // a contractor, and one who has left
+		w.told(w.post(w.stamp(user, p)), user, "社員として在籍していない")
+	}
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testOrganisedLeaver(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "6", workspace.Sato: "2", workspace.Suzuki: "4"})
+	left := circulation.Person{User: workspace.Alex, Person: "6"}
+	p := w.organised(left)
+	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, left)
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+}
+
+func testOrganisedAccounts(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	p := w.organised()
+	w.standIn(workspace.Suzuki, workspace.Alex, workspace.Alex, 1) // from before the organisation stood
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+}
+
+func testOrganisedSelf(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "2"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "2"}, boss())
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "自分の依頼")
+}
+
+func testOrganisedSecond(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4", workspace.Tanaka: "4"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	expect.That(t, len(w.acts()) == 1 && w.acts()[0].Hand == circulation.Person{User: workspace.Tanaka, Person: "4"},
+		"%+v", w.acts())
+}
+
+// Between what was read for a click and its commit another version of the organisation begins to stand.
+func testOrganisedMoved(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	p := w.organised()
+	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
+	was, asked := w.h.Organised, 0
+	w.h.Organised = func(ctx context.Context, tenant, account string) (tenancy.Employed, error) {
+		in, err := was(ctx, tenant, account)
+		if asked++; asked == 1 {
+			in.On.Rev = 7 // which isn't the row's any more
+		} else {
+			in.Person = ""
+		}
+		return in, err
+	}
+	w.Later(time.Millisecond)
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "組織表に登録がない")
+	expect.That(t, asked == 2 && len(w.acts()) == 0, "asked %d times", asked)
+}
