@@ -203,7 +203,7 @@ func newMinute(t *testing.T) *minute {
 func (m *minute) sweep(t *testing.T) time.Duration {
 	t.Helper()
 	now := func() time.Time { return m.now }
-	h := &Handler{Store: m, Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now}, Now: now}
+	h := &Handler{Store: m, Delegations: noDelegations{}, Effects: effect.Runner{Store: m, Runs: m, Queue: m, Now: now}, Now: now}
 	ctx, cancel := context.WithTimeout(t.Context(), 55*time.Second)
 	defer cancel()
 	began := time.Now()

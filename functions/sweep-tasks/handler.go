@@ -46,10 +46,11 @@ type Store interface {
 }
 
 type Handler struct {
-	Store   Store
-	Effects effect.Runner
-	Erase   kinds.Eraser
-	Now     func() time.Time
+	Store       Store
+	Delegations Delegations
+	Effects     effect.Runner
+	Erase       kinds.Eraser
+	Now         func() time.Time
 }
 
 // count counts the tasks of one sweep: handled, repaired, failed, and left because a service failed.
@@ -57,7 +58,8 @@ type count struct{ swept, repairs, failed, left atomic.Int64 }
 
 // Handle handles every task that is due, all shards concurrently, until none is left or time runs short; the next
 // minute continues. First it makes the decisions that depend on time, for all tasks: they need only the table, and
-// people wait for them. Then it carries out effects. Last it deletes what is forgotten. It postpones a task that can't be
+// people wait for them. Then it carries out effects, and tells people what was done by who stood in for them. Last it
+// deletes what is forgotten. It postpones a task that can't be
 // handled. A failing task, shard or service doesn't delay other tasks; tasks that need the service stay due.
 func (h *Handler) Handle(ctx context.Context) error {
 	one := h.ofOneSweep()
@@ -68,6 +70,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
+	errs = append(errs, h.listOver(ctx))
 	one.eraseAll(ctx, slices.Concat(found...), &n)
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))

@@ -39,7 +39,7 @@ func TestSweep(t *testing.T) {
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.StoreOverTransport().Of.Store, Effects: w.Effects(), Now: w.Now}
+	return &Handler{Store: w.StoreOverTransport().Of.Store, Delegations: w.StoreOverTransport().Of.Store, Effects: w.Effects(), Now: w.Now}
 }
 
 // sweep lets some time pass, runs the sweep of a minute, and returns the task.

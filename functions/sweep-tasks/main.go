@@ -27,7 +27,7 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	s := kinds.Open(cfg, env.Table)
 	return &Handler{
-		Store:   s,
+		Store: s, Delegations: s,
 		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
 		Erase:   kinds.NewEraser(s, removal.Open(cfg, env.Results)),
 		Now:     time.Now,

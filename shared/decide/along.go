@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
 
@@ -83,7 +84,18 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	if refused != nil {
 		return aggregate.Change{}, refused
 	}
-	return a.Act(id, act, by, p, now, append(on, p.On...)...)
+	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
+	if d := act.Found.Delegation; d != nil {
+		stood(&change, a, id, &act, d.Key)
+	}
+	return change, err
+}
+
+// stood adds to a Change the entry by which the principal is told later what was done for them.
+func stood(c *aggregate.Change, a routed, id string, act *circulation.Act, delegation string) {
+	if !c.Empty() {
+		c.Beside = append(c.Beside, tenancy.StoodOf(a.Ref(), id, act, delegation, c.Now))
+	}
 }
 
 // unseen refuses somebody who saw no stage: they are told whose turn it is.
@@ -120,8 +132,11 @@ func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 	if err := unseen(g, by); err != nil {
 		return aggregate.Change{}, err
 	}
-	act := takingBack(g, by)
+	act, delegation := takingBack(g, by)
 	change, err := on.Act(id, act, by, p, now)
+	if delegation != nil {
+		stood(&change, on, id, &act, delegation.Key)
+	}
 	if e, late := errors.AsType[aggregate.ErrDecided](err); late && e.Status == string(aggregate.Approved) {
 		c := g.Circulating()
 		err = cmp.Or(circulation.Admit(c, circulation.Walk(c), act), err)
@@ -129,20 +144,21 @@ func TakeBack(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now 
 	return change, err
 }
 
-// takingBack returns the act that takes back what a hand stamped last at the stage that they saw. The fold says whether
-// that stamp still stands.
-func takingBack(g *aggregate.Gate, by aggregate.Actor) circulation.Act {
+// takingBack returns the act that takes back what a hand stamped last at the stage that they saw, and by which delegation
+// that was, if by one. The fold says whether that stamp still stands.
+func takingBack(g *aggregate.Gate, by aggregate.Actor) (circulation.Act, *circulation.Delegation) {
+	var d *circulation.Delegation
 	hand := g.Person(by.ID)
 	act := circulation.Act{
 		Form: circulation.Form, Kind: circulation.TakeBack, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked,
 	}
 	for _, given := range slices.Backward(g.Acts) {
 		if given.Kind == circulation.Stamp && given.Hand.User == by.ID && given.Stage == by.Stage {
-			act.Hand, act.Principal = given.Hand, given.Principal
+			act.Hand, act.Principal, d = given.Hand, given.Principal, given.Found.Delegation
 			break
 		}
 	}
-	return act
+	return act, d
 }
 
 // Rejects makes the act of a rejection's form. It returns aggregate.ErrMoved if the gate does not ask what the person

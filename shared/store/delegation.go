@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
@@ -119,4 +121,42 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 		told = tell(d)
 	}
 	return s.changeBy(ctx, s.t.TransactPast, c, told, err)
+}
+
+// OverDelegations returns delegations of all tenants that are over and whose principals have not been told what was
+// done, at most limit, those first that ended first. It reads an index, which may be slightly stale.
+func (s *Store) OverDelegations(ctx context.Context, now time.Time, limit int) ([]tenancy.Delegation, error) {
+	e := table.NewExpression()
+	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(int32(limit)),
+		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", tenancy.DelegationsOver),
+			e.Is("GSI2SK", "<=", aggregate.TimeText(now))),
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("find delegations that are over: %w", err)
+	}
+	all := make([]tenancy.Delegation, len(out.Items))
+	for i, it := range out.Items {
+		if err := table.Unpack(it, &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Stood returns what was done by a delegation since its Since, the newest first.
+func (s *Store) Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stood, error) {
+	all, err := Listed[tenancy.Stood](ctx, s, d.TenantID, tenancy.StoodList, tenancy.PersonKey(d.Principal),
+		tenancy.StoodFrom(d.Since), "", true, 0)
+	return slices.DeleteFunc(all, func(x tenancy.Stood) bool { return x.Delegation != d.Key() }), err
+}
+
+// ListDelegation commits Delegation.Listed with the notice that tells of it; nil: nothing was done. It returns
+// aggregate.ErrConflict if the row has changed.
+func (s *Store) ListDelegation(ctx context.Context, d tenancy.Delegation, now time.Time, told *Notice) error {
+	var all []Notice
+	if told != nil {
+		all = append(all, *told)
+	}
+	return s.changeBy(ctx, s.t.TransactPast, d.Listed(now), all, nil)
 }

@@ -175,13 +175,14 @@ func New(t *testing.T, db *storetest.Server) *World {
 	server := httptest.NewServer(http.HandlerFunc(w.OIDC.token))
 	t.Cleanup(server.Close)
 	w.OIDC.API = server.URL + "/api/"
+	organised := organisations.Of(all)
 	w.Console = &console.Console{
 		Site: web.Site{
 			Store: web.RowsOf(all), Results: w.Results, Slack: w.People, Listing: w.Slack.Client,
 			People: &people.People{Slack: w.People, Now: w.Now},
-			Own:    w.Own, Now: w.Now,
+			Own:    w.Own, Now: w.Now, Organised: organised.Member,
 		},
-		Organisations: organisations.Of(all),
+		Organisations: organised,
 		Exports:       &Exporter{}, Agents: w, Conversations: conversations.Of(all), Contests: contests.Of(all, w.Results),
 		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}

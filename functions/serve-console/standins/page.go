@@ -61,7 +61,8 @@ type part struct{ Text, Field string }
 // row is a delegation that is not over.
 type row struct {
 	Key, Hand, Principal, From, Until, SetBy string
-	Mine, Now, Ends                          bool // by the viewer; it counts now; the viewer may end it
+	Now, Ends                                bool // it counts now; the viewer may end it
+	Void                                     bool // it is from before an organisation stood, or from when one did, and no act is made by it
 }
 
 // typed is what a form has.
@@ -86,7 +87,11 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t ty
 	if problem != "" {
 		out.Problems = []string{problem}
 	}
-	all, err := c.seen(r.Context(), v)
+	in, err := c.Organised(r.Context(), v.Tenant, v.User)
+	if err != nil {
+		return err
+	}
+	all, err := c.seen(r.Context(), v, in)
 	if err != nil {
 		return err
 	}
@@ -112,8 +117,9 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t ty
 		}
 		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: cmp.Or(names[d.Hand.User], d.Hand.User),
 			Principal: cmp.Or(names[d.Principal.User], d.Principal.User), From: d.From.String(), Until: d.Until.String(),
-			SetBy: cmp.Or(names[d.SetBy], d.SetBy), Now: d.Counts(now), Mine: d.Principal.User == v.User,
-			Ends: v.Admin || d.Principal.User == v.User})
+			SetBy: cmp.Or(names[d.SetBy], d.SetBy), Now: d.Counts(now),
+			Ends: v.Admin || d.Principal.User == v.User || in.Person != "" && d.Principal.Person == in.Person,
+			Void: (in.Organisation != nil) != (d.Principal.Person != "")})
 	}
 	d := web.Document{Title: words.Say("title"), Here: "stand-ins", Data: out}
 	if problem != "" {
@@ -123,13 +129,11 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t ty
 }
 
 // seen returns the delegations that the viewer may see, by their first days: administrators all, others their own.
-func (c *Pages) seen(ctx context.Context, v *web.Viewer) (all []tenancy.Delegation, err error) {
+func (c *Pages) seen(ctx context.Context, v *web.Viewer, in tenancy.Employed) (all []tenancy.Delegation, err error) {
 	if v.Admin {
 		all, err = c.Store.Delegations(ctx, v.Tenant)
-	} else if all, err = c.Store.DelegationsOf(ctx, v.Tenant, v.User); err == nil {
-		var theirs []tenancy.Delegation
-		theirs, err = c.Store.DelegationsTo(ctx, v.Tenant, v.User)
-		all = append(all, theirs...)
+	} else {
+		all, err = c.own(ctx, v.Tenant, v.User, in)
 	}
 	slices.SortStableFunc(all, func(a, b tenancy.Delegation) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), strings.Compare(a.Key(), b.Key()))

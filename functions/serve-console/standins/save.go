@@ -30,9 +30,10 @@ func (c *Pages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 
 // setter returns the viewer as who sets or ends something of a principal. For others they must be an administrator
 // now, whatever their session says.
-func (c *Pages) setter(ctx context.Context, v *web.Viewer, principal string) (by tenancy.Setter, err error) {
-	by = tenancy.Setter{Actor: v.Actor(), Person: circulation.Person{User: v.User}}
-	if principal != v.User {
+func (c *Pages) setter(ctx context.Context, v *web.Viewer, in tenancy.Employed,
+	principal circulation.Person) (by tenancy.Setter, err error) {
+	by = tenancy.Setter{Actor: v.Actor(), Person: circulation.Person{User: v.User, Person: in.Person}}
+	if principal.User != v.User && (in.Person == "" || principal.Person != in.Person) {
 		err, by.Admin = c.StillAdmin(ctx, v), true
 	}
 	return by, err
@@ -45,12 +46,15 @@ func (c *Pages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 	if t.principal == "" {
 		t.principal = v.User
 	}
-	by, err := c.setter(r.Context(), v, t.principal)
+	in, err := c.Organised(r.Context(), v.Tenant, v.User)
 	if err != nil {
 		return err
 	}
-	d := tenancy.Delegation{TenantID: v.Tenant, Hand: circulation.Person{User: t.hand},
-		Principal: circulation.Person{User: t.principal}}
+	d := tenancy.Delegation{TenantID: v.Tenant, Hand: person(in, t.hand), Principal: person(in, t.principal), Team: v.Team}
+	by, err := c.setter(r.Context(), v, in, d.Principal)
+	if err != nil {
+		return err
+	}
 	if t.hand == "" {
 		return c.show(w, r, v, t, "hand", words.Say("nobody"))
 	}
@@ -64,11 +68,14 @@ func (c *Pages) set(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 	if err == nil && unfit != "" {
 		return c.show(w, r, v, t, unfit, words.Say("unfit"))
 	}
+	if err == nil {
+		err = c.forbidden(r.Context(), in, d, by)
+	}
 	var channels map[string]string
 	if err == nil {
 		channels, err = c.channels(r.Context(), d)
 	}
-	if err == nil {
+	if d.Channel = channels[t.principal]; err == nil {
 		_, err = c.Store.SetDelegation(r.Context(), d, by, c.Now(), c.telling(v, channels))
 	}
 	if field, text, refused := refusal(words, err); refused {
@@ -138,7 +145,11 @@ func (c *Pages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 	if err != nil {
 		return err
 	}
-	by, err := c.setter(r.Context(), v, d.Principal.User)
+	in, err := c.Organised(r.Context(), v.Tenant, v.User)
+	if err != nil {
+		return err
+	}
+	by, err := c.setter(r.Context(), v, in, d.Principal)
 	if err != nil {
 		return err
 	}
@@ -154,7 +165,11 @@ func (c *Pages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 
 // keyed returns the delegation with a key that the viewer may see, or aggregate.ErrNotFound.
 func (c *Pages) keyed(ctx context.Context, v *web.Viewer, key string) (d tenancy.Delegation, err error) {
-	all, err := c.seen(ctx, v)
+	in, err := c.Organised(ctx, v.Tenant, v.User)
+	if err != nil {
+		return d, err
+	}
+	all, err := c.seen(ctx, v, in)
 	if err != nil {
 		return d, err
 	}

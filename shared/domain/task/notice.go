@@ -1,10 +1,12 @@
 package task
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -51,4 +53,37 @@ func StandInOf(r aggregate.Reason, detail string) (StandInTold, bool) {
 		return StandInTold{}, false
 	}
 	return StandInTold{Hand: f[0], Principal: f[1], From: f[2], Until: f[3], By: f[4]}, true
+}
+
+// StoodTold is what a principal is told that was done for them by a delegation that is over.
+type StoodTold struct {
+	Hand  string      `json:"hand"`
+	From  string      `json:"from"`
+	Until string      `json:"until"`
+	N     int         `json:"n"` // how much was done; Items are the newest
+	Items []StoodItem `json:"items"`
+}
+
+// StoodItem is one thing that was done for a principal.
+type StoodItem struct {
+	Kind  string           `json:"kind"` // of aggregate
+	ID    string           `json:"id"`
+	Title string           `json:"title"`
+	Did   circulation.Kind `json:"did"`
+	At    time.Time        `json:"at"`
+}
+
+// TellStood tells the principal of a delegation that is over, in their direct messages, what was done for them. The same
+// delegation is told once.
+func TellStood(d tenancy.Delegation, told StoodTold, now time.Time) (aggregate.Change, aggregate.Ref) {
+	r := Request{TeamID: d.Team, User: d.Principal.User, Channel: d.Channel, ChannelType: "im", Source: SourceAgentContainer}
+	about := strings.Join([]string{r.User, d.Key(), d.SetAt.Format(time.RFC3339Nano)}, " ")
+	detail, _ := json.Marshal(told) // can't fail
+	return Tell(d.TenantID, r, ReasonStoodList, about, string(detail), now)
+}
+
+// StoodOf reads the detail of a notice of TellStood; false for other reasons and details.
+func StoodOf(r aggregate.Reason, detail string) (told StoodTold, ok bool) {
+	ok = r == ReasonStoodList && json.Unmarshal([]byte(detail), &told) == nil
+	return told, ok
 }

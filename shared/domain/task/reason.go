@@ -38,6 +38,8 @@ const (
 	ReasonStandIn      aggregate.Reason = "stand_in"
 	ReasonStoodFor     aggregate.Reason = "stood_for"
 	ReasonStandInEnded aggregate.Reason = "stand_in_ended"
+	// ReasonStoodList: the principal is told what was done for them, now that it is over.
+	ReasonStoodList aggregate.Reason = "stood_list"
 
 	// Reasons why a request was refused.
 	ReasonGuest        aggregate.Reason = "guest"
@@ -108,7 +110,7 @@ var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
-	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded,
+	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,

@@ -64,6 +64,12 @@ type Delegation struct {
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
 	EndedBy     string             `json:"ended_by,omitempty"`
 	DeleteAfter int64              `json:"delete_after"`
+	// Team and Channel are the principal's direct messages. There they are told what was done for them since Since, once
+	// it is over; ListedAt is when that was noted.
+	Team     string     `json:"team,omitempty"`
+	Channel  string     `json:"channel,omitempty"`
+	Since    time.Time  `json:"since,omitzero"`
+	ListedAt *time.Time `json:"listed_at,omitempty"`
 }
 
 // DelegatePrefix begins the partition with a tenant's delegations.
@@ -95,13 +101,22 @@ func DelegatedBy(tenant, principal string) string {
 // StandsInBy returns the partition of GSI3 that has the delegations by which an account stands in for others.
 func StandsInBy(tenant, account string) string { return "TENANT#" + tenant + "#STANDS#" + account }
 
-// Indexes returns the row's keys in GSI1: by principal, and there by the first day; and in GSI3: by the hand's account,
-// and there by principal and first day.
+// DelegationsOver is the partition of GSI2 that has all tenants' delegations until their principals are told what was
+// done, by when they end.
+const DelegationsOver = "DELEGATIONS#OVER"
+
+// Indexes returns the row's keys in GSI1: by principal, and there by the first day; in GSI3: by the hand's account, and
+// there by principal and first day; and in GSI2 until it is listed.
 func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
-	return []aggregate.Index{
+	out := []aggregate.Index{
 		{N: 1, PK: DelegatedBy(d.TenantID, PersonKey(d.Principal)), SK: d.From.String() + "#" + PersonKey(d.Hand)},
 		{N: 3, PK: StandsInBy(d.TenantID, d.Hand.User), SK: PersonKey(d.Principal) + "#" + d.From.String()},
 	}
+	if s := d.StandIn(); d.Channel != "" && d.ListedAt == nil {
+		out = append(out, aggregate.Index{N: 2, PK: DelegationsOver,
+			SK: aggregate.TimeText(s.Ends) + "#" + d.TenantID + "#" + d.Key()})
+	}
+	return out
 }
 
 // StandIn returns the delegation as decisions need it.
@@ -162,6 +177,10 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 		return d, Change{}, problem("hand", RuleMostHand)
 	}
 	d.Rev, d.SetBy, d.SetAt, d.EndedAt, d.EndedBy = was.Rev+1, by.ID, now, nil, ""
+	d.ListedAt, d.Since = nil, now
+	if was.Rev > 0 && was.ListedAt == nil && !was.Since.IsZero() { // what was done before isn't told yet
+		d.Since = was.Since
+	}
 	if d.Begins = dayBegins(d.From); d.Begins.Before(now) {
 		d.Begins = now
 	}
@@ -208,6 +227,13 @@ func (d Delegation) End(by Setter, now time.Time) (Delegation, Change, error) {
 	return d, Change{Tenant: d.TenantID, Writes: []Write{{Row: d, Over: over}}, Audit: []aggregate.AuditEntry{
 		entry(d.TenantID, AuditDelegationEnded, "delegation", d.Key(), d.details(), by.Actor, now),
 	}}, nil
+}
+
+// Listed notes that the principal of a delegation that is over is told what was done for them.
+func (d Delegation) Listed(now time.Time) Change {
+	now, over := moment(now), d.Rev
+	d.Rev, d.ListedAt = over+1, &now
+	return Change{Tenant: d.TenantID, Writes: []Write{{Row: d, Over: over}}}
 }
 
 func (d Delegation) details() map[string]any {

@@ -111,6 +111,9 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleMostHand:    "stands in for as many as may be",
 		RuleSet:         "has another end already",
 		RuleNoAccount:   "must be an account",
+		RuleNoEmployee:  "must be an employee in the organisation",
+		RuleNoRow:       "must be in the organisation",
+		RuleParty:       "must not be asked for the administrator's own request",
 		RulePrice:       "must be US dollars for a million tokens, from 0 to 999.999999 with at most 6 decimals, such as 0.25",
 		RuleDate:        "must be a day such as 2026-11-20",
 	}

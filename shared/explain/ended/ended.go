@@ -4,9 +4,12 @@ package ended
 
 import (
 	"embed"
+	"strconv"
 	"strings"
+	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/filetext"
@@ -38,6 +41,10 @@ type words struct {
 	Task, Talk, Log goOn
 	Sentences       map[aggregate.Reason]string
 	StandIns        map[aggregate.Reason]string // notices of delegations
+	Did             map[circulation.Kind]string // what was done by who stood in for somebody
+	DidItem         string                      // a line of it
+	DidLink         string
+	DidMore         string
 	Unread          map[conversation.Cause]string
 	Remarks         map[filetext.Remark]string
 }
@@ -81,6 +88,22 @@ func StandIn(locale string, r aggregate.Reason, told task.StandInTold) string {
 func (w words) standIn(r aggregate.Reason, told task.StandInTold) string {
 	return language.Fill(w.StandIns[r], "hand", told.Hand, "principal", told.Principal, "from", told.From,
 		"until", told.Until, "by", told.By)
+}
+
+// Stood tells a principal what was done for them. The caller has made the names and titles fit to be shown. link
+// returns a link with a text to where an item is, or "".
+func Stood(locale string, told task.StoodTold, at func(time.Time) string, link func(i task.StoodItem, text string) string) string {
+	w := wordsOf.In(locale)
+	lines := []string{language.Fill(w.StandIns[task.ReasonStoodList], "n", strconv.Itoa(told.N), "hand", told.Hand,
+		"from", told.From, "until", told.Until)}
+	for _, i := range told.Items {
+		lines = append(lines, strings.TrimSpace(language.Fill(w.DidItem, "at", at(i.At), "did", w.Did[i.Did], "title", i.Title,
+			"link", link(i, w.DidLink))))
+	}
+	if more := told.N - len(told.Items); more > 0 {
+		lines = append(lines, language.Fill(w.DidMore, "n", strconv.Itoa(more)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {

@@ -1,7 +1,10 @@
 package card
 
 import (
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
 	"ringi/shared/words/language"
 )
 
@@ -17,7 +20,27 @@ func (d drawing) reply() string {
 			return said + "\n\n" + Sentence(language.Of(said, d.w.Locale), why, "")
 		}
 	}
+	if told, is := task.StoodOf(why, d.a.Head.Ended.Detail); is {
+		return d.stood(told)
+	}
 	return d.w.sentence(why, d.a.Head.Ended.Detail)
+}
+
+// stood tells a principal what was done for them.
+func (d drawing) stood(told task.StoodTold) string {
+	told.Hand = d.w.mention(told.Hand)
+	told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
+	for i := range told.Items {
+		told.Items[i].Title = or(inline(told.Items[i].Title, maxHeader), d.w.None)
+	}
+	page := map[string]string{task.Kind.Name: "/tasks/", conversation.Kind.Name: "/sessions/"}
+	return ended.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
+		at := page[x.Kind]
+		if d.console == "" || at == "" || !aggregate.ValidID(x.ID) {
+			return ""
+		}
+		return "<" + d.console + at + x.ID + "|" + text + ">"
+	})
 }
 
 // Suggestions are examples of requests; Slack shows at most four.

@@ -109,6 +109,11 @@ var taskStates = []state{
 	{"task_stand_in", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandIn) }},
 	{"task_stood_for", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStoodFor) }},
 	{"task_stand_in_ended", taskCard, func(s *scenario) *scenario { return toldStandIn(s, task.ReasonStandInEnded) }},
+	{"task_stood_list", taskCard, func(s *scenario) *scenario {
+		return told(s, task.ReasonStoodList, `{"hand":"U0TANAKA","from":"2026-08-01","until":"2026-08-31","n":22,"items":[`+
+			`{"kind":"task","id":"01KS000000000000000000000A","title":"PC <!channel> 2台","did":"stamp","at":"2026-08-03T01:00:00Z"},`+
+			`{"kind":"session","id":"01KS000000000000000000000B","title":"","did":"deny","at":"2026-08-02T01:00:00Z"}]}`)
+	}},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
 	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},
 	{"task_agent_meant_before", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "claude: / codex:") }},

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store"
+)
+
+// noDelegations has none.
+type noDelegations struct{}
+
+func (noDelegations) OverDelegations(context.Context, time.Time, int) ([]tenancy.Delegation, error) {
+	return nil, nil
+}
+func (noDelegations) Stood(context.Context, tenancy.Delegation) ([]tenancy.Stood, error) {
+	return nil, nil
+}
+func (noDelegations) ListDelegation(context.Context, tenancy.Delegation, time.Time, *store.Notice) error {
+	return nil
+}
+
+// standIn sets that U2 stands in for U1 today.
+func standIn(w *pipelinetest.World) tenancy.Delegation {
+	w.T.Helper()
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: "U2"},
+		Principal: circulation.Person{User: "U1"}, From: today, Until: today, Team: "T1", Channel: "D0U1"}
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
+	return expect.Value(w.Store.Of.SetDelegation(w.T.Context(), d, by, w.Now(), nil))(w.T)
+}
+
+// stamps notes that U2 stamped something for U1 by a delegation.
+func stamps(w *pipelinetest.World, key string) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		head := a.Head
+		act := &circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: "U2"},
+			Principal: circulation.Person{User: "U1"}, Stage: 1}
+		return aggregate.Change{Head: &head, Now: w.Now(),
+			Beside: []aggregate.Listed{tenancy.StoodOf(a.Ref(), "01GATE", act, key, w.Now())}}, nil
+	})
+	w.Later(time.Second)
+}
+
+// listed returns what the principal was told when a delegation was over.
+func listed(w *pipelinetest.World, d tenancy.Delegation) (told task.StoodTold, ok bool) {
+	w.T.Helper()
+	_, ref := task.TellStood(d, task.StoodTold{}, w.Now())
+	a, err := w.Store.Load(w.T.Context(), ref)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return told, false
+	}
+	expect.NoError(w.T, err)
+	of := a
+	expect.That(w.T, of.Request.Channel == "D0U1" && of.Request.User == "U1", "told in %s", of.Request.Channel)
+	return task.StoodOf(of.Head.Ended.Reason, of.Head.Ended.Detail)
+}
+
+func TestPrincipalsAreToldWhatWasDoneForThem(t *testing.T) {
+	pipelinetest.Each(t, map[string]func(*testing.T, *pipelinetest.World){
+		"when the days are over":                       testListedAtTheEnd,
+		"when it is ended early":                       testListedEarly,
+		"but not that nothing was done":                testListedNothing,
+		"though it was set anew before they were":      testListedSetAnew,
+		"of at most so many things, but how many more": testListedMany,
+	})
+}
+
+func testListedAtTheEnd(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	stamps(w, d.Key())
+	stamps(w, "U2#U1#1999-01-01")
+	sweep(t, w, d.Ends.Sub(w.Now())-time.Second)
+	_, ok := listed(w, d)
+	expect.That(t, !ok, "told before the end")
+	for range 2 { // and once
+		sweep(t, w, time.Minute)
+		told, ok := listed(w, d)
+		expect.Must(t, ok && told.N == 1 && len(told.Items) == 1, "%+v", told)
+		expect.That(t, told.Hand == "U2" && told.Items[0].Title == w.Load().Task.Title && told.Items[0].Title != "" &&
+			told.Items[0].Did == circulation.Stamp && told.Items[0].ID == w.Ref.ID, "%+v", told)
+	}
+}
+
+func testListedEarly(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	stamps(w, d.Key())
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
+	expect.Value(w.Store.Of.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	sweep(t, w, time.Minute)
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 1, "%+v", told)
+}
+
+func testListedNothing(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	sweep(t, w, 48*time.Hour)
+	_, ok := listed(w, d)
+	now := expect.Value(w.Store.Of.Delegation(t.Context(), d))(t)
+	expect.That(t, !ok && now.ListedAt != nil, "%+v", now)
+	over := expect.Value(w.Store.Of.OverDelegations(t.Context(), w.Now(), 10))(t)
+	expect.That(t, len(over) == 0 || over[0].TenantID != w.Ref.Tenant, "it stays due: %+v", over)
+}
+
+func testListedSetAnew(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	stamps(w, d.Key())
+	by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Person: d.Principal}
+	expect.Value(w.Store.Of.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	w.Later(time.Second)
+	d = standIn(w)
+	stamps(w, d.Key())
+	sweep(t, w, 48*time.Hour)
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 2, "%+v", told)
+}
+
+func testListedMany(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	for range mostItems + 2 {
+		stamps(w, d.Key())
+	}
+	sweep(t, w, 48*time.Hour)
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == mostItems+2 && len(told.Items) == mostItems &&
+		told.Items[0].At.After(told.Items[1].At), "%+v", told)
+}
