@@ -61,7 +61,9 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // web sessions are its own
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "FACTSUM#*"}) && action == "dynamodb:PutItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*"}) && action == "dynamodb:UpdateItem":
-	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"DELEGATE#*"}) && action == "dynamodb:PutItem":
+	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"DELEGATE#*", "STOOD#*"}) && action == "dynamodb:PutItem":
+	case id == "ReceiveInteractionFunction" && limited && slices.Equal(st.rows, []string{"STOOD#*"}) && action == "dynamodb:PutItem":
+	case id == "SweepTasksFunction" && limited && slices.Equal(st.rows, []string{"DELEGATE#*"}) && action == "dynamodb:PutItem":
 	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"ORG#*"}) && action != "dynamodb:UpdateItem":

@@ -60,14 +60,15 @@ type Page struct {
 // decision is refused if the content has changed, or another stage is asked.
 type Wanted struct {
 	aggregate.Offer
-	stage  int // of a gate under a rule; 0: the page showed none
+	stage  int    // of a gate under a rule; 0: the page showed none
+	as     string // account of whom the viewer stands in for, if the form asked
 	reason string
 }
 
 func wantedBy(r *http.Request) Wanted {
 	stage, _ := strconv.Atoi(r.PostFormValue("stage"))
 	return Wanted{
-		stage: stage,
+		stage: stage, as: r.PostFormValue("as"),
 		Offer: aggregate.Offer{
 			Act: aggregate.Act(r.PostFormValue("act")), ID: r.PostFormValue("id"),
 			Kind: aggregate.CardType(r.PostFormValue("kind")), Hash: r.PostFormValue("hash"),
@@ -129,7 +130,7 @@ func (c *Acts) Act(on Page) web.Page {
 		ctx, cancel := context.WithTimeout(r.Context(), Within)
 		defer cancel()
 		click := c.Click(v, a.Ref(), cmp.Or(x.ID, a.Ref().ID))
-		click.Stage = x.stage
+		click.Stage, click.As = x.stage, x.as
 		verdict, err := c.decide(ctx, v, on, a, click, x)
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/route"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -114,7 +115,8 @@ func (x Asking) tried(id string, stage int, member bool, all []circulation.Stand
 	}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
 	why, _ = errors.AsType[*circulation.Refusal](err)
-	if why != nil && why.Why == circulation.WhyFound && why.Lacks != circulation.LackChannel {
+	if why != nil && (why.Why == circulation.WhyWhom ||
+		why.Why == circulation.WhyFound && (why.Lacks == circulation.LackOrg || why.Lacks == circulation.LackDelegation)) {
 		why = nil
 	}
 	return err == nil && change.Empty(), why
@@ -140,7 +142,7 @@ func (x Asking) along(t *Turn, o aggregate.Offer, whole bool) (out []Button) {
 // stamp returns the button by which whoever is asked approves.
 func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 	b, missing := x.button(o), 0
-	b.Stage, b.No = t.st.Present, ""
+	b.Stage, b.No, b.Whom = t.st.Present, "", x.whom(t)
 	if t.why != nil {
 		b.No = x.Surface.Refused(t.why, x.Settings, x.Of.Origin(), x.Of.Askers()...)
 	}
@@ -151,6 +153,19 @@ func (x Asking) stamp(t *Turn, o aggregate.Offer) Button {
 		b.About = ""
 	}
 	return b
+}
+
+// whom returns for whom the viewer may act, if they stand in for several who are asked now.
+func (x Asking) whom(t *Turn) *Whom {
+	if len(t.AsWhom) < 2 {
+		return nil
+	}
+	words := x.Viewer.Texts("route")
+	w := &Whom{Label: words.Say("as_whom"), Choices: []web.Choice{{Text: words.Say("choose_whom"), Chosen: true}}}
+	for _, p := range t.AsWhom {
+		w.Choices = append(w.Choices, web.Choice{Value: p.User, Text: x.Surface.Marks.Person(p.User)})
+	}
+	return w
 }
 
 // takeBack returns the button by which the viewer takes their stamp back. ok is false if they may not.
@@ -176,7 +191,7 @@ func (x Asking) rejection(t *Turn, o aggregate.Offer) Button {
 		follows = true
 	}
 	form := card.RejectionOf(t.gate, o.Kind, follows, last, x.Viewer.Locale, x.Surface.Marks.Person)
-	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never}
+	b := Button{Offer: o, Stage: t.st.Present, Lead: form.Lead, Never: form.Never, Whom: x.whom(t)}
 	b.Reason, b.Hint = x.Words.Say("reason"), words.Say("reason_hint")
 	for _, way := range form.Ways {
 		is := Way{Act: aggregate.ActReject, Label: way.Text, About: way.About}

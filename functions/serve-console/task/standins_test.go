@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"net/http"
 	"testing"
 
 	"ringi/functions/serve-console/consoletest"
@@ -14,7 +15,8 @@ import (
 
 func TestWhatWaitsForStandIns(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
-		"comes after their own, each once, and they may read it": testStandInReads,
+		"comes after their own, each once, and they may read it":     testStandInReads,
+		"is stamped for whom they say, if they stand in for several": testStandInAs,
 	})
 }
 
@@ -38,4 +40,24 @@ func testStandInReads(t *testing.T, w *consoletest.World) {
 	alex = w.As(workspace.Alex)
 	alex.Get("/console/approvals").Lacks(t, "代理の一件")
 	alex.Get(page).Lacks(t, "代理の一件")
+}
+
+func testStandInAs(t *testing.T, w *consoletest.World) {
+	w.Opened(consoletest.Desk("課長", 2, workspace.Suzuki, workspace.Tanaka))
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	for _, principal := range []string{workspace.Suzuki, workspace.Tanaka} {
+		d := tenancy.Delegation{TenantID: w.Tenant.ID, Hand: circulation.Person{User: workspace.Alex},
+			Principal: circulation.Person{User: principal}, From: today, Until: today}
+		expect.Value(w.Console.Store.SetDelegation(t.Context(), d, tenancy.Setter{Person: d.Principal,
+			Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: principal}}, w.Now(), nil))(t)
+	}
+	page, alex := w.TaskPage(), w.As(workspace.Alex)
+	shown := alex.Get(page)
+	shown.Says(t, http.StatusOK, "誰として", "選んでください")
+	form := shown.FormOf(t, aggregate.ActApprove, "")
+	alex.Post(page+"/act", form).Says(t, http.StatusForbidden, "どなたの代理")
+	form.Set("as", workspace.Tanaka)
+	alex.Post(page+"/act", form)
+	acts := w.Load().Process().Acts
+	expect.That(t, len(acts) == 1 && acts[0].Principal.User == workspace.Tanaka && acts[0].Hand.User == workspace.Alex, "%+v", acts)
 }
