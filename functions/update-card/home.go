@@ -49,6 +49,7 @@ type Homes struct {
 		inbox.Links
 		PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error
 	}
+	Console string // its address; empty: no links
 
 	mu    sync.Mutex
 	known map[string]openHomes // by tenant
@@ -141,7 +142,9 @@ func (h *Handler) homeView(
 		return slack.HomeTabViewRequest{}, err
 	}
 	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
-	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
+	summary := in.Summary(ctx, h.Homes.Slack)
+	summary.Console = h.Homes.Console
+	return card.HomeView(summary, settings, locale, now), nil
 }
 
 // mayPublish counts one call of views.publish if more than kept are left; otherwise it returns later.

@@ -48,7 +48,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results, env.Console},
 			conversation.Kind.Name: conversationCards{conversations.Of(s), results, bot, env.Console}},
-		Slack: bot, Homes: &Homes{Rows: slackstate.Of(s.Table()), Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Slack: bot, Homes: &Homes{Rows: slackstate.Of(s.Table()), Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}, Console: env.Console}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: slackstate.Of(s.Table()), PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err
 }

@@ -15,7 +15,7 @@ type askWords struct {
 	CopiesLeft, CopyFrom, OutcomeText                                   string
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore            string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // if not all items were read
-	HomeMine, HomeNoneMine, HomeHow, HomeFrom                           string
+	HomeMine, HomeNoneMine, HomeHow, HomeFrom, HomeStandIn              string
 	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
 	StateOpen, StateBroken                                              string
 	WaitsLine, WaitsUntil, WaitsAs, ListID                              string

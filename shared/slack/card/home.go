@@ -27,6 +27,21 @@ type Summary struct {
 
 	User    string  // whose tab it is; only Stamped needs it
 	Stamped []Waits // waits for others, and the person stamped it
+	Console string  // the console's address; empty: no links
+}
+
+// nameStandIn is the action_id of the button that leads to where people name who stands in for them. A click on it does
+// nothing else.
+const nameStandIn = "name_stand_in"
+
+// standIn returns that button, if the workspace has rules.
+func (w *askWords) standIn(in Summary, s tenancy.Settings) []slack.Block {
+	if s.RulesRev == 0 || in.Console == "" {
+		return nil
+	}
+	b := slack.NewButtonBlockElement(nameStandIn, "", emojiLabel(w.HomeStandIn))
+	b.URL = in.Console + "/stand-ins"
+	return []slack.Block{slack.NewActionBlock("", b)}
 }
 
 // Waits is an open question with its task or conversation. Link leads to its card, and may be empty.
@@ -99,7 +114,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		blocks = append(blocks, section(mineLine(x, w)))
 	}
 	blocks = append(blocks, w.conversationsOf(in.Conversations)...)
-	blocks = append(blocks, divider(), contextLine(w.HomeHow))
+	blocks = append(append(blocks, divider(), contextLine(w.HomeHow)), w.standIn(in, s)...)
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }

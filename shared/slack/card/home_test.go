@@ -60,3 +60,19 @@ func TestHomeHasALineForEachThatWaits(t *testing.T) {
 		expect.That(t, len(view.Blocks.BlockSet) <= 100 && len(text) <= 250_000, "%d: %d blocks, %d bytes", n, len(view.Blocks.BlockSet), len(text))
 	}
 }
+
+// Where rules stand a button of Home leads to where people name who stands in for them.
+func TestHomeLeadsToStandIns(t *testing.T) {
+	ruled := tenancy.DefaultSettings()
+	ruled.RulesRev = 1
+	for locale, label := range map[string]string{"ja": "代理を決める", "en": "Name a stand-in"} {
+		home := func(s tenancy.Settings, console string) string {
+			return jsonOf(card.HomeView(card.Summary{Console: console}, s, locale, time.Now()))
+		}
+		is := home(ruled, "https://ringi.example/console")
+		expect.That(t, strings.Contains(is, label) && strings.Contains(is, `"https://ringi.example/console/stand-ins"`), "%s", is)
+		for _, none := range []string{home(ruled, ""), home(tenancy.DefaultSettings(), "https://ringi.example/console")} {
+			expect.That(t, !strings.Contains(none, label), "%s", none)
+		}
+	}
+}
