@@ -144,6 +144,11 @@ func (h *Handler) homeView(
 	locale := new(people.Requesters).Language(ctx, h.Homes.Slack, open.Team, open.User, settings.Locale, now)
 	summary := in.Summary(ctx, h.Homes.Slack)
 	summary.Console = h.Homes.Console
+	for i, x := range summary.Waiting { // who stands in need not be in the channel
+		if page := card.Page(h.Homes.Console, x.Of.Ref()); x.For != "" && page != "" {
+			summary.Waiting[i].Link = page
+		}
+	}
 	return card.HomeView(summary, settings, locale, now), nil
 }
 

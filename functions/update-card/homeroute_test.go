@@ -100,8 +100,10 @@ func testHomeStandsIn(t *testing.T, w *world) {
 	d.Until = d.From
 	d = expect.Value(w.Store.Of.SetDelegation(t.Context(), d, tenancy.Setter{Actor: aggregate.Actor{
 		Type: aggregate.ActorUser, ID: workspace.Suzuki}, Person: d.Principal}, w.Now(), nil))(t)
+	w.h.Homes.Console = "https://ringi.example/console"
 	w.opens(workspace.Alex)
 	w.onTab("first", workspace.Alex, 1)
+	expect.Has(t, w.tab(workspace.Alex), "https://ringi.example/console/tasks/"+w.Ref.ID, "who isn't in the channel")
 	expect.Has(t, w.tab(workspace.Alex), " · for \\u003c@"+workspace.Suzuki, "first")
 	w.Later(d.Ends.Sub(w.Now()))
 	w.opens(workspace.Alex)

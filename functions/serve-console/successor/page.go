@@ -21,6 +21,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -132,7 +133,8 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer, on su
 func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on subject.Page, a decide.Subject,
 	x decide.Successor, why error) error {
 	n, err := c.succession().Naming(r.Context(), a, x.Vacancy, v.User)
-	if err != nil {
+	silent := err != nil && why != nil && n.Gate != nil && errorclass.Of(err) == errorclass.Unverified
+	if err != nil && !silent {
 		return err
 	}
 	g := n.Gate
@@ -141,7 +143,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 	if !tried {
 		why = hindered
 	}
-	name := c.called(r, v, append(users(offered), named(why, x.For)...))
+	name := c.called(r, v, append(users(offered), append(named(why, x.For), x.To)...))
 	reader := route.Reader{Locale: v.Locale, Person: name}
 	words := v.Texts("successor")
 	d := pageData{
@@ -155,6 +157,9 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 	}
 	for _, p := range offered {
 		d.People = append(d.People, person{p.User, name(p.User), reader.Via(p.Via), p.User == x.To})
+	}
+	if silent && x.To != "" { // what was typed stays, for another try
+		d.People = []person{{ID: x.To, Name: name(x.To), Chosen: true}}
 	}
 	slices.SortStableFunc(d.People, func(a, b person) int { return cmp.Compare(a.Name, b.Name) })
 	status := http.StatusOK
@@ -211,7 +216,7 @@ func (c *Pages) stand(w http.ResponseWriter, r *http.Request, v *web.Viewer, on 
 	if verdict.Err == nil {
 		return c.Done(w, r, on.Path+a.Ref().ID, "act_stand")
 	}
-	if verdict.Unsaved() {
+	if verdict.Unsaved() && errorclass.Of(verdict.Err) != errorclass.Unverified {
 		return verdict.Err
 	}
 	return c.show(w, r, v, on, a, x, verdict.Err)

@@ -261,7 +261,8 @@ func testSilence(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	p := b.Get(page(w, "2", gone))
 	w.People.Become(workspace.Alex, func(*slackapi.User) error { return slackapi.Unknown{Cause: "timeout"} })
-	b.Post(w.TaskPage()+"/successor", form(t, p, workspace.Alex, "退職のため")).Says(t, http.StatusServiceUnavailable)
+	b.Post(w.TaskPage()+"/successor", form(t, p, workspace.Alex, "退職のため")).Says(t, http.StatusServiceUnavailable,
+		"退職のため", "Alex Kim") // what was typed stays
 	expect.Is(t, len(gate(w).Acts), 0, "acts")
 }
 

@@ -33,14 +33,21 @@ func (d drawing) stood(told task.StoodTold) string {
 	for i := range told.Items {
 		told.Items[i].Title = or(inline(told.Items[i].Title, maxHeader), d.w.None)
 	}
-	page := map[string]string{task.Kind.Name: "/tasks/", conversation.Kind.Name: "/sessions/"}
 	return ended.Stood(d.w.Locale, told, when, func(x task.StoodItem, text string) string {
-		at := page[x.Kind]
-		if d.console == "" || at == "" || !aggregate.ValidID(x.ID) {
-			return ""
+		if page := Page(d.console, aggregate.Ref{Kind: x.Kind, ID: x.ID}); page != "" {
+			return "<" + page + "|" + text + ">"
 		}
-		return "<" + d.console + at + x.ID + "|" + text + ">"
+		return ""
 	})
+}
+
+// Page returns where the console shows a request or a conversation, or "" without its address.
+func Page(console string, ref aggregate.Ref) string {
+	at := map[string]string{task.Kind.Name: "/tasks/", conversation.Kind.Name: "/sessions/"}[ref.Kind]
+	if console == "" || at == "" || !aggregate.ValidID(ref.ID) {
+		return ""
+	}
+	return console + at + ref.ID
 }
 
 // Suggestions are examples of requests; Slack shows at most four.
