@@ -943,7 +943,7 @@ class Walk:
             raise Refused("unknown")
         askers, readers = gate.get("askers") or [], route.get("readers") or []
         self.meet(*askers, *(p for s in route.get("stages") or [] for p in s.get("people") or []))
-        self.bytes = GATE_BYTES + text_bytes(gate, "asked") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
+        self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in route.get("stages") or []:
             named = s.get("people") or []
             self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out") + sum(person_bytes(p) for p in named)
@@ -1071,7 +1071,8 @@ class Walk:
             admin, resolved = found.get("admin") or {}, found.get("resolved")
             return bool(admin.get("key") and admin.get("rev", 0) > 0 and resolved and resolved == act["to"].get("via"))
         if mode == "channel":
-            return hand == principal and bool(found.get("channel"))
+            home = self.gate.get("home")
+            return hand == principal and bool(found.get("channel")) and home in (None, "", found["channel"])
         by = found.get("delegation") or {}
         names = "%s#%s#" % (self.key(act["hand"]), self.key(act["principal"]))
         return hand == principal or by.get("rev", 0) > 0 and by["key"].startswith(names)

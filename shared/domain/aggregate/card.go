@@ -37,7 +37,7 @@ type Card struct {
 	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
 	CreatedAt   time.Time  `json:"created_at"`
 	// Set only for a copy, whose row the card updater creates: the person who received it, and how many other people at
-	// its gate received none.
+	// its gate received none. Of the card at a gate's home it is the id of that channel.
 	User   string `json:"user,omitempty"`
 	Others int    `json:"others,omitempty"`
 	// Set only for a copy of a gate under a rule: the number of the stage at which the person is asked, since when they
@@ -66,13 +66,16 @@ func (c *Card) Key() string {
 	return key
 }
 
-// Type returns the row's type: "copy" in a person's direct messages, else "card".
+// Type returns the row's type: "copy" in a person's direct messages or at a gate's home, else "card".
 func (c *Card) Type() string {
 	if c.User != "" {
 		return "copy"
 	}
 	return "card"
 }
+
+// AtHome reports whether the card stands in the home of a gate, where all of its members may press.
+func (c *Card) AtHome() bool { return c.User != "" && c.User == c.Channel }
 
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }
 

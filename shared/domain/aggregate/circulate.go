@@ -38,7 +38,7 @@ func RuledGate(r Row) *Gate {
 func (g *Gate) Circulating() circulation.Gate {
 	c := circulation.Gate{
 		Hours: g.Terms.ApprovalHours, Days: g.Days(), Askers: g.Askers, Asked: g.Asked, Rule: g.Terms.Rule,
-		Route: g.Route, Acts: g.Acts,
+		Route: g.Route, Acts: g.Acts, Home: g.Home,
 	}
 	if g.AskedAt != nil {
 		c.AskedAt = *g.AskedAt
@@ -126,8 +126,17 @@ func isUser(id string) func(circulation.Person) bool {
 	return func(p circulation.Person) bool { return p.User == id }
 }
 
+// Place returns where the members are whom a channel's stage asks, of a request with this origin: the gate's home, if
+// it has one.
+func (g *Gate) Place(o Origin) Origin {
+	if g.Home == "" {
+		return o
+	}
+	return Origin{Team: o.Team, User: o.User, Channel: g.Home}
+}
+
 // WaitsFor reports whether the present stage waits for somebody: as one of its people who has not stamped, or, if it is
-// a channel's, as a full member of the channel who is no asker. by.Member is of the channel of the request's origin.
+// a channel's, as a full member of the channel who is no asker. by.Member is of the gate's Place.
 func (g *Gate) WaitsFor(by Actor, team string, o Origin) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)

@@ -23,6 +23,7 @@ type Gate struct {
 	Askers []circulation.Person `json:"askers,omitempty"`
 	Asked  string               `json:"asked,omitempty"` // circulation.Sum of what is asked
 	Route  *circulation.Route   `json:"route,omitempty"`
+	Home   string               `json:"home,omitempty"` // see circulation.Gate
 	Acts   []circulation.Act    `json:"acts,omitempty"`
 	Seen   *Seen                `json:"seen,omitempty"`
 }

@@ -16,6 +16,7 @@ type Opening struct {
 	Route  circulation.Route
 	Askers []circulation.Person // whose own request it is
 	Seen   *Seen                // nil: not known
+	Home   string               // see circulation.Gate
 }
 
 // Seen is what the rules saw of what a gate asks when they chose its route, for display.
@@ -30,7 +31,7 @@ type Seen struct {
 // are users who may not be missing in the opening. It returns ErrOnRoute if one is, or if the route has nobody who
 // could settle it.
 func (g Gate) Under(o Opening, askers []string, sum func(g *Gate) string) (Gate, error) {
-	g.Terms.Rule, g.Route, g.Askers, g.Seen = &o.Rule, &o.Route, o.Askers, o.Seen
+	g.Terms.Rule, g.Route, g.Askers, g.Seen, g.Home = &o.Rule, &o.Route, o.Askers, o.Seen, o.Home
 	g.Terms.ApprovalRequired = true
 	for _, user := range askers {
 		if !slices.ContainsFunc(o.Askers, func(p circulation.Person) bool { return p.User == user }) {

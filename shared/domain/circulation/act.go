@@ -37,8 +37,7 @@ type Act struct {
 type Found struct {
 	Delegation *Delegation `json:"delegation,omitempty"` // by which the hand stands in for the principal
 	Org        string      `json:"org,omitempty"`        // version of the organisation in which both have a row
-	// Channel is the Slack id of the channel of which the hand is a member: the request's, or, of a direct message, the
-	// tenant's home. If that home is a list of people, it is the key of the row that lists the hand.
+	// Channel is the Slack id of the channel of which the hand is a member: the gate's Home, else the request's.
 	Channel  string `json:"channel,omitempty"`
 	Admin    *Admin `json:"admin,omitempty"`    // of Stand: by which the hand is an administrator
 	Resolved string `json:"resolved,omitempty"` // of Stand: how the successor was found today: what To.Via says
@@ -72,8 +71,8 @@ func (act *Act) known(r *Route) bool {
 }
 
 // lacks returns what the decision did not find of what lets a hand act at a stage of this mode, or "".
-func (st *State) lacks(r *Route, act *Act, mode Mode) Lack {
-	f, own := &act.Found, st.who.same(&act.Hand, &act.Principal)
+func (st *State) lacks(g *Gate, act *Act, mode Mode) Lack {
+	r, f, own := g.Route, &act.Found, st.who.same(&act.Hand, &act.Principal)
 	switch d := f.Delegation; {
 	case r.Org != "" && f.Org == "":
 		return LackOrg
@@ -83,7 +82,7 @@ func (st *State) lacks(r *Route, act *Act, mode Mode) Lack {
 		return LackSuccessor
 	case act.Kind == Stand:
 		return ""
-	case mode == ModeChannel && (!own || f.Channel == ""):
+	case mode == ModeChannel && (!own || f.Channel == "" || g.Home != "" && f.Channel != g.Home):
 		return LackChannel
 	case own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, r.key(&act.Hand)+"#"+r.key(&act.Principal)+"#"):
 		return ""

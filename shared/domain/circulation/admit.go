@@ -46,7 +46,7 @@ func (st *State) repeats(act *Act) bool {
 
 // own checks what holds of acts of this kind.
 func (st *State) own(g *Gate, act *Act) Why {
-	r, s := g.Route, &st.Stages[act.Stage-1]
+	s := &st.Stages[act.Stage-1]
 	switch act.Kind {
 	case TakeBack:
 		if st.who.given(s.Stamps, act) < 0 {
@@ -64,7 +64,7 @@ func (st *State) own(g *Gate, act *Act) Why {
 		return WhyStage
 	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0:
 		return st.elsewhere(act)
-	case st.lacks(r, act, s.Mode) != "":
+	case st.lacks(g, act, s.Mode) != "":
 		return WhyFound
 	case st.who.stamped(s, &act.Principal), act.Kind == Stamp && st.who.stamped(s, &act.Hand):
 		return WhyTwice
@@ -97,7 +97,7 @@ func (st *State) stand(g *Gate, s *StageState, act *Act) Why {
 	switch {
 	case act.Stage < st.Present || s.LeftOut != "" || s.Mode != ModePeople:
 		return WhyStage
-	case st.lacks(g.Route, act, s.Mode) != "":
+	case st.lacks(g, act, s.Mode) != "":
 		return WhyFound
 	case st.who.asks(g, act.To):
 		return WhySelf

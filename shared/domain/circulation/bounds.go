@@ -44,7 +44,7 @@ func (p *Person) bytes() int { return personBytes + stored(p.User, p.Person, p.V
 
 // bytes returns at least how many bytes a gate takes without its acts.
 func (g *Gate) bytes() int {
-	n, r := gateBytes+stored(g.Asked, g.Route.Org), g.Route
+	n, r := gateBytes+stored(g.Asked, g.Home, g.Route.Org), g.Route
 	for _, people := range [][]Person{g.Askers, r.Readers} {
 		for i := range people {
 			n += people[i].bytes()

@@ -42,6 +42,7 @@ type Refusal struct {
 	Yours   string   // of WhyTurn, name of the stage that asks the principal later; empty: an earlier one did
 	Asker   Person   // of WhySelf
 	For     Person   // of WhySelf and WhyFound: whom the hand stands in for; none: nobody
+	Home    string   // the gate's
 	Put     bool     // of WhySelf: the asker would be a successor
 	Lacks   Lack     // of WhyFound
 	// Of LackDelegation, the time for which the hand stands in; zero: none was found.

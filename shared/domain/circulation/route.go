@@ -15,7 +15,9 @@ type Gate struct {
 	Rule    *Rule     `json:"rule"`  // by which it opened; Walk doesn't look at it, nor at Days
 	Days    int       `json:"days"`  // for how long its settlement lets calls begin
 	Route   *Route    `json:"route"`
-	Acts    []Act     `json:"acts"` // the oldest first; never changed, only added to
+	// Home is the Slack id of the channel whose members a channel's stage asks; empty: of that of the request.
+	Home string `json:"home,omitempty"`
+	Acts []Act  `json:"acts"` // the oldest first; never changed, only added to
 }
 
 // Rule names the rule that chose a gate's route, and its revision then.

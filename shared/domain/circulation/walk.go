@@ -37,7 +37,7 @@ func Admit(g Gate, st State, act Act) error {
 
 // take changes the state to the one that an act leaves. If it returns why the act isn't admitted, the state is none.
 func (st *State) take(g *Gate, act *Act) *Refusal {
-	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes()}
+	r, refused := g.Route, &Refusal{Stage: st.Present, People: st.Owes(), Home: g.Home}
 	if s := st.Asked(); s != nil {
 		refused.Name = s.Name
 	}
@@ -55,7 +55,7 @@ func (st *State) take(g *Gate, act *Act) *Refusal {
 		refused.Stage = st.stampedAfter(act.Stage)
 		refused.Name = st.Stages[refused.Stage-1].Name
 	case WhyFound:
-		refused.Lacks = st.lacks(r, act, st.Stages[act.Stage-1].Mode)
+		refused.Lacks = st.lacks(g, act, st.Stages[act.Stage-1].Mode)
 	case WhyTwice:
 		refused.People = nil
 		for _, given := range st.Asked().Stamps {
