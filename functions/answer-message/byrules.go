@@ -75,6 +75,21 @@ func (t *answering) ruled(ctx context.Context, r *rules.Rules) (*ruling, error) 
 	return out, nil
 }
 
+// shownTo returns to whom the conversation's proposals may be shown because they are made in direct messages, unless
+// people were told so.
+func (t *answering) shownTo(ctx context.Context) ([]string, error) {
+	if len(t.a.Conversation.ShownTo) > 0 {
+		return nil, nil
+	}
+	r, err := t.rules(ctx)
+	if err != nil || r.Rules == nil {
+		return nil, err
+	}
+	x := opening.Action{Conversation: t.a.Conversation, Askers: t.a.RouteAskersAfter(t.seen, ""), Now: t.Now(),
+		Home: t.settings.DirectApprovers}
+	return x.ShownTo(r.Rules), nil
+}
+
 // underRules has people asked about a proposal as the rules say; the settings' rules approve it only where no rule but
 // the last takes it. by is who proposes it, empty of the agent. It returns conversation.ErrByRules if the rules refuse
 // it, or if nobody is found.
@@ -90,7 +105,7 @@ func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, 
 	}
 	x := opening.Action{
 		Conversation: t.a.Conversation, Askers: t.a.RouteAskersAfter(seen, by), Type: out.Type, Now: t.Now(),
-		Organised: r.standing.Organisation != nil,
+		Organised: r.standing.Organisation != nil, Home: t.settings.DirectApprovers,
 	}
 	out.Rows = slices.Clone(r.standing.On)
 	if out.Type == agent.ToolCall {

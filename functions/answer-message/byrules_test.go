@@ -92,6 +92,9 @@ func (w *ruledWorld) proposes() *conversation.Action {
 	return w.load().Current()
 }
 
+// Empty says that others are in every channel.
+func (group) Empty(string, []circulation.Person) bool { return false }
+
 // finds has Slack say who is in the group.
 func (w *ruledWorld) finds(users ...string) {
 	w.LookUp = func(_ context.Context, team string, _ *lookup.Organisation, do func(d opening.Directory) error) error {
@@ -111,14 +114,6 @@ func TestWithoutRulesForActionsNothingIsReadAndTheSettingsDecide(t *testing.T) {
 	x = steps.proposes()
 	expect.That(t, x != nil && !x.Gate.Ruled() && x.Status == conversation.ActionPending, "rules for steps alone: %+v", x)
 	expect.Is(t, steps.reads, 1)
-
-	direct := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, unset)
-	w = &ruledWorld{world: direct}
-	w.Store = noting{w.Store, w, tenancy.DefaultSettings()}
-	w.saved(0, rules.KindAction, rules.Outcome{Refuse: "no"})
-	w.vendor.says.Calls = script()
-	x = w.proposes()
-	expect.That(t, x != nil && !x.Gate.Ruled() && w.reads == 0, "in direct messages: %+v after %d reads", x, w.reads)
 }
 
 func TestARuleSaysWhoIsAskedAboutAnAction(t *testing.T) {
@@ -263,6 +258,7 @@ func TestWhatTheSettingsApproveGoesUnlessARuleTakesIt(t *testing.T) {
 			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s, &in}}, nil
 		})
 		w.vendor.says.Calls = test
+		w.finds()
 		got := w.proposes()
 		expect.Must(t, got != nil, "%s: nothing is proposed, %s", name, w.said().Content)
 		if c.want == "auto" {
@@ -291,8 +287,48 @@ func TestAWriteThatNoRuleTakesIsRefusedByTheLast(t *testing.T) {
 	expect.Has(t, w.said().Content, "Rule “Everything else” doesn't let this action be proposed.")
 
 	w.vendor.says.Calls = script()
+	w.finds()
 	got = w.proposes()
 	expect.That(t, got != nil && got.Gate.Route.Stages[0].Name == "One of the channel", "a command: %+v", got)
+}
+
+// In direct messages a channel's stage asks the home. Without one the proposal is refused when it is made, and the
+// conversation goes on.
+func TestAProposalInDirectMessagesAsksTheHome(t *testing.T) {
+	server := storetest.Start(t)
+	channel := asks(rules.Who{Kind: rules.WhoChannel})
+	channel.Route.Stages[0].Empty = ""
+	channel.Route.Stages = append(channel.Route.Stages, asks(ofPeople("U3")).Route.Stages...)
+	for name, c := range map[string]struct {
+		home rules.Home
+		who  rules.Outcome
+		told []string
+	}{
+		"no home":             {rules.Home{}, channel, nil},
+		"a channel":           {rules.Home{Channel: "CHOME"}, channel, []string{"CHOME"}},
+		"people":              {rules.Home{Users: []string{"U1", "U2"}}, channel, []string{"U1", "U2"}},
+		"named people, alone": {rules.Home{}, asks(ofPeople("U2")), nil},
+	} {
+		w := inChannel(t, server, "en", func(s *tenancy.Settings) { s.DirectApprovers = c.home })
+		w.saved(0, rules.KindAction, c.who)
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+			s, head := *a.Conversation, a.Head
+			s.ChannelType = "im"
+			return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
+		})
+		w.finds()
+		x := w.proposes()
+		expect.Same(t, w.load().Conversation.ShownTo, c.told)
+		if name == "no home" {
+			expect.That(t, x == nil, "%+v", x)
+			expect.Has(t, w.said().Content, "“Approvers of direct messages” isn't set")
+			continue
+		}
+		expect.Must(t, x != nil && x.Gate.Ruled(), "%s: %+v", name, x)
+		expect.Is(t, x.Gate.Home, c.home.Channel, name)
+		people := x.Gate.Route.Stages[0].People
+		expect.That(t, c.home.Channel != "" || len(people) == 1 && people[0].User == "U2", "%s: %+v", name, people)
+	}
 }
 
 // What a person typed that waited for the files is no way around the rules.

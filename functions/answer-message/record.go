@@ -58,6 +58,9 @@ func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 	if err != nil {
 		return nil, err
 	}
+	if x.ShownTo, err = t.shownTo(ctx); err != nil {
+		return nil, err
+	}
 	decide := func(a *conversation.Aggregate) (aggregate.Change, error) {
 		c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
 		why := t.overtaken(err)

@@ -71,7 +71,7 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	}
 	x := opening.Asked{
 		Task: a, Calls: opening.CallsOf(j.in.Tenant, steps, permissions), Settled: a.Settled(a.Execution()),
-		Locale: a.Language(s.Locale), Now: j.Now(), Organised: organisation.Stands(),
+		Locale: a.Language(s.Locale), Now: j.Now(), Organised: organisation.Stands(), Home: s.DirectApprovers,
 	}
 	found, err := x.ByIDs(r)
 	if err != nil {

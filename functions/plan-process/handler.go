@@ -103,7 +103,8 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	asked := opening.Asked{Task: a, Calls: opening.CallsOf(a.Head.TenantID, made.steps, permissions),
-		Locale: a.Language(s.Locale), Now: now, Organised: u.organisation.Stands()}
+		Locale: a.Language(s.Locale), Now: now, Organised: u.organisation.Stands(),
+		Home: s.DirectApprovers}
 	found, err := asked.ByIDs(u.Rules)
 	on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: u.organisation.Rev}
 	switch {

@@ -118,8 +118,8 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 	}
 }
 
-// inThread shows text to one person where they clicked, or else where the subject began. People on a gate's route who
-// can't see that place get it in their direct messages.
+// inThread shows text to one person where they clicked, or else where the subject began. People on a gate's route, or
+// at its home, who can't see that place get it in their direct messages.
 func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string) error {
 	elsewhere := c.Channel == "" && v.Of != nil
 	if elsewhere {
@@ -128,7 +128,8 @@ func (h *Handler) inThread(ctx context.Context, c click, v verdict, text string)
 	}
 	err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
 	refused, is := errors.AsType[slackapi.Refused](err)
-	if is && refused.Permanent && elsewhere && v.OnRoute(c.ID, c.User, h.Now()) {
+	asked := v.OnRoute(c.ID, c.User, h.Now()) || v.Place(c.ID) != v.Origin()
+	if is && refused.Permanent && elsewhere && asked {
 		return h.Slack.Direct(ctx, c.User, text)
 	}
 	return err

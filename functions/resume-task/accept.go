@@ -116,7 +116,8 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 }
 
 // accept lets the request become a task, or refuses it if the tenant or the person has reached a limit.
-func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
+func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor, shownTo []string) (
+	*task.Aggregate, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
@@ -125,7 +126,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	below := settings // of the number of open tasks from which administrators are warned
 	below.MaxOpenTasks.Tenant = settings.MaxOpenTasks.Nearly() - 1
 	if below.MaxOpenTasks.Tenant > 0 && !h.warnedOf(a, settings) {
-		after, err := h.commit(ctx, a, doing, accepting(by, below))
+		after, err := h.commit(ctx, a, doing, accepting(by, below, shownTo))
 		full, is := errors.AsType[aggregate.ErrFull](err)
 		if !is {
 			return after, err
@@ -134,7 +135,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 			h.warn(ctx, a, settings)
 		}
 	}
-	after, err := h.within(ctx, a, doing, accepting(by, settings))
+	after, err := h.within(ctx, a, doing, accepting(by, settings, shownTo))
 	if err != nil || after.Head.Ended == nil {
 		return after, err
 	}
@@ -148,9 +149,9 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 }
 
 // accepting is the decision to accept a request within the limits of s.
-func accepting(by aggregate.Actor, s tenancy.Settings) decision {
+func accepting(by aggregate.Actor, s tenancy.Settings, shownTo []string) decision {
 	return func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.Accept(run, by, s, now)
+		return a.Accept(run, by, s, now, shownTo...)
 	}
 }
 

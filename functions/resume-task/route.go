@@ -21,14 +21,17 @@ const mostChanges = 5
 
 // refuseByRules ends a request that the tenant's rules refuse whatever its steps will be: no model is paid for it.
 // Without rules, s alone says that there is nothing to read.
-func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
-	return h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
+// shownTo says to whom it may be shown because nobody else is where it was made.
+func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (after *task.Aggregate,
+	shownTo []string, err error) {
+	after, err = h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
 		if !a.UnderRules(s) {
 			return a, nil
 		}
 		var no *task.Refusal
 		on, err := h.byRules(ctx, a, nil, s, func(x *opening.Asked, r *rules.Rules, d opening.Directory) (err error) {
 			no, err = x.Early(r, d)
+			shownTo = x.ShownTo(r, d)
 			return err
 		})
 		if err != nil || no == nil {
@@ -36,6 +39,7 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 		}
 		return h.refuse(ctx, a, *no, s, on)
 	})
+	return after, shownTo, err
 }
 
 // openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
@@ -122,7 +126,7 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
 	}
-	x := opening.Asked{Task: a, Locale: a.Language(s.Locale), Now: h.Now()}
+	x := opening.Asked{Task: a, Locale: a.Language(s.Locale), Now: h.Now(), Home: s.DirectApprovers}
 	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
 		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
 		if len(x.Calls) == 0 {

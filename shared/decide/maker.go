@@ -164,10 +164,11 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		if v.Of == nil { // only once, even if the decision is made again
 			var err error
 			c.Want.Asked = askedMode(a, c.ID)
-			if by, policy, err = m.People.Who(ctx, c.Want, a.Origin(), v.Settings); err != nil {
+			place := placeOf(a, c.ID)
+			if by, policy, err = m.People.Who(ctx, c.Want, place, v.Settings); err != nil {
 				return aggregate.Change{}, err
 			}
-			by.Stage, by.Channel, by.As = c.Stage, a.Origin().Channel, c.As
+			by.Stage, by.Channel, by.As = c.Stage, place.Channel, c.As
 			if by.Admin, err = m.administers(ctx, c, a); err != nil {
 				return aggregate.Change{}, err
 			}

@@ -4,6 +4,7 @@ package directory
 
 import (
 	"cmp"
+	"slices"
 
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
@@ -33,6 +34,8 @@ type Slack interface {
 	Members(group string) []string
 	// Handle returns what a user group is called, such as @keiri, or its id.
 	Handle(group string) string
+	// InChannel returns members of a channel, and whether they are all.
+	InChannel(channel string) (members []string, all bool)
 }
 
 // Directory is a rules.Directory.
@@ -93,6 +96,26 @@ func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
 		return rules.StandingNone
 	}
 	return as
+}
+
+// mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
+const mostLooked = 20
+
+// Empty reports whether a channel has no full member beside these people, as far as Slack says.
+func (d *Directory) Empty(channel string, but []circulation.Person) bool {
+	members, all := d.InChannel(channel)
+	looked := 0
+	for _, user := range members {
+		p := d.Person(user)
+		same := func(x circulation.Person) bool { return x.User == p.User || p.Person != "" && x.Person == p.Person }
+		if slices.ContainsFunc(but, same) || d.org != nil && p.Person == "" {
+			continue
+		}
+		if looked++; looked > mostLooked || d.Full(user) {
+			return false
+		}
+	}
+	return all
 }
 
 // Manager returns who stands directly above somebody on a day.

@@ -65,6 +65,17 @@ func found(t *testing.T, d *Directory, on string, s rules.Stage) string {
 	return strings.Join(out, ", ")
 }
 
+func (w workspace) InChannel(channel string) ([]string, bool) { return w.members, channel == "C1" }
+
+func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
+	w := workspace{"BOT ", []string{"R", "BOT"}}
+	askers := []circulation.Person{{User: "R"}}
+	expect.That(t, Of(nil, w).Empty("C1", askers), "the asker and a bot")
+	expect.That(t, !Of(nil, w).Empty("C2", askers), "there may be more")
+	expect.That(t, !Of(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers), "X is there")
+	expect.That(t, Of(organised(t), workspace{"", []string{"R", "X"}}).Empty("C1", askers), "X is in no organisation")
+}
+
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 	w := workspace{"B0 ", []string{"R2", "C", "X", "A"}}
 	who := func(w rules.Who, empty rules.Empty) rules.Stage { return rules.Stage{Who: w, Empty: empty} }

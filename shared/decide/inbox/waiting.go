@@ -232,7 +232,7 @@ func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin)
 	if _, stage := g.OwesFor(l.user, l.standIns, l.Now()); stage > 0 {
 		return true, nil
 	}
-	by, policy, err := l.actor(ctx, o)
+	by, policy, err := l.actor(ctx, g.Place(o))
 	return err == nil && g.WaitsFor(by, policy.Team, o), err
 }
 

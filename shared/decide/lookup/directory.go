@@ -18,7 +18,7 @@ type Standing struct {
 }
 
 // Directory is an opening.Directory that knows what Slack has been asked. It notes what it doesn't know, and answers
-// for the time being that a user group has nobody and that everybody is a full member.
+// for the time being that a user group has nobody, that everybody is a full member and that channels have others.
 type Directory struct {
 	*directory.Directory
 	slack
@@ -28,7 +28,14 @@ type Directory struct {
 type slack struct {
 	stamps map[string]bool // whether an account is a full member's
 	groups map[string]group
+	places map[string]place // channels, by id
 	lacks  lacking
+}
+
+// place is who is in a channel.
+type place struct {
+	members []string
+	all     bool
 }
 
 type group struct {
@@ -37,9 +44,9 @@ type group struct {
 }
 
 // lacking is what Slack must be asked.
-type lacking struct{ groups, users []string }
+type lacking struct{ groups, places, users []string }
 
-func (l *lacking) nothing() bool { return len(l.groups)+len(l.users) == 0 }
+func (l *lacking) nothing() bool { return len(l.groups)+len(l.places)+len(l.users) == 0 }
 
 func note(list *[]string, id string) {
 	if !slices.Contains(*list, id) {
@@ -48,7 +55,7 @@ func note(list *[]string, id string) {
 }
 
 func newDirectory(org *Organisation) *Directory {
-	d := &Directory{slack: slack{stamps: map[string]bool{}, groups: map[string]group{}}}
+	d := &Directory{slack: slack{stamps: map[string]bool{}, groups: map[string]group{}, places: map[string]place{}}}
 	d.Directory = directory.Of(org, &d.slack)
 	return d
 }
@@ -71,3 +78,11 @@ func (d *slack) Members(id string) []string {
 }
 
 func (d *slack) Handle(id string) string { return d.groups[id].handle }
+
+func (d *slack) InChannel(id string) (members []string, all bool) {
+	is, known := d.places[id]
+	if !known {
+		note(&d.lacks.places, id)
+	}
+	return is.members, is.all
+}

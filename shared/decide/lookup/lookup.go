@@ -41,7 +41,8 @@ func (p *Places) Resolve(ctx context.Context, do func(d *Directory) error) error
 	}
 }
 
-// ask asks Slack what a directory lacks: user groups first, because of whom is in them the other questions may be.
+// ask asks Slack what a directory lacks: user groups and channels first, because of whom is in them the other questions
+// may be.
 func (p *Places) ask(ctx context.Context, d *Directory) error {
 	var mu sync.Mutex
 	all, ctx := errgroup.WithContext(ctx)
@@ -58,7 +59,19 @@ func (p *Places) ask(ctx context.Context, d *Directory) error {
 			return nil
 		})
 	}
-	if len(d.lacks.groups) == 0 {
+	for _, id := range d.lacks.places {
+		all.Go(func() error {
+			members, whole, err := p.Known.InChannel(ctx, p.Slack, p.Team, id, p.Now)
+			if err != nil {
+				return fmt.Errorf("ask who is in channel %s: %w", id, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			d.places[id] = place{members, whole}
+			return nil
+		})
+	}
+	if len(d.lacks.groups)+len(d.lacks.places) == 0 {
 		for _, user := range d.lacks.users {
 			all.Go(func() error {
 				may, err := p.Known.MayStamp(ctx, p.Slack, p.Team, user, p.Now)

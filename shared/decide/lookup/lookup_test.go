@@ -58,7 +58,12 @@ func (w *workspace) Usergroups(context.Context) ([]slackapi.Group, error) {
 	return []slackapi.Group{{ID: "S1", Handle: "keiri"}, {ID: "SOFF", Handle: "off", Disabled: true}}, nil
 }
 
-func (w *workspace) Members(context.Context, string, int) ([]string, bool, error) { panic("not asked") }
+func (w *workspace) Members(_ context.Context, id string, _ int) ([]string, bool, error) {
+	if err := w.ask(id); err != nil {
+		return nil, false, err
+	}
+	return []string{"ASKER", "BOT"}, false, nil
+}
 
 func noon() time.Time { return time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC) }
 
@@ -228,4 +233,28 @@ func TestAnOrganisationSaysWhoStandsAbove(t *testing.T) {
 	expect.Same(t, []any{d.Departments(d.Person("R2"), "2026-11-25"), d.Org()}, []any{[]string{"SALES", "HQ"}, "v1"})
 	none := newDirectory(nil)
 	expect.That(t, none.Departments(none.Person("R"), "2026-11-25") == nil && none.Org() == "", "there is no organisation")
+}
+
+// Slack says whether anybody but the askers is in a channel. While it is silent nothing is known.
+func TestSlackSaysWhoElseIsInAChannel(t *testing.T) {
+	askers := []circulation.Person{{User: "ASKER"}}
+	for name, c := range map[string]struct {
+		bot, empty, known bool
+		fails             error
+	}{
+		"the asker and a bot":        {true, true, true, nil},
+		"the asker and a member":     {false, false, true, nil},
+		"a group direct message":     {false, true, true, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}},
+		"one that the app can't see": {false, false, true, slackapi.Refused{Code: "channel_not_found", Permanent: true}},
+		"Slack is silent":            {false, false, false, errors.New("silent")},
+	} {
+		w := &workspace{users: map[string]slackapi.User{"BOT": {ID: "BOT", Team: "T1", Bot: c.bot}},
+			fails: map[string]error{"C1": c.fails}}
+		empty := false
+		err := w.places(nil).Resolve(t.Context(), func(d *Directory) error {
+			empty = d.Empty("C1", askers)
+			return nil
+		})
+		expect.That(t, (err == nil) == c.known && empty == c.empty, "%s: %t, %v", name, empty, err)
+	}
 }

@@ -17,6 +17,9 @@ type Action struct {
 	Type         agent.ActionType
 	Calls        []rules.Call // one of a tool_call, else none
 	Now          time.Time
+	Home         rules.Home
+	// Typed says that a person proposes it at once: then nobody asks whether others are in the channel.
+	Typed bool
 	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
 	Organised bool
 }
@@ -33,6 +36,7 @@ func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 	f := &rules.Facts{
 		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Calls: x.Calls,
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Inside: x.Type.Inside(),
+		Home: x.Home,
 	}
 	for _, user := range x.Askers {
 		f.Askers = append(f.Askers, d.Person(user))
@@ -45,6 +49,9 @@ func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 	return f
 }
 
+// ShownTo is Asked.ShownTo for whatever may be proposed in a conversation in direct messages.
+func (x *Action) ShownTo(r *rules.Rules) []string { return shownTo(r, x.facts(r, ids{}), ids{}) }
+
 // asked has the words of what is asked.
 func (x *Action) asked() *Asked { return &Asked{Locale: x.Conversation.Locale} }
 
@@ -55,11 +62,19 @@ func (x *Action) ByIDs(r *rules.Rules) (FoundFor, error) {
 	switch {
 	case x.Organised || answer.Unsure:
 		return FoundFor{Found: Found{LookUp: &answer.Rule}}, nil
-	case answer.Route != nil && !answer.Route.OfIDs():
+	case answer.Route != nil && !answer.Route.OfIDs(x.known(f)...):
 		return FoundFor{Found{LookUp: &answer.Rule}, answer.Last}, nil
 	}
 	found, err := x.asked().resolve(r, answer, f, ids{})
 	return FoundFor{found, answer.Last}, err
+}
+
+// known returns the kinds of stages that are known without asking Slack.
+func (x *Action) known(f *rules.Facts) []rules.WhoKind {
+	if x.Typed && !f.Place.Direct {
+		return []rules.WhoKind{rules.WhoChannel}
+	}
+	return nil
 }
 
 // By finds whom the rules ask.

@@ -60,7 +60,11 @@ func TestRulesDecideAboutActionsOnceOneNamesThem(t *testing.T) {
 
 func TestByTheLastRuleAnActionIsUnruled(t *testing.T) {
 	r := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{writing(in(rules.Outcome{Refuse: "no"}, "C1"))}}
-	command := expect.Value(action(agent.ShellCommand).ByIDs(r))(t)
+	typed := action(agent.ShellCommand)
+	command := expect.Value(typed.ByIDs(r))(t)
+	expect.That(t, command.Unruled && command.LookUp != nil, "who else is there only Slack knows: %+v", command)
+	typed.Typed = true
+	command = expect.Value(typed.ByIDs(r))(t)
 	expect.That(t, command.Unruled && command.Opening != nil && command.Opening.Rule.ID == rules.LastID &&
 		command.Refusal() == nil, "%+v", command)
 	call := expect.Value(action(agent.ToolCall).ByIDs(r))(t)

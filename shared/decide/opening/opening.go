@@ -35,6 +35,7 @@ type Asked struct {
 	Settled *task.Settled
 	Locale  string
 	Now     time.Time
+	Home    rules.Home
 	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
 	Organised bool
 }
@@ -44,7 +45,7 @@ func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(),
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Home,
 	}
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
@@ -108,7 +109,7 @@ func (x *Asked) By(r *rules.Rules, d Directory) (Found, error) {
 }
 
 // Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses
-// it, or names nobody but its askers.
+// it, names nobody but its askers, or asks a home where there is none.
 func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 	var first *task.Refusal
 	f := x.facts(r, d)
@@ -117,7 +118,7 @@ func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 		if err != nil || no == nil {
 			return nil, err
 		}
-		if first == nil || first.Rule.ID == rules.LastID {
+		if first == nil || first.Rule.ID == rules.LastID && first.Why != task.ReasonNoHome {
 			first = no
 		}
 	}
@@ -126,7 +127,10 @@ func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 
 // never returns why an answer asks nobody, whatever the steps will be, or nil.
 func (x *Asked) never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*task.Refusal, error) {
-	if answer.Route != nil && !answer.Route.OfIDs() {
+	switch {
+	case answer.Route != nil && x.Home.None() && answer.Route.AsksHome(f, d):
+		return &task.Refusal{Why: task.ReasonNoHome, Rule: answer.Rule}, nil
+	case answer.Route != nil && !answer.Route.OfIDs():
 		return nil, nil
 	}
 	found, err := x.resolve(r, answer, f, anybody{d})
@@ -134,6 +138,25 @@ func (x *Asked) never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Dir
 		return no, err
 	}
 	return nil, err
+}
+
+// ShownTo returns the channel, or else the people, to whom the rules may show a request because nobody else is where it
+// was made.
+func (x *Asked) ShownTo(r *rules.Rules, d Directory) []string {
+	return shownTo(r, x.facts(r, d), d)
+}
+
+func shownTo(r *rules.Rules, f *rules.Facts, d Directory) []string {
+	for _, answer := range r.Possible(f) {
+		switch {
+		case answer.Route == nil || !answer.Route.AsksHome(f, d):
+		case f.Home.Channel != "":
+			return []string{f.Home.Channel}
+		default:
+			return f.Home.Users
+		}
+	}
+	return nil
 }
 
 func (x *Asked) match(r *rules.Rules, f *rules.Facts) rules.Answer { return x.named(r.Match(f)) }
@@ -144,14 +167,17 @@ func (x *Asked) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d r
 	}
 	route, err := answer.Route.Resolve(f, r.Floor, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
-		return Found{Refused: &task.Refusal{
-			Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why,
-		}}, nil
+		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why}
+		if none.Why == rules.LeftHome {
+			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
+		}
+		return Found{Refused: no}, nil
 	}
 	if err != nil {
 		return Found{}, err
 	}
-	return Found{Opening: &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seen(f)}}, nil
+	o := &aggregate.Opening{Rule: answer.Rule, Route: route, Askers: f.Askers, Seen: seen(f), Home: f.HomeOf(&route, d)}
+	return Found{Opening: o}, nil
 }
 
 // seen returns what the rules saw, as the gate keeps it.
@@ -195,10 +221,11 @@ func (x *Asked) named(a rules.Answer) rules.Answer {
 // ids knows nobody but by their account. Whether they are still there is known when their copy is made.
 type ids struct{}
 
-func (ids) Org() string                           { return "" }
-func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
-func (ids) Members(string) []string               { return nil }
-func (ids) Handle(group string) string            { return group }
+func (ids) Org() string                             { return "" }
+func (ids) Person(user string) circulation.Person   { return circulation.Person{User: user} }
+func (ids) Members(string) []string                 { return nil }
+func (ids) Handle(group string) string              { return group }
+func (ids) Empty(string, []circulation.Person) bool { return false } // whoever asks it resolves no channel's stage
 func (ids) Standing(circulation.Person, string) rules.Standing {
 	return rules.StandingEmployee
 }

@@ -70,6 +70,16 @@ func asks(empty rules.Empty, users ...string) rules.Outcome {
 	}}}
 }
 
+func byChannel() rules.Outcome {
+	all := rules.Stage{Name: "c", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1}
+	return rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{all}}}
+}
+
+// lonely is a directory in whose channels nobody is but the askers.
+type lonely struct{ ids }
+
+func (lonely) Empty(channel string, _ []circulation.Person) bool { return channel == "C1" }
+
 func of(all ...rules.Rule) *rules.Rules {
 	return &rules.Rules{Form: rules.Form, Rev: 3, Floor: rules.Floor{Stamps: 1}, Rules: all}
 }
@@ -115,9 +125,17 @@ func TestARequestMayBeRefusedBeforeItsStepsAreKnown(t *testing.T) {
 		"another group":                         {strict(by(tanaka, nil, "S2")), sales, "rule_refuses last"},
 		"an asker's second account":             {of(in(asks(refuse, "ITO2"))), sales, "no_route askers desk"},
 		"a second account where none is known":  {of(in(asks(refuse, "ITO2"))), ids{}, ""},
+		"the channel in direct messages":        {of(in(byChannel())), ids{}, "no_home"},
+		"a named person in direct messages":     {of(in(asks(refuse, "TANAKA"))), ids{}, ""},
+		"the channel, where others are":         {of(in(byChannel())), ids{}, ""},
+		"the channel, where nobody else is":     {of(in(byChannel())), lonely{}, "no_home"},
 		"nobody stamps, though not as an asker": {of(in(asks(refuse))), ids{}, ""},
 	} {
-		no, err := asked().Early(c.rules, c.d)
+		x := asked()
+		if name == "the channel in direct messages" || name == "a named person in direct messages" {
+			x.Task.Request.ChannelType = "im"
+		}
+		no, err := x.Early(c.rules, c.d)
 		got := ""
 		if no != nil {
 			got = strings.Join(strings.Fields(string(no.Why)+" "+no.Lacks+" "+no.Detail), " ")
@@ -160,4 +178,26 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 		found, err := asked().resolve(of(), answer, f, ids{})
 		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s: %+v, %v", name, found.Opening, err)
 	}
+}
+
+// Where a home is asked, a request is not refused early, and its gate opens with the home's channel.
+func TestAGateInDirectMessagesAsksTheHome(t *testing.T) {
+	r := of(in(byChannel()))
+	x := asked(task.Step{Tool: "list_employees", Access: aggregate.Read})
+	x.Task.Request.ChannelType, x.Home = "im", rules.Home{Channel: "CHOME"}
+	no, err := x.Early(r, ids{})
+	expect.That(t, err == nil && no == nil, "%+v, %v", no, err)
+	expect.Same(t, x.ShownTo(r, ids{}), []string{"CHOME"})
+	found := expect.Value(x.ByIDs(r))(t)
+	expect.That(t, found.LookUp != nil && found.Opening == nil, "who is in a channel only Slack knows: %+v", found)
+	found = expect.Value(x.By(r, ids{}))(t)
+	expect.That(t, found.Opening != nil && found.Opening.Home == "CHOME", "%+v", found)
+	x.Home = rules.Home{Users: []string{"SATO", "TANAKA"}}
+	found = expect.Value(x.By(r, ids{}))(t)
+	o := found.Opening
+	expect.That(t, o != nil && o.Home == "" && len(o.Route.Stages[0].People) == 1, "%+v", found)
+	x.Home = rules.Home{}
+	found = expect.Value(x.By(r, ids{}))(t)
+	expect.That(t, found.Refused != nil && found.Refused.Why == task.ReasonNoHome, "%+v", found)
+	expect.That(t, x.ShownTo(of(in(asks(rules.EmptyRefuse, "TANAKA"))), ids{}) == nil, "named people need no home")
 }

@@ -60,6 +60,9 @@ type Answer struct {
 	Asked bool
 	// Shown is the key of the newest message that the agent was shown.
 	Shown string
+	// ShownTo is the channel, or else the people, to whom proposals may be shown because nobody else is there: see
+	// rules.Home. People are told once.
+	ShownTo []string
 	// Summary replaces the messages up to the key Through in the agent's history.
 	Summary, Through string
 	// Folded are the keys of answered messages that Summary covers too.
@@ -125,6 +128,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			}
 		}
 	}
+	c.showsTo(x.ShownTo)
 	switch {
 	case handed == nil && x.HandOver != "":
 		c.handedAlready()
@@ -146,6 +150,20 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.rest()
 	return c.done()
+}
+
+// ReasonShownTo marks the message that says to whom proposals may be shown; its card names them.
+const ReasonShownTo aggregate.Reason = "shown_to"
+
+// showsTo tells people, once, to whom proposals may be shown.
+func (c *change) showsTo(ids []string) {
+	if len(ids) == 0 || len(c.Conversation.ShownTo) > 0 {
+		return
+	}
+	c.Conversation.ShownTo = ids
+	m := Message{Sender: FromSystem, Reason: ReasonShownTo}
+	m.own(said.In(c.Conversation.Locale).shownTo)
+	c.card(CardMessage, MessageSubject(c.say(m).Key(), 0))
 }
 
 // attach takes over the attachments that were laid for the answer, and tells people which could not be read.

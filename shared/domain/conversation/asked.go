@@ -102,6 +102,16 @@ func (a *Aggregate) OnRoute(user string) bool {
 	return false
 }
 
+// Homes returns the homes of the actions that the conversation still has: who is there may read it.
+func (a *Aggregate) Homes() (channels []string) {
+	for _, x := range a.Actions {
+		if x.Gate.Home != "" {
+			channels = append(channels, x.Gate.Home)
+		}
+	}
+	return channels
+}
+
 // Origin returns where and by whom the conversation was opened.
 func (a *Aggregate) Origin() aggregate.Origin { return a.Conversation.Origin() }
 

@@ -82,6 +82,7 @@ type Conversation struct {
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
 	RouteAskers      []RouteAsker     `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
+	ShownTo          []string         `json:"shown_to,omitempty"`          // to whom it was said that proposals are shown
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them
 	AskedTS          string           `json:"asked_ts,omitempty"`          // its timestamp in Slack
 	HistoryFrom      *time.Time       `json:"history_from,omitempty"`      // the agent doesn't know earlier messages

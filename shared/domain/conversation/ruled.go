@@ -32,9 +32,9 @@ func (e ErrByRules) Error() string { return "by the rules: " + string(e.Why) }
 var ErrAged = errors.New("it was approved too long ago to begin")
 
 // ByRules reports whether the tenant has rules that may decide about the conversation's actions: they do if they name
-// this kind. In direct messages the settings decide.
+// this kind.
 func (s *Conversation) ByRules(of tenancy.Settings) bool {
-	return of.RulesRev > 0 && s.ChannelType != "im"
+	return of.RulesRev > 0
 }
 
 // RulesPlace is where the conversation is, for rules.

@@ -64,10 +64,10 @@ func TestAnActionWithoutARuleNeverAges(t *testing.T) {
 	expect.NoError(t, tb.claim("i1"))
 }
 
-func TestRulesDecideInChannelsAlone(t *testing.T) {
-	for channelType, want := range map[string]bool{"channel": true, "group": true, "im": false} {
+func TestRulesDecideEverywhere(t *testing.T) {
+	for _, channelType := range []string{"channel", "group", "im"} {
 		s := &Conversation{ChannelType: channelType}
-		expect.Is(t, s.ByRules(tenancy.Settings{RulesRev: 1}), want, channelType)
+		expect.That(t, s.ByRules(tenancy.Settings{RulesRev: 1}), "%s", channelType)
 		expect.That(t, !s.ByRules(tenancy.Settings{}), "%s: there are no rules", channelType)
 	}
 }

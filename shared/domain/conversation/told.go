@@ -23,7 +23,7 @@ type words struct {
 	returned, entries, bytes, resultGone                    string // of a tool
 	resultOld, resultOldWrite                               string // of a tool that reads, and of one that writes
 	pulled, branched                                        string // of a pull request
-	taken, fetchAgain                                       string
+	taken, fetchAgain, shownTo                              string
 	ownProposal                                             string
 }
 
@@ -62,6 +62,8 @@ var said = language.InEach(
 		fetchAgain: "作業フォルダーの以前のファイルは失われています。ソースのファイルをもう一度取得します。",
 		emptied:    "作業フォルダーの以前のファイルは失われています。空の作業フォルダーで続けます。",
 		unread:     "添付ファイルについてのお知らせです。",
+		shownTo: "ここにはほかに承認できる人がいないため、承認が必要な提案は、次の人たちにも表示して承認を求めます。" +
+			"表示したくない場合は、提案を取り消すか、会話を終えてください。",
 		ran: ranWords{
 			command: "コマンド %d: ", exit: "終了コード %d", signal: "途中で強制終了 (%s)", timedOut: "制限時間により停止",
 			began: "開始済み、結果は不明", runs: "実行中",
@@ -115,6 +117,8 @@ var said = language.InEach(
 		fetchAgain: "The folder’s earlier files are lost. A person chose to fetch the source’s files again.",
 		emptied:    "The folder’s earlier files are lost. A person chose to continue with an empty folder.",
 		unread:     "About the attachments:",
+		shownTo: "Nobody else here can approve, so proposals that need approval are also shown to these people, who are " +
+			"asked to approve them. If you don’t want that, cancel the proposal or end the conversation.",
 		ran: ranWords{
 			command: "Command %d: ", exit: "exit code %d", signal: "killed (%s)", timedOut: "stopped, out of time",
 			began: "started, outcome unknown", runs: "running", notRun: "not run", took: "%s s",

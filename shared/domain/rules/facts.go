@@ -24,6 +24,7 @@ type Facts struct {
 	Requester circulation.Person
 	// Askers may not stamp, the requester among them.
 	Askers []circulation.Person
+	Home   Home
 	// On is the day, such as 2026-11-22 in the tenant's zone, as of which people are looked up.
 	On string
 	// Departments is the requester's department in the organisation and those above it. Groups are the requester's.

@@ -14,6 +14,7 @@ const (
 	LeftHands    = "hands"    // it adds nobody to the different people that the route needs
 	LeftMany     = "many"     // more people are found than a stage may have
 	LeftChannel  = "channel"  // only the channel would be asked about a write outside
+	LeftHome     = "home"     // nobody else is in the channel, and there is no Home
 	LeftFloor    = "floor"    // without stages that are left out, less is asked than the floor
 	LeftBounds   = "bounds"   // the route is longer than a gate may be
 )
@@ -73,19 +74,13 @@ func (r *resolving) stage(i int) error {
 	s := &r.policy.Stages[i]
 	out := circulation.Stage{Name: s.Name, Mode: circulation.ModePeople, Need: s.Need}
 	if s.Who.Kind == WhoChannel {
-		out.Mode, out.Need = circulation.ModeChannel, 1
-		r.stages, r.found = append(r.stages, out), append(r.found, nil)
-		return nil
+		return r.channel(i)
 	}
 	found := s.Who.find(r.facts, r.d)
 	if len(found) > mostFound {
 		return r.refuse(i, LeftMany)
 	}
-	for _, p := range found {
-		if r.mayStamp(s, p) && position(out.People, p) < 0 {
-			out.People = append(out.People, p)
-		}
-	}
+	out.People = r.mayStampOf(s, found)
 	if out.Need == 0 {
 		out.Need = max(len(out.People), 1)
 	}

@@ -314,10 +314,10 @@ func TestManagersWithoutAccountsArePassed(t *testing.T) {
 }
 
 func TestARouteOfIDs(t *testing.T) {
-	p := policy(0, people(1, skip, "A"), channel())
+	p := policy(0, people(1, skip, "A"))
 	p.Readers = &rules.Readers{People: []string{"X"}}
-	expect.That(t, p.OfIDs() && policy(0, people(1, refuse, "A")).OfIDs(), "people and the channel")
-	for _, s := range []rules.Stage{people(1, up, "A"), group(1, refuse), manager(1, refuse), head(refuse)} {
+	expect.That(t, p.OfIDs() && policy(0, people(1, refuse, "A")).OfIDs(), "people")
+	for _, s := range []rules.Stage{channel(), people(1, up, "A"), group(1, refuse), manager(1, refuse), head(refuse)} {
 		expect.That(t, !policy(0, people(1, refuse, "A"), s).OfIDs(), "%+v", s)
 	}
 	p.Readers.Groups = []string{"S1"}

@@ -56,10 +56,10 @@ type Policy struct {
 }
 
 // OfIDs reports whether the rule itself names everybody, so that a route needs no look-up of groups, managers or
-// positions.
-func (p *Policy) OfIDs() bool {
+// positions, or of who else is in the channel. Stages of the kinds in also don't count.
+func (p *Policy) OfIDs(also ...WhoKind) bool {
 	for _, s := range p.Stages {
-		if s.Who.Kind != WhoPeople && s.Who.Kind != WhoChannel || s.Empty == EmptyUp {
+		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty == EmptyUp {
 			return false
 		}
 	}

@@ -116,6 +116,11 @@ type company struct {
 	group    []string
 	standing map[string]rules.Standing // employees have none
 	accounts map[string]string         // persons by account; others have the key of their account
+	empty    []string                  // channels that have nobody but askers
+}
+
+func (c *company) Empty(channel string, _ []circulation.Person) bool {
+	return slices.Contains(c.empty, channel)
 }
 
 func (c *company) Org() string { return c.org }

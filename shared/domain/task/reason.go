@@ -53,8 +53,10 @@ const (
 	ReasonOpenTenant   aggregate.Reason = "open_tasks_tenant"
 	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
 	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
-	ReasonRuleRefuses  aggregate.Reason = "rule_refuses"  // the detail has the rule's name and what it says, on two lines
-	ReasonNoRoute      aggregate.Reason = "no_route"      // a stage of the rule's route finds nobody; the detail has its name
+	ReasonRuleRefuses  aggregate.Reason = "rule_refuses" // the detail has the rule's name and what it says, on two lines
+	ReasonNoRoute      aggregate.Reason = "no_route"     // a stage of the rule's route finds nobody; the detail has its name
+	// ReasonNoHome: a rule asks the channel, nobody but the askers is there, and the settings name nobody instead.
+	ReasonNoHome       aggregate.Reason = "no_home"
 	ReasonNoDepartment aggregate.Reason = "no_department" // a rule asks for it, and the organisation doesn't say; the detail has its name
 	// While an execution runs the first two are these, with the same details.
 	ReasonStepRefused aggregate.Reason = "rule_refuses_step"
@@ -112,7 +114,7 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,

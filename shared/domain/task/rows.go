@@ -33,6 +33,9 @@ type Head struct {
 	NotedRev int                `json:"noted,omitempty"`
 	WaitsFor aggregate.CardType `json:"waits_for,omitempty"`
 	Listed   bool               `json:"listed,omitempty"` // there is a Listing
+	// ShownTo is the channel, or else the people, to whom a request may be shown because nobody else is where it was
+	// made: see rules.Home.
+	ShownTo []string `json:"shown_to,omitempty"`
 	// LostContests lists contests for which the task no longer waits and that must still be withdrawn.
 	LostContests []string `json:"lost_contests,omitempty"`
 

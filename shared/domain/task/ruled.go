@@ -10,7 +10,7 @@ import (
 
 // Refusal is why a tenant's rules refuse a request.
 type Refusal struct {
-	Why    aggregate.Reason // ReasonRuleRefuses or ReasonNoRoute
+	Why    aggregate.Reason // ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome or ReasonNoDepartment
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
 	Lacks  string // of ReasonNoRoute, a code
@@ -23,10 +23,9 @@ type Found struct {
 	Refused *Refusal
 }
 
-// UnderRules reports whether the tenant's rules decide who is asked about the request's steps. In direct messages the
-// settings do.
+// UnderRules reports whether the tenant's rules decide who is asked about the request's steps.
 func (a *Aggregate) UnderRules(s tenancy.Settings) bool {
-	return s.RulesRev > 0 && a.Request != nil && a.Request.ChannelType != "im"
+	return s.RulesRev > 0 && a.Request != nil
 }
 
 // AskersOfSteps returns whose own request the steps are.
@@ -165,7 +164,7 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.
 func (e *Ended) ByRun() bool {
 	switch e.Reason {
-	case ReasonRuleRefuses, ReasonNoRoute, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute:
+	case ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute:
 		return true
 	}
 	return e.As == TaskAnswered

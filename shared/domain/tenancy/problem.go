@@ -26,6 +26,8 @@ const (
 	RuleModel       Rule = "model"
 	RuleUserID      Rule = "user_id"
 	RuleGroupID     Rule = "group_id"
+	RuleChannelID   Rule = "channel_id"
+	RuleUnjoined    Rule = "unjoined" // a channel that Ringi is in
 	RuleServerName  Rule = "server_name"
 	RuleTaken       Rule = "taken"
 	RuleAddress     Rule = "address"
@@ -88,6 +90,8 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleModel:       errModel(),
 		RuleUserID:      "must be a Slack user id such as U012ABCDEF",
 		RuleGroupID:     "must be a Slack user group's id such as S012ABCDEF",
+		RuleChannelID:   "must be a Slack channel's id such as C012ABCDEF",
+		RuleUnjoined:    "must be a channel that Ringi is in and that is not archived",
 		RuleServerName:  "must be 1 to 32 of a-z, 0-9 and -",
 		RuleTaken:       "is taken",
 		RuleAddress:     "must be an address of at most 500 bytes like https://example.com/mcp",

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 )
 
 // Approvers says who may stamp. In mode "list" an empty list means nobody.
@@ -40,7 +41,9 @@ type Settings struct {
 	L4TimeoutSeconds        int       `json:"l4_timeout_seconds"`
 	AutoApproveTools        bool      `json:"auto_approve_tools"`
 	Approvers               Approvers `json:"approvers"`
-	AllowSelfApproval       bool      `json:"allow_self_approval"`
+	// DirectApprovers are whom a channel's stage asks where nobody else is: a channel or, without one, people.
+	DirectApprovers   rules.Home `json:"direct_approvers"`
+	AllowSelfApproval bool       `json:"allow_self_approval"`
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval and has answered.
 	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`

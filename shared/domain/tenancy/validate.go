@@ -11,10 +11,11 @@ import (
 )
 
 var (
-	slugForm   = lazy.Regexp{Text: `^[a-z0-9][a-z0-9-]{0,62}$`}
-	userForm   = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
-	groupForm  = lazy.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
-	serverForm = lazy.Regexp{Text: `^[a-z0-9-]{1,32}$`}
+	slugForm    = lazy.Regexp{Text: `^[a-z0-9][a-z0-9-]{0,62}$`}
+	userForm    = lazy.Regexp{Text: `^[UW][A-Z0-9]{1,40}$`}
+	channelForm = lazy.Regexp{Text: `^[CG][A-Z0-9]{1,40}$`}
+	groupForm   = lazy.Regexp{Text: `^S[A-Z0-9]{1,40}$`}
+	serverForm  = lazy.Regexp{Text: `^[a-z0-9-]{1,32}$`}
 )
 
 // isModel reports whether the name is valid.
@@ -22,6 +23,9 @@ func isModel(name string) bool {
 	_, err := modelname.Parse(name)
 	return err == nil
 }
+
+// isChannelOrNone reports whether a text is the id of a channel, or empty.
+func isChannelOrNone(id string) bool { return id == "" || channelForm.Get().MatchString(id) }
 
 // maxUSD is the highest configurable budget.
 const maxUSD = 1_000_000

@@ -2,6 +2,7 @@ package card_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +53,22 @@ func TestAnAcceptedRequestLooksAsBefore(t *testing.T) {
 			if s.Head.AcceptedAt == nil || s.Head.Rev != 2 || card.Hash(before) != card.Hash(after) {
 				t.Errorf("%s, %s: revision %d shows %v, was %v", locale, kind, s.Head.Rev, after, before)
 			}
+		}
+	}
+}
+
+// Before a model is called people read to whom a request is shown because nobody else is where they asked.
+func TestAnAcceptedRequestSaysToWhomItIsShown(t *testing.T) {
+	for _, locale := range language.All {
+		for want, to := range map[string][]string{"<#C0HOME>": {"C0HOME"}, "<@U0TANAKA> <@U0MORI>": {"U0TANAKA", "U0MORI"}} {
+			s := received(t)
+			s.Request.ChannelType = "im"
+			s.do(s.Accept(s.Head.Run, requester, tenancy.DefaultSettings(), s.now, to...))
+			s.card(taskCard).State, s.Head.ShownRev = aggregate.CardPosted, 1
+			expect.That(t, s.Effects(s.now).Cards, "it is drawn")
+			m := render(s.Aggregate, s.card(taskCard), locale, s.now)
+			text := drawn(m.Attachments[0].Blocks.BlockSet)
+			expect.That(t, strings.Contains(text, want) && strings.Contains(text, "/ringi list"), "%s: %s", locale, text)
 		}
 	}
 }

@@ -106,6 +106,9 @@ func (d conversationDrawing) said(subject string) string {
 		}
 	}
 	s := d.t.Conversation
+	if m.Reason == conversation.ReasonShownTo && s != nil {
+		text += "\n" + d.places(s.ShownTo)
+	}
 	if m.Reason == conversation.ReasonSourceThere && s != nil && s.Source != nil && s.Source.URL() != "" {
 		text += "\n<" + s.Source.URL() + "|" + inline(s.Source.Short(), maxDetail) + ">"
 	}

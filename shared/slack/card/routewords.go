@@ -4,7 +4,7 @@ import "ringi/shared/words/language"
 
 // routeWords are the texts about where a gate under a rule stands.
 type routeWords struct {
-	Locale, Looking, Unknown                           string
+	Locale, Looking, Unknown, ShownTo                  string
 	Again, AgainLooking, AgainDone                     string // asked once more about steps
 	OtherRule                                          string // asked about a step by another rule
 	Path, PathAgain, PathDone, PathNumbered, Number    string

@@ -1,8 +1,13 @@
 package card
 
 import (
+	"strings"
+
+	"github.com/slack-go/slack"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // task draws the card that answers a request: first that it was received, then the task or the reply.
@@ -24,7 +29,32 @@ func (d drawing) task() face {
 		return d.parked(face{text: title}.with(header(title)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
-	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.waitNote()...)
+	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.shownTo()...).with(d.waitNote()...)
+}
+
+// shownTo says, until the steps are asked about, where a request is shown because nobody else is where it was made.
+func (d drawing) shownTo() []slack.Block {
+	p := d.a.Process()
+	if len(d.a.Head.ShownTo) == 0 || d.a.Head.Ended != nil || p != nil && p.Status != aggregate.Generating {
+		return nil
+	}
+	return []slack.Block{contextLine(fill(routeWordsOf.In(d.w.Locale).ShownTo, "who", d.places(d.a.Head.ShownTo)))}
+}
+
+// places names a channel's members, or people.
+func (d drawing) places(ids []string) string {
+	var names []string
+	for _, id := range ids[:min(len(ids), maxNamed)] {
+		if !strings.HasPrefix(id, "U") && !strings.HasPrefix(id, "W") {
+			return d.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: id})
+		}
+		names = append(names, d.w.mention(id))
+	}
+	text := strings.Join(names, " ")
+	if more := len(ids) - len(names); more > 0 {
+		text = fill(routeWordsOf.In(d.w.Locale).Others, "who", text, "n", more)
+	}
+	return text
 }
 
 // refused says why a request did not become a task, and when the person may ask again.
@@ -61,7 +91,7 @@ func (d drawing) extracted(t *task.Task) face {
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
 			d.corrected()...)...),
-	)
+	).with(d.shownTo()...)
 }
 
 // corrected says, once people can read a corrected policy, that title and description still are those of the original

@@ -107,7 +107,8 @@ func (r Reach) Decides(o aggregate.Origin) bool {
 // Owes reports whether the present stage of a gate under a rule, of a request with this origin, waits for the person.
 func (r Reach) Owes(g *aggregate.Gate, o aggregate.Origin) bool {
 	by := r.by
-	by.Member = r.In(o.Channel) && o.ChannelType != "im"
+	place := g.Place(o)
+	by.Member = r.In(place.Channel) && place.ChannelType != "im"
 	return g.WaitsFor(by, r.policy.Team, o)
 }
 

@@ -24,6 +24,7 @@ type Requesters struct {
 	groups  remember.Answers[place, []string] // their members
 	listing remember.Answers[place, bool]     // whether Slack lists a channel's members
 
+	inside   remember.Answers[place, inside]            // who is in channels
 	standing remember.Answers[place, bool]              // whether people may stamp along a route
 	named    remember.Answers[string, []slackapi.Group] // user groups, by team
 }

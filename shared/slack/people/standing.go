@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"time"
@@ -56,4 +57,35 @@ func (q *Requesters) Group(ctx context.Context, slack Grouped, team, id string, 
 	}
 	members, err = q.group(ctx, slack, team, id, now)
 	return handle, members, err
+}
+
+// InChannel returns members of a channel, and whether they are all. It returns none, and true, where Slack can't list
+// them to the app, as in a group direct message: whoever is there, a click would not count. It returns none, and false,
+// for a channel that the app can't see, and Slack's error when Slack doesn't answer.
+func (q *Requesters) InChannel(ctx context.Context, slack Groups, team, id string, now time.Time) (
+	members []string, all bool, err error) {
+	is, err := q.inside.Ask(place{team, id}, now, remembered, func() (inside, error) {
+		members, more, err := slack.Members(ctx, id, mostMembers)
+		switch code := slackapi.Code(err); {
+		case code == slackapi.CodeMissingScope:
+			return inside{nil, true}, nil
+		case refusedForGood(err):
+			slog.WarnContext(ctx, "a channel's members are not known", "channel", id, "err", err)
+			return inside{}, nil
+		}
+		return inside{members, !more}, err
+	})
+	return is.members, is.all, err
+}
+
+// inside is who is in a channel.
+type inside struct {
+	members []string
+	all     bool
+}
+
+// refusedForGood reports whether Slack refuses this channel, or the call, so that asking again would not help.
+func refusedForGood(err error) bool {
+	refused, is := errors.AsType[slackapi.Refused](err)
+	return is && (refused.Permanent || refused.Code == slackapi.CodeUnknownMethod)
 }

@@ -38,7 +38,9 @@ func Changed(t *testing.T) tenancy.Settings {
 		case tenancy.KindDollars:
 			v.SetFloat(v.Float() + 1.5)
 		case tenancy.KindText:
-			v.SetString(v.String() + "2")
+			if v.SetString(v.String() + "2"); f.Rule == tenancy.RuleChannelID {
+				v.SetString("C0HOME")
+			}
 		case tenancy.KindChoice:
 			v.SetString(f.Choices[len(f.Choices)-1])
 		case tenancy.KindPeople:
