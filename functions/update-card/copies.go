@@ -54,7 +54,7 @@ func (d *drawing) behind(ctx context.Context, k withCopies) bool {
 // stale returns the hash of a copy's present content, and reports whether the copy shows something else. The copy of a
 // person who can't be written to is never stale, nor is one without a message.
 func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (hash string, stale bool) {
-	if c.State == aggregate.CardUnreachable || c.State == aggregate.CardUnsent {
+	if c.State == aggregate.CardUnreachable && !c.AtHome() || c.State == aggregate.CardUnsent || d.rests(c) {
 		return "", false
 	}
 	m, ok := d.copy(ctx, k, d.a, c)

@@ -82,7 +82,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	if c.User == "" { // a person who left, or accepts no messages, is no failure
+	if c.User == "" || c.AtHome() { // a person who left, or accepts no messages, is no failure
 		metric.Count(metric.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}
@@ -94,7 +94,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		return fmt.Errorf("mark as unreachable: %w", err)
 	}
 	d.vacant = d.vacant || c.Stage > 0
-	if d.told || c.User != "" {
+	if d.told || c.User != "" && !c.AtHome() {
 		return nil
 	}
 	d.told = true
