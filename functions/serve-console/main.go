@@ -80,7 +80,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*console.Co
 		Outbound:      strings.Split(env.OutboundAllow, ","), Files: versions.Open(cfg, env.ResultsBucket),
 		Exports: audit.Function(cfg, env.ExportAudit, env.ResultsBucket), Begin: contest.Function(cfg, env.BeginContest),
 		Agents: conversation.Function(cfg, env.AnswerMessage),
-		Links:  slack, Messages: slack, Machine: env.PipelineARN,
+		Links:  slack, Messages: slack, Channels: slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Connect: connected, GitHub: settings.GitHub{Config: github.At(env.GitHubURL), App: connected.Vault.App},
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},

@@ -37,6 +37,7 @@ type Console struct {
 	Begin         contest.Beginner
 	Agents        conversation.Agents
 	Messages      standins.DirectMessages
+	Channels      settings.Channels
 	Links         subject.Links // to Slack messages; nil: no links
 	Machine       string        // address of the pipeline's state machine; empty: no links to runs
 	Connect       integrations.Connections
@@ -61,7 +62,7 @@ func (c *Console) Handler() http.Handler {
 		(&register.Pages{Site: site}).Routes(),
 		(&insights.Pages{Site: site}).Routes(),
 		(&standins.Pages{Site: site, Messages: c.Messages}).Routes(),
-		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin}).Routes(),
+		(&settings.Pages{Site: site, GitHub: c.GitHub, Contests: c.Begin, Channels: c.Channels}).Routes(),
 		(&rules.Pages{Site: site, Organisations: c.Organisations}).Routes(),
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),

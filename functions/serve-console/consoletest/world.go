@@ -187,7 +187,7 @@ func New(t *testing.T, db *storetest.Server) *World {
 		SignIn: &signin.Slack{App: w.OIDC, HTTP: server.Client(), Now: w.Now},
 	}
 	w.GitHub, w.Console.GitHub = newGitHub(t)
-	w.Console.Messages = w.Slack.Client
+	w.Console.Messages, w.Console.Channels = w.Slack.Client, w.Slack.Client
 	w.Console.Links, w.Console.Conversations.Now, w.Console.Contests.Now = w.Slack.Client, w.Now, w.Now
 	w.Tenant = w.Found(slacktest.Team, workspace.Suzuki)
 	return w

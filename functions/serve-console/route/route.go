@@ -18,6 +18,8 @@ type Reader struct {
 	Locale  string
 	Person  func(id string) string // by name
 	Channel string                 // name of the channel in which it was asked
+	// ChannelOf returns the name of a channel by its id; nil: it is shown as it is.
+	ChannelOf func(id string) string
 	// Named returns the name for the id of a user group or the code of a department; nil: they are shown as they are.
 	Named func(id string) string
 	// Successor returns where the reader names who takes a person's place at a stage; nil: the reader names nobody.

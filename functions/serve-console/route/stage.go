@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"slices"
 
 	"ringi/functions/serve-console/web"
@@ -88,11 +89,23 @@ func (d *drawing) stateOf(i int) string {
 func (d *drawing) needs(s *circulation.StageState) string {
 	switch {
 	case s.Mode == circulation.ModeChannel:
-		return d.words.Say("of_channel", "channel", d.Channel)
+		return d.words.Say("of_channel", "channel", d.channel())
 	case len(s.People) < 2:
 		return ""
 	}
 	return d.words.Say("need", "need", s.Need, "people", len(s.People))
+}
+
+// channel names the channel whose members a stage asks.
+func (d *drawing) channel() string {
+	switch home := d.gate.Home; {
+	case home == "":
+		return d.Channel
+	case d.ChannelOf == nil:
+		return home
+	default:
+		return cmp.Or(d.ChannelOf(home), home)
+	}
 }
 
 func (d *drawing) people(i int, out *Stage) {

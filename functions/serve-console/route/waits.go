@@ -33,7 +33,7 @@ func (r Reader) Waits(g *aggregate.Gate) (who string, until time.Time) {
 		text = d.words.Say("others", "who", text, "n", more)
 	}
 	if s.Mode == circulation.ModeChannel {
-		text = d.words.Say("of_channel", "channel", d.Channel)
+		text = d.words.Say("of_channel", "channel", d.channel())
 	}
 	return d.words.Say("waits", "stage", d.line(s.Name), "n", s.Owed, "who", text), web.TimeOf(s.DecideBy)
 }

@@ -135,7 +135,7 @@ type ruleData struct {
 	Unread       bool   // and can't be read
 	Requester    string // who asks, where the form doesn't offer that or not all of it
 	Departments  chooser
-	Direct       bool // direct messages, which this form doesn't offer
+	Direct       bool // it takes direct messages
 	Channels     chooser
 	Use, To      []option
 	Tools        []box

@@ -12,7 +12,7 @@ import (
 )
 
 // typed lays a rule's form over the rule that it was opened with. What the form doesn't offer stays as it was: the
-// requester's user groups, direct messages, and what needs an organisation while none stands. A number that can't be
+// requester's user groups, and what needs an organisation while none stands. A number that can't be
 // read becomes one that is refused.
 func typed(form url.Values, was rules.Rule) rules.Rule {
 	is := was
@@ -37,7 +37,7 @@ func typed(form url.Values, was rules.Rule) rules.Rule {
 func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 	is := was
 	is.Places, is.Tools, is.Destinations, is.Amount = nil, nil, nil, nil
-	places := rules.Places{Channels: chosen(form["channels"]), Direct: was.Places != nil && was.Places.Direct}
+	places := rules.Places{Channels: chosen(form["channels"]), Direct: typedDirect(form, was.Places)}
 	if len(places.Channels) > 0 || places.Direct {
 		is.Places = &places
 	}
@@ -59,6 +59,14 @@ func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 		is.Amount = &amount
 	}
 	return is
+}
+
+// typedDirect reads whether the rule takes direct messages, if the form asks.
+func typedDirect(form url.Values, was *rules.Places) bool {
+	if form.Has("direct") {
+		return len(chosen(form["direct"])) > 0
+	}
+	return was != nil && was.Direct
 }
 
 // typedRequester reads the departments, if the form has them. User groups stay unless the condition is removed.

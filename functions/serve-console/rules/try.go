@@ -65,8 +65,16 @@ func (a *asked) trying(answer bool) (tryData, error) {
 		d.Fail = a.Say("try_day")
 		return d, nil
 	}
+	settings, err := a.Store.Settings(a.r.Context(), a.v.Tenant)
+	if err != nil {
+		return d, err
+	}
 	facts := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
+		Home:  settings.DirectApprovers,
 		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyUnmarked)}}}
+	if facts.Place.Channel == tryDirect {
+		facts.Place = rules.Place{Direct: true}
+	}
 	amount := rules.Amount{Value: amountTyped(d.Amount), Currency: d.Currency}
 	switch {
 	case d.Amount == "" && !of.writes():
@@ -187,9 +195,14 @@ func (a *asked) frozen(route circulation.Route) string {
 	return a.route(p)
 }
 
-// placesToTry are the channels that rules name and those of the viewer; none of them is any other channel.
+// tryDirect stands for direct messages among the places to try. No channel has this id.
+const tryDirect = "direct"
+
+// placesToTry are direct messages, the channels that rules name and those of the viewer; none of them is any other
+// channel.
 func (a *asked) placesToTry(is string) (all []option) {
-	all = append(all, option{"", a.Say("try_elsewhere"), is == ""})
+	all = append(all, option{"", a.Say("try_elsewhere"), is == ""},
+		option{tryDirect, a.Say("place_direct"), is == tryDirect})
 	offered := map[string]bool{"": true}
 	var ids []string
 	for i := range a.draft.Rules.Rules {

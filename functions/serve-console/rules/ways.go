@@ -8,14 +8,12 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// routed returns the rules as far as this release asks by them: conversations' actions and requests in direct messages
-// are left to the settings, so rules before all others take them.
+// routed returns the rules as they ask about requests: a rule before all others takes conversations' actions.
 func routed(x *rules.Rules) *rules.Rules {
 	only := *x
 	none := rules.Outcome{Refuse: "-"}
 	aside := []rules.Rule{
 		{When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}}, Outcome: none},
-		{When: rules.Conditions{Places: &rules.Places{Direct: true}}, Outcome: none},
 	}
 	only.Rules = slices.Concat(aside, x.Rules)
 	return &only
@@ -43,6 +41,8 @@ func (a *asked) from(way rules.Way, several bool) string {
 	var places []string
 	for _, w := range way.From {
 		switch {
+		case w.Place.Direct:
+			places = append(places, a.Say("direct"))
 		case w.Place.Channel != "":
 			places = append(places, a.channel(w.Place.Channel))
 		case !several:

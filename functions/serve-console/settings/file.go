@@ -3,6 +3,7 @@ package settings
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"ringi/functions/serve-console/settings/settingsyaml"
@@ -125,14 +126,25 @@ func (c *Pages) faultsOf(r *http.Request, v *web.Viewer, file settingsyaml.File)
 		all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
 	}
 	s := file.Settings
-	if file.Line("approvers.users") == 0 && file.Line("approvers.usergroups") == 0 || len(s.Approvers.Users)+len(s.Approvers.Usergroups) == 0 || len(all) > 0 {
+	if file.Line("direct_approvers.channel") > 0 && len(all) == 0 {
+		problems, err := c.unjoined(r.Context(), s)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range problems {
+			all = append(all, yamlfile.Fault{Problem: p, Line: file.Line(p.Field)})
+		}
+	}
+	users := slices.Concat(s.Approvers.Users, s.DirectApprovers.Users)
+	says := file.Line("approvers.users")+file.Line("approvers.usergroups")+file.Line("direct_approvers.users") > 0
+	if !says || len(users)+len(s.Approvers.Usergroups) == 0 || len(all) > 0 {
 		return all, nil
 	}
 	m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
 	if err != nil {
 		return nil, err
 	}
-	refused, err := m.Refused(r.Context(), c.Listing, s.Approvers.Users, s.Approvers.Usergroups)
+	refused, err := m.Refused(r.Context(), c.Listing, users, s.Approvers.Usergroups)
 	if err != nil {
 		return nil, err
 	}

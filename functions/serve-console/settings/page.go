@@ -21,6 +21,12 @@ type Pages struct {
 	*web.Site
 	GitHub   GitHub
 	Contests ContestFiles
+	Channels Channels
+}
+
+// Channels says where Ringi may post.
+type Channels interface {
+	Reaches(ctx context.Context, channel, user string) (bool, error)
 }
 
 // Routes returns the pages of settings, their file, the first administrator's question, and the administrators.
@@ -119,7 +125,8 @@ func (c *Pages) saveSettings(w http.ResponseWriter, r *http.Request, v *web.View
 // searches reports whether the form searches for somebody. Pressing Enter in the search field does that too.
 func searches(form url.Values) bool {
 	act := form.Get("act")
-	return act == "search" || act == "enter" && form.Get("find.approvers.users")+form.Get("find.approvers.usergroups") != ""
+	return act == "search" || act == "enter" && form.Get("find.approvers.users")+
+		form.Get("find.approvers.usergroups")+form.Get("find.direct_approvers.users") != ""
 }
 
 // showConflict shows the typed values next to those that somebody else saved. A form that lacks the values it was
@@ -141,6 +148,12 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(before, id) })
 	}
 	users, groups := added(x.Approvers.Users, was.Approvers.Users), added(x.Approvers.Usergroups, was.Approvers.Usergroups)
+	users = append(users, added(x.DirectApprovers.Users, was.DirectApprovers.Users)...)
+	if x.DirectApprovers.Channel != was.DirectApprovers.Channel {
+		if all, err := c.unjoined(ctx, x); err != nil || all != nil {
+			return all, err
+		}
+	}
 	if len(users)+len(groups) == 0 {
 		return nil, nil
 	}
@@ -155,12 +168,28 @@ func (c *Pages) unfitApprovers(ctx context.Context, v *web.Viewer, was, x tenanc
 	return approverProblems(x, refused), nil
 }
 
+// unjoined returns the problem of a channel for direct messages in which Ringi can't post.
+func (c *Pages) unjoined(ctx context.Context, x tenancy.Settings) ([]tenancy.Problem, error) {
+	channel := x.DirectApprovers.Channel
+	if channel == "" {
+		return nil, nil
+	}
+	switch reaches, err := c.Channels.Reaches(ctx, channel, ""); {
+	case !reaches:
+		return []tenancy.Problem{{Field: "direct_approvers.channel", Rule: tenancy.RuleUnjoined}}, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w: ask about channel %s: %w", errorclass.ErrUnverified, channel, err)
+	}
+	return nil, nil
+}
+
 // approverProblems returns a problem for each refused approver; refused has the broken rule by id.
 func approverProblems(x tenancy.Settings, refused map[string]tenancy.Rule) (all []tenancy.Problem) {
 	for _, list := range []struct {
 		field string
 		ids   []string
-	}{{"approvers.users", x.Approvers.Users}, {"approvers.usergroups", x.Approvers.Usergroups}} {
+	}{{"approvers.users", x.Approvers.Users}, {"approvers.usergroups", x.Approvers.Usergroups},
+		{"direct_approvers.users", x.DirectApprovers.Users}} {
 		for i, id := range list.ids {
 			if rule := refused[id]; rule != "" {
 				all = append(all, tenancy.Problem{Field: fmt.Sprintf("%s[%d]", list.field, i), Rule: rule})

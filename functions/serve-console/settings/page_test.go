@@ -139,6 +139,8 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *consoletest.World)
 		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
 		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"process_approval_required", "", tenancy.RuleFlag}, {"auto_approve_tools", "1", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
 		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", workspace.Guest, people.RuleGuest}, {"approvers.users", workspace.Stranger, people.RuleOutsider}, {"approvers.users", workspace.Bot, people.RuleBot},
+		{"direct_approvers.channel", "#hr", tenancy.RuleChannelID}, {"direct_approvers.channel", "C0NOWHERE1", tenancy.RuleUnjoined},
+		{"direct_approvers.users", workspace.Guest, people.RuleGuest}, {"direct_approvers.users", "@sato", tenancy.RuleUserID},
 		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE", people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
 		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
 	} {

@@ -102,7 +102,7 @@ func inputID(name string) string { return "s-" + strings.NewReplacer(".", "-", "
 func idAt(form url.Values, field string) string {
 	base, at, ok := strings.Cut(field, "[")
 	var n int
-	if _, err := fmt.Sscanf(at, "%d]", &n); !ok || err != nil || !strings.HasPrefix(base, "approvers.") {
+	if _, err := fmt.Sscanf(at, "%d]", &n); !ok || err != nil || !strings.Contains(base, "approvers.") {
 		return ""
 	}
 	if ids := chosen(form[base]); n < len(ids) {
@@ -214,7 +214,7 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) st
 	var all []string
 	for _, value := range form[name] {
 		switch {
-		case strings.HasPrefix(name, "approvers.u"):
+		case strings.Contains(name, "approvers.u"):
 			value = nameOf(m, value)
 		case value == "true":
 			value = t.Say("yes")

@@ -64,6 +64,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 	t := &Turn{gate: g, g: g.Circulating()}
 	by := route.Reader{
 		Locale: x.Viewer.Locale, Person: x.Surface.Marks.Person, Channel: x.Surface.Marks.Channel(x.Of.Origin().Channel),
+		ChannelOf: x.Surface.Marks.Channel,
 	}
 	t.waits, _ = by.Waits(g)
 	if t.st = circulation.Walk(t.g); t.st.Refused != nil {
@@ -85,7 +86,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
 	given := false
-	given, t.why = x.tried(id, t.st.Present, reach.In(o.Channel), all, c.Now())
+	given, t.why = x.tried(id, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
 		t.Who = words.Say("yours", "who", t.waits)

@@ -261,7 +261,8 @@ func (c *Pages) read(
 			is.Who = surface.Either(x.origin.User, surface.Approvers(s, x.origin))
 		}
 		if g := x.ruled(); g != nil {
-			is.Who, _ = route.Reader{Locale: v.Locale, Person: person, Channel: is.Channel}.Waits(g)
+			is.Who, _ = route.Reader{Locale: v.Locale, Person: person, Channel: is.Channel,
+				ChannelOf: func(id string) string { return web.ChannelName(channels, id) }}.Waits(g)
 		}
 		if is.Words == is.Title {
 			is.Words = ""

@@ -14,7 +14,7 @@ import (
 )
 
 // Readable returns the tenant's settings if the viewer may read the subject: as ReadableAt says, or since they are
-// on the route of one of its gates, or stand in now for somebody who is.
+// on the route of one of its gates or in the home of one, or stand in now for somebody who is on the route.
 func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s tenancy.Settings, err error) {
 	if err := a.Readable(c.Now()); err != nil {
 		return s, err
@@ -24,7 +24,7 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 	if err == nil || !has {
 		return s, err
 	}
-	on := of.OnRoute(v.User)
+	on := of.OnRoute(v.User) || c.atHome(ctx, v, a)
 	if !on {
 		all, failed := c.Store.StandInsBy(ctx, v.Tenant, v.User)
 		if failed != nil {
@@ -38,6 +38,19 @@ func (c *Site) Readable(ctx context.Context, v *Viewer, a decide.Subject) (s ten
 		return c.Store.Settings(ctx, v.Tenant)
 	}
 	return s, err
+}
+
+// atHome reports whether the viewer is in a channel whose members are asked in place of those of the subject's own.
+func (c *Site) atHome(ctx context.Context, v *Viewer, a decide.Subject) bool {
+	of, has := a.(interface{ Homes() []string })
+	if !has || len(of.Homes()) == 0 {
+		return false
+	}
+	sight, err := c.People.Sight(ctx, v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(ctx, "it is not known who is in a home", "err", err)
+	}
+	return slices.ContainsFunc(of.Homes(), sight.In)
 }
 
 // ReadableAt returns the tenant's settings if the viewer may read what was requested there: administrators, the
