@@ -86,9 +86,9 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
 	b := w.As(workspace.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず", "実行ステップだけではありません",
-		"ダイレクトメッセージも指定されています", "今は使えないツール", "グループ 人事部承認者")
+		"今は使えないツール", "グループ 人事部承認者")
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use", "only", "channels", "|C0ELSEWHERE",
-		"tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.need", "1", "stages.0.empty", "up",
+		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.need", "1", "stages.0.empty", "up",
 		"stages.1.name", "経理", "stages.1.kind", "group", "stages.1.need", "2", "stages.1.empty", "refuse"))
 	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "組織表が必要")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
