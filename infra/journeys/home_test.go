@@ -6,7 +6,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -40,6 +40,7 @@ func homed(t *testing.T, s *stack.Stack, home rules.Home) {
 const (
 	listing = "従業員一覧を取得して"
 	steps   = "CARD#process#0001"
+	begun   = "✅ 1. *従業員一覧を取得*" // the write after it is asked about anew, since nobody stamped the policy
 )
 
 func TestNamedPeopleAreAskedInDirectMessages(t *testing.T) {
@@ -51,7 +52,7 @@ func TestNamedPeopleAreAskedInDirectMessages(t *testing.T) {
 	d.Card(steps, "👉 いま: 課長")
 	elsewhere(d, workspace.DirectMessage(workspace.Tanaka)).Click(workspace.Tanaka, steps+"@"+workspace.Tanaka+"/1",
 		"approve_process")
-	d.Card("CARD#execution", "✅ 実行完了")
+	d.Card("CARD#execution", begun)
 }
 
 // The home's members see the steps in their channel, and stamp there.
@@ -70,7 +71,7 @@ func TestTheHomeStampsWhatIsAskedInDirectMessages(t *testing.T) {
 	home.Card(key, "👉 いま: 部長")
 	elsewhere(d, workspace.DirectMessage(workspace.Alex)).Click(workspace.Alex, steps+"@"+workspace.Alex+"/2",
 		"approve_process")
-	d.Card("CARD#execution", "✅ 実行完了")
+	d.Card("CARD#execution", begun)
 	home.Card(key, "回覧済み")
 }
 
@@ -90,10 +91,8 @@ func TestWithoutAHomeAnAgentProposesNothing(t *testing.T) {
 	homed(t, s, rules.Home{})
 	under(t, s, byChannel(rules.KindAction))
 	d := driver.Talk(t, s, workspace.Sato, "codex: hello.txt を作って")
-	d.Eventually("the proposal is refused", func() bool { return d.Load().Conversation.Refused > 0 })
+	d.Shows("")
 	a := d.Rests()
-	expect.That(t, a.Current() == nil && a.Conversation.Status != "closed", "%+v", a.Conversation)
-	_, err := s.Sandbox.Reply(workspace.Sato, d.Channel, d.Root, "ありがとう")
-	expect.NoError(t, err)
-	expect.Is(t, len(d.Audit(aggregate.Action("action.proposed"))), 0)
+	expect.That(t, a.Current() == nil && a.Conversation.Actions == 0 && a.Conversation.Status != conversation.Closed,
+		"%+v", a.Conversation)
 }
