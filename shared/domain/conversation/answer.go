@@ -145,7 +145,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		if c.Conversation.Refused <= mostRefused {
 			c.tell(m)
 		}
-	default:
+	case x.Proposal == nil || x.Proposal.LookUp == nil: // else it may be refused yet
 		c.Conversation.Refused = 0
 	}
 	c.rest()

@@ -63,8 +63,8 @@ func (a *Aggregate) AskedHash(id string) string {
 
 // AskedAt returns when the action with this id began to wait, or zero if it does not wait.
 func (a *Aggregate) AskedAt(id string) time.Time {
-	if x := a.Action(id); x != nil && x.Status == ActionPending {
-		return x.CreatedAt
+	if x := a.Action(id); x != nil && x.asks() {
+		return x.askedAt()
 	}
 	return time.Time{}
 }
@@ -179,8 +179,11 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	of := func(act aggregate.Act) aggregate.Offer {
 		return aggregate.Offer{Act: act, ID: x.ActionID, Kind: CardAction, Hash: a.AskedHash(x.ActionID)}
 	}
-	if x.Status != ActionPending {
+	switch {
+	case x.Status != ActionPending:
 		return append(all, of(ActCancel)) // the conversation can be closed only after the action is cancelled
+	case x.unrouted():
+		return append(all, of(ActCancel), aggregate.Offer{Act: ActClose})
 	}
 	return append(all, of(aggregate.ActApprove), of(aggregate.ActReject), of(ActCancel), aggregate.Offer{Act: ActClose})
 }

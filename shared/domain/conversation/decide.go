@@ -340,8 +340,12 @@ func (x *Action) asks() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval
 }
 
-// decided returns ErrDecided with the action's status, and who decided when.
+// decided returns ErrDecided with the action's status, and who decided when. It returns ErrConflict while the action
+// waits for its route.
 func (x *Action) decided() error {
+	if x.unrouted() {
+		return fmt.Errorf("nobody is asked yet: %w", aggregate.ErrConflict)
+	}
 	if err := x.Gate.Decided(); err != nil && x.CancelReason != ReasonWithdrawn {
 		return err
 	}
@@ -352,9 +356,17 @@ func (x *Action) decided() error {
 	return aggregate.ErrDecided{Status: string(x.Status), By: x.CancelledBy, At: at, Reason: x.CancelReason}
 }
 
+// askedAt returns since when people are asked about the action.
+func (x *Action) askedAt() time.Time {
+	if x.Gate.AskedAt != nil {
+		return *x.Gate.AskedAt
+	}
+	return x.CreatedAt
+}
+
 // asked adds the time when the action began to wait to an audit entry's details.
 func asked(x *Action, details map[string]any) map[string]any {
-	out := map[string]any{"asked_at": aggregate.TimeText(x.CreatedAt)}
+	out := map[string]any{"asked_at": aggregate.TimeText(x.askedAt())}
 	for name, v := range details {
 		out[name] = v
 	}
@@ -374,11 +386,7 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) {
 		c.Head.Acting = ""
 		c.to(Open)
 	}
-	m := c.say(ended.told(c.Conversation.Locale))
-	switch ended.CancelReason {
-	case ReasonExpired, ReasonAged: // nobody is waiting for an answer
-	case ReasonDenied: // it is not to be tried in another way
-	default:
+	if m := c.say(ended.told(c.Conversation.Locale)); c.hearsOf(ended) {
 		c.tell(m)
 	}
 	c.archive()

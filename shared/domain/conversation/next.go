@@ -38,7 +38,7 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next {
 	if a.Looking() != nil {
 		return aggregate.Next{State: StateCall}
 	}
-	if a.Sending() != nil {
+	if a.LooksUp(now) != nil || a.Sending() != nil {
 		return aggregate.Next{State: StateAnswer}
 	}
 	waits := len(a.Inbox) > 0 || a.WaitingTyped() != nil
@@ -202,6 +202,8 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	case x == nil:
 	case x.leased(now):
 		by(x.Claim.LeaseUntil)
+	case x.unrouted() && x.LookUpAt != nil:
+		by(*x.LookUpAt)
 	case x.Status == ActionPending && x.Base == nil:
 		by(soon)
 	case x.Status == ActionPending && x.Gate.Terms.DecideBy != nil:
@@ -256,7 +258,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 }
 
 // GiveUp ends the work of a run: the current action fails, files are not sent, the source that was tried is given up, a
-// person's own proposal is refused, or the messages get a fixed sentence.
+// person's own proposal or an action that waits for its route is refused, or the messages get a fixed sentence.
 func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
@@ -275,6 +277,12 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	}
 	if x := a.Looking(); x != nil {
 		return a.NotFound(run, x.ActionID, ReasonPushUnseen, now)
+	}
+	if x := a.LooksUp(now); x != nil {
+		c := a.begin(now)
+		c.refuseUnrouted(x, Unasked{ErrByRules{Why: why}, saidOfTyped.In(a.Conversation.Locale).failed})
+		c.rest()
+		return c.done()
 	}
 	if x := a.Sending(); x != nil {
 		return a.NotSent(run, x.ActionID, ReasonNotShared, now)

@@ -38,6 +38,8 @@ type Proposal struct {
 	// the tenant on which it depends beside the settings.
 	Opening *aggregate.Opening
 	Rows    []aggregate.Owned
+	// LookUp is the rule whose people must be looked up first; nil: they are known, or there is no rule.
+	LookUp *LookUp
 	// Tool and Access are those of a tool_call.
 	Tool   string
 	Access aggregate.Access
@@ -86,6 +88,9 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	if p.Opening != nil {
 		p.Rule = ""
 		c.openUnder(x, *p.Opening)
+	} else if p.LookUp != nil {
+		p.Rule = ""
+		x.lookUp(*p.LookUp)
 	}
 	if p.Rule == "" || c.Conversation.Unasked >= mostUnasked {
 		c.Put(x)

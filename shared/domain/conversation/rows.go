@@ -254,6 +254,7 @@ type Action struct {
 	ExitCode           *int             `json:"exit_code,omitempty"`
 	CancelledBy        string           `json:"cancelled_by,omitempty"`
 	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
+	LookUpAt           *time.Time       `json:"look_up_at,omitempty"` // when its route is looked up next; nil: at once, or it has one
 	Lines              int              `json:"lines"`              // lines of output
 	Dropped            int              `json:"dropped"`            // lines that were not kept
 	Missing            []Lines          `json:"missing,omitempty"`  // the first of these
@@ -264,6 +265,7 @@ type Action struct {
 	tail               string           // end of the output, for the message about the result
 	tailLines          []Lines          // which lines the tail has
 	detail             []Piece          // ErrorDetail by who said it; nil: not known
+	unasked            string           // why nobody is asked about it, in words for people and the agent
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 

@@ -9,13 +9,13 @@ import (
 // ReasonStopped says that a person stopped the agent before it answered.
 const ReasonStopped aggregate.Reason = "stopped"
 
-// Stop ends the conversation's current work: it cancels an approved or executing action, or answers waiting messages
-// with a fixed sentence. Whoever may withdraw an action may stop it. Without current work nothing changes.
+// Stop ends the conversation's current work: it cancels an action that is approved, executes or waits for its route, or
+// answers waiting messages with a fixed sentence. Whoever may withdraw an action may stop it. Without current work nothing changes.
 func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Conversation == nil {
 		return aggregate.Change{}, aggregate.ErrConflict
 	}
-	if x := a.Current(); x != nil && x.Status != ActionPending {
+	if x := a.Current(); x != nil && (x.Status != ActionPending || x.unrouted()) {
 		return a.Cancel(x.ActionID, by, p, now)
 	}
 	if err := a.mayWithdraw(nil, by, p); err != nil {

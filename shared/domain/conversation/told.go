@@ -17,7 +17,7 @@ type words struct {
 	lateStopped, lateDone, lateCall, lateUncalled           string // what became of it afterwards
 	exit, output, all, some, notKept, notShown, others      string
 	stopped, later                                          string
-	outdated, aged, changed, wrote, deleted, more, notTaken string
+	outdated, aged, unasked, changed, wrote, deleted, more, notTaken string
 	lost, emptied, unread                                   string
 	ran                                                     ranWords
 	returned, entries, bytes, resultGone                    string // of a tool
@@ -50,6 +50,7 @@ var said = language.InEach(
 		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
 		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
 		aged:        "操作 #%d は、承認の有効期間内に始まらなかったため、取り消されました。",
+		unasked:     "操作 #%d は、だれにも承認を依頼できなかったため、取り消されました。理由: ",
 		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。" +
 			"必要なら、もう一度提案してください。",
 		changed: "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
@@ -106,6 +107,7 @@ var said = language.InEach(
 		stopped:     "The answer was stopped. To continue, write again.",
 		later:       "Action #%d is running. The agent answers your message after it’s done.",
 		aged:        "Action #%d was cancelled because it didn’t begin while its approval was good.",
+		unasked:     "Action #%d was cancelled because nobody could be asked about it. Reason: ",
 		outdated: "Action #%d was cancelled because Ringi has been updated since it was proposed. " +
 			"Propose it again if it’s still needed.",
 		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
@@ -149,6 +151,8 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.unknown, x.Number))
 	case x.Status == ActionFailed:
 		m.own(fmt.Sprintf(w.failed, x.Number))
+	case x.unasked != "":
+		return x.toldUnasked(locale)
 	case x.CancelReason == ReasonRejected, x.CancelReason == ReasonDenied:
 		text := w.rejected
 		if x.CancelReason == ReasonDenied {

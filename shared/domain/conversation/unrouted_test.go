@@ -1,0 +1,210 @@
+package conversation
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// unrouted returns a conversation with an action of the agent's whose people must be looked up, the next time after
+// that long.
+func unrouted(t expect.T, after time.Duration) *table {
+	t.Helper()
+	tb := opened(t)
+	p, at := proposal(ShellCommand, tb.now, "test_run"), tb.now.Add(after)
+	p.LookUp = &LookUp{Rule: circulation.Rule{ID: "r1", Name: "外部への書き込み", Revision: 3}, At: &at}
+	expect.NoError(t, tb.answer(p))
+	return tb
+}
+
+func (tb *table) opensOn(o *aggregate.Opening) func(a *Aggregate) (aggregate.Change, error) {
+	return func(a *Aggregate) (aggregate.Change, error) {
+		terms := terms(tb.now)
+		terms.ApprovalHours = 72
+		on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: 4, Err: aggregate.ErrSettings}
+		return a.OpenOnRoute(a.Head.Run, a.Actions[0].ActionID, o, terms, tb.now, on)
+	}
+}
+
+func (tb *table) refusesAs(why aggregate.Reason) func(a *Aggregate) (aggregate.Change, error) {
+	return func(a *Aggregate) (aggregate.Change, error) {
+		no := ErrByRules{Why: why, Rule: circulation.Rule{ID: "r2", Name: "経理"}, Detail: "購買部へ"}
+		return a.RefuseByRule(a.Head.Run, a.Actions[0].ActionID, Unasked{no, "購買部へ。"}, 3, tb.now)
+	}
+}
+
+// Until an action has its route nobody is asked, and nobody decides on it; no other is proposed.
+func TestNobodyIsAskedAboutAnActionBeforeItHasItsRoute(t *testing.T) {
+	tb := unrouted(t, time.Minute)
+	a := tb.load()
+	x := a.Unrouted()
+	expect.Must(t, x != nil && a.Pending() == nil && x.Rule == "" && x.Gate.Terms.DecideBy == nil && x.Gate.AskedAt == nil &&
+		x.Gate.Terms.Rule.Name == "外部への書き込み", "%+v", a.Actions)
+	_, asked := a.Asks()
+	expect.That(t, !asked && len(x.Indexes(&a.Head)) == 0 && a.AskedAt(x.ActionID).IsZero(), "people are asked")
+	expect.Same(t, a.Offers()[0].Act, ActCancel)
+	expect.Is(t, len(a.Offers()), 2, "what is offered beside cancelling and closing")
+	for _, decide := range []func() (aggregate.Change, error){
+		func() (aggregate.Change, error) { return approving(tb, x, person(suzuki), policy) },
+		func() (aggregate.Change, error) { return a.Reject(x.ActionID, "no", person(suzuki), policy, tb.now) },
+		func() (aggregate.Change, error) { return tb.acting(circulation.Stamp, suzuki)(a) },
+		func() (aggregate.Change, error) {
+			return a.Propose(*proposal(ShellCommand, start, ""), person(sato), policy, start)
+		},
+	} {
+		_, err := decide()
+		expect.That(t, err != nil, "it is decided")
+	}
+	tb.now = tb.now.AddDate(0, 0, 100)
+	_, err := tb.load().Expire(tb.now)
+	expect.Fails(t, err, aggregate.ErrNotDue)
+}
+
+// The conversation rests until it is tried again, and what people write meanwhile is answered.
+func TestARunLooksUpWhomARuleAsksOnceItsTimeHasCome(t *testing.T) {
+	tb := unrouted(t, time.Minute)
+	a := tb.load()
+	expect.That(t, a.Head.Resting && a.Effects(tb.now).Begin == nil && a.LooksUp(tb.now) == nil, "it is looked up at once")
+	expect.Is(t, *a.DueAt(tb.now), tb.now.Add(time.Minute), "due")
+	tb.toldBy(sato, "and?")
+	expect.NoError(t, tb.begin())
+	a = tb.load()
+	expect.That(t, a.Next(tb.now).State == StateAnswer && a.LooksUp(tb.now) == nil, "people have to wait for Slack")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used()}, tb.now)
+	})
+	expect.That(t, tb.head.Resting, "it goes on")
+
+	tb.now = tb.now.Add(2 * time.Minute)
+	a = tb.load()
+	expect.That(t, a.Next(tb.now).State == StateAnswer && a.Effects(tb.now).Begin != nil, "nobody is looked up")
+	expect.NoError(t, tb.begin())
+	wait := func(a *Aggregate) (aggregate.Change, error) {
+		return a.WaitForRoute(a.Head.Run, a.Actions[0].ActionID, tb.now.Add(5*time.Minute), tb.now)
+	}
+	tb.makes(wait)
+	expect.That(t, tb.head.Resting && tb.load().LooksUp(tb.now) == nil, "it doesn't rest")
+	expect.Is(t, *tb.load().DueAt(tb.now), tb.now.Add(5*time.Minute), "due")
+	tb.now = tb.load().Actions[0].CreatedAt.Add(mostLookingUp)
+	expect.NoError(t, tb.begin())
+	_, err := wait(tb.load())
+	expect.Fails(t, err, ErrAged)
+}
+
+// The gate opens once, with its route, under the settings of that moment.
+func TestAnActionOpensAlongTheRouteThatWasLookedUp(t *testing.T) {
+	tb := unrouted(t, 0)
+	expect.That(t, !tb.head.Resting, "the run rests although it has to look people up")
+	tb.now = tb.now.Add(time.Hour)
+	_, err := tb.opensOn(&aggregate.Opening{Rule: circulation.Rule{ID: "r1"}, Route: along(desk(suzuki)).Route,
+		Askers: []circulation.Person{{User: tanaka}}})(tb.load())
+	expect.Fails(t, err, aggregate.ErrOnRoute)
+	c := expect.Value(tb.opensOn(along(desk(suzuki)))(tb.load()))(t)
+	expect.That(t, len(c.Owned) == 2 && c.Owned[0].Key == tenancy.SettingsKey && c.Owned[1].Rev == 4, "%+v", c.Owned)
+	other := tb.load()
+	_, err = other.OpenOnRoute(tb.head.Run+1, other.Actions[0].ActionID, along(desk(suzuki)), terms(tb.now), tb.now)
+	expect.Fails(t, err, aggregate.ErrSuperseded)
+
+	tb.makes(tb.opensOn(along(desk(suzuki))), "action.routed")
+	x := tb.load().Pending()
+	expect.Must(t, x != nil && x.LookUpAt == nil && x.Gate.AskedAt.Equal(tb.head.ChangedAt) && x.Gate.Asked == x.sum(),
+		"%+v", x)
+	expect.That(t, x.Gate.Terms.DecideBy != nil && tb.load().AskedAt(x.ActionID).Equal(*x.Gate.AskedAt) && tb.head.Resting,
+		"%+v", x.Gate)
+	_, err = tb.opensOn(along(desk(suzuki)))(tb.load())
+	expect.Fails(t, err, aggregate.ErrSuperseded)
+	tb.makes(tb.acting(circulation.Stamp, suzuki), "action.approved")
+	expect.NoError(t, tb.begin())
+	expect.NoError(t, tb.claim("i1"))
+}
+
+// Where the rules have ended meanwhile, people are asked as the settings say.
+func TestAnActionOpensWithoutARuleWhereThereIsNoneAnyMore(t *testing.T) {
+	tb := unrouted(t, 0)
+	tb.makes(tb.opensOn(nil))
+	x := tb.load().Pending()
+	expect.Must(t, x != nil && !x.Gate.Ruled() && x.Gate.Terms.DecideBy != nil, "%+v", x)
+	expect.NoError(t, tb.approve(x, suzuki))
+}
+
+// What the rules refuse ends with a word to the agent, who has a turn for it; of Slack's silence it has none.
+func TestAnActionAboutWhichNobodyIsAskedEnds(t *testing.T) {
+	for why, turns := range map[aggregate.Reason]bool{task.ReasonRuleRefuses: true, ReasonSilent: false} {
+		tb := unrouted(t, 0)
+		tb.makes(tb.refusesAs(why), "action.cancelled")
+		a := tb.load()
+		x := a.Actions[0]
+		expect.That(t, a.Current() == nil && x.Status == ActionCancelled && x.CancelReason == why && a.Conversation.Refused == 1 &&
+			x.Gate.Terms.Rule.Name == "経理" && x.ErrorDetail == "購買部へ" && a.Conversation.PendingActionID == "", "%+v", x)
+		expect.Is(t, len(a.Inbox) == 1, turns, why)
+		expect.Is(t, a.Head.Resting, !turns, why)
+		for locale, want := range map[string]string{
+			"ja": "操作 #1 は、だれにも承認を依頼できなかったため、取り消されました。理由: 購買部へ。",
+			"en": "Action #1 was cancelled because nobody could be asked about it. Reason: 購買部へ。",
+		} {
+			said := *x
+			said.unasked = "購買部へ。"
+			expect.Is(t, said.told(locale).Content, want)
+		}
+	}
+}
+
+// An agent whose proposals are refused again and again is not asked for another.
+func TestProposalsThatAreRefusedLaterCountAsRefused(t *testing.T) {
+	tb := unrouted(t, 0)
+	for n := 1; n <= mostRefused+1; n++ {
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			no := Unasked{ErrByRules{Why: task.ReasonRuleRefuses}, "no"}
+			return a.RefuseByRule(a.Head.Run, a.Current().ActionID, no, 3, tb.now)
+		})
+		expect.That(t, tb.head.Resting == (n > mostRefused), "%d: %+v", n, tb.head)
+		if n <= mostRefused {
+			p := proposal(ShellCommand, tb.now, "")
+			p.LookUp = &LookUp{Rule: circulation.Rule{ID: "r1"}}
+			tb.turn("", Answer{Proposal: p})
+		}
+	}
+}
+
+// What a person proposes is looked up by a run, and is no business of the agent's when it is refused.
+func TestWhatAPersonProposesIsLookedUpByARun(t *testing.T) {
+	tb := opened(t)
+	tb.turn("", Answer{})
+	p := *proposal(ShellCommand, tb.now, "")
+	p.LookUp = &LookUp{Rule: circulation.Rule{ID: "r1", Name: "経理"}}
+	propose := func(a *Aggregate) (aggregate.Change, error) { return a.Propose(p, person(suzuki), policy, tb.now) }
+	tb.makes(propose, "action.proposed")
+	expect.That(t, expect.Value(propose(tb.load()))(t).Empty(), "the same form makes another")
+	a := tb.load()
+	expect.That(t, a.LooksUp(tb.now) != nil && a.Effects(tb.now).Begin != nil, "no run begins")
+	expect.NoError(t, tb.begin())
+	tb.makes(tb.refusesAs(task.ReasonNoRoute), "action.cancelled")
+	expect.That(t, len(tb.load().Inbox) == 0 && tb.load().Conversation.Refused == 0, "the agent has a turn")
+}
+
+// Stopping, cancelling and closing end it, and so does a run that fails again and again.
+func TestAnActionThatWaitsForItsRouteCanBeEnded(t *testing.T) {
+	for name, end := range map[string]func(tb *table, a *Aggregate) (aggregate.Change, error){
+		"stop":  func(tb *table, a *Aggregate) (aggregate.Change, error) { return a.Stop(person(sato), policy, tb.now) },
+		"close": func(tb *table, a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) },
+		"failed": func(tb *table, a *Aggregate) (aggregate.Change, error) {
+			return a.GiveUp(a.Head.Run, ReasonRunFailed, tb.now)
+		},
+		"cancel": func(tb *table, a *Aggregate) (aggregate.Change, error) {
+			return a.Cancel(a.Current().ActionID, person(sato), policy, tb.now)
+		},
+	} {
+		tb := unrouted(t, 0)
+		tb.must(func(a *Aggregate) (aggregate.Change, error) { return end(tb, a) })
+		a := tb.load()
+		expect.That(t, a.Current() == nil && a.Actions[0].Status == ActionCancelled && a.LooksUp(tb.now) == nil, "%s: %+v", name,
+			a.Actions[0])
+		_, err := tb.opensOn(along(desk(suzuki)))(a)
+		expect.That(t, err != nil, "%s: it opens after that", name)
+	}
+}
