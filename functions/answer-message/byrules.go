@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/opening"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -91,8 +90,8 @@ func (t *answering) shownTo(ctx context.Context) ([]string, error) {
 }
 
 // underRules has people asked about a proposal as the rules say; the settings' rules approve it only where no rule but
-// the last takes it. by is who proposes it, empty of the agent. It returns conversation.ErrByRules if the rules refuse
-// it, or if nobody is found.
+// the last takes it. by is who proposes it, empty of the agent. While Slack is silent the proposal waits for its route.
+// It returns conversation.ErrByRules if the rules refuse it, or if nobody is found.
 func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, p conversation.Payload,
 	by string) error {
 	r, err := t.rules(ctx)
@@ -103,20 +102,17 @@ func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, 
 	if by != "" {
 		seen = nil
 	}
-	x := opening.Action{
-		Conversation: t.a.Conversation, Askers: t.a.RouteAskersAfter(seen, by), Type: out.Type, Now: t.Now(),
-		Organised: r.standing.Organisation != nil, Home: t.settings.DirectApprovers,
-	}
-	out.Rows = slices.Clone(r.standing.On)
-	if out.Type == agent.ToolCall {
-		of := r.permission(t.in.Tenant, p.Tool)
-		x.Calls = []rules.Call{of.Call(p.ToolVersion, p.Access, aggregate.JSON(p.Arguments))}
-		out.Rows = append(out.Rows, aggregate.Owned{Key: tenancy.ToolKey(p.Tool), Rev: of.Rev, Err: aggregate.ErrSettings})
-	}
+	x := t.asking(r, out.Type, p, t.a.RouteAskersAfter(seen, by))
+	out.Rows = x.on
 	unasked := out.Rule != "" && by == "" && !t.a.AsksAfter(t.seen)
 	found, err := x.ByIDs(r.Rules)
 	if err == nil && found.LookUp != nil && !(unasked && found.Unruled) {
-		found, err = t.lookUp(ctx, &x, r, *found.LookUp)
+		rule := *found.LookUp
+		if found, err = t.lookUp(ctx, x, r); errors.Is(err, errorclass.ErrUnverified) {
+			at := t.Now().Add(lookUpAgain(err, 0))
+			out.Rule, out.Rows, out.LookUp = "", nil, &conversation.LookUp{Rule: rule, At: &at}
+			return nil
+		}
 	}
 	if err != nil {
 		return err
@@ -128,6 +124,25 @@ func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, 
 	return found.Refusal()
 }
 
+// asking is an action about which the rules are asked.
+type asking struct {
+	opening.Action
+	on []aggregate.Owned // the tenant's rows on which the result depends beside the settings
+}
+
+func (t *answering) asking(r *ruling, typ agent.ActionType, p conversation.Payload, askers []string) *asking {
+	x := &asking{opening.Action{
+		Conversation: t.a.Conversation, Askers: askers, Type: typ, Now: t.Now(), Organised: r.standing.Organisation != nil,
+		Home: t.settings.DirectApprovers,
+	}, slices.Clone(r.standing.On)}
+	if typ == agent.ToolCall {
+		of := r.permission(t.in.Tenant, p.Tool)
+		x.Calls = []rules.Call{of.Call(p.ToolVersion, p.Access, aggregate.JSON(p.Arguments))}
+		x.on = append(x.on, aggregate.Owned{Key: tenancy.ToolKey(p.Tool), Rev: of.Rev, Err: aggregate.ErrSettings})
+	}
+	return x
+}
+
 func (r *ruling) permission(tenant, tool string) tenancy.ToolPermission {
 	for _, p := range r.permissions {
 		if p.ToolName == tool {
@@ -137,11 +152,10 @@ func (r *ruling) permission(tenant, tool string) tenancy.ToolPermission {
 	return tenancy.Unsaved(tenant, tool)
 }
 
-// lookUp asks Slack and the organisation whom the rules ask. While Slack is silent nobody can be asked.
-func (t *answering) lookUp(ctx context.Context, x *opening.Action, r *ruling, by circulation.Rule) (
-	found opening.FoundFor, err error) {
+// lookUp asks Slack and the organisation whom the rules ask. It returns errorclass.ErrUnverified while Slack is silent.
+func (t *answering) lookUp(ctx context.Context, x *asking, r *ruling) (found opening.FoundFor, err error) {
 	if t.LookUp == nil {
-		return found, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: by}
+		return found, fmt.Errorf("slack can't be asked: %w", errorclass.ErrUnverified)
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookUpWithin)
 	defer cancel()
@@ -151,7 +165,6 @@ func (t *answering) lookUp(ctx context.Context, x *opening.Action, r *ruling, by
 	})
 	if errors.Is(err, errorclass.ErrUnverified) {
 		slog.WarnContext(ctx, "it is not known whom a rule asks", "session", t.ref.ID, "err", err)
-		err = conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: by}
 	}
 	return found, err
 }

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -167,24 +166,6 @@ func TestARuleMayRefuseAnActionAndSaysWhy(t *testing.T) {
 		expect.That(t, x == nil && a.Conversation.Actions == 0 && a.Conversation.Refused == 1, "%s: %+v", locale, x)
 		expect.Is(t, w.said().Content, want)
 		expect.That(t, len(a.Inbox) == 1 && a.Next(w.Now()).State == conversation.StateAnswer, "the agent isn't told")
-	}
-}
-
-// While Slack is silent nothing is proposed, and nothing is paid twice.
-func TestWhileSlackIsSilentNobodyIsAsked(t *testing.T) {
-	server := storetest.Start(t)
-	for locale, want := range map[string]string{
-		"ja": "ルール「操作」の回覧先を Slack に確認できなかった",
-		"en": "Slack didn't say whom rule “操作” asks",
-	} {
-		w := inChannel(t, server, locale, unset)
-		w.saved(0, rules.KindAction, asks(ofGroup()))
-		w.LookUp = func(context.Context, string, *lookup.Organisation, func(d opening.Directory) error) error {
-			return errorclass.ErrUnverified
-		}
-		x := w.proposes()
-		expect.That(t, x == nil && len(w.vendor.requests) == 1, "%+v after %d requests", x, len(w.vendor.requests))
-		expect.Has(t, w.said().Content, want)
 	}
 }
 

@@ -151,7 +151,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return h.rest(ctx, in)
 	case next.State != conversation.StateAnswer && next.State != conversation.StateFetch:
 		return next, nil
-	case a.Sending() != nil:
+	case a.LooksUp(h.Now()) == nil && a.Sending() != nil:
 		return h.send(ctx, in, a)
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
@@ -159,6 +159,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &answering{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	if x := a.LooksUp(h.Now()); x != nil { // before anything is answered
+		return t.route(ctx, x)
+	}
 	if next := a.Next(h.Now()); next.State == conversation.StateFetch { // nothing is fetched for whom nobody would answer
 		if len(t.seen) == 0 { // for what a person typed no model is asked
 			return next, nil

@@ -44,7 +44,7 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 // the person counts as who asked for it. A proposal to write a file beside others waits for a run, which can read them;
 // form identifies the form, which counts once. The verdict's error is ErrTyped for what they typed,
 // aggregate.ErrNotAllowed also if nobody could approve it, and conversation.ErrByRules for what the tenant's rules
-// refuse, or ask of people who must be looked up.
+// refuse. What they ask of people who must be looked up waits for a run, too, which does that.
 func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation.Own) (v Verdict) {
 	for range 2 { // the settings may change meanwhile
 		t, err := m.tenant(ctx, c.Ref.Tenant)
@@ -129,7 +129,9 @@ func proposing(form string, o conversation.Own, t tenant) Act {
 			if err != nil {
 				return aggregate.Change{}, err
 			}
-			own.Opening, own.Rows = found.Opening, t.on
+			if own.Opening, own.Rows = found.Opening, t.on; found.LookUp != nil { // a run asks Slack
+				own.LookUp, own.Rows = &conversation.LookUp{Rule: *found.LookUp}, nil
+			}
 		}
 		return of.Propose(own, by, p, now)
 	}

@@ -139,7 +139,7 @@ type logLine struct {
 func (t *loaded) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{
 		Number: x.Number, ID: x.ActionID, Type: card.ActionCalled(x, locale), Badge: actionBadge(x),
-		Status: words.In("action_status", x.Status), At: x.CreatedAt,
+		Status: statusOfAction(words, x), At: x.CreatedAt,
 		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Conversation.AgentID), Seconds: x.TimeoutSeconds,
 		Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending, Open: t.open(x),
 	}
@@ -251,6 +251,7 @@ func (t *loaded) decided(x *conversation.Action, out *actionRow, words web.Texts
 		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
 	case x.CancelReason != "":
 		out.Cancelled, out.Why = t.person(x.CancelledBy), words.In("why", x.CancelReason)
+		out.Why = cmp.Or(card.Unasked(x, t.surface), out.Why)
 	}
 }
 

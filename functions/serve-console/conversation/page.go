@@ -275,7 +275,9 @@ func (c *Pages) showPage(
 	}
 	asking := subject.Asking{Words: words, Of: t.is, Settings: t.settings, Surface: t.surface, Viewer: v}
 	turn := c.TurnOf(r.Context(), asking, t.is.Offers())
-	p.Who, p.Turn = asking.Who(turn), turn != nil && turn.Mine
+	if p.Who, p.Turn = asking.Who(turn), turn != nil && turn.Mine; t.is.Unrouted() != nil {
+		p.Who = v.Texts("route").Say("looking")
+	}
 	whole := false
 	if x := t.is.Current(); x != nil {
 		var payload conversation.Payload

@@ -17,8 +17,8 @@ func (p *conversationPage) since(
 	s := subject.SinceThen(p.Path, p.StatusText, locale)
 	x := t.is.Current()
 	waits := x != nil && x.Status == conversation.ActionPending
-	if waits {
-		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), card.ActionCalled(x, locale), x.Number)
+	if waits { // for people, or for whom to ask
+		s.Now = fmt.Sprintf("%s: %s #%d", statusOfAction(words, x), card.ActionCalled(x, locale), x.Number)
 		s.Now += turn.Since()
 	}
 	if err := subject.Became(r, t.is.Undecided); err != nil {

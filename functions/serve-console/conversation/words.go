@@ -18,6 +18,14 @@ func whyUnread(t web.Texts, why string) string {
 	return ended.Unread(t.Locale(), why)
 }
 
+// statusOfAction says how an action stands.
+func statusOfAction(t web.Texts, x *conversation.Action) string {
+	if x.Status == conversation.ActionPending && x.Gate.Status == aggregate.Generating {
+		return t.In("action_status", "looking_up")
+	}
+	return t.In("action_status", x.Status)
+}
+
 // decidedBefore says who decided first.
 func decidedBefore(t web.Texts, e aggregate.ErrDecided, who, when string) string {
 	status := t.In("action_status", e.Status)

@@ -87,11 +87,8 @@ func (x *Action) By(r *rules.Rules, d Directory) (FoundFor, error) {
 
 // Refusal returns the error by which such a refusal is told, or nil.
 func (f *FoundFor) Refusal() error {
-	switch {
-	case f.Refused != nil:
-		return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
-	case f.Opening == nil && f.LookUp != nil:
-		return conversation.ErrByRules{Why: conversation.ReasonLooksUp, Rule: *f.LookUp}
-	}
+	if f.Refused == nil {
 	return nil
+	}
+	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
 }

@@ -82,7 +82,7 @@ func TestWhereAnOrganisationStandsAnActionIsLookedUp(t *testing.T) {
 	x := action(agent.ShellCommand)
 	x.Organised = true
 	found := expect.Value(x.ByIDs(r))(t)
-	expect.That(t, found.LookUp != nil && !found.Unruled && found.Refusal() != nil, "%+v", found)
+	expect.That(t, found.LookUp != nil && !found.Unruled && found.Opening == nil, "%+v", found)
 	d := office{departments: map[string][]string{"ITO": {"SALES", "HQ"}, "SATO": {"HQ"}}}
 	found = expect.Value(x.By(r, d))(t)
 	expect.That(t, found.Refused != nil && !found.Unruled, "the latest asker's department: %+v", found)

@@ -280,7 +280,8 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	}
 	if x := a.LooksUp(now); x != nil {
 		c := a.begin(now)
-		c.refuseUnrouted(x, Unasked{ErrByRules{Why: why}, saidOfTyped.In(a.Conversation.Locale).failed})
+		no := ErrByRules{Why: ReasonUnrouted, Rule: *x.Gate.Terms.Rule}
+		c.refuseUnrouted(x, Unasked{no, saidOfTyped.In(a.Conversation.Locale).failed})
 		c.rest()
 		return c.done()
 	}

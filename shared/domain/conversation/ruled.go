@@ -11,17 +11,17 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Reasons why the tenant's rules let nobody be asked about an action, beside those of a request's steps.
+// Reasons why nobody is asked about an action under a rule, beside those of a request's steps.
 const (
-	// ReasonLooksUp: a person proposed it, and only Slack or the organisation knows whom the rule asks.
-	ReasonLooksUp aggregate.Reason = "route_looked_up"
-	// ReasonSilent: Slack doesn't say whom the rule asks.
+	// ReasonSilent: Slack didn't say whom the rule asks.
 	ReasonSilent aggregate.Reason = "route_silent"
+	// ReasonUnrouted: several tries to look people up failed.
+	ReasonUnrouted aggregate.Reason = "route_failed"
 )
 
 // ErrByRules says that by the tenant's rules an action can't be proposed.
 type ErrByRules struct {
-	Why    aggregate.Reason // ReasonLooksUp, ReasonSilent or one of task.Refusal
+	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted or one of task.Refusal
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
 }

@@ -36,6 +36,12 @@ func (x *Action) unrouted() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
 }
 
+// Unasked reports whether an action ended because nobody could be asked about it.
+func (x *Action) Unasked() bool {
+	return x.Status == ActionCancelled && x.Gate.Status == aggregate.Generating && x.CancelledBy == "" &&
+		x.CancelReason != ReasonIdle
+}
+
 // LooksUp returns the action whose people a run looks up now, or nil.
 func (a *Aggregate) LooksUp(now time.Time) *Action {
 	if x := a.Unrouted(); x != nil && (x.LookUpAt == nil || !now.Before(*x.LookUpAt)) {
@@ -145,7 +151,8 @@ func (c *change) refuseUnrouted(x *Action, no Unasked) {
 // hearsOf reports whether the agent has a turn for what became of an action that has ended.
 func (c *change) hearsOf(x *Action) bool {
 	switch {
-	case x.CancelReason == ReasonExpired, x.CancelReason == ReasonAged, x.CancelReason == ReasonSilent:
+	case x.CancelReason == ReasonExpired, x.CancelReason == ReasonAged, x.CancelReason == ReasonSilent,
+		x.CancelReason == ReasonUnrouted:
 		return false // nobody is waiting for an answer
 	case x.CancelReason == ReasonDenied: // it is not to be tried in another way
 		return false

@@ -16,9 +16,8 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 	asIs := func(s string, _ int) string { return s }
 	for _, locale := range language.All {
 		for _, why := range []aggregate.Reason{
-			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonNoHome,
-			conversation.ReasonLooksUp,
-			conversation.ReasonSilent,
+			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonNoHome, conversation.ReasonSilent,
+			conversation.ReasonUnrouted,
 		} {
 			e := conversation.ErrByRules{Why: why, Rule: circulation.Rule{Name: "外部への書き込み"}, Detail: "経理"}
 			said := ByRules(locale, e, asIs)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/explain/ended"
+	"ringi/shared/explain/refused"
 )
 
 // withdrawn draws an action that was rejected, cancelled or expired.
@@ -24,6 +26,8 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		ending, why = w.IsExpired, d.texts.reason(x.CancelReason, "")
 	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
+	default:
+		why = or(Unasked(x, d.w.surface()), why)
 	}
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
@@ -49,6 +53,18 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		return f.with(divider(), contextLine(append(d.routeOf(x).passed(), d.approvedBy(x), begun, why)...))
 	}
 	return f.with(divider(), contextLine(append(d.routeOf(x).passed(), why)...))
+}
+
+// Unasked says on any surface why nobody could be asked about an action; empty: that isn't why it ended.
+func Unasked(x *conversation.Action, on refused.Surface) string {
+	if !x.Unasked() {
+		return ""
+	}
+	e := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
+	if x.Gate.Terms.Rule != nil {
+		e.Rule = *x.Gate.Terms.Rule
+	}
+	return or(refused.ByRules(on.Locale, e, on.Marks.Text), ended.InTalk(on.Locale, x.CancelReason, ""))
 }
 
 // late says what the result of an action was that came after its cancellation.
