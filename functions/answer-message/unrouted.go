@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/slackapi"
 )
@@ -74,9 +73,9 @@ func (t *answering) routeOnce(ctx context.Context, x *conversation.Action) (*con
 // withoutRule has people asked about an action as the settings say, because there are no rules any more.
 func (t *answering) withoutRule(ctx context.Context, x *conversation.Action) (*conversation.Aggregate, error) {
 	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, t.a.AskersOf(x))
-	if nobody, is := errors.AsType[aggregate.ErrNotAllowed](err); is {
-		why := task.ReasonUndecidable(nobody.Rule)
-		return t.refuseAction(ctx, x, conversation.ErrByRules{Why: why}, ended.InTalk(t.settings.Locale, why, ""), nil)
+	if _, nobody := errors.AsType[aggregate.ErrNotAllowed](err); nobody {
+		no := conversation.ErrByRules{Why: task.ReasonNoApprover}
+		return t.refuseAction(ctx, x, no, t.whyByRules(no), nil)
 	}
 	if err != nil {
 		return t.putOff(ctx, x, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: *x.Gate.Terms.Rule}, err)

@@ -194,7 +194,7 @@ func TestWhereRulesHaveEndedTheSettingsAskAboutAnAction(t *testing.T) {
 		expect.Value(w.handle())(t)
 		x := w.load().Actions[0]
 		if nobody {
-			expect.That(t, x.CancelReason == task.ReasonUndecidable(aggregate.RuleSelf), "%+v", x)
+			expect.That(t, x.CancelReason == task.ReasonNoApprover, "%+v", x)
 			continue
 		}
 		expect.That(t, w.load().Pending() != nil && !x.Gate.Ruled() && w.lookUp == 1, "%+v", x)

@@ -19,6 +19,7 @@ func TestAnActionUnderARule(t *testing.T) {
 		"the page shows where it stands":                          testRouteOfAction,
 		"people stamp, take back and reject it in turn":           testActsOnAction,
 		"an action that is over keeps its route":                  testRouteOfPastAction,
+		"while people are looked up it can be cancelled alone":    testUnroutedAction,
 		"whoever is on its route reads the conversation":          testReadersOfAction,
 		"whoever owes a stamp has the conversation in their list": testListOfOwed,
 		"no name on a route runs":                                 testHostileRouteOfAction,
@@ -73,11 +74,13 @@ func testActsOnAction(t *testing.T, w *consoletest.World) {
 	late := suzuki.Get(k.Page()).FormOf(t, aggregate.ActTakeBack, "")
 	alex.Get(k.Page()).Says(t, 200, "回覧中の 1 人の承認(鈴木 一郎)も、これで終わります。", "上の内容が、そのまま実行されます。")
 	sent := acts(alex, aggregate.ActReject, "先にファイルを見せて").Leads(t, k.Page()+"?done=act_send_back")
+	expect.Is(t, len(k.Load().Inbox), 1, "the agent has a turn for the reason")
 	alex.Get(sent.To).Says(t, 200, "差し戻しました。", "先にファイルを見せて", "部長 差し戻し")
 	suzuki.Post(k.Page()+"/act", late).Says(t, http.StatusConflict, "Alex Kim")
 	k.ProposesAlong(consoletest.Desk("課長", 1, workspace.Suzuki))
 	acts(suzuki, aggregate.ActDeny, "要りません").Leads(t, k.Page()+"?done=act_deny")
 	expect.Is(t, k.Load().Actions[1].CancelReason, conversation.ReasonDenied)
+	expect.Is(t, len(k.Load().Inbox), 0, "the agent has none")
 	k.Says(workspace.Sato, "続けて")
 	k.ProposesAlong(consoletest.Desk("課長", 1, workspace.Suzuki))
 	acts(suzuki, aggregate.ActApprove, "").Leads(t, k.Page()+"?done=act_settle")
@@ -89,6 +92,26 @@ func testRouteOfPastAction(t *testing.T, w *consoletest.World) {
 	k.ChangeAction(w.Acts(circulation.Stamp, 1, workspace.Suzuki))
 	w.As(workspace.Sato).Post(k.Page()+"/act", consoletest.ActOn(conversation.ActCancel, k.Load().Current(), ""))
 	w.As(workspace.Sato).Get(k.Page()).Says(t, 200, "課長 承認済み", "承認: 鈴木 一郎", "部長 承認前に終了")
+}
+
+func testUnroutedAction(t *testing.T, w *consoletest.World) {
+	k := onRoute(w, consoletest.Desk("課長", 1, workspace.Suzuki))
+	k.ChangeAction(func(g *aggregate.Gate) { g.Status, g.Route, g.Asked = aggregate.Generating, nil, "" })
+	b := w.As(workspace.Sato)
+	page := b.Get(k.Page())
+	page.Says(t, 200, "回覧先を確認中", "回覧先を確認しています。").Holds(t, `value="cancel_action"`, `value="close_session"`)
+	page.Lacks(t, `value="approve"`, `value="reject"`, `value="deny"`, "👥")
+	b.Locale = "en"
+	b.Get(k.Page()).Says(t, 200, "Looking up who is asked")
+	forged := consoletest.ActOn(aggregate.ActApprove, k.Load().Current(), "")
+	w.As(workspace.Suzuki).Post(k.Page()+"/act", forged).Says(t, http.StatusConflict)
+	k.Run()
+	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		no := conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: *a.Current().Gate.Terms.Rule}
+		s := w.SettingsNow()
+		return a.RefuseByRule(a.Head.Run, a.Current().ActionID, conversation.Unasked{ErrByRules: no, Text: "x"}, s.Rev, w.Now())
+	})
+	b.Get(k.Page()).Says(t, 200, "Slack didn&#39;t say whom rule “10万円以上” asks")
 }
 
 func testReadersOfAction(t *testing.T, w *consoletest.World) {

@@ -21,7 +21,7 @@ const (
 
 // ErrByRules says that by the tenant's rules an action can't be proposed.
 type ErrByRules struct {
-	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted or one of task.Refusal
+	Why    aggregate.Reason // ReasonSilent, ReasonUnrouted, one of task.Refusal or task.ReasonNoApprover
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
 }

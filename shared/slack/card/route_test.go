@@ -332,6 +332,13 @@ func TestActionsOnARoute(t *testing.T) {
 		home = card.HomeView(card.Summary{Waiting: []card.Waits{{Of: c.Conversation.Aggregate, Question: x.Asks()}}}, defaults, locale, c.now)
 		expect.That(t, !strings.Contains(string(expect.Value(json.Marshal(home))(t)), card.ApproveAction), "the Home tab has a button")
 		x.Gate.Status, x.Gate.Route, x.Gate.Asked = aggregate.Generating, nil, ""
-		show("looked_up", k)
+		expect.Is(t, len(buttons(show("looked_up", k))), 0, "buttons")
+		x.Status, x.CompletedAt = conversation.ActionCancelled, &c.now
+		x.CancelReason, x.ErrorDetail = task.ReasonRuleRefuses, "購買部へ。 <@U_ITO>"
+		show("refused", k)
+		x.CancelReason = conversation.ReasonSilent
+		show("silent", k)
+		x.CancelReason = task.ReasonNoApprover
+		show("undecidable", k)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/explain/ended"
 	"ringi/shared/explain/refused"
 )
 
@@ -64,7 +63,7 @@ func Unasked(x *conversation.Action, on refused.Surface) string {
 	if x.Gate.Terms.Rule != nil {
 		e.Rule = *x.Gate.Terms.Rule
 	}
-	return or(refused.ByRules(on.Locale, e, on.Marks.Text), ended.InTalk(on.Locale, x.CancelReason, ""))
+	return refused.ByRules(on.Locale, e, on.Marks.Text)
 }
 
 // late says what the result of an action was that came after its cancellation.
