@@ -130,7 +130,7 @@ type ruleData struct {
 	Problems       []problem
 
 	Name         string
-	Kinds        bool   // it isn't for steps alone
+	Kinds        []option
 	Organised    bool   // an organisation stands
 	Unread       bool   // and can't be read
 	Requester    string // who asks, where the form doesn't offer that or not all of it
@@ -202,7 +202,6 @@ func (a *asked) form(e edited, sent url.Values, wrong []problem) error {
 		Draft: packed(a.draft), Was: packed(r), At: e.At, Rev: a.draft.Rev, New: e.At == "new", Last: e.last(),
 		NoSlack: a.members == nil, Organised: a.org != nil, Unread: a.unread, Problems: wrong, Name: r.Name, Refuse: r.Refuse, Outcome: "default",
 		Numbered: r.Numbered,
-		Kinds:    !e.last() && !slices.Equal(r.When.Kinds, []rules.Kind{rules.KindSteps}),
 	}
 	if d.Last {
 		d.Default = capital(a.In("defaults", e.At))
@@ -253,6 +252,11 @@ func (a *asked) conditions(d *ruleData, c *rules.Conditions, sent url.Values) {
 	}
 	if c.Destinations != nil {
 		to, d.Destinations = string(c.Destinations.Go), strings.Join(c.Destinations.List, "\n")
+	}
+	kindsText := func(v string) string { return a.In("kind_choices", v) }
+	d.Kinds = options(kindsText, kindsValue(c.Kinds), steps, actions, both)
+	if len(c.Kinds) == 0 {
+		d.Kinds = options(kindsText, "", "", steps, actions, both)
 	}
 	useText := func(v string) string { return a.In("use_options", v) }
 	toText := func(v string) string { return a.In("to_options", v) }

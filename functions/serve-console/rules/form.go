@@ -36,6 +36,9 @@ func typed(form url.Values, was rules.Rule) rules.Rule {
 
 func typedConditions(form url.Values, was rules.Conditions) rules.Conditions {
 	is := was
+	if form.Has("kinds") {
+		is.Kinds = kindsOf(form.Get("kinds"))
+	}
 	is.Places, is.Tools, is.Destinations, is.Amount = nil, nil, nil, nil
 	places := rules.Places{Channels: chosen(form["channels"]), Direct: typedDirect(form, was.Places)}
 	if len(places.Channels) > 0 || places.Direct {
@@ -67,6 +70,29 @@ func typedDirect(form url.Values, was *rules.Places) bool {
 		return len(chosen(form["direct"])) > 0
 	}
 	return was != nil && was.Direct
+}
+
+// What a rule is for, as the form names it.
+const (
+	steps   = string(rules.KindSteps)
+	actions = string(rules.KindAction)
+	both    = steps + " " + actions
+)
+
+// kindsValue names the kinds that a rule takes; none of them is every kind.
+func kindsValue(kinds []rules.Kind) string {
+	var names []string
+	for _, k := range slices.Sorted(slices.Values(kinds)) {
+		names = slices.Insert(names, 0, string(k)) // steps first
+	}
+	return strings.Join(names, " ")
+}
+
+func kindsOf(value string) (kinds []rules.Kind) {
+	for _, name := range strings.Fields(value) {
+		kinds = append(kinds, rules.Kind(name))
+	}
+	return kinds
 }
 
 // typedRequester reads the departments, if the form has them. User groups stay unless the condition is removed.

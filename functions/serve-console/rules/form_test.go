@@ -85,7 +85,7 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	}}
 	saved(w, &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{was}})
 	b := w.As(workspace.Suzuki)
-	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず", "実行ステップだけではありません",
+	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず",
 		"今は使えないツール", "グループ 人事部承認者")
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use", "only", "channels", "|C0ELSEWHERE",
 		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.need", "1", "stages.0.empty", "up",

@@ -47,6 +47,7 @@ type listData struct {
 	Try       tryData
 	History   []kept
 	Approvers bool // the settings list approvers
+	Actions   bool // agents' actions are asked about by the rules
 }
 
 // ruleRow is a rule in the list.
@@ -73,7 +74,7 @@ func (a *asked) list(state listState) error {
 	d := listData{Draft: packed(a.draft), Rev: a.draft.Rev, None: x == nil, Stand: saved.Rules != nil,
 		Unsaved: !same(saved.Rules, x), NoSlack: a.members == nil, Unread: a.unread, Conflict: state.conflict, Problems: state.problems}
 	if x != nil {
-		d.Later = x.Form != rules.Form
+		d.Later, d.Actions = x.Form != rules.Form, x.Actions()
 		a.rows(&d, x)
 		if d.Try, err = a.trying(state.try); err != nil {
 			return err

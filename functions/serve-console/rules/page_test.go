@@ -51,6 +51,7 @@ func TestRules(t *testing.T) {
 		"rules and stages are moved":                        testRulesAndStagesAreMoved,
 		"what the form does not offer is kept":              testWhatTheFormDoesNotOfferIsKept,
 		"the rule that takes a request":                     testTheRuleThatTakesARequest,
+		"rules for the actions of agents":                   testRulesForActions,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
 		"rules travel as a file":                            testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":       testAFilesMistakesAreNamed,

@@ -27,6 +27,7 @@ type reviewData struct {
 	Rev         int
 	Ends        bool // the rules end
 	First       bool // none were saved
+	Actions     bool // agents' actions are asked about by the rules
 	Silent      bool // Slack can't say who people are
 	Unread      bool // or the organisation can't
 	Edited      bool
@@ -62,10 +63,13 @@ func (a *asked) review(state reviewState) error {
 		if wrong := a.problems(x, x.Problems(knownOf(a.tools, false))); len(wrong) > 0 {
 			return a.list(listState{problems: wrong, status: http.StatusUnprocessableEntity})
 		}
-		d.Ways = a.ways(x)
+		d.Ways, d.Actions = a.ways(x), x.Actions()
 		d.Bare = len(d.Ways) == 0
 		found, err := a.found(x)
 		d.Findings = append(a.findings(x, found), a.unmarked(x)...)
+		if x.Actions() && (now.Rules == nil || !now.Rules.Actions()) {
+			d.Findings = append(d.Findings, a.Say("actions_begin"))
+		}
 		if errors.Is(err, errorclass.ErrUnverified) {
 			slog.WarnContext(a.r.Context(), "people of rules are not checked", "err", err)
 			d.Silent, d.Unread, d.Findings, err = true, a.unread, nil, nil

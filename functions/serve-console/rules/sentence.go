@@ -62,8 +62,8 @@ func list[T any](s speaker, all []T, name func(T) string, separator string) stri
 func (s speaker) rule(r *rules.Rule) string {
 	text := s.Say("sentence", "who", s.who(r.When.Requester), "where", s.where(r.When.Places), "what", s.what(&r.When),
 		"route", s.outcome(&r.Outcome))
-	if len(r.When.Kinds) > 0 && !slices.Contains(r.When.Kinds, rules.KindSteps) {
-		text += s.Say("only_actions")
+	if k := kindsValue(r.When.Kinds); k == actions || k == both {
+		text += s.In("kinds_said", k)
 	}
 	return text
 }

@@ -19,6 +19,7 @@ import (
 // tryData asks which rule would take a request, and has the answer.
 type tryData struct {
 	Tools, Places          []option
+	Kinds                  []option // none: rules are for the steps of requests alone
 	Amount, Currency, Who  string
 	Organised              bool   // an organisation stands
 	On                     string // the day
@@ -56,6 +57,11 @@ func (a *asked) trying(answer bool) (tryData, error) {
 			of = x
 		}
 	}
+	kind := rules.KindSteps
+	if a.draft.Rules.Actions() {
+		kind = rules.Kind(cmp.Or(f.Get("try.kind"), steps))
+		d.Kinds = options(func(v string) string { return a.In("way_kinds", v) }, string(kind), steps, actions)
+	}
 	d.Places = a.placesToTry(f.Get("try.place"))
 	if !answer || of.Tool.Name == "" {
 		return d, nil
@@ -69,7 +75,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if err != nil {
 		return d, err
 	}
-	facts := &rules.Facts{Kind: rules.KindSteps, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
+	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
 		Home:  settings.DirectApprovers,
 		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyUnmarked)}}}
 	if facts.Place.Channel == tryDirect {
