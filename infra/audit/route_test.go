@@ -286,6 +286,16 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 	j.agree(t)
 }
 
+// An action about which nobody could be asked has a rule and never opened: there is nothing to walk.
+func TestAnActionThatNeverOpenedIsProved(t *testing.T) {
+	g := aggregate.Gate{Status: aggregate.Generating, Terms: aggregate.Terms{Rule: &circulation.Rule{ID: "r1", Name: "経理"}}}
+	claim := actionProof{Status: "cancelled", Gate: walkOf(&g, "")}
+	cancelled := []string{"proposed", `"number":7`, "cancelled", `"reason":"route_silent","rule":{"id":"r1","name":"経理"}`}
+	var j judged
+	j.add(t, "an action that never opened", actedAs(t, claim, cancelled), true)
+	j.agree(t)
+}
+
 // ofAction is the gate of an action under a rule, with the receipt of how the action ended.
 func ofAction(t *testing.T, acts []circulation.Act, claim actionProof, end string, details string) Receipt {
 	t.Helper()

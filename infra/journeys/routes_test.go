@@ -32,17 +32,7 @@ import (
 // under saves rules for a test, and ends them after it.
 func under(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 	t.Helper()
-	store := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
-	tenant := aggregate.TenantID(s.Sandbox.TeamID())
-	save := func(x *rules.Rules) {
-		ctx := context.Background()
-		_, rev, err := store.Rules(ctx, tenant)
-		expect.NoError(t, err)
-		_, _, err = store.SaveRules(ctx, tenant, x, rev, nil, administrator, time.Now())
-		expect.NoError(t, err)
-	}
-	save(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all})
-	t.Cleanup(func() { save(nil) })
+	driver.Circulate(t, s, all...)
 }
 
 func desk(name string, need int, users ...string) rules.Stage {

@@ -88,9 +88,11 @@ func TestDetailsAreLines(t *testing.T) {
 		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []auditlog.Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Maximum versions", "5 → 4"}, {"Changed fields", "Maximum versions, later"}}},
 		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
 		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
-		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
-		"codes":     {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, submit a new request."}, {"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
-		"unknown":   {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
+		"unasked": {`{"reason":"route_silent"}`,
+			[]auditlog.Detail{{"Reason", "Slack didn't say whom the rule asks"}}},
+		"nothing": {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
+		"codes":   {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, submit a new request."}, {"Requested by", "佐藤 花子 (U0SANDSATO)"}, {"via", "the console"}}},
+		"unknown": {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
 	} {
 		diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called))
 		expect.That(t, diff == "", "%s: %s", name, diff)
