@@ -179,6 +179,10 @@ func (w *walk) relay(int) {
 func (w *walk) work(run int) {
 	switch a := w.load(); a.Next(w.now).State {
 	case StateAnswer:
+		if x := a.LooksUp(w.now); x != nil {
+			w.routes(run, x.ActionID)
+			return
+		}
 		w.answers(run)
 	case StateAct, StateCall:
 		invocation := fmt.Sprint("i", len(w.images))
@@ -208,6 +212,7 @@ func (w *walk) based(a *Aggregate, p *Proposal) *Proposal {
 	if a.Conversation != nil && rapid.IntRange(0, 9).Draw(w.rt, "other files") > 0 {
 		p.Base = a.Conversation.WorkspaceVersion
 	}
+	w.unroutes(p)
 	return p
 }
 
@@ -372,9 +377,7 @@ func (w *walk) comesToRest() {
 		}
 		switch a = w.load(); a.Next(w.now).State {
 		case StateAnswer:
-			w.must(func(a *Aggregate) (aggregate.Change, error) {
-				return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok"}, w.now)
-			})
+			w.must(w.goesOn)
 		case StateAct, StateCall:
 			if a.Current().Claim == nil {
 				w.must(func(a *Aggregate) (aggregate.Change, error) {

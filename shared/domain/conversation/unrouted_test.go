@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
@@ -36,6 +38,40 @@ func (tb *table) refusesAs(why aggregate.Reason) func(a *Aggregate) (aggregate.C
 		no := ErrByRules{Why: why, Rule: circulation.Rule{ID: "r2", Name: "経理"}, Detail: "購買部へ"}
 		return a.RefuseByRule(a.Head.Run, a.Actions[0].ActionID, Unasked{no, "購買部へ。"}, 3, tb.now)
 	}
+}
+
+// unroutes has people looked up first for some proposals.
+func (w *walk) unroutes(p *Proposal) {
+	switch at := w.now.Add(time.Minute); rapid.IntRange(0, 8).Draw(w.rt, "look up") {
+	case 0:
+		p.LookUp = &LookUp{Rule: circulation.Rule{ID: "r1"}}
+	case 1:
+		p.LookUp = &LookUp{Rule: circulation.Rule{ID: "r1"}, At: &at}
+	}
+}
+
+// routes opens an action that waits for its route, puts it off, or ends it.
+func (w *walk) routes(run int, id string) {
+	how := rapid.IntRange(0, 4).Draw(w.rt, "route")
+	_ = w.decide("route", func(a *Aggregate) (aggregate.Change, error) {
+		x := a.Unrouted()
+		w.require(x == nil || x.ApprovedBy == "" && x.Claim == nil, "route", "%+v goes on without a route", x)
+		switch how {
+		case 0:
+			return a.WaitForRoute(run, id, w.now.Add(time.Minute), w.now)
+		case 1:
+			return a.RefuseByRule(run, id, Unasked{ErrByRules{Why: task.ReasonRuleRefuses}, "no"}, 3, w.now)
+		}
+		return a.OpenOnRoute(run, id, nil, terms(w.now), w.now)
+	})
+}
+
+// goesOn opens an action that waits for its route, or else answers what waits.
+func (w *walk) goesOn(a *Aggregate) (aggregate.Change, error) {
+	if x := a.LooksUp(w.now); x != nil {
+		return a.OpenOnRoute(a.Head.Run, x.ActionID, nil, terms(w.now), w.now)
+	}
+	return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok"}, w.now)
 }
 
 // Until an action has its route nobody is asked, and nobody decides on it; no other is proposed.
