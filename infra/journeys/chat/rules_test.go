@@ -62,8 +62,9 @@ func TestAnActionGoesRoundTwoStages(t *testing.T) {
 	})
 	expect.Must(t, status < 400, "%d %s", status, page)
 	d.Reject(workspace.Tanaka, d.Shows("操作 #2 の確認", "👉 いま: 経理"), "もう見ました")
-	d.Shows("結果を受け取りました", "操作 #2 は却下されました")
-	d.Rests()
+	d.Shows("結果を受け取りました")
+	x := d.Rests().Actions[1]
+	expect.That(t, x.CancelReason == conversation.ReasonRejected && x.Gate.RejectionReason == "もう見ました", "%+v", x)
 }
 
 // While Slack doesn't say who is in the group, the action waits for its route; then it opens, and goes round.
