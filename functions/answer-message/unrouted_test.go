@@ -72,8 +72,8 @@ func (w *silentWorld) asks(user string) {
 
 func (w *silentWorld) entries(action aggregate.Action) int {
 	w.t.Helper()
-	page := expect.Value(w.rows.Of.Store.Audit(w.t.Context(), w.ref.Tenant, store.AuditFilter{Action: action}, "", 50))(w.t)
-	return len(page.Items)
+	f := store.AuditFilter{Action: action}
+	return len(expect.Value(w.rows.Of.Store.Audit(w.t.Context(), w.ref.Tenant, f, "", 50))(w.t).Items)
 }
 
 // While Slack is silent the action waits for its route, as the conversation's one; nothing is paid or proposed twice.
@@ -96,21 +96,22 @@ func TestWhileSlackIsSilentAnActionWaitsForItsRoute(t *testing.T) {
 	w.answers(fmt.Errorf("%w: %w", errorclass.ErrUnverified, slackapi.RateLimited{RetryAfter: 10 * time.Minute}))
 	next := expect.Value(w.handle())(t)
 	rest := w.load().Unrouted().LookUpAt.Sub(w.at)
-	expect.That(t, next.State == aggregate.StateFinish && rest >= 10*time.Minute && rest <= 13*time.Minute, "%+v, %s", next,
-		rest)
+	expect.That(t, next.State == aggregate.StateFinish && rest >= 10*time.Minute && rest <= 13*time.Minute,
+		"%+v, %s", next, rest)
 
 	w.later()
 	w.answers(nil, "U1", "U2", "U3")
 	next = expect.Value(w.handle())(t)
 	x = w.load().Pending()
-	expect.Must(t, next.State == aggregate.StateFinish && x != nil && x.Gate.AskedAt.Equal(w.load().Head.ChangedAt), "%+v", x)
+	expect.Must(t, next.State == aggregate.StateFinish && x != nil && x.Gate.AskedAt.Equal(w.load().Head.ChangedAt),
+		"%+v", x)
 	var asked []string
 	for _, p := range x.Gate.Route.Stages[0].People {
 		asked = append(asked, p.User)
 	}
 	expect.Is(t, strings.Join(asked, " "), "U2 U3", "who wrote after the proposal is no asker of it")
-	expect.That(t, len(w.vendor.requests) == 2 && w.load().Conversation.Actions == 1 && w.entries(conversation.AuditRouted) == 1 &&
-		w.entries(conversation.AuditProposed) == 1, "%d requests", len(w.vendor.requests))
+	expect.That(t, len(w.vendor.requests) == 2 && w.load().Conversation.Actions == 1 &&
+		w.entries(conversation.AuditRouted) == 1 && w.entries(conversation.AuditProposed) == 1, "%d requests", len(w.vendor.requests))
 }
 
 // It is opened before anything is answered, and what waits is answered by the same run.
@@ -144,8 +145,8 @@ func TestAnActionIsRefusedWhenSlackWasSilentForTooLong(t *testing.T) {
 		a := w.load()
 		x := a.Actions[0]
 		lasted := w.at.Sub(proposed.CreatedAt)
-		expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonSilent && a.Head.Resting,
-			"%+v", x)
+		expect.That(t, x.Status == conversation.ActionCancelled && x.CancelReason == conversation.ReasonSilent &&
+			a.Head.Resting, "%+v", x)
 		expect.That(t, lasted >= time.Hour && lasted < 70*time.Minute && tries < 40, "%d tries in %s", tries, lasted)
 		expect.That(t, len(w.vendor.requests) == 1 && len(a.Inbox) == 0, "the agent has a turn")
 		expect.Has(t, w.said().Content, want)
@@ -171,8 +172,8 @@ func TestWhatIsFoundLaterMayRefuseAnAction(t *testing.T) {
 		w.later()
 		next := expect.Value(w.handle())(t)
 		x := w.load().Actions[0]
-		expect.That(t, next.State == conversation.StateAnswer && x.CancelReason == c.why && x.Status.Over(), "%s: %+v, %+v", name,
-			next, x)
+		expect.That(t, next.State == conversation.StateAnswer && x.CancelReason == c.why && x.Status.Over(),
+			"%s: %+v, %+v", name, next, x)
 		expect.Has(t, w.said().Content, c.says)
 	}
 }
@@ -252,7 +253,8 @@ func (d dying) Rules(ctx context.Context, tenant string) (*rules.Rules, int, err
 	return d.Store.Rules(ctx, tenant)
 }
 
-func (d dying) Decide(ctx context.Context, ref aggregate.Ref, f conversation.Decision) (*conversation.Aggregate, error) {
+func (d dying) Decide(ctx context.Context, ref aggregate.Ref,
+	f conversation.Decision) (*conversation.Aggregate, error) {
 	if d.at != "commit" {
 		return d.Store.Decide(ctx, ref, f)
 	}

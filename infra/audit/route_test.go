@@ -288,7 +288,8 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 
 // An action about which nobody could be asked has a rule and never opened: there is nothing to walk.
 func TestAnActionThatNeverOpenedIsProved(t *testing.T) {
-	g := aggregate.Gate{Status: aggregate.Generating, Terms: aggregate.Terms{Rule: &circulation.Rule{ID: "r1", Name: "経理"}}}
+	g := aggregate.Gate{Status: aggregate.Generating}
+	g.Terms.Rule = &circulation.Rule{ID: "r1", Name: "経理"}
 	claim := actionProof{Status: "cancelled", Gate: walkOf(&g, "")}
 	cancelled := []string{"proposed", `"number":7`, "cancelled", `"reason":"route_silent","rule":{"id":"r1","name":"経理"}`}
 	var j judged

@@ -19,13 +19,13 @@ import (
 // Circulate saves rules of circulation as an administrator does at the console, and ends them when the test does.
 func Circulate(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 	t.Helper()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
 	store, tenant := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
 	save := func(x *rules.Rules) {
 		ctx := context.Background()
 		_, rev, err := store.Rules(ctx, tenant)
 		expect.NoError(t, err)
-		_, _, err = store.SaveRules(ctx, tenant, x, rev, nil, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki},
-			time.Now())
+		_, _, err = store.SaveRules(ctx, tenant, x, rev, nil, by, time.Now())
 		expect.NoError(t, err)
 	}
 	save(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all})

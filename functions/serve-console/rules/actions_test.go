@@ -32,22 +32,22 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "対象 (1): 選択肢から選んでください。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
-	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside", "outcome", "route",
-		"stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1",
+	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
+		"outcome", "route", "stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1",
 		"stages.0.empty", "refuse", "act", "keep"))
 	list.Says(t, http.StatusOK, ruled).Lacks(t, aside)
 	check := b.Post(path, list.Hidden("act", "check"))
 	check.Says(t, http.StatusOK, "保存すると、エージェントとの会話の操作も回覧ルールで決まります。",
-		"「完了通知」 エージェントの操作: ほかのチャンネル・#人事 承認 1 つ・別の人 1 人 ルール 2「エージェント」")
+		"「完了通知」 エージェントの操作: ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 ルール 2「エージェント」")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Actions() && stored(w).Rules[1].When.Kinds[0] == rules.KindAction, "%+v", stored(w).Rules[1])
 	for kind, rule := range map[string]string{"steps": "どれにも当てはまらないとき: 依頼を断ります。",
-		"action": "ルール 2「エージェント」: 経理 (田中 恵) が承認します。"} {
+		"action": "ルール 2「エージェント」: 経理 (田中 恵)が承認します。"} {
 		b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.kind", kind, "try.amount", "500")).
 			Says(t, http.StatusOK, rule).Holds(t, `value="`+kind+`" selected`)
 	}
 	again := b.Post(path, b.Get(path).Hidden("act", "check"))
 	again.Says(t, http.StatusOK).Lacks(t, "保存すると、エージェントとの会話の操作も")
 	b.Locale = "en"
-	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK, "Actions of agents: Any other channel, #人事")
+	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK, "Actions of agents: Any other channel, direct messages, #人事")
 }

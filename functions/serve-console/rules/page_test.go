@@ -71,7 +71,7 @@ func TestRules(t *testing.T) {
 
 func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
-	b.Get(path).Says(t, http.StatusOK, "回覧ルールはまだありません", "実行ステップの承認を必須にする", "今までどおり設定で決まります")
+	b.Get(path).Says(t, http.StatusOK, "回覧ルールはまだありません", "実行ステップの承認を必須にする", "ダイレクトメッセージでも回覧ルールで決まります")
 	written(t, w)
 	x := stored(w)
 	expect.Must(t, x != nil && len(x.Rules) == 1, "%+v", x)

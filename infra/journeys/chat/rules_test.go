@@ -44,8 +44,8 @@ func goesRound(t *testing.T, d *driver.Dialogue, number string) {
 	d.Shows("操作 #"+number+" 完了", "回覧済み")
 	a := d.Rests()
 	x := a.Actions[len(a.Actions)-1]
-	expect.That(t, x.Status == conversation.ActionSucceeded && len(x.Gate.Acts) == 2 && x.Gate.Acts[0].Kind == circulation.Stamp,
-		"%+v", x)
+	expect.That(t, x.Status == conversation.ActionSucceeded && len(x.Gate.Acts) == 2 &&
+		x.Gate.Acts[0].Kind == circulation.Stamp, "%+v", x)
 }
 
 // An agent's action goes round two stages, a user group's and a person's, and then runs once. What a person proposes is

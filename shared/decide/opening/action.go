@@ -88,7 +88,7 @@ func (x *Action) By(r *rules.Rules, d Directory) (FoundFor, error) {
 // Refusal returns the error by which such a refusal is told, or nil.
 func (f *FoundFor) Refusal() error {
 	if f.Refused == nil {
-	return nil
+		return nil
 	}
 	return conversation.ErrByRules{Why: f.Refused.Why, Rule: f.Refused.Rule, Detail: f.Refused.Detail}
 }

@@ -10,7 +10,8 @@ import (
 const ReasonStopped aggregate.Reason = "stopped"
 
 // Stop ends the conversation's current work: it cancels an action that is approved, executes or waits for its route, or
-// answers waiting messages with a fixed sentence. Whoever may withdraw an action may stop it. Without current work nothing changes.
+// answers waiting messages with a fixed sentence. Whoever may withdraw an action may stop it. Without current work
+// nothing changes.
 func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Conversation == nil {
 		return aggregate.Change{}, aggregate.ErrConflict

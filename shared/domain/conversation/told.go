@@ -11,20 +11,20 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, denied, expired   string
-	cancelled                                               string
-	notBegun, putBack, outputLater, callLater               string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled           string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others      string
-	stopped, later                                          string
+	succeeded, failed, unknown, rejected, denied, expired            string
+	cancelled                                                        string
+	notBegun, putBack, outputLater, callLater                        string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled                    string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others               string
+	stopped, later                                                   string
 	outdated, aged, unasked, changed, wrote, deleted, more, notTaken string
-	lost, emptied, unread                                   string
-	ran                                                     ranWords
-	returned, entries, bytes, resultGone                    string // of a tool
-	resultOld, resultOldWrite                               string // of a tool that reads, and of one that writes
-	pulled, branched                                        string // of a pull request
-	taken, fetchAgain, shownTo                              string
-	ownProposal                                             string
+	lost, emptied, unread                                            string
+	ran                                                              ranWords
+	returned, entries, bytes, resultGone                             string // of a tool
+	resultOld, resultOldWrite                                        string // of a tool that reads, and of one that writes
+	pulled, branched                                                 string // of a pull request
+	taken, fetchAgain, shownTo                                       string
+	ownProposal                                                      string
 }
 
 var said = language.InEach(

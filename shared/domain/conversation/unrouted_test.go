@@ -79,8 +79,8 @@ func TestNobodyIsAskedAboutAnActionBeforeItHasItsRoute(t *testing.T) {
 	tb := unrouted(t, time.Minute)
 	a := tb.load()
 	x := a.Unrouted()
-	expect.Must(t, x != nil && a.Pending() == nil && x.Rule == "" && x.Gate.Terms.DecideBy == nil && x.Gate.AskedAt == nil &&
-		x.Gate.Terms.Rule.Name == "外部への書き込み", "%+v", a.Actions)
+	expect.Must(t, x != nil && a.Pending() == nil && x.Rule == "" && x.Gate.Terms.DecideBy == nil &&
+		x.Gate.AskedAt == nil && x.Gate.Terms.Rule.Name == "外部への書き込み", "%+v", a.Actions)
 	_, asked := a.Asks()
 	expect.That(t, !asked && len(x.Indexes(&a.Head)) == 0 && a.AskedAt(x.ActionID).IsZero(), "people are asked")
 	expect.Same(t, a.Offers()[0].Act, ActCancel)
@@ -175,8 +175,8 @@ func TestAnActionAboutWhichNobodyIsAskedEnds(t *testing.T) {
 		tb.makes(tb.refusesAs(why), "action.cancelled")
 		a := tb.load()
 		x := a.Actions[0]
-		expect.That(t, a.Current() == nil && x.Status == ActionCancelled && x.CancelReason == why && a.Conversation.Refused == 1 &&
-			x.Gate.Terms.Rule.Name == "経理" && x.ErrorDetail == "購買部へ" && a.Conversation.PendingActionID == "", "%+v", x)
+		expect.That(t, a.Current() == nil && x.Status == ActionCancelled && x.CancelReason == why &&
+			a.Conversation.Refused == 1 && x.Gate.Terms.Rule.Name == "経理" && x.ErrorDetail == "購買部へ" && a.Conversation.PendingActionID == "", "%+v", x)
 		expect.Is(t, len(a.Inbox) == 1, turns, why)
 		expect.Is(t, a.Head.Resting, !turns, why)
 		for locale, want := range map[string]string{
@@ -238,8 +238,8 @@ func TestAnActionThatWaitsForItsRouteCanBeEnded(t *testing.T) {
 		tb := unrouted(t, 0)
 		tb.must(func(a *Aggregate) (aggregate.Change, error) { return end(tb, a) })
 		a := tb.load()
-		expect.That(t, a.Current() == nil && a.Actions[0].Status == ActionCancelled && a.LooksUp(tb.now) == nil, "%s: %+v", name,
-			a.Actions[0])
+		expect.That(t, a.Current() == nil && a.Actions[0].Status == ActionCancelled && a.LooksUp(tb.now) == nil,
+			"%s: %+v", name, a.Actions[0])
 		_, err := tb.opensOn(along(desk(suzuki)))(a)
 		expect.That(t, err != nil, "%s: it opens after that", name)
 	}
