@@ -133,7 +133,7 @@ func TestAnActionOpensBeforeAnythingIsAnswered(t *testing.T) {
 func TestAnActionIsRefusedWhenSlackWasSilentForTooLong(t *testing.T) {
 	server := storetest.Start(t)
 	for locale, want := range map[string]string{
-		"ja": "ルール「操作」の回覧先を Slack に確認できなかった", "en": "Slack didn't say whom rule “操作” asks",
+		"ja": "ルール「操作」の回覧先を Slack に 1 時間確認できなかった", "en": "Slack didn't say whom rule “操作” asks",
 	} {
 		w := silent(t, server, locale)
 		proposed := w.proposes()
