@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -93,6 +94,9 @@ func testHomeOwes(t *testing.T, w *world) {
 }
 
 func testHomeStandsIn(t *testing.T, w *world) {
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}}
+	_, _, err := w.Store.Of.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
 	w.onRoute(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka))
 	w.drawn()
 	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: workspace.Alex},
