@@ -194,7 +194,7 @@ func ended(t *testing.T, details map[string]any) Receipt {
 // list, the check says so.
 func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
 	expect.Patience(t)
-	earlier, nothing := map[string]any{"attempt": 1}, map[string]any{"attempt": 1, "writes": map[string]any{}, "ends": map[string]any{}, "handed_over": map[string]any{}}
+	earlier, nothing := map[string]any{"attempt": 1}, map[string]any{"attempt": 1, "writes": map[string]any{}, "ends": map[string]any{}, "handed_over": map[string]any{}, "gates": map[string]any{}}
 	hashes := map[string]any{"attempt": 1, "writes": map[string]any{"step-3": aggregate.HashOf(messageSent)}}
 	reused := map[string]any{"attempt": 1, "reused": []string{"step-4"}}
 	claim := func(r *Receipt, writes []writeCall, reused ...string) {

@@ -56,10 +56,11 @@ func inRooms(o rules.Outcome, rooms ...string) rules.Rule {
 		When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: append(rooms, workspace.Sato)}}}
 }
 
-// booked asks for a room, and has both steps approved under the rule for everything else.
-func booked(t *testing.T, s *stack.Stack) *driver.Request {
+// booked asks for a room at an hour of its own, when all are free, and has both steps approved under the rule for
+// everything else.
+func booked(t *testing.T, s *stack.Stack, hour string) *driver.Request {
 	t.Helper()
-	d := driver.Ask(t, s, workspace.Sato, "会議室を予約してください")
+	d := driver.Ask(t, s, workspace.Sato, "明日の"+hour+"から会議室を予約してください")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "ルール「そのほかの外部書き込み」")
 	d.Click(workspace.Tanaka, "CARD#process#0001", "approve_process")
@@ -83,7 +84,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}},
 			desk("部長", 1, workspace.Alex),
 		}}}, rooms...), anyStage())
-		d := booked(t, s)
+		d := booked(t, s, "15時")
 		card := driver.Face(d.Card(gate, "👉 いま: 人事"))
 		expect.That(t, strings.Contains(card, "ルール「大会議室」で最初の段階から"), "%s", card)
 		d.Click(workspace.Alex, gate, "approve_step")
@@ -101,7 +102,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 
 	t.Run("the same rule", func(t *testing.T) {
 		under(t, s, inRooms(rules.Outcome{Refuse: "使えません"}, "akagi"), anyStage())
-		d := booked(t, s)
+		d := booked(t, s, "16時")
 		d.Card(gate, "👉 いま: 課長")
 		d.Click(workspace.Suzuki, gate, "approve_step")
 		expect.Has(t, strings.Join(d.Told(workspace.Suzuki), "\n"), "いまは 課長", "Suzuki is told")
@@ -112,7 +113,7 @@ func TestAStepGoesRoundByTheRuleForWhatItTurnsOutToBe(t *testing.T) {
 
 	t.Run("a rule that refuses", func(t *testing.T) {
 		under(t, s, inRooms(rules.Outcome{Refuse: "総務に頼んでください。"}, rooms...), anyStage())
-		d := booked(t, s)
+		d := booked(t, s, "17時")
 		d.Card("CARD#execution", "ルール「大会議室」により、実行を中止しました")
 		e := d.Load().Head.Ended
 		expect.That(t, e.As == task.TaskCancelled && e.Reason == task.ReasonStepRefused, "%+v", e)

@@ -48,26 +48,8 @@ func goesRound(t *testing.T, d *driver.Dialogue, number string) {
 		x.Gate.Acts[0].Kind == circulation.Stamp, "%+v", x)
 }
 
-// An agent's action goes round two stages, a user group's and a person's, and then runs once. What a person proposes is
-// looked up by a run; it is sent back, and the agent has a turn for the reason.
-func TestAnActionGoesRoundTwoStages(t *testing.T) {
-	driver.Leave(t, running)
-	driver.Circulate(t, running, ofActions())
-	d := driver.TalkIn(t, running, workspace.Sato, workspace.HR, "claude", "ファイルを作って")
-	d.Shows("操作 #1 の確認", "回覧 🔵 経理 → ⬜ 部長", "ルール「エージェントの操作」")
-	goesRound(t, d, "1")
-
-	status, page := driver.SitDown(t, running, workspace.Sato).Post(d.Page()+"/propose", url.Values{
-		"own_type": {"shell_command"}, "own_content": {"ls hello.js"}, "own_summary": {"できたか見る"},
-	})
-	expect.Must(t, status < 400, "%d %s", status, page)
-	d.Reject(workspace.Tanaka, d.Shows("操作 #2 の確認", "👉 いま: 経理"), "もう見ました")
-	d.Shows("結果を受け取りました")
-	x := d.Rests().Actions[1]
-	expect.That(t, x.CancelReason == conversation.ReasonRejected && x.Gate.RejectionReason == "もう見ました", "%+v", x)
-}
-
-// While Slack doesn't say who is in the group, the action waits for its route; then it opens, and goes round.
+// While Slack doesn't say who is in the group, the action waits for its route; then it opens, and goes round. It is the
+// first test of these rules: what Slack has said of the group is believed for some time.
 func TestAnActionWaitsUntilSlackSaysWhomItsRuleAsks(t *testing.T) {
 	driver.Leave(t, running)
 	driver.Circulate(t, running, ofActions())
@@ -87,4 +69,23 @@ func TestAnActionWaitsUntilSlackSaysWhomItsRuleAsks(t *testing.T) {
 	expect.Is(t, len(d.Audit(conversation.AuditProposed)), 1, "proposals")
 	expect.Is(t, len(d.Audit(conversation.AuditRouted)), 1, "openings")
 	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "runs")
+}
+
+// An agent's action goes round two stages, a user group's and a person's, and then runs once. What a person proposes is
+// looked up by a run; it is sent back, and the agent has a turn for the reason.
+func TestAnActionGoesRoundTwoStages(t *testing.T) {
+	driver.Leave(t, running)
+	driver.Circulate(t, running, ofActions())
+	d := driver.TalkIn(t, running, workspace.Sato, workspace.HR, "claude", "ファイルを作って")
+	d.Shows("操作 #1 の確認", "回覧 🔵 経理 → ⬜ 部長", "ルール「エージェントの操作」")
+	goesRound(t, d, "1")
+
+	status, page := driver.SitDown(t, running, workspace.Sato).Post(d.Page()+"/propose", url.Values{
+		"own_type": {"shell_command"}, "own_content": {"ls hello.js"}, "own_summary": {"できたか見る"},
+	})
+	expect.Must(t, status < 400, "%d %s", status, page)
+	d.Reject(workspace.Tanaka, d.Shows("操作 #2 の確認", "👉 いま: 経理"), "もう見ました")
+	d.Shows("結果を受け取りました")
+	x := d.Rests().Actions[1]
+	expect.That(t, x.CancelReason == conversation.ReasonRejected && x.Gate.RejectionReason == "もう見ました", "%+v", x)
 }

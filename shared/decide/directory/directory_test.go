@@ -119,7 +119,7 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	f := rules.Facts{On: day}
 	opening.AskedBy(&f, x, Of(organised(t), workspace{members: []string{"R2"}}), "R")
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
-		Departments: []string{"SALES", "HQ"}, Groups: []string{"S1"}})
+		Departments: []string{"SALES", "HQ"}, Department: "SALES", Groups: []string{"S1"}})
 
 	none := Of(nil, workspace{members: []string{"R"}})
 	f = rules.Facts{On: day}

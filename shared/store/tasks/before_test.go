@@ -170,6 +170,7 @@ func (b before) lists(t *testing.T) {
 		"max_messages_per_hour": json.Number("60"), "max_session_cost_usd": json.Number("0"),
 		"max_agents_cost_day_usd": json.Number("20"), "max_sources_per_day": json.Number("100"),
 		"approval_days": json.Number("14"), "fiscal_year_month": json.Number("4"), "register": false,
+		"direct_approvers":  map[string]any{"channel": "", "users": []any{}},
 		"session_idle_days": json.Number("14"), "contest_search": false,
 		"draft_contest": map[string]any{
 			"enabled": false, "file": "configs/contest.toml", "max_rounds": json.Number("3"), "budget_usd": json.Number("1"),
