@@ -198,21 +198,29 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	default:
 		by(soon)
 	}
-	switch x := a.Current(); {
-	case x == nil:
-	case x.leased(now):
-		by(x.Claim.LeaseUntil)
-	case x.unrouted() && x.LookUpAt != nil:
-		by(*x.LookUpAt)
-	case x.Status == ActionPending && x.Base == nil:
-		by(soon)
-	case x.Status == ActionPending && x.Gate.Terms.DecideBy != nil:
-		by(*x.Gate.Terms.DecideBy)
+	if at := a.actionDueAt(now, soon); at != nil {
+		by(*at)
 	}
 	if at := a.idleAt(); at != nil {
 		by(*at)
 	}
 	return due
+}
+
+// actionDueAt returns when the open action is due, nil if there is none or nothing is.
+func (a *Aggregate) actionDueAt(now, soon time.Time) *time.Time {
+	switch x := a.Current(); {
+	case x == nil:
+	case x.leased(now):
+		return &x.Claim.LeaseUntil
+	case x.unrouted() && x.LookUpAt != nil:
+		return x.LookUpAt
+	case x.Status == ActionPending && x.Base == nil:
+		return &soon
+	case x.Status == ActionPending:
+		return x.Gate.Terms.DecideBy
+	}
+	return nil
 }
 
 // Beside returns none: a conversation depends on no other aggregate.
