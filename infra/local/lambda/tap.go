@@ -177,9 +177,11 @@ func (e *environment) freeze(fault Fault) {
 	}
 }
 
+// die kills the process. It writes nothing more while Faults make its claims expire.
 func (e *environment) die(c Call) {
-	e.service.options.Faults.Dying(c)
 	<-e.started
+	e.process.Pause()
+	e.service.options.Faults.Dying(c)
 	e.process.Kill()
 }
 
