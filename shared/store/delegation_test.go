@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,15 +71,26 @@ func testDelegations(t *testing.T, st *taskStore) {
 	}
 
 	told = nil
-	ended, err := st.EndDelegation(t.Context(), first, setBy("U9", true), at().Add(time.Hour), tell)
+	ended, err := st.EndDelegation(t.Context(), first, setBy("U9", true), at().Add(time.Minute), tell)
 	expect.That(t, err == nil && ended.Rev == 2 && ended.EndedBy == "U9" && len(told) == 2, "%+v, %v, %v", ended, told, err)
-	_, err = st.EndDelegation(t.Context(), first, setBy("U1", false), at().Add(2*time.Hour), tell)
+	_, err = st.EndDelegation(t.Context(), first, setBy("U1", false), at().Add(2*time.Minute), tell)
 	expect.That(t, err == nil && len(told) == 2, "ended twice: %v", err)
 	expect.Fails(t, second(st.EndDelegation(t.Context(), away(owner, "U7", "U1", 0), setBy("U1", false), at(), nil)),
 		aggregate.ErrNotFound, "none")
 	_, err = st.SetDelegation(t.Context(), away(owner, "U2", "U1", 0), setBy("U2", true), at(), tell)
 	var bad aggregate.ErrField
 	expect.That(t, errors.As(err, &bad) && len(told) == 2, "refused: %v", err)
+	again, err := st.SetDelegation(t.Context(), away(owner, "U2", "U1", 0), setBy("U1", false), at().Add(3*time.Minute),
+		tell)
+	expect.That(t, err == nil && again.Rev == 3 && len(told) == 4, "set again the same day: %+v, %v, %v", again, told, err)
+	by = expect.Value(st.StandIns(t.Context(), owner, "U2"))(t)
+	expect.That(t, by[0].Rev == 3 && by[0].Counts(again.SetAt) && !by[0].Counts(at().Add(2*time.Minute)), "%+v", by[0])
+	expect.NoError(t, second(st.EndDelegation(t.Context(), again, setBy("U1", false), at().Add(4*time.Minute), tell)))
+	for _, ref := range told {
+		expect.NoError(t, second(st.Head(t.Context(), ref)))
+	}
+	slices.SortFunc(told, func(a, b aggregate.Ref) int { return cmp.Compare(a.ID, b.ID) })
+	expect.Is(t, len(slices.Compact(told)), 6, "told of two ends and of what was set between them")
 }
 
 // An act that a delegation lets somebody make is not committed if the delegation ended, changed or never was.
@@ -106,6 +119,10 @@ func testDelegationBeside(t *testing.T, st *taskStore) {
 	}
 	expect.NoError(t, second(st.EndDelegation(t.Context(), d, setBy("U1", false), at(), nil)))
 	expect.Fails(t, move(on), aggregate.ErrConflict, "ended beside it")
+	d = expect.Value(st.SetDelegation(t.Context(), d, setBy("U1", false), at().Add(time.Minute), nil))(t)
+	expect.Fails(t, move(on), aggregate.ErrConflict, "set again beside it")
+	on.Rev = d.Rev
+	expect.NoError(t, move(on))
 }
 
 // A delegation is set with its entry and its notices, or not at all, wherever the process dies.
