@@ -3,13 +3,17 @@ package faults
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -17,15 +21,18 @@ import (
 	"ringi/shared/tool"
 )
 
-// goesRound has steps go round: sent back by the second stage, then stamped by both.
+// goesRound has steps go round: stamped, taken back, stamped again and sent back by the second stage, then stamped by
+// both. Alex stands in for Suzuki, who is asked first.
 func goesRound() scenario {
 	const first, second = "CARD#process#0001", "CARD#process#0002"
 	return scenario{name: "route", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(workspace.Suzuki, first, 1)
+		d.takesBack(workspace.Suzuki, first, 2)
+		d.stamps(workspace.Suzuki, first, 3)
 		d.Card(first, "👉 いま: 経理")
 		d.reject(workspace.Tanaka, first, "reject_process", "データの検証を追加して")
-		d.stamps(workspace.Suzuki, second, 1)
+		d.stamps(workspace.Alex, second, 1)
 		d.stamps(workspace.Tanaka, second, 2)
 		d.stamps(workspace.Alex, second, 3)
 		d.untilCompleted()
@@ -33,7 +40,7 @@ func goesRound() scenario {
 }
 
 // checkedByRules has a step go round by another rule than the steps did: what it writes comes from a result. Its people
-// are looked up.
+// are looked up, and Suzuki stands in for the last of them, Alex.
 func checkedByRules() scenario {
 	const process, step = "CARD#process#0001", "CARD#step#0001#001#04"
 	return scenario{name: "checked", text: "今月の勤怠をまとめて", act: func(d *scenarioRun) {
@@ -42,30 +49,63 @@ func checkedByRules() scenario {
 		d.stamps(workspace.Tanaka, process, 2)
 		d.stamps(workspace.Alex, process, 3)
 		d.stamps(workspace.Tanaka, step, 1)
-		d.stamps(workspace.Alex, step, 2)
+		d.takesBack(workspace.Tanaka, step, 2)
+		d.stamps(workspace.Tanaka, step, 3)
+		d.stamps(workspace.Suzuki, step, 4)
 		d.untilCompleted()
 	}}
 }
 
-// stamps presses a card's button until the row has this many acts. Like a person, it presses again when nothing
-// happens.
+// stamps presses a card's button until the row has this many acts.
 func (d *scenarioRun) stamps(user, key string, acts int) {
-	row, action := strings.Replace(key, "CARD#process", "PROCESS", 1), "approve_process"
-	if strings.HasPrefix(key, "CARD#step") {
-		row, action = strings.Replace(key, "CARD#step", "GATE", 1), "approve_step"
-	}
-	ts := d.Card(key, action).TS
+	_, kind := gateOf(key)
+	d.acts(user, d.Channel, d.Card(key, "approve_"+kind).TS, key, "approve_"+kind, acts)
+}
+
+// takesBack presses the button of somebody's own copy of the first stage, as stamps does.
+func (d *scenarioRun) takesBack(user, key string, acts int) {
+	own := *d.Request
+	_, kind := gateOf(key)
+	own.Channel, own.Root = workspace.DirectMessage(user), ""
+	d.acts(user, own.Channel, own.Card(key+"@"+user+"/1", "takeback_"+kind).TS, key, "takeback_"+kind, acts)
+}
+
+// acts presses a message's button until the card's row has this many acts. Like a person, it waits for a while until
+// what happened before is shown, and presses again when nothing happens.
+func (d *scenarioRun) acts(user, channel, ts, key, action string, acts int) {
+	row, _ := gateOf(key)
 	given := func() bool {
 		g := d.Load().GateAt(row)
 		return g != nil && len(g.Acts) >= acts
 	}
-	d.Eventually(fmt.Sprintf("stamp %d on %s", acts, key), func() bool {
-		if given() {
+	shown := func() bool { head := d.Load().Head; return head.ShownRev >= head.Rev }
+	d.Eventually(fmt.Sprintf("%s, act %d on %s", action, acts, key), func() bool {
+		if expect.Holds(context.Background(), 3*time.Second, d.Poll, shown); given() {
 			return true
 		}
-		_ = d.Sandbox.Click(user, d.Channel, ts, action)
+		_ = d.Sandbox.Click(user, channel, ts, action)
 		return expect.Holds(context.Background(), 3*time.Second, d.Poll, given)
 	})
+}
+
+// gateOf returns the key of the row that a card of steps or of a step is of, and the kind that its buttons name.
+func gateOf(key string) (row, kind string) {
+	if step, ok := strings.CutPrefix(key, "CARD#step"); ok {
+		return "GATE" + step, "step"
+	}
+	return strings.Replace(key, "CARD#process", "PROCESS", 1), "process"
+}
+
+// standsIn has a principal name at the console who stands in for them today and tomorrow. end ends that.
+func (b *harness) standsIn(t *testing.T, hand, principal string) (end func()) {
+	t.Helper()
+	today, desk := organisation.DateOf(time.Now().In(tenancy.Zone())), driver.SitDown(t, b.Stack, principal)
+	send := func(form url.Values) {
+		status, page := desk.Post("/console/stand-ins", form)
+		expect.Must(t, status == http.StatusSeeOther, "%v: %d %s", form, status, page)
+	}
+	send(url.Values{"act": {"set"}, "hand": {hand}, "from": {today.String()}, "until": {(today + 1).String()}})
+	return func() { send(url.Values{"act": {"end"}, "key": {hand + "#" + principal + "#" + today.String()}}) }
 }
 
 // underRules saves rules for a test. The last of them, for every request, is always there. They end with the test.
@@ -116,10 +156,12 @@ func (b *harness) marked(t *testing.T, pointer string) {
 func TestACrashAlongARouteChangesNothing(t *testing.T) {
 	b := running
 	b.underRules(t)
+	defer b.standsIn(t, workspace.Alex, workspace.Suzuki)()
 	s := goesRound()
 	d, base := b.undisturbedRun(t, s)
-	if p := d.Load().Process(); p.Version != 2 || p.Status != aggregate.Approved || len(p.Acts) != 3 {
-		t.Fatalf("version %d is %s with %d acts", p.Version, p.Status, len(p.Acts))
+	if p := d.Load().Process(); p.Version != 2 || p.Status != aggregate.Approved || len(p.Acts) != 3 ||
+		p.Acts[0].Principal.User != workspace.Suzuki {
+		t.Fatalf("version %d is %s with %+v", p.Version, p.Status, p.Acts)
 	}
 	b.survivesAny(t, s, d, base)
 }
@@ -135,10 +177,12 @@ func TestACrashAlongAStepsRouteChangesNothing(t *testing.T) {
 				People: []string{workspace.Alex}}},
 		}}}})
 	b.marked(t, "/rows/*/work_days")
+	defer b.standsIn(t, workspace.Suzuki, workspace.Alex)()
 	s := checkedByRules()
 	d, base := b.undisturbedRun(t, s)
-	if g := d.Load().Gates[0]; g.Terms.Rule.Name != "金額が読める" || len(g.Acts) != 2 {
-		t.Fatalf("the step was under %+v, with %d acts", g.Terms.Rule, len(g.Acts))
+	if g := d.Load().Gates[0]; g.Terms.Rule.Name != "金額が読める" || len(g.Acts) != 4 ||
+		g.Acts[3].Principal.User != workspace.Alex {
+		t.Fatalf("the step was under %+v, with %+v", g.Terms.Rule, g.Acts)
 	}
 	b.survivesAny(t, s, d, base)
 }
