@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,7 +40,7 @@ func (c *clock) expire(d *scenarioRun, leases bool) {
 		}
 		return
 	}
-	for _, x := range a.Cards {
+	for _, x := range slices.Concat(a.Cards, a.Copies) {
 		if x.State == aggregate.CardPosting {
 			c.set(d, x.Key(), "SET claimed_at = :past", "claimed_by = :by", map[string]string{":by": x.ClaimedBy})
 		}
