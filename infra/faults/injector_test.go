@@ -84,8 +84,8 @@ func newTrace(kills ...point) *trace {
 	}
 }
 
-// cold gives a function's first invocation a new process if one is to be killed at its start, or if nothing is killed
-// and all points are recorded.
+// cold gives a function's first invocation a new process if one is to be killed, or if nothing is killed and all points
+// are recorded: a process doesn't ask Slack again what it knows.
 func (t *trace) cold(function string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +93,7 @@ func (t *trace) cold(function string) bool {
 		return false
 	}
 	t.warm[function] = true
-	return len(t.kills)+len(t.died) == 0 || slices.ContainsFunc(t.kills, func(p point) bool { return p.function == function && p.starting() })
+	return len(t.kills)+len(t.died) == 0 || slices.ContainsFunc(t.kills, func(p point) bool { return p.function == function })
 }
 
 func (t *trace) meet(c lambda.Call) lambda.Fault {
