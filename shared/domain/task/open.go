@@ -11,7 +11,8 @@ import (
 
 // OpenOnRoute opens the gate of the row with this key, whose content has been made, under the rule and along the route
 // that were found for it. It relies on the settings s and on the tenant's rows in on. Nothing changes if the gate is
-// open already. It returns ErrOnRoute for a route that nobody could settle, and ErrMoved if there is nothing to open.
+// open already. If nobody could settle the route of a step's gate, it ends the task, as OpenStepGate does; of any other
+// it returns ErrOnRoute. It returns ErrMoved if there is nothing to open.
 func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tenancy.Settings,
 	now time.Time, on ...aggregate.Owned) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
@@ -28,8 +29,13 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 	}
 	c := a.begin(now)
 	c.progress()
+	c.Owned = append(c.Owned, on...)
 	if step, ok := row.(*StepGate); ok {
 		e := a.executionOf(step)
+		if !a.settles(c, step, o) {
+			c.under(s.Rev)
+			return a.nobodyChecks(c, e, step)
+		}
 		c.RelyOn(e, a.inForce(e))
 	}
 	a.openUnder(c, row, o, s, func(n Gated) {
@@ -37,7 +43,6 @@ func (a *Aggregate) OpenOnRoute(run int, key string, o aggregate.Opening, s tena
 			step.Calls = nil
 		}
 	})
-	c.Owned = append(c.Owned, on...)
 	return c.done()
 }
 

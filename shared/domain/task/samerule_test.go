@@ -70,9 +70,28 @@ func TestAStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
 	p.Author = tanaka
 	s.rows[p.Key()] = &p
 	s.do(s.openGate)
+	s.nobodyChecked()
+	expect.Same(t, 0, len(s.load().Gates))
+}
+
+// The rules may be ended while people are looked up for the step.
+func TestALookedUpStepThatNobodyMayCheckEndsTheTask(t *testing.T) {
+	s := stamped(t)
+	s.do(s.asksBy(Found{LookUp: &another().Rule}))
+	p := *s.load().Prompt()
+	p.Author = tanaka
+	s.rows[p.Key()] = &p
+	settled := s.load().Settled(s.load().Execution())
+	s.do(s.openOn(GateKey(1, 1, 2), settled.Opening(settled.Desk.People)))
+	s.nobodyChecked()
+	expect.That(t, s.load().Unrouted() == nil, "people are looked up after the end")
+}
+
+func (s *story) nobodyChecked() {
+	s.t.Helper()
 	a := s.load()
-	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks && a.Task.Status == TaskCancelled &&
-		a.Execution().Status == ExecutionCancelled && len(a.Gates) == 0, "%+v", a.Head.Ended)
+	expect.That(s.t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonNobodyChecks &&
+		a.Task.Status == TaskCancelled && a.Execution().Status == ExecutionCancelled, "%+v", a.Head.Ended)
 	s.refused(s.retry, aggregate.ErrDecided{Status: "cancelled", At: a.Head.Ended.At, Reason: ReasonNobodyChecks})
 }
 

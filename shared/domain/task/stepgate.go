@@ -138,13 +138,26 @@ func (a *Aggregate) openStep(c *change, e *Execution, g *StepGate) (aggregate.Ch
 
 // openStepUnder is openStep under a rule. If the opening has nobody who could stamp, it ends the task instead.
 func (a *Aggregate) openStepUnder(c *change, e *Execution, g *StepGate, o aggregate.Opening) (aggregate.Change, error) {
-	if _, err := g.Under(o, a.askersOfAll(), func(g *aggregate.Gate) string { return "any" }); err != nil {
-		a.cancelExecution(c, e, aggregate.System())
-		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
-			map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
-		return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonNobodyChecks)
+	if !a.settles(c, g, o) {
+		return a.nobodyChecks(c, e, g)
 	}
 	c.RelyOn(a.inForce(e))
 	g.unopened() // along opens it
 	return a.openStep(c, e, a.along(c, g, o, nil).(*StepGate))
+}
+
+// settles reports whether somebody could settle a step's gate that opens now along the route of an opening.
+func (a *Aggregate) settles(c *change, g *StepGate, o aggregate.Opening) bool {
+	n := g.Gate
+	n.AskedAt = &c.Now
+	_, err := n.Under(o, a.askersOfAll(), func(g *aggregate.Gate) string { return "any" })
+	return err == nil
+}
+
+// nobodyChecks ends the task because nobody is left who could stamp a step.
+func (a *Aggregate) nobodyChecks(c *change, e *Execution, g *StepGate) (aggregate.Change, error) {
+	a.cancelExecution(c, e, aggregate.System())
+	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID,
+		map[string]any{"reason": ReasonNobodyChecks, "step": g.StepID})
+	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonNobodyChecks)
 }
