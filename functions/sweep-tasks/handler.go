@@ -70,7 +70,7 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
-	errs = append(errs, h.listOver(ctx))
+	errs = append(errs, h.listOver(ctx, &n))
 	one.eraseAll(ctx, slices.Concat(found...), &n)
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))

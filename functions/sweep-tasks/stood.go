@@ -4,53 +4,66 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/store"
 	"ringi/shared/store/kinds"
 	"ringi/shared/words/legible"
 )
 
 const (
-	// mostOver is how many delegations one sweep lists, and mostItems how much of what was done a message names.
-	mostOver, mostItems = 25, 20
-	// maxTitle is how many characters it has of a title.
-	maxTitle = 80
+	// mostItems is how much of what was done a message names, with at most maxTitle characters of a title.
+	mostItems, maxTitle = 20, 80
+	// stillSaved is how long what was decided within a delegation's days may take to be saved.
+	stillSaved = 30 * time.Second
 )
 
 // Delegations are rows by which people stand in for others.
 type Delegations interface {
-	OverDelegations(ctx context.Context, now time.Time, limit int) ([]tenancy.Delegation, error)
+	OverDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error]
 	Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stood, error)
 	ListDelegation(ctx context.Context, d tenancy.Delegation, now time.Time, told *store.Notice) error
 }
 
 // listOver tells principals of delegations that are over what was done for them, in one direct message each; nobody is
-// told that nothing was done. What has no time or fails is done by the next sweep.
-func (h *Handler) listOver(ctx context.Context) error {
-	all, err := h.Delegations.OverDelegations(ctx, h.Now(), mostOver)
-	for _, d := range all {
-		if !enough(ctx) {
-			break
-		}
-		failed := h.listOne(ctx, d)
-		if failed == nil || errors.Is(failed, aggregate.ErrConflict) { // another sweep was faster, or it was set anew
+// told that nothing was done. What has no time or fails is done by the next sweep, and delays no other.
+func (h *Handler) listOver(ctx context.Context, n *count) (failed error) {
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	defer func() { _ = all.Wait() }()
+	for d, err := range h.Delegations.OverDelegations(ctx, h.Now().Add(-stillSaved)) {
+		switch {
+		case err != nil:
+			failed = errors.Join(failed, err)
 			continue
+		case !enough(ctx):
+			return failed
 		}
-		slog.ErrorContext(ctx, "a principal is not told what was done", "tenant", d.TenantID, "err", failed)
-		err = errors.Join(err, failed)
+		all.Go(func() error {
+			err := h.listOne(ctx, d)
+			if err != nil && !errors.Is(err, aggregate.ErrConflict) { // another sweep was faster, or it was set anew
+				n.failed.Add(1)
+				slog.ErrorContext(ctx, "a principal is not told what was done", "tenant", d.TenantID, "err", err)
+			}
+			return nil
+		})
 	}
-	return err
+	return failed
 }
 
-func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) error {
+func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
+	defer panics.Recover(ctx, &err, "tenant", d.TenantID)
 	done, err := h.Delegations.Stood(ctx, d)
 	if err != nil {
 		return err
@@ -70,15 +83,18 @@ func (h *Handler) listOne(ctx context.Context, d tenancy.Delegation) error {
 	return h.Delegations.ListDelegation(ctx, d, h.Now(), &store.Notice{Ref: ref, Change: change})
 }
 
-// titleOf returns the title of a request, or what an agent's action was to do; "" if that is gone.
+// titleOf returns the title of a request, or what an agent's action was to do; "" if that is gone or can't be read.
 func (h *Handler) titleOf(ctx context.Context, tenant string, x tenancy.Stood) (title string, err error) {
 	ref := kinds.RefOf(tenant, x.ID)
 	a, err := h.Store.Load(ctx, ref)
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
+	switch {
+	case unavailable(err):
 		return "", fmt.Errorf("load what was done for somebody: %w", err)
+	case err != nil:
+		if !errors.Is(err, aggregate.ErrNotFound) {
+			slog.ErrorContext(ctx, "what was done for somebody has no title", ref.Log(), "err", err)
+		}
+		return "", nil
 	}
 	switch of := a.(type) {
 	case *task.Aggregate:

@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,8 +22,8 @@ import (
 // noDelegations has none.
 type noDelegations struct{}
 
-func (noDelegations) OverDelegations(context.Context, time.Time, int) ([]tenancy.Delegation, error) {
-	return nil, nil
+func (noDelegations) OverDelegations(context.Context, time.Time) iter.Seq2[tenancy.Delegation, error] {
+	return func(func(tenancy.Delegation, error) bool) {}
 }
 func (noDelegations) Stood(context.Context, tenancy.Delegation) ([]tenancy.Stood, error) {
 	return nil, nil
@@ -42,14 +45,18 @@ func standIn(w *pipelinetest.World) tenancy.Delegation {
 // stamps notes that U2 stamped something for U1 by a delegation.
 func stamps(w *pipelinetest.World, key string) {
 	w.T.Helper()
+	stampsAs(w, circulation.Person{User: "U1"}, key, w.Now())
+	w.Later(time.Second)
+}
+
+func stampsAs(w *pipelinetest.World, principal circulation.Person, key string, at time.Time) {
+	w.T.Helper()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		head := a.Head
-		act := &circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: "U2"},
-			Principal: circulation.Person{User: "U1"}, Stage: 1}
+		act := &circulation.Act{Kind: circulation.Stamp, Hand: circulation.Person{User: "U2"}, Principal: principal, Stage: 1}
 		return aggregate.Change{Head: &head, Now: w.Now(),
-			Beside: []aggregate.Listed{tenancy.StoodOf(a.Ref(), "01GATE", act, key, w.Now())}}, nil
+			Beside: []aggregate.Listed{tenancy.StoodOf(a.Ref(), "01GATE", act, key, at)}}, nil
 	})
-	w.Later(time.Second)
 }
 
 // listed returns what the principal was told when a delegation was over.
@@ -73,6 +80,10 @@ func TestPrincipalsAreToldWhatWasDoneForThem(t *testing.T) {
 		"but not that nothing was done":                testListedNothing,
 		"though it was set anew before they were":      testListedSetAnew,
 		"of at most so many things, but how many more": testListedMany,
+		"by the key that their delegation has":         testListedByDelegation,
+		"also what was decided just before the end":    testListedLate,
+		"though what was done can't be read":           testListedUntitled,
+		"whatever is wrong with others":                testListedBesideOthers,
 	})
 }
 
@@ -111,8 +122,9 @@ func testListedNothing(t *testing.T, w *pipelinetest.World) {
 	_, ok := listed(w, d)
 	now := expect.Value(w.Store.Of.Delegation(t.Context(), d))(t)
 	expect.That(t, !ok && now.ListedAt != nil, "%+v", now)
-	over := expect.Value(w.Store.Of.OverDelegations(t.Context(), w.Now(), 10))(t)
-	expect.That(t, len(over) == 0 || over[0].TenantID != w.Ref.Tenant, "it stays due: %+v", over)
+	for over, err := range w.Store.Of.OverDelegations(t.Context(), w.Now()) {
+		expect.That(t, err == nil && over.TenantID != w.Ref.Tenant, "it stays due: %+v, %v", over, err)
+	}
 }
 
 func testListedSetAnew(t *testing.T, w *pipelinetest.World) {
@@ -139,4 +151,80 @@ func testListedMany(t *testing.T, w *pipelinetest.World) {
 	told, ok := listed(w, d)
 	expect.That(t, ok && told.N == mostItems+2 && len(told.Items) == mostItems &&
 		told.Items[0].At.After(told.Items[1].At), "%+v", told)
+}
+
+// A route that was looked up before the organisation gave somebody another key knows them by the old one.
+func testListedByDelegation(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	stampsAs(w, circulation.Person{User: "U1", Person: "E0001"}, d.Key(), w.Now())
+	sweep(t, w, 48*time.Hour)
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 1, "%+v", told)
+}
+
+// What was decided within the days may be saved when they are over.
+func testListedLate(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	sweep(t, w, d.Ends.Sub(w.Now())+time.Second)
+	stampsAs(w, d.Principal, d.Key(), d.Ends.Add(-time.Millisecond))
+	sweep(t, w, time.Minute)
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 1, "%+v", told)
+}
+
+func testListedUntitled(t *testing.T, w *pipelinetest.World) {
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	stamps(w, d.Key())
+	w.Later(48 * time.Hour)
+	h := handler(w)
+	h.Store = poisoned{Store: h.Store, ref: w.Ref}
+	expect.NoError(t, h.listOver(t.Context(), &count{}))
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 1 && told.Items[0].Title == "" && told.Items[0].ID == w.Ref.ID, "%+v", told)
+}
+
+// troubled can't read what was done by some delegations.
+type troubled struct {
+	Delegations
+	of  string // tenant
+	how func() error
+}
+
+func (x troubled) Stood(ctx context.Context, d tenancy.Delegation) ([]tenancy.Stood, error) {
+	if d.TenantID == x.of {
+		return nil, x.how()
+	}
+	return x.Delegations.Stood(ctx, d)
+}
+
+func testListedBesideOthers(t *testing.T, w *pipelinetest.World) {
+	other := aggregate.TenantID("T0" + w.Ref.ID)
+	today := organisation.DateOf(w.Now().In(tenancy.Zone()))
+	for i := range 60 { // over before
+		d := tenancy.Delegation{TenantID: other, Hand: circulation.Person{User: "U2"},
+			Principal: circulation.Person{User: fmt.Sprintf("U%02d", i)}, From: today, Until: today, Team: "T2", Channel: "D"}
+		by := tenancy.Setter{Actor: aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, Admin: true}
+		d = expect.Value(w.Store.Of.SetDelegation(t.Context(), d, by, w.Now(), nil))(t)
+		expect.Value(w.Store.Of.EndDelegation(t.Context(), d, by, w.Now(), nil))(t)
+	}
+	w.Prompted(tenancy.DefaultSettings())
+	d := standIn(w)
+	stamps(w, d.Key())
+	w.Later(48 * time.Hour)
+	h := handler(w)
+	var tries atomic.Int64
+	h.Delegations = troubled{h.Delegations, other, func() error {
+		if tries.Add(1) == 1 {
+			panic("poison")
+		}
+		return errPoison
+	}}
+	var n count
+	expect.NoError(t, h.listOver(t.Context(), &n))
+	told, ok := listed(w, d)
+	expect.That(t, ok && told.N == 1, "%+v", told)
+	expect.Same(t, int64(60), n.failed.Load())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -123,25 +124,27 @@ func (s *Store) changeTelling(ctx context.Context, c tenancy.Change, d tenancy.D
 	return s.changeBy(ctx, s.t.TransactPast, c, told, err)
 }
 
-// OverDelegations returns delegations of all tenants that are over and whose principals have not been told what was
-// done, at most limit, those first that ended first. It reads an index, which may be slightly stale.
-func (s *Store) OverDelegations(ctx context.Context, now time.Time, limit int) ([]tenancy.Delegation, error) {
+// OverDelegations returns the delegations of all tenants that were over at a time and whose principals have not been
+// told what was done, those first that ended first. It reads page by page an index, which may be slightly stale. An
+// error may be one row's alone: more follow then.
+func (s *Store) OverDelegations(ctx context.Context, at time.Time) iter.Seq2[tenancy.Delegation, error] {
 	e := table.NewExpression()
-	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(int32(limit)),
+	in := table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI2"), Limit: aws.Int32(duePage),
 		KeyConditionExpression: table.All(e.Is("GSI2PK", "=", tenancy.DelegationsOver),
-			e.Is("GSI2SK", "<=", aggregate.TimeText(now))),
-	}))
-	if err != nil {
-		return nil, fmt.Errorf("find delegations that are over: %w", err)
-	}
-	all := make([]tenancy.Delegation, len(out.Items))
-	for i, it := range out.Items {
-		if err := table.Unpack(it, &all[i]); err != nil {
-			return nil, err
+			e.Is("GSI2SK", "<=", aggregate.TimeText(at))),
+	})
+	return func(yield func(tenancy.Delegation, error) bool) {
+		for it, err := range table.Queried(ctx, s.t, in, func(it table.Item) (table.Item, error) { return it, nil }) {
+			var d tenancy.Delegation
+			if err == nil {
+				err = table.Unpack(it, &d)
+			}
+			if !yield(d, err) {
+				return
+			}
 		}
 	}
-	return all, nil
 }
 
 // Stood returns what was done by a delegation since its Since, the newest first.

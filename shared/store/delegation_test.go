@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func setBy(user string, admin bool) tenancy.Setter {
@@ -146,4 +147,27 @@ func testDelegationCrash(t *testing.T, st *taskStore) {
 		expect.Is(t, fmt.Sprint(gone == nil, untold == nil, entries), want, "%d: %v", i, err)
 		expect.That(t, (err == nil) == (i == 2), "%d: %v", i, err)
 	}
+}
+
+// A row of a later release hides none of those after it.
+func testDelegationsOver(t *testing.T, st *taskStore) {
+	owner := expect.Value(st.Bootstrap(t.Context(), workspace("T0OVER"), at()))(t).ID
+	d := away(owner, "U2", "U1", 0)
+	d.Team, d.Channel = "T0OVER", "D1"
+	d = expect.Value(st.SetDelegation(t.Context(), d, setBy("U1", false), at(), nil))(t)
+	write(t, st, table.Item{
+		"PK": table.Text(tenancy.DelegatePrefix + owner), "SK": table.Text("U3#U1#2026-01-01"),
+		"type": table.Text("delegation"), "schema_version": table.Number(99), "rev": table.Number(1), "GSI2PK": table.Text(tenancy.DelegationsOver),
+		"GSI2SK": table.Text(aggregate.TimeText(d.Ends.Add(-time.Hour)) + "#" + owner + "#U3#U1#2026-01-01"),
+	})
+	later, found := 0, false
+	for over, err := range st.OverDelegations(t.Context(), d.Ends.Add(time.Second)) {
+		if newer := (table.ErrNewerSchema{}); errors.As(err, &newer) {
+			later++
+		} else {
+			expect.NoError(t, err)
+		}
+		found = found || over.TenantID == owner && over.Key() == d.Key()
+	}
+	expect.That(t, later == 1 && found, "%d of a later release, found %v", later, found)
 }

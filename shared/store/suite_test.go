@@ -83,6 +83,7 @@ func (s *suite) run(t *testing.T) {
 		{"delegations", testDelegations},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},
+		{"delegations that are over", testDelegationsOver},
 		{"integrations", testIntegrations},
 		{"renewed integrations", testRenewedIntegrations},
 		{"ended integrations", testEndedIntegrations},

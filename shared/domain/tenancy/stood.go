@@ -26,11 +26,13 @@ type Stood struct {
 	DeleteAfter int64            `json:"delete_after"`
 }
 
-// StoodOf returns the list's entry of an act that was done by a delegation with this key, at a time.
+// StoodOf returns the list's entry of an act that was done by a delegation with this key, at a time. The list is that of
+// the delegation's principal, whom a route may know by another key.
 func StoodOf(ref aggregate.Ref, gate string, act *circulation.Act, delegation string, at time.Time) aggregate.Listed {
 	x := &Stood{Delegation: delegation, DoneAt: at, Kind: ref.Kind, ID: ref.ID, Gate: gate, Stage: act.Stage, Did: act.Kind,
 		Hand: act.Hand.User, DeleteAfter: at.AddDate(0, 0, MaxDelegationDays+delegationKept).Unix()}
-	return aggregate.Listed{List: StoodList, Of: PersonKey(act.Principal), Row: x}
+	of := strings.Split(delegation, "#")
+	return aggregate.Listed{List: StoodList, Of: of[min(1, len(of)-1)], Row: x}
 }
 
 // StoodFrom returns where entries of a time begin in their list.
