@@ -104,8 +104,8 @@ func opened(t *testing.T, server *storetest.Server) *world {
 	return w
 }
 
-// proposed has the agent propose a call, as answer-message completes it.
-func (w *world) proposed(c call) *conversation.Action {
+// proposed has the agent propose a call, as answer-message completes it, along the route of an opening if there is one.
+func (w *world) proposed(c call, along *aggregate.Opening) *conversation.Action {
 	w.t.Helper()
 	s, _ := w.Catalog.Lookup(c.tool)
 	p, problems := conversation.ReadPayload(conversation.ToolCall, fmt.Appendf(nil, `{"tool":%q,"arguments":%q}`, c.tool, c.arguments))
@@ -114,7 +114,8 @@ func (w *world) proposed(c call) *conversation.Action {
 	p.Called = conversation.Called{ToolVersion: s.Version(), Access: s.Access}
 	text := p.JSON()
 	proposal := &conversation.Proposal{Type: conversation.ToolCall, Tool: c.tool, Access: s.Access, Rule: c.approval,
-		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true}}
+		Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Opening: along,
+		Terms: aggregate.Terms{ApprovalRequired: true, ApprovalHours: 72}}
 	a := w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
 	})
@@ -125,7 +126,7 @@ func (w *world) proposed(c call) *conversation.Action {
 func approved(t *testing.T, server *storetest.Server, c call) *world {
 	t.Helper()
 	w := opened(t, server)
-	x := w.proposed(c)
+	x := w.proposed(c, nil)
 	if c.approval != "" {
 		return w
 	}
@@ -362,7 +363,7 @@ func TestAListedReadIsAskedOfTheSettingsAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := opened(t, server)
 			w.Store = listing{w.rows, list}
-			expect.Is(t, w.proposed(call{read.tool, read.arguments, listed}).ApprovedBy, conversation.ApprovedByAuto)
+			expect.Is(t, w.proposed(call{read.tool, read.arguments, listed}, nil).ApprovedBy, conversation.ApprovedByAuto)
 			if name != "it is listed" {
 				w.refuses(reasonUnlisted)
 				return

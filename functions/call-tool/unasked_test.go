@@ -88,7 +88,7 @@ func TestNothingIsCalledWithoutAYes(t *testing.T) {
 	server := storetest.Start(t)
 	for name, c := range map[string]call{"a read": read, "a write": write} {
 		w := opened(t, server)
-		w.proposed(c)
+		w.proposed(c, nil)
 		loaded := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
 		s, _ := w.Catalog.Lookup(c.tool)
 		ways, made := 0, 0
