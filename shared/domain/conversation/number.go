@@ -31,14 +31,14 @@ func (x *Action) unnumbered() bool {
 }
 
 // number returns the number of an action that is claimed. One that needs a number and has none takes the next of the
-// series; without a series c fails with task.ErrNumber.
+// series; without one c fails with what the series lacks.
 func (c *change) number(x *Action) string {
 	if !x.unnumbered() {
 		return x.Decision
 	}
 	of := c.of.Last
-	if of.Year == 0 || of.Last >= task.MostNumbers {
-		c.Fail(task.ErrNumber)
+	if err := of.Lacks(); err != nil {
+		c.Fail(err)
 		return ""
 	}
 	n := of.Next()

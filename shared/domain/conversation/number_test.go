@@ -42,9 +42,9 @@ func numberIn(t *testing.T, c aggregate.Change, as aggregate.Action) any {
 
 func TestAnActionOfANumberedRuleIsClaimedWithTheNextNumber(t *testing.T) {
 	tb := numbered(t, true)
-	for _, of := range []task.Series{{}, {Year: 2026, Last: task.MostNumbers}} {
+	for of, want := range map[task.Series]error{{}: task.ErrNumber, {Year: 2026, Last: task.MostNumbers}: task.ErrNumbersGone} {
 		_, err := tb.claimAs(of)
-		expect.Fails(t, err, task.ErrNumber)
+		expect.Fails(t, err, want)
 	}
 	settled, ok := tb.load().Unnumbered()
 	x := tb.load().Current()

@@ -9,6 +9,8 @@ var (
 	ErrMaxRetries = errors.New("no more retries")
 	// ErrNumber: the execution can't begin without the next number of its year, which must be read; then decide again.
 	ErrNumber = errors.New("its number isn't known, or is taken by now")
+	// ErrNumbersGone: all MostNumbers of the fiscal year are given, so that no other try helps.
+	ErrNumbersGone = errors.New("all numbers of the fiscal year are given")
 	// ErrNothingToRetry: there is neither a failed execution nor a parked generation.
 	ErrNothingToRetry = errors.New("nothing to try again")
 )

@@ -27,6 +27,17 @@ type Series struct {
 // Of names the list of the series.
 func (s Series) Of() string { return fmt.Sprintf("%04d", s.Year) }
 
+// Lacks returns why the series, as it was read, has no next number: ErrNumber or ErrNumbersGone; nil: it has.
+func (s Series) Lacks() error {
+	switch {
+	case s.Year == 0:
+		return ErrNumber
+	case s.Last >= MostNumbers:
+		return ErrNumbersGone
+	}
+	return nil
+}
+
 // Next returns the row of the next number.
 func (s Series) Next() Numbered { return Numbered{Year: s.Year, N: s.Last + 1} }
 
@@ -98,15 +109,15 @@ func (a *Aggregate) numberedBy(e *Execution) Gated {
 }
 
 // number returns the number of an execution that begins. One that needs a number and has none takes the next of the
-// series; without a series c fails with ErrNumber.
+// series; without one c fails with what the series lacks.
 func (c *change) number(e *Execution, of Series) string {
 	a := c.of
 	row := a.unnumbered()
 	if row == nil {
 		return e.Number
 	}
-	if of.Year == 0 || of.Last >= MostNumbers {
-		c.Fail(ErrNumber)
+	if err := of.Lacks(); err != nil {
+		c.Fail(err)
 		return ""
 	}
 	x := of.Next()

@@ -45,7 +45,7 @@ func saying(t testing.TB, c aggregate.Change, action aggregate.Action) (d map[st
 func TestWhatANumberedRuleSettledBeginsWithTheNextNumber(t *testing.T) {
 	s := toBegin(t)
 	s.refused(s.start, ErrNumber)
-	s.refused(s.startAs(Series{Year: 2026, Last: MostNumbers}), ErrNumber)
+	s.refused(s.startAs(Series{Year: 2026, Last: MostNumbers}), ErrNumbersGone)
 	settled, ok := s.load().Unnumbered()
 	expect.That(t, ok && settled.Equal(*s.load().Process().ApprovedAt), "%v, %v", settled, ok)
 

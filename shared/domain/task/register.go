@@ -50,8 +50,12 @@ func (c *change) register() {
 	if into == nil || c.Head.RequestNumber != "" {
 		return
 	}
-	if of := into.Of; of.Year != into.Settings.FiscalYear(c.Now) || of.Last >= MostNumbers {
-		c.Fail(ErrNumber)
+	err := into.Of.Lacks()
+	if into.Of.Year != into.Settings.FiscalYear(c.Now) {
+		err = ErrNumber
+	}
+	if err != nil {
+		c.Fail(err)
 		return
 	}
 	x := &Requested{

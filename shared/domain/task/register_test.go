@@ -69,10 +69,11 @@ func TestWhatIsTakenOnOrRefusedGetsTheNextNumber(t *testing.T) {
 func TestANumberIsOfTheDayOfItsChange(t *testing.T) {
 	for name, do := range takenOn() {
 		s := begin(t)
-		for _, of := range []Series{{}, {Year: s.ofDay() - 1}, {Year: s.ofDay() + 1}, {Year: s.ofDay(), Last: MostNumbers}} {
+		for of, want := range map[Series]error{{}: ErrNumber, {Year: s.ofDay() - 1}: ErrNumber,
+			{Year: s.ofDay() + 1, Last: MostNumbers}: ErrNumber, {Year: s.ofDay(), Last: MostNumbers}: ErrNumbersGone} {
 			r := &Register{Settings: tenancy.DefaultSettings(), Of: of}
 			_, err := do(s.load().Registering(r), s.now)
-			expect.Fails(t, err, ErrNumber, name)
+			expect.Fails(t, err, want, name)
 		}
 	}
 }

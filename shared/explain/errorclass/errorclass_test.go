@@ -43,6 +43,7 @@ var ofTheDomain = map[string]struct {
 	"StopError":         {task.StopError{}, errorclass.Stopped, false},
 	"ErrUnconfirmed":    {aggregate.ErrUnconfirmed, errorclass.Unconfirmed, false},
 	"ErrNumber":         {task.ErrNumber, errorclass.Conflict, false},
+	"ErrNumbersGone":    {task.ErrNumbersGone, errorclass.Internal, false},
 	"ErrExists":         {aggregate.ErrExists, errorclass.Conflict, false},
 	"ErrConflict":       {aggregate.ErrConflict, errorclass.Conflict, false},
 	"ErrMoved":          {aggregate.ErrMoved, errorclass.Changed, false},
