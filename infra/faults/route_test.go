@@ -52,6 +52,14 @@ func checkedByRules() scenario {
 		d.takesBack(workspace.Tanaka, step, 2)
 		d.stamps(workspace.Tanaka, step, 3)
 		d.stamps(workspace.Suzuki, step, 4)
+		d.again = func() { // a retry asks about the step anew
+			next := fmt.Sprintf("CARD#step#0001#%03d#04", 1+d.asked)
+			row, _ := gateOf(next)
+			if g := d.Load().GateAt(row); g != nil && g.Status == aggregate.PendingApproval {
+				d.stamps(workspace.Tanaka, next, 1)
+				d.stamps(workspace.Suzuki, next, 2)
+			}
+		}
 		d.untilCompleted()
 	}}
 }

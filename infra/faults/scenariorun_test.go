@@ -44,8 +44,9 @@ type scenarioRun struct {
 	*trace
 	*driver.Request
 	mark  string
-	from  int // moments before the part whose crash points are tried
-	asked int // how often a person retried after an unknown outcome
+	from  int    // moments before the part whose crash points are tried
+	asked int    // how often a person retried after an unknown outcome
+	again func() // does what people are asked for after a retry; may be nil
 }
 
 // failf ends a scenario; run returns the reason.

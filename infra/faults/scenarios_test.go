@@ -113,6 +113,9 @@ func (d *scenarioRun) untilCompleted() {
 			d.asked++
 			d.ClickUntilTaken(workspace.Sato, "CARD#execution", "retry_execution")
 		}
+		if d.asked > 0 && d.again != nil {
+			d.again()
+		}
 		return d.Shows("CARD#execution", "✅ 実行完了")
 	})
 	d.untilEnded()
