@@ -46,8 +46,8 @@ func (j *job) ask(ctx context.Context, a *task.Aggregate, step task.Step, call t
 	return nil, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
 }
 
-// askByRules opens a step's gate as the rules say. It returns aggregate.ErrSettings if the settings, the rules or the
-// organisation have changed since s was read.
+// askByRules opens a step's gate as the rules say. It returns aggregate.ErrSettings if the settings, the rules, the tools'
+// marks or the organisation have changed since s was read.
 func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step, call task.Call,
 	arguments tool.Resolved, s tenancy.Settings) (*task.Aggregate, error) {
 	r, rev, err := j.Store.Rules(ctx, j.in.Tenant)
@@ -69,18 +69,19 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	if err != nil {
 		return nil, err
 	}
+	calls, on := opening.CallsOf(j.in.Tenant, steps, permissions)
 	x := opening.Asked{
-		Task: a, Calls: opening.CallsOf(j.in.Tenant, steps, permissions), Settled: a.Settled(a.Execution()),
+		Task: a, Calls: calls, Settled: a.Settled(a.Execution()),
 		Locale: a.Language(s.Locale), Now: j.Now(), Organised: organisation.Stands(), Home: s.DirectApprovers,
 	}
 	found, err := x.ByIDs(r)
 	if err != nil {
 		return nil, err
 	}
-	on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: organisation.Rev, Err: aggregate.ErrSettings}
+	on = append(on, aggregate.Owned{Key: tenancy.OrganisationKey, Rev: organisation.Rev, Err: aggregate.ErrSettings})
 	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, opening.Kept(x.Calls), s,
-			j.Now(), on)
+			j.Now(), on...)
 	})
 }
 

@@ -65,9 +65,15 @@ func (w *world) referring(x *rules.Rules) *world {
 // marked says where the amount of a write is.
 func (w *world) marked() {
 	w.T.Helper()
-	p := tenancy.Unsaved(w.Ref.Tenant, writing)
+	w.markedAt("/rows/*/id")
+}
+
+func (w *world) markedAt(pointer string) {
+	w.T.Helper()
+	p, _, err := w.Store.ToolPermission(w.T.Context(), w.Ref.Tenant, writing)
+	expect.NoError(w.T, err)
 	spec, _ := w.h.Catalog.Lookup(writing)
-	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowSum, Pointers: []string{"/rows/*/id"}, Currency: "JPY"}
+	p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowSum, Pointers: []string{pointer}, Currency: "JPY"}
 	expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 }
 
@@ -118,6 +124,7 @@ func TestRulesDecideAgainAboutResolvedArguments(t *testing.T) {
 		"the steps' stamps are enough":          testAboveFloor,
 		"there are no rules any more":           testRulesEnded,
 		"the rules change meanwhile":            testRulesChange,
+		"the tools' marks change meanwhile":     testMarksChange,
 		"an organisation stands":                testOrganisation,
 		"amounts of several steps are added":    testAmountsAreAdded,
 	} {
@@ -287,4 +294,26 @@ func TestAMarkedReferenceIsAlwaysAskedAbout(t *testing.T) {
 	marked := newWorld(t, server).referring(byKnown(asksPeople("U0BUCHO"), asksPeople("U0CHIEF")))
 	expect.That(t, marked.Load().Execution().Terms.AutoApproveTools, "every write is asked about")
 	marked.asked()
+}
+
+// A mark that is saved once the permissions were read counts for the step that is about to be asked about.
+func testMarksChange(t *testing.T, w *world) {
+	w.referring(byKnown(asksPeople("U0BUCHO"), asksPeople("U0CHIEF")))
+	w.h.Store = &marking{w.h.Store, func() { w.markedAt("/nowhere") }}
+	expect.Is(t, w.asked().Terms.Rule.ID, everyRule)
+}
+
+// marking is a store in which a mark is saved after the permissions were read.
+type marking struct {
+	Store
+	then func()
+}
+
+func (m *marking) ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error) {
+	all, err := m.Store.ToolPermissions(ctx, tenant)
+	if then := m.then; then != nil {
+		m.then = nil
+		then()
+	}
+	return all, err
 }

@@ -86,7 +86,7 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	}
 	x, rev, err := h.Store.Rules(ctx, a.Head.TenantID)
 	if err == nil && rev != s.RulesRev {
-		err = aggregate.ErrConflict // saved since the settings were read
+		err = aggregate.ErrSettings // saved since the settings were read
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the rules: %w", err)
@@ -102,20 +102,21 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 // because the rules refuse it.
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
-	asked := opening.Asked{Task: a, Calls: opening.CallsOf(a.Head.TenantID, made.steps, permissions),
+	calls, on := opening.CallsOf(a.Head.TenantID, made.steps, permissions)
+	asked := opening.Asked{Task: a, Calls: calls,
 		Locale: a.Language(s.Locale), Now: now, Organised: u.organisation.Stands(),
 		Home: s.DirectApprovers}
 	found, err := asked.ByIDs(u.Rules)
-	on := aggregate.Owned{Key: tenancy.OrganisationKey, Rev: u.organisation.Rev}
+	on = append(on, aggregate.Owned{Key: tenancy.OrganisationKey, Rev: u.organisation.Rev, Err: aggregate.ErrSettings})
 	switch {
 	case err != nil:
 		return aggregate.Change{}, err
 	case found.Refused != nil:
-		return a.RefuseByRule(run, *found.Refused, s, now, on)
+		return a.RefuseByRule(run, *found.Refused, s, now, on...)
 	case found.LookUp != nil:
 		return a.FinishProcessUnder(run, made.steps, made.remarks, *found.LookUp, s, now)
 	}
-	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now, on)
+	return a.FinishProcessOnRoute(run, made.steps, made.remarks, *found.Opening, s, now, on...)
 }
 
 func (h *Handler) make(

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,9 +10,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/tool"
 )
 
 func testUnderRules(t *testing.T, server *pipelinetest.Server) {
@@ -22,6 +25,8 @@ func testUnderRules(t *testing.T, server *pipelinetest.Server) {
 		"steps whose people must be looked up wait without one": testStepsLookedUp,
 		"rules that were ended ask nobody":                      testEndedRules,
 		"rules that change while a model plans are read again":  testRulesThatChange,
+		"so is a mark that is saved meanwhile":                  testMarksThatChange,
+		"and an organisation":                                   testOrganisationThatChanges,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, &ruledWorld{World: approved(t, server), t: t, g: &modeltest.Demo{}}) })
 	}
@@ -112,4 +117,67 @@ func testRulesThatChange(t *testing.T, w *ruledWorld) {
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	p := w.Load().Process()
 	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Revision == 2, "%+v, ended %+v", p.Gate, w.Load().Head.Ended)
+}
+
+// asksByAmount asks Tanaka as well about what moves no less than 1 yen, as any of the steps may.
+func (w *ruledWorld) asksByAmount() {
+	w.T.Helper()
+	few := rules.Rule{ID: "01KS000000000000000000000B", Name: "0円", When: rules.Conditions{
+		Amount: &rules.Between{Below: "1", Currency: "JPY"}}, Outcome: rules.Outcome{
+		Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(workspace.Suzuki))}}}}
+	every := rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{
+		Route: &rules.Policy{Stages: []rules.Stage{
+			stage("課長", people(workspace.Suzuki)), stage("経理", people(workspace.Tanaka))}}}}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{few, every}}
+	_, _, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
+	expect.NoError(w.T, err)
+}
+
+// marksAll says of each of Ringi's own tools that writes that its amount can't be read.
+func (w *ruledWorld) marksAll() {
+	w.T.Helper()
+	for _, spec := range expect.Value(tool.Builtin())(w.T).All() {
+		if spec.Access != aggregate.Write {
+			continue
+		}
+		p := tenancy.Unsaved(w.Ref.Tenant, spec.Name)
+		p.Mark = &rules.Mark{Version: spec.Version(), How: rules.HowSum, Pointers: []string{"/nowhere"}, Currency: "JPY"}
+		expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
+	}
+}
+
+func testMarksThatChange(t *testing.T, w *ruledWorld) {
+	w.asksByAmount()
+	h := handler(w.World, w.g)
+	h.Open = func(name string) (model.Wire, error) {
+		w.marksAll()
+		return w.g.Open(name)
+	}
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	p := w.Load().Process()
+	expect.That(t, p.Status == aggregate.PendingApproval && p.Terms.Rule.Name == "すべて", "%+v of %+v", p.Gate, p.Steps)
+	expect.Is(t, w.g.Calls, 1, "calls of the model")
+}
+
+// stands is a store in which an organisation stands once its row was read.
+type stands struct {
+	Store
+	reads int
+}
+
+func (s *stands) OrganisationRow(ctx context.Context, tenant string) (tenancy.OrganisationRow, error) {
+	row, err := s.Store.OrganisationRow(ctx, tenant)
+	if s.reads++; s.reads == 1 {
+		row.Rev++ // as if it had changed since
+	}
+	return row, err
+}
+
+func testOrganisationThatChanges(t *testing.T, w *ruledWorld) {
+	w.ruled(rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{stage("課長", people(workspace.Suzuki))}}})
+	h := handler(w.World, w.g)
+	h.Store = &stands{Store: h.Store}
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.Is(t, w.Load().Process().Status, aggregate.PendingApproval)
+	expect.Is(t, w.g.Calls, 1, "calls of the model")
 }

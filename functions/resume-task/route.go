@@ -137,7 +137,7 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 		if err != nil {
 			return nil, fmt.Errorf("read the tool permissions: %w", err)
 		}
-		x.Calls = opening.CallsOf(a.Head.TenantID, a.StepsAsked(row), permissions)
+		x.Calls, on = opening.CallsOf(a.Head.TenantID, a.StepsAsked(row), permissions)
 	}
 	var standing lookup.Standing
 	if h.Organisation != nil {
@@ -154,5 +154,5 @@ func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated
 	if errors.Is(err, errorclass.ErrUnverified) {
 		err = fmt.Errorf("who is asked: %w: %w", errSilent, err)
 	}
-	return standing.On, err
+	return append(on, standing.On...), err
 }

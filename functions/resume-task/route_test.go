@@ -31,6 +31,7 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"an organisation says who stands above":                  testOrganisation,
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
 		"marks say what the rules know of the steps":             testMarks,
+		"a mark that changes while Slack is asked counts":        testMarkThatChanges,
 		"the process may die at each call":                       testDies,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newRuled(t, server)) })
@@ -169,6 +170,24 @@ func testRestart(t *testing.T, w *ruledWorld) {
 
 // A tenant's marks are read when its people are looked up: they say what a call moves.
 func testMarks(t *testing.T, w *ruledWorld) {
+	w.withinMark()
+	expect.Is(t, w.opened(w.resume()).Terms.Rule.Name, "社内", "rule")
+}
+
+func testMarkThatChanges(t *testing.T, w *ruledWorld) {
+	p := w.withinMark()
+	w.slack.then = func() {
+		p.Mark.Destinations = []string{"/text"}
+		expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
+	}
+	w.resume()
+	e := w.Load().Head.Ended
+	expect.That(t, e != nil && e.Reason == task.ReasonRuleRefuses, "%+v, %+v", e, w.Load().Process().Gate)
+}
+
+// withinMark has steps wait for their route whose destination is one within, as the returned row's mark says.
+func (w *ruledWorld) withinMark() tenancy.ToolPermission {
+	w.T.Helper()
 	w.rules(asks(desk("経理", group("S0KEIRI"))))
 	w.unrouted()
 	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{
@@ -176,13 +195,12 @@ func testMarks(t *testing.T, w *ruledWorld) {
 			When: rules.Conditions{Destinations: &rules.Destinations{Go: rules.GoWithin, List: []string{"U1"}}}},
 		{ID: "01KS000000000000000000000B", Name: "社外", Outcome: rules.Outcome{Refuse: "外には送れません"}},
 	}}
-	_, rev, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
-	expect.NoError(t, err)
+	_, rev, err := w.Store.SaveRules(w.T.Context(), w.Ref.Tenant, x, w.revs, nil, w.By, w.Now())
+	expect.NoError(w.T, err)
 	w.revs = rev
 	p := tenancy.Unsaved(w.Ref.Tenant, "send_slack_dm")
 	p.Mark = &rules.Mark{Version: "1", How: rules.HowNothing, Destinations: []string{"/user"}}
-	expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
-	expect.Is(t, w.opened(w.resume()).Terms.Rule.Name, "社内", "rule")
+	return expect.Value(w.Store.SaveToolPermission(w.T.Context(), p, w.By, w.Now()))(w.T)
 }
 
 // The process may die at each of its calls, before or after it is made. The next try opens one gate.

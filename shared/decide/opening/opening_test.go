@@ -40,7 +40,8 @@ func asked(steps ...task.Step) *Asked {
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel", RouteAskers: []string{"ITO"}},
 	}
 	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
-	return &Asked{Task: a, Calls: CallsOf("T1", steps, nil), Locale: "en", Now: now}
+	calls, _ := CallsOf("T1", steps, nil)
+	return &Asked{Task: a, Calls: calls, Locale: "en", Now: now}
 }
 
 // in is a rule for these channels, or for all if there are none.

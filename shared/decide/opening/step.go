@@ -14,16 +14,22 @@ import (
 // mostKept is how many bytes a gate's row may have of what the rules may know of calls, as JSON.
 const mostKept = 64 << 10
 
-// CallsOf returns what the rules may know of the calls of these steps.
-func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call) {
+// CallsOf returns what the rules may know of the calls of these steps, and the rows of their tools, whose marks say so:
+// a Change that relies on the calls relies on those.
+func CallsOf(tenant string, steps []task.Step, permissions []tenancy.ToolPermission) (calls []rules.Call,
+	on []aggregate.Owned) {
 	for _, s := range steps {
 		p := tenancy.Unsaved(tenant, s.Tool)
 		if i := slices.IndexFunc(permissions, func(p tenancy.ToolPermission) bool { return p.ToolName == s.Tool }); i >= 0 {
 			p = permissions[i]
 		}
 		calls = append(calls, p.Call(s.ToolVersion, s.Access, s.ToolInput))
+		row := aggregate.Owned{Key: tenancy.ToolKey(s.Tool), Rev: p.Rev, Err: aggregate.ErrSettings}
+		if !slices.Contains(on, row) {
+			on = append(on, row)
+		}
 	}
-	return calls
+	return calls, on
 }
 
 // Kept returns what a gate's row has of the calls while its people are looked up. If that is too much, the destinations

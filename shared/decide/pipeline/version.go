@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +15,8 @@ import (
 type Version[T any] struct {
 	// State is the run's that makes the version.
 	State string
-	// Read reads what Make and Finish need under these settings; its errors are not the model's.
+	// Read reads what Make and Finish need under these settings, again before Finish is tried again; its errors are not
+	// the model's.
 	Read   func(ctx context.Context, s tenancy.Settings) error
 	Make   func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (T, aggregate.Usage, error)
 	Failed func(err error, used aggregate.Usage) task.Failure // classifies Make's error
@@ -65,21 +67,25 @@ func (v Version[T]) Run(
 	if over, err := OverBudget(ctx, store, in.Tenant, s, now()); err != nil || over.Reason != "" {
 		return NotNow(ctx, store, in, making, over, s.MaxCost(), now(), err)
 	}
-	if err := v.Read(ctx, s); err != nil {
+	err = v.Read(ctx, s)
+	if errors.Is(err, aggregate.ErrSettings) {
+		err = fmt.Errorf("%w: %w", aggregate.ErrConflict, err) // no model is paid yet: the run tries again
+	}
+	if err != nil {
 		return aggregate.Next{}, err
 	}
 	made, used, err := v.Make(ctx, a, s)
 	if err != nil {
 		return Failed(ctx, store, in, making, v.Failed(err, used), s.MaxCost(), now())
 	}
-	read := s.Rev
+	stale := false
 	return CommitGate(ctx, store, in, a, used, s, now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
-		if s.Rev != read { // what Finish needs may have changed with them
+		if stale { // what Finish needs has changed
 			if err := v.Read(ctx, s); err != nil {
 				return aggregate.Change{}, err
 			}
-			read = s.Rev
 		}
+		stale = true
 		if a.Generating() != making { // another invocation has finished this version and it was decided
 			return aggregate.Change{}, nil
 		}
