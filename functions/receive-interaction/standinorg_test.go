@@ -26,6 +26,8 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 		"don't stamp by what names accounts":           testOrganisedAccounts,
 		"don't stamp for their own second account":     testOrganisedSelf,
 		"stamp with another of their accounts":         testOrganisedSecond,
+		"don't stamp what their setter asks for":       testOrganisedSetter,
+		"don't stamp for who left by another account":  testOrganisedOtherAccount,
 		"are decided about by the version that stands": testOrganisedMoved,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -164,4 +166,23 @@ func testOrganisedMoved(t *testing.T, w *world) {
 	w.Later(time.Millisecond)
 	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "組織表に登録がない")
 	expect.That(t, asked == 2 && len(w.acts()) == 0, "asked %d times", asked)
+}
+
+func testOrganisedSetter(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Tanaka: "2", workspace.Suzuki: "4"})
+	p := w.organised()
+	d := tenancy.Delegation{TenantID: w.Ref.Tenant, Hand: circulation.Person{User: workspace.Suzuki, Person: "4"},
+		Principal: boss(), From: organisation.DateOf(w.Now().In(tenancy.Zone()))}
+	d.Until = d.From
+	expect.Value(w.Store.Of.SetDelegation(t.Context(), d, setter(workspace.Tanaka), w.Now(), nil))(t)
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "方が決めたもの")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+func testOrganisedOtherAccount(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Guest: "1", workspace.Sato: "2", workspace.Suzuki: "4"})
+	p := w.organised(circulation.Person{User: workspace.Guest, Person: "1"})
+	w.standInBy(circulation.Person{User: workspace.Suzuki, Person: "4"}, boss())
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
+	expect.Is(t, len(w.acts()), 0, "acts")
 }

@@ -78,8 +78,8 @@ func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 	}
 	team, gone := of.Origin().Team, map[string]bool{}
 	for _, s := range all {
-		who := s.Principal.User
-		if _, asked := gone[who]; asked || !s.Counts(m.Now()) || !g.OnRoute(who) {
+		who := g.Account(s.Principal)
+		if _, asked := gone[who]; asked || !s.Counts(m.Now()) || who == "" {
 			continue
 		}
 		by, err := m.People.Requester(ctx, team, who)
@@ -88,7 +88,7 @@ func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 		}
 		gone[who] = aggregate.Policy{Team: team}.Request(by) != nil
 	}
-	all = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return gone[s.Principal.User] })
+	all = slices.DeleteFunc(all, func(s circulation.StandIn) bool { return gone[g.Account(s.Principal)] })
 	return m.fit(of, g, all, in), nil
 }
 
@@ -98,7 +98,7 @@ func (m Maker) fit(of Subject, g *aggregate.Gate, all []circulation.StandIn, in 
 	if !g.Organised() || len(all) == 0 || in.Organisation == nil {
 		return all
 	}
-	c := in.Organisation.Chart(organisation.DateOf(m.Now().In(tenancy.Zone())))
+	c := m.chart(in)
 	var lacks circulation.Lack
 	switch hand, here := c.Person(in.Person); {
 	case !here || hand.Kind != organisation.Employee:
@@ -110,10 +110,32 @@ func (m Maker) fit(of Subject, g *aggregate.Gate, all []circulation.StandIn, in 
 	for _, s := range all {
 		if _, here := c.Person(s.Principal.Person); here {
 			s.Unfit = lacks
+			s.SetBy.Person, _ = in.Accounts.Number(s.SetBy.User)
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// chart returns today's organisation.
+func (m Maker) chart(in tenancy.Employed) *organisation.Chart {
+	return in.Organisation.Chart(organisation.DateOf(m.Now().In(tenancy.Zone())))
+}
+
+// unfit returns what the organisation of the day has against what a hand does in its own name on the gate with this id:
+// it isn't there any more, or is no employee where a channel is asked. Of people whom a stage names the rule has said
+// whether they may be none.
+func (m Maker) unfit(of Subject, id string, in tenancy.Employed) circulation.Lack {
+	if in.Organisation == nil {
+		return ""
+	}
+	switch hand, here := m.chart(in).Person(in.Person); {
+	case !here:
+		return circulation.LackOrg
+	case hand.Kind != organisation.Employee && askedMode(of, id) == circulation.ModeChannel:
+		return circulation.LackEmployee
+	}
+	return ""
 }
 
 // requesterOf returns the key in the organisation of who asks for what a gate is about, or "".

@@ -68,7 +68,7 @@ func testOwn(t *testing.T, w *consoletest.World) {
 	tanaka.Get(address).Says(t, http.StatusOK, "Alex Kim", day(w, 0)+" – "+day(w, 9), "代理中", "終える")
 	w.As(workspace.Alex).Get(address).Says(t, http.StatusOK, "田中 恵").Lacks(t, `value="end"`)
 	d := expect.Value(w.Store.Of.StandIns(t.Context(), w.Tenant.ID, workspace.Alex))(t)
-	expect.That(t, len(d) == 1 && d[0].SetBy == workspace.Tanaka && d[0].Rev == 1, "%+v", d)
+	expect.That(t, len(d) == 1 && d[0].SetBy.User == workspace.Tanaka && d[0].Rev == 1, "%+v", d)
 	expect.That(t, told(w, workspace.Alex) == 1 && told(w, workspace.Tanaka) == 1, "not both are told once")
 	tanaka.Post(address, url.Values{"act": {"end"}, "key": {d[0].Key}}).Leads(t, address+"?done=stand_in_ended")
 	tanaka.Get(address).Says(t, http.StatusOK, "設定されている代理はありません")

@@ -28,6 +28,17 @@ func (g *Gate) HandKey(hand circulation.Person) string {
 	return hand.Person
 }
 
+// Account returns the account by which one of the gate's stages asks somebody; empty if none does.
+func (g *Gate) Account(p circulation.Person) string {
+	st := circulation.Walk(g.Circulating())
+	for _, s := range st.Stages {
+		if i := slices.IndexFunc(s.People, func(x circulation.Person) bool { return x.Is(&p) }); i >= 0 {
+			return s.People[i].User
+		}
+	}
+	return ""
+}
+
 // NeedsStandIn reports whether a hand can do something at the gate's present stage only for somebody else.
 func (g *Gate) NeedsStandIn(hand circulation.Person) bool {
 	st := circulation.Walk(g.Circulating())

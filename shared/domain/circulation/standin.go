@@ -10,7 +10,7 @@ import (
 type StandIn struct {
 	Delegation
 	Hand, Principal Person
-	SetBy           string // account of who set it: the principal, or an administrator
+	SetBy           Person // who set it: the principal, or an administrator
 	Begins, Ends    time.Time
 	// Unfit is why the hand may not act by it on the gate in question, as the organisation says; empty: nothing is.
 	Unfit Lack
@@ -19,8 +19,8 @@ type StandIn struct {
 // Counts reports whether the hand may act by it at this time.
 func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
 
-// is reports whether two are one account, or one person of the organisation.
-func (p *Person) is(other *Person) bool {
+// Is reports whether two are one account, or one person of the organisation.
+func (p *Person) Is(other *Person) bool {
 	return p.User == other.User || p.Person != "" && p.Person == other.Person
 }
 
@@ -28,7 +28,7 @@ func (p *Person) is(other *Person) bool {
 // the hand owes nothing there and stands in none of its stamps.
 func (st *State) Needs(hand Person) bool {
 	s := st.Asked()
-	is := func(p Person) bool { return p.is(&hand) }
+	is := func(p Person) bool { return p.Is(&hand) }
 	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), is) &&
 		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return is(act.Hand) || is(act.Principal) })
 }
@@ -62,7 +62,7 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	}
 	var found []For
 	for _, s := range all {
-		if f, on := st.placed(g, s, at); on && s.Hand.is(&hand) && (as == "" || f.Principal.User == as) {
+		if f, on := st.placed(g, s, at); on && s.Hand.Is(&hand) && (as == "" || f.Principal.User == as) {
 			found = append(found, f)
 		}
 	}
@@ -75,7 +75,7 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	first := found[0]
 	var among []Person
 	for _, f := range found {
-		if f.rank == owes && !slices.ContainsFunc(among, func(p Person) bool { return p.is(&f.Principal) }) {
+		if f.rank == owes && !slices.ContainsFunc(among, func(p Person) bool { return p.Is(&f.Principal) }) {
 			among = append(among, f.Principal)
 		}
 	}
@@ -88,7 +88,7 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 // placed returns where a delegation's principal stands on the gate; on is false if nowhere, or where it doesn't count.
 func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	f = For{StandIn: s, rank: elsewhere}
-	is := func(p Person) bool { return p.is(&s.Principal) }
+	is := func(p Person) bool { return p.Is(&s.Principal) }
 	for i := range st.Stages {
 		j := slices.IndexFunc(st.Stages[i].People, is)
 		if j < 0 || on && i+1 != st.Present {
@@ -102,7 +102,7 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	if !on && slices.ContainsFunc(g.Askers, is) {
 		f.rank, on = asks, true
 	}
-	asker := func(p Person) bool { return p.User == s.SetBy && !is(p) }
+	asker := func(p Person) bool { return p.Is(&s.SetBy) && !is(p) }
 	theirs := slices.ContainsFunc(st.Owes(), is)
 	switch counts := s.Counts(at); {
 	case theirs && slices.ContainsFunc(g.Askers, asker):
@@ -140,7 +140,7 @@ func (st *State) Again(g *Gate, act *Act) *Act {
 		done = []*Act{st.Last}
 	}
 	for _, a := range slices.Backward(done) {
-		if a.Hand.is(&act.Hand) {
+		if a.Hand.Is(&act.Hand) {
 			return a
 		}
 	}

@@ -17,7 +17,7 @@ var (
 // standing returns a delegation that counts in June. The principal set it.
 func standing(hand, principal string, change ...func(*StandIn)) StandIn {
 	s := StandIn{Delegation: Delegation{Key: hand + "#" + principal + "#2026-06-01", Rev: 1}, Hand: Person{User: hand},
-		Principal: Person{User: principal}, SetBy: principal, Begins: june, Ends: july}
+		Principal: Person{User: principal}, SetBy: Person{User: principal}, Begins: june, Ends: july}
 	for _, c := range change {
 		c(&s)
 	}
@@ -47,7 +47,7 @@ func stampOf(hand, principal string, stage int) Act {
 }
 
 func TestForWhomAHandActs(t *testing.T) {
-	setBy := func(user string) func(*StandIn) { return func(s *StandIn) { s.SetBy = user } }
+	setBy := func(user string) func(*StandIn) { return func(s *StandIn) { s.SetBy.User = user } }
 	begins := func(at time.Time) func(*StandIn) { return func(s *StandIn) { s.Begins = at } }
 	unfit := func(lacks Lack) func(*StandIn) { return func(s *StandIn) { s.Unfit = lacks } }
 	stands := func(all ...StandIn) []StandIn { return all }

@@ -122,7 +122,7 @@ func (d Delegation) Indexes(aggregate.Root) []aggregate.Index {
 // StandIn returns the delegation as decisions need it.
 func (d Delegation) StandIn() circulation.StandIn {
 	s := circulation.StandIn{Delegation: circulation.Delegation{Key: d.Key(), Rev: d.Rev}, Hand: d.Hand,
-		Principal: d.Principal, SetBy: d.SetBy, Begins: d.Begins, Ends: d.Ends}
+		Principal: d.Principal, SetBy: circulation.Person{User: d.SetBy}, Begins: d.Begins, Ends: d.Ends}
 	if d.EndedAt != nil && d.EndedAt.Before(s.Ends) {
 		s.Ends = *d.EndedAt
 	}
