@@ -186,3 +186,26 @@ func testOrganisedOtherAccount(t *testing.T, w *world) {
 	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "お願いしている承認はありません")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
+
+// Whom the organisation no longer has stamps nothing, though Slack still knows them; nor does who is no employee stamp
+// in a channel's name.
+func TestWhoIsNoEmployeeToday(t *testing.T) {
+	db := storetest.Start(t)
+	w := newWorld(t, db)
+	w.organise(map[string]string{workspace.Sato: "2", workspace.Tanaka: "6"})
+	p := w.organised(circulation.Person{User: workspace.Tanaka, Person: "6"})
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "組織表に登録がない")
+	expect.Is(t, len(w.acts()), 0, "acts of who has left")
+
+	w = newWorld(t, db)
+	w.organise(map[string]string{workspace.Sato: "2", workspace.Suzuki: "5", workspace.Tanaka: "3"})
+	channel := circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1}
+	o := pipelinetest.Along([]string{workspace.Sato}, 1, channel, pipelinetest.Desk("部長", 1, workspace.Alex))
+	o.Route.Org, o.Askers[0].Person, o.Route.Stages[1].People[0].Person = "v1", "2", "1"
+	p = w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	w.told(w.post(w.stamp(workspace.Suzuki, p)), workspace.Suzuki, "社員として在籍している方だけ")
+	expect.Is(t, len(w.acts()), 0, "acts of a contractor")
+	w.quiet(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka)
+	expect.Is(t, len(w.acts()), 1, "acts of an employee")
+}

@@ -92,14 +92,18 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	if s := st.Asked(); s != nil && s.Mode == circulation.ModeChannel && by.Member {
 		act.Found.Channel = by.Channel
 	}
+	lacks := func(what circulation.Lack) error {
+		return &circulation.Refusal{Why: circulation.WhyFound, Lacks: what, Stage: st.Present, People: st.Owes()}
+	}
 	if g.Organised() && hand.Person == "" {
-		return aggregate.Change{}, &circulation.Refusal{
-			Why: circulation.WhyFound, Lacks: circulation.LackOrg, Stage: st.Present, People: st.Owes(),
-		}
+		return aggregate.Change{}, lacks(circulation.LackOrg)
 	}
 	on, refused := standIn(&c, &st, &act, by.As, p.StandIns, a.Root().Common().Moment(now))
 	if refused != nil {
 		return aggregate.Change{}, refused
+	}
+	if by.Unfit != "" && act.Principal.User == hand.User {
+		return aggregate.Change{}, lacks(by.Unfit)
 	}
 	change, err := a.Act(id, act, by, p, now, append(on, p.On...)...)
 	if d := act.Found.Delegation; d != nil {

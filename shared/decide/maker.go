@@ -180,6 +180,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		}
 		if by.Person, by.Org = member.Person, member.Version; by.Org != "" {
 			policy.On = []aggregate.Owned{member.On}
+			by.Unfit = m.unfit(a, c.ID, member)
 		}
 		if policy.StandIns, err = m.standIns(ctx, a, c.ID, c.User, member); err != nil {
 			return aggregate.Change{}, err

@@ -84,11 +84,10 @@ func (d *Directory) Person(user string) circulation.Person {
 func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
 	as := rules.StandingEmployee
 	if d.org != nil {
-		is, here := d.chart(on).Person(p.Person)
-		if !here {
+		if _, here := d.chart(on).Person(p.Person); !here {
 			return rules.StandingNone
 		}
-		if is.Kind != organisation.Employee {
+		if !d.employee(p, on) {
 			as = rules.StandingOther
 		}
 	}
@@ -101,14 +100,15 @@ func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
 // mostLooked bounds how many members of a channel are looked up in the search for one who may stamp.
 const mostLooked = 20
 
-// Empty reports whether a channel has no full member beside these people, as far as Slack says.
-func (d *Directory) Empty(channel string, but []circulation.Person) bool {
+// Empty reports whether a channel has no full member beside these people, as far as Slack says, who is an employee on a
+// day: nobody else stamps at a channel's stage.
+func (d *Directory) Empty(channel string, but []circulation.Person, on string) bool {
 	members, all := d.InChannel(channel)
 	looked := 0
 	for _, user := range members {
 		p := d.Person(user)
 		same := func(x circulation.Person) bool { return x.User == p.User || p.Person != "" && x.Person == p.Person }
-		if slices.ContainsFunc(but, same) || d.org != nil && p.Person == "" {
+		if slices.ContainsFunc(but, same) || d.org != nil && !d.employee(p, on) {
 			continue
 		}
 		if looked++; looked > mostLooked || d.Full(user) {
@@ -116,6 +116,12 @@ func (d *Directory) Empty(channel string, but []circulation.Person) bool {
 		}
 	}
 	return all
+}
+
+// employee reports whether somebody is an employee in the organisation on a day.
+func (d *Directory) employee(p circulation.Person, on string) bool {
+	is, here := d.chart(on).Person(p.Person)
+	return here && is.Kind == organisation.Employee
 }
 
 // Manager returns who stands directly above somebody on a day.

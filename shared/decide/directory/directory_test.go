@@ -70,10 +70,16 @@ func (w workspace) InChannel(channel string) ([]string, bool) { return w.members
 func TestAChannelIsEmptyIfNobodyElseThereMayStamp(t *testing.T) {
 	w := workspace{"BOT ", []string{"R", "BOT"}}
 	askers := []circulation.Person{{User: "R"}}
-	expect.That(t, Of(nil, w).Empty("C1", askers), "the asker and a bot")
-	expect.That(t, !Of(nil, w).Empty("C2", askers), "there may be more")
-	expect.That(t, !Of(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers), "X is there")
-	expect.That(t, Of(organised(t), workspace{"", []string{"R", "X"}}).Empty("C1", askers), "X is in no organisation")
+	expect.That(t, Of(nil, w).Empty("C1", askers, day), "the asker and a bot")
+	expect.That(t, !Of(nil, w).Empty("C2", askers, day), "there may be more")
+	expect.That(t, !Of(nil, workspace{"BOT ", []string{"R", "X"}}).Empty("C1", askers, day), "X is there")
+	org := organised(t)
+	for users, empty := range map[string]bool{"X": true, "C": true, "A": false} {
+		got := Of(org, workspace{"", []string{"R", users}}).Empty("C1", askers, day)
+		expect.That(t, got == empty, "%s: X is in no organisation, C is a contractor, A an employee", users)
+	}
+	w = workspace{"", []string{"R", "B"}}
+	expect.That(t, !Of(org, w).Empty("C1", askers, day) && Of(org, w).Empty("C1", askers, later), "B leaves")
 }
 
 func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {

@@ -252,7 +252,7 @@ func TestSlackSaysWhoElseIsInAChannel(t *testing.T) {
 			fails: map[string]error{"C1": c.fails}}
 		empty := false
 		err := w.places(nil).Resolve(t.Context(), func(d *Directory) error {
-			empty = d.Empty("C1", askers)
+			empty = d.Empty("C1", askers, "2026-11-25")
 			return nil
 		})
 		expect.That(t, (err == nil) == c.known && empty == c.empty, "%s: %t, %v", name, empty, err)

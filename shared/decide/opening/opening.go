@@ -221,11 +221,13 @@ func (x *Asked) named(a rules.Answer) rules.Answer {
 // ids knows nobody but by their account. Whether they are still there is known when their copy is made.
 type ids struct{}
 
-func (ids) Org() string                             { return "" }
-func (ids) Person(user string) circulation.Person   { return circulation.Person{User: user} }
-func (ids) Members(string) []string                 { return nil }
-func (ids) Handle(group string) string              { return group }
-func (ids) Empty(string, []circulation.Person) bool { return false } // whoever asks it resolves no channel's stage
+func (ids) Org() string                           { return "" }
+func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
+func (ids) Members(string) []string               { return nil }
+func (ids) Handle(group string) string            { return group }
+
+// Empty isn't known: whoever asks it resolves no channel's stage.
+func (ids) Empty(string, []circulation.Person, string) bool { return false }
 func (ids) Standing(circulation.Person, string) rules.Standing {
 	return rules.StandingEmployee
 }

@@ -79,7 +79,7 @@ func byChannel() rules.Outcome {
 // lonely is a directory in whose channels nobody is but the askers.
 type lonely struct{ ids }
 
-func (lonely) Empty(channel string, _ []circulation.Person) bool { return channel == "C1" }
+func (lonely) Empty(channel string, _ []circulation.Person, _ string) bool { return channel == "C1" }
 
 func of(all ...rules.Rule) *rules.Rules {
 	return &rules.Rules{Form: rules.Form, Rev: 3, Floor: rules.Floor{Stamps: 1}, Rules: all}

@@ -31,7 +31,8 @@ type Actor struct {
 	Channel string
 	// Person is who they are in the version Org of the tenant's organisation; empty: none stands, or it has no row.
 	Person, Org string
-	As          string // account of whom they say they stand in for; empty: they said nothing
+	Unfit       circulation.Lack // why they may do nothing there in their own name; empty: nothing is against it
+	As          string           // account of whom they say they stand in for; empty: they said nothing
 }
 
 // Origin says where in Slack something was requested, and by whom. The zero value means nowhere, by nobody.

@@ -20,8 +20,9 @@ type Directory interface {
 	Members(group string) []string
 	// Handle returns what a Slack user group is called, such as @keiri, or its id.
 	Handle(group string) string
-	// Empty reports whether a channel has nobody beside these people who may stamp.
-	Empty(channel string, but []circulation.Person) bool
+	// Empty reports whether a channel has nobody beside these people who may stamp: where an organisation stands, no
+	// employee.
+	Empty(channel string, but []circulation.Person, on string) bool
 	// Manager returns who stands directly above somebody.
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
 	// Holders returns who holds a position of a department.

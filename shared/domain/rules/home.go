@@ -19,7 +19,7 @@ func (h Home) None() bool { return h.Channel == "" && len(h.Users) == 0 }
 
 // Alone reports whether nobody but the askers is where a request was made.
 func (f *Facts) Alone(d Directory) bool {
-	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers)
+	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers, f.On)
 }
 
 // AsksHome reports whether the route of a request would ask the home.
@@ -44,7 +44,7 @@ func (r *resolving) channel(i int) error {
 	switch alone := r.facts.Alone(r.d); {
 	case alone && home.None():
 		return r.refuse(i, LeftHome)
-	case alone && home.Channel != "" && r.d.Empty(home.Channel, r.facts.Askers):
+	case alone && home.Channel != "" && r.d.Empty(home.Channel, r.facts.Askers, r.facts.On):
 		return r.refuse(i, LeftAskers)
 	case alone && home.Channel == "":
 		out.Mode = circulation.ModePeople

@@ -119,7 +119,7 @@ type company struct {
 	empty    []string                  // channels that have nobody but askers
 }
 
-func (c *company) Empty(channel string, _ []circulation.Person) bool {
+func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
 	return slices.Contains(c.empty, channel)
 }
 

@@ -23,6 +23,8 @@ func (s Surface) act(r *circulation.Refusal, o aggregate.Origin) string {
 		key = "author"
 	case r.Lacks == circulation.LackDelegation && !r.Ends.IsZero():
 		key = "period"
+	case r.Lacks == circulation.LackEmployee && r.For.User == "":
+		key = "only_employees"
 	case r.Why == circulation.WhyFound:
 		key = "no_" + string(r.Lacks)
 	}
