@@ -233,7 +233,7 @@ func (l *look) along(ctx context.Context, g *aggregate.Gate, o aggregate.Origin)
 		return true, nil
 	}
 	by, policy, err := l.actor(ctx, g.Place(o))
-	return err == nil && g.WaitsFor(by, policy.Team, o), err
+	return err == nil && g.WaitsFor(by, policy.Team), err
 }
 
 // approves reports whether the person may approve a gate by its subject as loaded.

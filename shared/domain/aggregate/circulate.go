@@ -137,7 +137,7 @@ func (g *Gate) Place(o Origin) Origin {
 
 // WaitsFor reports whether the present stage waits for somebody: as one of its people who has not stamped, or, if it is
 // a channel's, as a full member of the channel who is no asker. by.Member is of the gate's Place.
-func (g *Gate) WaitsFor(by Actor, team string, o Origin) bool {
+func (g *Gate) WaitsFor(by Actor, team string) bool {
 	c := g.Circulating()
 	st := circulation.Walk(c)
 	s := st.Asked()
@@ -148,7 +148,7 @@ func (g *Gate) WaitsFor(by Actor, team string, o Origin) bool {
 		return slices.ContainsFunc(st.Owes(), isUser(by.ID))
 	}
 	member := Policy{Team: team, Mode: ApproversChannel}
-	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && member.Approve(by, o.User) == nil
+	return !slices.ContainsFunc(c.Askers, isUser(by.ID)) && team != "" && member.approver(by) == nil
 }
 
 // Acted returns a gate under a rule with one more act, and with the verdict if the act settles or ends it. It returns a

@@ -269,7 +269,6 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 	channel.Askers = []circulation.Person{{User: "Q"}}
 	over.Status, later.Route.Form = aggregate.Cancelled, circulation.Form+1
 	first := act(circulation.Stamp, "A", 1)
-	here := aggregate.Origin{Team: "T", User: "Q", Channel: "C", ChannelType: "channel"}
 	for name, c := range map[string]struct {
 		gate            aggregate.Gate
 		stage           int
@@ -292,7 +291,7 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 			}
 			by := aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: "T", Guest: user == "G",
 				Member: slices.Contains(strings.Fields(c.to), user)}
-			if c.gate.WaitsFor(by, "T", here) {
+			if c.gate.WaitsFor(by, "T") {
 				waits = append(waits, user)
 			}
 		}
@@ -301,6 +300,6 @@ func TestAGateWaitsForWhoOwesItsPresentStage(t *testing.T) {
 	}
 	g := acted(t, channel, first)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "A", Team: "T", Member: true}
-	expect.That(t, g.WaitsFor(by, "T", here) && !g.WaitsFor(by, "T2", here) && !g.WaitsFor(by, "", here),
+	expect.That(t, g.WaitsFor(by, "T") && !g.WaitsFor(by, "T2") && !g.WaitsFor(by, ""),
 		"other workspaces")
 }

@@ -167,6 +167,8 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 	here := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}
 	elsewhere, direct := here, aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
 	elsewhere.Channel = "C2"
+	opened := here
+	opened.User = "UB"
 	channel := of(circulation.Stage{Name: "みんな", Mode: circulation.ModeChannel, Need: 1})
 	for name, c := range map[string]struct {
 		gate *aggregate.Gate
@@ -175,7 +177,7 @@ func TestAListSaysWhoOwesAStage(t *testing.T) {
 	}{
 		"its people, wherever they are": {&people, elsewhere, "UA"}, "the next stage": {&stamped, here, "UB"}, "over": {&over, here, ""},
 		"a later release's": {&later, here, ""}, "a channel": {&channel, here, "UA UB"}, "another channel": {&channel, elsewhere, ""},
-		"a direct message": {&channel, direct, ""},
+		"a direct message": {&channel, direct, ""}, "of who opened it and doesn't ask": {&channel, opened, "UA UB"},
 	} {
 		var owe []string
 		for _, user := range []string{"UA", "UB", "UASKS", "UGUEST", "USTRANGER"} {
