@@ -19,12 +19,10 @@ type routeWords struct {
 	Deny, Over, NoTurn, NoVersion, SendBacks           string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, Stamped                     string
-	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string // the form for a hand that stands in for several
-	TellAdmins, TellAdmin, ThisStage                   string
+	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string            // the form for a hand that stands in for several
 	Owes                                               string            // in lists
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
-	Unresolved                                         map[string]string // by rules.Unresolved.Why
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}
