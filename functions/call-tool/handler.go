@@ -43,7 +43,6 @@ const (
 type Store interface {
 	pipeline.Claims
 	pipeline.Heads
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }

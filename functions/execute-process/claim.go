@@ -92,7 +92,7 @@ func (x *ready) held(a *task.Aggregate, now time.Time) *ready {
 func (j *job) start(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	j.readAhead(ctx, a)
 	var x *ready
-	a, err := j.numbering(ctx, j.in, func(of task.Series) (*task.Aggregate, error) {
+	a, err := pipeline.NumberingSettled(ctx, j.Store, j.in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		begin := j.in.Entering(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.StartNumbered(j.in.Run, of, j.Now())
 		})

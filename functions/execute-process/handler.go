@@ -167,7 +167,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 // begin starts an execution with a managed session. Others are started together with their first claim (job.start),
 // unless too little time is left for that.
 func (h *Handler) begin(ctx context.Context, in pipeline.Input) (*task.Aggregate, error) {
-	return h.numbering(ctx, in, func(of task.Series) (*task.Aggregate, error) {
+	return pipeline.NumberingSettled(ctx, h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 		begin := in.Due(task.StateExecuteProcess, func(a *task.Aggregate) (aggregate.Change, error) {
 			// A new attempt waits until the previous attempt's session is closed.
 			if a.OpenSession() != nil && a.Head.Run == in.Run {

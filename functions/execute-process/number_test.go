@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
@@ -95,7 +96,7 @@ func TestManyThatBeginAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 60*time.Second)
 			defer cancel()
 			in := x.In()
-			_, err := w.h.numbering(ctx, in, func(of task.Series) (*task.Aggregate, error) {
+			_, err := pipeline.NumberingSettled(ctx, w.h.Store, in.Ref(), func(of task.Series) (*task.Aggregate, error) {
 				return w.h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 					return a.StartNumbered(in.Run, of, w.h.Now())
 				})

@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -22,8 +21,7 @@ type Conversations interface {
 // Claims is the store of conversations as far as claims need it.
 type Claims interface {
 	Conversations
-	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Series(ctx context.Context, tenant string, year int) (task.Series, error)
+	Numbers[*conversation.Aggregate]
 }
 
 // Claimed commits a claim and returns the claimed action. One that needs a number takes the next of its series. If the
@@ -31,8 +29,7 @@ type Claims interface {
 // is not executing under this invocation's claim.
 func Claimed(ctx context.Context, s Claims, ref aggregate.Ref, id, invocation string,
 	claim conversation.Decision) (*conversation.Action, error) {
-	read := func(ctx context.Context) (task.Series, error) { return seriesOf(ctx, s, ref) }
-	a, err := Numbering(ctx, task.Series{}, read, func(of task.Series) (*conversation.Aggregate, error) {
+	a, err := NumberingSettled(ctx, s, ref, func(of task.Series) (*conversation.Aggregate, error) {
 		return s.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return claim(a.Numbering(of))
 		})
@@ -48,23 +45,6 @@ func Claimed(ctx context.Context, s Claims, ref aggregate.Ref, id, invocation st
 		return nil, aggregate.ErrSuperseded
 	}
 	return x, nil
-}
-
-// seriesOf reads the series of which the approved action takes the next number; it is empty if that needs none.
-func seriesOf(ctx context.Context, s Claims, ref aggregate.Ref) (task.Series, error) {
-	a, err := s.Load(ctx, ref)
-	if err != nil {
-		return task.Series{}, err
-	}
-	settled, ok := a.Unnumbered()
-	if !ok {
-		return task.Series{}, nil
-	}
-	settings, err := s.Settings(ctx, ref.Tenant)
-	if err != nil {
-		return task.Series{}, fmt.Errorf("read when fiscal years begin: %w", err)
-	}
-	return s.Series(ctx, ref.Tenant, settings.FiscalYear(settled))
 }
 
 // Heads reads the heads of conversations.

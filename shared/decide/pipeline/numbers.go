@@ -3,9 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/sleep"
 )
@@ -35,4 +37,34 @@ func Numbering[T any](ctx context.Context, first task.Series, read func(ctx cont
 		done, err = do(of)
 	}
 	return done, err
+}
+
+// Numbers is the store of what may take the number of a decision when it begins.
+type Numbers[A any] interface {
+	Load(ctx context.Context, ref aggregate.Ref) (A, error)
+	SettingsReader
+	Series(ctx context.Context, tenant string, year int) (task.Series, error)
+}
+
+// NumberingSettled is Numbering for an execution or an action that begins: the day on which it was settled says of which
+// fiscal year its number is, if it needs one.
+func NumberingSettled[A interface {
+	Unnumbered() (settled time.Time, ok bool)
+}](ctx context.Context, s Numbers[A], ref aggregate.Ref, begin func(of task.Series) (A, error)) (A, error) {
+	read := func(ctx context.Context) (task.Series, error) {
+		a, err := s.Load(ctx, ref)
+		if err != nil {
+			return task.Series{}, fmt.Errorf("load what takes a number: %w", err)
+		}
+		settled, ok := a.Unnumbered()
+		if !ok {
+			return task.Series{}, nil
+		}
+		settings, err := s.Settings(ctx, ref.Tenant)
+		if err != nil {
+			return task.Series{}, fmt.Errorf("read when fiscal years begin: %w", err)
+		}
+		return s.Series(ctx, ref.Tenant, settings.FiscalYear(settled))
+	}
+	return Numbering(ctx, task.Series{}, read, begin)
 }
