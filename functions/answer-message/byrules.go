@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide/lookup"
 	"ringi/shared/decide/opening"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -55,6 +56,16 @@ func (t *answering) rules(ctx context.Context) (*ruling, error) {
 	return nil, fmt.Errorf("read the rules: %w", aggregate.ErrConflict)
 }
 
+// under decides by the settings and the rules, and anew while they change meanwhile; see pipeline.Under.
+func (t *answering) under(ctx context.Context, decide func() (*conversation.Aggregate, error)) (
+	*conversation.Aggregate, error) {
+	return pipeline.Under(ctx, t.Store, t.in.Tenant, t.settings,
+		func(s tenancy.Settings) (*conversation.Aggregate, error) {
+			t.settings, t.ruling = s, nil
+			return decide()
+		})
+}
+
 // ruled reads what rules depend on, if they decide about actions.
 func (t *answering) ruled(ctx context.Context, r *rules.Rules) (*ruling, error) {
 	out := &ruling{settings: t.settings.Rev}
@@ -84,9 +95,7 @@ func (t *answering) shownTo(ctx context.Context) ([]string, error) {
 	if err != nil || r.Rules == nil {
 		return nil, err
 	}
-	x := opening.Action{Conversation: t.a.Conversation, Askers: t.a.RouteAskersAfter(t.seen, ""), Now: t.Now(),
-		Home: t.settings.DirectApprovers}
-	return x.ShownTo(r.Rules), nil
+	return t.asking(r, "", conversation.Payload{}, t.a.RouteAskersAfter(t.seen, "")).ShownTo(r.Rules), nil
 }
 
 // underRules has people asked about a proposal as the rules say; the settings' rules approve it only where no rule but

@@ -16,13 +16,11 @@ import (
 // typed makes an action of what a person typed, held against the conversation's files as they are, or tells them why it
 // can't be one. No model is asked.
 func (t *answering) typed(ctx context.Context, of *conversation.Typed) (aggregate.Next, error) {
-	a, why, err := t.propose(ctx, of)
-	if errors.Is(err, aggregate.ErrSettings) { // they have changed meanwhile
-		t.ruling = nil
-		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err == nil {
-			a, why, err = t.propose(ctx, of)
-		}
-	}
+	var why []string
+	a, err := t.under(ctx, func() (a *conversation.Aggregate, err error) {
+		a, why, err = t.propose(ctx, of)
+		return a, err
+	})
 	if why != nil {
 		a, err = t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.RefuseTyped(t.in.Run, of, why, t.lost, t.Now())

@@ -23,13 +23,7 @@ func lookUpAgain(why error, tried time.Duration) time.Duration {
 // route looks up whom the rules ask about an action that waits for its route, and opens it, or ends it if nobody is
 // asked. No model is asked. While Slack is silent it is put off, for an hour at most.
 func (t *answering) route(ctx context.Context, x *conversation.Action) (aggregate.Next, error) {
-	a, err := t.routeOnce(ctx, x)
-	if errors.Is(err, aggregate.ErrSettings) { // they have changed meanwhile
-		t.ruling = nil
-		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err == nil {
-			a, err = t.routeOnce(ctx, x)
-		}
-	}
+	a, err := t.under(ctx, func() (*conversation.Aggregate, error) { return t.routeOnce(ctx, x) })
 	switch {
 	case errors.Is(err, aggregate.ErrMoved):
 		return t.again(ctx)

@@ -7,16 +7,13 @@ import (
 	"fmt"
 
 	"ringi/shared/decide/opening"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
-
-// mostChanges is up to how many times one invocation asks the rules anew because the settings, the rules or the
-// organisation have changed meanwhile.
-const mostChanges = 5
 
 // ask opens a step's gate. If the steps were settled under a rule, the tenant's rules decide again, now that the step's
 // arguments are known: whom they ask, whether people must be looked up for that, or that they refuse it.
@@ -28,38 +25,31 @@ func (j *job) ask(ctx context.Context, a *task.Aggregate, step task.Step, call t
 			return nil, err
 		}
 	}
-	for range mostChanges {
-		settings, err := j.Store.Settings(ctx, j.in.Tenant)
-		if err != nil {
-			return nil, fmt.Errorf("read whether rules say who is asked: %w", err)
-		}
-		if e.Terms.Rule == nil || !a.UnderRules(settings) {
+	settings, err := j.Store.Settings(ctx, j.in.Tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read whether rules say who is asked: %w", err)
+	}
+	return pipeline.Under(ctx, j.Store, j.in.Tenant, settings, func(s tenancy.Settings) (*task.Aggregate, error) {
+		if e.Terms.Rule == nil || !a.UnderRules(s) {
 			return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 				return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 			})
 		}
-		after, err := j.askByRules(ctx, a, step, call, arguments, settings)
-		if !errors.Is(err, aggregate.ErrSettings) {
-			return after, err
-		}
-	}
-	return nil, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
+		return j.askByRules(ctx, a, step, call, arguments, s)
+	})
 }
 
 // askByRules opens a step's gate as the rules say. It returns aggregate.ErrSettings if the settings, the rules, the tools'
 // marks or the organisation have changed since s was read.
 func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step, call task.Call,
 	arguments tool.Resolved, s tenancy.Settings) (*task.Aggregate, error) {
-	r, rev, err := j.Store.Rules(ctx, j.in.Tenant)
-	if err == nil && rev != s.RulesRev {
-		err = aggregate.ErrSettings
-	}
+	r, err := opening.Rules(ctx, j.Store, j.in.Tenant, s)
 	if err != nil {
-		return nil, fmt.Errorf("read the rules: %w", err)
+		return nil, err
 	}
-	organisation, err := j.Store.OrganisationRow(ctx, j.in.Tenant)
+	organised, org, err := opening.Organised(ctx, j.Store, j.in.Tenant)
 	if err != nil {
-		return nil, fmt.Errorf("read whether an organisation stands: %w", err)
+		return nil, err
 	}
 	permissions, err := j.Store.ToolPermissions(ctx, j.in.Tenant)
 	if err != nil {
@@ -72,13 +62,13 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 	calls, on := opening.CallsOf(j.in.Tenant, steps, permissions)
 	x := opening.Asked{
 		Task: a, Calls: calls, Settled: a.Settled(a.Execution()),
-		Locale: a.Language(s.Locale), Now: j.Now(), Organised: organisation.Stands(), Home: s.DirectApprovers,
+		Settings: s, Now: j.Now(), Organised: organised,
 	}
 	found, err := x.ByIDs(r)
 	if err != nil {
 		return nil, err
 	}
-	on = append(on, aggregate.Owned{Key: tenancy.OrganisationKey, Rev: organisation.Rev, Err: aggregate.ErrSettings})
+	on = append(on, org)
 	return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGateBy(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, found, opening.Kept(x.Calls), s,
 			j.Now(), on...)

@@ -73,10 +73,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}.Run(ctx, h.Store, in, a, h.Now)
 }
 
-// underRules is by what a task's steps are asked about: a tenant's rules, and whether an organisation stands.
+// underRules is by what a task's steps are asked about: a tenant's rules, and whether an organisation stands, by a row.
 type underRules struct {
 	*rules.Rules
-	organisation tenancy.OrganisationRow
+	organised bool
+	on        aggregate.Owned
 }
 
 // rules returns by what the task's steps are asked about, or nil if no rules are.
@@ -84,18 +85,12 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if !a.UnderRules(s) {
 		return nil, nil
 	}
-	x, rev, err := h.Store.Rules(ctx, a.Head.TenantID)
-	if err == nil && rev != s.RulesRev {
-		err = aggregate.ErrSettings // saved since the settings were read
-	}
+	x, err := opening.Rules(ctx, h.Store, a.Head.TenantID, s)
 	if err != nil {
-		return nil, fmt.Errorf("read the rules: %w", err)
+		return nil, err
 	}
-	row, err := h.Store.OrganisationRow(ctx, a.Head.TenantID)
-	if err != nil {
-		return nil, fmt.Errorf("read whether an organisation stands: %w", err)
-	}
-	return &underRules{x, row}, nil
+	organised, on, err := opening.Organised(ctx, h.Store, a.Head.TenantID)
+	return &underRules{x, organised, on}, err
 }
 
 // finish saves steps as the rules say: their gate opens, or waits until their people are looked up, or the task ends
@@ -103,11 +98,9 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	calls, on := opening.CallsOf(a.Head.TenantID, made.steps, permissions)
-	asked := opening.Asked{Task: a, Calls: calls,
-		Locale: a.Language(s.Locale), Now: now, Organised: u.organisation.Stands(),
-		Home: s.DirectApprovers}
+	asked := opening.Asked{Task: a, Calls: calls, Settings: s, Now: now, Organised: u.organised}
 	found, err := asked.ByIDs(u.Rules)
-	on = append(on, aggregate.Owned{Key: tenancy.OrganisationKey, Rev: u.organisation.Rev, Err: aggregate.ErrSettings})
+	on = append(on, u.on)
 	switch {
 	case err != nil:
 		return aggregate.Change{}, err

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/decide/lookup"
 	"ringi/shared/decide/opening"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
@@ -15,16 +16,12 @@ import (
 	"ringi/shared/explain/errorclass"
 )
 
-// mostChanges is up to how many times one invocation decides anew because the settings, the rules or the organisation
-// have changed meanwhile.
-const mostChanges = 5
-
 // refuseByRules ends a request that the tenant's rules refuse whatever its steps will be: no model is paid for it.
 // Without rules, s alone says that there is nothing to read.
 // shownTo says to whom it may be shown because nobody else is where it was made.
 func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (after *task.Aggregate,
 	shownTo []string, err error) {
-	after, err = h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
+	after, err = pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {
 		if !a.UnderRules(s) {
 			return a, nil
 		}
@@ -50,7 +47,7 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
-	return h.under(ctx, a, s, func(s tenancy.Settings) (*task.Aggregate, error) {
+	return pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {
 		_, again := row.(*task.Again)
 		_, step := row.(*task.StepGate)
 		switch under := a.UnderRules(s); {
@@ -98,35 +95,17 @@ func (h *Handler) refuse(
 		})
 }
 
-// under decides about a task under the tenant's settings s, and anew if they changed meanwhile.
-func (h *Handler) under(ctx context.Context, a *task.Aggregate, s tenancy.Settings,
-	decide func(s tenancy.Settings) (*task.Aggregate, error)) (*task.Aggregate, error) {
-	for range mostChanges {
-		after, err := decide(s)
-		if !errors.Is(err, aggregate.ErrSettings) {
-			return after, err
-		}
-		if s, err = h.Store.Settings(ctx, a.Head.TenantID); err != nil {
-			return nil, fmt.Errorf("read the settings again: %w", err)
-		}
-	}
-	return nil, fmt.Errorf("the settings change all the time: %w", aggregate.ErrConflict)
-}
-
 // byRules calls do with the rules, and with a directory that has been told all that do asks of it. row is the gate that
 // asks, nil of a request whose steps aren't known. It returns the tenant's rows on which the result depends beside the
 // settings. It returns aggregate.ErrSettings if the rules are newer than the settings s, and errSilent if Slack can't
 // be asked.
 func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated, s tenancy.Settings,
 	do func(x *opening.Asked, r *rules.Rules, d opening.Directory) error) (on []aggregate.Owned, err error) {
-	r, rev, err := h.Store.Rules(ctx, a.Head.TenantID)
-	if err == nil && rev != s.RulesRev {
-		err = aggregate.ErrSettings
-	}
+	r, err := opening.Rules(ctx, h.Store, a.Head.TenantID, s)
 	if err != nil {
-		return nil, fmt.Errorf("read the rules: %w", err)
+		return nil, err
 	}
-	x := opening.Asked{Task: a, Locale: a.Language(s.Locale), Now: h.Now(), Home: s.DirectApprovers}
+	x := opening.Asked{Task: a, Settings: s, Now: h.Now()}
 	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
 		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
 		if len(x.Calls) == 0 {

@@ -79,22 +79,13 @@ func (m Maker) tenant(ctx context.Context, id string) (t tenant, err error) {
 	if t.RulesRev == 0 {
 		return t, nil
 	}
-	r, rev, err := m.Store.Rules(ctx, id)
-	switch {
-	case err != nil:
-		return t, fmt.Errorf("read the rules: %w", err)
-	case rev != t.RulesRev:
-		return t, aggregate.ErrSettings
-	case r == nil || !r.Actions():
-		return t, nil
+	r, err := opening.Rules(ctx, m.Store, id, t.Settings)
+	if err != nil || r == nil || !r.Actions() {
+		return t, err
 	}
-	row, err := m.Store.OrganisationRow(ctx, id)
-	if err != nil {
-		return t, fmt.Errorf("read which organisation stands: %w", err)
-	}
-	t.rules, t.organised = r, row.Stands()
-	t.on = []aggregate.Owned{{Key: tenancy.OrganisationKey, Rev: row.Rev, Err: aggregate.ErrSettings}}
-	return t, nil
+	organised, on, err := opening.Organised(ctx, m.Store, id)
+	t.rules, t.organised, t.on = r, organised, []aggregate.Owned{on}
+	return t, err
 }
 
 func proposing(form string, o conversation.Own, t tenant) Act {
@@ -120,8 +111,7 @@ func proposing(form string, o conversation.Own, t tenant) Act {
 		own.Terms = t.ActionTerms(now)
 		if ruled {
 			x := opening.Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID), Type: own.Type,
-				Now: now, Organised: t.organised, Home: t.DirectApprovers,
-				Typed: true}
+				Now: now, Organised: t.organised, Home: t.DirectApprovers, Typed: true}
 			found, err := x.ByIDs(t.rules)
 			if err == nil {
 				err = found.Refusal()

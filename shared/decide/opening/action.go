@@ -52,20 +52,17 @@ func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 // ShownTo is Asked.ShownTo for whatever may be proposed in a conversation in direct messages.
 func (x *Action) ShownTo(r *rules.Rules) []string { return shownTo(r, x.facts(r, ids{}), ids{}) }
 
-// asked has the words of what is asked.
-func (x *Action) asked() *Asked { return &Asked{Locale: x.Conversation.Locale} }
-
 // ByIDs finds whom the rules ask, as far as they name everybody themselves. What must be looked up is not Unruled.
 func (x *Action) ByIDs(r *rules.Rules) (FoundFor, error) {
 	f := x.facts(r, ids{})
-	answer := x.asked().match(r, f)
+	answer := named(r.Match(f), x.Conversation.Locale)
 	switch {
 	case x.Organised || answer.Unsure:
 		return FoundFor{Found: Found{LookUp: &answer.Rule}}, nil
 	case answer.Route != nil && !answer.Route.OfIDs(x.known(f)...):
 		return FoundFor{Found{LookUp: &answer.Rule}, answer.Last}, nil
 	}
-	found, err := x.asked().resolve(r, answer, f, ids{})
+	found, err := resolve(r, answer, f, ids{})
 	return FoundFor{found, answer.Last}, err
 }
 
@@ -80,8 +77,8 @@ func (x *Action) known(f *rules.Facts) []rules.WhoKind {
 // By finds whom the rules ask.
 func (x *Action) By(r *rules.Rules, d Directory) (FoundFor, error) {
 	f := x.facts(r, d)
-	answer := x.asked().match(r, f)
-	found, err := x.asked().resolve(r, answer, f, d)
+	answer := named(r.Match(f), x.Conversation.Locale)
+	found, err := resolve(r, answer, f, d)
 	return FoundFor{found, answer.Last}, err
 }
 

@@ -33,24 +33,25 @@ type Asked struct {
 	Calls []rules.Call // what the rules may know of the calls of all steps; see CallsOf
 	// Settled is how the steps were settled, if one of them is asked about. The same rule then asks for one stamp more.
 	Settled *task.Settled
-	Locale  string
-	Now     time.Time
-	Home    rules.Home
+	// Settings say in which language unless the request does, and who is the home.
+	Settings tenancy.Settings
+	Now      time.Time
 	// Organised reports whether an organisation stands. Then ByIDs finds nobody.
 	Organised bool
 }
+
+func (x *Asked) locale() string { return x.Task.Language(x.Settings.Locale) }
 
 // facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
 func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
-		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Home,
+		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Home: x.Settings.DirectApprovers, Calls: x.Calls,
 	}
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
 	}
-	f.Calls = x.Calls
 	AskedBy(f, r, d, x.Task.Head.Requester)
 	return f
 }
@@ -85,7 +86,7 @@ func groups(r *rules.Rules, d Directory, p circulation.Person) (in []string) {
 // ByIDs finds whom the rules ask, as far as they name everybody themselves.
 func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
 	f := x.facts(r, ids{})
-	answer := x.match(r, f)
+	answer := named(r.Match(f), x.locale())
 	if x.Organised || answer.Unsure {
 		return Found{LookUp: &answer.Rule}, nil
 	}
@@ -95,17 +96,17 @@ func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
 	if answer.Route != nil && !answer.Route.OfIDs() {
 		return Found{LookUp: &answer.Rule}, nil
 	}
-	return x.resolve(r, answer, f, ids{})
+	return resolve(r, answer, f, ids{})
 }
 
 // By finds whom the rules ask.
 func (x *Asked) By(r *rules.Rules, d Directory) (Found, error) {
 	f := x.facts(r, d)
-	answer := x.match(r, f)
+	answer := named(r.Match(f), x.locale())
 	if o := x.again(r, answer, f, d); o != nil {
 		return Found{Opening: o}, nil
 	}
-	return x.resolve(r, answer, f, d)
+	return resolve(r, answer, f, d)
 }
 
 // Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses
@@ -114,7 +115,7 @@ func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 	var first *task.Refusal
 	f := x.facts(r, d)
 	for _, answer := range r.Possible(f) {
-		no, err := x.never(r, x.named(answer), f, d)
+		no, err := never(r, named(answer, x.locale()), f, d)
 		if err != nil || no == nil {
 			return nil, err
 		}
@@ -126,14 +127,14 @@ func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 }
 
 // never returns why an answer asks nobody, whatever the steps will be, or nil.
-func (x *Asked) never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*task.Refusal, error) {
+func never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*task.Refusal, error) {
 	switch {
-	case answer.Route != nil && x.Home.None() && answer.Route.AsksHome(f, d):
+	case answer.Route != nil && f.Home.None() && answer.Route.AsksHome(f, d):
 		return &task.Refusal{Why: task.ReasonNoHome, Rule: answer.Rule}, nil
 	case answer.Route != nil && !answer.Route.OfIDs():
 		return nil, nil
 	}
-	found, err := x.resolve(r, answer, f, anybody{d})
+	found, err := resolve(r, answer, f, anybody{d})
 	if no := found.Refused; no != nil && (no.Why != task.ReasonNoRoute || no.Lacks == rules.LeftAskers) {
 		return no, err
 	}
@@ -159,9 +160,7 @@ func shownTo(r *rules.Rules, f *rules.Facts, d Directory) []string {
 	return nil
 }
 
-func (x *Asked) match(r *rules.Rules, f *rules.Facts) rules.Answer { return x.named(r.Match(f)) }
-
-func (x *Asked) resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
+func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
 	if answer.Refused {
 		return Found{Refused: refused(answer)}, nil
 	}
@@ -203,11 +202,11 @@ type own struct{ last, channel string }
 var owns = language.InEach(own{"そのほか", "チャンネルの1人"}, own{"Everything else", "One of the channel"})
 
 // named gives a name to a rule and a stage of the last rule.
-func (x *Asked) named(a rules.Answer) rules.Answer {
+func named(a rules.Answer, locale string) rules.Answer {
 	if !a.Last {
 		return a
 	}
-	w := owns.In(x.Locale)
+	w := owns.In(locale)
 	a.Rule.Name = w.last
 	if a.Route != nil && len(a.Route.Stages) == 1 && a.Route.Stages[0].Name == "" {
 		route := *a.Route

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -41,7 +42,7 @@ func asked(steps ...task.Step) *Asked {
 	}
 	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
 	calls, _ := CallsOf("T1", steps, nil)
-	return &Asked{Task: a, Calls: calls, Locale: "en", Now: now}
+	return &Asked{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}, Now: now}
 }
 
 // in is a rule for these channels, or for all if there are none.
@@ -176,7 +177,7 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 		f := &rules.Facts{Kind: rules.KindSteps, Askers: []circulation.Person{{User: "SATO"}}, Department: "営業部",
 			Calls: []rules.Call{{Access: aggregate.Read, Amount: c.amount}}}
 		c.want.Department = "営業部"
-		found, err := asked().resolve(of(), answer, f, ids{})
+		found, err := resolve(of(), answer, f, ids{})
 		expect.That(t, err == nil && *found.Opening.Seen == c.want, "%s: %+v, %v", name, found.Opening, err)
 	}
 }
@@ -185,7 +186,7 @@ func TestAGateKeepsWhatTheRulesSaw(t *testing.T) {
 func TestAGateInDirectMessagesAsksTheHome(t *testing.T) {
 	r := of(in(byChannel()))
 	x := asked(task.Step{Tool: "list_employees", Access: aggregate.Read})
-	x.Task.Request.ChannelType, x.Home = "im", rules.Home{Channel: "CHOME"}
+	x.Task.Request.ChannelType, x.Settings.DirectApprovers = "im", rules.Home{Channel: "CHOME"}
 	no, err := x.Early(r, ids{})
 	expect.That(t, err == nil && no == nil, "%+v, %v", no, err)
 	expect.Same(t, x.ShownTo(r, ids{}), []string{"CHOME"})
@@ -193,11 +194,11 @@ func TestAGateInDirectMessagesAsksTheHome(t *testing.T) {
 	expect.That(t, found.LookUp != nil && found.Opening == nil, "who is in a channel only Slack knows: %+v", found)
 	found = expect.Value(x.By(r, ids{}))(t)
 	expect.That(t, found.Opening != nil && found.Opening.Home == "CHOME", "%+v", found)
-	x.Home = rules.Home{Users: []string{"SATO", "TANAKA"}}
+	x.Settings.DirectApprovers = rules.Home{Users: []string{"SATO", "TANAKA"}}
 	found = expect.Value(x.By(r, ids{}))(t)
 	o := found.Opening
 	expect.That(t, o != nil && o.Home == "" && len(o.Route.Stages[0].People) == 1, "%+v", found)
-	x.Home = rules.Home{}
+	x.Settings.DirectApprovers = rules.Home{}
 	found = expect.Value(x.By(r, ids{}))(t)
 	expect.That(t, found.Refused != nil && found.Refused.Why == task.ReasonNoHome, "%+v", found)
 	expect.That(t, x.ShownTo(of(in(asks(rules.EmptyRefuse, "TANAKA"))), ids{}) == nil, "named people need no home")
