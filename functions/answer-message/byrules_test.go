@@ -92,7 +92,7 @@ func (w *ruledWorld) proposes() *conversation.Action {
 }
 
 // Empty says that others are in every channel.
-func (group) Empty(string, []circulation.Person) bool { return false }
+func (group) Empty(string, []circulation.Person, string) bool { return false }
 
 // finds has Slack say who is in the group.
 func (w *ruledWorld) finds(users ...string) {

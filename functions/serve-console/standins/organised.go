@@ -42,10 +42,7 @@ func (c *Pages) forbidden(ctx context.Context, in tenancy.Employed, d tenancy.De
 			return err
 		}
 		for _, x := range page.Items {
-			g := aggregate.RuledGate(x.Row)
-			if g != nil && slices.ContainsFunc(g.Askers, func(p circulation.Person) bool {
-				return p.User == by.ID || p.Person != "" && p.Person == by.Person.Person
-			}) {
+			if g := aggregate.RuledGate(x.Row); g != nil && slices.ContainsFunc(g.Askers, by.Person.Is) {
 				return tenancy.Problem{Field: "principal", Rule: tenancy.RuleParty}.Err()
 			}
 		}

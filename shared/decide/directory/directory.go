@@ -107,8 +107,7 @@ func (d *Directory) Empty(channel string, but []circulation.Person, on string) b
 	looked := 0
 	for _, user := range members {
 		p := d.Person(user)
-		same := func(x circulation.Person) bool { return x.User == p.User || p.Person != "" && x.Person == p.Person }
-		if slices.ContainsFunc(but, same) || d.org != nil && !d.employee(p, on) {
+		if slices.ContainsFunc(but, p.Is) || d.org != nil && !d.employee(p, on) {
 			continue
 		}
 		if looked++; looked > mostLooked || d.Full(user) {

@@ -67,9 +67,7 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Directory, user string) {
 
 // groups returns those of the user groups in the rules' conditions that somebody is in.
 func groups(r *rules.Rules, d Directory, p circulation.Person) (in []string) {
-	same := func(user string) bool {
-		return user == p.User || p.Person != "" && d.Person(user).Person == p.Person
-	}
+	same := func(user string) bool { return p.Is(d.Person(user)) }
 	for i := range r.Rules {
 		if r.Rules[i].When.Requester == nil {
 			continue

@@ -64,7 +64,7 @@ func (x *Asked) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Dir
 		is.Via = p.Via
 		standing := d.Standing(is, f.On)
 		may := standing == rules.StandingEmployee || standing == rules.StandingOther && others
-		if may && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, samePerson(is)) {
+		if may && (now.Org == "" || is.Person != "") && !slices.ContainsFunc(f.Askers, is.Is) {
 			people = append(people, is)
 		}
 	}
@@ -73,17 +73,10 @@ func (x *Asked) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Dir
 	}
 	now.Askers = slices.Clone(f.Askers)
 	for _, p := range s.Askers {
-		if !slices.ContainsFunc(now.Askers, samePerson(p)) {
+		if !slices.ContainsFunc(now.Askers, p.Is) {
 			now.Askers = append(now.Askers, p)
 		}
 	}
 	o := now.Opening(people)
 	return &o
-}
-
-// samePerson returns whether somebody is p, by account or by key of the organisation.
-func samePerson(p circulation.Person) func(circulation.Person) bool {
-	return func(other circulation.Person) bool {
-		return other.User == p.User || p.Person != "" && other.Person == p.Person
-	}
 }

@@ -32,7 +32,7 @@ func (g *Gate) HandKey(hand circulation.Person) string {
 func (g *Gate) Account(p circulation.Person) string {
 	st := circulation.Walk(g.Circulating())
 	for _, s := range st.Stages {
-		if i := slices.IndexFunc(s.People, func(x circulation.Person) bool { return x.Is(&p) }); i >= 0 {
+		if i := slices.IndexFunc(s.People, p.Is); i >= 0 {
 			return s.People[i].User
 		}
 	}

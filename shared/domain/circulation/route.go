@@ -61,6 +61,11 @@ type Person struct {
 	Via    string `json:"via,omitempty"`    // how the route found them
 }
 
+// Is reports whether two are one account, or one person of the organisation.
+func (p Person) Is(other Person) bool {
+	return p.User != "" && p.User == other.User || p.Person != "" && p.Person == other.Person
+}
+
 // counts reports whether somebody may be on the route: has an account, and where an organisation stands, a row there.
 func (r *Route) counts(p *Person) bool { return p.User != "" && (r.Org == "" || p.Person != "") }
 

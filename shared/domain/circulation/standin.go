@@ -19,18 +19,12 @@ type StandIn struct {
 // Counts reports whether the hand may act by it at this time.
 func (s *StandIn) Counts(at time.Time) bool { return !at.Before(s.Begins) && at.Before(s.Ends) }
 
-// Is reports whether two are one account, or one person of the organisation.
-func (p *Person) Is(other *Person) bool {
-	return p.User == other.User || p.Person != "" && p.Person == other.Person
-}
-
 // Needs reports whether a hand can do something at the present stage only for somebody else: the stage names people, and
 // the hand owes nothing there and stands in none of its stamps.
 func (st *State) Needs(hand Person) bool {
 	s := st.Asked()
-	is := func(p Person) bool { return p.Is(&hand) }
-	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), is) &&
-		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return is(act.Hand) || is(act.Principal) })
+	return s != nil && s.Mode == ModePeople && !slices.ContainsFunc(st.Owes(), hand.Is) &&
+		!slices.ContainsFunc(s.Stamps, func(act *Act) bool { return hand.Is(act.Hand) || hand.Is(act.Principal) })
 }
 
 // For is whom a hand stands in for on a gate, and by what. It may not act by it if Lacks says something.
@@ -62,7 +56,7 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	}
 	var found []For
 	for _, s := range all {
-		if f, on := st.placed(g, s, at); on && s.Hand.Is(&hand) && (as == "" || f.Principal.User == as) {
+		if f, on := st.placed(g, s, at); on && s.Hand.Is(hand) && (as == "" || f.Principal.User == as) {
 			found = append(found, f)
 		}
 	}
@@ -75,7 +69,7 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 	first := found[0]
 	var among []Person
 	for _, f := range found {
-		if f.rank == owes && !slices.ContainsFunc(among, func(p Person) bool { return p.Is(&f.Principal) }) {
+		if f.rank == owes && !slices.ContainsFunc(among, f.Principal.Is) {
 			among = append(among, f.Principal)
 		}
 	}
@@ -88,9 +82,8 @@ func (st *State) StandsIn(g *Gate, hand Person, as string, all []StandIn, at tim
 // placed returns where a delegation's principal stands on the gate; on is false if nowhere, or where it doesn't count.
 func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 	f = For{StandIn: s, rank: elsewhere}
-	is := func(p Person) bool { return p.Is(&s.Principal) }
 	for i := range st.Stages {
-		j := slices.IndexFunc(st.Stages[i].People, is)
+		j := slices.IndexFunc(st.Stages[i].People, s.Principal.Is)
 		if j < 0 || on && i+1 != st.Present {
 			continue
 		}
@@ -99,11 +92,11 @@ func (st *State) placed(g *Gate, s StandIn, at time.Time) (f For, on bool) {
 			f.rank = stamped
 		}
 	}
-	if !on && slices.ContainsFunc(g.Askers, is) {
+	if !on && slices.ContainsFunc(g.Askers, s.Principal.Is) {
 		f.rank, on = asks, true
 	}
-	asker := func(p Person) bool { return p.Is(&s.SetBy) && !is(p) }
-	theirs := slices.ContainsFunc(st.Owes(), is)
+	asker := func(p Person) bool { return p.Is(s.SetBy) && !s.Principal.Is(p) }
+	theirs := slices.ContainsFunc(st.Owes(), s.Principal.Is)
 	switch counts := s.Counts(at); {
 	case theirs && slices.ContainsFunc(g.Askers, asker):
 		f.rank, f.Lacks = ofAsker, LackOthers
@@ -140,7 +133,7 @@ func (st *State) Again(g *Gate, act *Act) *Act {
 		done = []*Act{st.Last}
 	}
 	for _, a := range slices.Backward(done) {
-		if a.Hand.Is(&act.Hand) {
+		if a.Hand.Is(act.Hand) {
 			return a
 		}
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"ringi/shared/domain/circulation"
 )
@@ -54,18 +55,9 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 	}
 }
 
-// position returns where somebody is in a list, or -1. People are the same by account, or by the organisation's key.
+// position returns where somebody is in a list, or -1.
 func position(people []circulation.Person, p circulation.Person) int {
-	for i, other := range people {
-		if same(other, p) {
-			return i
-		}
-	}
-	return -1
-}
-
-func same(a, b circulation.Person) bool {
-	return a.User != "" && a.User == b.User || a.Person != "" && a.Person == b.Person
+	return slices.IndexFunc(people, p.Is)
 }
 
 // asManager returns somebody with how they were found: level by level above another.

@@ -98,12 +98,12 @@ func (r *resolving) stage(i int) error {
 func (r *resolving) mayStamp(s *Stage, p circulation.Person) bool {
 	standing := r.d.Standing(p, r.facts.On)
 	return p.User != "" && (r.d.Org() == "" || p.Person != "") && position(r.facts.Askers, p) < 0 &&
-		!same(r.facts.Requester, p) && (standing == StandingEmployee || standing == StandingOther && s.Others)
+		!r.facts.Requester.Is(p) && (standing == StandingEmployee || standing == StandingOther && s.Others)
 }
 
 func (r *resolving) whyFew(found []circulation.Person) string {
 	asks := func(p circulation.Person) bool {
-		return position(r.facts.Askers, p) >= 0 || same(r.facts.Requester, p)
+		return position(r.facts.Askers, p) >= 0 || r.facts.Requester.Is(p)
 	}
 	switch {
 	case len(found) == 0:

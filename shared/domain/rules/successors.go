@@ -21,7 +21,7 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 	s := r.stage(k)
 	add := func(stage *Stage, p circulation.Person) {
 		may := (&resolving{facts: f, d: d}).mayStamp(stage, p)
-		if may && !same(p, k.Of) && position(people, p) < 0 && len(people) < MaxPeople {
+		if may && !p.Is(k.Of) && position(people, p) < 0 && len(people) < MaxPeople {
 			people = append(people, p)
 		}
 	}

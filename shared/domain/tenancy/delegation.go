@@ -150,7 +150,7 @@ func (by Setter) may(d Delegation) error {
 	if err := bySomebody(by.Actor); err != nil {
 		return err
 	}
-	if !by.Admin && !samePerson(by.Person, d.Principal) {
+	if !by.Admin && !by.Person.Is(d.Principal) {
 		return problem("principal", RuleOthers)
 	}
 	return nil
@@ -197,9 +197,9 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 	switch {
 	case !keyed(d.Hand) || !keyed(d.Principal):
 		return problem("hand", RuleNoAccount)
-	case samePerson(d.Hand, d.Principal):
+	case d.Hand.Is(d.Principal):
 		return problem("hand", RuleOwnHand)
-	case samePerson(by.Person, d.Hand): // who is not the principal
+	case by.Person.Is(d.Hand): // who is not the principal
 		return problem("hand", RuleSetter)
 	case by.may(d) != nil:
 		return by.may(d)
@@ -255,11 +255,6 @@ func open(all []Delegation, now time.Time) (n int) {
 func keyed(p circulation.Person) bool {
 	key := PersonKey(p)
 	return like(&userForm)(p.User) && key != "" && len(key) <= 100 && !strings.Contains(key, "#")
-}
-
-// samePerson reports whether two are one account, or one person of the organisation.
-func samePerson(a, b circulation.Person) bool {
-	return a.User == b.User || a.Person != "" && a.Person == b.Person
 }
 
 // dayBegins returns the first moment of a day in the tenant's zone.
