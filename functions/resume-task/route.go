@@ -17,8 +17,8 @@ import (
 )
 
 // refuseByRules ends a request that the tenant's rules refuse whatever its steps will be: no model is paid for it.
-// Without rules, s alone says that there is nothing to read.
-// shownTo says to whom it may be shown because nobody else is where it was made.
+// Without rules, s alone says that there is nothing to read. shownTo is to whom it may be shown because nobody else is
+// where it was made.
 func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (after *task.Aggregate,
 	shownTo []string, err error) {
 	after, err = pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {

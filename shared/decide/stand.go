@@ -195,7 +195,7 @@ func (n *Naming) Offers(v Vacancy, user string, now time.Time) (people []circula
 
 // Stand makes the act for a click. Before that it asks Slack once more who the successor is, since others are asked at
 // most every ten minutes. The verdict's error is aggregate.ErrSettings if the administrators, rules or organisation
-// changed twice meanwhile.
+// changed at each of three tries.
 func (m Maker) Stand(ctx context.Context, x *Succession, of Subject, c Click, s Successor) (v Verdict) {
 	full, err := m.full(ctx, of.Origin().Team, s.To)
 	if err != nil {
