@@ -113,7 +113,6 @@ func (t *answering) putOff(ctx context.Context, x *conversation.Action, no conve
 func (t *answering) refuseAction(ctx context.Context, x *conversation.Action, no conversation.ErrByRules, text string,
 	on []aggregate.Owned) (*conversation.Aggregate, error) {
 	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.RefuseByRule(t.in.Run, x.ActionID, conversation.Unasked{ErrByRules: no, Text: text}, t.settings.Rev, t.Now(),
-			on...)
+		return a.RefuseByRule(t.in.Run, x.ActionID, no, text, t.settings.Rev, t.Now(), on...)
 	})
 }

@@ -60,7 +60,7 @@ func (j *job) askByRules(ctx context.Context, a *task.Aggregate, step task.Step,
 		return nil, err
 	}
 	calls, on := opening.CallsOf(j.in.Tenant, steps, permissions)
-	x := opening.Asked{
+	x := opening.Steps{
 		Task: a, Calls: calls, Settled: a.Settled(a.Execution()),
 		Settings: s, Now: j.Now(), Organised: organised,
 	}

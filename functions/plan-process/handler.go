@@ -98,7 +98,7 @@ func (h *Handler) rules(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 func (u *underRules) finish(a *task.Aggregate, run int, made plan, permissions []tenancy.ToolPermission,
 	s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	calls, on := opening.CallsOf(a.Head.TenantID, made.steps, permissions)
-	asked := opening.Asked{Task: a, Calls: calls, Settings: s, Now: now, Organised: u.organised}
+	asked := opening.Steps{Task: a, Calls: calls, Settings: s, Now: now, Organised: u.organised}
 	found, err := asked.ByIDs(u.Rules)
 	on = append(on, u.on)
 	switch {

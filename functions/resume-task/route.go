@@ -26,7 +26,7 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 			return a, nil
 		}
 		var no *task.Refusal
-		on, err := h.byRules(ctx, a, nil, s, func(x *opening.Asked, r *rules.Rules, d opening.Directory) (err error) {
+		on, err := h.byRules(ctx, a, nil, s, func(x *opening.Steps, r *rules.Rules, d opening.Directory) (err error) {
 			no, err = x.Early(r, d)
 			shownTo = x.ShownTo(r, d)
 			return err
@@ -64,7 +64,7 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 				})
 		}
 		var found opening.Found
-		on, err := h.byRules(ctx, a, row, s, func(x *opening.Asked, r *rules.Rules, d opening.Directory) (err error) {
+		on, err := h.byRules(ctx, a, row, s, func(x *opening.Steps, r *rules.Rules, d opening.Directory) (err error) {
 			found, err = x.By(r, d)
 			return err
 		})
@@ -100,12 +100,12 @@ func (h *Handler) refuse(
 // settings. It returns aggregate.ErrSettings if the rules are newer than the settings s, and errSilent if Slack can't
 // be asked.
 func (h *Handler) byRules(ctx context.Context, a *task.Aggregate, row task.Gated, s tenancy.Settings,
-	do func(x *opening.Asked, r *rules.Rules, d opening.Directory) error) (on []aggregate.Owned, err error) {
+	do func(x *opening.Steps, r *rules.Rules, d opening.Directory) error) (on []aggregate.Owned, err error) {
 	r, err := opening.Rules(ctx, h.Store, a.Head.TenantID, s)
 	if err != nil {
 		return nil, err
 	}
-	x := opening.Asked{Task: a, Settings: s, Now: h.Now()}
+	x := opening.Steps{Task: a, Settings: s, Now: h.Now()}
 	if step, ok := row.(*task.StepGate); ok { // its calls are known, also from arguments that aren't in rows
 		x.Calls, x.Settled = step.Calls, a.Settled(a.Execution())
 		if len(x.Calls) == 0 {

@@ -59,7 +59,7 @@ func TestActionsThatAreClaimedAtOnceHaveNumbersWithoutAGap(t *testing.T) {
 	for _, w := range all {
 		x := expect.Value(rows.Load(t.Context(), w.ref))(t).Current()
 		expect.That(t, slices.ContainsFunc(given, func(n task.Numbered) bool {
-			return n.String() == x.Decision && n.ActionID == x.ActionID && n.SessionID == w.ref.ID
-		}), "%q is another's", x.Decision)
+			return n.String() == x.DecisionNumber && n.ActionID == x.ActionID && n.SessionID == w.ref.ID
+		}), "%q is another's", x.DecisionNumber)
 	}
 }

@@ -70,7 +70,7 @@ func listed(w *pipelinetest.World, d tenancy.Delegation) (told task.StoodTold, o
 	expect.NoError(w.T, err)
 	of := a
 	expect.That(w.T, of.Request.Channel == "D0U1" && of.Request.User == "U1", "told in %s", of.Request.Channel)
-	return task.StoodOf(of.Head.Ended.Reason, of.Head.Ended.Detail)
+	return task.ReadStood(of.Head.Ended.Reason, of.Head.Ended.Detail)
 }
 
 func TestPrincipalsAreToldWhatWasDoneForThem(t *testing.T) {

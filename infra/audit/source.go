@@ -163,7 +163,7 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	out := &actionProof{
 		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
-		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Number: x.Decision, Gate: walkOf(&x.Gate, x.AskedText()),
+		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version, Number: x.DecisionNumber, Gate: walkOf(&x.Gate, x.AskedText()),
 	}
 	if x.Status != conversation.ActionCancelled { // its late result is beside its end
 		out.Commands = conversation.BriefOf(x.Commands)

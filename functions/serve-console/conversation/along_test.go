@@ -109,8 +109,7 @@ func testUnroutedAction(t *testing.T, w *consoletest.World) {
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		no := conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: *a.Current().Gate.Terms.Rule}
 		s := w.SettingsNow()
-		why := conversation.Unasked{ErrByRules: no, Text: "x"}
-		return a.RefuseByRule(a.Head.Run, a.Current().ActionID, why, s.Rev, w.Now())
+		return a.RefuseByRule(a.Head.Run, a.Current().ActionID, no, "x", s.Rev, w.Now())
 	})
 	b.Get(k.Page()).Says(t, 200, "Slack didn&#39;t say whom rule “10万円以上” asks")
 }

@@ -119,7 +119,7 @@ func listsActions(t *testing.T, w *consoletest.World) {
 		of := task.Series{Year: tenancy.DefaultSettings().FiscalYear(settled), Last: 122}
 		return a.Numbering(of).Claim(a.Head.Run, "i", w.Now().Add(2*time.Minute), w.Now())
 	})
-	number := k.Load().Current().Decision
+	number := k.Load().Current().DecisionNumber
 	b := w.As(workspace.Suzuki)
 	b.Get("/console/register").Says(t, 200, number, x.Summary, "課長 鈴木 一郎", "決裁 (実行中)")
 	b.Get("/console/register").Holds(t, k.Page())

@@ -49,7 +49,7 @@ func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 	return f
 }
 
-// ShownTo is Asked.ShownTo for whatever may be proposed in a conversation in direct messages.
+// ShownTo is Steps.ShownTo for whatever may be proposed in a conversation in direct messages.
 func (x *Action) ShownTo(r *rules.Rules) []string { return shownTo(r, x.facts(r, ids{}), ids{}) }
 
 // ByIDs finds whom the rules ask, as far as they name everybody themselves. What must be looked up is not Unruled.

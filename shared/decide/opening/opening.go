@@ -27,8 +27,8 @@ type Directory interface {
 	Department(p circulation.Person, on string) string
 }
 
-// Asked is what is about to be asked: a request's steps, or one of them.
-type Asked struct {
+// Steps is what is about to be asked: a request's steps, or one of them.
+type Steps struct {
 	Task  *task.Aggregate
 	Calls []rules.Call // what the rules may know of the calls of all steps; see CallsOf
 	// Settled is how the steps were settled, if one of them is asked about. The same rule then asks for one stamp more.
@@ -40,10 +40,10 @@ type Asked struct {
 	Organised bool
 }
 
-func (x *Asked) locale() string { return x.Task.Language(x.Settings.Locale) }
+func (x *Steps) locale() string { return x.Task.Language(x.Settings.Locale) }
 
 // facts returns what the rules may know of it. Of a request whose steps aren't known yet it has no calls.
-func (x *Asked) facts(r *rules.Rules, d Directory) *rules.Facts {
+func (x *Steps) facts(r *rules.Rules, d Directory) *rules.Facts {
 	o := x.Task.Request.Origin()
 	f := &rules.Facts{
 		Kind: rules.KindSteps, Place: rules.Place{Channel: o.Channel, Direct: o.ChannelType == "im"},
@@ -82,7 +82,7 @@ func groups(r *rules.Rules, d Directory, p circulation.Person) (in []string) {
 }
 
 // ByIDs finds whom the rules ask, as far as they name everybody themselves.
-func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
+func (x *Steps) ByIDs(r *rules.Rules) (Found, error) {
 	f := x.facts(r, ids{})
 	answer := named(r.Match(f), x.locale())
 	if x.Organised || answer.Unsure {
@@ -98,7 +98,7 @@ func (x *Asked) ByIDs(r *rules.Rules) (Found, error) {
 }
 
 // By finds whom the rules ask.
-func (x *Asked) By(r *rules.Rules, d Directory) (Found, error) {
+func (x *Steps) By(r *rules.Rules, d Directory) (Found, error) {
 	f := x.facts(r, d)
 	answer := named(r.Match(f), x.locale())
 	if o := x.again(r, answer, f, d); o != nil {
@@ -109,7 +109,7 @@ func (x *Asked) By(r *rules.Rules, d Directory) (Found, error) {
 
 // Early returns why the rules refuse a request whatever its steps will be, or nil: each answer that it may get refuses
 // it, names nobody but its askers, or asks a home where there is none.
-func (x *Asked) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
+func (x *Steps) Early(r *rules.Rules, d Directory) (*task.Refusal, error) {
 	var first *task.Refusal
 	f := x.facts(r, d)
 	for _, answer := range r.Possible(f) {
@@ -141,7 +141,7 @@ func never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*t
 
 // ShownTo returns the channel, or else the people, to whom the rules may show a request because nobody else is where it
 // was made.
-func (x *Asked) ShownTo(r *rules.Rules, d Directory) []string {
+func (x *Steps) ShownTo(r *rules.Rules, d Directory) []string {
 	return shownTo(r, x.facts(r, d), d)
 }
 

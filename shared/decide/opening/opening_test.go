@@ -35,14 +35,14 @@ func (o office) Members(group string) []string { return o.groups[group] }
 func (o office) Departments(p circulation.Person, _ string) []string { return o.departments[p.User] }
 
 // asked is a request of Sato's in C1, with a message of Ito's, for these steps.
-func asked(steps ...task.Step) *Asked {
+func asked(steps ...task.Step) *Steps {
 	a := &task.Aggregate{
 		Head:    task.Head{Head: aggregate.Head{Requester: "SATO"}},
 		Request: &task.Request{User: "SATO", Channel: "C1", ChannelType: "channel", RouteAskers: []string{"ITO"}},
 	}
 	now := time.Date(2026, 11, 25, 3, 0, 0, 0, time.UTC)
 	calls, _ := CallsOf("T1", steps, nil)
-	return &Asked{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}, Now: now}
+	return &Steps{Task: a, Calls: calls, Settings: tenancy.Settings{Locale: "en"}, Now: now}
 }
 
 // in is a rule for these channels, or for all if there are none.

@@ -50,7 +50,7 @@ func Kept(calls []rules.Call) []rules.Call {
 // whatever revision: by one stamp of anybody for whom their last stage was stamped. It returns nil if that is another
 // rule, if the steps' stamps are below the floor for what is known now, or if nobody is left who may stamp. Then the
 // rule's route is gone from its beginning.
-func (x *Asked) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) *aggregate.Opening {
+func (x *Steps) again(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) *aggregate.Opening {
 	s := x.Settled
 	if s == nil || answer.Refused || answer.Rule.ID != s.Rule.ID || !r.Floor.Allows(f, s.Stamps, s.Hands) {
 		return nil

@@ -55,7 +55,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 	}
 	decision := c.number(x)
 	claim := func(n *Action) {
-		n.Decision = decision
+		n.DecisionNumber = decision
 		n.Claim = &Claim{Invocation: invocation, LeaseUntil: leaseUntil.UTC().Truncate(time.Millisecond)}
 		n.BaseVersion = c.Conversation.WorkspaceVersion
 	}
@@ -63,7 +63,7 @@ func (a *Aggregate) claim(run int, invocation string, leaseUntil, now time.Time)
 		n := *x
 		claim(&n)
 		c.Put(&n)
-		if n.BaseVersion != x.BaseVersion || n.Decision != x.Decision {
+		if n.BaseVersion != x.BaseVersion || n.DecisionNumber != x.DecisionNumber {
 			c.auditStart(&n)
 		}
 		return c.done()

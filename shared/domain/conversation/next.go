@@ -289,7 +289,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 	if x := a.LooksUp(now); x != nil {
 		c := a.begin(now)
 		no := ErrByRules{Why: ReasonUnrouted, Rule: *x.Gate.Terms.Rule}
-		c.refuseUnrouted(x, Unasked{no, saidOfTyped.In(a.Conversation.Locale).failed})
+		c.refuseUnrouted(x, no, saidOfTyped.In(a.Conversation.Locale).failed)
 		c.rest()
 		return c.done()
 	}

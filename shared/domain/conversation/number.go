@@ -26,7 +26,7 @@ func (a *Aggregate) Unnumbered() (settled time.Time, ok bool) {
 
 func (x *Action) unnumbered() bool {
 	rule := x.Gate.Terms.Rule
-	return x.Decision == "" && x.Claim == nil && x.ApprovedBy == ApprovedByUser && rule != nil && rule.Numbered &&
+	return x.DecisionNumber == "" && x.Claim == nil && x.ApprovedBy == ApprovedByUser && rule != nil && rule.Numbered &&
 		x.Gate.ApprovedAt != nil
 }
 
@@ -34,7 +34,7 @@ func (x *Action) unnumbered() bool {
 // series; without one c fails with what the series lacks.
 func (c *change) number(x *Action) string {
 	if !x.unnumbered() {
-		return x.Decision
+		return x.DecisionNumber
 	}
 	of := c.of.Last
 	if err := of.Lacks(); err != nil {
@@ -50,10 +50,10 @@ func (c *change) number(x *Action) string {
 
 // withNumber returns what an audit entry says with the action's number, if it has one.
 func (x *Action) withNumber(details map[string]any) map[string]any {
-	if x.Decision == "" {
+	if x.DecisionNumber == "" {
 		return details
 	}
 	details = maps.Clone(details)
-	details["number"] = x.Decision
+	details["number"] = x.DecisionNumber
 	return details
 }

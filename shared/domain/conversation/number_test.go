@@ -63,7 +63,7 @@ func TestAnActionOfANumberedRuleIsClaimedWithTheNextNumber(t *testing.T) {
 	}
 	expect.NoError(t, tb.do(as))
 	_, ok = tb.load().Unnumbered()
-	expect.That(t, !ok && tb.load().Current().Decision == "2026-000123", "%+v", tb.load().Current())
+	expect.That(t, !ok && tb.load().Current().DecisionNumber == "2026-000123", "%+v", tb.load().Current())
 	end := expect.Value(tb.load().Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now))(t)
 	expect.Is(t, numberIn(t, end, AuditCompleted), any("2026-000123"))
 }
@@ -81,7 +81,7 @@ func TestAnActionThatIsClaimedAgainKeepsItsNumber(t *testing.T) {
 	expect.NoError(t, tb.do(func(a *Aggregate) (aggregate.Change, error) {
 		return a.Claim(tb.head.Run, "i2", tb.now.Add(time.Minute), tb.now)
 	}))
-	expect.Is(t, tb.load().Current().Decision, "2026-000001")
+	expect.Is(t, tb.load().Current().DecisionNumber, "2026-000001")
 }
 
 func TestOnlyActionsOfNumberedRulesHaveNumbers(t *testing.T) {

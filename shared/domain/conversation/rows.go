@@ -247,7 +247,7 @@ type Action struct {
 	Changed            *FilesChanged    `json:"changed_files,omitempty"` // what it changed, once it has ended
 	Sending            *Sending         `json:"sending,omitempty"`       // its files to Slack; nil: nobody asked
 	Claim              *Claim           `json:"claim,omitempty"`
-	Decision           string           `json:"decision_number,omitempty"` // that it got when it was claimed
+	DecisionNumber     string           `json:"decision_number,omitempty"` // that it got when it was claimed
 	NotBegun           int              `json:"not_begun,omitempty"`       // how often no sandbox could be started
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`
@@ -265,7 +265,7 @@ type Action struct {
 	tail               string           // end of the output, for the message about the result
 	tailLines          []Lines          // which lines the tail has
 	detail             []Piece          // ErrorDetail by who said it; nil: not known
-	unasked            string           // why nobody is asked about it, in words for people and the agent
+	whyRefused         string           // why nobody is asked about it, in words for people and the agent
 	DeleteAfter        int64            `json:"delete_after,omitempty"` // never set for an approved action
 }
 

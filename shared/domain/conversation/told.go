@@ -11,20 +11,20 @@ import (
 
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
-	succeeded, failed, unknown, rejected, denied, expired            string
-	cancelled                                                        string
-	notBegun, putBack, outputLater, callLater                        string // of an action that is withdrawn
-	lateStopped, lateDone, lateCall, lateUncalled                    string // what became of it afterwards
-	exit, output, all, some, notKept, notShown, others               string
-	stopped, later                                                   string
-	outdated, aged, unasked, changed, wrote, deleted, more, notTaken string
-	lost, emptied, unread                                            string
-	ran                                                              ranWords
-	returned, entries, bytes, resultGone                             string // of a tool
-	resultOld, resultOldWrite                                        string // of a tool that reads, and of one that writes
-	pulled, branched                                                 string // of a pull request
-	taken, fetchAgain, shownTo                                       string
-	ownProposal                                                      string
+	succeeded, failed, unknown, rejected, denied, expired                  string
+	cancelled                                                              string
+	notBegun, putBack, outputLater, callLater                              string // of an action that is withdrawn
+	lateStopped, lateDone, lateCall, lateUncalled                          string // what became of it afterwards
+	exit, output, all, some, notKept, notShown, others                     string
+	stopped, later                                                         string
+	outdated, aged, refusedByRule, changed, wrote, deleted, more, notTaken string
+	lost, emptied, unread                                                  string
+	ran                                                                    ranWords
+	returned, entries, bytes, resultGone                                   string // of a tool
+	resultOld, resultOldWrite                                              string // of a tool that reads, and of one that writes
+	pulled, branched                                                       string // of a pull request
+	taken, fetchAgain, shownTo                                             string
+	ownProposal                                                            string
 }
 
 var said = language.InEach(
@@ -46,11 +46,11 @@ var said = language.InEach(
 		exit:         "終了コード: %d", output: "出力は全部で %s 行です。",
 		all: "すべての行を、行番号付きで示します:", some: "%s 行目を、行番号付きで示します:",
 		notKept: "%s 行目は残っていません。", notShown: "%s 行目は省略しました。", others: "ほかの行は省略しました。",
-		ownProposal: "操作 #%d は、人が提案しました。種類: %s。目的と内容:",
-		stopped:     "回答を中止しました。続けるには、もう一度送信してください。",
-		later:       "操作 #%d を実行中です。メッセージには、完了後に回答します。",
-		aged:        "操作 #%d は、承認の有効期間内に始まらなかったため、取り消されました。",
-		unasked:     "操作 #%d は、だれにも承認を依頼できなかったため、取り消されました。理由: ",
+		ownProposal:   "操作 #%d は、人が提案しました。種類: %s。目的と内容:",
+		stopped:       "回答を中止しました。続けるには、もう一度送信してください。",
+		later:         "操作 #%d を実行中です。メッセージには、完了後に回答します。",
+		aged:          "操作 #%d は、承認の有効期間内に始まらなかったため、取り消されました。",
+		refusedByRule: "操作 #%d は、だれにも承認を依頼できなかったため、取り消されました。理由: ",
 		outdated: "操作 #%d は、Ringi が更新される前に提案されたため、取り消されました。" +
 			"必要なら、もう一度提案してください。",
 		changed: "変更されたファイル: %d 件、+%d 行 −%d 行", more: "ほか %d 件",
@@ -102,12 +102,12 @@ var said = language.InEach(
 		exit:         "Exit code: %d", output: "Its output has %s lines.",
 		all: " All of them, each after its number:", some: " Lines %s, each after its number:",
 		notKept: " Lines %s are not kept.", notShown: " You are not shown lines %s.",
-		others:      " You are not shown the others.",
-		ownProposal: "A person proposed action #%d. Kind: %s. Purpose and content:",
-		stopped:     "The answer was stopped. To continue, write again.",
-		later:       "Action #%d is running. The agent answers your message after it’s done.",
-		aged:        "Action #%d was cancelled because it didn’t begin while its approval was good.",
-		unasked:     "Action #%d was cancelled because nobody could be asked about it. Reason: ",
+		others:        " You are not shown the others.",
+		ownProposal:   "A person proposed action #%d. Kind: %s. Purpose and content:",
+		stopped:       "The answer was stopped. To continue, write again.",
+		later:         "Action #%d is running. The agent answers your message after it’s done.",
+		aged:          "Action #%d was cancelled because it didn’t begin while its approval was good.",
+		refusedByRule: "Action #%d was cancelled because nobody could be asked about it. Reason: ",
 		outdated: "Action #%d was cancelled because Ringi has been updated since it was proposed. " +
 			"Propose it again if it’s still needed.",
 		changed: "Files changed: %d, +%d −%d lines", more: "and %d more",
@@ -151,8 +151,8 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.unknown, x.Number))
 	case x.Status == ActionFailed:
 		m.own(fmt.Sprintf(w.failed, x.Number))
-	case x.unasked != "":
-		return x.toldUnasked(locale)
+	case x.whyRefused != "":
+		return x.toldRefusedByRule(locale)
 	case x.CancelReason == ReasonRejected, x.CancelReason == ReasonDenied:
 		text := w.rejected
 		if x.CancelReason == ReasonDenied {

@@ -36,8 +36,8 @@ func (x *Action) unrouted() bool {
 	return x.Status == ActionPending && x.Gate.Status == aggregate.Generating && x.Gate.Terms.Rule != nil
 }
 
-// Unasked reports whether an action ended because nobody could be asked about it.
-func (x *Action) Unasked() bool {
+// RefusedByRule reports whether an action ended because nobody could be asked about it.
+func (x *Action) RefusedByRule() bool {
 	return x.Status == ActionCancelled && x.Gate.Status == aggregate.Generating && x.CancelledBy == "" &&
 		x.CancelReason != ReasonIdle
 }
@@ -105,22 +105,17 @@ func (a *Aggregate) WaitForRoute(run int, id string, until, now time.Time) (aggr
 	return c.done()
 }
 
-// Unasked is why nobody is asked about an action that waits for its route.
-type Unasked struct {
-	ErrByRules
-	Text string // in words for people and the agent
-}
-
-// RefuseByRule ends the action with this id because nobody is asked about it. The agent is told of its own, and has a
+// RefuseByRule ends the action with this id because nobody is asked about it; text says why, in words for people and the
+// agent. The agent is told of its own, and has a
 // turn unless its proposals are refused again and again. It relies on the revision rev of the settings, and on the
 // tenant's rows in on.
-func (a *Aggregate) RefuseByRule(run int, id string, no Unasked, rev int, now time.Time,
+func (a *Aggregate) RefuseByRule(run int, id string, no ErrByRules, text string, rev int, now time.Time,
 	on ...aggregate.Owned) (aggregate.Change, error) {
 	c, x, err := a.opens(run, id, now)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	c.refuseUnrouted(x, no)
+	c.refuseUnrouted(x, no, text)
 	c.under(rev)
 	c.Owned = append(c.Owned, on...)
 	c.rest()
@@ -128,7 +123,7 @@ func (a *Aggregate) RefuseByRule(run int, id string, no Unasked, rev int, now ti
 }
 
 // refuseUnrouted ends an action about which nobody is asked.
-func (c *change) refuseUnrouted(x *Action, no Unasked) {
+func (c *change) refuseUnrouted(x *Action, no ErrByRules, text string) {
 	c.progress()
 	c.active()
 	if x.RequestedBy == RequestedByAgent {
@@ -136,7 +131,7 @@ func (c *change) refuseUnrouted(x *Action, no Unasked) {
 	}
 	c.over(x, ActionCancelled, func(n *Action) {
 		n.settle(aggregate.Cancelled)
-		n.CancelReason, n.ErrorDetail, n.LookUpAt, n.unasked = no.Why, no.Detail, nil, no.Text
+		n.CancelReason, n.ErrorDetail, n.LookUpAt, n.whyRefused = no.Why, no.Detail, nil, text
 		if no.Rule.ID != "" {
 			n.Gate.Terms.Rule = &no.Rule
 		}
@@ -156,16 +151,16 @@ func (c *change) hearsOf(x *Action) bool {
 		return false // nobody is waiting for an answer
 	case x.CancelReason == ReasonDenied: // it is not to be tried in another way
 		return false
-	case x.unasked != "":
+	case x.whyRefused != "":
 		return x.RequestedBy == RequestedByAgent && c.Conversation.Refused <= mostRefused
 	}
 	return true
 }
 
-// toldUnasked returns the system's message about an action about which nobody is asked.
-func (x *Action) toldUnasked(locale string) Message {
+// toldRefusedByRule returns the system's message about an action about which nobody is asked.
+func (x *Action) toldRefusedByRule(locale string) Message {
 	m := Message{Sender: FromSystem, ActionID: x.ActionID}
-	m.own(fmt.Sprintf(said.In(locale).unasked, x.Number))
-	m.quote(x.unasked)
+	m.own(fmt.Sprintf(said.In(locale).refusedByRule, x.Number))
+	m.quote(x.whyRefused)
 	return m
 }

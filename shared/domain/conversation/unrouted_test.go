@@ -36,7 +36,7 @@ func (tb *table) opensOn(o *aggregate.Opening) func(a *Aggregate) (aggregate.Cha
 func (tb *table) refusesAs(why aggregate.Reason) func(a *Aggregate) (aggregate.Change, error) {
 	return func(a *Aggregate) (aggregate.Change, error) {
 		no := ErrByRules{Why: why, Rule: circulation.Rule{ID: "r2", Name: "経理"}, Detail: "購買部へ"}
-		return a.RefuseByRule(a.Head.Run, a.Actions[0].ActionID, Unasked{no, "購買部へ。"}, 3, tb.now)
+		return a.RefuseByRule(a.Head.Run, a.Actions[0].ActionID, no, "購買部へ。", 3, tb.now)
 	}
 }
 
@@ -60,7 +60,7 @@ func (w *walk) routes(run int, id string) {
 		case 0:
 			return a.WaitForRoute(run, id, w.now.Add(time.Minute), w.now)
 		case 1:
-			return a.RefuseByRule(run, id, Unasked{ErrByRules{Why: task.ReasonRuleRefuses}, "no"}, 3, w.now)
+			return a.RefuseByRule(run, id, ErrByRules{Why: task.ReasonRuleRefuses}, "no", 3, w.now)
 		}
 		return a.OpenOnRoute(run, id, nil, terms(w.now), w.now)
 	})
@@ -184,7 +184,7 @@ func TestAnActionAboutWhichNobodyIsAskedEnds(t *testing.T) {
 			"en": "Action #1 was cancelled because nobody could be asked about it. Reason: 購買部へ。",
 		} {
 			said := *x
-			said.unasked = "購買部へ。"
+			said.whyRefused = "購買部へ。"
 			expect.Is(t, said.told(locale).Content, want)
 		}
 	}
@@ -195,8 +195,8 @@ func TestProposalsThatAreRefusedLaterCountAsRefused(t *testing.T) {
 	tb := unrouted(t, 0)
 	for n := 1; n <= mostRefused+1; n++ {
 		tb.must(func(a *Aggregate) (aggregate.Change, error) {
-			no := Unasked{ErrByRules{Why: task.ReasonRuleRefuses}, "no"}
-			return a.RefuseByRule(a.Head.Run, a.Current().ActionID, no, 3, tb.now)
+			no := ErrByRules{Why: task.ReasonRuleRefuses}
+			return a.RefuseByRule(a.Head.Run, a.Current().ActionID, no, "no", 3, tb.now)
 		})
 		expect.That(t, tb.head.Resting == (n > mostRefused), "%d: %+v", n, tb.head)
 		if n <= mostRefused {

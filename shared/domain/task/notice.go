@@ -82,8 +82,8 @@ func TellStood(d tenancy.Delegation, told StoodTold, now time.Time) (aggregate.C
 	return Tell(d.TenantID, r, ReasonStoodList, about, string(detail), now)
 }
 
-// StoodOf reads the detail of a notice of TellStood; false for other reasons and details.
-func StoodOf(r aggregate.Reason, detail string) (told StoodTold, ok bool) {
+// ReadStood reads the detail of a notice of TellStood; false for other reasons and details.
+func ReadStood(r aggregate.Reason, detail string) (told StoodTold, ok bool) {
 	ok = r == ReasonStoodList && json.Unmarshal([]byte(detail), &told) == nil
 	return told, ok
 }

@@ -56,7 +56,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 func (d conversationDrawing) routeOf(x *conversation.Action) routed {
 	r := d.route(&x.Gate, x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval)
 	r.copies, r.origin = d.t.CopiesOf(x.Key()), d.t.Conversation.Origin()
-	r.number, r.plain = x.Decision, x.ActionType != conversation.ToolCall
+	r.number, r.plain = x.DecisionNumber, x.ActionType != conversation.ToolCall
 	return r
 }
 

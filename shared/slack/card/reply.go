@@ -20,7 +20,7 @@ func (d drawing) reply() string {
 			return said + "\n\n" + Sentence(language.Of(said, d.w.Locale), why, "")
 		}
 	}
-	if told, is := task.StoodOf(why, d.a.Head.Ended.Detail); is {
+	if told, is := task.ReadStood(why, d.a.Head.Ended.Detail); is {
 		return d.stood(told)
 	}
 	return d.w.sentence(why, d.a.Head.Ended.Detail)

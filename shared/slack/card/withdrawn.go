@@ -26,7 +26,7 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
 	default:
-		why = or(Unasked(x, d.w.surface()), why)
+		why = or(RefusedByRule(x, d.w.surface()), why)
 	}
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
@@ -54,9 +54,9 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 	return f.with(divider(), contextLine(append(d.routeOf(x).passed(), why)...))
 }
 
-// Unasked says on any surface why nobody could be asked about an action; empty: that isn't why it ended.
-func Unasked(x *conversation.Action, on refused.Surface) string {
-	if !x.Unasked() {
+// RefusedByRule says on any surface why nobody could be asked about an action; empty: that isn't why it ended.
+func RefusedByRule(x *conversation.Action, on refused.Surface) string {
+	if !x.RefusedByRule() {
 		return ""
 	}
 	e := conversation.ErrByRules{Why: x.CancelReason, Detail: x.ErrorDetail}
