@@ -49,16 +49,23 @@ const (
 	counter     = `(?:台|個|本|冊|枚|箱|脚|つ|セット|部|式|点)`
 	itemJoint   = `(?:と|、|,|および|及び|・)`
 	orderedItem = `([^\s、。,「」\d][^、。,「」]{0,60}?)\s*を?\s*(\d{1,9})\s*` + counter + `\s*[を、で,]?\s*` +
-		`((?:単価|[1一]\s*` + counter + `|各|@)\s*(?:あたり)?\s*)?[¥￥]?(\d[\d,]{0,14})(万)?円(ずつ)?`
+		`((?:単価|[1一]\s*` + counter + `|各|@)\s*(?:あたり)?\s*)?[¥￥]?` + yen + `(ずつ)?`
+	yen        = `(\d[\d,]{0,14})\s*(万)?\s*円`
+	orderBegin = `^(?:取引先の?\s*)?(?:「([^」]{1,60})」|([^\s、。,「」]{1,60}?))\s*(?:さん|様)?(?:に|へ|から)[、\s]*`
+	orderEnd   = `\s*[をで]?\s*(?:発注|注文)(?:を)?` +
+		`(?:して(?:おいて)?(?:ください|下さい|ほしい(?:です)?|もらえますか|いただけますか)?|` +
+		`お?願い(?:します|いたします|致します)?|したい(?:です)?|します|する)?$`
 	most = 100_000_000 // of a number in an order, as the tool has it
 )
 
 var (
 	// orderForm matches a whole request for an order, as in 取引先アクメに PC 2台 298,000円を発注して, and orderInForm one in
 	// English. Nothing is left over in which something else could be asked.
-	orderForm = &lazy.Regexp{Text: `^(?:取引先の?\s*)?(?:「([^」]{1,60})」|([^\s、。,「」]{1,60}?))\s*(?:さん|様)?(?:に|へ|から)[、\s]*` +
-		`(` + orderedItem + `(?:\s*` + itemJoint + `\s*` + orderedItem + `){0,9})\s*[をで]?\s*(?:発注|注文)(?:を)?` +
-		`(?:して(?:おいて)?(?:ください|下さい|ほしい(?:です)?|もらえますか|いただけますか)?|お?願い(?:します|いたします|致します)?|したい(?:です)?|します|する)?$`}
+	orderForm = &lazy.Regexp{Text: orderBegin +
+		`(` + orderedItem + `(?:\s*` + itemJoint + `\s*` + orderedItem + `){0,9})` + orderEnd}
+	// orderPricedForm matches one whose price comes first, as in アクメに 149,000円の PC を 3台発注して: it is that of one.
+	orderPricedForm = &lazy.Regexp{Text: orderBegin + `(?:[1一]\s*` + counter + `\s*)?[¥￥]?` + yen +
+		`の\s*([^\s、。,「」\d][^、。,「」]{0,60}?)\s*を?\s*(\d{1,9})\s*` + counter + orderEnd}
 	orderInForm = &lazy.Regexp{Text: `(?i)^(?:please\s+|(?:could|can)\s+you\s+(?:please\s+)?)?order\s+(\d{1,9}|an?|one)\s+` +
 		`([^\d\s,.;:!?][^,.;:!?\n]{0,60}?)\s+from\s+([^,;:!?\n]{1,60}?(?:,\s*(?:inc|ltd|llc)\.?)?)` +
 		`\s+(at|for)\s+(?:¥\s*(\d[\d,]{0,14})|(\d[\d,]{0,14})\s*(?:yen|jpy))` +
@@ -82,6 +89,9 @@ func (r *reading) orders(text string) bool {
 		for _, x := range itemForm.Get().FindAllStringSubmatch(m[3], -1) {
 			o.add(x[1], x[2], x[4], x[5] != "", x[3]+x[6] != "")
 		}
+	} else if m := orderPricedForm.Get().FindStringSubmatch(rest); m != nil {
+		o.supplier = m[1] + m[2]
+		o.add(m[5], m[6], m[3], m[4] != "", true)
 	} else if m := orderInForm.Get().FindStringSubmatch(rest); m != nil {
 		o.supplier = m[3]
 		o.add(m[2], m[1], m[5]+m[6], false, strings.EqualFold(m[4], "at") || m[7] != "")
