@@ -68,7 +68,11 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			v.made, v.rounds = len(p.Steps) > 0, roundsOf(d.a.Processes[:i+1])
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
-				v.next = &d.a.Processes[i+1].Status
+				next := d.a.Processes[i+1]
+				v.next = &next.Status
+				if *v.next != aggregate.Generating { // whether it counts is known
+					v.further = d.a.Further(next) + 1
+				}
 			}
 		}
 		for _, g := range d.a.Agains {

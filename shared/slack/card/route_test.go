@@ -342,3 +342,15 @@ func TestActionsOnARoute(t *testing.T) {
 		show("undecidable", k)
 	}
 }
+
+// A version that was sent back and the one after it say the same number of send-backs that are left, also where the
+// later one follows no reason and doesn't count.
+func TestBothVersionsSayHowOftenTheyMayBeSentBack(t *testing.T) {
+	for remarks, left := range map[string]string{"": "差し戻しの残り: 3回", "理由を反映できませんでした。": "差し戻しの残り: 4回"} {
+		s := remade(received(t), remarks)
+		for _, key := range []string{processCard, "CARD#process#0002"} {
+			m := render(s.Aggregate, s.card(key), "ja", s.now)
+			expect.Has(t, drawn(m.Attachments[0].Blocks.BlockSet), left, key)
+		}
+	}
+}
