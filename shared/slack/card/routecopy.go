@@ -1,6 +1,8 @@
 package card
 
 import (
+	"slices"
+
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 )
@@ -47,6 +49,22 @@ func (r routed) resting() (line, colour string) {
 		}
 	}
 	return r.texts.Closed, grey
+}
+
+// takenBack says on a copy that its person's last act at its stage took their stamp back: nobody else is told.
+func (r routed) takenBack() string {
+	if r.copy == nil {
+		return ""
+	}
+	for _, act := range slices.Backward(r.gate.Acts) {
+		if act.Stage == r.copy.Stage && act.Hand.User == r.copy.User {
+			if act.Kind != circulation.TakeBack {
+				return ""
+			}
+			return fill(r.texts.TookBack, "when", when(act.At))
+		}
+	}
+	return ""
 }
 
 // is reports whether somebody is the person of the copy, by account or as the route compares people.

@@ -16,7 +16,7 @@ type routeWords struct {
 	NotCarried, NoneCarried, MadeFrom, Left, Successor string
 	Rejection, Send, Reason, EndsStamps, Then          string // a rejection's form
 	SendBack, NewVersion, NewTurn                      string // how it goes on, and what that means
-	Deny, Over, NoTurn, NoVersion, SendBacks           string
+	Deny, Over, NoTurn, NoVersion, SendBacks, TookBack string
 	TakeBack, TakeBackTitle, TakeBackText, TakeBackYes string // of one's own stamp
 	TakeBackNo, OpenRoute, Stamped                     string
 	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string            // the form for a hand that stands in for several

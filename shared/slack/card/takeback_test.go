@@ -62,6 +62,23 @@ func TestACopyTakesItsPersonsStampBack(t *testing.T) {
 	}
 }
 
+// Whoever took a stamp back reads so on their own copy alone, until they stamp again.
+func TestACopySaysThatItsPersonTookTheStampBack(t *testing.T) {
+	for locale, says := range map[string]string{"ja": "に承認を引き戻しました", "en": "You took your stamp back"} {
+		s := onRoute(received(t), threeStages()...).stamps(1, suzuki).stamps(2, tanaka)
+		on := func(user string) bool {
+			m := copied(s, s.copyOf(user, 2), locale)
+			return strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), says)
+		}
+		s.act(circulation.TakeBack, 2, tanaka)
+		expect.That(t, on(tanaka) && !on(mori), "%s: whose copy says so", locale)
+		s.stamps(2, mori)
+		expect.That(t, on(tanaka), "%s: another's stamp changes the copy", locale)
+		s.stamps(2, tanaka)
+		expect.That(t, !on(tanaka), "%s: the stamp that stands is said to be taken back", locale)
+	}
+}
+
 // A stand-in's stamp is the hand's to take back, and so isn't on the copy of whom it was for.
 func TestACopyDoesNotTakeAStandInsStampBack(t *testing.T) {
 	s := onRoute(received(t), threeStages()...).act(circulation.Stamp, 1, mori, standingFor(suzuki))
