@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +92,7 @@ type listData struct {
 	Number       string // that was looked for in vain
 	Both         []line // what has the number that was looked for
 	Rows         []line
+	Requests     bool // one of the rows has a request's number
 	Older, File  string
 	OtherBy      string // the other register
 	OtherAddress string
@@ -123,6 +125,7 @@ func (c *Pages) list(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	if d.Rows, next, err = c.registered(r.Context(), v, &p, from, tasks.MostRegistered); err != nil {
 		return err
 	}
+	d.Requests = slices.ContainsFunc(d.Rows, func(x line) bool { return x.Request != "" })
 	address := func(path string, p period, more ...string) string {
 		q := p.query()
 		for i := 0; i < len(more); i += 2 {

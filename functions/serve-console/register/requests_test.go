@@ -63,7 +63,8 @@ func listsRequests(t *testing.T, w *consoletest.World) {
 	expect.That(t, strings.HasPrefix(a.Body, "\ufeff") && strings.Count(a.Body, "\r\n") == 4 && strings.Contains(a.Body, withdrawn),
 		"%q", a.Body)
 	b.Locale = "en"
-	b.Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval", "Withdrawn")
+	b.Get("/console/register?by=requests").Says(t, 200, "Request No.", "Declined", "Waiting for approval", "Withdrawn").
+		Holds(t, ">Request No.</th>")
 }
 
 // A decision and another request may have the same number.
