@@ -29,7 +29,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 		tried.Says(t, http.StatusOK, says).Holds(t, `value="`+kinds+`" selected`)
 	}
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "kinds", "money")...)
-	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "対象 (1): 選択肢から選んでください。")
+	b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, "対象 (1): 次のどれかにしてください: steps or action。")
 
 	add := b.Post(path, list.Hidden("act", "add"))
 	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",

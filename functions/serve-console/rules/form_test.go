@@ -21,9 +21,11 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 		"stages.0.people", "", "stages.1.need", "五人", "stages.1.empty", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
 		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上): 0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
-			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 人が足りないとき: 選択肢から", "送信先: 1 〜 100 個"},
+			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 人が足りないとき: 次のどれかにしてください: up, skip or refuse。", "送信先: 1 〜 100 個",
+			"代理の承認は、代理をした人の 1 人と数えます。"},
 		"en": {"Name: Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.", "Amount (at least): Must be a number above 0 with at most 15 digits",
-			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.", "Stage ② If too few are found: Must be one of the choices."},
+			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.", "Stage ② If too few are found: Must be one of these: up, skip or refuse.",
+			"a stand-in counts as themselves"},
 	} {
 		b.Locale = locale
 		b.Post(path+"/rule", wrong).Says(t, http.StatusUnprocessableEntity, says...).Holds(t, `name="at_least" value="abc"`, `name="stages.1.need" value="五人"`, `name="hands" value="99"`)
