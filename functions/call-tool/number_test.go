@@ -33,6 +33,6 @@ func TestACallTakesItsNumber(t *testing.T) {
 		given := expect.Value(numbers.Decisions(t.Context(), w.rows.Of.Store, w.ref.Tenant,
 			tenancy.DefaultSettings().FiscalYear(w.now), "", 0))(t)
 		expect.Must(t, len(given) == 1 && len(w.vendor.calls) == 1, "%d numbers, %d calls", len(given), len(w.vendor.calls))
-		expect.Is(t, w.action().Decision, given[0].String())
+		expect.Is(t, w.action().DecisionNumber, given[0].String())
 	}
 }

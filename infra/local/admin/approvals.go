@@ -37,7 +37,10 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if a == nil || err != nil {
 		return false, err
 	}
-	from := a.Origin()
+	from, g := a.Origin(), gateOf(a, q)
+	if g != nil && g.Ruled() {
+		from = g.Place(from)
+	}
 	s, err := rows.Settings(ctx, p.tenant())
 	if err != nil {
 		return false, err
@@ -48,21 +51,21 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if g := gateOf(a, q); g != nil && g.Ruled() {
-		return p.along(ctx, rows, g, by, policy, from)
+	if g != nil && g.Ruled() {
+		return p.along(ctx, rows, g, by, policy)
 	}
 	return decide.Approves(a, q.ID, by, policy, time.Now()), nil
 }
 
 // along reports whether the present stage of a gate under a rule waits for a person, or for one for whom they stand in.
 func (p approvals) along(ctx context.Context, rows *store.Store, g *aggregate.Gate, by aggregate.Actor,
-	policy aggregate.Policy, from aggregate.Origin) (bool, error) {
+	policy aggregate.Policy) (bool, error) {
 	standIns, err := rows.StandIns(ctx, p.tenant(), by.ID)
 	if err != nil {
 		return false, err
 	}
 	_, stage := g.OwesFor(by.ID, standIns, time.Now())
-	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy.Team, from), nil
+	return stage > 0 || g.Owes(by.ID) > 0 || g.WaitsFor(by, policy.Team), nil
 }
 
 // gateOf returns the gate of a question, nil if it has none.
