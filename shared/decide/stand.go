@@ -40,7 +40,8 @@ type Naming struct {
 	Org     string             // version of the organisation; empty: none stands
 	Gate    *aggregate.Gate
 	Allowed []circulation.Person // who may take the place, as the rules and the organisation say
-	Named   bool                 // the rule still has the stage
+	Named   bool                 // the rule still has the stage, or the home is asked
+	OfHome  bool                 // the person stands there because the home lists them
 	On      []aggregate.Owned    // the rows on which that depends
 }
 
@@ -48,6 +49,7 @@ type Naming struct {
 type Administrators interface {
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Rules(ctx context.Context, tenant string) (x *rules.Rules, rev int, err error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 }
 
 // Succession finds who may take somebody's place.
@@ -79,6 +81,10 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user str
 	if err != nil {
 		return n, err
 	}
+	settings, err := x.Rows.Settings(ctx, tenant)
+	if err != nil {
+		return n, err
+	}
 	standing, err := x.Standing(ctx, tenant)
 	if err != nil {
 		return n, err
@@ -90,13 +96,14 @@ func (x *Succession) Naming(ctx context.Context, of Subject, v Vacancy, user str
 	n.On = append([]aggregate.Owned{
 		{Key: key, Rev: owner.Rev, Err: aggregate.ErrSettings},
 		{Key: tenancy.RulesKey, Rev: rev, Err: aggregate.ErrSettings},
+		{Key: tenancy.SettingsKey, Rev: settings.Rev, Err: aggregate.ErrSettings},
 	}, standing.On...)
 	desk := rules.Desk{Number: v.Stage, Name: name, Of: who}
 	if g.Terms.Rule != nil {
 		desk.Rule = g.Terms.Rule.ID
 	}
-	n.Named = now.Names(desk)
-	f := &rules.Facts{Requester: g.Person(of.Askers()[0]), Askers: g.Askers,
+	n.Named, n.OfHome = now.Names(desk), desk.OfHome()
+	f := &rules.Facts{Requester: g.Person(of.Askers()[0]), Askers: g.Askers, Home: settings.DirectApprovers,
 		On: organisation.DateOf(x.Now().In(tenancy.Zone())).String()}
 	places := lookup.Places{Slack: x.Slack, Known: x.Known, Team: of.Origin().Team, Organisation: standing.Organisation,
 		Now: x.Now()}
@@ -128,9 +135,7 @@ func at(g *aggregate.Gate, v Vacancy) (who circulation.Person, name string, ther
 	if i < 0 {
 		return who, s.Name, false
 	}
-	who = people[i]
-	who.Via = ""
-	return who, s.Name, true
+	return people[i], s.Name, true
 }
 
 // Stand puts somebody in the place of one of a gate's people who has not stamped, as an administrator's act.
@@ -147,6 +152,7 @@ func Stand(s Successor, n Naming) Act {
 
 // act is what a user does to put in a successor for somebody.
 func (n *Naming) act(g *aggregate.Gate, who circulation.Person, s Successor, user string) circulation.Act {
+	who.Via = ""
 	hand := n.Admin
 	if g.Route.Org == "" {
 		hand = g.Person(user)

@@ -106,7 +106,8 @@ type pageData struct {
 	Number              int
 	Rule, Stage, Who    string
 	People              []person
-	Named               bool // the rule still has the stage
+	Named               bool // the rule still has the stage, or the home is asked
+	OfHome              bool
 	Reason, Problem     string
 	Most                int
 }
@@ -150,7 +151,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate,
 		For:    x.For,
 		Number: x.Stage, Stage: card.OneLine(g.Route.Stages[x.Stage-1].Name), Who: name(x.For), Named: n.Named,
-		Reason: x.Reason, Most: circulation.MaxText,
+		OfHome: n.OfHome, Reason: x.Reason, Most: circulation.MaxText,
 	}
 	if rule := g.Terms.Rule; rule != nil {
 		d.Rule = card.OneLine(rule.Name)

@@ -17,6 +17,19 @@ type Home struct {
 // None reports whether nobody is named.
 func (h Home) None() bool { return h.Channel == "" && len(h.Users) == 0 }
 
+// viaHome is how a route found those whom the home lists.
+const viaHome = "approver of direct messages"
+
+// people returns those whom it lists.
+func (h Home) people(d Directory) (all []circulation.Person) {
+	for _, user := range h.Users {
+		p := d.Person(user)
+		p.Via = viaHome
+		all = append(all, p)
+	}
+	return all
+}
+
 // Alone reports whether nobody but the askers is where a request was made.
 func (f *Facts) Alone(d Directory) bool {
 	return f.Place.Direct || f.Place.Channel != "" && d.Empty(f.Place.Channel, f.Askers, f.On)
@@ -48,11 +61,7 @@ func (r *resolving) channel(i int) error {
 		return r.refuse(i, LeftAskers)
 	case alone && home.Channel == "":
 		out.Mode = circulation.ModePeople
-		for _, user := range home.Users {
-			p := r.d.Person(user)
-			p.Via = "approver of direct messages"
-			found = append(found, p)
-		}
+		found = home.people(r.d)
 		out.People = r.mayStampOf(s, found)
 		if len(out.People) == 0 {
 			return r.refuse(i, r.whyFew(found))

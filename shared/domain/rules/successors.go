@@ -14,9 +14,12 @@ type Desk struct {
 	Of     circulation.Person
 }
 
+// OfHome reports whether the person stands there because the home lists them, whatever the rule says.
+func (k Desk) OfHome() bool { return k.Of.Via == viaHome }
+
 // Successors returns who may take somebody's place at a stage of an open gate: whom the stage of the same rule names
-// as the rule stands now, and who stands above that person in the organisation. Rules that are nil, or that no longer
-// have the stage, name nobody. Who asks, and who may not stamp there, is left out.
+// as the rule stands now, or whom the home lists now, and who stands above that person in the organisation. Rules that
+// are nil, or that no longer have the stage, name nobody. Who asks, and who may not stamp there, is left out.
 func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.Person) {
 	s := r.stage(k)
 	add := func(stage *Stage, p circulation.Person) {
@@ -25,12 +28,17 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 			people = append(people, p)
 		}
 	}
-	if s == nil {
+	var found []circulation.Person
+	switch {
+	case k.OfHome():
+		s, found = &Stage{}, f.Home.people(d)
+	case s == nil:
 		s = &Stage{}
-	} else {
-		for _, p := range s.Who.find(f, d) {
-			add(s, p)
-		}
+	default:
+		found = s.Who.find(f, d)
+	}
+	for _, p := range found {
+		add(s, p)
 	}
 	above(d, k.Of, f.On, func(level int, p circulation.Person) bool {
 		add(s, asManager(p, k.Of, level, f.On))
@@ -39,8 +47,8 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 	return people
 }
 
-// Names reports whether the rule of a desk still has its stage.
-func (r *Rules) Names(k Desk) bool { return r.stage(k) != nil }
+// Names reports whether the rule of a desk still has its stage, which one at the home doesn't need.
+func (r *Rules) Names(k Desk) bool { return k.OfHome() || r.stage(k) != nil }
 
 // stage returns the stage of a rule as it stands now: the one with the same number and name, else the only one of the
 // name. It returns nil if the rule, or its stage, is gone.

@@ -70,3 +70,17 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 		expect.Is(t, strings.Join(got, " "), c.want, name)
 	}
 }
+
+// Whom the home lists today may take the place of one of its list, whatever the rules are.
+func TestWhoMayTakeAPlaceOfTheHome(t *testing.T) {
+	slack := &company{standing: map[string]rules.Standing{"G": rules.StandingNone}}
+	f := asked()
+	f.Home = rules.Home{Users: []string{"A", "N", "R", "G"}}
+	for _, r := range []*rules.Rules{nil, of(rule(1, rules.Conditions{}, channel()))} {
+		desk := rules.Desk{Rule: id(1), Number: 1, Name: "stage channel", Of: slack.Person("A")}
+		expect.Is(t, len(r.Successors(desk, f, slack)), 0, "somebody of another stage")
+		desk.Of.Via = "approver of direct messages"
+		got := r.Successors(desk, f, slack)
+		expect.That(t, r.Names(desk) && len(got) == 1 && got[0].User == "N" && got[0].Via == desk.Of.Via, "%+v", got)
+	}
+}
