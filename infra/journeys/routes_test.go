@@ -88,40 +88,46 @@ func TestAnOrderGoesRoundThreeStages(t *testing.T) {
 	small.Card("CARD#process#0002", "2巡目")
 }
 
-// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal.
+// A further stamp writes at most 6 rows in its own commit, and 14 with cards, copies, pace and seal. What the stamp before
+// has the app show again half a minute later may fall into the time of one, so that two are looked at.
 func TestWhatAFurtherStampWrites(t *testing.T) {
 	s := start(t)
-	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "3人", Outcome: rules.Outcome{Route: &rules.Policy{
-		Stages: []rules.Stage{desk("経理", 3, workspace.Suzuki, workspace.Tanaka, workspace.Alex)},
+	under(t, s, rules.Rule{ID: "01KS000000000000000000000C", Name: "4人", Outcome: rules.Outcome{Route: &rules.Policy{
+		Stages: []rules.Stage{desk("経理", 4, workspace.Suzuki, workspace.Tanaka, workspace.Alex, workspace.Mori)},
 	}}})
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
-	d.Click(workspace.Suzuki, process, "approve_process")
-	d.Card(process, "経理 1/3")
-	quiet := func() (records []types.Record) {
-		for last := -1; len(records) != last; time.Sleep(2 * time.Second) {
-			last, records = len(records), everything(d)
+	stamped := func(who string, n int) (rows int) {
+		before := len(settled(d))
+		d.Click(who, process, "approve_process")
+		d.Card(process, fmt.Sprintf("経理 %d/4", n))
+		all := settled(d)[before:]
+		kinds := map[string]int{}
+		for _, r := range all {
+			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
+			sk, _ := r.Dynamodb.Keys["SK"].(*types.AttributeValueMemberS)
+			kind, _, _ := strings.Cut(pk.Value, "#")
+			if kind != "AUDIT" {
+				kind += " " + sk.Value
+			}
+			kinds[kind]++
 		}
-		return records
+		t.Logf("%d rows: %v", len(all), kinds)
+		expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
+		return len(all)
 	}
-	before := len(quiet())
-	d.Click(workspace.Tanaka, process, "approve_process")
-	d.Card(process, "経理 2/3")
-	all := quiet()[before:]
-	kinds := map[string]int{}
-	for _, r := range all {
-		pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
-		sk, _ := r.Dynamodb.Keys["SK"].(*types.AttributeValueMemberS)
-		kind, _, _ := strings.Cut(pk.Value, "#")
-		if kind != "AUDIT" {
-			kind += " " + sk.Value
-		}
-		kinds[kind]++
+	stamped(workspace.Suzuki, 1)
+	rows := min(stamped(workspace.Tanaka, 2), stamped(workspace.Alex, 3))
+	expect.That(t, rows <= 14, "%d rows", rows)
+}
+
+// settled returns what was written so far, once nothing has been for two seconds.
+func settled(d *driver.Request) (records []types.Record) {
+	for last := -1; len(records) != last; time.Sleep(2 * time.Second) {
+		last, records = len(records), everything(d)
 	}
-	t.Logf("%d rows: %v", len(all), kinds)
-	expect.That(t, len(all) <= 14, "%d rows", len(all))
-	expect.That(t, kinds["TASK HEAD"] == 1 && kinds["TASK PROCESS#0001"] == 1 && kinds["AUDIT"] == 1, "its own commit")
+	return records
 }
 
 // The organisation finds the requester's superior. The sandbox lists what waits for whom, in the channel or not.
