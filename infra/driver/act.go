@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
@@ -50,15 +51,20 @@ func (r *Request) ClickUntilTaken(user, key, action string) {
 	r.untilTaken(key, action, func(ts string) { _ = r.S.Sandbox.Click(user, r.Channel, ts, action) })
 }
 
-// RejectUntilTaken presses a 却下 button, fills in the reason and sends it, until the card no longer shows the button.
-func (r *Request) RejectUntilTaken(user, key, action, reason string) {
+// RejectUntilTaken presses a 却下 button, fills in the form and sends it, until the card no longer shows the button.
+// then is what comes afterwards, "" what the form has chosen already.
+func (r *Request) RejectUntilTaken(user, key, action, reason string, then circulation.Kind) {
 	r.T.Helper()
+	filled := map[string]any{card.ReasonBlock: reason}
+	if then != "" {
+		filled[card.ThenBlock] = string(then)
+	}
 	r.untilTaken(key, action, func(ts string) {
 		if r.S.Sandbox.Click(user, r.Channel, ts, action) != nil {
 			return
 		}
 		for _, v := range slices.Backward(r.S.Sandbox.Views(user)) {
-			_, _ = r.S.Sandbox.Submit(user, v.ID, map[string]any{card.ReasonBlock: reason})
+			_, _ = r.S.Sandbox.Submit(user, v.ID, filled)
 			_ = r.S.Sandbox.CloseView(user, v.ID)
 		}
 	})

@@ -35,7 +35,7 @@ var (
 		"PK": true, "GSI1PK": true, "GSI1SK": true, "rev": true, "run": true, "restarts": true, "last_change": true, "newest": true, "shown_rev": true, "shown_redraws": true, "drawn": true, "redraws": true, "draw_at": true, "due_at": true, "entered": true,
 		"settings_rev": true, "noted": true, "duration_ms": true, "waited_ms": true, "hash": true, "sweep_failures": true, "claimed_by": true,
 		"crashes": true, "event_id": true, "s3_key": true, "ms": true,
-		"asked": true, "route_hash": true, "acts_hash": true, "owed_rev": true,
+		"asked": true, "revision": true, "route_hash": true, "acts_hash": true, "owed_rev": true,
 	}
 )
 

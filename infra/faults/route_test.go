@@ -13,6 +13,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -31,7 +32,7 @@ func goesRound() scenario {
 		d.takesBack(workspace.Suzuki, first, 2)
 		d.stamps(workspace.Suzuki, first, 3)
 		d.Card(first, "👉 いま: 経理")
-		d.reject(workspace.Tanaka, first, "reject_process", "データの検証を追加して")
+		d.reject(workspace.Tanaka, first, "reject_process", "データの検証を追加して", circulation.SendBack)
 		d.stamps(workspace.Alex, second, 1)
 		d.stamps(workspace.Tanaka, second, 2)
 		d.stamps(workspace.Alex, second, 3)
@@ -116,28 +117,39 @@ func (b *harness) standsIn(t *testing.T, hand, principal string) (end func()) {
 	return func() { send(url.Values{"act": {"end"}, "key": {hand + "#" + principal + "#" + today.String()}}) }
 }
 
+// desk returns a stage of people by name.
+func desk(name string, need int, users ...string) rules.Stage {
+	return rules.Stage{Name: name, Need: need, Empty: rules.EmptyRefuse,
+		Who: rules.Who{Kind: rules.WhoPeople, People: users}}
+}
+
+// always returns the rule for every request.
+func always(stages ...rules.Stage) rules.Rule {
+	return rules.Rule{ID: "01KS000000000000000000000A", Name: "すべて",
+		Outcome: rules.Outcome{Route: &rules.Policy{Stages: stages}}}
+}
+
 // underRules saves rules for a test. The last of them, for every request, is always there. They end with the test.
 func (b *harness) underRules(t *testing.T, more ...rules.Rule) {
 	t.Helper()
-	store := tasks.New(b.db, b.TableName)
-	tenant := aggregate.TenantID(b.Sandbox.TeamID())
+	b.saveRules(t, append(more, always(desk("課長", 1, workspace.Suzuki),
+		desk("経理", 2, workspace.Suzuki, workspace.Tanaka, workspace.Alex)))...)
+	t.Cleanup(func() { b.saveRules(t) })
+}
+
+// saveRules saves these in the place of all rules.
+func (b *harness) saveRules(t driver.T, all ...rules.Rule) {
+	t.Helper()
+	store, tenant := tasks.New(b.db, b.TableName), aggregate.TenantID(b.Sandbox.TeamID())
+	_, rev, err := store.Rules(context.Background(), tenant)
+	expect.NoError(t, err)
+	var x *rules.Rules
+	if all != nil {
+		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all}
+	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
-	save := func(x *rules.Rules) {
-		_, rev, err := store.Rules(context.Background(), tenant)
-		expect.NoError(t, err)
-		_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
-		expect.NoError(t, err)
-	}
-	desk := func(name string, need int, users ...string) rules.Stage {
-		return rules.Stage{Name: name, Need: need, Empty: rules.EmptyRefuse,
-			Who: rules.Who{Kind: rules.WhoPeople, People: users}}
-	}
-	save(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: append(more, rules.Rule{
-		ID: "01KS000000000000000000000A", Name: "すべて", Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
-			desk("課長", 1, workspace.Suzuki), desk("経理", 2, workspace.Suzuki, workspace.Tanaka, workspace.Alex),
-		}}},
-	})})
-	t.Cleanup(func() { save(nil) })
+	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
+	expect.NoError(t, err)
 }
 
 // marked says for a test that a sheet's column is an amount.
@@ -181,8 +193,7 @@ func TestACrashAlongAStepsRouteChangesNothing(t *testing.T) {
 		When: rules.Conditions{Amount: &rules.Between{Below: "999999999999", Currency: "JPY"}},
 		Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{
 			{Name: "人事", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}},
-			{Name: "部長", Need: 1, Empty: rules.EmptyRefuse, Who: rules.Who{Kind: rules.WhoPeople,
-				People: []string{workspace.Alex}}},
+			desk("部長", 1, workspace.Alex),
 		}}}})
 	b.marked(t, "/rows/*/work_days")
 	defer b.standsIn(t, workspace.Suzuki, workspace.Alex)()

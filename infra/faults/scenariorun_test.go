@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 )
@@ -30,6 +31,7 @@ type harness struct {
 	db       *dynamodb.Client
 	clock    clock
 	dialogs  sync.Mutex // a person has one dialog open at a time
+	ruled    sync.Mutex // a scenario that changes the rules goes on alone
 	marks    atomic.Int64
 	delivery *delivery
 	once     sync.Once
@@ -103,11 +105,11 @@ func (d *scenarioRun) sweep() {
 }
 
 // reject presses a 却下 button and sends the reason; a person has one dialog open at a time.
-func (d *scenarioRun) reject(user, key, action, reason string) {
+func (d *scenarioRun) reject(user, key, action, reason string, then circulation.Kind) {
 	d.Card(key, action)
 	d.dialogs.Lock()
 	defer d.dialogs.Unlock()
-	d.RejectUntilTaken(user, key, action, reason)
+	d.RejectUntilTaken(user, key, action, reason, then)
 }
 
 // untilEnded waits until the task has ended, everything is shown and no run waits.

@@ -34,9 +34,9 @@ func scenarios() []scenario {
 	return []scenario{
 		{name: "happy", text: "今月の勤怠をまとめて", act: (*scenarioRun).approveBoth},
 		{name: "reject", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
-			d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください")
+			d.reject(workspace.Suzuki, "CARD#prompt#0001", "reject_prompt", "もっと簡潔にしてください", "")
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
-			d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して")
+			d.reject(workspace.Tanaka, "CARD#process#0001", "reject_process", "データの検証を追加して", "")
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0002", "approve_process")
 			d.untilCompleted()
 		}},

@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"context"
+	"net/url"
+	"testing"
+	"time"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/runtime/expect"
+)
+
+// handedOver has an administrator put Alex in the place of Tanaka, who denies the steps for good. Only whom the rule
+// names today can be put there, so the rule changes while the steps go round.
+func handedOver() scenario {
+	const steps = "CARD#process#0001"
+	return scenario{name: "succession", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
+		d.ruled.Lock()
+		defer d.ruled.Unlock()
+		d.saveRules(d.T, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka)))
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+		d.stamps(workspace.Suzuki, steps, 1)
+		d.saveRules(d.T, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka, workspace.Alex)))
+		d.puts(workspace.Alex, workspace.Tanaka, 2)
+		d.reject(workspace.Alex, steps, "reject_process", "予算がない", circulation.Deny)
+	}}
+}
+
+// puts has Suzuki send the form of a successor at a stage of the steps until the steps have it.
+func (d *scenarioRun) puts(to, instead string, stage int) {
+	desk := driver.Administrator(d.T, d.Stack, workspace.Suzuki)
+	p := d.Load().Process()
+	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to}, "reason": {"異動"}}
+	has := func() bool { return len(d.Load().Process().Acts) == stage }
+	d.Eventually("the successor is put there", func() bool {
+		status, _ := desk.Post("/console/tasks/"+d.Ref.ID+"/successor", form)
+		d.T.Logf("the form of a successor: %d", status)
+		return expect.Holds(context.Background(), time.Second, d.Poll, has)
+	})
+}
+
+// Whatever dies while somebody is put in another's place and denies, it happens once.
+func TestACrashInASuccessionChangesNothing(t *testing.T) {
+	b := running
+	t.Cleanup(func() { b.saveRules(t) })
+	s := handedOver()
+	d, base := b.undisturbedRun(t, s)
+	p := d.Load().Process()
+	if p.Status != aggregate.Rejected || len(p.Acts) != 3 || p.Acts[1].Kind != circulation.Stand ||
+		p.Acts[2].Kind != circulation.Deny || p.Acts[2].Hand.User != workspace.Alex {
+		t.Fatalf("the steps are %s with %+v", p.Status, p.Acts)
+	}
+	b.survivesAny(t, s, d, base)
+}
