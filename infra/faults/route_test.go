@@ -73,10 +73,16 @@ func (d *scenarioRun) stamps(user, key string, acts int) {
 
 // takesBack presses the button of somebody's own copy of the first stage, as stamps does.
 func (d *scenarioRun) takesBack(user, key string, acts int) {
-	own := *d.Request
 	_, kind := gateOf(key)
+	ts := d.copyOf(user, key, 1, "takeback_"+kind)
+	d.acts(user, workspace.DirectMessage(user), ts, key, "takeback_"+kind, acts)
+}
+
+// copyOf waits until somebody's own copy of a stage shows a button.
+func (d *scenarioRun) copyOf(user, key string, stage int, action string) (ts string) {
+	own := *d.Request
 	own.Channel, own.Root = workspace.DirectMessage(user), ""
-	d.acts(user, own.Channel, own.Card(key+"@"+user+"/1", "takeback_"+kind).TS, key, "takeback_"+kind, acts)
+	return own.Card(fmt.Sprintf("%s@%s/%d", key, user, stage), action).TS
 }
 
 // acts presses a message's button until the card's row has this many acts. Like a person, it waits for a while until

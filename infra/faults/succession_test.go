@@ -24,6 +24,7 @@ func handedOver() scenario {
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(workspace.Suzuki, steps, 1)
 		d.saveRules(d.T, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka, workspace.Alex)))
+		d.copyOf(workspace.Tanaka, steps, 2, "approve_process") // who is replaced before they were asked gets none
 		d.puts(workspace.Alex, workspace.Tanaka, 2)
 		d.reject(workspace.Alex, steps, "reject_process", "予算がない", circulation.Deny)
 	}}

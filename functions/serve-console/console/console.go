@@ -47,7 +47,7 @@ type Console struct {
 }
 
 func (c *Console) Handler() http.Handler {
-	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Links: c.Links}
+	site, acts := &c.Site, &subject.Acts{Site: &c.Site, Organisations: c.Organisations, Links: c.Links}
 	entrance := &signin.Pages{Site: site, SignIn: c.SignIn}
 	connections := &integrations.Pages{Site: site, Connect: c.Connect, SignIn: c.SignIn}
 	mux := http.NewServeMux()
@@ -67,7 +67,7 @@ func (c *Console) Handler() http.Handler {
 		connections.Routes(),
 		(&tools.Pages{Site: site, Servers: c.Servers}).Routes(),
 		(&organisation.Pages{Site: site, Organisations: c.Organisations}).Routes(),
-		(&successor.Pages{Acts: acts, Organisations: c.Organisations, Conversations: c.Conversations}).Routes(),
+		(&successor.Pages{Acts: acts, Conversations: c.Conversations}).Routes(),
 	} {
 		for _, r := range routes {
 			mux.HandleFunc(r.Pattern, c.SignedIn(r))

@@ -15,7 +15,7 @@ import (
 // along returns where an action stands along its route, nil for one without a rule.
 func (t *loaded) along(x *conversation.Action, locale string) *route.Route {
 	by := route.Reader{Locale: locale, Person: t.person, Channel: t.surface.Marks.Channel(t.is.Conversation.Channel),
-		ChannelOf: t.surface.Marks.Channel}
+		ChannelOf: t.surface.Marks.Channel, Named: t.named}
 	if t.admin {
 		by.Successor = route.Successors("/console/sessions/"+x.SessionID, x.ActionID)
 	}

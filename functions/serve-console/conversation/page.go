@@ -56,6 +56,7 @@ type loaded struct {
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
+	named    func(code string) string // names departments
 	surface  refused.Surface
 	admin    bool // the reader is an administrator
 }
@@ -234,6 +235,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 	}
 	names := c.Names(ctx, v, ids...)
 	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, v.Texts("task").Say("system")) }
+	t.named = c.Departments(ctx, v)
 	place := c.ChannelOf(ctx, v, s.Origin(), v.Texts("conversation").Say("that_channel"))
 	t.surface = refused.Surface{Locale: v.Locale, Marks: subject.MarksOf(t.person, func(string) string { return place })}
 }

@@ -206,7 +206,9 @@ func TestARoundSaysWhoseStampsDoNotCount(t *testing.T) {
 
 func TestHowSomebodyWasFound(t *testing.T) {
 	for via, want := range map[string][2]string{
-		"named by the rule":                {"ルールで指定", "named by the rule"},
+		"named by the rule": {"ルールで指定", "named by the rule"},
+		"approver of direct messages": {"設定の「ダイレクトメッセージの承認者」",
+			"listed under “Approvers of direct messages” in the settings"},
 		"group S0KEIRI":                    {"グループ S0KEIRI", "group S0KEIRI"},
 		"manager 1 of U1 as of 2026-11-22": {"@U1さんの上長(2026-11-22 時点)", "manager of @U1 as of 2026-11-22"},
 		"manager 2 of U1 as of 2026-11-22": {"@U1さんの 2 段上の上長(2026-11-22 時点)", "manager 2 levels above @U1 as of 2026-11-22"},

@@ -27,7 +27,10 @@ var (
 	viaPosition = lazy.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
 )
 
-const byName = "named by the rule"
+const (
+	byName = "named by the rule"
+	byHome = "approver of direct messages"
+)
 
 // named is line for a user group or a department.
 func (d *drawing) named(id string) string {
@@ -51,6 +54,8 @@ func (d *drawing) via(how string) string {
 	switch how {
 	case byName:
 		return d.words.Say("via_name")
+	case byHome:
+		return d.words.Say("via_home")
 	case task.ViaStamped:
 		return d.words.Say("via_stamped")
 	}

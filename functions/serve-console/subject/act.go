@@ -21,6 +21,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/kinds"
+	"ringi/shared/store/organisations"
 	"ringi/shared/words/legible"
 )
 
@@ -36,7 +37,8 @@ const checkApprovers = "check_approvers"
 // Acts makes people's decisions on pages, and links to the Slack messages where subjects began.
 type Acts struct {
 	*web.Site
-	Links Links // to Slack messages; nil: no links
+	Organisations *organisations.Store
+	Links         Links // to Slack messages; nil: no links
 }
 
 // Links finds the addresses of Slack messages.

@@ -27,13 +27,11 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/conversations"
-	"ringi/shared/store/organisations"
 )
 
 // Pages serves successors to administrators.
 type Pages struct {
 	*subject.Acts
-	Organisations *organisations.Store
 	Conversations *conversations.Store
 
 	known people.Requesters
@@ -145,7 +143,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, on s
 		why = hindered
 	}
 	name := c.called(r, v, append(users(offered), append(named(why, x.For), x.To)...))
-	reader := route.Reader{Locale: v.Locale, Person: name}
+	reader := route.Reader{Locale: v.Locale, Person: name, Named: c.Departments(r.Context(), v)}
 	words := v.Texts("successor")
 	d := pageData{
 		Action: on.Path + a.Ref().ID + "/successor", Back: on.Path + a.Ref().ID, Asked: g.Asked, Gate: x.Gate,

@@ -7,8 +7,10 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -18,6 +20,7 @@ import (
 func TestAGateUnderARule(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"the page shows where it stands":                         testRouteOnPage,
+		"a department has its name of today":                     testDepartmentOnRoute,
 		"how it ends stays on the page":                          testEndsOfRoutes,
 		"another round says whose stamps don't count":            testNextRound,
 		"what a later release made is said to be so":             testLaterRoute,
@@ -59,6 +62,19 @@ func testRouteOnPage(t *testing.T, w *consoletest.World) {
 	suzuki.Get(w.TaskPage()).Says(t, 200, "Route", "Rule: 10万円以上 (revision 3)", "課長 Approved", "Approved: 田中 恵 (for 鈴木 一郎)",
 		"経理 Now 2 of 3 2 more needed", "Taken back: Alex Kim", "Successor: Alex Kim → U0HAYASHI (named by: U0ADMIN", "group S0KEIRI",
 		"Now: 経理 (2 more)")
+}
+
+func testDepartmentOnRoute(t *testing.T, w *consoletest.World) {
+	stage := pipelinetest.Desk("部長", 1, workspace.Suzuki)
+	stage.People[0].Via = "部長 of SALES as of 2026-11-22"
+	onRoute(w, stage)
+	suzuki := w.As(workspace.Suzuki)
+	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 承認待ち SALES の 部長(2026-11-22 時点)")
+	o := expect.Value(organisation.Read([]byte(
+		"社員番号,氏名,メール,部署コード,部署名,親部署,役職,順位,区分\n1,鈴木 一郎,suzuki@example.com,SALES,営業部,,部長,2,社員\n")))(t)
+	kept := o.Match(nil, organisation.DateOf(w.Now())).Kept()
+	expect.NoError(t, w.Console.Organisations.Save(t.Context(), w.Tenant.ID, 0, o, kept, w.By, w.Now()))
+	suzuki.Get(w.TaskPage()).Says(t, 200, "鈴木 一郎 承認待ち 営業部 の 部長(2026-11-22 時点)")
 }
 
 func testEndsOfRoutes(t *testing.T, w *consoletest.World) {

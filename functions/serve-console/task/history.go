@@ -17,8 +17,9 @@ type Reader struct {
 	Person func(id string) string // by name; empty: the system
 	Now    time.Time
 	// Channel is the name of the channel of the request.
-	Channel string
-	Admin   bool // the reader is an administrator
+	Channel     string
+	Departments func(code string) string // names departments; nil: they are shown by their codes
+	Admin       bool                     // the reader is an administrator
 }
 
 // Value is an opened value, or the reason why it could not be opened.
