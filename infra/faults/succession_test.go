@@ -24,18 +24,19 @@ func handedOver() scenario {
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(workspace.Suzuki, steps, 1)
 		d.saveRules(d.T, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka, workspace.Alex)))
-		d.copyOf(workspace.Tanaka, steps, 2, "approve_process") // who is replaced before they were asked gets none
+		d.copyOf(workspace.Tanaka, steps, 2, "reject_process") // none comes later than the act that ends its use
 		d.puts(workspace.Alex, workspace.Tanaka, 2)
+		d.copyOf(workspace.Alex, steps, 2, "reject_process")
 		d.reject(workspace.Alex, steps, "reject_process", "予算がない", circulation.Deny)
 	}}
 }
 
-// puts has Suzuki send the form of a successor at a stage of the steps until the steps have it.
-func (d *scenarioRun) puts(to, instead string, stage int) {
+// puts has Suzuki send the form of a successor at the second stage of the steps until they have this many acts.
+func (d *scenarioRun) puts(to, instead string, acts int) {
 	desk := driver.Administrator(d.T, d.Stack, workspace.Suzuki)
 	p := d.Load().Process()
 	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to}, "reason": {"異動"}}
-	has := func() bool { return len(d.Load().Process().Acts) == stage }
+	has := func() bool { return len(d.Load().Process().Acts) == acts }
 	d.Eventually("the successor is put there", func() bool {
 		status, _ := desk.Post("/console/tasks/"+d.Ref.ID+"/successor", form)
 		d.T.Logf("the form of a successor: %d", status)

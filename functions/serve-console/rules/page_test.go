@@ -90,5 +90,5 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 	b.Locale = "en"
 	b.Get(path).Says(t, http.StatusOK, "When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
 		"② 1 of 経理 (田中 恵, Alex Kim) (left out if too few are found) → ③ 人事のみなさん (one member of the channel) must approve, in this order. "+
-		"At least 2 different people. 佐藤 花子 are told afterwards.")
+		"At least 2 different people. Told afterwards: 佐藤 花子.")
 }
