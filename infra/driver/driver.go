@@ -18,9 +18,10 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// defaultTimeout bounds one wait on a busy machine. After defaultQuietTime without the expected change, a request calls
-// WhenQuiet. poll is the interval between two checks.
-const defaultTimeout, defaultQuietTime, poll = 60 * time.Second, 6 * time.Second, 40 * time.Millisecond
+// defaultTimeout bounds one wait on a busy machine: a message of the card queue whose receiver dies there comes again
+// after a minute. After defaultQuietTime without the expected change, a request calls WhenQuiet. poll is the interval
+// between two checks.
+const defaultTimeout, defaultQuietTime, poll = 150 * time.Second, 6 * time.Second, 40 * time.Millisecond
 
 // T is a *testing.T, or the substitute that Try gives to a program.
 type T interface {
