@@ -18,8 +18,7 @@ type knownTool struct {
 	rules.Known
 	Title   string
 	Allowed bool // now; Ringi's own tools are known even if they are off
-	// Amount and To say that it is known where its arguments have an amount and destinations.
-	Amount, To bool
+	To      bool // it is known where its arguments have destinations
 }
 
 // knownTools returns Ringi's own tools and those of MCP servers that are on.
@@ -88,7 +87,7 @@ func find(all []knownTool, t rules.Tool) (knownTool, bool) {
 }
 
 func (k *knownTool) mark(m *rules.Mark) {
-	k.Amount = m != nil && (m.How == rules.HowNothing || len(m.Pointers) > 0)
+	k.Unmarked = m == nil || m.How != rules.HowNothing && len(m.Pointers) == 0
 	k.To = m != nil && len(m.Destinations) > 0
 }
 

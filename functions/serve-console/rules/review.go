@@ -248,7 +248,7 @@ func (a *asked) unmarked(x *rules.Rules) (out []string) {
 		if !t.Allowed || !t.writes() {
 			continue
 		}
-		if amounts && !t.Amount {
+		if amounts && t.Unmarked {
 			noAmount = append(noAmount, t.Tool)
 		}
 		if destinations && !t.To {

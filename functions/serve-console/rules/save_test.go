@@ -78,7 +78,9 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	list = b.Post(path+"/rule", last.Hidden("outcome", "route", "stages.0.name", "承認", "stages.0.kind", "people",
 		"stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1", "stages.0.empty", "refuse", "act", "keep"))
 	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
-	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "「完了通知」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 どれにも当てはまらないとき")
+	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
+		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・別の人 1 人 どれにも当てはまらないとき",
+		"「Sheet 書き込み」 ほかのチャンネル・ダイレクトメッセージ・#人事 承認 1 つ・別の人 1 人 どれにも当てはまらないとき")
 }
 
 func testWithoutSlackNothingIsSaved(t *testing.T, w *consoletest.World) {

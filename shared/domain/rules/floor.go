@@ -50,8 +50,9 @@ func (f Floor) mayMoveEnough(c *Conditions) bool {
 
 // Known is a tool that requests of a tenant may call.
 type Known struct {
-	Tool   Tool
-	Access aggregate.Access
+	Tool     Tool
+	Access   aggregate.Access
+	Unmarked bool // nobody has marked where its arguments have an amount: that of its calls is always unknown
 }
 
 // mayWrite reports whether a request that meets the conditions may write outside. It may not if it uses only tools that

@@ -32,7 +32,7 @@ func (r *Rules) Ways(known []Known) (ways []Way) {
 		weakest := Way{Tool: k.Tool, Refused: true}
 		for _, kind := range kinds {
 			for _, place := range r.places() {
-				for _, way := range r.open(k.Tool, Where{kind, place}) {
+				for _, way := range r.open(k, Where{kind, place}) {
 					switch {
 					case weakest.Refused || way.weaker(weakest):
 						weakest = way
@@ -67,32 +67,35 @@ func (r *Rules) places() []Place {
 }
 
 // open returns the ways of all rules with a route that may take a request which calls the tool there.
-func (r *Rules) open(tool Tool, where Where) (ways []Way) {
+func (r *Rules) open(k Known, where Where) (ways []Way) {
 	for i := range r.Rules {
 		when := &r.Rules[i].When
-		with, may := when.reached(tool, where)
-		if may && r.Rules[i].Route != nil && !taken(r.Rules[:i], when, tool, where) {
-			ways = append(ways, r.way(r.Rules[i].ID, r.Rules[i].Route, tool, where, with))
+		with, may := when.reached(k, where)
+		if may && r.Rules[i].Route != nil && !taken(r.Rules[:i], when, k, where) {
+			ways = append(ways, r.way(r.Rules[i].ID, r.Rules[i].Route, k.Tool, where, with))
 		}
 	}
-	if r.Last.Writes.Route != nil && !taken(r.Rules, &Conditions{}, tool, where) {
-		ways = append(ways, r.way(LastID, r.Last.Writes.Route, tool, where, nil))
+	if r.Last.Writes.Route != nil && !taken(r.Rules, &Conditions{}, k, where) {
+		ways = append(ways, r.way(LastID, r.Last.Writes.Route, k.Tool, where, nil))
 	}
 	return ways
 }
 
 // taken reports whether one of these rules takes every such request.
-func taken(rules []Rule, when *Conditions, tool Tool, where Where) bool {
-	return slices.ContainsFunc(rules, func(r Rule) bool { return r.When.takes(when, tool, where) })
+func taken(rules []Rule, when *Conditions, k Known, where Where) bool {
+	return slices.ContainsFunc(rules, func(r Rule) bool { return r.When.takes(when, k, where) })
 }
 
 // reached reports whether a request that calls a tool which writes, there, may meet the conditions, and which other
 // tool it has to call for that.
-func (c *Conditions) reached(tool Tool, where Where) (with *Tool, may bool) {
+func (c *Conditions) reached(k Known, where Where) (with *Tool, may bool) {
 	if len(c.Kinds) > 0 && !slices.Contains(c.Kinds, where.Kind) || c.Places != nil && !c.Places.hold(where.Place) {
 		return nil, false
 	}
-	if c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.lists(tool) {
+	if k.Unmarked && c.Amount != nil && !c.Amount.hold(Unknown(WhyUnmarked)) {
+		return nil, false
+	}
+	if c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.lists(k.Tool) {
 		return nil, true
 	}
 	if c.Tools.Use != UseSome || len(c.Tools.List) == 0 {
@@ -103,10 +106,14 @@ func (c *Conditions) reached(tool Tool, where Where) (with *Tool, may bool) {
 
 // takes reports whether the conditions are met by every request that calls a tool which writes, there, and meets the
 // other conditions.
-func (c *Conditions) takes(other *Conditions, tool Tool, where Where) bool {
+func (c *Conditions) takes(other *Conditions, k Known, where Where) bool {
+	if k.Unmarked && c.Amount != nil && c.Amount.hold(Unknown(WhyUnmarked)) {
+		rest := *c
+		rest.Amount, c = nil, &rest
+	}
 	return (len(c.Kinds) == 0 || slices.Contains(c.Kinds, where.Kind)) &&
 		(c.Places == nil || c.Places.hold(where.Place)) &&
-		(c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.Use == UseSome && c.Tools.lists(tool) ||
+		(c.Tools == nil || c.Tools.Use == UseWriting || c.Tools.Use == UseSome && c.Tools.lists(k.Tool) ||
 			other.Tools != nil && c.Tools.covers(other.Tools)) &&
 		c.coversRest(other)
 }

@@ -124,16 +124,37 @@ func TestAWayCountsWhatIsAskedAtTheLeast(t *testing.T) {
 	expect.Is(t, wayTo(t, r, dm).Hands, 2)
 }
 
+// What an unmarked tool does has no amount that anybody can read: it is never below one, and always at least one.
+func TestAnUnmarkedToolHasNoSmallAmount(t *testing.T) {
+	small, large := writing(), writing()
+	small.Amount = &rules.Between{Below: "50000", Currency: "JPY"}
+	large.Amount = &rules.Between{AtLeast: "50000", Currency: "JPY"}
+	r := of(rule(1, small, people(1, rules.EmptyRefuse, "A")), rule(2, large, people(2, rules.EmptyRefuse, "A", "B")),
+		rule(3, writing(), people(1, rules.EmptyRefuse, "A")))
+	ways := r.Ways([]rules.Known{{Tool: pay, Access: aggregate.Write}, {Tool: dm, Access: aggregate.Write, Unmarked: true}})
+	expect.Same(t, []string{ways[0].Rule, ways[1].Rule}, []string{id(1), id(2)})
+}
+
 // No request reaches a tool by less than its weakest way says.
 func TestNothingIsWeakerThanTheWeakestWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, d := drawnRules(t), drawnCompany(t)
-		weakest := map[rules.Tool]rules.Way{}
-		for _, w := range r.Ways(known) {
+		weakest, unmarked := map[rules.Tool]rules.Way{}, map[rules.Tool]bool{}
+		marked := slices.Clone(known)
+		for i := range marked {
+			marked[i].Unmarked = rapid.Bool().Draw(t, "unmarked")
+			unmarked[marked[i].Tool] = marked[i].Unmarked
+		}
+		for _, w := range r.Ways(marked) {
 			weakest[w.Tool] = w
 		}
 		for range 20 {
 			f := drawnFacts(t)
+			for i, c := range f.Calls {
+				if unmarked[c.Tool] && c.Writes() {
+					f.Calls[i].Amount = rules.Unknown(rules.WhyUnmarked)
+				}
+			}
 			a := r.Match(f)
 			if a.Refused {
 				continue

@@ -22,7 +22,8 @@ var (
 	sheet = rules.Tool{Name: "write_rows_to_google_sheet"}
 	read  = rules.Tool{Name: "list_employees"}
 	pay   = rules.Tool{Address: "https://rooms.example.com/mcp", Name: "pay"}
-	known = []rules.Known{{dm, aggregate.Write}, {sheet, aggregate.Write}, {read, aggregate.Read}, {pay, aggregate.Write}}
+	known = []rules.Known{{Tool: dm, Access: aggregate.Write}, {Tool: sheet, Access: aggregate.Write},
+		{Tool: read, Access: aggregate.Read}, {Tool: pay, Access: aggregate.Write}}
 )
 
 func yen(n string) rules.Amount { return rules.Amount{Value: rules.Decimal(n), Currency: "JPY"} }
