@@ -16,20 +16,26 @@ import (
 	"ringi/shared/tool"
 )
 
-// Circulate saves rules of circulation as an administrator does at the console, and ends them when the test does.
+// Circulate saves rules of circulation for a test, and ends them after it.
 func Circulate(t *testing.T, s *stack.Stack, all ...rules.Rule) {
 	t.Helper()
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+	SaveRules(t, s, all...)
+	t.Cleanup(func() { SaveRules(t, s) })
+}
+
+// SaveRules saves rules of circulation in the place of all that stand; none ends them.
+func SaveRules(t T, s *stack.Stack, all ...rules.Rule) {
+	t.Helper()
 	store, tenant := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
-	save := func(x *rules.Rules) {
-		ctx := context.Background()
-		_, rev, err := store.Rules(ctx, tenant)
-		expect.NoError(t, err)
-		_, _, err = store.SaveRules(ctx, tenant, x, rev, nil, by, time.Now())
-		expect.NoError(t, err)
+	_, rev, err := store.Rules(context.Background(), tenant)
+	expect.NoError(t, err)
+	var x *rules.Rules
+	if all != nil {
+		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all}
 	}
-	save(&rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all})
-	t.Cleanup(func() { save(nil) })
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
+	expect.NoError(t, err)
 }
 
 // Rule saves a tool's constraints as an administrator does at the console, and removes them when the test ends.

@@ -138,24 +138,8 @@ func always(stages ...rules.Stage) rules.Rule {
 // underRules saves rules for a test. The last of them, for every request, is always there. They end with the test.
 func (b *harness) underRules(t *testing.T, more ...rules.Rule) {
 	t.Helper()
-	b.saveRules(t, append(more, always(desk("課長", 1, workspace.Suzuki),
+	driver.Circulate(t, b.Stack, append(more, always(desk("課長", 1, workspace.Suzuki),
 		desk("経理", 2, workspace.Suzuki, workspace.Tanaka, workspace.Alex)))...)
-	t.Cleanup(func() { b.saveRules(t) })
-}
-
-// saveRules saves these in the place of all rules.
-func (b *harness) saveRules(t driver.T, all ...rules.Rule) {
-	t.Helper()
-	store, tenant := tasks.New(b.db, b.TableName), aggregate.TenantID(b.Sandbox.TeamID())
-	_, rev, err := store.Rules(context.Background(), tenant)
-	expect.NoError(t, err)
-	var x *rules.Rules
-	if all != nil {
-		x = &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: all}
-	}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
-	_, _, err = store.SaveRules(context.Background(), tenant, x, rev, nil, by, time.Now())
-	expect.NoError(t, err)
 }
 
 // marked says for a test that a sheet's column is an amount.

@@ -20,10 +20,13 @@ func handedOver() scenario {
 	return scenario{name: "succession", text: "従業員一覧を取得して", act: func(d *scenarioRun) {
 		d.ruled.Lock()
 		defer d.ruled.Unlock()
-		d.saveRules(d.T, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka)))
+		ruled := func(second ...string) {
+			driver.SaveRules(d.T, d.Stack, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, second...)))
+		}
+		ruled(workspace.Tanaka)
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 		d.stamps(workspace.Suzuki, steps, 1)
-		d.saveRules(d.T, always(desk("課長", 1, workspace.Suzuki), desk("部長", 1, workspace.Tanaka, workspace.Alex)))
+		ruled(workspace.Tanaka, workspace.Alex)
 		d.copyOf(workspace.Tanaka, steps, 2, "reject_process") // none comes later than the act that ends its use
 		d.puts(workspace.Alex, workspace.Tanaka, 2)
 		d.copyOf(workspace.Alex, steps, 2, "reject_process")
@@ -35,7 +38,8 @@ func handedOver() scenario {
 func (d *scenarioRun) puts(to, instead string, acts int) {
 	desk := driver.Administrator(d.T, d.Stack, workspace.Suzuki)
 	p := d.Load().Process()
-	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to}, "reason": {"異動"}}
+	form := url.Values{"gate": {p.ID}, "stage": {"2"}, "for": {instead}, "asked": {p.Asked}, "to": {to},
+		"reason": {"異動"}}
 	has := func() bool { return len(d.Load().Process().Acts) == acts }
 	d.Eventually("the successor is put there", func() bool {
 		status, _ := desk.Post("/console/tasks/"+d.Ref.ID+"/successor", form)
@@ -47,7 +51,7 @@ func (d *scenarioRun) puts(to, instead string, acts int) {
 // Whatever dies while somebody is put in another's place and denies, it happens once.
 func TestACrashInASuccessionChangesNothing(t *testing.T) {
 	b := running
-	t.Cleanup(func() { b.saveRules(t) })
+	t.Cleanup(func() { driver.SaveRules(t, b.Stack) })
 	s := handedOver()
 	d, base := b.undisturbedRun(t, s)
 	p := d.Load().Process()
