@@ -31,7 +31,11 @@ export function subject(key) {
     case "GATE": return t("rowGate", { n });
     case "STEP": return t("rowStep", { n });
     case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
-    case "CARD": return t("rowCard", { of: subject(numbers.join("#")) });
+    case "CARD": {
+      const [of, copy] = numbers.join("#").split("@"); // a copy's key ends with @<user>/<stage>
+      return copy ? t("rowCopy", { of: subject(of), who: nameOf(copy.split("/")[0]) }) : t("rowCard", { of: subject(of) });
+    }
+    case "OUTCOME": return t("rowOutcome");
     case "WAIT": return t("rowWait");
     case "USAGE": return t("rowUsage");
     case "LEASE": return t("rowLease", { of: subject(numbers.join("#")) });
@@ -58,7 +62,7 @@ const inside = (text, name) => new RegExp(`[{ ]${name}: ([^,}]*)`).exec(text || 
 
 // standing is the row's status, "" if it has none.
 function standing(r, a) {
-  if (r.type === "card") return a.get("state") || "";
+  if (r.type === "card" || r.type === "copy") return a.get("state") || "";
   if (r.type === "action" && a.get("status") === "pending") return "pending_approval"; // an execution that is pending waits for nobody
   if (r.type !== "head") return a.get("status") || "";
   if (a.has("ended")) return inside(a.get("ended"), "as");
