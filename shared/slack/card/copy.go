@@ -81,7 +81,7 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		if a.Head.Ended.As == task.TaskFailed {
 			colour = red
 		}
-		blocks = append(blocks, contextLine(d.ended()))
+		blocks = append(blocks, contextLine(append(d.rejection(), d.ended())...))
 	}
 	return face{text, colour, blocks}.message()
 }

@@ -111,6 +111,44 @@ func (d drawing) ended() string {
 		"detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
 }
 
+// rejection says who rejected what ended the task, and why. It says nothing of another end.
+func (d drawing) rejection() []string {
+	said := d.w.RejectedBy
+	switch d.a.Head.Ended.Reason {
+	case task.ReasonDenied:
+		said = d.w.DeniedBy
+	case task.ReasonStepRejected, task.ReasonMaxVersions:
+	default:
+		return nil
+	}
+	var last aggregate.Verdict
+	see := func(g *aggregate.Gate) {
+		if g.RejectedAt != nil && (last.RejectedAt == nil || g.RejectedAt.After(*last.RejectedAt)) {
+			last = g.Verdict
+		}
+	}
+	for _, p := range d.a.Prompts {
+		see(&p.Gate)
+	}
+	for _, p := range d.a.Processes {
+		see(&p.Gate)
+	}
+	for _, g := range d.a.Gates {
+		see(&g.Gate)
+	}
+	for _, g := range d.a.Agains {
+		see(&g.Gate)
+	}
+	if last.RejectedAt == nil { // a load that mixes two commits
+		return nil
+	}
+	return []string{d.rejectedBy(said, last)}
+}
+
+func (d drawing) rejectedBy(said string, v aggregate.Verdict) string {
+	return fill(said, "who", d.w.mention(v.RejectedBy), "reason", or(inline(v.RejectionReason, maxReason), d.w.None))
+}
+
 // byRules reports whether a request ended by the tenant's rules: no person cancelled it.
 func byRules(e *task.Ended) bool {
 	return e.As == task.TaskCancelled && (e.ByRun() || e.Reason == task.ReasonNobodyChecks)

@@ -217,8 +217,7 @@ func (d drawing) rejected(v version) face {
 	if denied {
 		said = w.DeniedBy
 	}
-	by := fill(said, "who", w.mention(v.verdict.RejectedBy),
-		"reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
+	by := d.rejectedBy(said, v.verdict)
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).
 			with(divider(), contextLine(append(append(r.passed(), by), lines...)...))
