@@ -86,7 +86,7 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 		t.Mine, t.AsWhom = stage > 0, g.AsWhom(x.Viewer.User, all, c.Now())
 	}
 	given := false
-	given, t.why = x.tried(id, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
+	given, t.why = x.tried(id, g, t.st.Present, reach.In(g.Place(o).Channel), all, c.Now())
 	switch {
 	case t.Mine:
 		t.Who = words.Say("yours", "who", t.waits)
@@ -105,14 +105,14 @@ func (c *Acts) turn(ctx context.Context, x Asking, id string, g *aggregate.Gate)
 
 // tried returns what would come of a stamp of the viewer's at this stage: whether it is given already, or else why it
 // would not count, as far as that is known without looking up whom they stand in for and their row of the organisation.
-func (x Asking) tried(id string, stage int, member bool, all []circulation.StandIn,
+func (x Asking) tried(id string, g *aggregate.Gate, stage int, member bool, all []circulation.StandIn,
 	now time.Time) (given bool, why *circulation.Refusal) {
 	o := x.Of.Origin()
 	policy := x.Settings.Policy(o.Team)
 	policy.StandIns = all
 	by := aggregate.Actor{
 		Type: aggregate.ActorUser, ID: x.Viewer.User, Team: o.Team, Member: member, Surface: aggregate.SurfaceConsole,
-		Stage: stage, Channel: o.Channel,
+		Stage: stage, Channel: g.Place(o).Channel,
 	}
 	change, err := decide.Approve(x.Of, id, by, policy, now)
 	why, _ = errors.AsType[*circulation.Refusal](err)

@@ -9,7 +9,7 @@ import (
 // along returns where one of the task's gates stands along its route, nil for one without a rule. Each version of the
 // steps that was sent back makes the next one another round.
 func (r Reader) along(a *task.Aggregate, g *aggregate.Gate) *route.Route {
-	by := route.Reader{Locale: r.Locale, Person: r.Person, Channel: r.Channel, Named: r.Departments}
+	by := route.Reader{Locale: r.Locale, Person: r.Person, Channel: r.Channel, ChannelOf: r.ChannelOf, Named: r.Departments}
 	if open, waits := a.OpenGate(); waits && r.Admin && a.GateWith(open.ID) == g {
 		by.Successor = route.Successors("/console/tasks/"+a.Head.TaskID, open.ID)
 	}

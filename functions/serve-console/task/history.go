@@ -17,7 +17,9 @@ type Reader struct {
 	Person func(id string) string // by name; empty: the system
 	Now    time.Time
 	// Channel is the name of the channel of the request.
-	Channel     string
+	Channel string
+	// ChannelOf returns the name of a home's channel by its id; nil: it is shown as it is.
+	ChannelOf   func(id string) string
 	Departments func(code string) string // names departments; nil: they are shown by their codes
 	Admin       bool                     // the reader is an administrator
 }

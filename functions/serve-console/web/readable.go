@@ -74,9 +74,21 @@ func (c *Site) ReadableAt(ctx context.Context, v *Viewer, o aggregate.Origin) (s
 
 // ChannelOf returns the name of a request's channel, or unnamed if the viewer isn't in it.
 func (c *Site) ChannelOf(ctx context.Context, v *Viewer, o aggregate.Origin, unnamed string) string {
+	return c.ChannelsOf(ctx, v, o, unnamed)(o.Channel)
+}
+
+// ChannelsOf returns what a request's channel and the homes of its gates are called. Of those that the viewer isn't in
+// the request's channel is unnamed, another is its id.
+func (c *Site) ChannelsOf(ctx context.Context, v *Viewer, o aggregate.Origin, unnamed string) func(id string) string {
 	sight, err := c.People.Sight(ctx, v.Team, v.User)
 	if err != nil {
-		slog.WarnContext(ctx, "a channel stays without its name", "err", err)
+		slog.WarnContext(ctx, "channels stay without their names", "err", err)
 	}
-	return cmp.Or(ChannelName(sight.Channels(), o.Channel), unnamed)
+	names := sight.Channels()
+	return func(id string) string {
+		if id == o.Channel {
+			return cmp.Or(ChannelName(names, id), unnamed)
+		}
+		return cmp.Or(ChannelName(names, id), id)
+	}
 }
