@@ -24,6 +24,7 @@ func TestTheRegister(t *testing.T) {
 		"finds a number, filters by days, and refuses no period": finds,
 		"is a file for spreadsheets":                             files,
 		"prints a decision":                                      prints,
+		"prints nothing that hides":                              printsWhatIsThere,
 		"is for administrators":                                  isClosed,
 		"lists requests, whatever became of them":                listsRequests,
 		"says which is which where both have a number":           tellsApart,
@@ -37,6 +38,12 @@ func TestTheRegister(t *testing.T) {
 func decided(w *consoletest.World, n int) string {
 	w.T.Helper()
 	w.Ask()
+	return numbered(w, n)
+}
+
+// numbered does so with the request that was received last.
+func numbered(w *consoletest.World, n int) string {
+	w.T.Helper()
 	w.Later(time.Second)
 	o := pipelinetest.Along([]string{w.Load().Head.Requester}, 1, pipelinetest.Desk("課長", 1, workspace.Suzuki))
 	o.Rule.Numbered, o.Rule.Name = true, "=10万円以上"
@@ -104,6 +111,18 @@ func prints(t *testing.T, w *consoletest.World) {
 	page := b.Get("/console/register/" + number)
 	page.Says(t, 200, number, "課長", "鈴木 一郎", "承認の対象のハッシュ", w.Load().Process().Asked, "go run ./infra/audit prove", w.Ref.ID)
 	page.Holds(t, `class="stamps"`)
+}
+
+// What was asked for is printed as the request's page shows it.
+func printsWhatIsThere(t *testing.T, w *consoletest.World) {
+	text := "\u202e円000,01\u202c を <@" + workspace.Suzuki + "> に\u200b払う"
+	ts := w.Slack.Say(w.T, workspace.Sato, workspace.HR, text)
+	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+		ThreadTS: ts, Text: text})
+	number := numbered(w, 1)
+	page := w.As(workspace.Suzuki).Get("/console/register/" + number)
+	page.Says(t, 200, "円000,01 を @鈴木 一郎 ("+workspace.Suzuki+") に払う")
+	page.Lacks(t, "\u202e", "\u200b", "&lt;@")
 }
 
 func isClosed(t *testing.T, w *consoletest.World) {

@@ -65,22 +65,25 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	if g.Route == nil { // of a conversation that is erased, or not answered
 		return aggregate.ErrNotFound
 	}
-	ids := []string{v.User}
+	d := sheetData{}
+	if x.Action == nil {
+		if err := c.fill(r, &d, x, v); err != nil {
+			return err
+		}
+	}
+	ids := append(domain.Mentioned(d.Text+"\n"+d.Policy), v.User)
 	for _, s := range g.Given() {
 		ids = append(ids, s.By, s.OnBehalfOf)
 	}
 	names := c.Names(slackapi.For(r.Context(), v.Tenant), v, ids...)
 	called := func(id string) string { return card.OneLine(cmp.Or(names[id], id)) }
-	d := sheetData{
-		line: lines[0], Begun: x.Decision.BegunAt,
-		AskedHash: g.Asked, Opened: circulation.RouteHash(g.Circulating()), Acts: circulation.Hash(g.Acts),
-		Prove:   chain.ProofCommand(v.Tenant, lines[0].ID),
-		Printed: c.Now(), PrintedBy: called(v.User), Boxes: boxes(g, called),
-	}
+	d.line, d.Begun = lines[0], x.Decision.BegunAt
+	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
+	d.AskedHash, d.Opened, d.Acts = g.Asked, circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)
+	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
+	d.Printed, d.PrintedBy, d.Boxes = c.Now(), called(v.User), boxes(g, called)
 	if x.Action != nil {
-		d.Action, d.Tool, d.Payload = string(x.Action.ActionType), x.Action.Tool, x.Action.Payload.Hash()
-	} else if err := c.fill(r, &d, x, v); err != nil {
-		return err
+		d.Action, d.Tool, d.Payload = string(x.Action.ActionType), card.OneLine(x.Action.Tool), x.Action.Payload.Hash()
 	}
 	title := v.Texts("register").Say("sheet", "number", d.Number)
 	return c.Show(w, r, v, web.Document{Title: title, Here: "register", Data: d}, "register-sheet.html")
