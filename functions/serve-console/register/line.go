@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -121,7 +122,7 @@ func (s *speaker) path(g *aggregate.Gate) string {
 	var parts []string
 	if !g.Ruled() {
 		for _, x := range g.Given() {
-			parts = append(parts, s.called(x.By))
+			parts = append(parts, s.plain(x.By))
 		}
 		return strings.Join(parts, "・")
 	}
@@ -140,9 +141,21 @@ func (s *speaker) path(g *aggregate.Gate) string {
 
 func (s *speaker) hand(act *circulation.Act) string {
 	if act.Principal.User == act.Hand.User {
-		return s.called(act.Hand.User)
+		return s.plain(act.Hand.User)
 	}
-	return s.called(act.Hand.User) + s.words.Say("for", "who", s.called(act.Principal.User))
+	return s.plain(act.Hand.User) + s.words.Say("for", "who", s.plain(act.Principal.User))
+}
+
+// plain returns what somebody is called without what parts stages and stamps, or looks like it: people choose their
+// names.
+func (s *speaker) plain(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsSymbol(r) || strings.ContainsRune("・･·•‧", r) {
+			return ' '
+		}
+		return r
+	}, s.called(id))
+	return cmp.Or(strings.Join(strings.Fields(name), " "), id)
 }
 
 // state says how it stands, as a key of the texts.
