@@ -71,13 +71,25 @@ func (x Numbered) At(rev int) aggregate.Row { x.Rev = rev; return &x }
 // String returns the number as people write it, such as 2026-000123.
 func (x *Numbered) String() string { return fmt.Sprintf("%04d-%06d", x.Year, x.N) }
 
-// ParseNumber returns the row of a number as people write it, such as 2026-000123; ok is false for any other text.
+// ParseNumber returns the row of a number as people write it, such as 2026-000123, also in full width as Japanese input
+// methods leave it; ok is false for any other text.
 func ParseNumber(text string) (x Numbered, ok bool) {
-	text = strings.TrimSpace(text)
+	text = strings.Map(halfWidth, strings.TrimSpace(text))
 	if _, err := fmt.Sscanf(text, "%4d-%6d", &x.Year, &x.N); err != nil || x.N < 1 || x.String() != text {
 		return Numbered{}, false
 	}
 	return x, true
+}
+
+// halfWidth returns an ASCII digit for a full-width one, and a hyphen for what input methods make of it.
+func halfWidth(r rune) rune {
+	switch {
+	case '０' <= r && r <= '９':
+		return r - '０' + '0'
+	case strings.ContainsRune("－ー−‐–", r):
+		return '-'
+	}
+	return r
 }
 
 // Unnumbered reports whether the pending execution gets a number when it begins, and when what it carries out was

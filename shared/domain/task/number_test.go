@@ -120,3 +120,17 @@ func TestNothingOfANumberedRuleRunsWithoutItsNumber(t *testing.T) {
 	s.rows[e.Key()] = &e
 	stops(t, s, s.claim, ReasonStepsChanged)
 }
+
+// People type a number as it is printed, with an input method on or off; other texts are requests.
+func TestANumberIsReadInFullWidth(t *testing.T) {
+	for _, text := range []string{"2026-000123", " 2026-000123 ", "２０２６－０００１２３", "２０２６ー０００１２３",
+		"2026−000123", "2026‐000123"} {
+		x, ok := ParseNumber(text)
+		expect.That(t, ok && x.Year == 2026 && x.N == 123, "%q: %+v", text, x)
+	}
+	for _, text := range []string{"", "2026-123", "2026-000000", "2026-0000123", "2026-000123 を送って",
+		"２０２６年の売上", "2026--00123"} {
+		_, ok := ParseNumber(text)
+		expect.That(t, !ok, "%q is a number", text)
+	}
+}
