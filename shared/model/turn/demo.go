@@ -18,10 +18,11 @@ import (
 type Demo struct{}
 
 var (
-	demoRun   = lazy.Regexp{Text: `(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`}
-	demoNext  = lazy.Regexp{Text: `(?i)\n\s*(?:コマンド|command)\s*[:：]`} // between the commands of a plan
-	demoTest  = lazy.Regexp{Text: `(?i)テスト(?:を|して|実行)|run the tests?`}
-	demoRingi = lazy.Regexp{Text: `(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`}
+	demoRun      = lazy.Regexp{Text: `(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`}
+	demoNext     = lazy.Regexp{Text: `(?i)\n\s*(?:コマンド|command)\s*[:：]`} // between the commands of a plan
+	demoTest     = lazy.Regexp{Text: `(?i)テスト(?:を|して|実行)|run the tests?`}
+	demoNumbered = lazy.Regexp{Text: `#[0-9]+`} // in what is told of an action that has a card
+	demoRingi    = lazy.Regexp{Text: `(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`}
 )
 
 // demoFiles are a program and its test, so that the tests can be run next. Where they were proposed before, %AGAIN% is a
@@ -127,8 +128,9 @@ func demoGot(said []model.Message, result string, ja bool, in func(ja, en string
 	if did, ok := demoDid(result, in); ok {
 		return model.Response{Text: did}
 	}
-	// in the other language the person reads the result only on the card
-	if first, _, _ := strings.Cut(result, "\n"); (language.Of(first, "ja") == "ja") == ja {
+	// in the other language the person reads the result only on the card; what was refused at once has none
+	first, _, _ := strings.Cut(result, "\n")
+	if (language.Of(first, "ja") == "ja") == ja || !demoNumbered.Get().MatchString(first) {
 		return model.Response{Text: in("結果を受け取りました。", "The result is in.") + "\n" + first}
 	}
 	return model.Response{Text: in("結果を受け取りました。操作のカードをご覧ください。", "The result is in: see the action's card.")}

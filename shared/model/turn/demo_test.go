@@ -50,6 +50,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1、テスト 1 件成功、2 件失敗。"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
+		{"run the tests", "この操作は提案できません。", "The result is in.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
 		{"command: a", "Action #1 failed.\nCommand 1: exit code 0 · 0.1 s\nCommand 2: exit code 3 · 0.1 s\nCommand 3: not run", "Failed: 3 commands (exit codes 0, 3, –)."},
 		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
