@@ -68,8 +68,16 @@ func (t texts) posts(c *organisation.Chart, number string) string {
 	return strings.Join(all, t.Say("and"))
 }
 
+// added says where a new person works, the manager whom the file names, and the kind of one who is no employee.
 func (d differing) added(p organisation.Person) []row {
-	return []row{{d.t.person(p), d.t.In("sums", "new"), "", d.t.posts(d.is, p.Number)}}
+	rows := []row{{d.t.person(p), d.t.In("sums", "new"), "", d.t.posts(d.is, p.Number)}}
+	if p.Manager != "" {
+		rows = append(rows, row{d.t.person(p), d.t.column(organisation.ColumnManager), "", d.t.of(d.is, p.Manager)})
+	}
+	if p.Kind != organisation.Employee {
+		rows = append(rows, row{d.t.person(p), d.t.column(organisation.ColumnEmployment), "", d.t.kind(p.Kind)})
+	}
+	return rows
 }
 
 func (d differing) gone(p organisation.Person) []row {

@@ -108,6 +108,7 @@ func testAFileIsShownAndSaved(t *testing.T, w *consoletest.World) {
 	a := b.Upload(page, url.Values{"act": {"show"}}, []byte(staff))
 	a.Says(t, http.StatusOK, "4 人 (社員 3、委託 1)", "加わる人 4", "新しい部署 2", "佐藤 花子 (2) 加わる人 人事部 (B) 部長",
 		"2099-10-01 から変わること 加わる人 1", "髙橋 誠 (5) 加わる人", ja.Say("first_hint"), "UTF-8",
+		"髙橋 誠 (5) 上長 田中 恵 (3)", "高橋 ゲスト (4) 区分 委託",
 		ja.Say("with_account")+" 4 人", ja.Say("nobody")+" "+ja.Say("nobody_note")+" Alex Kim ("+workspace.Alex+")")
 	expect.That(t, !stands(w).Stands(), "it is saved before anybody said so")
 	b.Post(page, shown(t, a)).Says(t, http.StatusSeeOther).Leads(t, page+"?done=saved")
