@@ -153,7 +153,7 @@ func testANewFileSaysWhatItChanges(t *testing.T, w *consoletest.World) {
 	en := w.As(workspace.Suzuki)
 	en.Locale = "en"
 	en.Upload(page, url.Values{"act": {"show"}}, []byte(next)).Says(t, http.StatusOK,
-		"Gone 1 · Changed 2 · New departments 1",
+		"Gone 1 · Changed 2 · Department added 1",
 		"佐藤 花子 (2) department_code 人事部 (B) 総務部 (C)", "3 (employees 3)")
 }
 
