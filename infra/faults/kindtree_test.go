@@ -37,7 +37,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("\t\"ringi/shared/domain/conversation\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("switch a := a.(type) {\n", "\tcase *note.Aggregate:\n\t\treturn noteDialogs{a}\n"),
 		},
-		"shared/slack/card/home.go": {
+		"shared/slack/card/homeline.go": {
 			after("\t\"ringi/shared/domain/conversation\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("\ttitle := \"\"\n\tswitch a := x.Of.(type) {\n", "\tcase *note.Aggregate:\n\t\ttitle = escape(a.Note.Text)\n"),
 		},

@@ -209,9 +209,9 @@ func (b *harness) survivesAny(t *testing.T, s scenario, d *scenarioRun, base end
 		trials = slices.DeleteFunc(trials, func(x trial) bool { return !strings.Contains(x.String(), *only) })
 	case !*long:
 		trials = sample(trials, mostOfRoute)
-	default: // each point once, and pairs under three seeds
+	default: // pairs under three seeds, and each point once
 		for n := range uint64(3) {
-			trials = append(trials, pairsOf(all, *seed+n)...)
+			trials = append(pairsOf(all, *seed+n), trials...)
 		}
 	}
 	survived(t, b, trials, len(all))

@@ -17,6 +17,8 @@ function attributes(summary) {
 
 /** subject names what a key stands for: PROMPT#0002 is "Policy v2". */
 export function subject(key) {
+  const [, of, user] = /^CARD#(.*)@([^/]*)/.exec(key) || []; // somebody's copy of a card
+  if (user) return t("rowCopy", { of: subject(of), who: nameOf(user) });
   const [kind, ...numbers] = key.split("#");
   const n = Number(numbers.at(-1)) || 0;
   switch (kind.toUpperCase()) {
@@ -31,10 +33,7 @@ export function subject(key) {
     case "GATE": return t("rowGate", { n });
     case "STEP": return t("rowStep", { n });
     case "EXECUTION": return n ? t("rowAttempt", { n }) : t("rowExecution");
-    case "CARD": {
-      const [of, copy] = numbers.join("#").split("@"); // a copy's key ends with @<user>/<stage>
-      return copy ? t("rowCopy", { of: subject(of), who: nameOf(copy.split("/")[0]) }) : t("rowCard", { of: subject(of) });
-    }
+    case "CARD": return t("rowCard", { of: subject(numbers.join("#")) });
     case "OUTCOME": return t("rowOutcome");
     case "WAIT": return t("rowWait");
     case "USAGE": return t("rowUsage");
