@@ -72,6 +72,7 @@ var (
 		`(\s+(?:each|apiece|per\s+(?:piece|unit)))?(?:\s+in\s+total)?(?:\s*,?\s*please)?$`}
 	itemForm      = &lazy.Regexp{Text: `(?:^|` + itemJoint + `)\s*` + orderedItem}
 	referenceForm = &lazy.Regexp{Text: `(?m)^(?:照会番号|Reference): (R-[0-9a-f]{8})`}
+	dueForm       = &lazy.Regexp{Text: `(?:まで|以内|[週月期年日]中)に?(?:[、\s]|$)`}
 	thousandsForm = &lazy.Regexp{Text: `^\d{1,3}(?:,\d{3})*$|^\d+$`}
 )
 
@@ -118,7 +119,7 @@ func (o order) names() []string {
 
 // saysMore reports whether a name has words that say when something is to be done, or that it is not to be.
 func saysMore(name string) bool {
-	for _, f := range []*lazy.Regexp{laterForm, dayWordForm, weekdayForm, everyForm, deniedForm, cancelForm, idForm} {
+	for _, f := range []*lazy.Regexp{dueForm, laterForm, dayWordForm, weekdayForm, everyForm, deniedForm, cancelForm, idForm} {
 		if f.Get().MatchString(name) {
 			return true
 		}

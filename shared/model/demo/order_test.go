@@ -38,6 +38,15 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 }
 
 // Without the tool an order is answered at once, and a reason that fits no order is said to be not understood.
+// No date becomes a part of an order: 月末まで is no supplier.
+func TestAnOrderWithADateIsNotPlaced(t *testing.T) {
+	for _, text := range []string{"月末までにアクメに PC 3台 447,000円を発注して", "3営業日以内にアクメに PC 3台 447,000円を発注して",
+		"今週中にアクメに PC 3台 447,000円を発注して", "Order 3 PCs from Acme by Friday at 149,000 yen each"} {
+		r := understood(t, text)
+		expect.That(t, r.cannot() != "", "%s: ordered %+v", text, r.order)
+	}
+}
+
 func TestAnOrderNeedsItsTool(t *testing.T) {
 	in := allowed(t)
 	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
