@@ -107,6 +107,7 @@ func TestAmongFortyRequests(t *testing.T) {
 	t.Run("what waits for a person is listed", func(t *testing.T) { testWaitsAreListed(t, w, p.For(t)) })
 	t.Run("the run panel keeps the task that was chosen", func(t *testing.T) { testPanelKeepsItsTask(t, w, p.For(t)) })
 	t.Run("tabs move by arrow keys", func(t *testing.T) { testTabsByArrowKeys(t, w, p.For(t)) })
+	t.Run("a copy is named by its request", func(t *testing.T) { testACopyIsNamedByItsRequest(t, w, p.For(t)) })
 	p.Clean()
 }
 
@@ -172,6 +173,14 @@ func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
 	expect.That(t, len(w.waits(t, workspace.Suzuki)) == 5, "a key decided")
 	p.Press(`.msg.flash [data-action="approve_prompt"]`)
 	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
+}
+
+func testACopyIsNamedByItsRequest(t *testing.T, w *world, p *browser.Tab) {
+	p.Press("#tab-waits")
+	from := slack.NewContextBlock("", slack.NewTextBlockObject("mrkdwn", "アクメへの発注 · 依頼: <@"+workspace.Sato+"> · <https://example.com/|開く>", false, true))
+	w.post(t, workspace.HR, slack.MsgOptionAttachments(slack.Attachment{Blocks: slack.Blocks{BlockSet: []slack.Block{from,
+		slack.NewHeaderBlock(plain("⚙️ 実行ステップ")), slack.NewActionBlock(taskID(50), button("approve_process", "01P"))}}}))
+	p.Until(`/^アクメへの発注 · 依頼: @[^·]+$/.test(document.querySelector(".waits > :last-child .wait-said")?.innerText)`)
 }
 
 func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {

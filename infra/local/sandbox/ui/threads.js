@@ -25,6 +25,12 @@ const blocksOf = (m) => [...(m.blocks || []), ...(m.attachments || []).flatMap((
 /** headline is the header of a message's card, "" without one. */
 export const headline = (m) => blocksOf(m).find((b) => b.type === "header")?.text?.text || "";
 
+/** origin is the line above the header of a card's copy, which names the request, without its link; "" without one. */
+export function origin(m) {
+  const all = blocksOf(m), above = all.slice(0, Math.max(all.findIndex((b) => b.type === "header"), 0));
+  return (above.find((b) => b.type === "context")?.elements[0]?.text || "").replace(/ · <[^<>]*\|[^<>]*>$/, "");
+}
+
 const asks = (m) => blocksOf(m).some((b) => b.type === "actions" && b.elements.some((e) => e.type === "button"));
 
 /** standing is the newest headline of a thread. */

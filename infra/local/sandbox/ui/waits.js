@@ -10,7 +10,7 @@ import { channelName } from "./sidebar.js";
 import { changed, onChange, onLoad, state, ui } from "./store.js";
 import { show } from "./goto.js";
 import { blank } from "./run.js";
-import { headline } from "./threads.js";
+import { headline, origin } from "./threads.js";
 
 let timer = 0;
 
@@ -57,17 +57,18 @@ function entry(w) {
   const m = state.messages.get(w.channel)?.get(w.ts);
   const root = state.messages.get(w.channel)?.get(w.root);
   if (!m) return null;
+  const about = origin(m), asker = about ? null : root; // a copy has no request above it
   const c = state.channels.find((x) => x.id === w.channel);
   return {
     key: w.channel + w.ts,
-    sig: JSON.stringify([headline(m), root?.text, language(), w.writes, w.until && when(w.until)]),
+    sig: JSON.stringify([headline(m), about, root?.text, language(), w.writes, w.until && when(w.until)]),
     render: () =>
       h("li", {},
         h("button.wait", { type: "button", dataset: { wait: w.ts, focus: w.ts }, onclick: () => { opened = w.ts; show(w.channel, w.ts, w.root); } },
           h("strong", {}, headline(m) || t("waits")),
-          root && h("span.wait-said", {}, said(root.text)),
+          (about || root) && h("span.wait-said", {}, said(about || root.text)),
           facts(w),
-          h("span.wait-meta", {}, root && [avatar(root.user, "tiny"), nameOf(root.user), " · "], c && (c.im ? channelName(c) : "#" + c.name), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
+          h("span.wait-meta", {}, asker && [avatar(asker.user, "tiny"), nameOf(asker.user), " · "], c && (c.im ? channelName(c) : "#" + c.name), " · ", dayName(millis(w.ts)), " ", clockTime(millis(w.ts))))),
   };
 }
 
