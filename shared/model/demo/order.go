@@ -119,7 +119,9 @@ func (o order) names() []string {
 
 // saysMore reports whether a name has words that say when something is to be done, or that it is not to be.
 func saysMore(name string) bool {
-	for _, f := range []*lazy.Regexp{dueForm, laterForm, dayWordForm, weekdayForm, everyForm, deniedForm, cancelForm, idForm} {
+	for _, f := range []*lazy.Regexp{
+		dueForm, laterForm, dayWordForm, weekdayForm, everyForm, deniedForm, cancelForm, idForm,
+	} {
 		if f.Get().MatchString(name) {
 			return true
 		}
