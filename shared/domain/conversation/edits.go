@@ -173,12 +173,17 @@ type place struct {
 	with     string
 }
 
+// mark is the byte order mark by which Excel knows that a file is UTF-8. It is no part of the first line: no edit moves
+// or removes it, only writing the file whole does.
+const mark = "\ufeff"
+
 // edited returns a file after its edits.
 func (t *Tree) edited(path string, edits []Edit) (f File, problems []string) {
 	text, why := t.text(path)
 	if why != "" {
 		return f, []string{fmt.Sprintf("edits: %q %s", path, why)}
 	}
+	text, marked := strings.CutPrefix(text, mark)
 	ends := "\n"
 	switch plain := strings.ReplaceAll(text, "\r\n", "\n"); {
 	case strings.Contains(plain, "\r"), plain != text && strings.Count(plain, "\n") != strings.Count(text, "\r\n"):
@@ -190,6 +195,9 @@ func (t *Tree) edited(path string, edits []Edit) (f File, problems []string) {
 	for i, e := range edits {
 		if e.Path != path {
 			continue
+		}
+		if marked {
+			e.Old, e.New = strings.TrimPrefix(e.Old, mark), strings.TrimPrefix(e.New, mark)
 		}
 		at, err := e.find(text)
 		if err == nil && text[at.from:at.to] == at.with {
@@ -204,6 +212,9 @@ func (t *Tree) edited(path string, edits []Edit) (f File, problems []string) {
 	}
 	slices.SortFunc(places, func(a, b place) int { return cmp.Compare(a.from, b.from) })
 	var out strings.Builder
+	if marked {
+		out.WriteString(mark)
+	}
 	end := 0
 	for n, at := range places {
 		if at.from < end {
@@ -228,6 +239,9 @@ func (e Edit) find(text string) (at place, err error) {
 	}
 	if !e.lines() {
 		old := strings.ReplaceAll(e.Old, "\r\n", "\n")
+		if old == "" {
+			return at, fmt.Errorf(".old is only the byte order mark of %q: write the file whole in files", e.Path)
+		}
 		switch n := occurrences(text, old); n {
 		case 1:
 		case 0:

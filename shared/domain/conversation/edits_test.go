@@ -57,7 +57,12 @@ func TestEditsReplaceWhatTheyName(t *testing.T) {
 		{"a\nb", "a\nB\n", []conversation.Edit{lines("f", 2, 2, "B\n")}},
 		{"a\r\nb\r\nc", "a\r\nB\r\nC", []conversation.Edit{lines("f", 2, 2, "B"), lines("f", 3, 3, "C")}},
 		{"\ufeffa\nb\n", "\ufeffa\nB\n", []conversation.Edit{edit("f", "b", "B")}},
-		{"\ufeffa\nb\n", "a\nb\n", []conversation.Edit{lines("f", 1, 1, "a")}},
+		{"\ufeffa\nb\n", "\ufeffA\nb\n", []conversation.Edit{lines("f", 1, 1, "A")}}, // the mark is no part of a line
+		{"\ufeffa\r\nb\r\n", "\ufeffA\r\nb\r\n", []conversation.Edit{lines("f", 1, 1, "\ufeffA\n")}},
+		{"\ufeffa\nb\n", "\ufeffb\n", []conversation.Edit{lines("f", 1, 1, "")}},
+		{"\ufeffa\nb\n", "\ufeffx\n", []conversation.Edit{lines("f", 1, 2, "x")}},
+		{"\ufeffa\nb\n", "\ufeffA\nb\n", []conversation.Edit{edit("f", "\ufeffa\n", "A\n")}},
+		{"a\nb\n", "\ufeffa\nb\n", []conversation.Edit{lines("f", 1, 1, "\ufeffa")}},
 		{"a\n", "", []conversation.Edit{lines("f", 1, 1, "")}},
 	} {
 		changes, problems := treeOf(t, program("f", tt.was)).Changes(conversation.Payload{Edits: tt.edits})
