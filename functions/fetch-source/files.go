@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
@@ -27,7 +26,7 @@ func files(ctx context.Context, repo *github.Client, s *conversation.Source) (
 	if commit.Tree, err = repo.TreeOf(ctx, s.Commit); err != nil {
 		return commit, nil, fmt.Errorf("find the tree: %w", err)
 	}
-	tree, err := repo.Tree(ctx, commit.Tree)
+	tree, err := repo.Below(ctx, commit.Tree, s.Path)
 	if err != nil {
 		return commit, nil, fmt.Errorf("list the tree: %w", err)
 	}
@@ -35,13 +34,7 @@ func files(ctx context.Context, repo *github.Client, s *conversation.Source) (
 		return commit, nil, github.ErrTruncated
 	}
 	for _, e := range tree {
-		p, inside := e.Path, true
-		if s.Path != "" {
-			p, inside = strings.CutPrefix(e.Path, s.Path+"/")
-		}
-		if inside {
-			commit.Entries = append(commit.Entries, conversation.Committed{Path: p, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
-		}
+		commit.Entries = append(commit.Entries, conversation.Committed{Path: e.Path, Mode: e.Mode, SHA: e.SHA, Size: e.Size})
 	}
 	imported, err := unpacked(ctx, repo, s)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -242,12 +243,20 @@ func testFetched(t *testing.T, db *storetest.Server) {
 
 func testFolder(t *testing.T, db *storetest.Server) {
 	w := newWorld(t, db, func(s *agent.Source) { s.Path = "pay" })
+	files := odd()
+	for i := range conversation.MaxLooked + 1000 { // what stands beside the folder counts for no limit
+		files[fmt.Sprintf("beside/%d/%d.txt", i%100, i)] = vendor.File{}
+	}
+	w.sha = w.repo.Commit("main", "second", files, w.now)
 	expect.Value(w.run())(t)
 	s := w.load().Conversation
 	expect.Same(t, "github.com/acme/shop@"+w.sha+"/pay", s.WorkspacePath)
 	expect.Same(t, []string{"tax.py"}, w.kept.trees[s.WorkspaceVersion].Paths())
 	expect.That(t, len(s.Source.Left) == 0, "left out %+v", s.Source.Left)
 	expect.Same(t, 1, len(w.kept.commits[s.WorkspaceVersion].Entries))
+	w = newWorld(t, db, func(s *agent.Source) { s.Path = "pay/no" })
+	expect.Value(w.run())(t)
+	expect.Same(t, 0, len(w.kept.trees[w.load().Conversation.WorkspaceVersion].Paths()))
 }
 
 func testSameCommit(t *testing.T, db *storetest.Server) {

@@ -9,11 +9,13 @@ import (
 	"strings"
 )
 
-// Limits of what Import reads of a source, which may have more than files can.
+// Limits of what Import reads of a source, which may have more than files can. What is not below the source's path is
+// passed over and counts for none but the last.
 const (
-	MaxLooked   = 20_000    // entries of the archive
-	MaxUnpacked = 256 << 20 // bytes of the archive
+	MaxLooked   = 20_000    // entries
+	MaxUnpacked = 256 << 20 // bytes of all of them
 	MaxImported = 8 << 20   // bytes of one file
+	MaxPassed   = 2 << 30   // bytes of the archive
 	mostLeftOut = 200       // entries whose names are returned
 )
 
@@ -60,26 +62,32 @@ func (m *Imported) leave(p string, why LeftOutReason) {
 // out and names what files can't hold, so that one odd entry doesn't make a repository useless. It never touches a
 // disk. It returns an error wrapping ErrRefused if the archive can't be read or is too large to look at.
 func Import(ctx context.Context, archive io.Reader, path string) (*Imported, error) {
-	limited := &io.LimitedReader{R: archive, N: MaxUnpacked + 1}
+	limited := &io.LimitedReader{R: archive, N: MaxPassed + 1}
 	m, in := &Imported{Tree: &Tree{}, gone: map[string]bool{}}, tar.NewReader(limited)
-	for looked := 0; ; looked++ {
+	looked, bytes := 0, int64(0)
+	for {
 		h, err := in.Next()
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("import files: %w", ctx.Err())
 		case limited.N <= 0:
-			return nil, refuse("the source has more than %d bytes", MaxUnpacked)
+			return nil, refuse("the source's archive has more than %d bytes", MaxPassed)
 		case errors.Is(err, io.EOF):
 			m.dropLinks()
 			return m, nil
 		case err != nil:
 			return nil, refuse("the source can't be read: %v", err)
-		case looked >= MaxLooked:
-			return nil, refuse("the source has more than %d entries", MaxLooked)
 		}
 		p, inside := below(h.Name, path)
 		if h.Typeflag == tar.TypeXGlobalHeader || !inside {
 			continue
+		}
+		looked, bytes = looked+1, bytes+h.Size
+		switch {
+		case looked > MaxLooked:
+			return nil, refuse("the source has more than %d entries", MaxLooked)
+		case bytes > MaxUnpacked:
+			return nil, refuse("the source has more than %d bytes", MaxUnpacked)
 		}
 		if err := m.take(p, h, in); err != nil {
 			return nil, err

@@ -3,8 +3,10 @@ package conversation_test
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,6 +80,34 @@ func TestAPathOfASourceIsAllThatIsTaken(t *testing.T) {
 	), "services/pay"))(t)
 	expect.Same(t, []string{"lib/x.py", "main.py"}, m.Tree.Paths())
 	expect.Same(t, []conversation.LeftOut{{Path: "up", Why: conversation.LeftLink}}, m.Left)
+}
+
+// What stands beside a source's path counts neither by number nor by size.
+func TestASourcesLimitsCountWhatItsPathLeaves(t *testing.T) {
+	out, in := io.Pipe()
+	go func() {
+		w := tar.NewWriter(in)
+		err := w.WriteHeader(&tar.Header{Name: "top/other/large", Typeflag: tar.TypeReg, Size: conversation.MaxUnpacked + 1})
+		if err == nil {
+			_, err = io.CopyN(w, zeros{}, conversation.MaxUnpacked+1)
+		}
+		for i := 0; err == nil && i <= conversation.MaxLooked; i++ {
+			err = w.WriteHeader(&tar.Header{Name: fmt.Sprintf("top/other/%d", i), Typeflag: tar.TypeReg})
+		}
+		if err == nil {
+			err = w.WriteHeader(&tar.Header{Name: "top/pay/x.py", Typeflag: tar.TypeReg})
+		}
+		in.CloseWithError(cmp.Or(err, w.Close(), io.EOF))
+	}()
+	m := expect.Value(conversation.Import(t.Context(), out, "pay"))(t)
+	expect.Same(t, []string{"x.py"}, m.Tree.Paths())
+}
+
+type zeros struct{}
+
+func (zeros) Read(to []byte) (int, error) {
+	clear(to)
+	return len(to), nil
 }
 
 func TestASourceIsBounded(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// MaxArchive limits the bytes of an archive as it is sent, which is compressed.
-const MaxArchive = 64 << 20
+// MaxArchive limits the bytes of an archive as it is sent, which is compressed. It is of the whole repository, however
+// little of it is kept, and is never kept itself.
+const MaxArchive = 512 << 20
 
 // archiveHosts are the hosts that GitHub's API may redirect to for an archive. Other servers must serve it themselves.
 var archiveHosts = map[string]string{"api.github.com": "codeload.github.com"}
