@@ -13,7 +13,7 @@ type prose struct {
 	line    strings.Builder
 	skipped int // elements that stand twice, or are no text: how deep within them
 	text    bool
-	rows    []row // tables within each other
+	rows    []*row // tables within each other
 }
 
 type row struct {
@@ -41,7 +41,7 @@ func (x *prose) begin(e xml.StartElement) error {
 	case "br", "cr":
 		return x.lineEnd()
 	case "tr":
-		x.rows = append(x.rows, row{})
+		x.rows = append(x.rows, &row{})
 	case "tc":
 		if n := len(x.rows); n > 0 {
 			x.rows[n-1].in = true
@@ -63,7 +63,7 @@ func (x *prose) end(name string) error {
 		return x.lineEnd()
 	case "tc":
 		if n > 0 {
-			r := &x.rows[n-1]
+			r := x.rows[n-1]
 			r.cells, r.in = append(r.cells, strings.TrimSpace(r.cell.String())), false
 			r.cell.Reset()
 		}

@@ -72,6 +72,23 @@ func TestDeletedTextIsNotRead(t *testing.T) {
 	expect.Is(t, got.Text, "kept new once\n", "the text")
 }
 
+// Word ends a cell with a paragraph, and a cell may hold tables beside its text, those further ones.
+func TestTablesWithinCellsAreRead(t *testing.T) {
+	p := func(text string) string { return `<w:p><w:r><w:t>` + text + `</w:t></w:r></w:p>` }
+	table := func(cells ...string) string {
+		return `<w:tbl><w:tr><w:tc>` + strings.Join(cells, `</w:tc><w:tc>`) + `</w:tc></w:tr></w:tbl>`
+	}
+	for want, body := range map[string]string{
+		"見積 品名 100円\tそば\n":    table(p("見積")+table(p("品名"), p("100円"))+"<w:p/>", p("そば")),
+		"a b c d e\n":         table(p("a") + table(p("b")+table(p("c")+table(p("d")+"<w:p/>"))) + p("e")),
+		"a b c\n":             table(p("a") + table(p("b")) + table(p("c")) + "<w:p/>"),
+		"before\nin\nafter\n": p("before") + table(p("in")) + p("after"),
+	} {
+		got := read(paper(t, `<w:document xmlns:w="w"><w:body>`+body+`</w:body></w:document>`), "a.docx", soon())
+		expect.Is(t, got.Text, want, "%+v", got)
+	}
+}
+
 // Nothing that a file holds makes the function use more than it has, or reach anything.
 func TestWhatAttacksIsRefused(t *testing.T) {
 	deep := strings.Repeat("<w:p>", 100_000)
@@ -92,6 +109,8 @@ func TestWhatAttacksIsRefused(t *testing.T) {
 			`<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><document><p><t>&a;</t></p></document>`),
 			filetext.Broken},
 		"an unknown entity":    {paper(t, `<document><p><t>&a;</t></p></document>`), filetext.Broken},
+		"no element":           {paper(t, head), filetext.Broken},
+		"an empty part":        {paper(t, ""), filetext.Broken},
 		"text that is cut off": {paper(t, `<document><p><t>a`), filetext.Broken},
 		"a part twice": {zipped(t, []string{"_rels/.rels", "", "word/document.xml", "<document/>", "WORD/document.xml",
 			"<document/>"}),

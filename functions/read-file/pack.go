@@ -130,7 +130,11 @@ func (p *pack) read(w *writer) (filetext.Form, error) {
 	}
 	root := ""
 	found := errors.New("found")
-	if err := p.each(main, func(e xml.StartElement) error { root = e.Name.Local; return found }, nil, nil); err != found {
+	err = p.each(main, func(e xml.StartElement) error { root = e.Name.Local; return found }, nil, nil)
+	if err == nil {
+		return "", errBroken // it has no element
+	}
+	if err != found {
 		return "", err
 	}
 	switch root {
