@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 )
 
 // book is the spreadsheet. Its tabs are in the order of their creation.
@@ -25,10 +26,13 @@ type tab struct {
 	rows   [][]any
 }
 
-// The default size of a tab, and the maximum number of cells in all tabs.
+// The default size of a tab, and Google's limits: cells in all tabs, columns of one, and characters of a cell and a title.
 const (
 	defaultHeight, defaultWidth = 1000, 26
 	maxCells                    = 10_000_000
+	maxColumns                  = 18_278
+	maxCell                     = 50_000
+	maxTitle                    = 100
 )
 
 // area is a rectangle of cells, counted from 0; right and foot are excluded.
@@ -83,9 +87,9 @@ func (b *book) grids() []tab {
 	return grids
 }
 
-// find returns a tab, or nil. The caller holds mu.
+// find returns a tab, or nil. The case of a title doesn't count, neither for ranges nor for new tabs. The caller holds mu.
 func (b *book) find(title string) *tab {
-	if i := slices.IndexFunc(b.tabs, func(t *tab) bool { return t.title == title }); i >= 0 {
+	if i := slices.IndexFunc(b.tabs, func(t *tab) bool { return strings.EqualFold(t.title, title) }); i >= 0 {
 		return b.tabs[i]
 	}
 	return nil
@@ -98,9 +102,12 @@ func (b *book) add(title string, height, width int) error {
 	if title == "" || b.find(title) != nil {
 		return fmt.Errorf("A sheet with the name %q already exists. Please enter another name.", title)
 	}
+	if characters(title) > maxTitle {
+		return fmt.Errorf("The sheet name cannot be greater than %d characters.", maxTitle)
+	}
 	height = cmp.Or(height, defaultHeight)
 	width = cmp.Or(width, defaultWidth)
-	if err := b.fits(height * width); err != nil {
+	if err := b.fits(height*width, width); err != nil {
 		return err
 	}
 	b.tabs = append(b.tabs, &tab{id: len(b.tabs) * 1001, title: title, height: height, width: width})
@@ -116,15 +123,21 @@ func (b *book) resize(id, height, width int) error {
 		return fmt.Errorf("No grid with id: %d", id)
 	}
 	t := b.tabs[i]
-	if err := b.fits(height*width - t.height*t.width); err != nil {
+	if err := b.fits(height*width-t.height*t.width, width); err != nil {
 		return err
 	}
 	t.height, t.width = height, width
 	return nil
 }
 
-// fits returns an error if the spreadsheet would have too many cells. The caller holds mu.
-func (b *book) fits(more int) error {
+// characters counts a text's characters, as editors in JavaScript do.
+func characters(text string) int { return len(utf16.Encode([]rune(text))) }
+
+// fits returns an error if the spreadsheet would have too many cells, or a tab too many columns. The caller holds mu.
+func (b *book) fits(more, width int) error {
+	if width > maxColumns {
+		return fmt.Errorf("This action would increase the number of columns in the sheet above the limit of %d columns.", maxColumns)
+	}
 	for _, t := range b.tabs {
 		more += t.height * t.width
 	}
@@ -148,10 +161,17 @@ func (b *book) put(a area, values [][]any) (cells int, err error) {
 	if len(values) > a.foot-a.top {
 		return 0, fmt.Errorf("Requested writing within range, but tried writing to row [%d]", a.foot+1)
 	}
-	for i, row := range values {
+	for _, row := range values {
 		if len(row) > a.right-a.left {
 			return 0, fmt.Errorf("Requested writing within range, but tried writing to column [%d]", a.right+1)
 		}
+		for _, v := range row {
+			if text, _ := v.(string); characters(text) > maxCell {
+				return 0, fmt.Errorf("Your input contains more than the maximum of %d characters in a single cell.", maxCell)
+			}
+		}
+	}
+	for i, row := range values {
 		for j, v := range row {
 			if v != nil {
 				t.set(a.top+i, a.left+j, v)

@@ -91,6 +91,7 @@ func TestTheSameMonthIsTheSame(t *testing.T) {
 
 func TestSheetsRefuses(t *testing.T) {
 	o := open(t)
+	expect.NoError(t, o.Add("overtime", 0, 0))
 	const book = "/sheets/v4/spreadsheets/ringi-demo-sheet"
 	values := `{"range":"'a'!A1:A1","majorDimension":"ROWS","values":[["x"]]}`
 	for name, test := range map[string]struct {
@@ -105,6 +106,17 @@ func TestSheetsRefuses(t *testing.T) {
 		"a range of nonsense": {"PUT", book + "/values/a1?valueInputOption=RAW", "google", values, 400, "Unable to parse range"},
 		"another range":       {"PUT", book + "/values/'a'!A1:B1?valueInputOption=RAW", "google", values, 400, "do not match"},
 		"an empty tab name":   {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":""}}}]}`, 400, "already exists"},
+		"a tab name in another case": {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":"OVERTIME"}}}]}`, 400,
+			`Invalid requests[0].addSheet: A sheet with the name \"OVERTIME\" already exists. Please enter another name.`},
+		"a long tab name": {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":"` + strings.Repeat("表", 101) + `"}}}]}`, 400,
+			"100 characters"},
+		"many columns": {"POST", book + ":batchUpdate", "google", `{"requests":[{"addSheet":{"properties":{"title":"w","gridProperties":{"rowCount":1,"columnCount":18279}}}}]}`, 400,
+			"limit of 18278 columns"},
+		"a long cell": {"PUT", book + "/values/'Overtime'!A1:A1?valueInputOption=RAW", "google",
+			`{"range":"'Overtime'!A1:A1","majorDimension":"ROWS","values":[["` + strings.Repeat("x", 50_001) + `"]]}`, 400,
+			"Your input contains more than the maximum of 50000 characters in a single cell."},
+		"a cell as long as may be": {"PUT", book + "/values/'Overtime'!A1:A1?valueInputOption=RAW", "google",
+			`{"range":"'Overtime'!A1:A1","majorDimension":"ROWS","values":[["` + strings.Repeat("x", 50_000) + `"]]}`, 200, "updatedCells"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body, _ := o.get(t, test.method, test.path, o.Token(test.token), test.body)

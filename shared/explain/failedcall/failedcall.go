@@ -90,6 +90,7 @@ const (
 	ProblemPayMonth     Problem = "pay_month"     // provider, what it says
 	ProblemPeriod       Problem = "period"        // provider, employee id, month asked for, first day, last day
 	ProblemSheetFull    Problem = "sheet_full"    // provider, cells it would have, limit
+	ProblemCellTooLong  Problem = "cell_too_long" // provider, row, column's letters and title, characters, limit
 	ProblemInternal     Problem = "internal"      // tool
 )
 
@@ -102,5 +103,6 @@ var Problems = []Problem{
 	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked,
 	ProblemChanged, ProblemAddress,
 	ProblemNotListed, ProblemNoValue, ProblemTooMany, ProblemTooLong, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
-	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull, ProblemInternal,
+	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull,
+	ProblemCellTooLong, ProblemInternal,
 }

@@ -29,6 +29,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		failedcall.ProblemDenied:       {failedcall.Freee, "no"},
 		failedcall.ProblemLimitedUntil: {failedcall.Freee, "18:00"},
 		failedcall.ProblemSheetFull:    {failedcall.Google, 10_000_001, 10_000_000},
+		failedcall.ProblemCellTooLong:  {failedcall.Google, 2, "B", "理由", 50_001, 50_000},
 		failedcall.ProblemNoDepartment: {failedcall.Freee, "人事部", "営業部, 開発部"},
 	}
 	for _, p := range failedcall.Problems {

@@ -121,6 +121,50 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 	}
 }
 
+// Google takes titles that differ only in case for one: the tab that is there is meant, each time the call is made.
+func TestATabIsFoundWhateverItsCase(t *testing.T) {
+	for is, asked := range map[string]string{"overtime 2026-10": "Overtime 2026-10", "ＡＢＣ": "ａｂｃ", "ÉTÉ": "été", "tab": "tab"} {
+		w := newWorld(t)
+		expect.NoError(t, w.vendors.Add(is, 5, 1))
+		for range 2 {
+			var out sheets.Written
+			w.run(t, sheetTool, table(t, asked, 10, 2), &out)
+			expect.Is(t, out.UpdatedRange, "'"+is+"'!A1:B11")
+		}
+		expect.Same(t, []string{is}, w.vendors.Tabs())
+		expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", is)), 11)
+	}
+}
+
+// A cell that Google would refuse is named before a tab is made. Google counts units of UTF-16.
+func TestACellThatIsTooLong(t *testing.T) {
+	for name, test := range map[string]struct {
+		text string
+		want string
+	}{
+		"it just fits":           {strings.Repeat("あ", sheets.MaxCell), ""},
+		"one character too many": {strings.Repeat("x", sheets.MaxCell+1), "50001"},
+		"of two units each":      {strings.Repeat("𠮷", sheets.MaxCell/2+1), "50002"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			b := expect.Value(json.Marshal(map[string]any{"spreadsheet_id": "ringi-demo-sheet", "sheet": "new",
+				"columns": []any{map[string]string{"key": "n", "title": "Name"}, map[string]string{"key": "r", "title": "Reason"}},
+				"rows":    []any{map[string]string{"n": "a", "r": "b"}, map[string]string{"n": "c", "r": test.text}}}))(t)
+			if test.want == "" {
+				var out sheets.Written
+				w.run(t, sheetTool, string(b), &out)
+				return
+			}
+			e := w.refuse(t, sheetTool, string(b))
+			expect.That(t, e.Problem == failedcall.ProblemCellTooLong && e.Outcome == failedcall.Failed, "%v", e)
+			expect.Has(t, e.Detail, "row 3, column B (Reason)")
+			expect.Has(t, e.Detail, test.want)
+			expect.Is(t, len(w.vendors.Tabs()), 0, "tabs")
+		})
+	}
+}
+
 func TestASheetWriteThatFails(t *testing.T) {
 	expect.Patience(t)
 	for name, test := range map[string]struct {

@@ -17,6 +17,9 @@ import (
 // MaxCells is Google's limit for a spreadsheet. It counts the cells of all tabs, including empty ones.
 const MaxCells = 10_000_000
 
+// MaxCell is Google's limit for a cell, in characters. They are counted as Google's own editor does, in units of UTF-16.
+const MaxCell = 50_000
+
 // Client accesses Google Sheets for one tenant.
 type Client struct{ wire wire.Client }
 
@@ -54,22 +57,28 @@ type Written struct {
 }
 
 // Write writes the table at A1 of its tab. It makes a missing tab and enlarges a tab that is too small. If the
-// spreadsheet would exceed its limit, Write changes nothing. Values are stored raw, so that none becomes a formula.
+// spreadsheet or a cell would exceed its limit, Write changes nothing. Values are stored raw, so that none becomes a
+// formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm.Get().MatchString(t.SpreadsheetID) {
 		return Written{}, failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet",
 			wire.Short(t.SpreadsheetID)+" is no spreadsheet id")
 	}
-	address, height, err := c.tab(ctx, t)
+	values := t.values()
+	if err := t.tooLong(values); err != nil {
+		return Written{}, err
+	}
+	address, title, height, err := c.tab(ctx, t)
 	if err != nil {
 		return Written{}, err
 	}
+	t.Sheet = title
 	at := a1(t.Sheet, 1, len(t.Columns), len(t.Rows)+1)
 	body := struct {
 		Range          string  `json:"range"`
 		MajorDimension string  `json:"majorDimension"`
 		Values         [][]any `json:"values"`
-	}{at, "ROWS", t.values()}
+	}{at, "ROWS", values}
 	var done struct {
 		UpdatedRange string `json:"updatedRange"`
 		UpdatedRows  int    `json:"updatedRows"`

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"ringi/shared/explain/failedcall"
 )
@@ -36,10 +37,11 @@ type properties struct {
 	Grid    grid   `json:"gridProperties"`
 }
 
-// tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, and
-// the previous height of the tab in rows. If the outcome of making or enlarging is unknown, the call fails: no row was
+// tab makes a missing tab and enlarges a tab that is too small. It returns the spreadsheet's address for people, the
+// tab's title as it stands there, and the previous height of the tab in rows. Google takes titles that differ only in
+// case for one, so a tab with such a title is the one that is meant: it can't be made beside that one. If the outcome of making or enlarging is unknown, the call fails: no row was
 // written, and the next call finds the tab.
-func (c *Client) tab(ctx context.Context, t Table) (address string, height int, err error) {
+func (c *Client) tab(ctx context.Context, t Table) (address, title string, height int, err error) {
 	var s struct {
 		SpreadsheetURL string `json:"spreadsheetUrl"`
 		Sheets         []struct {
@@ -49,15 +51,16 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 	path := "/" + url.PathEscape(t.SpreadsheetID)
 	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))")
 	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
-		return "", 0, err
+		return "", "", 0, err
 	}
 	rows, columns := len(t.Rows)+1, len(t.Columns)
 	cells := 0
 	var found *properties
+	title = t.Sheet
 	for i, sheet := range s.Sheets {
 		cells += sheet.Properties.Grid.cells()
-		if sheet.Properties.Title == t.Sheet {
-			found = &s.Sheets[i].Properties
+		if strings.EqualFold(sheet.Properties.Title, t.Sheet) {
+			found, title = &s.Sheets[i].Properties, sheet.Properties.Title
 		}
 	}
 	var request map[string]any
@@ -70,7 +73,7 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 		height = found.Grid.RowCount
 		size := found.Grid.atLeast(rows, columns)
 		if size == found.Grid {
-			return s.SpreadsheetURL, height, nil
+			return s.SpreadsheetURL, title, height, nil
 		}
 		cells += size.cells() - found.Grid.cells()
 		request = map[string]any{"updateSheetProperties": map[string]any{
@@ -79,14 +82,14 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 		}}
 	}
 	if cells > MaxCells {
-		return "", 0, failedcall.Fail(failedcall.ProblemSheetFull, nil, failedcall.Google, cells, MaxCells)
+		return "", "", 0, failedcall.Fail(failedcall.ProblemSheetFull, nil, failedcall.Google, cells, MaxCells)
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
 	if e := (*failedcall.Error)(nil); errors.As(err, &e) {
 		e.Outcome = failedcall.Failed
 	}
-	return s.SpreadsheetURL, height, err
+	return s.SpreadsheetURL, title, height, err
 }
 
 // values returns the table's rows for the API, the titles first.
@@ -104,6 +107,23 @@ func (t Table) values() [][]any {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// tooLong returns an error that names the first cell with more characters than a cell has.
+func (t Table) tooLong(values [][]any) error {
+	for i, row := range values {
+		for j, v := range row {
+			text, _ := v.(string)
+			if len(text) <= MaxCell { // a character has one byte or more
+				continue
+			}
+			if n := len(utf16.Encode([]rune(text))); n > MaxCell {
+				return failedcall.Fail(failedcall.ProblemCellTooLong, nil, failedcall.Google, i+1, letters(j+1), t.Columns[j].Title,
+					n, MaxCell)
+			}
+		}
+	}
+	return nil
 }
 
 // cell converts a value to a cell. A null becomes an empty text, because null would leave the old value. Cells hold
