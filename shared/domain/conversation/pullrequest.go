@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -104,25 +105,42 @@ func (c Commit) path(p string) string {
 	return c.Path + "/" + p
 }
 
-// guarded are the beginnings of names of files and folders that decide what runs when something is pushed, or who may
-// accept it.
-var guarded = []string{".gitlab-ci", "jenkinsfile", ".travis.yml", ".drone.", ".woodpecker", "azure-pipelines",
-	"bitbucket-pipelines", ".appveyor", "appveyor.yml"}
+// guarded and guardedFiles are the names, as path.Match has them, that decide what a service or a hook of Git runs when
+// something is pushed, or who may accept it: guarded of files and folders, guardedFiles of files alone. What is run in
+// its turn (scripts, Makefiles) is not among them.
+var (
+	guarded = strings.Fields(`.github .gitmodules .gitlab .gitea .forgejo .circleci* .buildkite .semaphore* .tekton
+		.teamcity .woodpecker* .cirrus* .drone* .harness* .codefresh .jenkins *jenkinsfile* .azure-pipelines
+		azure-pipelines* .azuredevops .pipelines bitbucket-pipelines* .jfrog-pipelines .kode .erda .dice *zuul.d .builds
+		.buddy .ci .concourse .bazelci .gitlab-ci* .travis* .appveyor* .mergify* .dependabot .platform* .upsun* .do .husky
+		.githooks .pre-commit* .lefthook*`)
+	guardedFiles = strings.Fields(`*gitlab-ci* *.jenkins jenkins-x* jenkins.y*ml *.drone.* *.woodpecker.*
+		*azure-pipeline* azure-ci* *bitbucket-pipelines* *appveyor* *cirrus.* *buildspec*.* *cloudbuild*.* *buildkite.*
+		circle.y*ml circleci* *semaphore.y*ml *bitrise.* *codemagic.* *wercker.* *codefresh* *screwdriver.y*ml codeship-*
+		*shippable.* buddy.y*ml .vela* .zuul* zuul.y*ml bxci.* .build.y*ml .taskcluster* *evergreen.y*ml teamcity.*
+		pipeline.y*ml pipeline_config.y*ml pipelines.y*ml concourse.y*ml .prow* .packit* .scrutinizer* .styleci*
+		*readthedocs.y*ml action.y*ml
+		netlify.* vercel.* now.json amplify.y*ml app.y*ml *render.y*ml fly*.toml railway.* railpack.* nixpacks.* heroku.y*ml
+		procfile* appspec*.* zerops.* zeabur.* *.zeabur wrangler.* .lagoon*
+		bors.toml *pullapprove* .policy.y*ml *kodiak.toml owners owners_aliases dependabot.* renovate.* .renovaterc*
+		dangerfile* lefthook* prek.toml`)
+)
 
 // guards returns the name in a path that pull requests may not change, or "".
 func guards(p string, allow []string) string {
-	for name := range strings.SplitSeq(p, "/") {
-		switch low := strings.ToLower(legible.Folded(name)); low {
-		case ".github", ".circleci", ".buildkite", ".gitmodules":
+	names := strings.Split(p, "/")
+	for i, name := range names {
+		low := strings.TrimRight(strings.ToLower(legible.Folded(name)), ". ") // Windows leaves these out
+		same := func(pattern string) bool {
+			ok, err := path.Match(strings.ToLower(pattern), low)
+			return ok || err != nil
+		}
+		if slices.ContainsFunc(allow, same) {
+			continue
+		}
+		if slices.ContainsFunc(agent.Allowable, same) || slices.ContainsFunc(guarded, same) ||
+			i == len(names)-1 && slices.ContainsFunc(guardedFiles, same) {
 			return name
-		default:
-			same := func(a string) bool { return strings.EqualFold(a, low) }
-			if slices.ContainsFunc(agent.Allowable, same) && !slices.ContainsFunc(allow, same) {
-				return name
-			}
-			if slices.ContainsFunc(guarded, func(begins string) bool { return strings.HasPrefix(low, begins) }) {
-				return name
-			}
 		}
 	}
 	return ""

@@ -2,6 +2,7 @@ package conversation_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,57 @@ func TestASourceMayAllowAttributesAndOwners(t *testing.T) {
 	expect.Is(t, len(c.Unpushable(changes, []string{"CODEOWNERS"})), 2)
 	left := c.Unpushable(changes, agent.Allowable)
 	expect.That(t, len(left) == 1 && strings.Contains(left[0], ".github"), "%q", left)
+}
+
+// guarded reports whether no pull request may add a file, whatever its source allows.
+func guarded(t *testing.T, p string) bool {
+	t.Helper()
+	was, is := treeOf(t), treeOf(t, file(p, "x\n"))
+	c := commitOf(t, "", was)
+	return strings.Contains(strings.Join(c.Unpushable(c.Changes(was, is), agent.Allowable), "\n"), "because of")
+}
+
+// testdata/pushed-names.txt are the names by which services and hooks of Git are steered, of the published catalog that
+// it names.
+func TestGuardsKnowThePublishedNames(t *testing.T) {
+	published := 0
+	for line := range strings.Lines(string(expect.Value(os.ReadFile("testdata/pushed-names.txt"))(t))) {
+		pattern := strings.TrimSpace(line)
+		if strings.HasPrefix(pattern, "#") {
+			continue
+		}
+		published++
+		p := strings.NewReplacer("**/", "some/folder/", "**", "deep/x", "*", "x").Replace(pattern)
+		for _, p := range []string{p, "services/api/" + p, strings.ToUpper(p), p + "."} {
+			expect.That(t, guarded(t, p), "%s may be changed, published as %s", p, pattern)
+		}
+	}
+	expect.That(t, published > 100, "%d names", published)
+}
+
+// Names that the catalog lacks, as their vendors' pages have them, and writings of a name that some file systems take
+// for it.
+func TestGuardsKnowNamesInAnyWriting(t *testing.T) {
+	for _, p := range []string{
+		"docs/.github/x", "ci/Jenkinsfile.deploy", "deploy.jenkinsfile", "Deploy.Jenkinsfile", "jenkins/release.jenkins",
+		".woodpecker/x.yml", "azure-pipelines-2.yml", ".azure-pipelines/pr.yml", "ci/azure-pipelines/steps.yml",
+		"buildspec.yml", "buildspec-release.yaml", "ci/buildspec_arm64.yml", "deploy/cloudbuild-prod.yaml",
+		".semaphore/semaphore.yml", ".semaphore.yml", ".cirrus.star", ".tekton/pull-request.yaml", ".teamcity/settings.kts",
+		"bitrise.yml", "wercker.yml", "netlify.toml", "app.yaml", "appspec.yml", ".harness/x.yaml", "screwdriver.yaml",
+		"circle.yml", "codeship-steps.yml", "shippable.yml", ".taskcluster.yml", ".evergreen.yml", ".prow.yaml",
+		".drone.star", ".drone.jsonnet", ".gitlab-ci/build.yml", "heroku.yml", "Procfile", ".husky/pre-push", "OWNERS",
+		".readthedocs.yaml", "Dangerfile.ts", ".buddy/x.fixed.yml", "zuul.d/jobs.yaml", "codefresh.yml", ".do/app.yaml",
+		".GitHub/workflows/x.yml", "．github/workflows/x.yml", ".ｇithub/workflows/x.yml", ".github./workflows/x.yml",
+		".github /workflows/x.yml", "JENKINSFILE", "ﬂy.toml", ".GITLAB-CI.YML", "vendor/x/.Travis.yml",
+	} {
+		expect.That(t, guarded(t, p), "%s may be changed", p)
+	}
+	for _, p := range []string{
+		"README.md", "Makefile", "package.json", "docs/pipelines/intro.md", "github/client.go", "src/bitrise/client.go",
+		"src/owners/list.go", "cmd/render.go", "app/app.tsx", "src/cirrus/cloud.go", "gitlab.md", "build.yml",
+	} {
+		expect.That(t, !guarded(t, p), "%s may not be changed", p)
+	}
 }
 
 // A commit that isn't the one of the files, and a renaming to another case, which makes nothing alike.
