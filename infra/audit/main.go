@@ -4,7 +4,7 @@
 //	go run ./infra/audit verify  -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName> -tenant <id>
 //	go run ./infra/audit prove   … -tenant <id> -results <ResultsBucketName> <execution, task or action>
 //	go run ./infra/audit receipt … -tenant <id> [-results <ResultsBucketName> <execution, task or action>] > receipt.json
-//	go run ./infra/audit check   receipt.json
+//	go run ./infra/audit check   [-key <ChainKeyArn or fingerprint>] receipt.json
 //
 // For the local stack, -aws-addr is its AWS endpoint and takes the place of all names. The command uses the AWS CLI's
 // credentials, region and AWS_ENDPOINT_URL. README.md says what is proved; verify.py checks receipts without this code.
@@ -12,6 +12,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -20,6 +22,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -76,7 +79,8 @@ func read(args []string, out io.Writer) (o order, err error) {
 	f.StringVar(&o.tenant, "tenant", "", "the tenant's `id`, of 26 characters")
 	team := f.String("team", "", "the Slack workspace's `id`, T…, in place of the tenant's")
 	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
-	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
+	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn); for check, or its fingerprint, "+
+		"with commas between those of all keys")
 	f.Func("earlier", "the `ARN` of a key that signed before that one took its place; once for each, the first one first", func(arn string) error {
 		o.earlier = append(o.earlier, arn)
 		return nil
@@ -89,6 +93,11 @@ func read(args []string, out io.Writer) (o order, err error) {
 	}
 	if o.execution = f.Arg(0); *team != "" && o.tenant == "" {
 		o.tenant = aggregate.TenantID(*team)
+	}
+	if named := false; o.key == "" {
+		if f.Visit(func(x *flag.Flag) { named = named || x.Name == "key" }); named {
+			return o, errors.New("-key is empty") // of a variable that isn't set, say: nothing would be compared
+		}
 	}
 	ofExecution := o.command == "prove" || o.command == "receipt" && o.execution != ""
 	switch {
@@ -130,7 +139,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err := json.Unmarshal(b, &r); err != nil {
 			return fmt.Errorf("read %s: %w", o.execution, err)
 		}
-		return report(r, nil, out)
+		return o.check(ctx, r, out)
 	}
 	s, err := o.open(ctx)
 	if err != nil {
@@ -166,7 +175,50 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	return e.Encode(r)
 }
 
-func (o order) open(ctx context.Context) (*source, error) {
+// ofKMS matches how KMS takes a key: by its ARN, its alias or its ID.
+var ofKMS = regexp.MustCompile(`^(arn:|alias/|mrk-|[0-9a-f]{8}-)`)
+
+// check checks a receipt, and whether its keys are those that the command names, by fingerprints or in KMS.
+func (o order) check(ctx context.Context, r Receipt, out io.Writer) error {
+	if o.key == "" && o.local == "" {
+		if err := report(r, nil, out); err != nil {
+			return err
+		}
+		spell(out, "whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as -key")
+		return nil
+	}
+	asked := strings.Split(strings.ToLower(o.key), ",")
+	if o.local != "" || ofKMS.MatchString(o.key) || len(o.earlier) > 0 {
+		s, err := o.open(ctx)
+		if err != nil {
+			return err
+		}
+		asked = nil
+		for _, signer := range s.signers {
+			public, err := signer.Public(ctx)
+			if err != nil {
+				return err
+			}
+			asked = append(asked, fingerprint(public))
+		}
+	}
+	for _, x := range asked {
+		if sum, err := hex.DecodeString(x); err != nil || len(sum) != sha256.Size {
+			return fmt.Errorf("-key %.80q is neither a key of KMS nor the 64 hexadecimal digits of a fingerprint", x)
+		}
+	}
+	prints, err := r.fingerprints()
+	if err != nil {
+		return err
+	}
+	var wrong []string
+	if slices.ContainsFunc(prints, func(x string) bool { return !slices.Contains(asked, x) }) {
+		wrong = append(wrong, "a key is another than those that were asked for")
+	}
+	return report(r, wrong, out)
+}
+
+func (o *order) open(ctx context.Context) (*source, error) {
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if o.local != "" {
 		cfg, err = o.look(ctx)
@@ -250,6 +302,12 @@ func report(r Receipt, wrong []string, out io.Writer) error {
 	}
 	spell(out, fmt.Sprintf("tenant %s: %d rows, %d links%s", r.Tenant, len(r.Rows), len(r.Links), head))
 	spell(out, fmt.Sprintf("%d rows are as they were sealed", checked.Sealed))
+	prints, err := r.fingerprints()
+	if err != nil {
+		return err
+	}
+	slices.Reverse(prints)
+	spell(out, "signed by the key with the fingerprint "+strings.Join(prints, ", before it by "))
 	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
 	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
 	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -103,17 +104,40 @@ func (r Receipt) part() Receipt {
 	return r
 }
 
+// publicKeys returns the keys of a receipt in DER, the present one last.
+func (r Receipt) publicKeys() (all [][]byte, err error) {
+	for _, text := range append(slices.Clone(r.Earlier), r.PublicKey) {
+		public, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("read a public key: %w", err)
+		}
+		all = append(all, public)
+	}
+	return all, nil
+}
+
+// fingerprints returns those of publicKeys.
+func (r Receipt) fingerprints() (all []string, err error) {
+	keys, err := r.publicKeys()
+	for _, public := range keys {
+		all = append(all, fingerprint(public))
+	}
+	return all, err
+}
+
+func fingerprint(public []byte) string { return fmt.Sprintf("%x", sha256.Sum256(public)) }
+
 // check compares a receipt's rows with its chain.
 func (r Receipt) check() (chain.Report, error) {
 	if r.Form != receiptForm {
 		return chain.Report{}, fmt.Errorf("form %.40q is not %q", r.Form, receiptForm)
 	}
+	all, err := r.publicKeys()
+	if err != nil {
+		return chain.Report{}, err
+	}
 	var keys chain.Keys
-	for _, text := range append(slices.Clone(r.Earlier), r.PublicKey) {
-		public, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return chain.Report{}, fmt.Errorf("read a public key: %w", err)
-		}
+	for _, public := range all {
 		signed, err := seal.Check(public)
 		if err != nil {
 			return chain.Report{}, err

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
@@ -84,6 +86,23 @@ func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 	return out.Items[0]
 }
 
+// checks checks a receipt against the stack's key, as KMS has it, and against another of KMS.
+func (a *audited) checks(file string) {
+	a.Helper()
+	a.credentials()
+	o := order{local: strings.TrimPrefix(a.s.AWSEndpoint, "http://")}
+	expect.Value(o.look(a.Context()))(a)
+	other := expect.Value(kms.NewFromConfig(a.s.AWS).CreateKey(a.Context(), &kms.CreateKeyInput{
+		KeySpec: kmstypes.KeySpecEccNistP256, KeyUsage: kmstypes.KeyUsageTypeSignVerify}))(a.T)
+	expect.NoError(a, run(a.Context(), []string{"check", "-aws-addr", o.local, file}, io.Discard))
+	for key, want := range map[string]error{o.key: nil, *other.KeyMetadata.Arn: errFound} {
+		err := run(a.Context(), []string{"check", "-key", key, file}, io.Discard)
+		expect.That(a, errors.Is(err, want), "-key %s: %v", key, err)
+	}
+	err := run(a.Context(), []string{"check", "-key", o.key + "0", file}, io.Discard)
+	expect.That(a, err != nil && !errors.Is(err, errFound), "no such key: %v", err)
+}
+
 // A request goes through the whole stack and is proved; then somebody edits rows in the table.
 func TestWhatTheStackDidIsProved(t *testing.T) {
 	expect.Patience(t)
@@ -110,7 +129,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	passes(t, []byte(receipt))
 	file := filepath.Join(t.TempDir(), "receipt.json")
 	expect.NoError(t, os.WriteFile(file, []byte(receipt), 0o600))
-	expect.NoError(t, run(t.Context(), []string{"check", file}, io.Discard))
+	a.checks(file)
 
 	for _, command := range [][]string{{"verify"}, {"prove"}} {
 		args := append(command, "-aws-addr", strings.TrimPrefix(s.AWSEndpoint, "http://"), "-team", "T0NOBODY")

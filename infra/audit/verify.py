@@ -1246,9 +1246,10 @@ def main(args):
             print(json.dumps(Walk(json.loads(line)).stands()))
         return 0
     key = args.pop(1) if len(args) == 3 and args[0] == "--key" else None
-    if key:
+    if key is not None:
         args.pop(0)
-    if len(args) != 1 or args[0].startswith("-"):
+    wrong = key is not None and not all(re.fullmatch("[0-9a-fA-F]{64}", k) for k in key.split(","))
+    if wrong or len(args) != 1 or args[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
     with open(args[0], encoding="utf-8") as file:

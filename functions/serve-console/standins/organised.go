@@ -68,5 +68,14 @@ func (c *Pages) own(ctx context.Context, tenant, user string, in tenancy.Employe
 		}
 		all = append(all, of...)
 	}
-	return all, nil
+	if in.Person == "" {
+		return all, nil
+	}
+	to, err := c.Store.DelegationsTo(ctx, tenant, in.Person) // also those that name another account of theirs
+	for _, d := range to {
+		if d.Hand.User != user {
+			all = append(all, d)
+		}
+	}
+	return all, err
 }

@@ -18,6 +18,7 @@ import (
 func TestStandInsInAnOrganisation(t *testing.T) {
 	consoletest.Each(t, consoletest.Cases{
 		"are employees who are other people":                        testOrganised,
+		"are ended by the hand with another account of theirs":      testOtherAccount,
 		"that were set before it stood are shown as no longer used": testVoid,
 		"are no administrator's of whom is asked for their request": testParty,
 	})
@@ -42,6 +43,14 @@ func organise(w *consoletest.World, accounts map[string]string) {
 	was := expect.Value(w.Console.Organisations.OrganisationRow(w.T.Context(), w.Tenant.ID))(w.T)
 	err := w.Console.Organisations.Save(w.T.Context(), w.Tenant.ID, was.Rev, o, m.Kept(), w.By, w.Now())
 	expect.NoError(w.T, err)
+}
+
+func testOtherAccount(t *testing.T, w *consoletest.World) {
+	organise(w, map[string]string{workspace.Suzuki: "1", workspace.Sato: "3", workspace.Alex: "3"})
+	w.As(workspace.Suzuki).Post(address, form(w, "", workspace.Alex)).Leads(t, address+"?done=stand_in_set")
+	sato := w.As(workspace.Sato)
+	sato.Get(address).Says(t, http.StatusOK, "終える")
+	sato.Post(address, url.Values{"act": {"end"}, "key": {"3#1#" + day(w, 0)}}).Leads(t, address+"?done=stand_in_ended")
 }
 
 func testOrganised(t *testing.T, w *consoletest.World) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -118,7 +119,7 @@ func (c *Pages) show(w http.ResponseWriter, r *http.Request, v *web.Viewer, t ty
 		out.Rows = append(out.Rows, row{Key: d.Key(), Hand: cmp.Or(names[d.Hand.User], d.Hand.User),
 			Principal: cmp.Or(names[d.Principal.User], d.Principal.User), From: d.From.String(), Until: d.Until.String(),
 			SetBy: cmp.Or(names[d.SetBy], d.SetBy), Now: d.Counts(now),
-			Ends: v.Admin || d.Principal.User == v.User || in.Person != "" && d.Principal.Person == in.Person,
+			Ends: v.Admin || d.Party(circulation.Person{User: v.User, Person: in.Person}),
 			Void: (in.Organisation != nil) != (d.Principal.Person != "")})
 	}
 	d := web.Document{Title: words.Say("title"), Here: "stand-ins", Data: out}
@@ -176,7 +177,7 @@ func refusal(words web.Texts, err error) (field, text string, ok bool) {
 		return "", "", false
 	}
 	return wrong.Field, words.In("problems", string(wrong.Rule), "days", tenancy.MaxDelegationDays,
-		"most", tenancy.MaxDelegations), true
+		"most", tenancy.MaxDelegations, "most_two", tenancy.MaxDelegationsOfTwo), true
 }
 
 // slackWithin bounds the calls that open direct messages.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -28,12 +29,12 @@ func (c *Pages) save(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 	return web.ErrBadForm
 }
 
-// setter returns the viewer as who sets or ends something of a principal. For others they must be an administrator
-// now, whatever their session says.
+// setter returns the viewer as who sets or ends something that one of these may. For others they must be an
+// administrator now, whatever their session says.
 func (c *Pages) setter(ctx context.Context, v *web.Viewer, in tenancy.Employed,
-	principal circulation.Person) (by tenancy.Setter, err error) {
+	may ...circulation.Person) (by tenancy.Setter, err error) {
 	by = tenancy.Setter{Actor: v.Actor(), Person: circulation.Person{User: v.User, Person: in.Person}}
-	if principal.User != v.User && (in.Person == "" || principal.Person != in.Person) {
+	if !slices.ContainsFunc(may, by.Person.Is) {
 		err, by.Admin = c.StillAdmin(ctx, v), true
 	}
 	return by, err
@@ -149,7 +150,7 @@ func (c *Pages) end(w http.ResponseWriter, r *http.Request, v *web.Viewer) error
 	if err != nil {
 		return err
 	}
-	by, err := c.setter(r.Context(), v, in, d.Principal)
+	by, err := c.setter(r.Context(), v, in, d.Principal, d.Hand)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package tenancy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +16,12 @@ const (
 	MaxDelegationDays = 92
 	// MaxDelegationAhead is how many days from now a delegation may begin at the latest.
 	MaxDelegationAhead = 366
-	// MaxDelegations is how many delegations that are not over a person has at most, for whom others stand in; and by
-	// how many one person stands in for others. They are counted as they were read: two that are set at once may be
-	// one more.
+	// MaxDelegations is how many delegations that are not over a person has at most, for whom others stand in; and for
+	// how many people one stands in. They are counted as they were read: two that are set at once may be one more.
 	MaxDelegations = 20
+	// MaxDelegationsOfTwo is how many that are not over the same two have at most, so that no principal takes up all
+	// that a hand may have.
+	MaxDelegationsOfTwo = 5
 	// delegationKept is for how many days a delegation's row is kept once it is over. The audit log has it for longer.
 	delegationKept = 400
 )
@@ -32,7 +35,8 @@ const (
 	RuleAhead     Rule = "ahead"      // the first day is too far away
 	RuleDays      Rule = "days"       // too many days, or the last is before the first
 	RuleMost      Rule = "most"       // the principal has as many as may be
-	RuleMostHand  Rule = "most_hand"  // the hand has
+	RuleMostHand  Rule = "most_hand"  // the hand stands in for as many people as may be
+	RuleMostOfTwo Rule = "most_two"   // the same two have as many as may be
 	RuleSet       Rule = "set"        // the same two have one from that day on
 	RuleNoAccount Rule = "no_account" // a key can't name somebody
 
@@ -44,8 +48,8 @@ const (
 
 // DelegationRules lists them.
 var DelegationRules = []Rule{
-	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleMost, RuleMostHand, RuleSet, RuleNoAccount,
-	RuleNoEmployee, RuleNoRow, RuleParty,
+	RuleOwnHand, RuleSetter, RuleOthers, RulePast, RuleAhead, RuleDays, RuleMost, RuleMostHand, RuleMostOfTwo, RuleSet,
+	RuleNoAccount, RuleNoEmployee, RuleNoRow, RuleParty,
 }
 
 // Delegation is the row by which a hand stands in for a principal, on the days From to Until of the tenant's zone. It
@@ -138,6 +142,9 @@ func (d Delegation) Counts(now time.Time) bool {
 	return s.Counts(now)
 }
 
+// Party reports whether somebody is the delegation's hand or principal, who may both end it.
+func (d Delegation) Party(p circulation.Person) bool { return p.Is(d.Hand) || p.Is(d.Principal) }
+
 // Setter is who sets or ends a delegation.
 type Setter struct {
 	aggregate.Actor
@@ -145,19 +152,19 @@ type Setter struct {
 	Admin  bool
 }
 
-// may returns a problem unless the setter is the principal or an administrator.
-func (by Setter) may(d Delegation) error {
+// may returns a problem unless the setter is one of these people or an administrator.
+func (by Setter) may(people ...circulation.Person) error {
 	if err := bySomebody(by.Actor); err != nil {
 		return err
 	}
-	if !by.Admin && !by.Person.Is(d.Principal) {
+	if !by.Admin && !slices.ContainsFunc(people, by.Person.Is) {
 		return problem("principal", RuleOthers)
 	}
 	return nil
 }
 
 // Set puts a delegation in the place of was, the row with its key as it was read, the zero value if there is none. of
-// are the principal's delegations and by those by which the hand stands in for others, as they were read. The same
+// are the principal's delegations and theirs those by which the hand stands in for others, as they were read. The same
 // delegation once more changes nothing. That hand and principal are full members the caller has asked Slack.
 //
 // It returns ErrField with one of DelegationRules, and if the setter is not a person.
@@ -173,7 +180,12 @@ func (d Delegation) Set(was Delegation, of, theirs []Delegation, by Setter, now 
 		return d, Change{}, problem("from", RuleSet)
 	case open(of, now) >= MaxDelegations:
 		return d, Change{}, problem("principal", RuleMost)
-	case open(theirs, now) >= MaxDelegations:
+	}
+	ofTwo, others := d.beside(theirs, now)
+	switch {
+	case ofTwo >= MaxDelegationsOfTwo:
+		return d, Change{}, problem("hand", RuleMostOfTwo)
+	case others >= MaxDelegations:
 		return d, Change{}, problem("hand", RuleMostHand)
 	}
 	d.Rev, d.SetBy, d.SetAt, d.EndedAt, d.EndedBy = was.Rev+1, by.ID, now, nil, ""
@@ -201,8 +213,8 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 		return problem("hand", RuleOwnHand)
 	case by.Person.Is(d.Hand): // who is not the principal
 		return problem("hand", RuleSetter)
-	case by.may(d) != nil:
-		return by.may(d)
+	case by.may(d.Principal) != nil:
+		return by.may(d.Principal)
 	case d.From < today:
 		return problem("from", RulePast)
 	case d.From > today+MaxDelegationAhead:
@@ -213,10 +225,10 @@ func (d Delegation) fits(by Setter, now time.Time) error {
 	return nil
 }
 
-// End ends a delegation early, from now on. One that is over changes nothing.
+// End ends a delegation early, from now on, also by its hand, who was not asked. One that is over changes nothing.
 func (d Delegation) End(by Setter, now time.Time) (Delegation, Change, error) {
 	now = moment(now)
-	if err := by.may(d); err != nil {
+	if err := by.may(d.Principal, d.Hand); err != nil {
 		return d, Change{}, err
 	}
 	if d.Over(now) {
@@ -249,6 +261,22 @@ func open(all []Delegation, now time.Time) (n int) {
 		}
 	}
 	return n
+}
+
+// beside counts, of those that are not over by which the hand of d stands in for others, those of d's principal, and the
+// other principals.
+func (d Delegation) beside(theirs []Delegation, now time.Time) (ofTwo, others int) {
+	var seen []circulation.Person
+	for _, x := range theirs {
+		switch {
+		case x.Over(now):
+		case x.Principal.Is(d.Principal):
+			ofTwo++
+		case !slices.ContainsFunc(seen, x.Principal.Is):
+			seen = append(seen, x.Principal)
+		}
+	}
+	return ofTwo, len(seen)
 }
 
 // keyed reports whether a row's key can name somebody.

@@ -29,9 +29,13 @@ func august(t *testing.T) (Delegation, time.Time) {
 }
 
 func TestADelegationIsRefused(t *testing.T) {
-	many := func(n int) (all []Delegation) {
+	many := func(n int, of string) (all []Delegation) {
 		for i := range n {
-			all = append(all, Delegation{Ends: time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)})
+			principal := account(fmt.Sprintf("U1%02d", i))
+			if of != "" {
+				principal = account(of)
+			}
+			all = append(all, Delegation{Principal: principal, Ends: time.Date(2027, 1, 1+i, 0, 0, 0, 0, time.UTC)})
 		}
 		return all
 	}
@@ -40,8 +44,9 @@ func TestADelegationIsRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change     func(*Delegation)
 		by         Setter
-		of, theirs int
-		want       Rule // empty: it is set
+		of, theirs int    // of the principal, and by the hand for others
+		whose      string // the one principal of theirs; empty: each has another
+		want       Rule   // empty: it is set
 	}{
 		"by the principal":                     {by: setter("U1", false)},
 		"by an administrator":                  {by: setter("U9", true)},
@@ -75,6 +80,10 @@ func TestADelegationIsRefused(t *testing.T) {
 		"beside 19":                        {by: setter("U1", false), of: 19, theirs: 19},
 		"beside 20":                        {by: setter("U1", false), of: 20, want: RuleMost},
 		"of somebody who stands in for 20": {by: setter("U1", false), theirs: 20, want: RuleMostHand},
+		"of somebody whom one other named 90 times":   {by: setter("U1", false), theirs: 90, whose: "U7"},
+		"of the same two beside 4":                    {by: setter("U1", false), theirs: 4, whose: "U1"},
+		"of the same two beside 5":                    {by: setter("U1", false), theirs: 5, whose: "U1", want: RuleMostOfTwo},
+		"by an administrator beside 5 of the two":     {by: setter("U9", true), theirs: 5, whose: "U1", want: RuleMostOfTwo},
 		"by an administrator beside 20 of the person": {by: setter("U9", true), of: 20, want: RuleMost},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +91,7 @@ func TestADelegationIsRefused(t *testing.T) {
 			if tt.change != nil {
 				tt.change(&d)
 			}
-			_, c, err := d.Set(Delegation{}, many(tt.of), many(tt.theirs), tt.by, now)
+			_, c, err := d.Set(Delegation{}, many(tt.of, ""), many(tt.theirs, tt.whose), tt.by, now)
 			wrong, refused := ProblemOf(err)
 			expect.That(t, refused == (tt.want != "") && wrong.Rule == tt.want && (len(c.Writes) == 1) == (tt.want == ""),
 				"%v, want %q", err, tt.want)
@@ -134,7 +143,7 @@ func TestADelegationOnceMore(t *testing.T) {
 	expect.That(t, err == nil && len(c.Writes) == 0, "ended twice: %v", err)
 	again, c, err := d.Set(ended, []Delegation{ended}, nil, setter("U1", false), now)
 	expect.That(t, err == nil && again.Rev == 3 && again.EndedAt == nil && c.Writes[0].Over == 2, "set anew: %+v, %v", c, err)
-	for by, want := range map[Setter]Rule{setter("U2", false): RuleOthers, setter("U3", false): RuleOthers, setter("U2", true): ""} {
+	for by, want := range map[Setter]Rule{setter("U2", false): "", setter("U3", false): RuleOthers, setter("U3", true): ""} {
 		_, _, err = first.End(by, now)
 		wrong, _ = ProblemOf(err)
 		expect.Is(t, wrong.Rule, want, "ended by %s", by.ID)

@@ -113,6 +113,7 @@ var limits = sync.OnceValue(func() map[Rule]string {
 		RuleDays:        "must be on or after the first day, and within 92 days",
 		RuleMost:        "has as many stand-ins as may be",
 		RuleMostHand:    "stands in for as many as may be",
+		RuleMostOfTwo:   "the same two have as many as may be",
 		RuleSet:         "has another end already",
 		RuleNoAccount:   "must be an account",
 		RuleNoEmployee:  "must be an employee in the organisation",
