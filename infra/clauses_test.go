@@ -1,17 +1,12 @@
 package infra_test
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -128,8 +123,7 @@ func (c clause) testsOf(t *testing.T) map[string][]string {
 }
 
 // TestEachClauseOfTheDescriptionOfAgentsHolds fails for each clause that a test shows which is not there, or which skips
-// itself. Without -short it also runs those of the rules below shared/domain and shared/model, which take seconds, and
-// fails for each that doesn't pass; the others need a table, and run with their packages.
+// itself. The tests run with their packages.
 func TestEachClauseOfTheDescriptionOfAgentsHolds(t *testing.T) {
 	wanted := map[string][]string{}
 	for _, c := range clauses {
@@ -147,9 +141,6 @@ func TestEachClauseOfTheDescriptionOfAgentsHolds(t *testing.T) {
 				!strings.Contains(text, `"`+strings.ReplaceAll(part, "_", " ")+`"`) {
 				outcome[folder][test] = ""
 			}
-		}
-		if !testing.Short() && (strings.HasPrefix(folder, "shared/domain/") || strings.HasPrefix(folder, "shared/model/")) {
-			maps.Copy(outcome[folder], ran(t, folder, wanted[folder]))
 		}
 	}
 	for _, c := range clauses {
@@ -196,37 +187,6 @@ func skips(body *ast.BlockStmt) (found bool) {
 		return !found
 	})
 	return found
-}
-
-// ran runs tests of a package, and returns what came of each: pass, fail or skip; nothing for one that is not there.
-func ran(t *testing.T, folder string, tests []string) map[string]string {
-	t.Helper()
-	var names []string
-	for _, test := range tests {
-		name, _, _ := strings.Cut(test, "/")
-		names = append(names, regexp.QuoteMeta(name))
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-json", "-timeout=10m", "-run",
-		fmt.Sprintf("^(%s)$", strings.Join(names, "|")), "./"+folder)
-	cmd.Dir = ".."
-	said, err := cmd.Output() // a test that fails is an error, too
-	out := map[string]string{}
-	lines := bufio.NewScanner(bytes.NewReader(said))
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var e struct{ Action, Test string }
-		if json.Unmarshal(lines.Bytes(), &e) == nil && e.Test != "" &&
-			slices.Contains([]string{"pass", "fail", "skip"}, e.Action) {
-			out[e.Test] = e.Action
-		}
-	}
-	expect.Must(t, len(out) > 0, "no test of %s ran: %v", folder, err)
-	for _, test := range tests { // so that a part that is gone isn't taken for its test
-		if out[test] == "" {
-			out[test] = ""
-		}
-	}
-	return out
 }
 
 // A clause is not shown by a test that is gone, is skipped or does nothing.
