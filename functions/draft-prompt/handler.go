@@ -81,7 +81,7 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 
 func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds,
-		Locale: a.Language(s.Locale), Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
+		Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run, Fits: card.PromptFits}
 	for i, p := range a.Prompts {
 		// If a person picked another draft instead, the reason is Ringi's own text and asks for no change.
 		picked := i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""

@@ -182,3 +182,15 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 }
+
+// “This month” is the month in which the message was written, however late it is delivered.
+func TestALateMessageMeansItsOwnMonth(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
+	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
+	w.Extracted()
+	_, err := handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In())
+	expect.NoError(t, err)
+	expect.That(t, strings.Contains(w.Load().Prompt().Content, "期間: 2026年10月 ("), "%s", w.Load().Prompt().Content)
+}

@@ -42,7 +42,7 @@ func (j *job) words(ctx context.Context, input model.SummaryInput) (text string,
 // summaryInput reads all results of the newest attempt, and leaves out those that can't be read.
 func (j *job) summaryInput(ctx context.Context, a *task.Aggregate) model.SummaryInput {
 	e := a.Execution()
-	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: j.Now(),
+	input := model.SummaryInput{Task: *a.Task, Request: a.Request.Text, Locale: j.settings.Locale, Now: a.Request.Written(),
 		Try: e.Attempt}
 	for _, step := range a.ProcessOf(e).Steps {
 		r := model.StepResult{StepID: step.StepID, Title: step.Name(), Tool: step.Tool}

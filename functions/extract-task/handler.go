@@ -93,7 +93,7 @@ func (h *Handler) extract(
 	}
 	thread := model.Recent(h.thread(ctx, a))
 	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: thread, Tools: tools,
-		Locale: a.Language(s.Locale), Now: a.Request.CreatedAt, Try: a.Head.Run})
+		Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run})
 	for _, s := range thread {
 		out.Shown = append(out.Shown, s.User)
 	}

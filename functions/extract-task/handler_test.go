@@ -91,6 +91,17 @@ func TestExtractTask(t *testing.T) {
 	})
 }
 
+// “This month” is the month in which the message was written, however late it is delivered.
+func TestALateMessageMeansItsOwnMonth(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
+	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+		MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
+	_, err := handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In())
+	expect.NoError(t, err)
+	expect.Is(t, w.Load().Task.Title, "2026年10月の勤怠集計")
+}
+
 func TestAModelThatFails(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for _, tt := range []struct {

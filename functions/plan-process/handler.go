@@ -123,7 +123,7 @@ func (h *Handler) make(
 	input := model.PlanInput{
 		Task: *a.Task, Request: a.Request.Text, Policy: policy.Content, Unstamped: !policy.Terms.ApprovalRequired,
 		Tools: tools, Forbidden: forbidden,
-		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.CreatedAt, Try: a.Head.Run,
+		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
 		Fits: card.StepsFit,
 	}
 	for _, p := range a.Processes {

@@ -52,6 +52,18 @@ func TestPlanProcess(t *testing.T) {
 }
 
 func testPlans(t *testing.T, server *pipelinetest.Server) {
+	t.Run("a late message means its own month", func(t *testing.T) {
+		w := server.World(t)
+		const lastOfOctober = "1793458790.000100" // 23:59:50 in Japan
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+			MessageTS: lastOfOctober, ThreadTS: lastOfOctober})
+		w.Prompted(tenancy.DefaultSettings())
+		w.Approve()
+		handle(t, w, &modeltest.Demo{})
+		steps := w.Load().Process().Steps
+		expect.That(t, strings.Contains(string(steps[0].ToolInput), `"as_of":"2026-10"`) &&
+			strings.Contains(string(steps[1].ToolInput), `"month":10`), "%s %s", steps[0].ToolInput, steps[1].ToolInput)
+	})
 	t.Run("steps are planned and wait, once", func(t *testing.T) {
 		w, g := approved(t, server), &modeltest.Demo{}
 		for range 2 {

@@ -169,7 +169,7 @@ func TestDemoListensToRejections(t *testing.T) {
 		"no notice":              {nil, []string{"通知は不要です"}, "", seed[:4]},
 		"no sheet":               {[]string{"シートは不要"}, nil, "スプレッドシートには書き込みません", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
 		"a month at L2":          {[]string{"10月分にしてください"}, nil, "期間: 2025年10月 (", seed},
-		"a department at L2":     {[]string{"営業部だけにして"}, nil, "対象: 営業部と、その下の部署に在籍中の従業員", seed},
+		"a department at L2":     {[]string{"営業部だけにして"}, nil, "対象: 営業部と、その下の部署に、2026年4月に在籍した従業員", seed},
 		"somebody at L2":         {[]string{"<@U0SUZUKI> にも知らせて"}, nil, "完了したら、依頼者、<@U0SUZUKI>に Slack の DM で知らせます", append(append([]string{}, seed...), "6. DM を送信 — send_slack_dm")},
 		"no DM, in English":      {nil, []string{"No DM at the end, please"}, "", seed[:4]},
 		"without a step":         {nil, []string{"ステップ4は不要です"}, "", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},

@@ -15,6 +15,14 @@ type group struct {
 	ParentID *int64 `json:"parent_group_id"`
 }
 
+// belonging is a person's time in a department. Both days are included; freee gives this end to one that has none.
+type belonging struct {
+	group
+	start, end string
+}
+
+const noEnd = "2999-12-31"
+
 // departments are assigned to the employees in turn.
 func departments() []group {
 	sales := int64(702)
@@ -40,6 +48,7 @@ func (v *Vendors) positions(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"positions": all, "total_count": len(all)})
 }
 
+// memberships answers who belongs where on one day: nobody who has not come yet, or has left before.
 func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 	limit, err1 := number(r, "limit", 50, 1, 100)
 	offset, err2 := number(r, "offset", 0, 0, 1<<20)
@@ -48,22 +57,27 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 		freeeError(w, http.StatusBadRequest, "company_id, base_date, limit, offset が不正です。")
 		return
 	}
-	all := departments()
+	on := day.Format(time.DateOnly)
 	people := []any{}
 	withAll := r.URL.Query().Get("with_no_payroll_calculation") == "true"
-	for n, e := range v.people() {
-		if !withAll && !e.PayrollCalculation || e.RetireDate != nil && *e.RetireDate < day.Format(time.DateOnly) {
+	for _, e := range v.people() {
+		if !withAll && !e.PayrollCalculation || e.EntryDate > on || e.RetireDate != nil && *e.RetireDate < on {
 			continue
 		}
-		g := all[n%len(all)]
+		groups := []any{}
+		for _, g := range e.groups {
+			if g.start <= on && on <= g.end {
+				groups = append(groups, map[string]any{
+					"start_date": g.start, "end_date": g.end, "group_id": g.ID, "group_code": g.Code, "group_name": g.Name,
+					"level": g.Level, "parent_group_id": g.ParentID, "parent_group_code": nil, "parent_group_name": nil,
+					"boss_id": nil, "main_duty": "main_duty", "position_id": nil, "position_code": nil, "position_name": nil,
+				})
+			}
+		}
 		people = append(people, map[string]any{
 			"id": e.ID, "num": e.Num, "display_name": e.DisplayName, "entry_date": e.EntryDate, "retire_date": e.RetireDate,
-			"user_id": e.UserID, "login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected", "payroll_calculation": e.PayrollCalculation,
-			"group_memberships": []any{map[string]any{
-				"start_date": e.EntryDate, "end_date": "2999-12-31", "group_id": g.ID, "group_code": g.Code, "group_name": g.Name,
-				"level": g.Level, "parent_group_id": g.ParentID, "parent_group_code": nil, "parent_group_name": nil,
-				"boss_id": nil, "main_duty": "main_duty", "position_id": nil, "position_code": nil, "position_name": nil,
-			}},
+			"user_id": e.UserID, "login_email": e.Email, "birth_date": "1990-01-01", "gender": "unselected",
+			"payroll_calculation": e.PayrollCalculation, "group_memberships": groups,
 		})
 	}
 	from := min(offset, len(people))

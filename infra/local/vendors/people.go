@@ -3,6 +3,7 @@ package vendors
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // company is the id of the only company.
@@ -24,6 +25,7 @@ type employee struct {
 	MonthOfPayDay *string `json:"month_of_pay_day"`
 
 	dailyMins int // agreed working time per day
+	groups    []belonging
 }
 
 // names has family names, given names and the local parts of e-mail addresses.
@@ -75,9 +77,46 @@ func staff() []employee {
 			left := fmt.Sprintf("2024-%02d-30", 4+i%3*2)
 			e.RetireDate = &left
 		}
-		all = append(all, e)
+		all = append(all, e.in(departments()[i%len(departments())], e.EntryDate))
 	}
 	return all
+}
+
+// in returns the employee who belongs to a department from a day on.
+func (e employee) in(g group, from string) employee {
+	e.groups = slices.Clone(e.groups)
+	if last := len(e.groups) - 1; last >= 0 {
+		day, _ := time.Parse(time.DateOnly, from) // of ours
+		e.groups[last].end = day.AddDate(0, 0, -1).Format(time.DateOnly)
+	}
+	e.groups = append(e.groups, belonging{g, from, noEnd})
+	return e
+}
+
+// Person is an employee of AddPeople. Departments are the codes of those that the person belonged to, each from a day on.
+type Person struct {
+	Name, Entry, Retire string
+	Departments         [][2]string // day, code
+}
+
+// AddPeople adds employees with a history. undo removes them.
+func (v *Vendors) AddPeople(people ...Person) (undo func()) {
+	before := v.staff.Load()
+	all := slices.Clone(*before)
+	for i, p := range people {
+		e := all[0]
+		e.ID, e.Num, e.DisplayName, e.EntryDate, e.groups = int64(3_700_001+i), fmt.Sprintf("C%04d", 1+i), p.Name, p.Entry, nil
+		if p.Retire != "" {
+			e.RetireDate = &p.Retire
+		}
+		for _, d := range p.Departments {
+			at := slices.IndexFunc(departments(), func(g group) bool { return g.Code == d[1] })
+			e = e.in(departments()[at], d[0])
+		}
+		all = append(all, e)
+	}
+	v.staff.Store(&all)
+	return func() { v.staff.Store(before) }
 }
 
 func (v *Vendors) people() []employee { return *v.staff.Load() }

@@ -49,7 +49,7 @@ func TestEachFileIsWhole(t *testing.T) {
 		for what, text := range texts {
 			for _, locale := range language.All {
 				said, ok := text[locale]
-				if !ok || said == "" && what != "earlier absent" {
+				if !ok || said == "" && !strings.HasSuffix(what, " absent") {
 					t.Errorf("%s has no %s in %s: write it into shared/domain/catalog/%s.json", f.Name, what, locale, f.Name)
 				}
 				for _, is := range named.FindAllStringSubmatch(said, -1) {

@@ -89,6 +89,15 @@ type Request struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
+// Written returns when the message was written, by Slack's clock. Words such as “this month” count from it, however late
+// the message is delivered.
+func (r *Request) Written() time.Time {
+	if at, err := aggregate.ParseTS(r.MessageTS); err == nil {
+		return at
+	}
+	return r.CreatedAt
+}
+
 // Origin returns where and by whom the message was written. For nil it returns the zero value.
 func (r *Request) Origin() aggregate.Origin {
 	if r == nil {

@@ -76,9 +76,18 @@ func (r *reading) line(t words, line string) {
 			return
 		}
 	}
-	if said, ok := within(line, t.ofList(r.topic.read(), "scopeOf")); ok && r.topic.takesDepartments() {
-		r.departments = strings.Split(said, t.And)
-	} else if line == t.ofList(r.topic.read(), "scope") {
+	l := r.topic.read()
+	for _, form := range []string{"scopeOf", "scopeOfThen"} {
+		form, _, _ := strings.Cut(t.ofList(l, form), "{when}")
+		before, after, _ := strings.Cut(form, "%s")
+		said, ok := strings.CutPrefix(line, before)
+		if said, _, found := strings.Cut(said, after); ok && found && r.topic.takesDepartments() {
+			r.departments = strings.Split(said, t.And)
+			return
+		}
+	}
+	if before, after, _ := strings.Cut(t.ofList(l, "scopeThen"), "{when}"); line == t.ofList(l, "scope") ||
+		strings.HasPrefix(line, before) && strings.HasSuffix(line, after) {
 		r.departments = nil
 	}
 }

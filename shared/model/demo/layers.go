@@ -37,7 +37,11 @@ func (r reading) asksForHelp() bool {
 func (r reading) title() string {
 	t := r.words
 	if l := r.topic.list(); l != nil {
-		return r.of(t.TitleOf) + t.ofList(l, "title")
+		if title := r.of(t.TitleOf) + t.ofList(l, "title"); !r.dated() {
+			return title
+		} else {
+			return title + fmt.Sprintf(t.About, r.when())
+		}
 	}
 	switch r.topic {
 	case attendance:
@@ -76,6 +80,12 @@ func (r reading) when() string {
 	return strings.Join(all, t.And)
 }
 
+// dated reports whether a request is about months: its records', or those as of which a list is read.
+func (r reading) dated() bool {
+	l := r.topic.list()
+	return r.withMonth() || l != nil && l.past && !r.assumed
+}
+
 func (r reading) withMonth() bool { return r.topic == attendance || r.topic == overtime }
 
 func (r reading) withSheet() bool {
@@ -103,7 +113,7 @@ func (r reading) parts() []part {
 	if len(departments) == 0 {
 		departments = []string{""}
 	}
-	if !r.withMonth() {
+	if !r.dated() {
 		months = []month{0}
 	}
 	var out []part
@@ -119,7 +129,7 @@ func (r reading) parts() []part {
 // name from the message is used unchanged, unless there are several tables.
 func (r reading) tabOf(department string, m month, departments, months bool) string {
 	t, tab := r.words, r.tab
-	if months {
+	if months && tab != "" {
 		tab = strings.TrimSpace(fmt.Sprintf("%s %d-%02d", tab, m.year(), m.name()))
 	}
 	switch {
@@ -129,6 +139,9 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 		tab = fmt.Sprintf(t.TabOvertime, m.year(), m.name())
 	case r.tab == "" && r.topic >= lists:
 		tab = t.ofList(r.topic.list(), "tab")
+		if m != 0 {
+			tab = fmt.Sprintf("%s %d-%02d", tab, m.year(), m.name())
+		}
 	}
 	if department != "" && (departments || r.tab == "") {
 		tab += " " + department
@@ -154,7 +167,7 @@ func (r reading) cannot() string {
 		return t.Meeting.Wrong
 	case r.topic == purchase && r.order.wrong:
 		return t.Order.Wrong
-	case r.withMonth() && len(r.period.months) > maxMonths:
+	case r.dated() && len(r.period.months) > maxMonths:
 		return fmt.Sprintf(t.TooLong, len(r.period.months), maxMonths)
 	case len(r.parts()) > maxParts:
 		return fmt.Sprintf(t.TooMany, len(r.parts()), maxParts)
@@ -192,7 +205,7 @@ func (t words) quoted(said []string) string {
 	return strings.Join(out, t.AndQuoted)
 }
 
-// maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
+// maxParts keeps a plan within task.MaxSteps: a part without a table takes four of them, one with a table five.
 const maxParts = task.MaxSteps / 5
 
 // maxTables is the most tables that a card of steps can show in full. Nobody may stamp steps that they can't see in
@@ -215,7 +228,7 @@ func (r reading) doubts() (lines []string) {
 		lines = append(lines, fmt.Sprintf(t.Aside, t.quoted(r.aside)))
 	}
 	if !r.withMonth() {
-		if l := r.topic.list(); l != nil && !r.assumed {
+		if l := r.topic.list(); l != nil && !l.past && !r.assumed {
 			lines = append(lines, t.ofList(l, "noHistory"))
 		}
 		return lines
@@ -268,9 +281,13 @@ func draft(r reading) string {
 
 func (r reading) head() []string {
 	t := r.words
-	scope := or(r.of(t.ofList(r.topic.read(), "scopeOf")), t.ofList(r.topic.read(), "scope"))
+	scope := r.scope()
 	if l := r.topic.list(); l != nil {
-		return []string{t.ofList(l, r.sheetOr("purpose", "count")), scope}
+		lines := []string{t.ofList(l, r.sheetOr("purpose", "count")), scope}
+		if r.dated() {
+			lines = append(lines, fmt.Sprintf(t.Period, r.when()))
+		}
+		return lines
 	}
 	switch r.topic {
 	case meeting:
@@ -295,6 +312,20 @@ func (r reading) head() []string {
 		lines = append(lines, t.Fiscal)
 	}
 	return lines
+}
+
+// scope says whom a request is about. Who was there in a month is as of that month.
+func (r reading) scope() string {
+	then := ""
+	if r.dated() {
+		then = "Then"
+	}
+	l := r.topic.read()
+	said := or(r.of(r.words.ofList(l, "scopeOf"+then)), r.words.ofList(l, "scope"+then))
+	if r.dated() {
+		said = strings.ReplaceAll(said, "{when}", r.when())
+	}
+	return said
 }
 
 func (r reading) addressees() string {

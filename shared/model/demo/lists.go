@@ -18,6 +18,7 @@ type list struct {
 	catalog.File
 	asks        *lazy.Regexp
 	departments bool
+	past        bool // it can be asked as of a past month
 }
 
 // people is the tool that lists the people for whom records of a month are read.
@@ -37,7 +38,7 @@ var allLists = sync.OnceValue(func() (all []*list) {
 			at = 0
 		}
 		all = slices.Insert(all, at, &list{File: f, asks: &lazy.Regexp{Text: `(?i)` + f.Demo.Asks},
-			departments: input.Properties["department"] != nil})
+			departments: input.Properties["department"] != nil, past: input.Properties["as_of"] != nil})
 	}
 	return all
 })
@@ -73,8 +74,13 @@ func (t words) ofList(l *list, form string) string {
 		w.Handled).Replace(or(w.Forms[form], t.List[form]))
 }
 
-func (t words) listStep(l *list) step {
-	return step{l.Title.In(t.Locale), t.ofList(l, "description"), t.ofList(l, "expected")}
+// listStep is the step that reads a list, as of a month unless that is 0.
+func (t words) listStep(l *list, m month) step {
+	form := "description"
+	if m != 0 {
+		form = "descriptionThen"
+	}
+	return step{l.Title.In(t.Locale), strings.ReplaceAll(t.ofList(l, form), "{when}", t.month(m)), t.ofList(l, "expected")}
 }
 
 // examples lists requests that the demo understands.
@@ -95,22 +101,15 @@ func (p *planner) listing(l *list, of part, about string, detail func(label, pat
 	}
 }
 
-// fetch adds the step that reads a list for a part's department. The people of a department are read only once.
+// fetch adds the step that reads a list for a part's department and month. Who was employed, and where, is asked as of
+// the month, so that later changes don't count.
 func (p *planner) fetch(l *list, of part, about string) string {
 	input := maps.Clone(object(l.Demo.Input))
 	if of.department != "" {
 		input["department"] = of.department
 	}
-	if l.Name == people {
-		args, _ := json.Marshal(input) // of texts
-		for _, s := range p.steps {
-			if s.Tool == people && s.ToolInput == string(args) {
-				return s.StepID + ".result."
-			}
-		}
-		if about = ""; len(p.reading.departments) > 1 {
-			about = fmt.Sprintf(p.reading.words.About, of.department)
-		}
+	if of.month != 0 && l.past {
+		input["as_of"] = fmt.Sprintf("%d-%02d", of.month.year(), of.month.name())
 	}
-	return p.add(p.reading.words.listStep(l).of(about), l.Name, input)
+	return p.add(p.reading.words.listStep(l, of.month).of(about), l.Name, input)
 }

@@ -18,12 +18,13 @@ func acts(steps []planned) (out []string) {
 			Year, Month                   int
 			Sheet, Recipient, Text, Start string
 			Department, Date              string
+			AsOf                          string `json:"as_of"`
 			Earlier                       []any
 		}
 		_ = json.Unmarshal([]byte(s.ToolInput), &in) // unreadable members stay empty
 		switch s.Tool {
 		case "list_employees":
-			out = append(out, "list "+in.Department)
+			out = append(out, strings.TrimSuffix("list "+in.Department+" "+in.AsOf, " "))
 		case "list_attendance":
 			out = append(out, fmt.Sprintf("read %d-%02d", in.Year, in.Month))
 		case "calculate_overtime":
@@ -77,23 +78,23 @@ func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 		line string // expected in the policy
 		did  []string
 	}{
-		"先月の勤怠をまとめて。通知はDMで結構です":                    {"依頼者に Slack の DM で知らせます", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
-		"先月の勤怠。シートで結構です":                           {"「勤怠 2026-10」に書き込みます", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
-		"先月の勤怠。DMは結構です":                            {"完了の DM は送りません", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
-		"先月の勤怠。DMだけ不要です":                           {"完了の DM は送りません", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
-		"先月の勤怠。DMとシートは不要です":                        {"スプレッドシートには書き込みません", []string{"list ", "read 2026-10", "calculate +0"}},
-		"attendance for October, no DM or sheet":   {"No DM is sent", []string{"list ", "read 2026-10", "calculate +0"}},
-		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って":           {"完了したら、依頼者、<@U0SANDSUZU>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october, "tell U0SANDSUZU: " + october}},
-		"先月の勤怠をまとめて <@U0SANDSUZU> に送って":            {"完了したら、<@U0SANDSUZU>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october}},
+		"先月の勤怠をまとめて。通知はDMで結構です":                    {"依頼者に Slack の DM で知らせます", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
+		"先月の勤怠。シートで結構です":                           {"「勤怠 2026-10」に書き込みます", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
+		"先月の勤怠。DMは結構です":                            {"完了の DM は送りません", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
+		"先月の勤怠。DMだけ不要です":                           {"完了の DM は送りません", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
+		"先月の勤怠。DMとシートは不要です":                        {"スプレッドシートには書き込みません", []string{"list  2026-10", "read 2026-10", "calculate +0"}},
+		"attendance for October, no DM or sheet":   {"No DM is sent", []string{"list  2026-10", "read 2026-10", "calculate +0"}},
+		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って":           {"完了したら、依頼者、<@U0SANDSUZU>に", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october, "tell U0SANDSUZU: " + october}},
+		"先月の勤怠をまとめて <@U0SANDSUZU> に送って":            {"完了したら、<@U0SANDSUZU>に", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october}},
 		"send the employee list, cc <@U0SANDSUZU>": {"send the requester and <@U0SANDSUZU> a Slack DM", []string{"list ", "write Employees", "tell U0SANDSATO: The list of employees is ready.", "tell U0SANDSUZU: The list of employees is ready."}},
-		"<@U0SANDTANA> に先月の勤怠を送って":                 {"完了したら、<@U0SANDTANA>に", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october}},
-		"シート「来期計画」に10月の営業部の勤怠を書いて。DMは不要":           {"「来期計画」に書き込みます", []string{"list 営業部", "read 2026-10", "calculate +0", "write 来期計画"}},
+		"<@U0SANDTANA> に先月の勤怠を送って":                 {"完了したら、<@U0SANDTANA>に", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october}},
+		"シート「来期計画」に10月の営業部の勤怠を書いて。DMは不要":           {"「来期計画」に書き込みます", []string{"list 営業部 2026-10", "read 2026-10", "calculate +0", "write 来期計画"}},
 		"営業部の従業員一覧。DMは不要":                          {"「従業員一覧 営業部」に", []string{"list 営業部", "write 従業員一覧 営業部"}},
-		"営業部の7〜9月の残業。DMは不要": {"2〜6 か月平均 80 時間", []string{"list 営業部", "read 2026-07", "calculate +0", "write 残業 2026-07 営業部",
-			"read 2026-08", "calculate +1", "write 残業 2026-08 営業部", "read 2026-09", "calculate +2", "write 残業 2026-09 営業部"}},
-		"7月と9月の残業。DMは不要":                                     {"2026年7月、2026年9月", []string{"list ", "read 2026-07", "calculate +0", "write 残業 2026-07", "read 2026-09", "calculate +0", "write 残業 2026-09"}},
-		"残業と勤怠を10月分まとめて。DMは不要":                               {"2026年10月の勤怠を集計", []string{"list ", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
-		"先月80時間を超えた従業員は何人いますか。DMは不要":                         {"2026年10月の残業時間を調べ", []string{"list ", "read 2026-10", "calculate +0", "write 残業 2026-10"}},
+		"営業部の7〜9月の残業。DMは不要": {"2〜6 か月平均 80 時間", []string{"list 営業部 2026-07", "read 2026-07", "calculate +0", "write 残業 2026-07 営業部",
+			"list 営業部 2026-08", "read 2026-08", "calculate +1", "write 残業 2026-08 営業部", "list 営業部 2026-09", "read 2026-09", "calculate +2", "write 残業 2026-09 営業部"}},
+		"7月と9月の残業。DMは不要":                                     {"2026年7月、2026年9月", []string{"list  2026-07", "read 2026-07", "calculate +0", "write 残業 2026-07", "list  2026-09", "read 2026-09", "calculate +0", "write 残業 2026-09"}},
+		"残業と勤怠を10月分まとめて。DMは不要":                               {"2026年10月の勤怠を集計", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
+		"先月80時間を超えた従業員は何人いますか。DMは不要":                         {"2026年10月の残業時間を調べ", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 残業 2026-10"}},
 		"<@U0SANDSUZU> に「『10月の勤怠』を確認してください」とDMして":            {"「『10月の勤怠』を確認してください」", []string{"tell U0SANDSUZU: 『10月の勤怠』を確認してください"}},
 		"<@U0SANDSUZU> に「１０時に会議室Ａへ！\n持ち物：筆記具」とDMして":          {"「１０時に会議室Ａへ！\n持ち物：筆記具」", []string{"tell U0SANDSUZU: １０時に会議室Ａへ！\n持ち物：筆記具"}},
 		"<@U0SANDSUZU> に「「中」の「外」」とDMして":                      {"「「中」の「外」」", []string{"tell U0SANDSUZU: 「中」の「外」"}},
@@ -203,15 +204,15 @@ func TestNothingIsPlannedAgainstARequest(t *testing.T) {
 // “Also” adds, “instead” replaces, “only” restricts. The demo guesses no other meaning.
 func TestAReasonChangesWhatItSays(t *testing.T) {
 	for _, tt := range []struct{ name, request, reason, line, told string }{
-		{"a department more", "人事部の10月の勤怠", "営業部も追加してください", "対象: 人事部、営業部と、その下の部署に在籍中", "U0SANDSATO"},
+		{"a department more", "人事部の10月の勤怠", "営業部も追加してください", "対象: 人事部、営業部と、その下の部署に、2026年10月に在籍した", "U0SANDSATO"},
 		{"a month more", "attendance for October", "Also November, please", "Period: October 2026 to November 2026", "U0SANDSATO"},
 		{"somebody more", "10月の勤怠", "<@U0SANDSUZU> にも送って", "完了したら、依頼者、<@U0SANDSUZU>に", "U0SANDSATO U0SANDSUZU"},
 		{"somebody beside another", "10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> にも送って", "完了したら、<@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
 		{"somebody more for a message", "<@U0SANDTANA> に「x」とDMして", "<@U0SANDSUZU> にも送って", "目的: <@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
-		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部と、その下の部署に在籍中", "U0SANDSATO"},
+		{"one of two departments instead", "人事部と開発部の10月の勤怠", "人事部ではなく営業部にして", "対象: 開発部、営業部と、その下の部署に、2026年10月に在籍した", "U0SANDSATO"},
 		{"a month instead", "attendance for October", "September instead of October", "Period: September 2026 (", "U0SANDSATO"},
 		{"a month alone", "9月と10月の勤怠", "9月だけにして", "期間: 2026年9月 (", "U0SANDSATO"},
-		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に在籍中", "U0SANDSATO"},
+		{"a department alone", "10月の勤怠", "営業部に絞って", "対象: 営業部と、その下の部署に、2026年10月に在籍した", "U0SANDSATO"},
 		{"a department of departments", "部署一覧をまとめて", "営業部だけにして", "対象: 営業部と、その下の部署", "U0SANDSATO"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -223,7 +224,7 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 					told = append(told, id)
 				}
 			}
-			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) || strings.Join(told, " ") != tt.told || strings.HasPrefix(tt.line, "対象: 営業部") && !slices.Contains(did, "list 営業部") {
+			if !strings.Contains(policy, tt.line) || !strings.Contains(policy, tt.reason) || strings.Join(told, " ") != tt.told || strings.HasPrefix(tt.line, "対象: 営業部") && !slices.ContainsFunc(did, func(act string) bool { return strings.HasPrefix(act, "list 営業部") }) {
 				t.Errorf("tells %q\n%s", told, policy)
 			}
 		})

@@ -179,7 +179,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 		return details
 	}
 	people := p.reading.topic.read()
-	found := p.fetch(people, of, "")
+	found := p.fetch(people, of, about)
 	if found == "" {
 		return nil
 	}

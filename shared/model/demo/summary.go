@@ -60,7 +60,7 @@ func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, 
 			tables = append(tables, []string{r.monthly(s)})
 			continue
 		}
-		if times["calculate_overtime"] > 1 && sheets.add(s) {
+		if times["calculate_overtime"] > 1 && (s.Tool == people || sheets.add(s)) {
 			continue
 		}
 		said, apart := r.summed(s, times[s.Title])

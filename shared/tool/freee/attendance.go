@@ -54,7 +54,7 @@ func (c *Client) ListAttendance(ctx context.Context, year, month int, employees 
 	if err != nil {
 		return Attendance{}, err
 	}
-	if err := c.confined(ctx, company, employees, departments); err != nil {
+	if err := c.confined(ctx, company, employees, departments, monthOf(year, month)); err != nil {
 		return Attendance{}, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

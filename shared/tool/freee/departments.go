@@ -43,9 +43,14 @@ type Departments struct {
 	Departments []Department `json:"departments"`
 }
 
-// ListDepartments lists departments in freee's order. If a name or code is given, the list has that department and
+// ListDepartments lists departments in freee's order: today's, or those that people belonged to on the day or in the
+// month asOf, with those above them, because freee has no list of a past day's. If a name or code is given, the list has that department and
 // those below it, or else all of the company's. If a constraint lists departments, Above names only those.
-func (c *Client) ListDepartments(ctx context.Context, department string, listed []string) (Departments, error) {
+func (c *Client) ListDepartments(ctx context.Context, department, asOf string, listed []string) (Departments, error) {
+	then, err := c.asOf("list_departments", asOf)
+	if err != nil {
+		return Departments{}, err
+	}
 	company, err := c.company(ctx)
 	if err != nil {
 		return Departments{}, err
@@ -53,6 +58,11 @@ func (c *Client) ListDepartments(ctx context.Context, department string, listed 
 	all, err := c.departments(ctx, company)
 	if err != nil {
 		return Departments{}, err
+	}
+	if asOf != "" {
+		if all, err = c.peopled(ctx, company, all, then); err != nil {
+			return Departments{}, err
+		}
 	}
 	within := below(all, []string{department})
 	if department != "" && len(within) == 0 {
@@ -122,40 +132,9 @@ func below(all []group, names []string) map[int64]bool {
 	return within
 }
 
-// members returns the ids of employees who belong today to departments with these names or codes, or to any below them.
-// It reads no other data of freee's about people here.
-func (c *Client) members(ctx context.Context, company int64, all []group,
-	names []string) (ids map[int64]bool, err error) {
-	within := below(all, names)
-	ids = map[int64]bool{}
-	err = pages("list_employees", func(offset int) (int, error) {
-		var got struct {
-			People []struct {
-				ID     int64 `json:"id"`
-				Groups []struct {
-					ID int64 `json:"group_id"`
-				} `json:"group_memberships"`
-			} `json:"employee_group_memberships"`
-		}
-		path := fmt.Sprintf("/employee_group_memberships?company_id=%d&base_date=%s&with_no_payroll_calculation=true&limit=%d&offset=%d",
-			company, c.today(), pageSize, offset)
-		if err := c.wire.Read(ctx, path, &got); err != nil {
-			return 0, err
-		}
-		for _, p := range got.People {
-			for _, g := range p.Groups {
-				if within[g.ID] {
-					ids[p.ID] = true
-				}
-			}
-		}
-		return len(got.People), nil
-	})
-	return ids, err
-}
-
-// confined refuses employees who belong to none of the departments that a constraint allows.
-func (c *Client) confined(ctx context.Context, company int64, employees []Employee, departments []string) error {
+// confined refuses employees who belonged in the period to none of the departments that a constraint allows.
+func (c *Client) confined(ctx context.Context, company int64, employees []Employee, departments []string,
+	p period) error {
 	if len(departments) == 0 {
 		return nil
 	}
@@ -163,11 +142,9 @@ func (c *Client) confined(ctx context.Context, company int64, employees []Employ
 	if err != nil {
 		return err
 	}
-	ids := map[int64]bool{}
-	if slices.ContainsFunc(all, func(d group) bool { return slices.ContainsFunc(departments, d.called) }) {
-		if ids, err = c.members(ctx, company, all, departments); err != nil {
-			return err
-		}
+	ids, _, err := c.members(ctx, company, all, departments, p)
+	if err != nil {
+		return err
 	}
 	for _, e := range employees {
 		if !ids[e.ID] {

@@ -3,7 +3,6 @@ package freee
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
@@ -33,9 +32,14 @@ type Employees struct {
 	Employees []Employee `json:"employees"`
 }
 
-// ListEmployees lists people in freee's order. If a department's name or code is given, the list has the people of that
-// department and of those below it, or else of the whole company. activeOnly omits people who retired before today.
-func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department string) (Employees, error) {
+// ListEmployees lists people in freee's order. asOf is a day, a month (whoever was there on one of its days) or "" for
+// today. If a department's name or code is given, the list has the people who belonged then to that department and to
+// those below it, or else to the whole company. activeOnly omits people who were not employed then.
+func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department, asOf string) (Employees, error) {
+	then, err := c.asOf("list_employees", asOf)
+	if err != nil {
+		return Employees{}, err
+	}
 	company, err := c.company(ctx)
 	if err != nil {
 		return Employees{}, err
@@ -46,11 +50,12 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 		if err != nil {
 			return Employees{}, err
 		}
-		if !slices.ContainsFunc(all, func(d group) bool { return d.called(department) }) {
-			return Employees{}, unknown(department, all)
-		}
-		if members, err = c.members(ctx, company, all, []string{department}); err != nil {
+		known := false
+		if members, known, err = c.members(ctx, company, all, []string{department}, then); err != nil {
 			return Employees{}, err
+		}
+		if !known {
+			return Employees{}, unknown(department, all)
 		}
 	}
 	out := Employees{Employees: []Employee{}}
@@ -65,7 +70,7 @@ func (c *Client) ListEmployees(ctx context.Context, activeOnly bool, department 
 			return 0, err
 		}
 		for _, e := range got {
-			if activeOnly && e.RetireDate != nil && *e.RetireDate < c.today() || department != "" && !members[e.ID] {
+			if activeOnly && !then.employs(e.Employee) || department != "" && !members[e.ID] {
 				continue
 			}
 			if e.PaidNextMonth, err = paidNextMonth(e.MonthOfPayDay); err != nil {

@@ -36,7 +36,7 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	}))
 	defer s.Close()
 	nobody := func(context.Context) (string, error) { return "", nil }
-	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
+	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
 	var e *failedcall.Error
 	if !errors.As(err, &e) || e.Problem != failedcall.ProblemTooLarge || e.Outcome != failedcall.Failed || pages != 200 {
 		t.Errorf("%v after %d pages", err, pages)
@@ -98,7 +98,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			}))
 			defer s.Close()
 			p := &renewableTokens{}
-			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
+			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "", "")
 			var e *failedcall.Error
 			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
 				t.Fatalf("%v", err)

@@ -98,7 +98,7 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &company{employee: test.employee, period: test.period}
 			f := client(t, c)
-			people := expect.Value(f.ListEmployees(t.Context(), true, ""))(t)
+			people := expect.Value(f.ListEmployees(t.Context(), true, "", ""))(t)
 			got, err := f.ListAttendance(t.Context(), 2026, 2, people.Employees, nil)
 			if e := (*failedcall.Error)(nil); test.want == "" && (!errors.As(err, &e) || e.Problem != failedcall.ProblemPeriod) || test.want != "" && err != nil {
 				t.Errorf("%v", err)
@@ -113,7 +113,7 @@ func TestTheMonthIsTheOneThatWasAskedFor(t *testing.T) {
 func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 	for _, said := range []string{"weekly", "", "NEXT_MONTH"} {
 		c := &company{employee: map[string]any{"month_of_pay_day": said}}
-		_, err := client(t, c).ListEmployees(t.Context(), true, "")
+		_, err := client(t, c).ListEmployees(t.Context(), true, "", "")
 		var e *failedcall.Error
 		if !errors.As(err, &e) || e.Problem != failedcall.ProblemPayMonth || !strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), fmt.Sprintf("「%s」", said)) {
 			t.Errorf("%q: %v", said, err)

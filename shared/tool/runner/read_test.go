@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/infra/local/vendors"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
@@ -91,6 +92,68 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 6, "employees were listed (times)")
+}
+
+// Who was employed in a month, and in which department, is asked as of that month, whatever has changed since.
+func TestWhoWasThereThen(t *testing.T) {
+	w := newWorld(t)
+	w.vendors.AddPeople(
+		vendors.Person{Name: "A", Entry: "2020-04-01", Departments: [][2]string{{"2020-04-01", "SALES"}}},
+		vendors.Person{Name: "B", Entry: "2020-04-01", Retire: "2026-10-31", Departments: [][2]string{{"2020-04-01", "HR"}}},
+		vendors.Person{Name: "C", Entry: "2026-11-02", Departments: [][2]string{{"2026-11-02", "SALES"}}},
+		vendors.Person{Name: "D", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "SALES"}, {"2026-11-01", "HR"}}},
+		vendors.Person{Name: "E", Entry: "2010-04-01", Retire: "2019-12-31", Departments: [][2]string{{"2010-04-01", "SALES"}}},
+		vendors.Person{Name: "F", Entry: "2026-10-05", Retire: "2026-10-15", Departments: [][2]string{{"2026-10-05", "SALES"}}},
+		vendors.Person{Name: "G", Entry: "2021-04-01", Departments: [][2]string{{"2021-04-01", "HR"}, {"2026-10-10", "SALES-1"},
+			{"2026-10-20", "DEV"}}},
+		vendors.Person{Name: "H", Entry: "2099-04-01", Departments: [][2]string{{"2099-04-01", "HR"}}},
+	)
+	for args, want := range map[string]string{
+		`{"department":null,"status":"active","as_of":"2026-10"}`:      "A B D F G",
+		`{"department":"営業部","status":"active","as_of":"2026-10"}`:     "A D F G",
+		`{"department":"SALES-1","status":"active","as_of":"2026-10"}`: "G",
+		`{"department":"HR","status":"active","as_of":"2026-10"}`:      "B G",
+		`{"department":"HR","status":"active","as_of":"2026-10-31"}`:   "B",
+		`{"department":"開発部","status":"active","as_of":"2026-10-19"}`:  "",
+		`{"department":"HR","status":"active","as_of":"2026-11"}`:      "D",
+		`{"department":"営業部","status":"active","as_of":"2026-11"}`:     "A C",
+		`{"department":"営業部","status":"all","as_of":"2015-01-01"}`:     "E",
+		`{"department":null,"status":"all","as_of":"2026-10"}`:         "A B C D E F G H",
+		`{"department":null,"status":"active","as_of":null}`:           "A B D G",
+	} {
+		var out struct{ Employees []freee.Employee }
+		w.run(t, "list_employees", args, &out)
+		var got []string
+		for _, e := range out.Employees {
+			if len(e.DisplayName) == 1 {
+				got = append(got, e.DisplayName)
+			}
+		}
+		expect.Is(t, strings.Join(got, " "), want, "%s", args)
+	}
+	for args, want := range map[string]string{
+		`{"department":null,"as_of":"2026-10"}`: "人事部 営業部 開発部 第一営業課",
+		`{"department":null,"as_of":"2008-01"}`: "人事部",
+	} {
+		var out struct{ Departments []freee.Department }
+		w.run(t, "list_departments", args, &out)
+		var got []string
+		for _, d := range out.Departments {
+			got = append(got, d.Name)
+		}
+		expect.Is(t, strings.Join(got, " "), want, "%s", args)
+	}
+	ask := func(month int) error {
+		_, err := w.Run(t.Context(), tool.Call{
+			Tenant: "T1", Tool: "list_attendance", Locale: "en", Bounds: tenancy.Constraints{Departments: []string{"営業部"}},
+			Arguments: given(fmt.Sprintf(`{"year":2026,"month":%d,"employees":[{"id":3700004}]}`, month)),
+		})
+		return err
+	}
+	expect.NoError(t, ask(10))
+	expect.That(t, ask(11) != nil, "D is read after leaving the department")
+	e := w.refuse(t, "list_employees", `{"department":null,"status":"active","as_of":"2026-02-30"}`)
+	expect.Is(t, e.Problem, failedcall.ProblemBadArguments)
 }
 
 // A plan may contain ids of people. freee's departments decide whose attendance is read.

@@ -50,19 +50,25 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
-	var in struct{ Department, Status string }
+	var in struct {
+		Department, Status string
+		AsOf               string `json:"as_of"`
+	}
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return r.freee(c).ListEmployees(ctx, in.Status == "active", in.Department)
+	return r.freee(c).ListEmployees(ctx, in.Status == "active", in.Department, in.AsOf)
 }
 
 func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) {
-	var in struct{ Department string }
+	var in struct {
+		Department string
+		AsOf       string `json:"as_of"`
+	}
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return r.freee(c).ListDepartments(ctx, in.Department, c.Bounds.Departments)
+	return r.freee(c).ListDepartments(ctx, in.Department, in.AsOf, c.Bounds.Departments)
 }
 
 func (r *Runner) listPositions(ctx context.Context, c tool.Call) (any, error) {
