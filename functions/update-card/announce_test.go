@@ -159,7 +159,7 @@ func testAnnouncedLost(t *testing.T, w *world) {
 func testAnnouncedByAnother(t *testing.T, w *world) {
 	w.cancelled()
 	head := w.Load().Head
-	body := *effect.Copies("", w.Ref, head.Rev, head.Redraws).MessageBody
+	body := *effect.Copies("", w.Ref, head.Rev, head.Redraws, 0).MessageBody
 	store := w.h.Store
 	w.h.Store = earlier{store, w.Load()}
 	mine := w.h

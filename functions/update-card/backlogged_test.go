@@ -163,7 +163,7 @@ func (b *backlogged) SendMessage(
 ) (*sqs.SendMessageOutput, error) {
 	defer b.locked()()
 	b.sent++
-	b.most = max(b.most, saying(*in.MessageBody).Tries)
+	b.most = max(b.most, saying(*in.MessageBody).Hops)
 	b.queue = append(b.queue, &letter{group: *in.MessageGroupId, body: *in.MessageBody, id: strconv.Itoa(b.sent)})
 	return &sqs.SendMessageOutput{}, nil
 }

@@ -253,7 +253,8 @@ func (d *drawing) askForCopies(ctx context.Context) error {
 	if !d.copied(ctx) {
 		return nil
 	}
-	if _, err := d.Queue.SendMessage(ctx, effect.Copies(d.QueueURL, d.ref, d.head.Rev, d.head.Redraws)); err != nil {
+	if _, err := d.Queue.SendMessage(ctx, effect.Copies(d.QueueURL, d.ref, d.head.Rev, d.head.Redraws,
+		d.receipt.asked.Hops+1)); err != nil {
 		return fmt.Errorf("ask for copies: %w", err)
 	}
 	slog.InfoContext(ctx, "asks for copies", d.ref.Log(), "rev", d.head.Rev)

@@ -31,6 +31,8 @@ const (
 	// mostReceives is the number of receives after which a message for copies is replaced by a new one. The queue
 	// allows 100.
 	mostReceives = 50
+	// mostAnew is how many invocations may have led to a message that is replaced. Lambda ends a chain of sixteen.
+	mostAnew = 12
 	// maxRetryAfter is the longest wait that Slack may ask for.
 	maxRetryAfter = time.Hour
 )
@@ -97,7 +99,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 		if err == nil || h.anew(ctx, r, asked, err) || h.movesAside(ctx, r, received, err) {
 			continue
 		}
-		h.giveBack(ctx, r, err)
+		h.giveBack(ctx, r, asked, err)
 		for _, rest := range e.Records[i:] {
 			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: rest.MessageId})
 		}
@@ -155,12 +157,11 @@ func (h *Handler) anew(ctx context.Context, r events.SQSMessage, asked effect.Me
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	group := r.Attributes["MessageGroupId"]
-	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || group == "" || !asked.Copies {
+	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || asked.Hops > mostAnew || group == "" ||
+		!asked.Copies {
 		return false
 	}
-	_, err = h.Queue.SendMessage(ctx, &sqs.SendMessageInput{
-		QueueUrl: &h.QueueURL, MessageBody: &r.Body, MessageGroupId: &group, MessageDeduplicationId: aws.String(h.NewID()),
-	})
+	_, err = h.Queue.SendMessage(ctx, asked.Anew(h.QueueURL, group, h.NewID()))
 	if err != nil {
 		slog.WarnContext(ctx, "copies are not asked for again", "message_id", r.MessageId, "err", err)
 	}
@@ -168,8 +169,11 @@ func (h *Handler) anew(ctx context.Context, r events.SQSMessage, asked effect.Me
 }
 
 // giveBack leaves a message in the queue until another try makes sense.
-func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) {
+func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, asked effect.Message, err error) {
 	wait := pause(err, r.Attributes["ApproximateReceiveCount"])
+	if asked.Copies { // else the queue would soon give up what only waits for Slack's pace
+		wait = max(wait, pause(nil, r.Attributes["ApproximateReceiveCount"]))
+	}
 	slog.WarnContext(ctx, "gave back", "message_id", r.MessageId, "seconds", int(wait.Seconds()), "err", err)
 	_, err = h.Queue.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: &h.QueueURL, ReceiptHandle: aws.String(r.ReceiptHandle), VisibilityTimeout: int32(wait.Seconds()),
@@ -180,7 +184,7 @@ func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) 
 }
 
 // pause returns how long a message waits, in whole seconds: as long as Slack asks, or longer after each failure. It
-// adds up to a quarter, so that tasks that failed together don't return together.
+// adds up to a quarter, so that tasks that failed together don't return together, unless each has its own time.
 func pause(err error, receives string) time.Duration {
 	var limited slackapi.RateLimited
 	var known later
@@ -195,6 +199,8 @@ func pause(err error, receives string) time.Duration {
 		wait = min(maxBackoff, time.Second<<min(max(n, 1)-1, 6))
 	}
 	wait = max(0, wait) // the time to wait for may already be over
-	wait += time.Duration(rand.Int64N(int64(wait/4) + 1))
+	if known.cause != itsTime {
+		wait += time.Duration(rand.Int64N(int64(wait/4) + 1))
+	}
 	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
 }

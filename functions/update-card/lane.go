@@ -5,19 +5,17 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/decide/effect"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi"
 )
 
 var errDied = errors.New("an invocation died, or had no room")
-
-// mostTries is how often a message may fail in its lane. After that it is handled in a group of its own, and the queue
-// gives it up after a hundred receives.
-const mostTries = 50
 
 // failedBefore reports whether an earlier invocation received a message of a lane and neither handled nor moved it: it
 // died, or Lambda had no room for it. The lane stood still until the queue showed the message again, and must not stand
@@ -38,36 +36,42 @@ func (h *Handler) failedBefore(r events.SQSMessage, received *receipt) bool {
 
 // movesAside moves a message that can't be handled now out of its lane. Two kinds wait in the lane instead: one whose
 // time has not come, because those behind it are due no earlier, and a Home tab that lacks a call of Slack's, because
-// those behind it need the same calls.
+// those behind it need the same calls. What has been moved often enough is left to the sweeper, if it only lacks calls,
+// and else waits in a group of its own, from where the queue gives it up after a hundred receives.
 func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received *receipt, err error) bool {
 	var known later
 	var limited slackapi.RateLimited
-	waits := errors.As(err, &known)
-	if waits && known.cause == itsTime || received.asked.Tab() && (waits || errors.As(err, &limited)) {
+	asked, waits := received.asked, errors.As(err, &known)
+	if waits && known.cause == itsTime || asked.Tab() && (waits || errors.As(err, &limited)) {
 		return false
 	}
-	how := effect.Moved{Tries: received.asked.Tries, Doubted: received.open}
-	if known.cause != slacksPace { // whose turn is another's has not failed
-		how.Tries++
+	how := effect.Moved{Wait: pause(err, strconv.Itoa(asked.Hops/2+1)), Doubted: received.open}
+	last := asked.Hops > effect.MostHops
+	if last || asked.Alone(r.Attributes["MessageGroupId"]) {
+		if known.cause == slacksPace && h.toSweeper(ctx, received, how.Wait) {
+			return true
+		}
 	}
-	if how.Tries <= mostTries {
-		how.Wait = pause(err, strconv.Itoa(how.Tries))
-	} else { // it stays there to the end, and a redrive from the dead-letter queue counts its receipts anew
-		how.Doubted = true
+	if last { // there a redrive from the dead-letter queue counts its receipts anew
+		how = effect.Moved{Doubted: true}
 	}
-	return h.aside(ctx, r, received.asked, how, err) || h.undoubted(ctx, r, received, how, err)
+	return h.aside(ctx, r, asked, how, err)
 }
 
-// undoubted sends a message in a group of its own anew, if its receipts left nothing in doubt. Were it given back, each
-// receipt would draw all cards from the first one on, and Slack's pace may not allow them all at once.
-func (h *Handler) undoubted(
-	ctx context.Context, r events.SQSMessage, received *receipt, how effect.Moved, cause error,
-) bool {
-	if received.open || how.Tries > mostTries {
+// toSweeper leaves cards that lack calls of Slack's to the sweeper, unless their message must say what is in doubt. The
+// sweeper doesn't know about copies.
+func (h *Handler) toSweeper(ctx context.Context, received *receipt, wait time.Duration) bool {
+	asked := received.asked
+	if asked.Copies || asked.Tab() || received.open {
 		return false
 	}
-	in, ok := received.asked.Undoubted(h.QueueURL, r.Attributes["MessageGroupId"], r.MessageId, h.Now(), how)
-	return ok && h.move(ctx, in, moveLog(r, how, cause))
+	if err := h.Store.DrawAt(ctx, asked.Ref, h.Now().Add(wait), true); err != nil {
+		slog.WarnContext(ctx, "not left to the sweeper", asked.Ref.Log(), "err", err)
+		return false
+	}
+	metric.Count(metric.CardLate, 1)
+	slog.InfoContext(ctx, "left to the sweeper", asked.Ref.Log(), "seconds", int(wait.Seconds()))
+	return true
 }
 
 // aside moves a message out of its lane. It returns false if the message is in no lane.
@@ -80,7 +84,7 @@ func (h *Handler) aside(
 
 // moveLog says which message is moved, and why.
 func moveLog(r events.SQSMessage, how effect.Moved, cause error) *slog.Logger {
-	return slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "tries", how.Tries, "err", cause)
+	return slog.With("message_id", r.MessageId, "seconds", int(how.Wait.Seconds()), "err", cause)
 }
 
 // back returns a message whose time has come to its lane. Were it drawn where it waited, others would wait behind it.

@@ -248,11 +248,11 @@ func (l *leftover) add(err error, u urgency) bool {
 
 // wait decides what happens to a message whose cards wait for Slack's rate limits: it returns later, or nil if the
 // sweeper will request the cards. The task reserves a turn and keeps it, so that tasks are drawn in the order of
-// arrival. When its turn is near, the message returns after mostShort at the latest.
+// arrival, and none is sent around more often than it must.
 func (d *drawing) wait(ctx context.Context, s short) error {
 	now := d.Now()
 	if s.Until.Sub(now) > mostHeld {
-		return later{mostHeld, "Slack said no"}
+		return later{mostHeld, slacksPace}
 	}
 	place := d.head.DrawAt
 	if place == nil || now.Sub(*place) > turnLasts {
@@ -273,7 +273,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 			"seconds", int(turn.Seconds()))
 		return nil
 	}
-	return later{min(max(s.Until.Sub(now), turn), mostShort), slacksPace}
+	return later{max(s.Until.Sub(now), turn), slacksPace}
 }
 
 func paceScale(text string) (float64, error) {

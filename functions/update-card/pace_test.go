@@ -119,14 +119,14 @@ func testPostedPending(t *testing.T, w *world) {
 	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage", "chat.update")))
 }
 
-// Without a call left, the message waits, but at most mostShort: a gate of the same task may wait behind it.
+// Without a call left, the message waits for its turn. A gate of the same task doesn't wait behind it.
 func testShortOfUpdates(t *testing.T, w *world) {
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
 	w.done()
 	w.paced(10)
 	w.Approve()
-	w.back(int32(mostShort/time.Second), 13)
+	w.back(13, 18)
 	w.shows("勤怠", "approve_prompt")
 	w.Later(updateWindow)
 	w.done()
@@ -136,7 +136,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.End(w.requester(), w.policy(), w.Now())
 	})
-	w.back(1, 13)
+	w.back(1, 18)
 }
 
 func (w *world) requester() aggregate.Actor {

@@ -48,7 +48,7 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	switch r.Header.Get("X-Amz-Invocation-Type") {
 	case "Event":
 		// An asynchronous call gets no answer; the function's log shows the outcome.
-		go s.Invoke(context.WithoutCancel(r.Context()), name, payload)
+		go s.Invoke(traced(context.WithoutCancel(r.Context()), r), name, payload)
 		w.Header().Set("X-Amzn-RequestId", requestID())
 		w.WriteHeader(http.StatusAccepted)
 	case "DryRun":
@@ -87,8 +87,11 @@ func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, pay
 }
 
 func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, payload []byte) {
-	result, err := s.Invoke(r.Context(), name, payload)
+	result, err := s.Invoke(traced(r.Context(), r), name, payload)
 	switch {
+	case errors.Is(err, ErrLoop):
+		deny(w, http.StatusBadRequest, "RecursiveInvocationException", err.Error())
+		return
 	case errors.Is(err, ErrBusy):
 		deny(w, http.StatusTooManyRequests, "TooManyRequestsException", "Rate Exceeded.")
 		return
@@ -104,6 +107,10 @@ func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, p
 		h.Set("X-Amz-Function-Error", "Unhandled")
 	}
 	w.Write(result.Payload)
+}
+
+func traced(ctx context.Context, r *http.Request) context.Context {
+	return Traced(ctx, r.Header.Get("X-Amzn-Trace-Id"))
 }
 
 // deny answers with an error as Lambda's API does. The state machine interpreter treats an answer without a request id

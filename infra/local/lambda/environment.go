@@ -56,8 +56,8 @@ type invocation struct {
 	answer   chan Result
 }
 
-func newInvocation(payload []byte) *invocation {
-	return &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}),
+func newInvocation(trace string, payload []byte) *invocation {
+	return &invocation{id: requestID(), trace: trace, payload: payload, taken: make(chan struct{}),
 		frozen: make(chan Fault, 1), answer: make(chan Result, 1)}
 }
 

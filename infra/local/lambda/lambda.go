@@ -30,8 +30,9 @@ type Function struct {
 	Name        string
 	Binary      string // path of the bootstrap executable
 	Timeout     time.Duration
-	Memory      int // MB; reported to the function, not enforced
-	Concurrency int // maximum of concurrent invocations; 0 means unbounded
+	Memory      int  // MB; reported to the function, not enforced
+	Concurrency int  // maximum of concurrent invocations; 0 means unbounded
+	MayLoop     bool // a long chain of invocations isn't ended
 	LogLevel    string
 	Environment map[string]string
 	// Managed is true for a function with a managed runtime. In AWS, its handler starts the binary for each call, with
@@ -57,14 +58,15 @@ type Service struct {
 	transport *http.Transport // for the functions' calls when Faults is set
 	starts    chan struct{}   // has a place for each process that starts
 
-	mu     sync.Mutex
-	closed bool
-	active sync.WaitGroup // running invocations
+	mu      sync.Mutex
+	closed  bool
+	longest map[string]int // length of a chain by the function at its end
+	active  sync.WaitGroup // running invocations
 }
 
 // New makes a service. It starts a process only when a function is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, managed: &managed{processes: map[*process.Process]string{}},
+	s := &Service{options: o, functions: map[string]*pool{}, longest: map[string]int{}, managed: &managed{processes: map[*process.Process]string{}},
 		log: newSink(o.Log), transport: tapTransport(),
 		starts: make(chan struct{}, startsPerCore*runtime.NumCPU())}
 	for _, f := range o.Functions {
@@ -85,17 +87,20 @@ type Result struct {
 // function fails, Invoke returns a Result, not an error. When ctx ends, Invoke returns but the function continues, as
 // in AWS.
 //
-// It returns ErrUnknown, ErrBusy or ErrClosed if it did not run the function.
+// It returns ErrUnknown, ErrBusy, ErrLoop or ErrClosed if it did not run the function.
 func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Result, error) {
 	p, ok := s.functions[plainName(name)]
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUnknown, plainName(name))
 	}
+	trace, err := s.follow(ctx, p.function)
+	if err != nil {
+		return Result{}, err
+	}
 	if err := s.begin(); err != nil {
 		return Result{}, err
 	}
 	var result Result
-	var err error
 	ended := make(chan struct{})
 	go func() {
 		defer s.active.Done()
@@ -103,7 +108,7 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 		if p.function.Managed {
 			result, err = s.whole(p.function, payload)
 		} else {
-			result, err = p.run(payload)
+			result, err = p.run(trace, payload)
 		}
 	}()
 	select {

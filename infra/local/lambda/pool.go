@@ -20,11 +20,11 @@ type pool struct {
 }
 
 // run runs one invocation. If a process ended before it took the event, run tries another environment.
-func (p *pool) run(payload []byte) (Result, error) {
+func (p *pool) run(trace string, payload []byte) (Result, error) {
 	if f := p.service.options.Faults; f != nil && f.Busy(p.function.Name, payload) {
 		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.Name)
 	}
-	inv := newInvocation(payload)
+	inv := newInvocation(trace, payload)
 	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)
 	for {
 		e, fresh, err := p.take(payload, cold)

@@ -102,7 +102,7 @@ func describe(f template.Function, binary string, variables map[string]string) f
 		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
 	return functionInfo{lambda.Function{
-		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency,
+		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency, MayLoop: f.MayLoop,
 		Environment: environment, Managed: f.Managed,
 	}, f.Folder}
 }

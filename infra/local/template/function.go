@@ -18,6 +18,7 @@ type Function struct {
 	Timeout     time.Duration
 	Memory      int               // MB
 	Concurrency int               // reserved concurrency; 0 means unbounded
+	MayLoop     bool              // RecursiveLoop is Allow
 	Environment map[string]string // with resolved values
 	LogLevel    string            // from LoggingConfig; "" if the format isn't JSON
 	Managed     bool              // its runtime's handler starts the binary for each call and streams the output
@@ -77,7 +78,7 @@ const (
 func readFunction(id string, properties map[string]any) (Function, error) {
 	var p struct {
 		Timeout, MemorySize          int
-		Runtime                      string
+		Runtime, RecursiveLoop       string
 		ReservedConcurrentExecutions int
 		Environment                  struct{ Variables map[string]any }
 		LoggingConfig                struct{ LogFormat, ApplicationLogLevel string }
@@ -91,6 +92,7 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 		return f, err
 	}
 	f.Timeout = time.Duration(cmp.Or(p.Timeout, defaultTimeout)) * time.Second
+	f.MayLoop = p.RecursiveLoop == "Allow"
 	f.Managed = !strings.HasPrefix(cmp.Or(p.Runtime, "provided"), "provided")
 	f.Memory, f.Concurrency = cmp.Or(p.MemorySize, defaultMemory), p.ReservedConcurrentExecutions
 	if strings.EqualFold(p.LoggingConfig.LogFormat, "JSON") {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -31,8 +30,11 @@ const (
 	copies   = "-copies"
 	homes    = "-homes"
 	opened   = "-opened"
-	waits    = "-waits-" // and how many binary digits the seconds have
+	waits    = "-waits-" // and the number of the slot in which they are due
 )
+
+// slot is how many seconds' messages wait together.
+const slot = 4
 
 // lane returns the group for messages about an aggregate's cards, or for a Home tab that was just opened.
 func lane(ref aggregate.Ref) string {
@@ -44,47 +46,48 @@ func lane(ref aggregate.Ref) string {
 	return fmt.Sprintf("%s-cards-%d", ref.Tenant, h.Sum32()%lanes)
 }
 
-// Aside returns a message of a lane as one that waits elsewhere and then returns to its lane. Messages that wait about
-// as long share a group, so that nothing waits much more than twice as long as it must, and many that wait together
-// don't come back as many invocations. With no wait the message gets a group of its own, and is handled there. ok is
-// false if the message is in no lane. id is the message's, so that it is moved once.
+// MostHops is how many invocations may have led to a message that still waits outside of its lane, which takes two
+// more. Lambda ends a chain of sixteen: it would receive the next message in vain until the queue gives it up.
+const MostHops = 2
+
+// Aside returns a message of a lane as one that waits elsewhere and then returns to its lane. Messages that are due
+// within the same few seconds share a group, so that nothing waits much longer than it must, and many that wait
+// together don't come back as many invocations. With no wait the message gets a group of its own, and is handled
+// there. ok is false if the message is in no lane. id is the message's, so that it is moved once.
 func (m Message) Aside(queueURL, group, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
 	if !m.in(group, "-") {
 		return nil, false
 	}
-	group = m.Ref.ID
+	numbers := how.fields(now)
+	group = m.own()
+	switch {
+	case m.Tab(): // its time says whether it was just opened
+		numbers = map[string]int64{}
+	case how.Wait > 0:
+		group = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, numbers["after"]/slot)
+	}
+	return m.move(queueURL, group, id, numbers), true
+}
+
+// Alone reports whether the message is in a group of its own, where nothing waits behind it.
+func (m Message) Alone(group string) bool { return group != "" && group == m.own() }
+
+func (m Message) own() string {
 	if m.Copies {
-		group += copies
+		return m.Ref.ID + copies
 	}
-	if m.Tab() { // its time says whether it was just opened
-		return move(queueURL, group, m.body, id), true
-	}
-	if how.Wait > 0 {
-		group = fmt.Sprintf("%s%s%d", m.Ref.Tenant, waits, bits.Len(uint(how.Wait.Seconds())))
-	}
-	return move(queueURL, group, with(m.body, how.fields(now)), id), true
+	return m.Ref.ID
 }
 
-// Undoubted returns a message that is handled in a group of its own as a new one there, whose earlier receipts left
-// nothing in doubt. ok is false if the message is in no such group.
-func (m Message) Undoubted(queueURL, group, id string, now time.Time, how Moved) (in *sqs.SendMessageInput, ok bool) {
-	if group != m.Ref.ID || m.Copies || m.Tab() {
-		return nil, false
-	}
-	how.Doubted = false
-	return move(queueURL, group, with(m.body, how.fields(now)), id), true
-}
-
-// Moved says why and for how long a message leaves its lane.
+// Moved says for how long a message leaves its lane, and what it leaves behind.
 type Moved struct {
 	Wait    time.Duration // 0: it doesn't return
-	Tries   int           // that failed
-	Doubted bool          // one of them may have updated a card and not saved that
+	Doubted bool          // a receipt may have updated a card and not saved that
 }
 
 // fields are what the moved message says of it.
 func (how Moved) fields(now time.Time) map[string]int64 {
-	out := map[string]int64{"after": 0, "tries": int64(how.Tries), "doubted": 0}
+	out := map[string]int64{"after": 0, "doubted": 0}
 	if how.Wait > 0 {
 		out["after"] = now.Add(how.Wait).Unix()
 	}
@@ -103,7 +106,12 @@ func (m Message) Back(queueURL, group, id string) (in *sqs.SendMessageInput, ok 
 	if m.Copies {
 		to = m.Ref.Tenant + copies
 	}
-	return move(queueURL, to, with(m.body, map[string]int64{"after": 0}), id), true
+	return m.move(queueURL, to, id, map[string]int64{"after": 0}), true
+}
+
+// Anew returns the message as a new one of its group, which the queue has not received yet.
+func (m Message) Anew(queueURL, group, id string) *sqs.SendMessageInput {
+	return m.move(queueURL, group, id, map[string]int64{})
 }
 
 // in reports whether group is one of the tenant's whose names go on like this.
@@ -111,7 +119,10 @@ func (m Message) in(group, suffix string) bool {
 	return aggregate.ValidID(m.Ref.Tenant) && m.Ref.ID != "" && strings.HasPrefix(group, m.Ref.Tenant+suffix)
 }
 
-func move(queueURL, group, body, id string) *sqs.SendMessageInput {
+// move sends the message to a group, with other numbers.
+func (m Message) move(queueURL, group, id string, numbers map[string]int64) *sqs.SendMessageInput {
+	numbers["hops"] = int64(m.Hops + 1)
+	body := with(m.body, numbers)
 	return &sqs.SendMessageInput{
 		QueueUrl: &queueURL, MessageBody: &body, MessageGroupId: &group, MessageDeduplicationId: &id,
 	}

@@ -52,7 +52,7 @@ func TestATenantHasFewLanes(t *testing.T) {
 		redraw(ref)
 		expect.Must(t, len(sent) == before, "a task's second message is in another lane")
 		expect.Value(r.RedrawLater(t.Context(), ref, aggregate.Head{Rev: 1}))(t)
-		sent[*effect.Copies("q", ref, 1, 0).MessageGroupId]++
+		sent[*effect.Copies("q", ref, 1, 0, 0).MessageGroupId]++
 		redraw(aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: fmt.Sprintf("U%d", n)})
 		sent[*effect.HomeLater("q", tenant, fmt.Sprintf("U%d", n), time.Now(), time.Minute).MessageGroupId]++
 	}
@@ -70,20 +70,20 @@ func TestAMessageIsMovedAside(t *testing.T) {
 		name, group, body string // %s: the tenant
 		wantGroup, want   string // empty: it stays
 	}{
-		{"a card", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","rev":3,"redraws":1,"tries":6}`,
-			"%s-waits-5", `{"after":1800000000,"id":"X","kind":"task","redraws":1,"rev":3,"tenant":"%s","tries":7}`},
+		{"a card", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","rev":3,"redraws":1,"hops":1}`,
+			"%s-waits-450000000", `{"after":1800000000,"hops":2,"id":"X","kind":"task","redraws":1,"rev":3,"tenant":"%s"}`},
 		{"an early release's", "%s-cards-0", `{"tenant":"%s","task":"X"}`,
-			"%s-waits-5", `{"after":1800000000,"task":"X","tenant":"%s","tries":7}`},
+			"%s-waits-450000000", `{"after":1800000000,"hops":1,"task":"X","tenant":"%s"}`},
 		{"what a later release wrote is kept", "%s-cards-0", `{"tenant":"%s","kind":"task","id":"X","later":{"a":1}}`,
-			"%s-waits-5", `{"after":1800000000,"id":"X","kind":"task","later":{"a":1},"tenant":"%s","tries":7}`},
+			"%s-waits-450000000", `{"after":1800000000,"hops":1,"id":"X","kind":"task","later":{"a":1},"tenant":"%s"}`},
 		{"progress whose time has come", "%s-progress", `{"tenant":"%s","kind":"task","id":"X","after":1}`,
-			"%s-waits-5", `{"after":1800000000,"id":"X","kind":"task","tenant":"%s","tries":7}`},
+			"%s-waits-450000000", `{"after":1800000000,"hops":1,"id":"X","kind":"task","tenant":"%s"}`},
 		{"copies", "%s-copies", `{"tenant":"%s","kind":"task","id":"X","copies":true}`,
-			"%s-waits-5", `{"after":1800000000,"copies":true,"id":"X","kind":"task","tenant":"%s","tries":7}`},
+			"%s-waits-450000000", `{"after":1800000000,"copies":true,"hops":1,"id":"X","kind":"task","tenant":"%s"}`},
 		{"a tab that was just opened still is", "%s-opened", `{"tenant":"%s","kind":"home","id":"U1"}`,
-			"U1", `{"tenant":"%s","kind":"home","id":"U1"}`},
+			"U1", `{"hops":1,"id":"U1","kind":"home","tenant":"%s"}`},
 		{"one that follows still does", "%s-homes", `{"tenant":"%s","kind":"home","id":"U1","after":1}`,
-			"U1", `{"tenant":"%s","kind":"home","id":"U1","after":1}`},
+			"U1", `{"after":1,"hops":1,"id":"U1","kind":"home","tenant":"%s"}`},
 		{"one that is alone", "X", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
 		{"an early release's progress, alone as well", "X-progress", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
 		{"one without a group", "", `{"tenant":"%s","kind":"task","id":"X"}`, "", ""},
@@ -93,7 +93,7 @@ func TestAMessageIsMovedAside(t *testing.T) {
 			fill := func(s string) string {
 				return strings.ReplaceAll(strings.ReplaceAll(s, "%s", tenant), "X", id)
 			}
-			in, ok := saying(fill(tt.body)).Aside("q", fill(tt.group), "m", after.Add(-20*time.Second), effect.Moved{Wait: 20 * time.Second, Tries: 7})
+			in, ok := saying(fill(tt.body)).Aside("q", fill(tt.group), "m", after.Add(-20*time.Second), effect.Moved{Wait: 20 * time.Second})
 			expect.Must(t, ok == (tt.want != ""), "moved: %v", ok)
 			if ok {
 				expect.Same(t, fill(tt.want), *in.MessageBody)
@@ -110,14 +110,14 @@ func TestAMessageReturnsToItsLane(t *testing.T) {
 	r := effect.Runner{Queue: last{sent}, Now: time.Now}
 	ref := task.RefOf(aggregate.TenantID("T1"), aggregate.NewID())
 	expect.NoError(t, r.Redraw(t.Context(), ref, aggregate.Head{Rev: 3, Redraws: 1}, "event"))
-	for _, was := range []*sqs.SendMessageInput{sent, effect.Copies("q", ref, 3, 1)} {
+	for _, was := range []*sqs.SendMessageInput{sent, effect.Copies("q", ref, 3, 1, 0)} {
 		_, ok := saying(*was.MessageBody).Back("q", *was.MessageGroupId, "m")
 		expect.That(t, !ok, "it is in its lane")
-		aside, ok := saying(*was.MessageBody).Aside("q", *was.MessageGroupId, "m", time.Now(), effect.Moved{Wait: time.Minute, Tries: 7, Doubted: true})
+		aside, ok := saying(*was.MessageBody).Aside("q", *was.MessageGroupId, "m", time.Now(), effect.Moved{Wait: time.Minute, Doubted: true})
 		expect.Must(t, ok, "not moved")
 		back, ok := saying(*aside.MessageBody).Back("q", *aside.MessageGroupId, "n")
 		expect.Must(t, ok && *back.MessageGroupId == *was.MessageGroupId && *back.MessageDeduplicationId == "n", "%+v", back)
-		expect.That(t, saying(*back.MessageBody).After.IsZero() && saying(*back.MessageBody).Tries == 7 && saying(*back.MessageBody).Doubted &&
+		expect.That(t, saying(*back.MessageBody).After.IsZero() && saying(*back.MessageBody).Hops == 2 && saying(*back.MessageBody).Doubted &&
 			saying(*back.MessageBody).Head.Rev == 3 && saying(*back.MessageBody).Copies == saying(*was.MessageBody).Copies,
 			"%s", *back.MessageBody)
 		forGood, _ := saying(*was.MessageBody).Aside("q", *was.MessageGroupId, "m", time.Now(), effect.Moved{})

@@ -24,8 +24,8 @@ type message struct {
 	// Rev and Redraws are the head's, as they were before the message was sent. An early release wrote none.
 	Rev     int `json:"rev,omitempty"`
 	Redraws int `json:"redraws,omitempty"`
-	Tries   int `json:"tries,omitempty"`   // that failed before the message was moved
-	Doubted int `json:"doubted,omitempty"` // 1: one of them may have updated a card and not saved that
+	Hops    int `json:"hops,omitempty"`    // invocations of the card updater that led to this message
+	Doubted int `json:"doubted,omitempty"` // 1: it was moved, and a receipt may have updated a card and not saved that
 }
 
 // to returns the message for the card queue in a group.
@@ -37,9 +37,9 @@ func (m message) to(queueURL, group, deduplication string) *sqs.SendMessageInput
 }
 
 // Copies returns a message that asks for the copies of an aggregate's cards. Messages for the same revision and redraw
-// are deduplicated.
-func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
-	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true, Rev: rev, Redraws: redraws}
+// are deduplicated. hops are the invocations that led to it.
+func Copies(queueURL string, ref aggregate.Ref, rev, redraws, hops int) *sqs.SendMessageInput {
+	asks := message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true, Rev: rev, Redraws: redraws, Hops: hops}
 	return asks.to(queueURL, ref.Tenant+copies, fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws))
 }
 
@@ -49,8 +49,8 @@ type Message struct {
 	Head    aggregate.Head // Rev and Redraws before the message was sent; a Rev of 0 if it says none
 	After   time.Time      // it must not be handled before; zero for none
 	Copies  bool           // it asks for copies
-	Tries   int            // how often its handling failed before it was moved
-	Doubted bool           // it was moved, and one of those tries may have updated a card without saving that
+	Hops    int            // how many invocations of the card updater led to it
+	Doubted bool           // it was moved, and a receipt may have updated a card without saving that
 	body    string
 }
 
@@ -65,7 +65,7 @@ func ReadMessage(body string) (out Message, err error) {
 		return out, fmt.Errorf("read a message of the card queue: %w", err)
 	}
 	out.Ref = aggregate.Ref{Tenant: m.Tenant, Kind: m.Kind, ID: m.ID}
-	out.Copies, out.Tries, out.Doubted = m.Copies, m.Tries, m.Doubted != 0
+	out.Copies, out.Hops, out.Doubted = m.Copies, m.Hops, m.Doubted != 0
 	if m.Kind == "" {
 		out.Ref = task.RefOf(m.Tenant, m.Task)
 	}

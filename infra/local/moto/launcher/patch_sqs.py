@@ -7,6 +7,7 @@
 - A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
   per group if its attributes say so; moto, while the message is there.
 - Sending a message looks at no other. moto counts all of a queue's messages five times.
+- A message keeps the trace header of the call that sent it, by which Lambda counts a loop.
 """
 
 import threading
@@ -14,6 +15,7 @@ import time
 
 import client
 import moto.sqs.models as models
+import moto.sqs.responses as responses
 
 DEDUPLICATION_SECONDS = 300
 LOOK_EVERY = 0.1  # seconds, while a receive waits: for what becomes visible by itself
@@ -38,6 +40,7 @@ def apply():
     wait_by_looking()
     remember_deduplication_ids()
     send_without_counting()
+    keep_traces()
     models.Queue.messages = property(visible_messages)
 
 
@@ -117,6 +120,24 @@ def send_without_counting():
         return {"ContentBasedDeduplication": str(self.content_based_deduplication).lower()} if self.fifo_queue else {}
 
     models.SQSBackend.send_message, models.Queue.attributes = send_message, property(attributes)
+
+
+def keep_traces():
+    send, calls = models.SQSBackend.send_message, threading.local()
+
+    def send_message(self, *args, system_attributes=None, **kwargs):
+        header = getattr(calls, "header", None)
+        traced = {"AWSTraceHeader": {"DataType": "String", "StringValue": header}} if header else {}
+        return send(self, *args, system_attributes={**traced, **(system_attributes or {})}, **kwargs)
+
+    models.SQSBackend.send_message = send_message
+    for name in ("send_message", "send_message_batch"):
+
+        def answer(self, call=getattr(responses.SQSResponse, name)):
+            calls.header = self.headers.get("X-Amzn-Trace-Id")
+            return call(self)
+
+        setattr(responses.SQSResponse, name, answer)
 
 
 def visible_messages(queue):
