@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"slices"
@@ -69,12 +70,14 @@ func measure(t *testing.T, b *consoletest.Browser, h *heard, path, label string)
 	return m
 }
 
-// TestPagesNeedNoMoreCallsForTenThousandRequests prints the calls, the time and the weight of the pages of requests at a
-// hundred and at ten thousand of them.
-func TestPagesNeedNoMoreCallsForTenThousandRequests(t *testing.T) {
-	sizes := []int{100, 10_000}
-	if testing.Short() {
-		sizes = []int{100, 1000}
+var long = flag.Bool("long", false, "look at pages of ten thousand requests, not of a thousand")
+
+// TestPagesNeedNoMoreCallsForManyRequests prints the calls, the time and the weight of the pages of requests at a hundred
+// and at a thousand of them.
+func TestPagesNeedNoMoreCallsForManyRequests(t *testing.T) {
+	sizes := []int{100, 1000}
+	if *long {
+		sizes = []int{100, 10_000}
 	}
 	db := storetest.Start(t)
 	most := map[string]int{}
