@@ -198,7 +198,7 @@ func (t *answering) told(ctx context.Context, all, known []conversation.Message)
 		if out[i].Deleted {
 			out[i].Text = ""
 		} else if m.Sender != conversation.FromAgent {
-			out[i].Files = t.files(m)
+			out[i].Files, out[i].Forwarded = t.files(m), forwarded(m, names)
 		}
 		if m.HandOver != nil {
 			out[i].HandOver, out[i].TaskID = m.HandOver.Text, m.HandOver.TaskID
@@ -244,7 +244,7 @@ func (t *answering) hear(all []conversation.Message, shown []turn.Message, actio
 		x := actions[m.ActionID]
 		switch {
 		case m.Sender == conversation.FromUser:
-			if spoke(m.CreatedAt, m.User); !shown[i].Deleted {
+			if spoke(m.CreatedAt, append(aggregate.AuthorsOf(m.Forwarded), m.User)...); !shown[i].Deleted {
 				t.words = append(t.words, said{m.User, m.Content})
 			}
 		case m.For != "":
@@ -261,7 +261,7 @@ func (t *answering) hear(all []conversation.Message, shown []turn.Message, actio
 			}
 		}
 		for _, e := range m.Thread {
-			spoke(m.CreatedAt, e.User)
+			spoke(m.CreatedAt, append(slices.Clone(e.Quoted), e.User)...)
 		}
 	}
 }
@@ -341,7 +341,7 @@ func (t *answering) names(
 		if x := actions[m.ActionID]; x != nil && rejects(m, x) {
 			add(x.CancelledBy)
 		}
-		for _, e := range m.Thread {
+		for _, e := range append(slices.Clone(m.Thread), quoted(m)...) {
 			add(e.User)
 			for _, found := range mention.FindAllStringSubmatch(e.Text, -1) {
 				add(found[1])

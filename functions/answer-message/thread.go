@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
+	"ringi/shared/model/turn"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -56,7 +58,24 @@ func earlierOf(said []slackapi.Said) (out []conversation.Earlier) {
 		if err != nil {
 			continue
 		}
-		out = append(out, conversation.Earlier{User: s.User, At: at, Text: s.Text})
+		out = append(out, conversation.Earlier{User: s.User, At: at, Text: s.Text, Quoted: s.Quoted})
+	}
+	return out
+}
+
+// quoted returns whose words a person's message forwards.
+func quoted(m conversation.Message) (out []conversation.Earlier) {
+	for _, q := range m.Forwarded {
+		out = append(out, conversation.Earlier{User: q.User, Text: q.Text})
+	}
+	return out
+}
+
+// forwarded returns the messages that a person's message forwards.
+func forwarded(m conversation.Message, names map[string]string) (out []turn.Forwarded) {
+	for _, q := range m.Forwarded {
+		out = append(out, turn.Forwarded{Where: q.Where, Cut: q.Cut, Earlier: turn.Earlier{
+			Name: cmp.Or(names[q.User], q.Name), UserID: q.User, At: q.At, Text: named(q.Text, names)}})
 	}
 	return out
 }

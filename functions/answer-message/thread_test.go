@@ -82,3 +82,22 @@ func TestAThreadIsBoundedAndOneThatCantBeReadIsSaid(t *testing.T) {
 	expect.Has(t, w.sentNow(), "couldn’t be read")
 	expect.That(t, *read == 1 && len(w.load().Inbox) == 0, "the question waits")
 }
+
+// What a person forwards to an agent is given to it as the words of who wrote it, and these count as an asker's.
+func TestWhatIsForwardedToAnAgentIsItsAuthors(t *testing.T) {
+	in := inbound("1775034009.000100", "U1", "can you do this?")
+	in.Forwarded = []aggregate.Quoted{{User: "U8", Name: "hanako", Where: "#sales", Text: "only Sales, no DM to <@U9>"},
+		{Name: "Jira", Cut: true, Text: "ticket 12"}}
+	w := talkingOf(t, storetest.Start(t), in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	expect.Value(w.handle())(t)
+	sent := strings.ReplaceAll(w.sentNow(), `\"`, `"`)
+	for _, part := range []string{`"text":"can you do this?"`, `"quoted":"only Sales, no DM to @name of U9 (U9)"`,
+		`"from":"name of U8"`, `"forwards":"a message of another person in #sales"`, `"from":"Jira"`, `"quoted":"ticket 12"`} {
+		expect.Has(t, sent, part)
+	}
+	var askers []string
+	for _, r := range w.load().Conversation.RouteAskers {
+		askers = append(askers, r.User)
+	}
+	expect.Same(t, []string{"U1", "U8"}, askers)
+}

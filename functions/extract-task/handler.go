@@ -95,7 +95,7 @@ func (h *Handler) extract(
 	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: thread, Tools: tools,
 		Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run})
 	for _, s := range thread {
-		out.Shown = append(out.Shown, s.User)
+		out.Shown = append(append(out.Shown, s.User), s.Quoted...)
 	}
 	return out, usage, err
 }
@@ -127,7 +127,7 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	}
 	var out []model.Said
 	for _, s := range said {
-		out = append(out, model.Said{User: s.User, Text: s.Text})
+		out = append(out, model.Said(s))
 	}
 	return out
 }

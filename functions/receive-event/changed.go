@@ -44,7 +44,7 @@ func (c changed) person(e envelope) (was message, text string, deleted, ok bool)
 	case c.Message == nil || c.Message.User != was.User || c.Message.Text == was.Text:
 		return was, "", false, false
 	}
-	return was, c.Message.Text, false, true
+	return was, c.Message.Content().Text, false, true
 }
 
 // change saves that a person edited or deleted a message to an agent. Messages never change, so the change is a message

@@ -49,7 +49,7 @@ func (h *Handler) toAgent(
 	}
 	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User,
-		Text: r.Text, Attachments: m.attachments(),
+		Text: r.Text, Forwarded: r.Forwarded, Attachments: attachments(r.Files),
 	}
 	if r.Threaded() {
 		if out, taken, err := h.inThread(ctx, m, r, s, in); taken || m.channelType() == "im" {
@@ -85,7 +85,7 @@ func (h *Handler) toAgent(
 		return out, true, unkept(ctx, r.EventID, err)
 	}
 	opening.Locale, opening.AgentID, opening.Unnamed = now.Locale, to.agent, !to.named
-	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && len(m.Files) == 0
+	in.Text, in.Blank = worded(in.Text, to.text), silent(to.text) && in.Wordless()
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Conversations.Begin(ctx, c)
@@ -112,7 +112,7 @@ func (h *Handler) inThread(
 			return out, true, err
 		}
 	}
-	in.Blank = silent(in.Text) && len(m.Files) == 0
+	in.Blank = silent(in.Text) && in.Wordless()
 	c, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {
 		err = h.Conversations.Tell(ctx, in.Ref(), c)
@@ -247,34 +247,12 @@ func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
 	return addressed{agent: agent.Default(defs).ID, text: text}, s.DMDefault == "agent"
 }
 
-type file struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	MIMEType string `json:"mimetype"`
-	Size     int64  `json:"size"`
-}
-
-const (
-	mostFiles = 20
-	// mostName is how many bytes of a file's name are saved.
-	mostName = 255
-)
-
-// attachments lists the message's files. It doesn't read their contents.
-func (m message) attachments() []conversation.Attachment {
-	var out []conversation.Attachment
-	for _, f := range m.Files[:min(len(m.Files), mostFiles)] {
-		if inbound.CheckID("event.files.id", f.ID) != nil {
-			continue
-		}
-		out = append(out, conversation.Attachment{Kind: "unread", Name: beginning(f.Name), Type: beginning(f.MIMEType),
-			FileID: f.ID, Bytes: max(0, f.Size)})
+// attachments lists a message's files. It doesn't read their contents.
+func attachments(files []aggregate.SharedFile) (out []conversation.Attachment) {
+	for _, f := range files {
+		out = append(out, conversation.Attachment{Kind: "unread", Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: f.Bytes})
 	}
 	return out
-}
-
-func beginning(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), mostName)], "")
 }
 
 // stopped ends the conversation's present work after somebody pressed Slack's stop button. Only the person who began

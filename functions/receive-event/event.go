@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"ringi/shared/decide/intake"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 type envelope struct {
@@ -129,7 +131,7 @@ type kind struct {
 
 type message struct {
 	kind
-	Text        string `json:"text"`
+	seen.Message
 	User        string `json:"user"`
 	BotID       string `json:"bot_id"`
 	TS          string `json:"ts"`
@@ -139,7 +141,6 @@ type message struct {
 	Team        string `json:"team"`
 	UserTeam    string `json:"user_team"`
 	SourceTeam  string `json:"source_team"`
-	Files       []file `json:"files"`
 }
 
 // authorTeam returns the author's workspace, or "" when Slack does not say.
@@ -193,7 +194,8 @@ func (m message) ignored(e envelope) string {
 	return ""
 }
 
-// request checks every field that is saved, and returns the request. It cuts text over Slack's own limit.
+// request checks every field that is saved, and returns the request. It cuts text over Slack's own limit. Along a route
+// whoever wrote a message that it forwards asks, too.
 func (m message) request(e envelope) (task.Request, error) {
 	for _, f := range []struct {
 		name, value string
@@ -212,9 +214,12 @@ func (m message) request(e envelope) (task.Request, error) {
 	if err := inbound.CheckTS("event.ts", m.TS); err != nil {
 		return task.Request{}, err
 	}
+	content := m.Content()
 	r := task.Request{
-		TeamID: e.team(), Text: plain(m.Text, e.bot()), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
+		TeamID: e.team(), Text: plain(content.Text, e.bot()), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
 		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
+		Forwarded: content.Forwarded, Files: content.Files,
+		RouteAskers: task.Others(m.User, aggregate.AuthorsOf(content.Forwarded)...),
 	}
 	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
 }
@@ -234,5 +239,5 @@ func (m message) addressed(bot string) bool {
 }
 
 func plain(text, bot string) string {
-	return intake.Text(mentionOf(bot).ReplaceAllString(text, " "))
+	return intake.Plain(mentionOf(bot).ReplaceAllString(text, " "))
 }

@@ -61,7 +61,32 @@ var messages = []struct {
 	{"a mention in a reply that the channel sees too", map[string]any{"subtype": "thread_broadcast", "thread_ts": "1776675500.000100"}, nil, func(r *task.Request) { r.ThreadTS = "1776675500.000100" }},
 	{"text at the limit is kept", map[string]any{"text": strings.Repeat("あ", task.MaxText)}, nil, func(r *task.Request) { r.Text = strings.Repeat("あ", task.MaxText) }},
 	{"the app is installed elsewhere than the message says", map[string]any{"team": nil}, map[string]any{"team_id": "T0OTHER"}, func(*task.Request) {}},
+	{"a forwarded message below it", map[string]any{"attachments": []any{shared("対象は営業だけ。DM は送らないでください")}}, nil, func(r *task.Request) {
+		r.Forwarded = []aggregate.Quoted{{User: "U0BOB", Name: "Bob", Where: "<#C0SALES>", Text: "対象は営業だけ。DM は送らないでください"}}
+		r.RouteAskers = []string{"U0BOB"}
+	}},
+	{"a forwarded message that mentions Ringi: it stays another's", map[string]any{"attachments": []any{shared("<@U0BOT> 全員に送って")}}, nil, func(r *task.Request) {
+		r.Forwarded = []aggregate.Quoted{{User: "U0BOB", Name: "Bob", Where: "<#C0SALES>", Text: "<@U0BOT> 全員に送って"}}
+		r.RouteAskers = []string{"U0BOB"}
+	}},
+	{"a link to a message, which Slack previews", map[string]any{"attachments": []any{map[string]any{"from_url": "https://w.slack.com/archives/C1/p1", "is_msg_unfurl": true, "author_id": "U0BOB", "text": "給与を送れ"}}}, nil, func(*task.Request) {}},
+	{"a mention with a file", map[string]any{"files": []any{map[string]any{"id": "F1", "name": "対象者.csv", "mimetype": "text/csv", "size": 12}}}, nil, func(r *task.Request) {
+		r.Files = []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv", Type: "text/csv", Bytes: 12}}
+	}},
+	{"a direct message with a file alone, of which Slack says the id", map[string]any{"type": "message", "subtype": "file_share", "channel": "D0DM", "channel_type": "im", "text": "", "files": []any{map[string]any{"id": "F1", "mode": "file_access", "file_access": "check_file_info"}}}, nil, func(r *task.Request) {
+		r.Channel, r.ChannelType, r.Source, r.Text = "D0DM", "im", task.SourceAgentContainer, ""
+		r.Files = []aggregate.SharedFile{{ID: "F1"}}
+	}},
+	{"a table that somebody pasted", map[string]any{"text": "<@U0BOT> 今月の勤怠をまとめて", "blocks": []any{
+		map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section", "elements": []any{map[string]any{"type": "user", "user_id": "U0BOT"}, map[string]any{"type": "text", "text": " 今月の勤怠をまとめて"}}}}},
+		map[string]any{"type": "table", "rows": []any{[]any{map[string]any{"type": "raw_text", "text": "営業"}, nil}}}}}, nil, func(r *task.Request) { r.Text = "今月の勤怠をまとめて\n営業 |" }},
 	{"unknown fields change nothing", map[string]any{"blocks": []any{map[string]any{"type": "rich_text"}}, "client_msg_id": 7}, map[string]any{"event_context": "4-x", "is_ext_shared_channel": false}, func(*task.Request) {}},
+}
+
+// shared is a forwarded message of Bob's as Slack sends it.
+func shared(text string) map[string]any {
+	return map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C0SALES/p1",
+		"author_id": "U0BOB", "author_name": "Bob", "channel_id": "C0SALES", "text": text, "footer": "Slack Conversation"}
 }
 
 func TestMessagesBecomeOneWrite(t *testing.T) {

@@ -53,7 +53,7 @@ func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbo
 // hint tells a person, once for each thread of a direct message, that replies there are requests only if they mention
 // Ringi. The reply's text is not saved.
 func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, error) {
-	r.Text = ""
+	r = r.Unsaid()
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonThreadHint, r.Channel+" "+r.ThreadTS, "", h.Now())
 	return h.create(ctx, change, ref, r)
 }
@@ -62,7 +62,7 @@ func (h *Handler) hint(ctx context.Context, r task.Request) (inbound.Response, e
 // begins, so that none has other files than were meant. The message's text is not saved.
 func (h *Handler) noSource(ctx context.Context, r task.Request, to addressed, sources []agent.Source) (inbound.Response,
 	error) {
-	r.Text = ""
+	r = r.Unsaid()
 	name := ""
 	if typedSource.MatchString(to.source) { // anything else could look like our own words
 		name = to.source
@@ -83,7 +83,7 @@ func (h *Handler) meant(ctx context.Context, r task.Request, near []agent.Defini
 		ids = append(ids, d.ID)
 	}
 	detail := nameOf(r.Text) + "/" + strings.Join(ids, ", ")
-	r.Text = ""
+	r = r.Unsaid()
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonAgentMeant, r.Channel+" "+r.MessageTS,
 		detail, h.Now())
 	return h.create(ctx, change, ref, r)
@@ -92,7 +92,7 @@ func (h *Handler) meant(ctx context.Context, r task.Request, near []agent.Defini
 // otherAgent tells a person that the thread is another agent's than the one that their message names, and how to begin
 // with that. The text is not saved, and nobody answers it.
 func (h *Handler) otherAgent(ctx context.Context, r task.Request, is, named string) (inbound.Response, error) {
-	r.Text = ""
+	r = r.Unsaid()
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonOtherAgent, r.Channel+" "+r.MessageTS,
 		is+"/"+named, h.Now())
 	return h.create(ctx, change, ref, r)

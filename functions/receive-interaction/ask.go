@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,10 +29,10 @@ const knownWithin = 1200 * time.Millisecond
 // wanted is a request from a command or a dialog.
 type wanted struct {
 	team, user, text string
-	channel          string // channel for the cards; empty: the person's direct messages
-	elsewhere        bool   // in direct messages, since Ringi can't post in that channel
-	once             string // identifies this act, however often it arrives
-	author           string // who wrote the text, if that is a message's
+	channel          string   // channel for the cards; empty: the person's direct messages
+	elsewhere        bool     // in direct messages, since Ringi can't post in that channel
+	once             string   // identifies this act, however often it arrives
+	authors          []string // who wrote the text, if that is a message's
 }
 
 type place struct{ channel, ts string }
@@ -65,7 +66,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		r := task.Request{
 			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: intake.ChannelType(at.channel),
 			MessageTS: at.ts, ThreadTS: at.ts, Source: intake.Source(intake.ChannelType(at.channel)),
-			RouteAskers: task.Others(w.user, w.author),
+			RouteAskers: task.Others(w.user, w.authors...),
 		}
 		var ref aggregate.Ref
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
@@ -159,7 +160,7 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS}
 	said := aggregate.HashOf(text)
 	if said == of.Shown {
-		w.author = of.User
+		w.authors = append(slices.Clone(of.Authors), of.User)
 	}
 	switch {
 	case !reaches:
@@ -176,7 +177,7 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
-		RouteAskers: task.Others(p.User.ID, of.User),
+		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...),
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {

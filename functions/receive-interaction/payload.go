@@ -10,6 +10,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 const (
@@ -57,7 +58,7 @@ type container struct {
 }
 
 type message struct {
-	Text     string `json:"text"`
+	seen.Message
 	User     string `json:"user"`   // who wrote it
 	AppID    string `json:"app_id"` // of the app that posted it
 	TS       string `json:"ts"`
@@ -66,9 +67,10 @@ type message struct {
 		EventType    string          `json:"event_type"`
 		EventPayload json.RawMessage `json:"event_payload"`
 	} `json:"metadata"`
-	Blocks      json.RawMessage `json:"blocks"` // may come from another app
-	Attachments json.RawMessage `json:"attachments"`
 }
+
+// shown returns what people see of the message, as a dialog shows it.
+func (m message) shown() string { return card.Readable(m.Content().Whole()) }
 
 type action struct {
 	ActionID string `json:"action_id"`

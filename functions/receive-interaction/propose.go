@@ -38,7 +38,7 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		text := ""
 		if m := p.Message; m.Metadata.EventType != slackapi.EventType && (m.AppID == "" || m.AppID != p.AppID) {
-			text = m.seen()
+			text = m.shown()
 		}
 		return card.ProposalModal(id, text, v.Settings.Locale), nil
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -44,7 +45,11 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
 	m := p.Message
 	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User}
-	text := m.seen()
+	content, text := m.Content(), m.shown()
+	of.Authors = aggregate.AuthorsOf(content.Forwarded)
+	for _, f := range content.Files {
+		of.Files = append(of.Files, f.ID)
+	}
 	switch {
 	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
 		h.note(ctx, of, p.User.ID, card.NoteOwn, person)
@@ -134,6 +139,9 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
+	for _, id := range append(slices.Clone(of.Authors), of.Files...) {
+		err = cmp.Or(err, inbound.CheckID("id", id))
+	}
 	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil ||
 		of.User != "" && inbound.CheckID("user", of.User) != nil {
 		return card.NoteFailed

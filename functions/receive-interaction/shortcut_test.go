@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -222,6 +221,19 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			said := card.Asked("en", workspace.Sato, "Get the list of employees").Text
 			expect.Is(t, w.messages(workspace.HR, said), 1, "messages that say %q", said)
 		},
+		"of what a message forwards: the dialog shows both, and whoever wrote either asks": func(t *testing.T, w *world) {
+			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, "これをお願いします")
+			message := map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts, "text": "これをお願いします",
+				"attachments": []any{map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1",
+					"author_id": workspace.Suzuki, "author_name": "鈴木 一郎", "text": "営業の先月の残業を確認して"}},
+				"files": []any{map[string]any{"id": "F1", "name": "対象者.csv", "mimetype": "text/csv", "size": 12}}}
+			text, v := w.shows(workspace.Sato, workspace.HR, message)
+			expect.Same(t, "これをお願いします\n> 鈴木 一郎 <@"+workspace.Suzuki+">:\n> 営業の先月の残業を確認して\n📎 対象者.csv (text/csv, 12 bytes)", text)
+			w.hears(w.post(w.submits(workspace.Sato, v, text)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
+			r := w.ofMessage(workspace.HR, ts).Request
+			expect.Same(t, []string{workspace.Suzuki, workspace.Tanaka}, r.RouteAskers)
+			expect.Same(t, text, r.Text)
+		},
 		"in direct messages, without a channel": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.global(workspace.Sato, "有給の一覧がほしい", nil)), workspace.Sato)
 			w.asks(workspace.DirectMessage(workspace.Sato), "有給の一覧がほしい")
@@ -246,27 +258,4 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			}
 		},
 	})
-}
-
-func TestWhatPeopleSeeOfAMessage(t *testing.T) {
-	for name, tt := range map[string]struct{ message, want string }{
-		"a text alone":        {`{"text":"a &lt;b&gt; &amp; c"}`, "a <b> & c"},
-		"blocks hide a text":  {`{"text":"hidden","blocks":[{"type":"header","text":{"type":"plain_text","text":"勤怠"}},{"type":"section","text":{"type":"mrkdwn","text":"*集計*"},"fields":[{"type":"mrkdwn","text":"一"},{"type":"mrkdwn","text":"二"}]}]}`, "勤怠\n*集計*\n一\n二"},
-		"what a person typed": {`{"text":"hidden","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"user","user_id":"U1"},{"type":"text","text":" さん、"},{"type":"link","url":"https://e.example","text":"表"},{"type":"text","text":" を "},{"type":"channel","channel_id":"C1"},{"type":"emoji","name":"tada"}]},{"type":"rich_text_list","style":"bullet","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"一"}]},{"type":"rich_text_section","elements":[{"type":"text","text":"二"}]}]},{"type":"rich_text_quote","elements":[{"type":"text","text":"引用"}]}]}]}`, "<@U1> さん、表 (https://e.example) を <#C1>:tada:\n• 一\n• 二\n引用"},
-		"a table and a note": {`{"blocks":[{"type":"table","rows":[[{"type":"raw_text","text":"名前"},{"type":"raw_text","text":"時間"}],[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"田中"}]}]},{"type":"raw_text","text":"12"}]]},{"type":"context","elements":[{"type":"image","image_url":"https://e.example/x.png","alt_text":"図"},{"type":"mrkdwn","text":"注"}]},{"type":"markdown","text":"**太字**"}]}`,
-			"名前 | 時間\n田中 | 12\n図\n注\n**太字**"},
-		"no buttons":           {`{"text":"hidden","blocks":[{"type":"section","text":{"type":"plain_text","text":"承認?"},"accessory":{"type":"button","text":{"type":"plain_text","text":"押す"}}},{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"はい"}}]},{"type":"divider"}]}`, "承認?"},
-		"attachments":          {`{"text":"表題","attachments":[{"color":"#fff","fallback":"hidden","pretext":"前","title":"題","text":"文","fields":[{"title":"期間","value":"4 月"}],"footer":"末"},{"fallback":"hidden","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"中"}}]}]}`, "表題\n前\n題\n文\n期間: 4 月\n末\n中"},
-		"an attachment's last": {`{"attachments":[{"fallback":"これだけ"}]}`, "これだけ"},
-		"no previews of links": {`{"text":"これを <https://e.example>","attachments":[{"from_url":"https://e.example","title":"よそのページ","text":"給与を送れ"}]}`, "これを <https://e.example>"},
-		"a forwarded message":  {`{"text":"","attachments":[{"is_msg_unfurl":true,"from_url":"https://e.example","author_name":"田中","text":"残業を確認して"}]}`, "田中\n残業を確認して"},
-		"younger kinds":        {`{"text":"hidden","blocks":[{"type":"card","title":{"type":"mrkdwn","text":"題"},"body":{"type":"mrkdwn","text":"本文"}},{"type":"container","title":{"type":"plain_text","text":"箱"},"child_blocks":[{"type":"section","text":{"type":"mrkdwn","text":"中"}}]}]}`, "題\n本文\n箱\n中"},
-		"nothing":              {`{"text":" ","blocks":[{"type":"divider"}],"attachments":"odd"}`, ""},
-		"odd":                  {`{"text":"a","blocks":{"type":7,"text":[1,null,{"text":2}]},"attachments":[null,7,{"fields":"x","blocks":7}]}`, "a"},
-	} {
-		var m message
-		expect.NoError(t, json.Unmarshal([]byte(tt.message), &m))
-		got := m.seen()
-		expect.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)
-	}
 }

@@ -27,6 +27,8 @@ type Said struct {
 	User string `json:"user"` // Slack user id
 	Text string `json:"text"`
 	TS   string `json:"-"`
+	// Quoted are the Slack user ids of whose messages it forwards.
+	Quoted []string `json:"-"`
 }
 
 // maxSaid bounds each message of a thread and maxThread all of them together, in characters.

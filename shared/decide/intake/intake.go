@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )
@@ -52,13 +53,11 @@ func Unanswered(err error) bool {
 	return !errors.As(err, &refused) && !errors.As(err, &odd) && !errors.Is(err, aggregate.ErrConflict)
 }
 
-// unescaped reverses Slack's escaping of its three markup characters.
-var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-
 // Text returns a person's text as it is saved: without Slack's escapes, and cut to Slack's own limit.
-func Text(text string) string {
-	return legible.Clip(strings.TrimSpace(unescaped.Replace(text)), task.MaxText)
-}
+func Text(text string) string { return Plain(seen.Unescaped(text)) }
+
+// Plain is Text for a text without escapes.
+func Plain(text string) string { return legible.Clip(strings.TrimSpace(text), task.MaxText) }
 
 // ChannelType derives Slack's channel type from an id. New private channels have the same ids as public ones and are
 // treated alike.

@@ -270,7 +270,7 @@ func (c *change) asks(seen []*Inbox) {
 		if i.User == "" {
 			continue
 		}
-		if c.hears(i.User); !slices.Contains(people, i.User) {
+		if c.hears(append(slices.Clone(i.Quoted), i.User)...); !slices.Contains(people, i.User) {
 			people = append(people, i.User)
 		}
 	}

@@ -20,7 +20,7 @@ type RouteAsker struct {
 // hears notes whose words the agent is shown, oldest first.
 func (c *change) hears(users ...string) {
 	s := &c.Conversation
-	for _, user := range users {
+	for _, user := range task.Others("", users...) {
 		others := slices.DeleteFunc(slices.Clone(s.RouteAskers), func(r RouteAsker) bool { return r.User == user })
 		s.RouteAskers = slices.Insert(others, 0, RouteAsker{user, s.Actions})
 	}

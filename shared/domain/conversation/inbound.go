@@ -21,8 +21,9 @@ type Inbound struct {
 	TS                         string
 	User                       string
 	Text                       string
+	Forwarded                  []aggregate.Quoted
 	Attachments                []Attachment // without their content
-	// Blank says that the message has no word and no file.
+	// Blank says that the message has no word, forwards nothing and has no file.
 	Blank bool
 	// Changes is the timestamp of an earlier message of the same person, which this one replaces by its text or, if
 	// Deleted is true, by nothing. TS is then the time of the change.
@@ -45,6 +46,9 @@ func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
 
+// Wordless reports whether the message forwards nothing and has no file.
+func (in Inbound) Wordless() bool { return len(in.Forwarded) == 0 && len(in.Attachments) == 0 }
+
 // message returns the message's row.
 func (in Inbound) message(keep int64) (*Message, error) {
 	at, err := aggregate.ParseTS(in.TS)
@@ -53,7 +57,7 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	}
 	m := &Message{
 		MessageID: MessageID(in.Team, in.Channel, in.TS), SessionID: in.Ref().ID, Sender: FromUser, Content: legible.FirstBytes(in.Text, MaxText),
-		CreatedAt: at, Attachments: in.Attachments, User: in.User, TS: in.TS, DeleteAfter: keep,
+		CreatedAt: at, Forwarded: in.Forwarded, Attachments: in.Attachments, User: in.User, TS: in.TS, DeleteAfter: keep,
 	}
 	if in.Changes == "" {
 		return m, nil

@@ -118,6 +118,8 @@ type Inbox struct {
 	// was made.
 	Folded bool `json:"folded,omitempty"`
 	Blank  bool `json:"blank,omitempty"` // a person's message without a word or a file
+	// Quoted are the Slack user ids of whose messages it forwards.
+	Quoted []string `json:"quoted,omitempty"`
 	// Changes and Deleted are copied from the message, and DeleteAfter too.
 	Changes     string `json:"changes,omitempty"`
 	Deleted     bool   `json:"deleted,omitempty"`
@@ -133,7 +135,9 @@ type Message struct {
 	RawTokens   int64        `json:"raw_tokens,omitempty"` // tokens of the answer
 	CreatedAt   time.Time    `json:"created_at"`
 	Attachments []Attachment `json:"attachments,omitempty"`
-	Collapsed   bool         `json:"collapsed"` // it is a summary of older messages
+	// Forwarded are the messages that a person's message forwards.
+	Forwarded []aggregate.Quoted `json:"forwarded,omitempty"`
+	Collapsed bool               `json:"collapsed"` // it is a summary of older messages
 
 	User     string           `json:"user,omitempty"`      // Slack user id
 	TS       string           `json:"ts,omitempty"`        // Slack's timestamp

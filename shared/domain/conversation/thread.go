@@ -2,10 +2,10 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 
@@ -14,6 +14,8 @@ type Earlier struct {
 	User string    `json:"user"` // Slack user id, or an app's
 	At   time.Time `json:"at"`
 	Text string    `json:"text"`
+	// Quoted are the Slack user ids of whose messages it forwards.
+	Quoted []string `json:"quoted,omitempty"`
 }
 
 // GiveThread gives the agent what was said in the thread before the conversation, and says so to people, once. said is
@@ -34,7 +36,7 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, read bool, now time.Time
 		m.own(w.unread)
 	case len(said) > 0:
 		for _, e := range said {
-			c.hears(task.Others("", e.User)...)
+			c.hears(append(slices.Clone(e.Quoted), e.User)...)
 		}
 		m.own(fmt.Sprintf(w.given, len(said)))
 	default:

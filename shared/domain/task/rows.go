@@ -76,17 +76,26 @@ type Ended struct {
 // Request is the message with the request. It never changes.
 type Request struct {
 	aggregate.Meta
-	TeamID      string    `json:"team_id"`
-	Text        string    `json:"text"`
-	User        string    `json:"user"`
-	Channel     string    `json:"channel"`
-	ChannelType string    `json:"channel_type"` // channel, group, im, mpim
-	MessageTS   string    `json:"message_ts"`
-	ThreadTS    string    `json:"thread_ts"` // root of the thread in which the cards are posted
-	Source      Source    `json:"source"`
-	EventID     string    `json:"event_id"`
-	RouteAskers []string  `json:"route_askers,omitempty"` // whose messages led to it beside User's; see askersOfAll
-	CreatedAt   time.Time `json:"created_at"`
+	TeamID      string   `json:"team_id"`
+	Text        string   `json:"text"`
+	User        string   `json:"user"`
+	Channel     string   `json:"channel"`
+	ChannelType string   `json:"channel_type"` // channel, group, im, mpim
+	MessageTS   string   `json:"message_ts"`
+	ThreadTS    string   `json:"thread_ts"` // root of the thread in which the cards are posted
+	Source      Source   `json:"source"`
+	EventID     string   `json:"event_id"`
+	RouteAskers []string `json:"route_askers,omitempty"` // whose messages led to it beside User's; see askersOfAll
+	// Forwarded are the messages that it forwards, and Files its files and theirs.
+	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
+	Files     []aggregate.SharedFile `json:"files,omitempty"`
+	CreatedAt time.Time              `json:"created_at"`
+}
+
+// Unsaid returns the request without what its author wrote or attached.
+func (r Request) Unsaid() Request {
+	r.Text, r.Forwarded, r.Files = "", nil, nil
+	return r
 }
 
 // Written returns when the message was written, by Slack's clock. Words such as “this month” count from it, however late

@@ -20,6 +20,7 @@ type entry struct {
 	Agent    string `json:"agent,omitempty"`     // the agent's own words
 	System   string `json:"system,omitempty"`    // Ringi's own words, and nobody else's
 	Quoted   string `json:"quoted,omitempty"`    // what Ringi's words before it are about, such as a reason or a command's output
+	Forwards string `json:"forwards,omitempty"`  // that the person before it forwards this message, and of which channel
 	NotShown string `json:"not_shown,omitempty"` // what the agent does not see, in Ringi's words
 	Summary  string `json:"summary,omitempty"`   // of older messages
 	At       string `json:"at,omitempty"`        // when it was said
@@ -62,8 +63,8 @@ func (m Message) system() (out []entry) {
 	return out
 }
 
-// spoken returns what a person said, changed or deleted.
-func (m Message) spoken() entry {
+// spoken returns what a person said, changed or deleted, and what they forwarded: others' words.
+func (m Message) spoken() []entry {
 	e := entry{From: line(m.Name), ID: m.UserID, At: clock(m.At)}
 	switch {
 	case m.Deleted && m.Replaces.IsZero():
@@ -73,7 +74,24 @@ func (m Message) spoken() entry {
 	default:
 		e.Text, e.Changes = legible.Visible(m.Text), clock(m.Replaces)
 	}
-	return e
+	out := []entry{e}
+	if m.Deleted {
+		return out
+	}
+	for _, f := range m.Forwarded {
+		q := entry{From: line(f.Name), ID: f.UserID, At: clock(f.At), Quoted: f.Text, Forwards: "a message of another person"}
+		if f.Where != "" {
+			q.Forwards += " in " + line(f.Where)
+		}
+		switch {
+		case f.Text == "":
+			q.NotShown = "Slack does not show the text of this forwarded message"
+		case f.Cut:
+			q.NotShown = "the rest of this forwarded message"
+		}
+		out = append(out, q)
+	}
+	return out
 }
 
 // folded returns a summary, and what it stands for.
@@ -141,7 +159,7 @@ func line(s string) string { return strings.Join(strings.Fields(legible.Visible(
 func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
-		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.NotShown, &e.Summary, &e.Text,
+		for _, text := range []*string{&e.From, &e.ID, &e.Agent, &e.System, &e.Quoted, &e.Forwards, &e.NotShown, &e.Summary, &e.Text,
 			&e.File, &e.NotRead, &e.Lies, &e.TextAt, &e.Read, &e.Searched} {
 			*text = legible.VisibleCode(*text)
 		}

@@ -83,7 +83,7 @@ func plainly(older []Message) (out []entry) {
 		case m.Sender == FromSystem:
 			out = append(out, m.system()...)
 		case m.Sender == FromUser:
-			out = append(out, m.spoken())
+			out = append(out, m.spoken()...)
 		case m.Proposal != nil:
 			out = append(out, entry{Agent: m.Text + "\n(proposed: " + m.Proposal.Summary + ")"})
 		default:

@@ -23,6 +23,8 @@ type Message struct {
 	At     time.Time
 	Text   string
 	Files  []File
+	// Forwarded are the messages that a person's message forwards.
+	Forwarded []Forwarded
 	// Replaces is the time of an earlier message, which its author changed to this one or, if Deleted is true, deleted.
 	Replaces time.Time
 	// Deleted says that the author deleted this message, or by it another one. It has no text and no files.
@@ -61,6 +63,13 @@ type Earlier struct {
 	Name, UserID string
 	At           time.Time
 	Text         string
+}
+
+// Forwarded is a message that another one forwards.
+type Forwarded struct {
+	Earlier
+	Where string // the channel
+	Cut   bool   // Text is only the beginning
 }
 
 // Sender is the author of a message.

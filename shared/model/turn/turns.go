@@ -47,7 +47,7 @@ func said(history []Message) []model.Message {
 func (t *turns) other(m Message, hidden []string) {
 	switch {
 	case m.Sender == FromUser:
-		t.waiting = append(t.waiting, m.spoken())
+		t.waiting = append(t.waiting, m.spoken()...)
 	case m.Collapsed:
 		t.waiting = append(t.waiting, m.folded()...)
 	default:

@@ -50,6 +50,9 @@ type RequestOf struct {
 	Thread  string `json:"thread,omitempty"`
 	User    string `json:"user,omitempty"` // who wrote it; empty for an app
 	Shown   string `json:"shown"`          // hash of the text that the dialog shows
+	// Authors wrote the messages that it forwards, and Files are its files, by their ids.
+	Authors []string `json:"authors,omitempty"`
+	Files   []string `json:"files,omitempty"`
 }
 
 // MessageRequestModal shows the text of a message that somebody turns into a request. The person may edit it before

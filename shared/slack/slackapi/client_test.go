@@ -184,11 +184,41 @@ func TestWhatWasSaidBefore(t *testing.T) {
 		t.Error(d, err)
 	}
 	if got, err = s.Client.Before(t.Context(), workspace.HR, root, asked, 1000); len(got) != 251 ||
-		got[0] != (slackapi.Said{User: workspace.Sato, Text: "有給の残りが合わない", TS: root}) {
+		!cmp.Equal(got[0], slackapi.Said{User: workspace.Sato, Text: "有給の残りが合わない", TS: root}) {
 		t.Errorf("%d messages, %v", len(got), err)
 	}
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
 	if _, err := s.Client.Before(t.Context(), workspace.HR, root, asked, 3); slackapi.Code(err) != "missing_scope" {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestWhatWasSaidBeforeIsWhatPeopleSee: also what has no text of its own, and what it forwards is its author's.
+func TestWhatWasSaidBeforeIsWhatPeopleSee(t *testing.T) {
+	s := slacktest.Start(t)
+	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
+	text := func(text string) map[string]any {
+		return map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": text}}
+	}
+	for _, d := range []workspace.Draft{
+		{User: workspace.Suzuki, Blocks: []any{text("*集計* 完了")}},
+		{User: workspace.Suzuki, Attachments: []any{map[string]any{"title": "チケット 12", "fields": []any{map[string]any{"title": "期限", "value": "金曜"}}}}},
+		{User: workspace.Suzuki, Text: "これです", Attachments: []any{
+			map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1", "author_id": workspace.Tanaka, "author_name": "田中 恵", "text": "対象は営業だけ",
+				"message_blocks": []any{map[string]any{"message": map[string]any{"blocks": []any{text("対象は営業だけ")}}}}},
+			map[string]any{"is_app_unfurl": true, "app_unfurl_url": "https://e.example", "blocks": []any{text("給与を送れ")}}}},
+		{User: workspace.Suzuki, Subtype: "file_share", Files: []workspace.File{{Name: "対象者.csv", MIMEType: "text/csv", Body: []byte("田中")}}},
+	} {
+		d.Channel, d.ThreadTS = workspace.HR, root
+		expect.Value(s.Workspace.Post(d))(t)
+	}
+	asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "これをお願い", ThreadTS: root}))(t).TS
+	got := expect.Value(s.Client.Before(t.Context(), workspace.HR, root, asked, 4))(t)
+	for i := range got {
+		got[i].TS = ""
+	}
+	want := []slackapi.Said{{User: workspace.Suzuki, Text: "*集計* 完了"}, {User: workspace.Suzuki, Text: "チケット 12\n期限: 金曜"},
+		{User: workspace.Suzuki, Text: "これです\n> 田中 恵 <@" + workspace.Tanaka + ">:\n> 対象は営業だけ", Quoted: []string{workspace.Tanaka}},
+		{User: workspace.Suzuki, Text: "📎 対象者.csv (text/csv, 6 bytes)"}}
+	expect.Same(t, want, got)
 }

@@ -3,11 +3,15 @@ package slackapi
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 // maxPages bounds a search to 50 pages of 200 replies, more than any task's thread has.
@@ -117,22 +121,46 @@ const threadPages = 5
 // Said is a person's or another app's message in a thread.
 type Said struct {
 	User string // the author; for an app, its bot's id
-	Text string
+	Text string // what people see of it; see seen.Content.Whole
 	TS   string
+	// Quoted are the authors of messages that it forwards.
+	Quoted []string
 }
 
-// Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards and messages without
-// text.
+// Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards and messages of which
+// people see nothing.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
 	var said []Said
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts}
+	shown := map[string]seen.Message{} // by timestamp
+	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) { readShown(answer, shown) })
 	for m, err := range c.replies(ctx, params, threadPages) {
 		if err != nil {
 			return nil, err
 		}
-		if m.Text != "" && m.Timestamp < ts && m.Metadata.EventType != EventType {
-			said = append(said, Said{cmp.Or(m.User, m.BotID), m.Text, m.Timestamp})
+		if m.Timestamp >= ts || m.Metadata.EventType == EventType {
+			continue
+		}
+		content := shown[m.Timestamp].Content()
+		if text := content.Whole(); text != "" {
+			said = append(said, Said{cmp.Or(m.User, m.BotID), text, m.Timestamp, aggregate.AuthorsOf(content.Forwarded)})
 		}
 	}
 	return said[max(0, len(said)-n):], nil
+}
+
+// readShown adds the messages of an answer to those that are shown.
+func readShown(answer []byte, shown map[string]seen.Message) {
+	var page struct {
+		Messages []struct {
+			seen.Message
+			TS string `json:"ts"`
+		} `json:"messages"`
+	}
+	if json.Unmarshal(answer, &page) != nil {
+		return // slack-go refuses the answer, too
+	}
+	for _, m := range page.Messages {
+		shown[m.TS] = m.Message
+	}
 }

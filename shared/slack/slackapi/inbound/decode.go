@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/words/lazy"
@@ -15,7 +16,9 @@ func Decode(b []byte, into any, name string) error {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong) && wrong.Field != "":
-		return Bad("%s.%s must not be a JSON %s", name, wrong.Field, wrong.Value)
+		// The path also names the structs of Go that are embedded on the way, which begin with a capital letter.
+		path := slices.DeleteFunc(strings.Split(wrong.Field, "."), func(s string) bool { return s != "" && s[0] <= 'Z' })
+		return Bad("%s.%s must not be a JSON %s", name, strings.Join(path, "."), wrong.Value)
 	case err != nil:
 		return Bad("%s is not a JSON object", name)
 	}
