@@ -15,10 +15,24 @@ import (
 var metrics = []struct{ namespace, name, of string }{
 	{"AWS/Lambda", "Errors", "ReceiveEventFunction"},
 	{"AWS/Lambda", "Errors", "ReceiveInteractionFunction"},
+	{"AWS/Lambda", "Throttles", "ReceiveEventFunction"},
+	{"AWS/Lambda", "Throttles", "ReceiveInteractionFunction"},
 	{"AWS/Lambda", "Duration", "ReceiveEventFunction"},
 	{"AWS/Lambda", "IteratorAge", "RelayChangesFunction"},
+	{"AWS/Lambda", "Errors", "RelayChangesFunction"},
+	{"AWS/Lambda", "Errors", "UpdateCardFunction"},
+	{"AWS/Lambda", "RecursiveInvocationsDropped", "UpdateCardFunction"},
 	{"AWS/Lambda", "Errors", "SweepTasksFunction"},
 	{"AWS/Lambda", "Invocations", "SweepTasksFunction"},
+	{"AWS/Lambda", "Errors", "AnswerMessageFunction"},
+	{"AWS/Lambda", "Errors", "FetchSourceFunction"},
+	{"AWS/Lambda", "Errors", "RunActionFunction"},
+	{"AWS/Lambda", "Errors", "CallToolFunction"},
+	{"AWS/Lambda", "Errors", "ReadFileFunction"},
+	{"AWS/Lambda", "Errors", "GiveUpFunction"},
+	{"AWS/Lambda", "Errors", "BeginContestFunction"},
+	{"AWS/Lambda", "Errors", "RunRoundFunction"},
+	{"AWS/Lambda", "Errors", "CloseContestFunction"},
 	{"AWS/States", "ExecutionsFailed", "Chat"},
 	{"AWS/States", "ExecutionsFailed", "Contest"},
 	{metric.Namespace, string(metric.RunFailed), "ResumeTaskFunction"},
@@ -27,7 +41,9 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.RunFailed), "PlanProcessFunction"},
 	{metric.Namespace, string(metric.RunFailed), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.RunFailed), "CloseTaskFunction"},
-	{"AWS/States", "ExecutionsTimedOut", "Pipeline"},
+	{metric.Namespace, string(metric.RunFailed), "AnswerMessageFunction"},
+	{metric.Namespace, string(metric.RunFailed), "RunActionFunction"},
+	{metric.Namespace, string(metric.RunFailed), "GiveUpFunction"},
 	{"AWS/SQS", "ApproximateAgeOfOldestMessage", "CardQueue.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "CardDeadLetters.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "ChangeDeadLetters.QueueName"},
@@ -55,24 +71,19 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.AppRefused), "UpdateCardFunction"},
 	{metric.Namespace, string(metric.SlackCalled), "UpdateCardFunction"},
-	{metric.Namespace, string(metric.SlackFailed), "UpdateCardFunction"},
 	{metric.Namespace, string(metric.SlackCalled), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.SlackFailed), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.SlackCalled), "ExecuteProcessFunction"},
-	{metric.Namespace, string(metric.SlackFailed), "ExecuteProcessFunction"},
-	{metric.Namespace, string(metric.SlackFailed), "AnswerMessageFunction"},
-	{metric.Namespace, string(metric.SlackFailed), "CallToolFunction"},
-	{metric.Namespace, string(metric.DecisionSeconds), "ReceiveInteractionFunction"},
-	{metric.Namespace, string(metric.DecisionSeconds), "ServeConsoleFunction"},
 	{metric.Namespace, string(metric.ExportFailed), "ExportAuditFunction"},
 	{"AWS/Lambda", "AsyncEventsDropped", "ExportAuditFunction"},
 	{metric.Namespace, string(metric.TeamFailed), "CloseContestFunction"},
 	{metric.Namespace, string(metric.ContestFailed), "CloseContestFunction"},
-	{metric.Namespace, string(metric.ContestCost), "CloseContestFunction"},
 	{metric.Namespace, string(metric.ContestLate), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.RoundUnsaved), "RunRoundFunction"},
 	{metric.Namespace, string(metric.ContestUnusable), "DraftPromptFunction"},
+	{metric.Namespace, string(metric.ModelCost), "SealAuditFunction"},
 }
+
+// mostAlarms is how many alarms there are at most: nobody reads more.
+const mostAlarms = 28
 
 type watched struct{ namespace, name, of string }
 
@@ -99,14 +110,17 @@ func watches(alarm map[string]any) []watched {
 }
 
 func alarmRules() []rule {
-	return []rule{alarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule, dimensionRule}
+	return []rule{alarmRule, streamAlarmRule, expressionRule, canaryAlarmRule, indexAlarmRule, slackAlarmRule, dimensionRule}
 }
 
 func alarmRule(s *stack, wrong report) {
 	var all []watched
-	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+	ids := s.of("AWS::CloudWatch::Alarm")
+	wrong.where(len(ids) > mostAlarms, "there are %d alarms", len(ids))
+	for _, id := range ids {
 		p := s.resources[id].Properties
 		actions := list(p["AlarmActions"])
+		wrong.where(fmt.Sprint(p["OKActions"]) != fmt.Sprint(p["AlarmActions"]), "%s does not tell those whom it rang when it is over", id)
 		listens := s.decidesOnVersions(id) // CodeDeploy listens to it; alarms of all versions notify people
 		wrong.where(!listens && len(actions) == 0 ||
 			slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }),
@@ -131,6 +145,20 @@ func alarmRule(s *stack, wrong report) {
 	}
 	for _, m := range metrics {
 		wrong.where(!slices.Contains(all, watched(m)), "no alarm watches %s %s of %q", m.namespace, m.name, m.of)
+	}
+}
+
+// streamAlarmRule: IteratorAge has no value while a function is not invoked, so that what a mapping has read is watched,
+// too, and counted.
+func streamAlarmRule(s *stack, wrong report) {
+	for id, f := range s.functions {
+		for _, m := range f.Streams {
+			seen := slices.ContainsFunc(s.of("AWS::CloudWatch::Alarm"), func(alarm string) bool {
+				return slices.Contains(watches(s.resources[alarm].Properties), watched{"AWS/Lambda", "PolledEventCount", id + m.Event})
+			})
+			counts := at(s.resources[id].Properties, "Events", m.Event, "Properties", "MetricsConfig", "Metrics")
+			wrong.where(!seen || !slices.Contains(list(counts), any("EventCount")), "nobody hears when %s of %s stands still", m.Event, id)
+		}
 	}
 }
 
@@ -243,6 +271,9 @@ func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
 		own[m[1]+" of "+m[2]] = true
 	}
 	of := len(own) + len(edge) // NotAnswered is also counted by version
+	for _, f := range s.functions {
+		of += len(f.Streams) * 7 // EventCount: polled, filtered out, invoked, failed, dropped, delivered to a destination, deleted
+	}
 	dollars := float64(paid)*0.10 + float64(of)*0.30 + 3 + 2*1.00 + 2*0.40
 	says(t, "bench/cost.md", fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of),
 		fmt.Sprintf("are %.0f dollars a month at the most", dollars))

@@ -94,7 +94,7 @@ func dashboardRule(s *stack, wrong report) {
 	}
 	body := text(at(s.resources[boards[0]].Properties["DashboardBody"], "Fn::Sub"))
 	for _, m := range reference.FindAllStringSubmatch(body, -1) {
-		wrong.where(s.resources[m[1]].Type == "", "the dashboard shows %s, which does not exist", m[1])
+		wrong.where(s.resources[m[1]].Type == "" && !s.mapping(m[1]), "the dashboard shows %s, which does not exist", m[1])
 	}
 	var p page
 	if err := json.Unmarshal([]byte(body), &p); err != nil {
@@ -109,7 +109,8 @@ func dashboardRule(s *stack, wrong report) {
 			if len(m) < 4 { // an expression
 				continue
 			}
-			wrong.where(text(m[2]) != dimensions[text(m[0])], "the dashboard names a dimension %s of %s", m[2], m[0])
+			mapping := text(m[0]) == "AWS/Lambda" && text(m[2]) == "EventSourceMappingUUID"
+			wrong.where(!mapping && text(m[2]) != dimensions[text(m[0])], "the dashboard names a dimension %s of %s", m[2], m[0])
 			drawn = append(drawn, watched{text(m[0]), text(m[1]), strings.NewReplacer("${", "", "}", "").Replace(text(m[3]))})
 		}
 	}
@@ -129,6 +130,18 @@ func dashboardRule(s *stack, wrong report) {
 		}), "the dashboard does not draw %s", name)
 	}
 	checkCounted(s, slices.Concat(watching, drawn), wrong)
+}
+
+// mapping reports whether SAM makes an event source mapping of this name.
+func (s *stack) mapping(name string) bool {
+	for id, f := range s.functions {
+		for _, m := range f.Streams {
+			if name == id+m.Event {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // checkCounted compares Ringi's metrics in alarms and graphs with those that functions write.

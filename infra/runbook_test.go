@@ -34,6 +34,12 @@ func TestRunbookKnowsEveryAlarm(t *testing.T) {
 				"%s: **%s.** is missing", id, part)
 		}
 	}
+	// An alarm for which there is nothing to do wakes people in vain.
+	for _, id := range alarms {
+		_, do, _ := strings.Cut(sections[id], "**Do.**")
+		idle := regexp.MustCompile(`(?i)(^|[:.]|usually|do)\s+nothing\b`).FindString(strings.ReplaceAll(do, "Nothing is lost", ""))
+		expect.Is(t, idle, "", "what to do when %s rings says", id)
+	}
 	for title := range sections {
 		expect.That(t, !strings.HasSuffix(title, "Alarm") || slices.Contains(alarms, title),
 			"%s is in the runbook and not in the template", title)

@@ -8,9 +8,11 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
+	"ringi/shared/runtime/metric"
 )
 
 // failed handles a model's error. It returns a temporary error to the state machine, which tries again. It answers any
@@ -26,6 +28,9 @@ func (t *answering) failed(ctx context.Context, err error, x conversation.Answer
 		err.Error())
 	if f.Transient {
 		return t.tried(ctx, f.Reason, x, err)
+	}
+	if task.ForOperator(f.Reason) {
+		metric.Count(metric.RunFailed, 1)
 	}
 	return t.refused(ctx, &conversation.Refusal{
 		Reason: f.Reason, Detail: f.Detail, Text: ended.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true,

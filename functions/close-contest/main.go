@@ -75,7 +75,6 @@ func count(ctx context.Context, a *contest.Aggregate) {
 		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams - stopped)},
 		metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams) - stopped)},
 		metric.Value{Name: metric.ContestFailed, N: failed},
-		metric.Value{Name: metric.ContestCost, N: float64(a.Contest.Usage.Cost) / 1e6},
 	)
 	slog.InfoContext(ctx, "settled", "execution_id", a.Head.ExecutionID, "status", s.Status,
 		"failed_teams", len(s.FailedTeams), "cost_usd", a.Contest.Usage.Cost.String(), "calls", a.Contest.Usage.Calls)

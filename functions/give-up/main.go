@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store/conversations"
 )
 
@@ -49,6 +50,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("give up: %w", err)
 	}
+	metric.Count(metric.RunFailed, 1)
 	if a.Head.Resting {
 		return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, nil
 	}

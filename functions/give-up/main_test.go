@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 )
@@ -22,7 +24,11 @@ func TestGiveUp(t *testing.T) {
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)))
 	h := &Handler{Store: rows, Now: time.Now}
 	ref := in.Ref()
-	next := expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1}))(t)
+	var next aggregate.Next
+	out := metrictest.Printed(t, func() {
+		next = expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1}))(t)
+	})
+	expect.That(t, strings.Contains(out, `"RunFailed":1`), "nobody hears of it: %s", out)
 	a := expect.Value(rows.Load(t.Context(), ref))(t)
 	expect.That(t, next.State == aggregate.StateFinish && a.Head.Resting && a.Conversation.Status == conversation.Failing &&
 		len(a.Inbox) == 0, "%+v, %+v: the conversation is %s, %d messages wait", next, a.Head, a.Conversation.Status, len(a.Inbox))

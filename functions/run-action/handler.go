@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/isolated"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store/versions"
 )
 
@@ -143,6 +144,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		})
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err), released)
 	case err != nil:
+		metric.Count(metric.RunFailed, 1)
 		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Conversation.AgentID, x.ActionID,
 			string(conversation.ReasonUnknown), err.Error())
 		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -6,14 +6,18 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store/sums"
 )
 
 // facts adds new rows to the figures of their days. It returns the sequence number of the first record that the stream
-// must repeat, or "". Repeating is safe: the same row makes the same fact.
+// must repeat, or "". Repeating is safe: the same row makes the same fact. What models cost is counted again, too, which
+// rings early at worst.
 func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
 	var all []daily.Fact
+	var cost aggregate.MicroUSD
 	first := ""
 	for _, r := range records {
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {
@@ -28,11 +32,17 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 				first = r.Change.SequenceNumber
 			}
 			all = append(all, f)
+			if f.Spent != nil {
+				cost += f.Spent.Cost
+			}
 		}
 	}
 	if err := h.Store.PutFacts(ctx, all); err != nil {
 		failed(ctx, "keeps no facts", all[0].Tenant, err)
 		return first
+	}
+	if cost > 0 {
+		metric.Put(metric.Value{Name: metric.ModelCost, N: float64(cost) / 1e6})
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -12,6 +13,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
 	"ringi/shared/store/sums"
 )
@@ -46,9 +48,9 @@ func sum(t *testing.T, w *world) daily.Sum {
 }
 
 func testCounted(t *testing.T, w *world) {
-	for range 2 {
-		w.seals(told(w)...)
-	}
+	out := metrictest.Printed(t, func() { w.seals(told(w)...) })
+	expect.That(t, strings.Contains(out, `"ModelCost":0.0012`), "printed %s", out)
+	w.seals(told(w)...)
 	s := sum(t, w)
 	expect.That(t, s.Facts == 2 && s.Decided(daily.Approved) == 1 && s.Spent.Cost == 1200, "%+v", s)
 	w.tick()

@@ -116,7 +116,7 @@ func (m *Measured) boundsOfSettings() []bound {
 	}
 	hour := func(who string, n int) bound {
 		return bound{"`max_tasks_per_hour`", who, float64(n) / 60, thousands(n) + " / 60", ofSettings,
-			"TenantFullAlarm (of a workspace): raise it in *Settings*", true}
+			"RequestsLostAlarm (of a workspace): raise it in *Settings*", true}
 	}
 	warned := fmt.Sprintf("administrators are told at %s open: raise it, or decide", thousands(s.MaxOpenTasks.Nearly()))
 	return []bound{
@@ -140,7 +140,7 @@ func (m *Measured) boundsOfSlack() []bound {
 		pace("posts of a channel, or of those in its group", "a channel", posts, needed),
 		pace("posts", "a workspace", allPosts, needed+direct),
 		{"Slack's events", "a workspace", hourly / 60 / events,
-			fmt.Sprintf("%s an hour / 60 / %s", thousands(hourly), num(events)), ofEvents, "EventsLimitedAlarm: people ask again", false},
+			fmt.Sprintf("%s an hour / 60 / %s", thousands(hourly), num(events)), ofEvents, "RequestsLostAlarm: people ask again", false},
 	}
 }
 
@@ -168,7 +168,7 @@ func (m *Measured) boundsOfLambda() []bound {
 			"relay-changes", ofTemplate, "nothing: the stream's shards split as the table grows"),
 		{fmt.Sprintf("seal-audit, one batch of %d at a time", l.Batch), "a shard", 60 / batch * float64(l.Batch) / entries,
 			fmt.Sprintf("60 s / %.2f s × %d / %s entries", batch, l.Batch, num(entries)), ofTemplate,
-			"SealLateAlarm: entries are sealed late, none is lost", false},
+			"StreamStandsAlarm: entries are sealed late, none is lost", false},
 	}
 }
 

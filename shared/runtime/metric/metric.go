@@ -22,7 +22,7 @@ const (
 	PersonFull    Name = "PersonFull"    // a request refused because the person has as many tasks as allowed
 	TenantFull    Name = "TenantFull"    // one refused because the whole workspace has as many tasks as allowed
 	SecretMissing Name = "SecretMissing" // a call that nobody could verify: the signing secret was not pasted yet
-	// a call with a wrong or old signature, or for another app
+	// a call that bears a new signature which is wrong, or is for another app
 	SignatureRefused Name = "SignatureRefused"
 	// a call that was answered with 5xx although its signature was valid or could not be checked
 	NotAnswered       Name = "NotAnswered"
@@ -50,10 +50,9 @@ const (
 	TeamPlayed    Name = "TeamPlayed"    // a team of a contest that is summed up
 	TeamFailed    Name = "TeamFailed"    // one of them that has no result
 	ContestFailed Name = "ContestFailed" // a contest that is summed up without any
-	// the cost of a contest's model calls in US dollars, written when the contest is closed
-	ContestCost  Name = "ContestCost"
-	ContestLate  Name = "ContestLate"  // a contest that the sweeper found open long after its teams' time
-	RoundUnsaved Name = "RoundUnsaved" // a scored round that could not be written, or a saved answer that could not be read
+	ModelCost     Name = "ModelCost"     // the cost of models' calls in US dollars, as their rows are read
+	ContestLate   Name = "ContestLate"   // a contest that the sweeper found open long after its teams' time
+	RoundUnsaved  Name = "RoundUnsaved"  // a scored round that could not be written, or a saved answer that could not be read
 	// a policy that was drafted without its contest because the contest's files can't be used
 	ContestUnusable Name = "ContestUnusable"
 )
@@ -69,7 +68,7 @@ func Names() []Name {
 		NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
 		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed,
 		ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
-		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved, ContestUnusable,
+		TeamPlayed, TeamFailed, ContestFailed, ModelCost, ContestLate, RoundUnsaved, ContestUnusable,
 	}
 }
 
@@ -113,7 +112,7 @@ func unit(name Name) string {
 	switch name {
 	case DecisionSeconds, ExpireLag:
 		return "Seconds"
-	case ContestCost: // CloudWatch has no unit for money
+	case ModelCost: // CloudWatch has no unit for money
 		return "None"
 	}
 	return "Count"

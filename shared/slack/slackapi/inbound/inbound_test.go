@@ -134,11 +134,16 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 		"the secret is not pasted":      {&replaced{err: secret.ErrMissing}, ok, metric.SecretMissing},
 		"the secret can't be read":      {&replaced{err: errors.New("AccessDenied")}, ok, metric.NotAnswered},
 		"another secret":                {slacktest.Keys{Secret: "other"}, ok, metric.SignatureRefused},
+		"a stranger":                    {slacktest.Keys{Secret: "s"}, ok, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := edge()
 			e.Keys = tt.keys
-			out := metrictest.Printed(t, func() { e.Serve(t.Context(), signed("{}"), tt.answer) })
+			call := signed("{}")
+			if name == "a stranger" {
+				call.Headers = nil
+			}
+			out := metrictest.Printed(t, func() { e.Serve(t.Context(), call, tt.answer) })
 			for _, name := range metric.Names() {
 				expect.That(t, strings.Contains(out, `"`+string(name)+`":1`) == (name == tt.counted),
 					"%q is wanted, and counted is %s", tt.counted, out)
