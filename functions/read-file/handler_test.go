@@ -72,7 +72,7 @@ func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
 		want filetext.Why
 	}{
 		"a.xlsx": {"PK\x03\x04 is no archive", filetext.Broken}, "b.docx": {"%PDF-1.7 x", filetext.PDF},
-		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", filetext.OtherType}, "d.txt": {"caf\xe9 cr\xe8me", filetext.Encoding},
+		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", filetext.OtherType}, "d.txt": {"caf\x8e cr\x8fme", filetext.Encoding},
 		"e.txt": {"one\x01two", filetext.OtherType}, "f.docx": {string(zipped(t, nil)), filetext.OtherType},
 		"g.zip": {string(zipped(t, []string{"readme.txt", "hello"})), filetext.OtherType},
 	} {
@@ -80,6 +80,19 @@ func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
 	}
 	empty := read(nil, "empty.csv", soon())
 	expect.That(t, empty.Form == filetext.Plain && empty.Text == "" && empty.Why == "", "%+v", empty)
+}
+
+// What a file's encoding is follows from its bytes, too, or is not known.
+func TestATextIsDecodedOrNotKnown(t *testing.T) {
+	for file, want := range map[string]filetext.Text{
+		"\x1b$B;aL>\x1b(B,\x1b$BIt=p\x1b(B\n": {Form: filetext.Plain, Encoding: "ISO-2022-JP", Text: "氏名,部署\n"},
+		"Pr\xe9nom,Nom\n":                     {Form: filetext.Plain, Encoding: "Windows-1252", Text: "Prénom,Nom\n"},
+		"氏名,部署\xe6\xb0": {Form: filetext.Plain, Encoding: "UTF-8", Text: "氏名,部署",
+			Remarks: []filetext.Remark{filetext.Torn}},
+		"\xc0\xcc\xb8\xa7": {Why: filetext.Encoding}, // 이름, or something else in another language
+	} {
+		expect.Same(t, want, read([]byte(file), "a.csv", soon()))
+	}
 }
 
 func TestALongTextEndsWithAWholeLine(t *testing.T) {

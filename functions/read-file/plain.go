@@ -10,7 +10,7 @@ import (
 
 // plain returns a text without a form.
 func plain(file []byte) filetext.Text {
-	text, as := charset.Decode(file)
+	text, as, torn := charset.Decode(file)
 	switch {
 	case as == "" && bytes.IndexByte(file, 0) >= 0:
 		return filetext.Text{Why: filetext.OtherType}
@@ -20,6 +20,9 @@ func plain(file []byte) filetext.Text {
 		return filetext.Text{Why: filetext.OtherType}
 	}
 	w := &writer{}
+	if torn {
+		w.remark(filetext.Torn)
+	}
 	w.write(text) // only the limit can stop it, which it remarks
 	return filetext.Text{Text: w.done(), Form: filetext.Plain, Encoding: as, Remarks: w.remarks}
 }

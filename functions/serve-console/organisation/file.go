@@ -28,8 +28,8 @@ func textOf(r *http.Request) (text []byte, encoding string, err error) {
 		if err != nil {
 			return nil, "", unreadable
 		}
-		decoded, encoding := charset.Decode(file)
-		if encoding == "" {
+		decoded, encoding, torn := charset.Decode(file)
+		if encoding == "" || torn {
 			return file, "", nil
 		}
 		return []byte(decoded), encoding, nil

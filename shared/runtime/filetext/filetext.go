@@ -50,13 +50,14 @@ const (
 	Macros   Remark = "macros"   // there are macros, which are not read
 	Formulas Remark = "formulas" // there are formulas without a stored value, which stand there themselves
 	Ending   Remark = "ending"   // it is another form than its name says
+	Torn     Remark = "torn"     // it begins or ends within a character, or has damaged ones
 )
 
 // Text is a file's text. Either Form or Why is set.
 type Text struct {
 	Text     string   `json:"text,omitempty"`
 	Form     Form     `json:"form,omitempty"`
-	Encoding string   `json:"encoding,omitempty"` // of a plain text: UTF-8, UTF-16LE, UTF-16BE, Shift_JIS or EUC-JP
+	Encoding string   `json:"encoding,omitempty"` // of a plain text, as charset names it
 	Remarks  []Remark `json:"remarks,omitempty"`
 	Why      Why      `json:"why,omitempty"`
 }

@@ -1,39 +1,116 @@
 package charset_test
 
 import (
+	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/charset"
 )
 
+var (
+	sampleJapanese = []string{"氏名,部署", "氏名,部署\r\n佐藤,営業\r\n開発,鈴木\r\n", "社員番号,氏名\r\n1001,佐藤 誠\r\n",
+		"部署,氏名,金額\r\n営業,高橋,1200\r\n山田,ソ能表,-5\r\n", "品名,単価,数量\r\n会議用椅子,12000,4\r\n",
+		"勤怠表\n氏名,出勤日,残業時間\n高橋誠,20,15\n渡辺真理,19,3\n", "東京都千代田区霞が関", "こんにちは", "テスト計画", "請求書 御中",
+		"議事録\n本日の会議では予算について話し合いました。\n結論として、来月から新しい規則を適用します。\n", "経費精算,交通費,宿泊費\n",
+		"渡邊,齋藤,濱田は営業部と総務部の担当です\n", "PC用マウス 3個", "営業"}
+	sampleWindows = []string{"社員番号,氏名\r\n1001,髙橋 誠①\r\n", "№,㈱山田,ソ能表,Ⅲ\n", "ｼｬｲﾝ,ﾌﾞｼｮ\r\nｻﾄｳ,ｴｲｷﾞｮｳ\r\n", "株式会社,ｶﾌﾞｼｷ\n",
+		"振込先 ﾐﾂﾋﾞｼ ﾎﾝﾃﾝ 普通\n"}
+	sampleWestern = []string{"Prénom", "Prénom,Nom\nRené,Müller\n", "café crème", "Größe;Straße\n", "10 € – “quoted”\n",
+		"el señor, un año\n", "Prénom,Département\nHélène,Ventes\nFrançois,Développement\n", "it’s a “test”, isn’t it – yes\n",
+		"MÜLLER", "été à Paris\n", "São Paulo: avaliações nº 3\n", "perché è così\n", "Åse Ødegård og Bjørn\n", "Kosten: 5 €\n",
+		"Señor Muñoz, mañana\n", "A\u00a0B\n"}
+	sampleKorean  = []string{"이름,부서\n김철수,영업부\n", "똠방각하 펲시콜라\n", "안녕하세요. 오늘 회의에서는 예산에 대해 논의했습니다.", "사원번호,성명,부서\n1001,박영희,인사부\n"}
+	sampleChinese = []string{"姓名,部门\n张三,销售部\n", "我们今天开会讨论预算问题,下个月开始适用新的规定。", "员工编号,姓名,部门\n1001,李伟,人事部\n"}
+	sampleTaiwan  = []string{"姓名,部門\n王小明,業務部\n", "我們今天開會討論預算問題,下個月開始適用新的規定。"}
+)
+
+// Each text is decoded as its program wrote it, or not at all: texts of few characters may be in several encodings. known
+// says how many of the texts must be decoded.
 func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
-	const text = "社員番号,氏名\r\n1001,髙橋 誠①\r\n"
-	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(text))(t)
-	utf16 := expect.Value(unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text))(t)
-	euc := expect.Value(japanese.EUCJP.NewEncoder().String("部署,氏名\n営業,佐藤\n"))(t)
-	for _, c := range []struct{ file, text, as string }{
-		{text, text, charset.UTF8}, {"\ufeff" + text, text, charset.UTF8}, {"", "", charset.UTF8}, {sjis, text,
-			charset.ShiftJIS},
-		{utf16, text, "UTF-16LE"}, {euc, "部署,氏名\n営業,佐藤\n", "EUC-JP"}, {"\x00\x01\x02\x00", "", ""}, {"a\xff\xfe\xfd",
-			"", ""},
+	for _, c := range []struct {
+		as       string
+		encoding encoding.Encoding
+		texts    []string
+		known    int
+	}{
+		{charset.ShiftJIS, japanese.ShiftJIS, append(sampleJapanese, sampleWindows...), 20},
+		{charset.ISO2022JP, japanese.ISO2022JP, sampleJapanese, 15},
+		{charset.EUCJP, japanese.EUCJP, sampleJapanese, 10},
+		{charset.Windows1252, charmap.Windows1252, sampleWestern, 14},
+		{charset.CP949, korean.EUCKR, sampleKorean, 4},
+		{charset.GB18030, simplifiedchinese.GB18030, sampleChinese, 3},
+		{charset.Big5, traditionalchinese.Big5, sampleTaiwan, 2},
+		{charset.UTF16LE, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), sampleJapanese, 15},
+		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM), sampleJapanese, 15},
+		{charset.UTF16LE, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業"}, 4},
+		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業"}, 4},
+		{charset.UTF8, unicode.UTF8, append(sampleJapanese, ""), 16},
+		{charset.UTF8, unicode.UTF8BOM, sampleJapanese, 15},
+		{"", charmap.Windows1251, []string{"Имя,Отдел\nИван,Продажи\n", "Сегодня на совещании мы обсудили бюджет."}, 2},
+		{"", charmap.Windows1250, []string{"Příjmení,Jméno\n", "Zażółć gęślą jaźń\n", "dzień", "imię", "Novák, Dvořák, Černý", "Erdős Árpád", "člověk", "dům"}, 8},
+		{"", charmap.Macintosh, []string{"Prénom", "café à Paris", "Größe"}, 3},
+		{"", charmap.CodePage850, []string{"Prénom", "café à Paris"}, 2},
 	} {
-		got, as := charset.Decode([]byte(c.file))
-		expect.Is(t, got, c.text, "%.20q", c.file)
-		expect.Is(t, as, c.as, "%.20q", c.file)
+		known := 0
+		for _, text := range c.texts {
+			file := expect.Value(c.encoding.NewEncoder().String(text))(t)
+			got, as, torn := charset.Decode([]byte(file))
+			switch {
+			case as == c.as && (c.as == "" || got == text) && !torn:
+				known++
+			case as == "" && got == "":
+				t.Logf("%s: %.30q is not known", c.as, text)
+			default:
+				t.Errorf("%s: %.30q is read as %s: %.40q, torn: %t", c.as, text, as, got, torn)
+			}
+		}
+		expect.Is(t, known, c.known, "%s: known", c.as)
+	}
+}
+
+// What could be several texts is none.
+func TestWhatCantBeToldIsNotGuessed(t *testing.T) {
+	for _, file := range []string{"\xb1", "a,\xb1\n", "\x95\x5c", "a\xff\xfe\xfd", "\x00\x01\x02\x00", "abc\xe3\x81", "caf\x8e",
+		"\x1b$)C\x0eabc\x0f", "\xc9\xc8", "\x1b$B\x40\x1b(B", strings.Repeat("\xe9\xe8", 40), "\x89PNG\r\n\x1a\n"} {
+		got, as, torn := charset.Decode([]byte(file))
+		expect.That(t, as == "" && got == "" && !torn, "%q is read as %s: %q", file, as, got)
+	}
+	got, as, _ := charset.Decode([]byte("\x1b[31mred\x1b[0m\n"))
+	expect.That(t, as == charset.UTF8 && got == "\x1b[31mred\x1b[0m\n", "%s %q", as, got)
+}
+
+func TestATornTextIsReadAsFarAsItGoes(t *testing.T) {
+	long := strings.Repeat("氏名,部署\n", 20)
+	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(long))(t)
+	mail := expect.Value(japanese.ISO2022JP.NewEncoder().String("氏名"))(t)
+	for _, c := range []struct{ file, text, as string }{
+		{"氏名,部署\xe6\xb0", "氏名,部署", charset.UTF8}, {"氏名\xe6", "氏名", charset.UTF8}, {"\x90\x8d氏名", "氏名", charset.UTF8},
+		{"\ufeff氏名\xf0\x9f\x98", "氏名", charset.UTF8}, {long + "\xe6\n" + long, long + "\ufffd\n" + long, charset.UTF8},
+		{sjis + "\x8e", long, charset.ShiftJIS}, {"\xff\xfe\x0fl", "氏", charset.UTF16LE}, {"\xff\xfe\x0fl\x0d", "氏", charset.UTF16LE},
+		{strings.TrimSuffix(mail, "\x1b(B") + "\x30", "氏名", charset.ISO2022JP},
+	} {
+		got, as, torn := charset.Decode([]byte(c.file))
+		expect.Is(t, got, c.text, "%.40q", c.file)
+		expect.That(t, as == c.as && torn == (c.file != "\xff\xfe\x0fl"), "%.40q as %s, torn: %t", c.file, as, torn)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range []string{"氏名", "\x8e\x81\x96\xbc", "\xff\xfea\x00", "a\x00b"} {
+	for _, s := range []string{"氏名", "\x8e\x81\x96\xbc", "\xff\xfea\x00", "a\x00b", "\x1b$B;aL>\x1b(B", "Pr\xe9nom", "\xc0\xcc\xb8\xa7"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		text, as := charset.Decode(file)
-		expect.That(t, utf8.ValidString(text) && (as != "" || text == ""), "%q as %q", text, as)
+		text, as, torn := charset.Decode(file)
+		expect.That(t, utf8.ValidString(text) && (as != "" || text == "" && !torn), "%q as %q", text, as)
 	})
 }
