@@ -29,7 +29,7 @@ const tombstone = "tombstone"
 
 // person returns the message that a person edited or deleted, as it was, and its new text. ok is false for everything
 // else that changes a message: links that Slack unfolds, replies that it counts, and what apps change.
-func (c changed) person(e envelope) (was message, text string, deleted, ok bool) {
+func (c changed) person(e envelope, us bot) (was message, text string, deleted, ok bool) {
 	if c.Previous == nil || cmp.Or(c.ChannelType, intake.ChannelType(c.Channel)) != "im" {
 		return message{}, "", false, false
 	}
@@ -37,7 +37,7 @@ func (c changed) person(e envelope) (was message, text string, deleted, ok bool)
 	was.Type, was.Channel, was.ChannelType = "message", c.Channel, "im"
 	deleted = c.Subtype == "message_deleted" || c.Message != nil && c.Message.Subtype == tombstone
 	switch {
-	case was.User == "" || was.ignored(e) != "" || !slices.Contains(personal, was.Subtype):
+	case was.User == "" || was.ignored(e, us) != "" || !slices.Contains(personal, was.Subtype):
 		return was, "", false, false
 	case deleted:
 		return was, "", true, true
@@ -54,11 +54,12 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 	if err := inbound.Decode(e.Event, &c, "event"); err != nil {
 		return inbound.Response{}, err
 	}
-	m, text, deleted, ok := c.person(e)
+	us := bot{user: e.bot()}
+	m, text, deleted, ok := c.person(e, us)
 	if !ok {
 		return ignore(ctx, e, why)
 	}
-	r, err := m.request(e)
+	r, err := m.request(e, us)
 	if err != nil {
 		return inbound.Response{}, err
 	}
@@ -73,7 +74,7 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 	if err != nil {
 		return inbound.Response{}, unkept(ctx, r.EventID, err)
 	}
-	if in.Text = plain(text, e.bot()); !r.Threaded() {
+	if in.Text = us.plain(text); !r.Threaded() {
 		to, _ := addressee(s, in.Text)
 		in.Text = worded(in.Text, to.text)
 	}

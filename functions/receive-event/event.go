@@ -3,8 +3,8 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/decide/intake"
@@ -132,15 +132,39 @@ type kind struct {
 type message struct {
 	kind
 	seen.Message
-	User        string `json:"user"`
-	BotID       string `json:"bot_id"`
-	TS          string `json:"ts"`
-	ThreadTS    string `json:"thread_ts"`
-	Channel     string `json:"channel"`
-	ChannelType string `json:"channel_type"`
-	Team        string `json:"team"`
-	UserTeam    string `json:"user_team"`
-	SourceTeam  string `json:"source_team"`
+	User        string          `json:"user"`
+	BotID       string          `json:"bot_id"`
+	AppID       string          `json:"app_id"` // of the app that wrote it
+	TS          string          `json:"ts"`
+	ThreadTS    string          `json:"thread_ts"`
+	Channel     string          `json:"channel"`
+	ChannelType string          `json:"channel_type"`
+	Team        string          `json:"team"`
+	UserTeam    string          `json:"user_team"`
+	SourceTeam  string          `json:"source_team"`
+	BotProfile  json.RawMessage `json:"bot_profile"`
+}
+
+// slackbot is the user in whose name Slack itself writes, without a bot_id.
+const slackbot = "USLACKBOT"
+
+// automatic reports whether Slack, Ringi or another app wrote the message.
+func (m message) automatic(e envelope) bool {
+	return m.BotID != "" || m.AppID != "" || len(m.BotProfile) > 0 && string(m.BotProfile) != "null" ||
+		m.User == slackbot || m.User != "" && m.User == e.bot()
+}
+
+// foreign reports whether the author belongs to another workspace. An organization's id doesn't say to which of its
+// workspaces they belong: who their request is of asks users.info. In a shared channel Slack must say where they belong.
+func (m message) foreign(e envelope) bool {
+	team, org := m.authorTeam(), e.enterprise()
+	switch {
+	case team == "":
+		return e.Shared
+	case strings.HasPrefix(team, "E"):
+		return org != "" && team != org
+	}
+	return team != e.team()
 }
 
 // authorTeam returns the author's workspace, or "" when Slack does not say.
@@ -161,6 +185,7 @@ const (
 	ignoredChannel = "not_addressed"
 	ignoredForeign = "foreign_workspace"
 	ignoredOrg     = "organization_install"
+	ignoredShown   = "shown"
 )
 
 // personal are the subtypes of messages that people write: with a file, as a reply that the channel sees too, by /me.
@@ -181,14 +206,13 @@ func (k kind) ignored() string {
 }
 
 // ignored says why this message makes no task, or "" if it makes one.
-func (m message) ignored(e envelope) string {
+func (m message) ignored(e envelope, us bot) string {
 	switch {
-	case m.BotID != "" || m.User != "" && m.User == e.bot():
+	case m.automatic(e):
 		return ignoredBot
-	case m.Type == "message" && m.channelType() != "im":
+	case m.Type == "message" && m.channelType() != "im" && !us.only(m):
 		return ignoredChannel
-	case m.authorTeam() != e.team() && (m.authorTeam() != "" || e.Shared):
-		// In a shared channel Slack must say which workspace the author belongs to.
+	case m.foreign(e):
 		return ignoredForeign
 	}
 	return ""
@@ -196,7 +220,7 @@ func (m message) ignored(e envelope) string {
 
 // request checks every field that is saved, and returns the request. It cuts text over Slack's own limit. Along a route
 // whoever wrote a message that it forwards asks, too.
-func (m message) request(e envelope) (task.Request, error) {
+func (m message) request(e envelope, us bot) (task.Request, error) {
 	for _, f := range []struct {
 		name, value string
 		required    bool
@@ -216,28 +240,10 @@ func (m message) request(e envelope) (task.Request, error) {
 	}
 	content := m.Content()
 	r := task.Request{
-		TeamID: e.team(), Text: plain(content.Text, e.bot()), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
+		TeamID: e.team(), Text: us.plain(content.Text), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
 		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
 		Forwarded: content.Forwarded, Files: content.Files,
 		RouteAskers: task.Others(m.User, aggregate.AuthorsOf(content.Forwarded)...),
 	}
 	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
-}
-
-var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
-
-// mentionOf matches mentions of the bot. If the bot's id is unknown, it matches a mention at the beginning of a text.
-func mentionOf(bot string) *regexp.Regexp {
-	if inbound.CheckID("user_id", bot) == nil {
-		return regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)
-	}
-	return leadingMention
-}
-
-func (m message) addressed(bot string) bool {
-	return m.Type == "app_mention" || mentionOf(bot).MatchString(m.Text)
-}
-
-func plain(text, bot string) string {
-	return intake.Plain(mentionOf(bot).ReplaceAllString(text, " "))
 }

@@ -25,6 +25,7 @@ type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 	HomeOpened(ctx context.Context, tenant string, h slackstate.Home) error
 	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
+	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
@@ -35,6 +36,7 @@ type Handler struct {
 	Now           func() time.Time
 
 	known remember.Answers[string, tenancy.Settings] // by tenant
+	bots  remember.Answers[string, string]           // the bots' own ids, by tenant
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
@@ -98,20 +100,38 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if err := inbound.Decode(e.Event, &m, "event"); err != nil {
 		return inbound.Response{}, err
 	}
-	if why := m.ignored(e); why != "" {
+	return h.message(ctx, e, m)
+}
+
+// message handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
+func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.Response, error) {
+	us, err := h.us(ctx, e, m)
+	if err != nil {
+		return inbound.Response{}, unkept(ctx, e.EventID, err)
+	}
+	if why := m.ignored(e, us); why != "" {
 		return ignore(ctx, e, why)
 	}
-	request, err := m.request(e)
+	request, err := m.request(e, us)
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if m.channelType() == "im" || request.Threaded() || calls.MatchString(request.Text) {
+	direct, given := m.channelType() == "im", m.given(us, len(request.Forwarded)+len(request.Files) == 0)
+	switch {
+	case !direct && !given.mentioned:
+		return ignore(ctx, e, ignoredShown)
+	case given.shown && !request.Threaded():
+		return h.shown(ctx, request)
+	case direct || request.Threaded() || calls.MatchString(request.Text):
 		if out, taken, err := h.toAgent(ctx, m, request, e.Shared); taken {
 			return out, err
 		}
 	}
-	if m.channelType() == "im" && request.Threaded() && !m.addressed(e.bot()) {
+	switch {
+	case direct && request.Threaded() && !given.mentioned:
 		return h.hint(ctx, request)
+	case given.shown:
+		return h.shown(ctx, request)
 	}
 	return h.keep(ctx, request)
 }

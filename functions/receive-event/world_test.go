@@ -32,6 +32,7 @@ type kept struct {
 	homes    []slackstate.Home
 	ended    []ending
 	of       map[string][]tenancy.Tenant // by organization
+	bot      string                      // the id that the tenant's row has
 	err      error
 }
 
@@ -57,6 +58,13 @@ func (k *kept) EndIntegrations(
 ) (int, error) {
 	k.ended = append(k.ended, ending{tenant, why, at})
 	return len(k.ended), k.err
+}
+
+func (k *kept) Tenant(context.Context, string) (tenancy.Tenant, error) {
+	if k.bot == "" {
+		return tenancy.Tenant{}, aggregate.ErrNotFound
+	}
+	return tenancy.Tenant{BotID: k.bot}, k.err
 }
 
 func (k *kept) OfOrganization(_ context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/decide/inbox"
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
@@ -70,6 +71,9 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	person, workspace := h.locale(ctx, c.team, c.user)
 	if number, is := task.ParseNumber(c.text); is {
 		return h.numbered(ctx, c, number, person), nil
+	}
+	if intake.Says(c.text) && !intake.Says(intake.Given(c.text, nil)) {
+		return ephemeral(card.NoteShown.Told(person, "")), nil
 	}
 	word, rest, _ := strings.Cut(c.text, " ")
 	word = cmp.Or(japanese[word], strings.ToLower(word))

@@ -66,6 +66,13 @@ func (w *world) asks(channel, text string) *task.Aggregate {
 
 func TestCommandMakesARequest(t *testing.T) {
 	inWorlds(t, map[string]func(*testing.T, *world){
+		"but not of what is only shown": func(t *testing.T, w *world) {
+			before := len(expect.Value(w.slack.History(workspace.HR, workspace.Range{}))(t))
+			for _, text := range []string{"`先月の残業`", "&gt; 先月の残業", "~先月の残業~"} {
+				expect.Is(t, w.said(w.typed(workspace.Sato, workspace.HR, text)), card.NoteShown.Told("ja", ""), "%s", text)
+			}
+			expect.Is(t, len(expect.Value(w.slack.History(workspace.HR, workspace.Range{}))(t)), before, "messages")
+		},
 		"in the channel where it is typed": func(t *testing.T, w *world) {
 			if said := w.said(w.typed(workspace.Sato, workspace.HR, "先月の残業 &amp; 休暇を &lt;まとめて&gt;")); !strings.HasPrefix(said, card.NoteAccepted.Told("ja", "")) {
 				t.Error(said)

@@ -28,7 +28,7 @@ type Store interface {
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Bootstrap(ctx context.Context, t tenancy.Tenant, now time.Time) (tenancy.Tenant, error)
-	NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, bot string, now time.Time) error
+	NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, user, bot string, now time.Time) error
 	NoteDeployment(ctx context.Context, own string, now time.Time) error
 	NameTenant(ctx context.Context, t tenancy.Tenant, name string, now time.Time) error
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)

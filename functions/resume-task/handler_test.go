@@ -121,7 +121,7 @@ type answers struct {
 
 func (d answers) Team(context.Context) (string, error) { return d.team, d.unsure }
 func (d answers) Self(context.Context) (slackapi.Self, error) {
-	return slackapi.Self{User: "U0BOT", Team: d.team, Enterprise: d.enterprise}, d.unsure
+	return slackapi.Self{User: "U0BOT", Bot: "B0BOT", Team: d.team, Enterprise: d.enterprise}, d.unsure
 }
 func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
 func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool, error) {

@@ -58,6 +58,9 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	if admin := h.admin(ctx); admin != "" {
 		t.Admins = append(t.Admins, admin)
 	}
+	if self, err := h.Slack.Self(within); err == nil && self.Team == team {
+		t.BotUserID, t.BotID = self.User, self.Bot
+	}
 	if t, err = h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
 		return nil, fmt.Errorf("make the tenant: %w", err)
 	}
@@ -118,12 +121,12 @@ func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	}
 }
 
-// noteOrganization saves the workspace's organization (Enterprise Grid), which its bot's token names: when an
-// organization removes the app, the event names only the organization. If it fails, a later request tries again.
+// noteOrganization saves the workspace's organization (Enterprise Grid), which its bot's token names, and the bot's ids:
+// when an organization removes the app, the event names only the organization. If it fails, a later request tries again.
 func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
 	if err == nil && self.Team == t.TeamID {
-		err = h.Store.NoteOrganization(ctx, t, self.Enterprise, self.User, h.Now())
+		err = h.Store.NoteOrganization(ctx, t, self.Enterprise, self.User, self.Bot, h.Now())
 	}
 	if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
 		slog.WarnContext(ctx, "whose workspace it is is not noted", "tenant", t.ID, "err", err)

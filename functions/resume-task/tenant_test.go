@@ -112,7 +112,7 @@ func TestARequestNotesTheOrganization(t *testing.T) {
 			user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
-		expect.That(t, is.EnterpriseID == "E0ORG" && is.BotUserID == "U0BOT", "%s: %+v", name, is)
+		expect.That(t, is.EnterpriseID == "E0ORG" && is.BotUserID == "U0BOT" && is.BotID == "B0BOT", "%s: %+v", name, is)
 	}
 }
 

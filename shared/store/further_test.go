@@ -86,14 +86,13 @@ func testFurtherReads(t *testing.T, st *taskStore) {
 	reads(0, "what is noted")
 }
 
-// Workspaces are found by the organization that was noted last. For a workspace without an organization nothing is
-// written.
+// Workspaces are found by the organization that was noted last, and the bot's ids are noted with or without one.
 func testOrganizations(t *testing.T, st *taskStore) {
 	first := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
 	note := func(tenant, enterprise, bot string) {
 		t.Helper()
-		expect.NoError(t, st.NoteOrganization(t.Context(), expect.Value(st.Tenant(t.Context(), tenant))(t), enterprise, bot, at()))
+		expect.NoError(t, st.NoteOrganization(t.Context(), expect.Value(st.Tenant(t.Context(), tenant))(t), enterprise, bot, "B"+bot, at()))
 	}
 	found := func(enterprise string, want ...string) {
 		t.Helper()
@@ -107,9 +106,10 @@ func testOrganizations(t *testing.T, st *taskStore) {
 		expect.Same(t, append([]string{}, want...), got)
 	}
 	note(first.ID, "", "U0BOT")
-	if is := expect.Value(st.Tenant(t.Context(), first.ID))(t); is.BotUserID != "" {
-		t.Errorf("noted without an organization: %+v", is)
+	if is := expect.Value(st.Tenant(t.Context(), first.ID))(t); is.BotUserID != "U0BOT" || is.BotID != "BU0BOT" {
+		t.Errorf("without an organization: %+v", is)
 	}
+	found("")
 	note(first.ID, "E0ORG", "U0BOT")
 	note(second.ID, "E0ORG", "U0OTHER")
 	found("E0ORG", first.ID+" U0BOT", second.ID+" U0OTHER")

@@ -236,8 +236,8 @@ func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, n
 }
 
 // NoteOrganization commits t.Belong. It retries conflicts for up to two seconds.
-func (s *Store) NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, bot string, now time.Time) error {
-	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Belong(enterprise, bot, now), nil) })
+func (s *Store) NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, user, bot string, now time.Time) error {
+	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Belong(enterprise, user, bot, now), nil) })
 }
 
 // OfOrganization returns the tenants that are workspaces of an organization. It reads an index, which may be slightly

@@ -124,7 +124,7 @@ func (c *Pages) installed(ctx context.Context, made signin.Installation) (tenanc
 		return owner, c.giveBack(ctx, made, "put-away")
 	}
 	if owner.Rev > 0 {
-		if err := c.Store.NoteOrganization(ctx, owner, made.Enterprise, made.Bot, c.Now()); err != nil {
+		if err := c.Store.NoteOrganization(ctx, owner, made.Enterprise, made.Bot, "", c.Now()); err != nil {
 			return owner, err
 		}
 	}

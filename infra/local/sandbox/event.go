@@ -36,33 +36,46 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	s.sender.Deliver(e)
 }
 
-// echo sends the events that Slack sends about messages: mentions in channels, and all messages in the bot's direct
-// messages, including the bot's own.
+// echo sends the events that Slack sends about messages where the app is: every message and its changes, and app_mention
+// for those that mention the app's bot user, again after each edit. The app's own come in direct messages alone, so that
+// a channel's cards don't keep the app busy.
 func (s *Sandbox) echo(c workspace.Change) {
 	if c.Kind != "message" && c.Kind != "deleted" {
 		return
 	}
-	im := strings.HasPrefix(c.Channel, "D")
+	about, kind := "", "channel" // in channels app_mention is the event of a message
+	author := c.Message
+	if c.Previous != nil {
+		author = c.Previous
+	}
 	switch {
-	case c.Kind == "deleted" && im:
-		s.emit(c.Previous.User, c.Channel, "", map[string]any{
-			"type": "message", "subtype": "message_deleted", "hidden": true, "deleted_ts": c.TS, "previous_message": c.Previous,
-			"channel": c.Channel, "channel_type": "im", "ts": c.TS, "event_ts": c.TS,
-		})
-	case c.Kind == "deleted":
-	case c.Previous != nil && im:
-		s.emit(c.Message.User, c.Channel, "", map[string]any{
-			"type": "message", "subtype": "message_changed", "hidden": true, "message": c.Message, "previous_message": c.Previous,
-			"channel": c.Channel, "channel_type": "im", "ts": c.TS, "event_ts": c.TS,
-		})
-	case c.Previous != nil:
-	case im:
-		inner := s.event("message", *c.Message)
-		inner["channel_type"] = "im"
-		s.emit(c.Message.User, c.Channel, c.TS, inner)
-	case c.Message.User != workspace.Bot && strings.Contains(c.Message.Text, "<@"+workspace.Bot+">"):
+	case strings.HasPrefix(c.Channel, "D"):
+		about, kind = c.TS, "im"
+	case strings.HasPrefix(c.Channel, "G"):
+		kind = "group"
+	}
+	if kind != "im" && author.User == workspace.Bot {
+		return
+	}
+	if c.Kind == "message" && kind != "im" && strings.Contains(c.Message.Text, "<@"+workspace.Bot+">") && (c.Previous == nil || c.Message.Text != c.Previous.Text) {
 		s.emit(c.Message.User, c.Channel, c.TS, s.event("app_mention", *c.Message))
 	}
+	if c.Kind == "message" && c.Previous == nil {
+		inner := s.event("message", *c.Message)
+		inner["channel_type"] = kind
+		s.emit(c.Message.User, c.Channel, about, inner)
+		return
+	}
+	now := s.now()
+	inner := map[string]any{
+		"type": "message", "subtype": "message_changed", "hidden": true, "message": c.Message, "previous_message": c.Previous,
+		"channel": c.Channel, "channel_type": kind, "ts": now, "event_ts": now,
+	}
+	if c.Kind == "deleted" {
+		delete(inner, "message")
+		inner["subtype"], inner["deleted_ts"] = "message_deleted", c.TS
+	}
+	s.emit(author.User, c.Channel, "", inner)
 }
 
 // event returns a message as an event of this type has it.

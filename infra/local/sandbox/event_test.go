@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
+	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 )
@@ -39,6 +41,38 @@ func TestWhatIsNotSent(t *testing.T) {
 	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
 	expect.Eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
 	expect.Is(t, len(w.app.events()), 1, "events")
+}
+
+// In channels people's messages, edits and deletions are sent, and an edit of what mentions the bot comes as app_mention,
+// too. What is typed as code is code in the blocks.
+func TestAChannelsMessagesAreSent(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("`営業部`")))(t)
+	expect.NoError(t, w.Edit(workspace.Sato, workspace.HR, ts, sandbox.Mention("~人事部~")))
+	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.BotID+"> hi"))(t)
+	w.post(t, workspace.HR, slack.MsgOptionText("a card", false))
+	expect.NoError(t, w.Remove(workspace.Sato, workspace.HR, ts))
+	expect.Eventually(t, "all events", func() bool {
+		return len(w.app.events()) == 2 && len(w.app.requests(inChannels)) == 4
+	})
+	for _, e := range w.app.events() {
+		edited := at(e.body, "event", "edited", "user")
+		style, want := "code", any(nil)
+		if at(e.body, "event", "text") != sandbox.Mention("`営業部`") {
+			style, want = "strike", workspace.Sato
+		}
+		expect.That(t, at(e.body, "event", "type") == "app_mention" && at(e.body, "event", "ts") == ts && edited == want &&
+			at(e.body, "event", "blocks", 0, "elements", 0, "elements", 2, "style", style) == true, "%v", e.body)
+	}
+	kinds := map[string]int{}
+	for _, e := range w.app.requests(inChannels) {
+		kind, _ := at(e.body, "event", "subtype").(string)
+		kinds[kind]++
+		if kind != "" {
+			expect.That(t, at(e.body, "event", "previous_message", "ts") == ts, "%v", e.body)
+		}
+	}
+	expect.Same(t, map[string]int{"": 2, "message_changed": 1, "message_deleted": 1}, kinds)
 }
 
 func TestDirectMessagesEchoTheBot(t *testing.T) {
@@ -95,8 +129,7 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 			expect.NoError(t, w.SetToggles(tt.toggle))
 			ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 			expect.Eventually(t, "the last attempt", func() bool {
-				a := w.Attempts()
-				return len(a) > 0 && a[len(a)-1].Final
+				return slices.ContainsFunc(w.Attempts(), func(a delivery.Attempt) bool { return a.Final && a.Kind == "app_mention" })
 			})
 			var reasons []string
 			ids := map[any]bool{}

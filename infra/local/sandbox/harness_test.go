@@ -65,15 +65,19 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.Unmarshal(text, &body); err != nil {
 		a.t.Errorf("app: body of %s: %v", r.URL.Path, err)
 	}
+	path := r.URL.Path
+	if at(body, "event", "type") == "message" && at(body, "event", "channel_type") != "im" {
+		path = inChannels
+	}
 	a.mu.Lock()
-	a.seen[r.URL.Path] = append(a.seen[r.URL.Path], request{header: r.Header.Clone(), body: body, at: time.Now()})
-	n := len(a.seen[r.URL.Path])
+	a.seen[path] = append(a.seen[path], request{header: r.Header.Clone(), body: body, at: time.Now()})
+	n := len(a.seen[path])
 	onEvent, onAction := a.onEvent, a.onAction
 	a.mu.Unlock()
 	switch {
-	case r.URL.Path == "/slack/events" && onEvent != nil:
+	case path == "/slack/events" && onEvent != nil:
 		onEvent(w, n, body)
-	case r.URL.Path == "/slack/interactions" && onAction != nil:
+	case path == "/slack/interactions" && onAction != nil:
 		onAction(w, body)
 	}
 }
@@ -83,6 +87,9 @@ func (a *app) requests(path string) []request {
 	defer a.mu.Unlock()
 	return append([]request(nil), a.seen[path]...)
 }
+
+// inChannels is where deliveries of a channel's messages are seen, which mostly come beside an app_mention.
+const inChannels = "/slack/events in channels"
 
 func (a *app) events() []request  { return a.requests("/slack/events") }
 func (a *app) actions() []request { return a.requests("/slack/interactions") }

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	if m.User != user {
 		return fmt.Errorf("edit %s: %w", ts, workspace.CantUpdate)
 	}
-	if _, err := s.ws.Update(channel, ts, user, workspace.Patch{Text: &text}); err != nil {
+	if _, err := s.ws.Update(channel, ts, user, workspace.Patch{Text: &text, Typed: []any{richText(text)}}); err != nil {
 		return fmt.Errorf("edit %s: %w", ts, err)
 	}
 	return nil
@@ -115,32 +114,6 @@ func (s *Sandbox) Mark(channel, ts string) (delivery.Attempt, bool) {
 	defer s.mu.Unlock()
 	a, ok := s.marks[channel+ts]
 	return a, ok
-}
-
-var token = regexp.MustCompile(`<@([A-Z0-9]+)>|<#([A-Z0-9]+)(?:\|[^>]*)?>`)
-
-var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
-
-// richText is the rich_text block that Slack's clients send with a typed text.
-func richText(text string) map[string]any {
-	parts := []any{}
-	literal := func(s string) {
-		if s != "" {
-			parts = append(parts, map[string]any{"type": "text", "text": unescape.Replace(s)})
-		}
-	}
-	at := 0
-	for _, m := range token.FindAllStringSubmatchIndex(text, -1) {
-		literal(text[at:m[0]])
-		if m[2] >= 0 {
-			parts = append(parts, map[string]any{"type": "user", "user_id": text[m[2]:m[3]]})
-		} else {
-			parts = append(parts, map[string]any{"type": "channel", "channel_id": text[m[4]:m[5]]})
-		}
-		at = m[1]
-	}
-	literal(text[at:])
-	return map[string]any{"type": "rich_text", "elements": []any{map[string]any{"type": "rich_text_section", "elements": parts}}}
 }
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

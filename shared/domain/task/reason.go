@@ -24,6 +24,7 @@ const (
 	// a direct message's thread are not requests.
 	ReasonGreeting   aggregate.Reason = "greeting"
 	ReasonThreadHint aggregate.Reason = "reply_in_thread"
+	ReasonShown      aggregate.Reason = "shown"       // the message has its request only in code, in a quote or struck through
 	ReasonAgentMeant aggregate.Reason = "agent_meant" // the message begins with almost the id of an agent; the detail has it, "/" and the ids
 	// ReasonOtherAgent: a message in the thread of one agent's conversation begins with another agent's id. The detail
 	// has both, with "/" between them.
@@ -111,7 +112,7 @@ const (
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
-	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
+	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,6 +20,7 @@ type Tenant struct {
 	TeamID        string    `json:"team_id"`
 	EnterpriseID  string    `json:"enterprise_id,omitempty"` // id of its Enterprise Grid organization, empty without one
 	BotUserID     string    `json:"bot_user_id,omitempty"`   // our bot's user id there, saved together with EnterpriseID
+	BotID         string    `json:"bot_id,omitempty"`        // its other id, by which some of Slack's clients mention it
 	Admins        []string  `json:"admins"`                  // Slack user ids
 	AgentID       string    `json:"agent_id,omitempty"`      // Anthropic's id of the agent for managed sessions
 	EnvironmentID string    `json:"environment_id,omitempty"`
@@ -159,16 +161,18 @@ func (t Tenant) Rename(name string, now time.Time) Change {
 // EnterprisePrefix begins the GSI1 partition keys of the workspaces of one organization.
 const EnterprisePrefix = "ENTERPRISE#"
 
-// Belong saves a workspace's organization and the user id of Ringi's bot there. The Change is empty if nothing differs,
-// or the workspace never had an organization. An organization's events no longer find a workspace that has left it.
-func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
-	if t.EnterpriseID == enterprise && (enterprise == "" || t.BotUserID == bot) {
+// Belong saves a workspace's organization and the ids of Ringi's bot there; an empty id leaves the one that is saved.
+// The Change is empty if nothing differs. An organization's events no longer find a workspace that has left it.
+func (t Tenant) Belong(enterprise, user, bot string, now time.Time) Change {
+	user, bot = cmp.Or(user, t.BotUserID), cmp.Or(bot, t.BotID)
+	if t.EnterpriseID == enterprise && t.BotUserID == user && t.BotID == bot {
 		return Change{}
 	}
-	return Change{Tenant: t.ID, Writes: []Write{{
-		Row: t, If: map[string]any{"team_id": t.TeamID},
-		Set: map[string]any{"enterprise_id": enterprise, "bot_user_id": bot, "GSI1PK": EnterprisePrefix + enterprise, "GSI1SK": t.ID, "updated_at": moment(now)},
-	}}}
+	set := map[string]any{"bot_user_id": user, "bot_id": bot, "updated_at": moment(now)}
+	if t.EnterpriseID != enterprise {
+		set["enterprise_id"], set["GSI1PK"], set["GSI1SK"] = enterprise, EnterprisePrefix+enterprise, t.ID
+	}
+	return Change{Tenant: t.ID, Writes: []Write{{Row: t, If: map[string]any{"team_id": t.TeamID}, Set: set}}}
 }
 
 // UseAgent replaces the tenant's agent and its environment, if the agent is still the one in t.

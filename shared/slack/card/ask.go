@@ -133,6 +133,7 @@ const (
 	NoteRepeated    AskNote = "repeated"    // the message already is a request
 	NoteBegun       AskNote = "begun"       // asked before; whether it became a request is unknown
 	NoteEmpty       AskNote = "empty"       // a message without a text
+	NoteShown       AskNote = "shown"       // nothing but code, a quote or what is struck through
 	NoteOwn         AskNote = "own"         // one of Ringi's own messages
 	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen
 	NoteStranger    AskNote = "stranger"    // a guest, or a member of another workspace

@@ -115,6 +115,7 @@ var taskStates = []state{
 			`{"kind":"session","id":"01KS000000000000000000000B","title":"","did":"deny","at":"2026-08-02T01:00:00Z"}]}`)
 	}},
 	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
+	{"task_shown", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonShown) }},
 	{"task_agent_meant", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "code/codex, codec") }},
 	{"task_agent_meant_before", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonAgentMeant, "claude: / codex:") }},
 	{"task_other_agent", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonOtherAgent, "claude/codex") }},

@@ -162,7 +162,7 @@ func belongs(
 		return nil
 	case err != nil:
 		return err
-	case u.Gone: // they may still have a page open
+	case u.Gone, u.Bot: // who has left may still have a page open; a bot is nobody, whoever's
 		return nil
 	}
 	if by.Team, by.Guest = u.Team, u.Guest; u.Of(ours) {

@@ -23,6 +23,9 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 		if p.Blocks != nil {
 			m.Blocks = w.fill(p.Blocks)
 		}
+		if p.Typed != nil {
+			m.Blocks = w.fill(p.Typed)
+		}
 		if p.Attachments != nil {
 			m.Attachments = w.fillAttachments(p.Attachments)
 		}

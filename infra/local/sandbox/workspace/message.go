@@ -75,6 +75,7 @@ type Patch struct {
 	Blocks      []any
 	Attachments []any
 	Metadata    map[string]any
+	Typed       []any // the blocks of a text that a person typed
 }
 
 // Post adds a message. It returns ChannelNotFound, NotInChannel, IsArchived or ThreadNotFound.

@@ -1,0 +1,61 @@
+package intake
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
+
+func TestWhatAMessageGivesIsNotWhatItShows(t *testing.T) {
+	for text, want := range map[string]string{
+		"<@U0BOT> 残業をまとめて":                           "<@U0BOT> 残業をまとめて",
+		"`<@U0BOT> 残業をまとめて`":                         "",
+		"「`<@U0BOT> 残業`」と書きます":                       "「 」と書きます",
+		"```\n<@U0BOT> 残業\n> x\n```":                 "",
+		"```<@U0BOT> a``` と ```b```":                 "と",
+		"&gt; <@U0BOT> 残業":                           "",
+		"> <@U0BOT> 残業\n&gt;次の行":                     "",
+		"&gt;&gt;&gt; <@U0BOT> 残業\n二行目":              "",
+		"&gt; 先月の残業は?\n<@U0BOT> これをまとめて":             "<@U0BOT> これをまとめて",
+		"~<@U0BOT> 残業をまとめて~":                         "",
+		"*~<@U0BOT> 残業~*":                            "* *",
+		"<@U0BOT> ~営業部~ 人事部の残業":                      "<@U0BOT>   人事部の残業",
+		"<@U0BOT> 4/1~4/15 と 5/1~5/15 の残業":           "<@U0BOT> 4/1~4/15 と 5/1~5/15 の残業",
+		"<@U0BOT> 9時~18時、10時~19時":                    "<@U0BOT> 9時~18時、10時~19時",
+		"<@U0BOT> see <https://example.com/~a/~b|x>": "<@U0BOT> see <https://example.com/~a/~b|x>",
+		"<@U0BOT> a > b かつ b &gt; c の人":              "<@U0BOT> a > b かつ b &gt; c の人",
+		"<@U0BOT> the ` alone":                       "<@U0BOT> the ` alone",
+		"<@U0BOT> run `ls`":                          "<@U0BOT> run",
+	} {
+		expect.Is(t, Given(text, nil), want, "%q", text)
+		expect.Is(t, Given(text, json.RawMessage(`[{"type":"rich_text"}]`)), want, "%q with an empty block", text)
+	}
+}
+
+// What Slack's clients send as blocks counts: the same text without a style is no code.
+func TestBlocksSayWhatIsShown(t *testing.T) {
+	in := func(kind string, elements ...string) string {
+		return `{"type":"` + kind + `","elements":[` + strings.Join(elements, ",") + `]}`
+	}
+	mention := func(style string) string { return `{"type":"user","user_id":"U0BOT"` + style + `}` }
+	word := func(text, style string) string { return `{"type":"text","text":"` + text + `"` + style + `}` }
+	const code, strike, bold = `,"style":{"code":true}`, `,"style":{"strike":true}`, `,"style":{"bold":true}`
+	for _, tt := range []struct{ name, blocks, want string }{
+		{"said", in("rich_text_section", mention(""), word(" 残業", "")), "<@U0BOT> 残業"},
+		{"bold", in("rich_text_section", mention(bold), word(" 残業", bold)), "<@U0BOT> 残業"},
+		{"marks that are only letters", in("rich_text_section", word("`", ""), mention(""), word(" 残業`", "")), "`<@U0BOT> 残業`"},
+		{"code", in("rich_text_section", mention(code), word(" 残業", code)), ""},
+		{"struck", in("rich_text_section", mention(strike), word(" 残業", strike)), ""},
+		{"partly struck", in("rich_text_section", mention(""), word("営業", strike), word(" 人事", "")), "<@U0BOT> 人事"},
+		{"quoted", in("rich_text_quote", mention(""), word(" 残業", "")), ""},
+		{"preformatted", in("rich_text_preformatted", word("<@U0BOT> 残業", "")), ""},
+		{"a quote and an answer", in("rich_text_quote", word("残業は?", "")) + "," + in("rich_text_section", mention(""), word(" はい", "")), "<@U0BOT> はい"},
+		{"a list", `{"type":"rich_text_list","style":"bullet","elements":[` + in("rich_text_section", mention("")) + `]}`, "<@U0BOT>"},
+		{"an emoji", in("rich_text_section", `{"type":"emoji","name":"wave"}`), "emoji"},
+	} {
+		blocks := json.RawMessage(`[` + in("rich_text", tt.blocks) + `]`)
+		expect.Is(t, Given("`anything`", blocks), tt.want, tt.name)
+	}
+}
