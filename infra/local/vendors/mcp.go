@@ -50,6 +50,6 @@ func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
 		tool = RoomsServer + "." + call.Params.Name
 	}
-	v.faults.apply(tool, w, r, v.rooms.ServeHTTP,
+	v.faults.apply(tool, w, r, v.rooms.Resumable().ServeHTTP,
 		func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
 }

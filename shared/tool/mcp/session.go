@@ -19,6 +19,9 @@ const (
 	maxTools = 200
 )
 
+// maxIdle is how often the rest of an answer is asked for, at waits that grow, before any of it comes.
+const maxIdle = 20
+
 type session struct {
 	*sdk.ClientSession
 	server Server
@@ -38,7 +41,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 	})
 	r := new(record)
 	opened, err := client.Connect(r.in(ctx), &sdk.StreamableClientTransport{
-		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: -1,
+		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: maxIdle,
 	}, nil)
 	if e := r.judge(ctx, server, err); e != nil {
 		e.Outcome = failedcall.Failed

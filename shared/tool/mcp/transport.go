@@ -17,7 +17,12 @@ import (
 	"ringi/shared/tool/wire"
 )
 
-// transport sends the requests of one session and records each answer.
+// maxResumes bounds how often the rest of one operation's answer is asked for.
+const maxResumes = 600
+
+// transport sends the requests of one session and records each answer. Where a server ends the stream of an answer after
+// an event with an id, the library asks for the rest by GET with Last-Event-ID (protocol 2025-11-25, Resumability and
+// Redelivery), and never makes the call again.
 type transport struct {
 	ctx         context.Context
 	next        http.RoundTripper
@@ -37,10 +42,10 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	rec.note(func() {
-		rec.status, rec.header, rec.kind, rec.err = 0, nil, "", nil
-		rec.body.Reset()
-	})
+	last := r.Header.Get("Last-Event-ID")
+	if rec.note(func() { rec.begin(last != "") }); rec.resumes > maxResumes {
+		return nil, errors.New("the server ended its answer too often")
+	}
 	r = r.Clone(httptrace.WithClientTrace(r.Context(),
 		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { rec.note(func() { rec.sent = true }) }}))
 	r.GetBody = nil // otherwise net/http may send the request twice
@@ -53,7 +58,16 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	rec.note(func() { rec.status, rec.header, rec.kind = res.StatusCode, res.Header, res.Header.Get("Content-Type") })
-	res.Body = slimmed(&tee{res.Body, rec}, res.Header.Get("Content-Type"))
+	if last != "" && (res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests) {
+		res.Body.Close()
+		return nil, fmt.Errorf("status %d", res.StatusCode) // the library asks again after a while
+	}
+	body := slimmed(&tee{res.Body, rec}, res.Header.Get("Content-Type"))
+	if last != "" && body.lines != nil {
+		// The library knows an id and a wait only from the present stream, which may end without any.
+		body.left = fmt.Appendf(nil, "id: %s\nretry: %s\n\n", last, rec.retry)
+	}
+	res.Body = body
 	return res, nil
 }
 
@@ -67,6 +81,9 @@ type record struct {
 	kind   string
 	body   bytes.Buffer
 	err    error
+
+	resumes int    // how often the rest of the answer was asked for
+	retry   string // the milliseconds that the server named last to wait before that
 }
 
 type recordKey struct{}
@@ -79,6 +96,20 @@ func (r *record) note(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
+}
+
+// begin forgets the last request's answer, of which the next may ask for the rest.
+func (r *record) begin(resumes bool) {
+	if resumes {
+		r.resumes++
+		for line := range bytes.Lines(r.body.Bytes()) {
+			if wait, ok := bytes.CutPrefix(line, []byte("retry:")); ok {
+				r.retry = string(bytes.TrimSpace(wait))
+			}
+		}
+	}
+	r.status, r.header, r.kind, r.err = 0, nil, "", nil
+	r.body.Reset()
 }
 
 // tee records a body while it is read. The outbound dialer limits its size.
@@ -137,10 +168,19 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 	if err == nil {
 		return nil
 	}
-	p := s.provider()
 	m, answered := r.response()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	e := r.failure(ctx, s, m, answered)
+	if own := answered && m.Error != nil && r.status < 300; r.resumes > 0 && !own {
+		e.Outcome = failedcall.Unknown // the server had begun to answer: what failed is the request for the rest
+	}
+	return e
+}
+
+// failure is judge of the last request alone.
+func (r *record) failure(ctx context.Context, s Server, m message, answered bool) *failedcall.Error {
+	p := s.provider()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
 		return failedcall.Fail(failedcall.ProblemAddress, outbound.ErrRefused, p)
@@ -153,6 +193,8 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Err
 			cause = errors.New("nothing was sent")
 		}
 		return wire.Broken(p, &wire.NotSent{Err: cause})
+	case r.status >= 300 && r.resumes > 0:
+		return wire.Broken(p, fmt.Errorf("the rest of the answer: status %d", r.status))
 	case r.status >= 300:
 		said := ""
 		if m.Error != nil {

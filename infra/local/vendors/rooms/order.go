@@ -78,7 +78,8 @@ func (s *Server) DescribeOrder(description string) {
 }
 
 // order places an order, unless the same was placed under its reference before.
-func (s *Server) order(_ context.Context, _ *mcp.CallToolRequest, in Order) (*mcp.CallToolResult, Placed, error) {
+func (s *Server) order(_ context.Context, r *mcp.CallToolRequest, in Order) (*mcp.CallToolResult, Placed, error) {
+	hangUp(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := -1

@@ -3,9 +3,12 @@
 package rooms
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -42,6 +45,7 @@ type Server struct {
 	orders   []Order
 	server   *mcp.Server
 	handler  http.Handler
+	kept     http.Handler // whose sessions keep what they answered
 }
 
 // New makes a server without bookings and orders.
@@ -62,6 +66,8 @@ func New() *Server {
 	s.server = m
 	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	s.kept = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
+		&mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil), SessionTimeout: 10 * time.Minute})
 	return s
 }
 
@@ -80,6 +86,37 @@ func (s *Server) DescribeList(description string) {
 
 // ServeHTTP speaks MCP over streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Resumable speaks an older version of the protocol, 2025-11-25, whose sessions keep what they answered. Bookings and
+// orders end the stream of their answer before they work, so that clients ask for it again (Resumability and
+// Redelivery).
+func (s *Server) Resumable() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			http.Error(w, "the body broke off", http.StatusBadRequest)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var m struct{ Method string }
+		_ = json.Unmarshal(body, &m) // what has no method is of a session
+		switch {
+		case m.Method == "server/discover":
+			http.NotFound(w, r)
+		case m.Method != "initialize" && r.Header.Get("Mcp-Session-Id") == "":
+			s.ServeHTTP(w, r)
+		default:
+			s.kept.ServeHTTP(w, r)
+		}
+	})
+}
+
+// hangUp ends the stream of a call's answer where the client has a session, and asks it to come again soon.
+func hangUp(r *mcp.CallToolRequest) {
+	if r.Session.ID() != "" && r.Extra != nil && r.Extra.CloseSSEStream != nil {
+		r.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: 20 * time.Millisecond})
+	}
+}
 
 // Bookings returns all bookings, oldest first.
 func (s *Server) Bookings() []Booking {
@@ -130,7 +167,8 @@ type booking struct {
 	Title string `json:"title" jsonschema:"what the meeting is about"`
 }
 
-func (s *Server) book(_ context.Context, _ *mcp.CallToolRequest, in booking) (*mcp.CallToolResult, Booking, error) {
+func (s *Server) book(_ context.Context, r *mcp.CallToolRequest, in booking) (*mcp.CallToolResult, Booking, error) {
+	hangUp(r)
 	if err := in.check(); err != nil {
 		return nil, Booking{}, err
 	}
