@@ -280,10 +280,13 @@ func testUndecided(t *testing.T, w *consoletest.World) {
 
 func testManyTools(t *testing.T, w *consoletest.World) {
 	v, b := rooms(w), w.As(workspace.Suzuki)
-	for i := range 60 {
-		v.Rooms().MCP().AddTool(&sdk.Tool{Name: fmt.Sprintf("tool_%02d", i), Description: fmt.Sprintf("no. %d", i), InputSchema: map[string]any{"type": "object"}},
-			func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil })
+	add := func(from, to int) {
+		for i := from; i < to; i++ {
+			v.Rooms().MCP().AddTool(&sdk.Tool{Name: fmt.Sprintf("tool_%02d", i), Description: fmt.Sprintf("no. %d", i), InputSchema: map[string]any{"type": "object"}},
+				func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil })
+		}
 	}
+	add(0, 60)
 	all, one := b.Get("/console/tools/servers/rooms"), b.Get("/console/tools/servers/rooms?q=TOOL_42")
 	if n := strings.Count(all.Body, "<details"); n < 60 || strings.Contains(all.Body, "<details open") {
 		t.Errorf("%d tools are shown", n)
@@ -291,6 +294,27 @@ func testManyTools(t *testing.T, w *consoletest.World) {
 	if n := strings.Count(one.Body, "<details"); n != 1 || !strings.Contains(one.Body, "rooms.tool_42") {
 		t.Errorf("%d are found", n)
 	}
+	add(60, 250)
+	const path = "/console/tools/servers/rooms"
+	seen := map[string]bool{}
+	for _, address := range []string{path, path + "?from=100", path + "?from=200"} {
+		a := b.Get(address)
+		for _, m := range regexp.MustCompile(`<details[^>]* id="([^"]+)"`).FindAllStringSubmatch(a.Body, -1) {
+			expect.That(t, !seen[m[1]], "%s is shown twice", m[1])
+			seen[m[1]] = true
+		}
+		last := strings.HasSuffix(address, "200")
+		expect.Is(t, strings.Contains(a.Body, `rel="next"`), !last, "%s leads on", address)
+		a.Holds(t, "全 254 件")
+	}
+	expect.Is(t, len(seen), 254, "tools on all pages")
+	one = b.Get(path + "?q=rooms.tool_24")
+	expect.That(t, strings.Index(one.Body, `id="rooms.tool_24"`) < strings.Index(one.Body, `id="rooms.tool_240"`), "the very one is first")
+	hash := hashOn(one, "rooms.tool_24")
+	b.Post(path, url.Values{"act": {"allow"}, "tool": {"rooms.tool_24"}, "effect": {"read"}, "hash": {hash}})
+	all = b.Get(path)
+	expect.Is(t, strings.Index(all.Body, `<details`), strings.Index(all.Body, `<details class="panel tool" id="rooms.tool_24"`), "what is allowed is first")
+	b.Get("/console/tools").Holds(t, "使えるツール: 1")
 }
 
 func testToolForContests(t *testing.T, w *consoletest.World) {

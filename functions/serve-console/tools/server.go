@@ -2,11 +2,13 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ringi/functions/serve-console/web"
@@ -33,8 +35,17 @@ type serverData struct {
 	Silent  string // why the server doesn't answer
 	Problem string // why the act was refused
 	Tools   []serverTool
-	All     int
+	Count   string // which of how many are shown, where not all are
+	Next    string // addresses; empty if there is no such page
+	First   string
+	Prev    string
 }
+
+// Of a server's tools, one page of the console has at most so many, with so many bytes of what the server says.
+const (
+	maxShown     = 100
+	maxShownSize = 1 << 20
+)
 
 type serverTool struct {
 	Name, Title, State, Badge, Hash string
@@ -76,11 +87,7 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		data.Silent = t.silence(v.Locale, err)
 		all = kept(s, rows)
 	}
-	data.All = len(all)
-	for _, x := range all {
-		if data.Query != "" && !mentions(data.Query, x.Name, x.Tool.Title, x.Tool.Description) {
-			continue
-		}
+	for _, x := range data.page(r, t, all) {
 		i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name })
 		var pin *tenancy.Pin
 		if i >= 0 {
@@ -97,6 +104,47 @@ func (c *Pages) showServer(w http.ResponseWriter, r *http.Request, v *web.Viewer
 		d.Status = http.StatusConflict
 	}
 	return c.Show(w, r, v, d, "tool-server.html")
+}
+
+// page returns the tools of the page that is asked for: of those that are searched, first the one with that very name,
+// then those that somebody decided on. It fills in which these are and where the others are.
+func (d *serverData) page(r *http.Request, t toolsTexts, all []mcp.Listed) (shown []mcp.Listed) {
+	all = slices.DeleteFunc(slices.Clone(all), func(x mcp.Listed) bool {
+		return d.Query != "" && !mentions(d.Query, x.Name, x.Tool.Title, x.Tool.Description)
+	})
+	rank := func(x mcp.Listed) int {
+		switch {
+		case d.Query == x.Name || d.Query == x.Tool.Name:
+			return 0
+		case x.Access != "":
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(all, func(a, b mcp.Listed) int { return cmp.Compare(rank(a), rank(b)) })
+	from, err := strconv.Atoi(r.URL.Query().Get("from"))
+	if err != nil || from < 0 || from >= len(all) {
+		from = 0
+	}
+	size := 0
+	for _, x := range all[from:] {
+		size += len(x.Tool.Description) + len(x.Tool.Input) + len(x.Tool.Output)
+		if len(shown) == maxShown || len(shown) > 0 && size > maxShownSize {
+			break
+		}
+		shown = append(shown, x)
+	}
+	here := "/console/tools/servers/" + d.Server.Name
+	if last := from + len(shown); len(shown) < len(all) {
+		d.Count = t.Say("of_all", "first", from+1, "last", last, "all", len(all))
+		if last < len(all) {
+			d.Next = web.At(here, map[string]string{"q": d.Query, "from": strconv.Itoa(last)})
+		}
+	}
+	if from > 0 {
+		d.First = web.At(here, map[string]string{"q": d.Query})
+	}
+	return shown
 }
 
 // errNoServers: this deployment can't ask servers.

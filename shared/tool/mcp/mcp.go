@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -69,13 +68,12 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	return result(call.Server.provider(), answer, r, tool.Output != "")
 }
 
-// find returns the allowed tool if the server still has it.
+// find returns the allowed tool if the server still has it, however many others it has.
 func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
-	all, err := s.list(ctx)
-	if err != nil {
+	found, err := s.list(ctx, name)
+	if err != nil && (len(found) != 1 || found[0].Hash() != hash) {
 		return Tool{}, err
 	}
-	found := slices.DeleteFunc(all, func(t Tool) bool { return t.Name != name })
 	if len(found) != 1 || found[0].Hash() != hash {
 		return Tool{}, changed(s.server, name, fmt.Errorf("the server has %d such tools, none as allowed", len(found)))
 	}

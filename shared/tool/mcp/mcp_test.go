@@ -2,8 +2,10 @@ package mcp_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -266,7 +268,47 @@ func TestAServerWithTooMuchToSay(t *testing.T) {
 	}
 	_, err := client(v.URL).List(t.Context(), v.Server)
 	e := known(t, err)
-	expect.That(t, e.Problem == failedcall.ProblemBadAnswer && page <= 25, "%v after %d pages", e, page)
+	expect.That(t, e.Problem == failedcall.ProblemBadAnswer && page == 200, "%v after %d pages", e, page)
+}
+
+// paged lists so many tools, a hundred on each page.
+func paged(n int) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			ID     json.RawMessage
+			Params struct{ Cursor string }
+		}
+		_ = json.NewDecoder(r.Body).Decode(&in) // without an id the answer is ignored
+		from, _ := strconv.Atoi(in.Params.Cursor)
+		var tools []string
+		for i := from; i < min(from+100, n); i++ {
+			tools = append(tools, fmt.Sprintf(`{"name":"tool_%d","inputSchema":{"type":"object"}}`, i))
+		}
+		next := ""
+		if from+100 < n {
+			next = fmt.Sprintf(`,"nextCursor":"%d"`, from+100)
+		}
+		answer("application/json", `{"jsonrpc":"2.0","id":`+string(in.ID)+`,"result":{"tools":[`+strings.Join(tools, ",")+`]`+next+`}}`)(w, r)
+	}
+}
+
+// A server with far more tools than a model can be told is listed whole, and each of its tools can be called; past all
+// limits it can't be listed any more, and what was allowed of what is read goes on working.
+func TestAServerWithManyTools(t *testing.T) {
+	_, v := newRooms(t)
+	v.faults["tools/call"] = replying(`{"content":[{"type":"text","text":"done"}]}`)
+	v.faults["tools/list"] = paged(2_345)
+	first, last := v.hash(t, "tool_0"), v.hash(t, "tool_2344")
+	for name, hash := range map[string]string{"tool_0": first, "tool_2344": last} {
+		got := expect.Value(v.call(t, name, hash, `{}`))(t)
+		expect.Same(t, map[string]string{"text": "done"}, got)
+	}
+	v.faults["tools/list"] = paged(12_345)
+	_, err := client(v.URL).List(t.Context(), v.Server)
+	expect.Is(t, known(t, err).Problem, failedcall.ProblemBadAnswer)
+	expect.Value(v.call(t, "tool_2344", last, `{}`))(t)
+	_, err = v.call(t, "tool_12344", last, `{}`)
+	expect.Is(t, known(t, err).Problem, failedcall.ProblemBadAnswer, "not said to be changed, which would switch it off")
 }
 
 func at(do http.HandlerFunc) func(*vendor) http.HandlerFunc {

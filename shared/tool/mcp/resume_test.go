@@ -81,7 +81,7 @@ func TestWhatIsKnownOfACallWhoseAnswerTheServerEnded(t *testing.T) {
 	for name, test := range map[string]struct {
 		again   []http.HandlerFunc
 		problem failedcall.Problem // empty: the result came
-		asked   int // 0: often
+		asked   int                // 0: often
 	}{
 		"at once":              {[]http.HandlerFunc{nil}, "", 1},
 		"after 503":            {[]http.HandlerFunc{status(503, ""), nil}, "", 2},

@@ -15,8 +15,9 @@ import (
 
 // Limits of a server's list of tools.
 const (
-	maxPages = 20
-	maxTools = 200
+	maxPages     = 200
+	maxTools     = 10_000
+	maxDescribed = 32 << 20 // bytes of the descriptions and schemas that are kept
 )
 
 // maxIdle is how often the rest of an answer is asked for, at waits that grow, before any of it comes.
@@ -57,15 +58,17 @@ func (c Client) List(ctx context.Context, server Server) ([]Tool, error) {
 		return nil, err
 	}
 	defer s.close()
-	return s.list(ctx)
+	return s.list(ctx, "")
 }
 
 // close ends the session. It ignores errors, because a server ends idle sessions by itself.
 func (s session) close() { _ = s.Close() }
 
-func (s session) list(ctx context.Context) ([]Tool, error) {
+// list returns the server's tools, or those of one name. Past a limit it returns what it has with an error.
+func (s session) list(ctx context.Context, named string) ([]Tool, error) {
 	var all []Tool
 	params := &sdk.ListToolsParams{}
+	looked, described := 0, 0
 	for range maxPages {
 		r := new(record)
 		page, err := s.ListTools(r.in(ctx), params)
@@ -74,22 +77,26 @@ func (s session) list(ctx context.Context) ([]Tool, error) {
 			return nil, e
 		}
 		for _, t := range page.Tools {
-			all = append(all, read(t))
+			if looked++; looked > maxTools || described > maxDescribed {
+				return all, s.tooMany()
+			}
+			if named != "" && t.Name != named {
+				continue
+			}
+			x := read(t)
+			all, described = append(all, x), described+len(x.Description)+len(x.Input)+len(x.Output)
 		}
-		switch {
-		case len(all) > maxTools:
-			return nil, s.tooMany()
-		case page.NextCursor == "":
+		if page.NextCursor == "" {
 			return all, nil
 		}
 		params = &sdk.ListToolsParams{Cursor: page.NextCursor}
 	}
-	return nil, s.tooMany()
+	return all, s.tooMany()
 }
 
 func (s session) tooMany() error {
-	return failedcall.Fail(failedcall.ProblemBadAnswer,
-		fmt.Errorf("the server lists over %d tools or %d pages", maxTools, maxPages), s.server.provider())
+	return failedcall.Fail(failedcall.ProblemBadAnswer, fmt.Errorf("the server lists over %d tools, %d pages or %d bytes",
+		maxTools, maxPages, maxDescribed), s.server.provider())
 }
 
 var (
