@@ -128,7 +128,8 @@ func (d drawing) gate(v version) face {
 			by = fill(w.AutoApproved, "when", whenSet(v.verdict.ApprovedAt))
 		}
 		title, colour := w.IsApproved, green
-		if e := d.a.Head.Ended; e != nil && e.As == task.TaskCancelled {
+		// an execution's own card says how it ended
+		if e := d.a.Head.Ended; e != nil && e.As == task.TaskCancelled && d.a.Execution() == nil {
 			title, colour = w.IsApprovedCancelled, grey
 			if e.Reason == task.ReasonDenied {
 				title = w.IsApprovedDenied

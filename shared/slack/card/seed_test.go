@@ -33,6 +33,8 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"prompt_generating", "prompt_generating", "#f2c744", "実行方針を生成中..."},
 		{"prompt_pending", "prompt_pending", "#2196f3", "実行方針の確認をお願いします"},
 		{"prompt_approved", "prompt_approved", "#36a64f", "📝 実行方針(承認済み)"},
+		{"prompt_approved", "prompt_approved_execution_cancelled", "#36a64f", "📝 実行方針(承認済み)"},
+		{"process_approved", "process_approved_execution_cancelled", "#36a64f", "⚙️ 実行ステップ(承認済み)"},
 		{"prompt_rejected", "prompt_rejected_next_generated", "#e01e5a", "📝 実行方針(却下 → 再生成済み)"},
 		{"prompt_cancelled", "prompt_rejected_last", "#e01e5a", "📝 実行方針(キャンセル)"},
 		{"process_generating", "process_generating", "#f2c744", "⚙️ 実行ステップ"},
@@ -44,7 +46,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"execution_failed", "execution_failed", "#e01e5a", "❌ 実行失敗"},
 		{"execution_cancelled", "execution_cancelled", "#888888", "⏹️ 実行中止"},
 	} {
-		t.Run(tc.file, func(t *testing.T) {
+		t.Run(tc.state, func(t *testing.T) {
 			scenario := stateOf[tc.state].scenario(t)
 			m := render(scenario.Aggregate, scenario.card(stateOf[tc.state].card), "ja", scenario.now)
 			expect.That(t, m.Text == tc.text, "text is %q, want %q", m.Text, tc.text)
@@ -150,7 +152,9 @@ func sample(t *testing.T, name string, s *scenario, more ...string) any {
 		places["prompt_id"] = s.Prompt().ID
 	}
 	if len(s.Processes) > 0 {
-		verdict(s.Processes[0].Verdict)
+		if !strings.HasPrefix(name, "prompt") {
+			verdict(s.Processes[0].Verdict)
+		}
 		places["process_id"] = s.Process().ID
 	}
 	if e := s.Execution(); e != nil {

@@ -330,6 +330,8 @@ var executionStates = []state{
 		s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
 		return s.do(s.StartExecution(s.Head.Run, s.now)).claim(3)
 	}},
+	{"prompt_approved_execution_cancelled", promptCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
+	{"process_approved_execution_cancelled", processCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
 	{"execution_cancelled", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
 	{"execution_cancelled_in_flight", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution() }},
 	{"execution_cancelled_then_completed", executionCard, func(s *scenario) *scenario {
