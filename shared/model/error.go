@@ -32,7 +32,9 @@ const (
 	RateLimited  Kind = "rate_limited"
 	Overloaded   Kind = "overloaded" // the vendor's fault, or no connection to it
 	Timeout      Kind = "timeout"
-	Refused      Kind = "refused" // the model does not want to
+	Refused      Kind = "refused"    // the model does not want to
+	BrokenOff    Kind = "broken_off" // the answer is not whole
+	Unreadable   Kind = "unreadable" // what came is no answer
 	BadRequest   Kind = "bad_request"
 	TooLong      Kind = "too_long"     // the model takes less at once
 	Unauthorized Kind = "unauthorized" // a key is missing or wrong
@@ -86,7 +88,8 @@ func (e *OutputError) Error() string {
 
 // reasons maps a kind of error to the reason that people see. Any other kind means that the model could not be reached.
 var reasons = map[Kind]aggregate.Reason{
-	Refused: task.ReasonModelRefused, BadRequest: task.ReasonModelBadRequest, TooLong: task.ReasonModelTooLong,
+	Refused: task.ReasonModelRefused, BrokenOff: task.ReasonModelBrokenOff, Unreadable: task.ReasonModelBadOutput,
+	BadRequest: task.ReasonModelBadRequest, TooLong: task.ReasonModelTooLong,
 	Unauthorized: task.ReasonModelKey,
 	Forbidden:    task.ReasonModelForbidden,
 	NoCredit:     task.ReasonModelNoCredit, UnknownModel: task.ReasonModelUnknown, Misplaced: task.ReasonModelMisplaced,
@@ -139,6 +142,12 @@ func (e *Error) detail() string {
 	switch e.Kind {
 	case Unauthorized, NoCredit, Misplaced:
 		return e.Provider
+	case BrokenOff:
+		return e.Err.Error()
+	case Unreadable:
+		if what := new(UnreadableError); errors.As(e.Err, &what) {
+			return what.What
+		}
 	case Forbidden, UnknownModel, BadRequest, TooLong, Unpriced:
 		return legible.Clip(e.Model, 150)
 	}

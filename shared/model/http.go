@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,61 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 	return e
 }
 
+// statuses are the HTTP statuses that errors stand for which come in an answer of status 200, by their code without
+// "error" and marks between words. A code that is not here is the request's fault, which would fail again.
+var statuses = map[string]int{
+	"authentication": 401, "invalidapikey": 401, "unauthenticated": 401, "unauthorized": 401,
+	"billing": 402, "permission": 403, "permissiondenied": 403, "forbidden": 403, "notfound": 404, "modelnotfound": 404,
+	"timeout": 504, "deadlineexceeded": 504, "requesttimeout": 408, "requesttoolarge": 413,
+	"ratelimit": 429, "ratelimitexceeded": 429, "resourceexhausted": 429, "toomanyrequests": 429,
+	"api": 500, "server": 500, "internal": 500, "internalserver": 500, "vectorstoretimeout": 500, "badgateway": 502,
+	"overloaded": 503, "unavailable": 503, "serviceunavailable": 503, "serveroverloaded": 503, "engineoverloaded": 503,
+	"modeloverloaded": 503,
+}
+
+// passing are words of sentences about faults that pass, for errors without a code.
+var passing = []string{"overloaded", "rate limit", "try again", "temporarily", "timed out", "timeout", "unavailable",
+	"internal server error", "bad gateway"}
+
+// statusOf returns the HTTP status that a code stands for, 0 if it is not known. The code may be a status itself.
+func statusOf(code string) int {
+	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
+		return n
+	}
+	code = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(code))
+	return cmp.Or(statuses[code], statuses[strings.TrimSuffix(code, "error")])
+}
+
+// FromCode makes the *Error that a vendor reports in an answer of status 200. The codes are the error's, the most exact
+// first, and said is its sentence, of which nothing is kept.
+func FromCode(provider, said string, codes ...string) *Error {
+	codes = slices.DeleteFunc(codes, func(code string) bool { return word(code) == "" })
+	status, named := 0, ""
+	for _, code := range codes {
+		if status == 0 || strings.Trim(named, "0123456789") == "" {
+			named = code
+		}
+		status = cmp.Or(status, statusOf(code))
+	}
+	if status == 0 && len(codes) == 0 && slices.ContainsFunc(passing, func(s string) bool {
+		return strings.Contains(strings.ToLower(said), s)
+	}) {
+		status = http.StatusServiceUnavailable
+	}
+	if LengthRefused(said) {
+		named = CodeTooLong
+	}
+	e := FromStatus(provider, cmp.Or(status, http.StatusBadRequest), nil, named)
+	e.Status = status
+	if e.Kind == BadRequest && len(codes) == 0 {
+		e.Kind, e.Err = Unreadable, &UnreadableError{"an error without a code"}
+	}
+	if e.Retryable {
+		e.RetryAfter = WaitIn(said, nil)
+	}
+	return e
+}
+
 // unpaid are the vendors' error codes for an account without money or quota.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
 	"credit_balance_too_low"}
@@ -76,7 +132,10 @@ func LengthRefused(said string) bool {
 func FromTransport(provider string, err error) *Error {
 	var op *net.OpError
 	var timeout net.Error
+	unreadable := new(UnreadableError)
 	switch {
+	case errors.As(err, &unreadable):
+		return &Error{Provider: provider, Kind: Unreadable, Err: unreadable}
 	case errors.Is(err, outbound.ErrRefused):
 		return &Error{Provider: provider, Kind: Misplaced, Err: outbound.ErrRefused}
 	case errors.Is(err, outbound.ErrTooLarge):

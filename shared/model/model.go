@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -113,6 +114,30 @@ func (c Call) Object() json.RawMessage {
 	return c.Input
 }
 
+// Offered returns the calls of tools with these names, and reports whether there were others. Those never go back to a
+// vendor, because all of them refuse names that no tool can have. What was hung on one goes with the next.
+func Offered(calls []Call, names []string) (known []Call, others bool) {
+	var hung *Opaque
+	for _, c := range calls {
+		hung = cmp.Or(hung, c.Opaque)
+		if !slices.Contains(names, c.Name) {
+			others = true
+			continue
+		}
+		c.Opaque, hung = hung, nil
+		known = append(known, c)
+	}
+	return known, others
+}
+
+// NoSuchTool tells a model that a call was left out whose name no tool has.
+func NoSuchTool(names []string) string {
+	if len(names) == 0 {
+		return "You called a tool, and there is none. Answer again, without a call."
+	}
+	return "You called a tool that does not exist. Answer again, and call none but these: " + strings.Join(names, ", ") + "."
+}
+
 // Result is the result of a call.
 type Result struct {
 	CallID, Text string
@@ -174,7 +199,10 @@ type Response struct {
 	Text  string
 	Calls []Call
 	Stop  Stop
-	Usage Usage
+	// Why is the vendor's reason to stop, or what the answer lacks. Thought is how many tokens thoughts have, estimated.
+	Why     string
+	Thought int
+	Usage   Usage
 	// Answered is the model's name in the answer, empty if there is none. It may be a snapshot of the requested model,
 	// or another model that a gateway chose.
 	Answered string
@@ -198,6 +226,7 @@ const (
 	StopEnd     Stop = "end"
 	StopLength  Stop = "length" // MaxTokens were not enough
 	StopRefused Stop = "refused"
+	StopBroken  Stop = "broken" // for another reason, or without one: this is no answer
 )
 
 // Usage is the usage of calls. A wire leaves the cost empty, and Say computes it. Because of this alias the vendors'

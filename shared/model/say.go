@@ -12,10 +12,14 @@ import (
 )
 
 // Say makes one call, computes its cost, and logs it without any of its content. prompt is the prompt's name with its
-// version. Unless the request has Once, the error is an *Error.
+// version. An answer that broke off is an error. Unless the request has Once, the error is an *Error.
 func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
 	began, begun := time.Now(), ctx.Err() == nil
 	got, err := w.Say(ctx, r, onText)
+	if err == nil && got.Stop == StopBroken {
+		err = &Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: BrokenOff, RequestID: got.Usage.RequestID,
+			Err: errors.New(got.Why)}
+	}
 	u := r.counted(got, err, begun && ctx.Err() != nil)
 	if !r.Once { // a turn counts as a call even if nothing could be sent
 		u.Calls = max(1, u.Calls)
@@ -38,23 +42,29 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 	return got, err
 }
 
-// SayWhole is Say, and if the answer was cut off, once more with more room. Then the usage is both calls'. More room needs
-// at least the time again that the answer took which was cut off; without it that answer stands, which is paid for.
+// SayWhole is Say, and if the answer was cut off, once more with more room, or if it broke off otherwise, once more. Then
+// the usage is both calls'. That needs at least the time again that the first answer took; without it the first stands.
 func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
 	began := time.Now()
 	got, err := Say(ctx, w, r, prompt, onText)
-	if err != nil || !got.Cut(r) {
+	if !got.Cut(r) && !Broke(err) {
 		return got, err
 	}
 	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < time.Since(began) {
-		return got, nil
+		return got, err
 	}
 	short := got.Usage
 	short.CutOff = 1
-	r.More = true
+	r.More = got.Cut(r)
 	got, err = Say(ctx, w, r, prompt, onText)
 	got.Usage = short.Plus(got.Usage)
 	return got, err
+}
+
+// Broke reports whether an error is that of an answer that broke off.
+func Broke(err error) bool {
+	e, is := errors.AsType[*Error](err)
+	return is && e.Kind == BrokenOff
 }
 
 // counted returns what a call used. Where the server of an answer reports no tokens, as some endpoints do, both counts
@@ -62,12 +72,13 @@ func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func
 // is the request, for which vendors charge; the thoughts that the model had by then nobody knows.
 func (r Request) counted(got Response, err error, givenUp bool) Usage {
 	u := got.Usage.Counted()
-	said := got.Text != "" || len(got.Calls) > 0
+	e, is := errors.AsType[*Error](err)
+	said := got.Text != "" || got.Thought > 0 || len(got.Calls) > 0 || got.Stop == StopBroken || is && e.Kind == Unreadable
 	nothing := err != nil && (!givenUp || u.Calls == 0) || got.Stop == StopRefused
 	if u.Provider == "" || !said && nothing {
 		return u
 	}
-	input, output := r.tokens(), estimate(got.Text)
+	input, output := r.tokens(), estimate(got.Text)+got.Thought
 	for _, c := range got.Calls {
 		output += c.tokens()
 	}

@@ -69,6 +69,7 @@ const (
 	ReasonModelRefused     aggregate.Reason = "model_refused"
 	ReasonModelBadOutput   aggregate.Reason = "model_bad_output"
 	ReasonModelCutOff      aggregate.Reason = "model_cut_off"     // the answer was too long
+	ReasonModelBrokenOff   aggregate.Reason = "model_broken_off"  // the answer is not whole; the detail is the vendor's reason
 	ReasonModelBadRequest  aggregate.Reason = "model_bad_request" // the model rejects our kind of request
 	ReasonModelTooLong     aggregate.Reason = "model_too_long"    // the model takes less at once
 	ReasonModelKey         aggregate.Reason = "model_key"         // the API key is missing or wrong
@@ -116,7 +117,7 @@ var Reasons = []aggregate.Reason{
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,
-	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
+	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,

@@ -38,20 +38,14 @@ func New(c Config) *Client {
 	)}
 }
 
-func stop(why sdk.StopReason) model.Stop {
-	switch why {
-	case sdk.StopReasonMaxTokens, sdk.StopReasonModelContextWindowExceeded:
-		return model.StopLength
-	case sdk.StopReasonRefusal:
-		return model.StopRefused
-	}
-	return model.StopEnd
-}
-
 func (c *Client) problem(err error, request string) *model.Error {
 	var answer *sdk.Error
+	var inside *failed
 	e := model.FromTransport(modelname.Anthropic, err)
-	if errors.As(err, &answer) {
+	switch {
+	case errors.As(err, &inside):
+		e = model.FromCode(modelname.Anthropic, inside.said, inside.code)
+	case errors.As(err, &answer):
 		code := string(answer.Type())
 		// The vendor has no code for an account without credit.
 		if answer.StatusCode == http.StatusBadRequest && strings.Contains(answer.RawJSON(), "credit balance is too low") {

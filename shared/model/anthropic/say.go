@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -20,7 +20,8 @@ import (
 	"ringi/shared/model"
 )
 
-// Say makes one call and streams its answer.
+// Say makes one call, and streams its answer unless the request has Once. An answer that pauses, because the vendor
+// searched for long, goes back as it came, with its encrypted results, so that the vendor goes on with it.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out := model.Response{Usage: model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}}
 	p, err := c.params(r)
@@ -30,136 +31,159 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	if r.Once {
-		err := c.once(ctx, p, r, &out)
-		return out, err
+	h := &hearing{Hearing: model.Hear(&out, r, c.from(r, len(r.Messages)), onText), out: &out}
+	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
+	for pauses := 0; ; pauses++ {
+		res, err := c.open(ctx, &p, r, &out)
+		if err == nil {
+			err = h.read(res)
+		}
+		if err != nil {
+			err = h.End(c.problem(err, out.Usage.RequestID))
+			return out, err
+		}
+		m := h.whole
+		if m == nil || m.StopReason != sdk.StopReasonPauseTurn || r.Searches == 0 || pauses == mostPauses {
+			err = h.End(nil)
+			return out, err
+		}
+		out.Stop, h.whole = "", nil
+		for _, b := range m.Content {
+			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
+		}
+		p.Messages = append(asked[:len(asked):len(asked)], sdk.NewAssistantMessage(blocks...))
+		p.Tools[len(p.Tools)-1] = searching(max(1, r.Searches-int(out.Usage.Searches)))
 	}
-	var raw *http.Response
-	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-	for fewer(&p, &out, stream.Err()) || simpler(&p, stream.Err()) {
-		stream.Close()
-		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-	}
-	defer stream.Close()
-	if raw != nil {
-		out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
-	}
-	h := hearing{out: &out, onText: onText, stop: model.StopEnd, from: c.from(r, len(r.Messages))}
-	for !h.ended && stream.Next() {
-		h.hear(stream.Current())
-	}
-	out.Text, out.Stop = h.text.String(), h.stop
-	if err := stream.Err(); err != nil {
-		return out, c.streamProblem(err, out.Usage.RequestID)
-	}
-	if !h.ended {
-		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
-	}
-	return out, nil
 }
 
-// statuses maps an error that a stream reports after its status 200 to the HTTP status that it stands for.
-var statuses = map[string]int{
-	"invalid_request_error": http.StatusBadRequest, "authentication_error": http.StatusUnauthorized,
-	"billing_error":    http.StatusPaymentRequired,
-	"permission_error": http.StatusForbidden, "not_found_error": http.StatusNotFound,
-	"request_too_large": http.StatusRequestEntityTooLarge,
-	"rate_limit_error":  http.StatusTooManyRequests, "timeout_error": http.StatusGatewayTimeout,
+// open sends a request, and again without what the model refuses. Its answer is read whatever its form is.
+func (c *Client) open(ctx context.Context, p *sdk.MessageNewParams, r model.Request, out *model.Response) (
+	res *http.Response, err error) {
+	for {
+		options := []option.RequestOption{option.WithRequestTimeout(left(ctx)), option.WithResponseBodyInto(&res)}
+		if !r.Once {
+			options = append(options, option.WithJSONSet("stream", true))
+		}
+		_, err = c.messages.New(ctx, *p, options...)
+		if res != nil {
+			out.Usage.RequestID = model.RequestID(res.Header.Get("Request-Id"))
+		}
+		if !fewer(p, out, err) && (r.Once || !simpler(p, err)) {
+			return res, err
+		}
+	}
 }
 
-func (c *Client) streamProblem(err error, request string) *model.Error {
-	var sent *sdk.Error
-	if !errors.As(err, &sent) || sent.StatusCode >= 400 {
-		return c.problem(err, request)
-	}
-	code := string(sent.Type())
-	if model.LengthRefused(sent.RawJSON()) {
-		code = model.CodeTooLong
-	}
-	status, known := statuses[code]
-	if !known {
-		status = http.StatusInternalServerError // overloaded_error, api_error and unknown codes
-	}
-	e := model.FromStatus(modelname.Anthropic, status, nil, code)
-	e.Model, e.RequestID = c.config.Model, request
-	return e
-}
+// failed is an error that came in an answer of status 200.
+type failed struct{ code, said string }
 
+func (*failed) Error() string { return "the answer is an error" }
+
+// hearing is an answer as it arrives: in events, or as a whole.
 type hearing struct {
-	out    *model.Response
-	from   string // of what the vendor hangs on calls
-	onText func(string)
-	text   strings.Builder
-	calls  map[int64]int // index of a block -> index of its call
-	stop   model.Stop
-	ended  bool
-	// thoughts are those since the last call, and after those the index of the block of the newest one.
-	thoughts []thought
-	newest   int64
+	*model.Hearing
+	out   *model.Response
+	whole *sdk.Message
+	ended bool
+}
+
+func (h *hearing) read(res *http.Response) error {
+	defer res.Body.Close()
+	err := model.Values(res, func(event string, value json.RawMessage) (last bool, err error) {
+		var x struct {
+			Type    string
+			Content json.RawMessage
+			Error   struct{ Type, Message string }
+		}
+		_ = json.Unmarshal(value, &x) // what has no type is none of these
+		switch {
+		case x.Type == "error" || event == "error" || x.Error.Type != "":
+			return true, &failed{x.Error.Type, x.Error.Message}
+		case x.Type == "message", x.Type == "" && x.Content != nil:
+			h.whole = &sdk.Message{}
+			if err := json.Unmarshal(value, h.whole); err != nil {
+				return true, err
+			}
+			h.message(h.whole)
+			return true, nil
+		case x.Type == "":
+			return true, &model.UnreadableError{What: model.Members(value)}
+		}
+		var e sdk.MessageStreamEventUnion
+		if err := json.Unmarshal(value, &e); err != nil {
+			return true, err
+		}
+		h.hear(e)
+		return h.ended, nil
+	})
+	if err == nil && h.whole == nil && !h.ended {
+		h.Break("message_stop is missing")
+	}
+	return err
 }
 
 // hear adds an event to the answer. Events of other kinds are ignored.
 func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
+	index := strconv.FormatInt(e.Index, 10)
 	switch e.Type {
 	case "message_start":
 		h.out.Answered = string(e.Message.Model)
-		use(&h.out.Usage, e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens,
+		// The output is counted at the end. Of an answer without an end it is estimated.
+		use(&h.out.Usage, e.Message.Usage.InputTokens, 0, e.Message.Usage.CacheReadInputTokens,
 			e.Message.Usage.CacheCreationInputTokens)
 	case "content_block_start":
-		h.begin(e.Index, e.ContentBlock)
-	case "content_block_delta":
-		h.say(e.Delta.Text)
-		if n := len(h.thoughts); n > 0 && h.newest == e.Index {
-			h.thoughts[n-1].Thinking += e.Delta.Thinking
-			h.thoughts[n-1].Signature += e.Delta.Signature
+		switch block := e.ContentBlock; block.Type {
+		case "tool_use":
+			h.Call(index, block.ID, block.Name, "")
+		case "thinking", "redacted_thinking":
+			h.Think(index, model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
+		default:
+			h.Say(block.Text)
 		}
-		if i, ok := h.calls[e.Index]; ok && e.Delta.Type == "input_json_delta" {
-			h.out.Calls[i].Input = append(h.out.Calls[i].Input, e.Delta.PartialJSON...)
+	case "content_block_delta":
+		h.Say(e.Delta.Text)
+		if e.Delta.Thinking != "" || e.Delta.Signature != "" {
+			h.Think(index, model.Thought{Text: e.Delta.Thinking, Signature: e.Delta.Signature})
+		}
+		if h.Calls(index) && e.Delta.PartialJSON != "" {
+			h.Call(index, "", "", e.Delta.PartialJSON)
 		}
 	case "message_delta":
-		if e.Delta.StopReason != "" {
-			h.stop = stop(e.Delta.StopReason)
-		}
+		h.Stops(string(e.Delta.StopReason))
 		u := &h.out.Usage
 		u.Output = max(u.Output, e.Usage.OutputTokens) // the sum so far
 		if e.Usage.JSON.InputTokens.Valid() {
 			use(u, e.Usage.InputTokens, u.Output, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens)
 		}
 	case "message_stop":
-		for i, c := range h.out.Calls {
-			if len(c.Input) == 0 { // a tool without arguments
-				h.out.Calls[i].Input = json.RawMessage("{}")
-			}
-		}
 		h.ended = true
 	}
 }
 
-// begin adds the beginning of a block: of a text, a call, or a thought.
-func (h *hearing) begin(index int64, block sdk.ContentBlockStartEventContentBlockUnion) {
-	switch block.Type {
-	case "tool_use":
-		if h.calls == nil {
-			h.calls = map[int64]int{}
-		}
-		h.calls[index] = len(h.out.Calls)
-		call := model.Call{ID: block.ID, Name: block.Name}
-		if h.thoughts != nil {
-			call.Opaque, h.thoughts = model.Hang(h.from, h.thoughts), nil
-		}
-		h.out.Calls = append(h.out.Calls, call)
-	case "thinking", "redacted_thinking":
-		h.thoughts = append(h.thoughts, thought{block.Thinking, block.Signature, block.Data})
-		h.newest = index
+// message adds an answer that was not streamed.
+func (h *hearing) message(m *sdk.Message) {
+	h.out.Answered = m.Model
+	var u model.Usage
+	use(&u, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens)
+	u.Searches = m.Usage.ServerToolUse.WebSearchRequests
+	h.out.Usage = u.Plus(h.out.Usage)
+	var text string
+	if json.Unmarshal([]byte(m.JSON.Content.Raw()), &text) == nil {
+		h.Say(text)
 	}
-	h.say(block.Text)
-}
-
-func (h *hearing) say(text string) {
-	if text != "" {
-		h.text.WriteString(text)
-		h.onText(h.text.String())
+	for _, block := range m.Content {
+		switch block.Type {
+		case "tool_use":
+			h.WholeCall(block.ID, block.Name, string(block.Input))
+		case "thinking", "redacted_thinking":
+			h.Think("", model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
+		case "web_search_tool_result":
+			h.found(block.AsWebSearchToolResult().Content)
+		default:
+			h.Say(block.Text)
+		}
 	}
+	h.Stops(string(m.StopReason))
 }
 
 func use(u *model.Usage, input, output, cached, written int64) {
@@ -260,13 +284,6 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	return p, nil
 }
 
-// thought is a block of thoughts, which has a signature or, encrypted, only data.
-type thought struct {
-	Thinking  string `json:"thinking,omitempty"`
-	Signature string `json:"signature,omitempty"`
-	Data      string `json:"data,omitempty"`
-}
-
 // from names where thoughts come from: the model, and all that it was asked before.
 func (c *Client) from(r model.Request, index int) string {
 	return modelname.Anthropic + " " + c.config.Model + " " + r.Before(index)
@@ -274,15 +291,15 @@ func (c *Client) from(r model.Request, index int) string {
 
 // thoughtsOn returns the thoughts before a call.
 func thoughtsOn(call *model.Call, from string) (blocks []sdk.ContentBlockParamUnion) {
-	var thoughts []thought
+	var thoughts []model.Thought
 	if !call.Opaque.Read(from, &thoughts) {
 		return nil
 	}
 	for _, t := range thoughts {
-		if t.Data != "" {
-			blocks = append(blocks, sdk.NewRedactedThinkingBlock(t.Data))
+		if len(t.Sealed) > 0 {
+			blocks = append(blocks, sdk.NewRedactedThinkingBlock(string(t.Sealed)))
 		} else {
-			blocks = append(blocks, sdk.NewThinkingBlock(t.Signature, t.Thinking))
+			blocks = append(blocks, sdk.NewThinkingBlock(t.Signature, t.Text))
 		}
 	}
 	return blocks

@@ -2,6 +2,7 @@ package anthropic_test
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,17 +96,19 @@ func TestAPausedSearchGoesOn(t *testing.T) {
 		text     string
 		calls    int
 		searches int64
+		kind     model.Kind // of the error; empty: none
 	}{
 		"once": {[]string{paused, searchAnswer("end_turn", "1", `{"type":"text","text":" In a month."}`)},
-			"It is 45 hours. In a month.", 2, 2},
-		"again and again": {[]string{paused}, strings.Repeat("It is 45 hours.", 3), 3, 3}, // no search is left
+			"It is 45 hours. In a month.", 2, 2, ""},
+		"again and again": {[]string{paused}, strings.Repeat("It is 45 hours.", 4), 4, 4, model.BrokenOff}, // nor is it whole then
 		"without a search": {[]string{strings.Replace(paused, `"web_search_requests":1`, `"web_search_requests":0`, 1)},
-			strings.Repeat("It is 45 hours.", 4), 4, 0},
+			strings.Repeat("It is 45 hours.", 4), 4, 0, model.BrokenOff},
 		"refused": {[]string{paused, `400 {"type":"error","error":{"type":"invalid_request_error","message":` +
-			`"web_search tool use was found without a corresponding result block"}}`}, "It is 45 hours.", 2, 1},
+			`"web_search tool use was found without a corresponding result block"}}`}, "It is 45 hours.", 2, 1, model.BadRequest},
 	} {
 		got, sent, err := searched(t, tt.answers...)
-		expect.NoError(t, err)
+		e, failed := errors.AsType[*model.Error](err)
+		expect.That(t, failed == (tt.kind != "") && (!failed || e.Kind == tt.kind), "%s: %v", name, err)
 		expect.Must(t, len(sent) == tt.calls && got.Text == tt.text && got.Usage.Searches == tt.searches, "%s: %d calls, %+v", name,
 			len(sent), got)
 		back := sent[1].Messages

@@ -5,10 +5,10 @@ package bedrock
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -62,7 +62,7 @@ func (c Config) runtime() *bedrockruntime.Client {
 // Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
-	first := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+	first := model.Response{Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
 	first.Tokens, first.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	for {
 		out := first
@@ -70,13 +70,15 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		if err != nil {
 			return out, err
 		}
+		h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), onText), &out, false}
 		if r.Once {
-			err = c.whole(ctx, in, &out)
+			err = c.whole(ctx, in, h)
 		} else {
-			err = c.stream(ctx, in, &out, c.from(r, len(r.Messages)), onText)
+			err = c.stream(ctx, in, h)
 		}
 		if err == nil {
-			return out, nil
+			err = h.End(nil)
+			return out, err
 		}
 		var invalid *types.ValidationException
 		if errors.As(err, &invalid) && first.Lower(invalid.ErrorMessage(), 0) {
@@ -91,31 +93,48 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		e := c.problem(err)
 		e.RequestID = cmp.Or(e.RequestID, out.Usage.RequestID)
 		out.Usage.RequestID = e.RequestID
-		return out, e
+		err = h.End(e)
+		return out, err
 	}
 }
 
 // whole makes a call whose answer is not streamed.
-func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response) error {
+func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, h *hearing) error {
 	got, err := c.config.runtime().Converse(ctx, in)
 	if err != nil {
 		return err
 	}
-	out.Usage.RequestID, out.Stop = requestID(got.ResultMetadata), stop(got.StopReason)
-	use(&out.Usage, got.Usage)
-	if m, ok := got.Output.(*types.ConverseOutputMemberMessage); ok {
-		for _, block := range m.Value.Content {
-			if text, ok := block.(*types.ContentBlockMemberText); ok {
-				out.Text += text.Value
+	h.out.Usage.RequestID = requestID(got.ResultMetadata)
+	use(&h.out.Usage, got.Usage)
+	m, ok := got.Output.(*types.ConverseOutputMemberMessage)
+	if !ok {
+		h.Break("no message")
+		return nil
+	}
+	for _, block := range m.Value.Content {
+		switch b := block.(type) {
+		case *types.ContentBlockMemberText:
+			h.Say(b.Value)
+		case *types.ContentBlockMemberReasoningContent:
+			if text, ok := b.Value.(*types.ReasoningContentBlockMemberReasoningText); ok {
+				h.Thinks(aws.ToString(text.Value.Text))
 			}
+		case *types.ContentBlockMemberToolUse:
+			var input []byte
+			if b.Value.Input != nil {
+				if input, err = b.Value.Input.MarshalSmithyDocument(); err != nil {
+					return &model.UnreadableError{What: "the input of a call"}
+				}
+			}
+			h.WholeCall(aws.ToString(b.Value.ToolUseId), aws.ToString(b.Value.Name), string(input))
 		}
 	}
+	h.Stops(string(got.StopReason))
 	return nil
 }
 
-// stream makes a call and reads its answer as it arrives. An answer without a stop reason is an error.
-func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response, from string,
-	onText func(string)) error {
+// stream makes a call and reads its answer as it arrives.
+func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, h *hearing) error {
 	got, err := c.config.runtime().ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: in.ModelId, System: in.System, Messages: in.Messages, InferenceConfig: in.InferenceConfig,
 		OutputConfig: in.OutputConfig, ToolConfig: in.ToolConfig,
@@ -123,43 +142,34 @@ func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, o
 	if err != nil {
 		return err
 	}
-	out.Usage.RequestID = requestID(got.ResultMetadata)
+	h.out.Usage.RequestID = requestID(got.ResultMetadata)
 	events := got.GetStream()
 	defer events.Close()
-	h := hearing{out: out, onText: onText, from: from, at: map[int32]int{}}
 	for event := range events.Events() {
 		h.hear(event)
 	}
 	if err := events.Err(); err != nil || h.ended {
 		return err
 	}
-	return io.ErrUnexpectedEOF
+	return io.ErrUnexpectedEOF // the SDK does not tell a connection that broke from one that ended
 }
 
+// hearing is an answer as it arrives.
 type hearing struct {
-	out    *model.Response
-	onText func(string)
-	at     map[int32]int // index of a block -> index of its call
-	ended  bool
-	from   string // of what the vendor hangs on calls
-	// thoughts are those since the last call, and newest is the index of the last one's block.
-	thoughts []thought
-	newest   int32
+	*model.Hearing
+	out   *model.Response
+	ended bool
 }
 
 // think adds a piece of a thought.
-func (h *hearing) think(index int32, piece types.ReasoningContentBlockDelta) {
-	if h.thoughts == nil || h.newest != index {
-		h.thoughts, h.newest = append(h.thoughts, thought{}), index
-	}
-	t := &h.thoughts[len(h.thoughts)-1]
+func (h *hearing) think(index string, piece types.ReasoningContentBlockDelta) {
 	switch p := piece.(type) {
 	case *types.ReasoningContentBlockDeltaMemberText:
-		t.Text += p.Value
+		h.Think(index, model.Thought{Text: p.Value})
 	case *types.ReasoningContentBlockDeltaMemberSignature:
-		t.Signature += p.Value
+		h.Think(index, model.Thought{Signature: p.Value})
 	case *types.ReasoningContentBlockDeltaMemberRedactedContent:
-		t.Redacted = append(t.Redacted, p.Value...)
+		h.Think(index, model.Thought{Sealed: p.Value})
 	}
 }
 
@@ -167,36 +177,29 @@ func (h *hearing) hear(event types.ConverseStreamOutput) {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
 		if start, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
-			h.at[aws.ToInt32(e.Value.ContentBlockIndex)] = len(h.out.Calls)
-			call := model.Call{ID: aws.ToString(start.Value.ToolUseId), Name: aws.ToString(start.Value.Name)}
-			if h.thoughts != nil {
-				call.Opaque, h.thoughts = model.Hang(h.from, h.thoughts), nil
-			}
-			h.out.Calls = append(h.out.Calls, call)
+			h.Call(indexOf(e.Value.ContentBlockIndex), aws.ToString(start.Value.ToolUseId), aws.ToString(start.Value.Name), "")
 		}
 	case *types.ConverseStreamOutputMemberContentBlockDelta:
+		index := indexOf(e.Value.ContentBlockIndex)
 		switch d := e.Value.Delta.(type) {
 		case *types.ContentBlockDeltaMemberText:
-			h.out.Text += d.Value
-			h.onText(h.out.Text)
+			h.Say(d.Value)
 		case *types.ContentBlockDeltaMemberReasoningContent:
-			h.think(aws.ToInt32(e.Value.ContentBlockIndex), d.Value)
+			h.think(index, d.Value)
 		case *types.ContentBlockDeltaMemberToolUse:
-			if i, ok := h.at[aws.ToInt32(e.Value.ContentBlockIndex)]; ok {
-				h.out.Calls[i].Input = append(h.out.Calls[i].Input, aws.ToString(d.Value.Input)...)
+			if h.Calls(index) {
+				h.Call(index, "", "", aws.ToString(d.Value.Input))
 			}
 		}
 	case *types.ConverseStreamOutputMemberMessageStop:
-		h.out.Stop, h.ended = stop(e.Value.StopReason), true
-		for i, call := range h.out.Calls {
-			if len(call.Input) == 0 { // a tool without arguments
-				h.out.Calls[i].Input = json.RawMessage("{}")
-			}
-		}
+		h.Stops(string(e.Value.StopReason))
+		h.ended = true
 	case *types.ConverseStreamOutputMemberMetadata:
 		use(&h.out.Usage, e.Value.Usage)
 	}
 }
+
+func indexOf(n *int32) string { return strconv.Itoa(int(aws.ToInt32(n))) }
 
 func requestID(of middleware.Metadata) string {
 	id, _ := awsmiddleware.GetRequestIDMetadata(of)
@@ -210,19 +213,14 @@ func use(u *model.Usage, of *types.TokenUsage) {
 	}
 }
 
-func stop(why types.StopReason) model.Stop {
-	switch why {
-	case types.StopReasonMaxTokens, types.StopReasonModelContextWindowExceeded:
-		return model.StopLength
-	case types.StopReasonGuardrailIntervened, types.StopReasonContentFiltered, "refusal":
-		return model.StopRefused
-	}
-	return model.StopEnd
-}
-
 func (c *Client) problem(err error) *model.Error {
 	var api smithy.APIError
 	var answer *smithyhttp.ResponseError
+	var decoded *smithy.DeserializationError
+	accepted := errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusOK
+	if accepted && errors.As(err, &decoded) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		err = &model.UnreadableError{What: "no answer of Converse"}
+	}
 	e := model.FromTransport(modelname.Bedrock, err)
 	if errors.As(err, &api) {
 		said, header, code := http.StatusInternalServerError, http.Header(nil), api.ErrorCode()

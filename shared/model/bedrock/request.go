@@ -110,13 +110,6 @@ func sample(in *types.InferenceConfiguration, s model.Sampling) {
 	}
 }
 
-// thought is a block of thoughts with its signature, or encrypted.
-type thought struct {
-	Text      string `json:"text,omitempty"`
-	Signature string `json:"signature,omitempty"`
-	Redacted  []byte `json:"redacted,omitempty"`
-}
-
 // from names where thoughts come from: the model, and all that it was asked before, which their signatures cover.
 func (c *Client) from(r model.Request, index int) string {
 	return modelname.Bedrock + " " + c.config.Model + " " + r.Before(index)
@@ -124,13 +117,13 @@ func (c *Client) from(r model.Request, index int) string {
 
 // thoughtsOn returns the thoughts before a call.
 func thoughtsOn(call *model.Call, from string) (blocks []types.ContentBlock) {
-	var thoughts []thought
+	var thoughts []model.Thought
 	if !call.Opaque.Read(from, &thoughts) {
 		return nil
 	}
 	for _, t := range thoughts {
-		var value types.ReasoningContentBlock = &types.ReasoningContentBlockMemberRedactedContent{Value: t.Redacted}
-		if t.Redacted == nil {
+		var value types.ReasoningContentBlock = &types.ReasoningContentBlockMemberRedactedContent{Value: t.Sealed}
+		if len(t.Sealed) == 0 {
 			text := types.ReasoningTextBlock{Text: aws.String(t.Text)}
 			if t.Signature != "" {
 				text.Signature = aws.String(t.Signature)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/modelname"
@@ -40,55 +41,56 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 // filtered is the error code and the finish reason of a content filter.
 const filtered = "content_filter"
 
-// details is the body of an error. The code may be a number (Gemini), and so may the status (Azure).
+// details is what a server says of an error: in the member error, or in its place. The code may be a number (Gemini,
+// OpenRouter), and so may the status (Azure).
 type details struct {
-	Error struct {
-		Code   any    `json:"code"`
-		Type   string `json:"type"`
-		Status any    `json:"status"`
-		Param  string `json:"param"`
-		Said   any    `json:"message"`
-		// Details are Google's. One of them is a google.rpc.RetryInfo.
-		Details json.RawMessage `json:"details"`
-	} `json:"error"`
+	Code   scalar `json:"code"`
+	Type   scalar `json:"type"`
+	Status scalar `json:"status"`
+	Param  scalar `json:"param"`
+	Said   words  `json:"message"`
+	Detail words  `json:"detail"` // FastAPI's
+	// Details are Google's. One of them is a google.rpc.RetryInfo.
+	Details json.RawMessage `json:"details"`
 }
 
 // refusal is what an error says. Its text is only looked through for numbers and known words.
 type refusal struct {
-	code      string // which may be in any of three members
-	parameter string // the one that the error names, or filtered
+	code      string   // the first of codes that is a word
+	codes     []string // which may be in any of three members
+	parameter string   // the one that the error names, or filtered
 	wait      time.Duration
 	said      string
 }
 
 func refusalIn(text []byte) refusal {
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) == nil && len(list) > 0 { // Gemini's
+		text = list[0]
+	}
+	var body struct {
+		Error json.RawMessage `json:"error"`
+	}
+	_ = json.Unmarshal(text, &body) // what is no object has no such member
+	inner := text
+	if len(body.Error) > 0 && string(body.Error) != "null" {
+		inner = body.Error
+	}
 	var d details
-	if json.Unmarshal(text, &d) != nil {
-		var list []details // Gemini's
-		if json.Unmarshal(text, &list) != nil || len(list) == 0 {
-			return refusal{said: string(text), wait: model.WaitIn(string(text), nil)}
+	if json.Unmarshal(inner, &d) != nil {
+		d = details{}
+		_ = json.Unmarshal(inner, &d.Said.said) // else it is no text either
+	}
+	why := refusal{parameter: string(d.Param), said: cmp.Or(d.Said.said, d.Detail.said, string(text))}
+	for _, code := range []scalar{d.Code, d.Status, d.Type} {
+		if code == "" {
+			continue
 		}
-		d = list[0]
+		why.codes = append(why.codes, string(code))
+		if strings.Trim(why.code, "0123456789") == "" {
+			why.code = string(code)
+		}
 	}
-	code, _ := d.Error.Code.(string)
-	status, _ := d.Error.Status.(string)
-	said, _ := d.Error.Said.(string)
-	said = cmp.Or(said, string(text))
-	return refusal{cmp.Or(code, status, d.Error.Type), d.Error.Param, model.WaitIn(said, d.Error.Details), said}
+	why.wait = model.WaitIn(why.said, d.Details)
+	return why
 }
-
-// broken is the error of an answer that failed after its status 200.
-func (c *Client) broken(why refusal, request string) *model.Error {
-	status := http.StatusInternalServerError
-	if why.code == resourceExhausted || why.code == "rate_limit_exceeded" {
-		status = http.StatusTooManyRequests
-	}
-	e := model.FromStatus(c.provider(), status, nil, why.code)
-	if e.Retryable {
-		e.RetryAfter = why.wait
-	}
-	return c.problem(e, request)
-}
-
-// resourceExhausted is Google's code for a rate limit.
-const resourceExhausted = "RESOURCE_EXHAUSTED"

@@ -65,7 +65,7 @@ func TestContract(t *testing.T) {
 		Published: modeltest.Differences[openai.ChatCompletion], PublishedError: modeltest.Differences[failure],
 	})
 	for name, body := range map[string]string{"no choices": `{"choices":[]}`, "nothing": `{}`} {
-		t.Run(name, func(t *testing.T) { modeltest.Expect(t, open, body, model.Overloaded, true) })
+		t.Run(name, func(t *testing.T) { modeltest.Expect(t, open, body, model.Unreadable, false) })
 	}
 }
 

@@ -331,11 +331,6 @@ func (w Vendor) broken(t *testing.T) {
 			rw.Header().Set("Content-Length", "100000")
 			io.WriteString(rw, body[:len(body)/2])
 		},
-		"half a JSON": func(rw http.ResponseWriter, _ *http.Request) {
-			rw.Header().Set("Content-Type", "application/json")
-			body := answer(w.Good)
-			io.WriteString(rw, body[:len(body)/2]+Content)
-		},
 		"the connection is cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -343,6 +338,14 @@ func (w Vendor) broken(t *testing.T) {
 			failed(t, err, model.Overloaded, true)
 		})
 	}
+	t.Run("half a JSON", func(t *testing.T) {
+		_, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
+			rw.Header().Set("Content-Type", "application/json")
+			body := answer(w.Good)
+			io.WriteString(rw, body[:len(body)/2]+Content)
+		})
+		failed(t, err, model.Unreadable, false)
+	})
 	t.Run("timeout", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()

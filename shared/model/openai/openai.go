@@ -39,18 +39,6 @@ func New(c Config) *Client {
 	)}
 }
 
-// failed maps the error code of a response that failed after its status 200 to an HTTP status. Any code that is not the
-// server's fault is the request's, which would fail again.
-func failed(code responses.ResponseErrorCode) int {
-	switch code {
-	case responses.ResponseErrorCodeRateLimitExceeded:
-		return http.StatusTooManyRequests
-	case "", responses.ResponseErrorCodeServerError, responses.ResponseErrorCodeVectorStoreTimeout:
-		return http.StatusInternalServerError
-	}
-	return http.StatusBadRequest
-}
-
 // formOf is the format of an answer that follows a schema.
 func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionParam, err error) {
 	var schema map[string]any
@@ -62,29 +50,14 @@ func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionP
 	return form, nil
 }
 
-func stop(out *responses.Response) model.Stop {
-	for _, item := range out.Output {
-		for _, part := range item.Content {
-			if part.Type == "refusal" {
-				return model.StopRefused
-			}
-		}
-	}
-	switch {
-	case out.IncompleteDetails.Reason == "content_filter",
-		out.Error.Code == responses.ResponseErrorCodeBioPolicy,
-		out.Error.Code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
-		return model.StopRefused
-	case out.Status == responses.ResponseStatusIncomplete:
-		return model.StopLength
-	}
-	return model.StopEnd
-}
-
 func (c *Client) problem(err error, request string) *model.Error {
 	var answer *responses.Error
+	var inside *failed
 	e := model.FromTransport(modelname.OpenAI, err)
-	if errors.As(err, &answer) {
+	switch {
+	case errors.As(err, &inside):
+		e = model.FromCode(modelname.OpenAI, inside.said, inside.codes...)
+	case errors.As(err, &answer):
 		code := cmp.Or(answer.Code, answer.Type)
 		if answer.StatusCode == http.StatusBadRequest && model.LengthRefused(answer.Message) {
 			code = model.CodeTooLong

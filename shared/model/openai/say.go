@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/responses"
 
 	"ringi/shared/domain/modelname"
@@ -31,124 +29,154 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, true)
 	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
-	if r.Once {
-		err := c.whole(ctx, p, &out)
-		return out, err
+	h := &hearing{Hearing: model.Hear(&out, r, c.from(), onText), out: &out, done: map[string]string{}}
+	res, err := c.open(ctx, &p, r, &out)
+	if err == nil {
+		err = h.read(res)
 	}
-	var raw *http.Response
-	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
-	for fewer(&p, &out, stream.Err()) || simpler(&p, stream.Err()) {
-		stream.Close()
-		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
+	if err != nil {
+		err = c.problem(err, out.Usage.RequestID)
 	}
-	defer stream.Close()
-	if raw != nil {
-		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
-	}
-	var text strings.Builder
-	var last *responses.Response
-	done := map[string]string{} // encrypted thoughts by the ids of their items, complete only here
-	for last == nil && stream.Next() {
-		switch e := stream.Current(); e.Type {
-		case "response.output_text.delta":
-			text.WriteString(e.Delta)
-			onText(text.String())
-		case "response.output_item.done":
-			if e.Item.Type == "reasoning" {
-				done[e.Item.ID] = e.Item.EncryptedContent
-			}
-		case "response.completed", "response.incomplete", "response.failed":
-			last = &e.Response
-		case "error":
-			return out, c.broken(e.Code, out.Usage.RequestID)
-		}
-	}
-	out.Text = text.String()
-	if last == nil {
-		if err := stream.Err(); err != nil {
-			return out, c.streamProblem(err, out.Usage.RequestID)
-		}
-		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
-	}
-	err = c.heard(&out, last, done)
+	err = h.End(err)
 	return out, err
 }
 
-// whole makes a call whose answer is not streamed.
-func (c *Client) whole(ctx context.Context, p responses.ResponseNewParams, out *model.Response) error {
-	var raw *http.Response
-	last, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
-	if fewer(&p, out, err) {
-		last, err = c.responses.New(ctx, p, option.WithResponseInto(&raw))
+// open sends a request, and again without what the model refuses. Its answer is read whatever its form is.
+func (c *Client) open(ctx context.Context, p *responses.ResponseNewParams, r model.Request, out *model.Response) (
+	res *http.Response, err error) {
+	for {
+		options := []option.RequestOption{option.WithResponseBodyInto(&res)}
+		if !r.Once {
+			options = append(options, option.WithJSONSet("stream", true))
+		}
+		_, err = c.responses.New(ctx, *p, options...)
+		if res != nil {
+			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
+		}
+		if !fewer(p, out, err) && (r.Once || !simpler(p, err)) {
+			return res, err
+		}
 	}
-	if raw != nil {
-		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
-	}
-	if err != nil {
-		return c.problem(err, out.Usage.RequestID)
-	}
-	return c.heard(out, last, nil)
 }
 
-// thought is an item of encrypted thoughts.
-type thought struct {
-	ID        string `json:"id"`
-	Encrypted string `json:"encrypted"`
+// failed is an error that came in an answer of status 200.
+type failed struct {
+	said  string
+	codes []string
+}
+
+func (*failed) Error() string { return "the answer is an error" }
+
+// hearing is an answer as it arrives: in events, of which the last repeats all of it, or as a whole.
+type hearing struct {
+	*model.Hearing
+	out   *model.Response
+	done  map[string]string // encrypted thoughts by the ids of their items, complete only here
+	items []responses.ResponseOutputItemUnion
+}
+
+func (h *hearing) read(res *http.Response) error {
+	defer res.Body.Close()
+	ended := false
+	err := model.Values(res, func(event string, value json.RawMessage) (last bool, err error) {
+		var x struct {
+			Type, Object string
+			Output       json.RawMessage
+			Code         string
+			Message      string
+			Error        struct{ Code, Type, Message string }
+		}
+		_ = json.Unmarshal(value, &x) // what has none of these members is none of what follows
+		given := x.Error.Code + x.Error.Type + x.Error.Message
+		if x.Object == "response" || x.Type == "" && x.Output != nil {
+			ended = true
+			var whole responses.Response
+			if err := json.Unmarshal(value, &whole); err != nil {
+				return true, err
+			}
+			return true, h.whole(&whole)
+		}
+		switch {
+		case x.Type == "error" || event == "error" || x.Type == "" && given != "":
+			return true, &failed{x.Message + x.Error.Message, []string{x.Code, x.Error.Code, x.Error.Type}}
+		case x.Type == "":
+			return true, &model.UnreadableError{What: model.Members(value)}
+		}
+		var e responses.ResponseStreamEventUnion
+		if err := json.Unmarshal(value, &e); err != nil {
+			return true, err
+		}
+		switch e.Type {
+		case "response.output_text.delta":
+			h.Say(e.Delta)
+		case "response.output_item.done":
+			h.items, h.done[e.Item.ID] = append(h.items, e.Item), e.Item.EncryptedContent
+		case "response.completed", "response.incomplete", "response.failed":
+			ended = true
+			return true, h.whole(&e.Response)
+		}
+		return false, nil
+	})
+	if err == nil && !ended {
+		h.Break("response.completed is missing")
+	}
+	return err
 }
 
 // from names where thoughts come from.
 func (c *Client) from() string { return modelname.OpenAI + " " + c.config.Model }
 
-// heard reads the complete answer, which a stream repeats in its last event. Thoughts are hung on the call after them.
-func (c *Client) heard(out *model.Response, last *responses.Response, done map[string]string) error {
-	u := &out.Usage
+// whole reads the complete answer. Thoughts are hung on the call after them.
+func (h *hearing) whole(last *responses.Response) error {
+	u := &h.out.Usage
 	u.Cached = last.Usage.InputTokensDetails.CachedTokens
 	u.Input, u.Output = max(0, last.Usage.InputTokens-u.Cached), last.Usage.OutputTokens
 	u.Written = min(last.Usage.InputTokensDetails.CacheWriteTokens, u.Input)
-	out.Text, out.Stop, out.Answered = cmp.Or(last.OutputText(), out.Text), stop(last), last.Model
-	var thoughts []thought
-	for _, item := range last.Output {
-		switch item.Type {
-		case "reasoning":
-			if encrypted := cmp.Or(done[item.ID], item.EncryptedContent); encrypted != "" {
-				thoughts = append(thoughts, thought{item.ID, encrypted})
-			}
-		case "web_search_call":
-			found(out, item)
-		case "message":
-			cited(out, item)
-		case "function_call":
-			call := model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)}
-			if thoughts != nil {
-				call.Opaque, thoughts = model.Hang(c.from(), thoughts), nil
-			}
-			out.Calls = append(out.Calls, call)
-		}
+	h.out.Answered = last.Model
+	h.Instead(last.OutputText())
+	items := last.Output
+	if len(items) == 0 { // gateways leave them out
+		items = h.items
 	}
-	if last.Status == responses.ResponseStatusFailed && out.Stop != model.StopRefused {
-		return c.broken(string(last.Error.Code), out.Usage.RequestID)
+	reason := string(last.Status)
+	if last.Status == responses.ResponseStatusIncomplete {
+		reason = cmp.Or(last.IncompleteDetails.Reason, reason)
+	}
+	h.Stops(reason)
+	for _, item := range items {
+		h.item(item)
+	}
+	switch code := last.Error.Code; {
+	case code == responses.ResponseErrorCodeBioPolicy, code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
+		h.Stops("refusal")
+	case last.Status == responses.ResponseStatusFailed && h.out.Stop != model.StopRefused:
+		return &failed{last.Error.Message, []string{string(code)}}
 	}
 	return nil
 }
 
-// broken is the error of an answer that failed after its status 200.
-func (c *Client) broken(code, request string) *model.Error {
-	e := model.FromStatus(modelname.OpenAI, failed(responses.ResponseErrorCode(code)), nil, code)
-	e.Model, e.RequestID = c.config.Model, request
-	return e
-}
-
-// streamProblem is the error of a stream. If the vendor sent an error, only its code is kept.
-func (c *Client) streamProblem(err error, request string) *model.Error {
-	var sent *ssestream.StreamError
-	if !errors.As(err, &sent) {
-		return c.problem(err, request)
+func (h *hearing) item(item responses.ResponseOutputItemUnion) {
+	if item.Type != "web_search_call" && (item.Status == "incomplete" || item.Status == "in_progress") &&
+		h.out.Stop == model.StopEnd {
+		h.Break("an item that is " + string(item.Status))
 	}
-	var body struct {
-		Error struct{ Code, Type string }
+	switch item.Type {
+	case "reasoning":
+		if encrypted := cmp.Or(h.done[item.ID], item.EncryptedContent); encrypted != "" {
+			h.Think("", model.Thought{ID: item.ID, Sealed: []byte(encrypted)})
+		}
+	case "web_search_call":
+		found(h.out, item)
+	case "message":
+		cited(h.out, item)
+		for _, part := range item.Content {
+			if part.Type == "refusal" {
+				h.Stops("refusal")
+			}
+		}
+	case "function_call":
+		h.WholeCall(item.CallID, item.Name, cmp.Or(item.Arguments.OfString, item.JSON.Arguments.Raw()))
 	}
-	_ = json.Unmarshal(sent.Event.Data, &body) // unreadable: then there is no code
-	return c.broken(cmp.Or(body.Error.Code, body.Error.Type), request)
 }
 
 func sample(p *responses.ResponseNewParams, s model.Sampling) {
@@ -242,13 +270,13 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 
 // thoughtsOn returns the thoughts before a call.
 func thoughtsOn(call *model.Call, from string) (items []responses.ResponseInputItemUnionParam) {
-	var thoughts []thought
+	var thoughts []model.Thought
 	if !call.Opaque.Read(from, &thoughts) {
 		return nil
 	}
 	for _, t := range thoughts {
 		item := responses.ResponseInputItemParamOfReasoning(t.ID, []responses.ResponseReasoningItemSummaryParam{})
-		item.OfReasoning.EncryptedContent = param.NewOpt(t.Encrypted)
+		item.OfReasoning.EncryptedContent = param.NewOpt(string(t.Sealed))
 		items = append(items, item)
 	}
 	return items

@@ -59,7 +59,7 @@ func TestAModelThatRefusesThoughtsOrTokensIsAskedWithout(t *testing.T) {
 			defer s.Close()
 			r := model.Request{System: "s", MaxTokens: 16_000, Tools: []model.Tool{{Name: "t", Schema: json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)}},
 				Messages: []model.Message{model.Words(model.User, "x"),
-					{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "c", Name: "t", Input: json.RawMessage(`{}`), Opaque: model.Hang("openai "+tt.model, []map[string]string{{"id": "rs_1", "encrypted": "gAAA"}})}}}},
+					{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "c", Name: "t", Input: json.RawMessage(`{}`), Opaque: model.Hang("openai "+tt.model, []model.Thought{{ID: "rs_1", Sealed: []byte("gAAA")}})}}}},
 					{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "c", Text: "1"}}}}}}
 			got := expect.Value(openai.New(openai.Config{BaseURL: s.URL, Model: tt.model, Key: "k", HTTP: http.DefaultClient}).Say(t.Context(), r, func(string) {}))(t)
 			expect.Same(t, tt.asked, asked)

@@ -172,7 +172,9 @@ var words = language.InEach(
 		timeout: "チームの制限時間に達しました。", budget: "チームの予算を使い切りました。", failed: "%sが続行できませんでした: %s", leader: "リーダー",
 		evaluator: "評価者",
 		kinds: map[model.Kind]string{
-			model.Refused: "AI モデルが回答を断りました。", model.BadRequest: "AI モデルの提供元が内容を受け付けませんでした。",
+			model.Refused: "AI モデルが回答を断りました。", model.BrokenOff: "AI モデルの回答が途中で終わりました。",
+			model.Unreadable:   "AI モデルの回答を読み取れませんでした。",
+			model.BadRequest:   "AI モデルの提供元が内容を受け付けませんでした。",
 			model.Unauthorized: "AI モデルの API キーが登録されていないか、正しくありません。",
 			model.Forbidden:    "このモデルを使う権限がありません。", model.NoCredit: "AI モデルの提供元の残高または利用枠がありません。",
 			model.UnknownModel: "設定されている AI モデルが使えません。",
@@ -188,13 +190,15 @@ var words = language.InEach(
 		noSearch:     "AI モデル %s では Web 検索を使えず、ほかの読み取りツールも許可されていません。",
 		closedSearch: "コンテストで Web 検索を使えなくなりました。使うには、設定での許可を管理者に依頼してください。", noWords: "メンバーが回答しませんでした。",
 		unread:  "保存した回答を読み取れないため、チームを終了しました。",
-		tooLong: "メンバーが回答をまとめられませんでした。", cutOff: "(長さの上限に達したため、この回答は途中で切れています。)",
+		tooLong: "メンバーが回答をまとめられませんでした。", cutOff: "メンバーの回答が長さの上限で途中で切れたため、使っていません。",
 	},
 	texts{
 		timeout: "The team ran out of time.", budget: "The team has used up its share of the budget.",
 		failed: "The %s couldn’t continue: %s", leader: "leader", evaluator: "evaluator",
 		kinds: map[model.Kind]string{
 			model.Refused:      "the AI model declined to answer.",
+			model.BrokenOff:    "the AI model stopped in the middle of its answer.",
+			model.Unreadable:   "the AI model’s answer couldn’t be read.",
 			model.BadRequest:   "the AI model’s vendor rejected the request.",
 			model.Unauthorized: "the AI model’s API key is missing or invalid.",
 			model.Forbidden:    "the account isn’t allowed to use this model.",
@@ -215,5 +219,5 @@ var words = language.InEach(
 		closedSearch: "Contests can no longer search the web. An administrator can allow it in Settings.",
 		noWords:      "The member gave no answer.", tooLong: "The member couldn’t finish an answer.",
 		unread: "A saved answer can’t be read, so the team stopped.",
-		cutOff: "(This answer was cut off at the length limit.)",
+		cutOff: "The member’s answer was cut off at the length limit, so it isn’t used.",
 	})

@@ -106,7 +106,10 @@ func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []
 		if err != nil {
 			return err
 		}
-		problems := read([]byte(objectIn(text)))
+		problems := []string{"it was cut off: be shorter"}
+		if !t.cutOff {
+			problems = read([]byte(objectIn(text)))
+		}
 		if len(problems) == 0 {
 			return nil
 		}

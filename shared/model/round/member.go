@@ -120,10 +120,10 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 			return "", w.because(e), nil
 		case len(calls) == 0 && refused != "" && !got:
 			return "", refused, nil
+		case t.cutOff:
+			return "", w.cutOff, nil
 		case len(calls) == 0 && !legible.Text(text):
 			return "", w.noWords, nil
-		case len(calls) == 0 && t.cutOff:
-			return text + "\n\n" + w.cutOff, "", nil
 		case len(calls) == 0:
 			return text, "", nil
 		}

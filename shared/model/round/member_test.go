@@ -66,10 +66,14 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 	}}.Round(t.Context(), p))(t)
 	expect.Same(t, map[string]string{
 		"code": `execute_code {"script":"echo 1"} ran echo 1`, "bad": `execute_code {"script":"exit 1"} ERROR: exit stat`, "none": `execute_code {"script":""} ERROR: script mu`,
-		"search": `list_rules {"word":"x"} list_rules`, "other": `list_rules {"word":"x"} There is no tool`,
+		"search": `list_rules {"word":"x"} list_rules`,
 	}, used)
-	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must", "other": "There is no tool", "search": "list_rulesあ"}
+	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must", "search": "list_rulesあ"}
 	for _, s := range out.Record.Submissions {
+		if s.AgentName == "other" { // its tool is of another type: it is told so once, and calls it all the same
+			expect.That(t, s.Status == contest.Error && strings.Contains(*s.ErrorMessage, "途中で終わりました") && s.Usage.ToolCalls == 0 && s.Usage.Requests == 2, "%+v", s)
+			continue
+		}
 		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != contest.Success || s.Usage.ToolCalls != 1 || s.Usage.Requests != 2 || len(s.Content) > 40_000 {
 			t.Errorf("%s: %.200s %+v", s.AgentName, s.Content, s.Usage)
 		}

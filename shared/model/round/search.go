@@ -131,6 +131,8 @@ func reported(got keptAnswer) (string, error) {
 	switch {
 	case got.Stop == model.StopRefused:
 		return "", errors.New("the vendor declined to search for this")
+	case got.Stop == model.StopLength:
+		return "", errors.New("the report of the search was cut off: search for less at once")
 	case got.SearchFailed != "" && len(got.Found) == 0:
 		return "", fmt.Errorf("the vendor's search failed: %s", legible.OneLine(got.SearchFailed))
 	case got.Usage.Searches == 0:

@@ -77,7 +77,7 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 		t.Errorf("%d answers: %+v", len(asked), out.Result)
 	}
 	got := out.Record.Submissions[0]
-	expect.That(t, got.Status == contest.Success && strings.HasPrefix(got.Content, "三件あり\n\n("), "%+v", got)
+	expect.That(t, got.Status == contest.Error && got.Content == "" && strings.Contains(*got.ErrorMessage, "途中で切れた"), "%+v", got)
 	m["leader"] = func(context.Context, model.Request) (model.Response, error) { return cut("目的: 経費を") }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "always", err, contest.PartialFailure, round.Leader)

@@ -123,17 +123,21 @@ func (p *playing) answered(ctx context.Context, a agent, key string, r model.Req
 		return model.Response{}, err
 	}
 	waited := time.Duration(0) // for a rate limit
-	for tries, limited := 0, 0; ; {
+	for tries, limited, broke := 0, 0, 0; ; {
 		got, err := p.call(ctx, w, a, key, r)
 		if err == nil {
 			return got, nil
 		}
-		if got.Usage.Cost > 0 { // a failed call may have cost something
-			if err := p.keep(ctx, fmt.Sprintf("%s/failed-%d", key, tries+limited+1), nil, got.Usage); err != nil {
+		if !got.Usage.Free() { // a failed call may have cost something
+			if err := p.keep(ctx, fmt.Sprintf("%s/failed-%d", key, tries+limited+broke+1), nil, got.Usage); err != nil {
 				return got, err
 			}
 		}
 		e := new(model.Error)
+		if ofAgent(err) && model.Broke(err) && broke == 0 {
+			broke++ // as everywhere, such an answer is asked for once more
+			continue
+		}
 		if !ofAgent(err) || !errors.As(err, &e) || !e.Retryable {
 			return got, err
 		}

@@ -62,7 +62,7 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 			}
 			expect.That(t, out.Usage.Cost != 0 || name == "compatible", "%+v", out.Usage)
 			asked := m.Asked()
-			if len(asked) != 4 || !strings.Contains(asked[1], "delegate_to_c") || !strings.Contains(asked[1], "There is no tool") || !strings.Contains(asked[3], "it is empty") {
+			if len(asked) != 4 || strings.Contains(asked[1], "delegate_to_c") || !strings.Contains(asked[1], "a tool that does not exist") || !strings.Contains(asked[3], "it is empty") {
 				t.Errorf("%d: %s", len(asked), asked[len(asked)-1])
 			}
 			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) || name == "openai" && !strings.Contains(asked[0], `"parallel_tool_calls":true`) {

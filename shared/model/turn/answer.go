@@ -21,14 +21,14 @@ type texts struct{ declined, cutOff, invalid, unsupported, empty, handing, offer
 
 var words = language.InEach(
 	texts{
-		declined: "この内容には回答できません。言い方を変えるか、別の内容を依頼してください。", cutOff: "(長すぎるため、ここで切れています。続きが必要な場合はお知らせください。)",
+		declined: "この内容には回答できません。言い方を変えるか、別の内容を依頼してください。", cutOff: "回答が長すぎて途中で切れたため、使っていません。範囲を絞って、もう一度書いてください。",
 		invalid: "操作を提案しようとしましたが、正しい形式になりませんでした。行いたいことを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
 		empty: "うまく回答できませんでした。言い方を変えて、もう一度お試しください。", handing: "この内容を依頼にします。",
 		offering: "この内容で依頼できます。確認して、ボタンを押してください。",
 	},
 	texts{
 		declined: "I can't answer this. Please rephrase it or ask for something else.",
-		cutOff:   "(My answer was too long and is cut off here. Tell me if you need the rest.)",
+		cutOff:   "My answer was too long and was cut off, so it isn't used. Please ask for less at once.",
 		invalid:  "I tried to propose an action, but it wasn't valid. Please tell me more precisely what to do.", unsupported: "This agent can't do that.",
 		empty: "I couldn't find an answer. Please try rephrasing it.", handing: "I'm making this a request.",
 		offering: "I can make this a request. Please check it, then press the button.",
@@ -55,20 +55,22 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 	defer cancel()
 	var reply Reply
 	reading := t.begin(ctx, &r)
-	for again := 0; ; {
+	for again, strayed := 0, false; ; {
 		got, err := model.SayWhole(ctx, w, r, p.Name(), func(text string) { onText(reading.said(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
 			return Reply{Usage: reply.Usage, Calls: reply.Calls, Rounds: reading.rounds}, err
 		}
+		stray := false
+		got.Calls, stray = model.Offered(got.Calls, t.known(r.Tools))
 		if read, err := reading.read(ctx, &r, got, &reply); err != nil {
 			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
 		} else if read {
 			continue
 		}
-		next := t.take(&reply, got, r.Tools)
-		if next == nil || again == mostAgain {
+		next := t.take(&reply, got, r.Tools, stray)
+		if next == nil || again == mostAgain || strayed && reply.Code == NotSupported {
 			if reply.Rounds = reading.rounds; reply.Code != Declined {
 				reply.Text = reading.said(reply.Text)
 			}
@@ -76,15 +78,27 @@ func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Rep
 			return reply, nil
 		}
 		again++
+		strayed = strayed || stray
 		r.Messages = append(r.Messages, next...)
 	}
 }
 
+// known returns the names that calls may have: of the tools, and of reads, of which no more may be possible.
+func (t Turn) known(offered []model.Tool) (names []string) {
+	for _, tool := range offered {
+		names = append(names, tool.Name)
+	}
+	if t.Files != nil {
+		names = append(names, readNames...)
+	}
+	return names
+}
+
 // take puts the usable parts of an answer into the reply. If the model has to be asked again, take returns the
-// messages.
-func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
+// messages. Half a text is not usable. stray says that the answer had calls that no tool has, which are left out.
+func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool, stray bool) []model.Message {
 	reply.Code = ""
-	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may omit its text
+	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" && got.Stop != model.StopLength { // asked again, a model may omit its text
 		reply.Text = text
 	}
 	switch {
@@ -94,6 +108,8 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 	case got.Stop == model.StopLength && len(got.Calls) == 0:
 		reply.Code = CutOff
 		return nil
+	case stray && len(got.Calls) == 0:
+		reply.Code = NotSupported
 	case len(got.Calls) == 0:
 		return nil
 	}
@@ -122,12 +138,18 @@ func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []mod
 		reply.Code = ""
 		return nil
 	}
+	if stray {
+		results = append(results, model.Part{Text: model.NoSuchTool(t.known(offered))})
+	}
 	spoken := model.Message{Role: model.Assistant}
 	if text := strings.TrimSpace(got.Text); text != "" {
 		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
 	}
 	for _, c := range calls {
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &c})
+	}
+	if len(spoken.Parts) == 0 { // vendors refuse an empty turn
+		spoken.Parts = []model.Part{{Text: "…"}}
 	}
 	return []model.Message{spoken, {Role: model.User, Parts: results}}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -49,8 +50,10 @@ var readTools = []model.Tool{
 		Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"At most 200 characters of one line"},"path":{"type":"string","description":"Where: a folder, the beginning of a path, or a glob; empty for all files"}},"required":["text","path"],"additionalProperties":false}`)},
 }
 
+var readNames = []string{listFiles, readFile, search}
+
 // reads reports whether a tool reads files.
-func reads(name string) bool { return name == listFiles || name == readFile || name == search }
+func reads(name string) bool { return slices.Contains(readNames, name) }
 
 // Files are what an agent may read in a turn: one version of the conversation's files.
 type Files struct {

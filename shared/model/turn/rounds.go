@@ -84,7 +84,7 @@ func (x *readers) said(text string) string {
 
 // read answers a model's answer that calls a read tool. It reports false if there is none.
 func (x *readers) read(ctx context.Context, r *model.Request, got model.Response, reply *Reply) (bool, error) {
-	if x.last || got.Stop == model.StopRefused ||
+	if x.last || got.Stop == model.StopRefused || got.Stop == model.StopLength ||
 		!slices.ContainsFunc(got.Calls, func(c model.Call) bool { return reads(c.Name) }) {
 		return false, nil
 	}

@@ -105,7 +105,11 @@ func TestTextComesAsItIsSaid(t *testing.T) {
 		reply, heard, err := w.answer(t, turnOf(user("やあ")))
 		expect.Must(t, err == nil && reply.Text == "こんにちは" && reply.Action == nil && reply.Code == "" && reply.Calls == 1,
 			"%+v, %v", reply, err)
-		expect.That(t, len(heard) >= 3 && heard[0] == "こん" && heard[len(heard)-1] == "こんにちは", "heard %q", heard)
+		began := "こん"
+		if w.name == "compatible" { // until the end, all of it may turn out to be a thought
+			began = "こんにちは"
+		}
+		expect.That(t, len(heard) > 0 && heard[0] == began && heard[len(heard)-1] == "こんにちは", "heard %q", heard)
 		u := reply.Usage
 		want := w.usage
 		want.Calls, want.RequestID, want.Prompt, want.ID, want.MS = 1, "req_1", "chat.ja.7", u.ID, u.MS
@@ -175,14 +179,15 @@ func TestWhatAnAgentMayNotIsNotTaken(t *testing.T) {
 			"without the capability": {Agent: agent.Definition{ID: "a", Capabilities: []agent.Capability{agent.Code, agent.Test}}, MaySandbox: true, Locale: "en", History: []turn.Message{user("ls")}},
 			"without a sandbox":      {Agent: agent.BuiltIn()[0], Locale: "en", History: []turn.Message{user("ls")}},
 		} {
-			w.Scripted(shell, shell, shell)
+			w.Scripted(shell, shell)
 			reply, _, err := w.answer(t, x)
 			if err != nil || reply.Action != nil || reply.Code != turn.NotSupported || !strings.Contains(reply.Text, "can't do that") {
 				t.Errorf("%s: %+v, %v", name, reply, err)
 			}
 			asked := w.Asked()
-			first := asked[len(asked)-3]
-			expect.That(t, !strings.Contains(first, `"name":"shell_command"`), "%s: it is offered: %s", name, first)
+			for _, one := range asked[len(asked)-2:] {
+				expect.That(t, !strings.Contains(one, `"name":"shell_command"`), "%s: it is sent: %s", name, one)
+			}
 		}
 		busy := turnOf(user("ls"))
 		busy.Busy = true
@@ -199,7 +204,7 @@ func TestAnAnswerThatIsCutOffProposesNothing(t *testing.T) {
 		long := llm.Script{Texts: []string{"長い"}, Stop: "length"}
 		w.Scripted(long, long)
 		reply, _, err := w.answer(t, turnOf(user("x")))
-		expect.That(t, err == nil && reply.Code == turn.CutOff && strings.HasPrefix(reply.Text, "長い\n\n(") &&
+		expect.That(t, err == nil && reply.Code == turn.CutOff && !strings.Contains(reply.Text, "長い") && strings.Contains(reply.Text, "途中で切れた") &&
 			reply.Usage.Calls == 2 && reply.Usage.CutOff == 1, "%+v, %v", reply, err)
 		half := llm.Script{Texts: []string{"書きます"}, Calls: []llm.ScriptedCall{{ID: "c1", Name: "test_run", Input: []string{`{"argv":["a"`}}}, Stop: "length"}
 		w.Scripted(half, llm.Script{Calls: []llm.ScriptedCall{call("c2", "test_run", testRun)}})

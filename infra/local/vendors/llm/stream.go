@@ -14,7 +14,7 @@ import (
 type Script struct {
 	Texts []string // the pieces of the text
 	Calls []ScriptedCall
-	Stop  string // length or refused; "" means the usual reason
+	Stop  string // length, refused, or a vendor's own word; "" means the usual reason
 	Odd   bool   // includes events of unknown kinds
 	Cut   int    // number of events before the connection breaks; 0 means never
 	Error string // code of an error that replaces the end of the answer
@@ -141,6 +141,8 @@ func stopOf(s Script, end, length, refused, calls string) string {
 		return length
 	case s.Stop == "refused":
 		return refused
+	case s.Stop != "":
+		return s.Stop
 	case len(s.Calls) > 0:
 		return calls
 	}
@@ -232,7 +234,7 @@ func streamResponses(s Script) (out []event) {
 	switch {
 	case s.Error != "":
 		add("error", object{"code": s.Error, "message": "secret words", "param": nil})
-	case s.Stop == "length":
+	case whole["status"] == "incomplete":
 		add("response.incomplete", object{"response": whole})
 	default:
 		add("response.completed", object{"response": whole})
@@ -243,8 +245,8 @@ func streamResponses(s Script) (out []event) {
 // responseOf formats an answer for the Responses API. The last event of a stream repeats it.
 func responseOf(s Script) object {
 	status, details := "completed", any(nil)
-	if s.Stop == "length" {
-		status, details = "incomplete", object{"reason": "max_output_tokens"}
+	if s.Stop != "" && s.Stop != "refused" {
+		status, details = "incomplete", object{"reason": stopOf(s, "", "max_output_tokens", "", "")}
 	}
 	var output []object
 	if s.thoughts != nil {

@@ -1,0 +1,254 @@
+package model
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// maxEvent bounds a line of a stream, in bytes.
+const maxEvent = 4 << 20
+
+// UnreadableError reports an answer that came and can't be read. It describes the answer and quotes nothing of it.
+type UnreadableError struct{ What string }
+
+func (e *UnreadableError) Error() string { return "what came can't be read: " + e.What }
+
+// Values calls each with the JSON values of an answer, until one is the last. It reads whichever form came, asked for or
+// not: one value, several, a list, or the events of a stream. event is the event's name; empty: it has none, or this is
+// no stream. The error is the connection's, that of each, or an *UnreadableError.
+func Values(res *http.Response, each func(event string, value json.RawMessage) (last bool, err error)) error {
+	x := &values{body: res.Body, media: res.Header.Get("Content-Type"), each: each}
+	in := bufio.NewReader(x)
+	if begin, _ := in.Peek(3); bytes.Equal(begin, []byte("\xef\xbb\xbf")) {
+		_, _ = in.Discard(3) // they were read already
+	}
+	for {
+		first, err := in.Peek(1)
+		switch {
+		case err != nil:
+			return x.ended()
+		case first[0] == '{' || first[0] == '[':
+			return x.json(in)
+		case !strings.Contains(" \t\r\n", string(first)):
+			return x.stream(in)
+		}
+		_, _ = in.Discard(1) // it was read already
+	}
+}
+
+// values reads one answer.
+type values struct {
+	body   io.Reader
+	media  string
+	each   func(string, json.RawMessage) (bool, error)
+	failed error // of the connection
+	read   int
+	found  bool // a value
+	last   bool
+}
+
+func (x *values) Read(p []byte) (n int, err error) {
+	n, err = x.body.Read(p)
+	x.read += n
+	if err != nil && err != io.EOF {
+		x.failed = err
+	}
+	return n, err
+}
+
+// ended returns the error of an answer of which no more came.
+func (x *values) ended() error {
+	switch {
+	case x.failed != nil:
+		return x.failed
+	case !x.found:
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+func (x *values) unreadable(why string) error {
+	media, _, _ := strings.Cut(x.media, ";")
+	if media = strings.TrimSpace(media); !kindOf(media) {
+		media = "no known type"
+	}
+	return &UnreadableError{fmt.Sprintf("%s of %d bytes: %s", media, x.read, why)}
+}
+
+// kindOf reports whether a text has the form of a media type.
+func kindOf(media string) bool {
+	kind, name, ok := strings.Cut(media, "/")
+	return ok && word(kind) != "" && word(strings.ReplaceAll(name, "+", "-")) != ""
+}
+
+// json reads one value or several.
+func (x *values) json(in io.Reader) error {
+	for d := json.NewDecoder(in); !x.last; {
+		var value json.RawMessage
+		switch err := d.Decode(&value); {
+		case err == io.EOF:
+			return x.ended()
+		case x.failed != nil:
+			return x.failed
+		case err == io.ErrUnexpectedEOF:
+			return x.unreadable("JSON without its end")
+		case err != nil:
+			return x.unreadable("no JSON")
+		}
+		if err := x.take("", value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *values) take(event string, value json.RawMessage) (err error) {
+	x.found = true
+	var list []json.RawMessage
+	if json.Unmarshal(value, &list) != nil {
+		list = []json.RawMessage{value}
+	}
+	for _, one := range list {
+		if x.last, err = x.each(event, one); err != nil || x.last {
+			break
+		}
+	}
+	wrong := new(json.UnmarshalTypeError)
+	if errors.As(err, &wrong) {
+		return x.unreadable(fmt.Sprintf("%s is %s", wrong.Field, wrong.Value))
+	}
+	return err
+}
+
+// stream reads events. A line ends in any way, an event may lack the empty line behind it, and the end the last event.
+func (x *values) stream(in *bufio.Reader) error {
+	lines, event, fields := &lines{in: in}, "", false
+	var data []byte
+	flush := func() error {
+		text, name := bytes.TrimSpace(data), event
+		data, event = nil, ""
+		if len(text) == 0 || idle(name, text) {
+			return nil
+		}
+		return x.event(name, text)
+	}
+	for !x.last && lines.next() {
+		if line := lines.text; line != "" && (line[0] == '{' || line[0] == '[') { // behind comments that keep it alive
+			return x.json(io.MultiReader(strings.NewReader(line+"\n"), in))
+		}
+		name, value, field := strings.Cut(lines.text, ":")
+		value = strings.TrimPrefix(value, " ")
+		var err error
+		switch {
+		case lines.text == "":
+			err = flush()
+		case name == "event":
+			event = value
+		case name == "data":
+			data = append(append(data, value...), '\n')
+			if value == "[DONE]" || json.Valid(data) {
+				err = flush()
+			}
+		}
+		fields = fields || field && slices.Contains([]string{"", "event", "data", "id", "retry"}, name)
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case x.last:
+		return nil
+	case x.failed != nil:
+		return x.failed
+	case lines.long:
+		return x.unreadable("a line that is too long")
+	case !fields:
+		return x.unreadable("neither JSON nor events")
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	return x.ended()
+}
+
+// lines reads lines with any of the three ends, and waits for nothing behind a carriage return.
+type lines struct {
+	in   *bufio.Reader
+	text string
+	half bool // of a CRLF
+	long bool // a line has more than maxEvent bytes
+}
+
+func (l *lines) next() bool {
+	var line []byte
+	for {
+		b, err := l.in.ReadByte()
+		switch {
+		case err != nil:
+			l.text = string(line)
+			return len(line) > 0
+		case l.half && b == '\n':
+			l.half = false
+			continue
+		case b == '\n', b == '\r':
+			l.text, l.half = string(line), b == '\r'
+			return true
+		case len(line) == maxEvent:
+			l.long = true
+			return false
+		}
+		line, l.half = append(line, b), false
+	}
+}
+
+// event reads the data of an event: a value, or several.
+func (x *values) event(name string, data []byte) error {
+	if string(data) == "[DONE]" {
+		x.last, x.found = true, true
+		return nil
+	}
+	if !json.Valid(data) {
+		for line := range bytes.Lines(data) {
+			if !json.Valid(line) {
+				return x.unreadable("an event that is no JSON")
+			}
+			if err := x.take(name, bytes.TrimSpace(line)); err != nil || x.last {
+				return err
+			}
+		}
+		return nil
+	}
+	return x.take(name, data)
+}
+
+// idle reports whether an event only keeps the connection alive.
+func idle(name string, data []byte) bool {
+	quiet := []string{"ping", "heartbeat", "keepalive", "keep-alive"}
+	return slices.Contains(quiet, name) || slices.Contains(quiet, strings.Trim(strings.ToLower(string(data)), `":. `))
+}
+
+// Members describes a JSON value by its members, and quotes none of their values.
+func Members(value json.RawMessage) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(value, &members) != nil {
+		return "no object"
+	}
+	var names []string
+	for name := range members {
+		if word(name) != "" {
+			names = append(names, name)
+		}
+	}
+	if names == nil {
+		return "an object without members"
+	}
+	slices.Sort(names)
+	return "an object with " + strings.Join(names[:min(len(names), 8)], ", ")
+}

@@ -1,0 +1,327 @@
+package compatible
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"ringi/shared/domain/modelname"
+	"ringi/shared/model"
+)
+
+// chunk is a part of a streamed answer, or a whole answer. Servers differ in the types of its members, and in where they
+// count tokens.
+type chunk struct {
+	Object  string `json:"object"`
+	Model   scalar `json:"model"`
+	Choices []struct {
+		Index        scalar          `json:"index"`
+		FinishReason scalar          `json:"finish_reason"`
+		Delta        *said           `json:"delta"`
+		Message      *said           `json:"message"`
+		Usage        json.RawMessage `json:"usage"` // Moonshot's
+	} `json:"choices"`
+	Error json.RawMessage `json:"error"`
+}
+
+type said struct {
+	Content   words           `json:"content"`
+	Refusal   words           `json:"refusal"`
+	Reasoning words           `json:"reasoning_content"`
+	Thinking  words           `json:"reasoning"` // OpenRouter's, vLLM's and Ollama's name
+	ToolCalls []toolCallPiece `json:"tool_calls"`
+	Function  *functionPiece  `json:"function_call"` // the form before tool_calls
+}
+
+type toolCallPiece struct {
+	Index    scalar          `json:"index"`
+	ID       scalar          `json:"id"`
+	Function functionPiece   `json:"function"`
+	Extra    json.RawMessage `json:"extra_content"`
+}
+
+type functionPiece struct {
+	Name      scalar    `json:"name"`
+	Arguments arguments `json:"arguments"`
+}
+
+// scalar is a text or a number.
+type scalar string
+
+func (s *scalar) UnmarshalJSON(b []byte) error {
+	var text string
+	var number json.Number
+	switch {
+	case string(b) == "null":
+	case json.Unmarshal(b, &text) == nil:
+		*s = scalar(text)
+	case b[0] != '{' && json.Unmarshal(b, &number) == nil:
+		*s = scalar(strings.TrimSuffix(number.String(), ".0"))
+	default:
+		return wrong(b, *s)
+	}
+	return nil
+}
+
+// arguments are JSON, as a text or as it is.
+type arguments string
+
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	switch {
+	case string(b) == "null":
+	case b[0] == '"':
+		return json.Unmarshal(b, (*string)(a))
+	case b[0] == '{' || b[0] == '[':
+		*a = arguments(b)
+	default:
+		return wrong(b, *a)
+	}
+	return nil
+}
+
+// words are a text, or a list of parts, some of which are thoughts.
+type words struct{ said, thought string }
+
+func (w *words) UnmarshalJSON(b []byte) error {
+	switch b[0] {
+	case 'n':
+		return nil
+	case '"':
+		return json.Unmarshal(b, &w.said)
+	case '[':
+		var parts []words
+		err := json.Unmarshal(b, &parts)
+		for _, p := range parts {
+			w.said, w.thought = w.said+p.said, w.thought+p.thought
+		}
+		return err
+	case '{':
+		return w.part(b)
+	}
+	return wrong(b, *w)
+}
+
+// part reads one part. One of an unknown kind without a text is an error, because the answer would lack it.
+func (w *words) part(b []byte) error {
+	var p struct {
+		Type      scalar
+		Text      *words
+		Refusal   words
+		Thinking  words
+		Reasoning words
+		Summary   words
+	}
+	if err := json.Unmarshal(b, &p); err != nil {
+		return err
+	}
+	kind := string(p.Type)
+	switch {
+	case strings.Contains(kind, "think") || strings.Contains(kind, "reason"):
+		w.thought = p.Thinking.said + p.Reasoning.said + p.Summary.said
+		if p.Text != nil {
+			w.thought += p.Text.said
+		}
+	case p.Text != nil:
+		*w = *p.Text
+	case kind == "refusal":
+		w.said = p.Refusal.said
+	case kind != "reference": // Mistral's, of sources
+		return &model.UnreadableError{What: "content that has " + model.Members(b)}
+	}
+	return nil
+}
+
+// wrong is the error of a value of a type that can't be read.
+func wrong(b []byte, want any) error {
+	kinds := map[byte]string{'{': "object", '[': "array", '"': "string", 't': "bool", 'f': "bool"}
+	return &json.UnmarshalTypeError{Value: cmp.Or(kinds[b[0]], "number"), Type: reflect.TypeOf(want)}
+}
+
+// count is a number of tokens, in whichever form. One that can't be read is 0, because the answer is worth more.
+type count int64
+
+func (c *count) UnmarshalJSON(b []byte) error {
+	n, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err == nil && n > 0 && n < 1<<50 {
+		*c = count(n)
+	}
+	return nil
+}
+
+type usage struct {
+	PromptTokens        count `json:"prompt_tokens"`
+	CompletionTokens    count `json:"completion_tokens"`
+	TotalTokens         count `json:"total_tokens"`
+	InputTokens         count `json:"input_tokens"` // names of Responses, which gateways pass on
+	OutputTokens        count `json:"output_tokens"`
+	CacheHits           count `json:"prompt_cache_hit_tokens"` // DeepSeek's
+	CachedTokens        count `json:"cached_tokens"`           // Moonshot's
+	PromptTokensDetails struct {
+		CachedTokens     count `json:"cached_tokens"`
+		CacheWriteTokens count `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// use reads the token counts of a body, which most servers send once, after the last choice: Groq and Ollama beside, and
+// Moonshot in the choice. Gemini and xAI count thoughts, which are charged as output, in the total but not in the
+// completion (https://docs.x.ai/docs/key-information/consumption-and-rate-limits: "counted separately from
+// completion_tokens").
+func use(u *model.Usage, body json.RawMessage) {
+	var x struct {
+		Usage   *usage
+		Choices []struct{ Usage *usage }
+		Groq    struct{ Usage *usage } `json:"x_groq"`
+		Prompt  count                  `json:"prompt_eval_count"`
+		Eval    count                  `json:"eval_count"`
+	}
+	_ = json.Unmarshal(body, &x) // what can't be read is not counted
+	a := cmp.Or(x.Usage, x.Groq.Usage)
+	if a == nil && len(x.Choices) > 0 {
+		a = x.Choices[0].Usage
+	}
+	if a == nil && x.Prompt+x.Eval > 0 {
+		a = &usage{PromptTokens: x.Prompt, CompletionTokens: x.Eval}
+	}
+	if a == nil {
+		return
+	}
+	prompt, completion := cmp.Or(a.PromptTokens, a.InputTokens), cmp.Or(a.CompletionTokens, a.OutputTokens)
+	if prompt+completion+a.TotalTokens == 0 {
+		return
+	}
+	u.Cached = int64(min(cmp.Or(a.PromptTokensDetails.CachedTokens, a.CacheHits, a.CachedTokens), prompt))
+	u.Input, u.Output = max(0, int64(prompt)-u.Cached), int64(max(completion, a.TotalTokens-prompt))
+	u.Written = min(int64(a.PromptTokensDetails.CacheWriteTokens), u.Input)
+}
+
+// hearing is an answer as it arrives.
+type hearing struct {
+	*model.Hearing
+	out       *model.Response
+	hung      map[int]hung
+	reasoning strings.Builder // the answer's
+	began     bool            // there was a choice
+	odd       json.RawMessage // the last value before that
+}
+
+// read reads an answer, streamed or not. A finish reason makes a stream complete, because some servers close without
+// [DONE].
+func (c *Client) read(res *http.Response, r model.Request, out *model.Response, onText func(string)) error {
+	h := &hearing{Hearing: model.Hear(out, r, c.from(), onText), out: out, hung: map[int]hung{}}
+	h.Held = !c.separates()
+	err := model.Values(res, func(event string, value json.RawMessage) (bool, error) {
+		return false, h.take(event, value)
+	})
+	h.hang(c.from())
+	if err == nil && !h.began {
+		err = h.none()
+	}
+	id := out.Usage.RequestID
+	refused := new(failed)
+	switch {
+	case errors.As(err, &refused) && refused.why.code == filtered:
+		h.Stops(filtered)
+	case errors.As(err, &refused):
+		return h.End(c.problem(model.FromCode(c.provider(), refused.why.said, refused.why.codes...), id))
+	case err != nil && (out.Stop == "" || errors.As(err, new(*model.UnreadableError))):
+		return h.End(c.problem(model.FromTransport(c.provider(), err), id))
+	}
+	return h.End(nil)
+}
+
+// separates reports whether an endpoint's server is known to tell thoughts from text.
+func (c *Client) separates() bool {
+	return c.config.Provider == modelname.OpenAI || c.config.Endpoint == modelname.Gemini ||
+		c.config.Endpoint == modelname.Grok
+}
+
+// failed is an error that came in an answer.
+type failed struct{ why refusal }
+
+func (*failed) Error() string { return "the answer is an error" }
+
+// take adds a part of the answer, or a whole one.
+func (h *hearing) take(event string, value json.RawMessage) error {
+	var x chunk
+	if err := json.Unmarshal(value, &x); err != nil {
+		return err
+	}
+	use(&h.out.Usage, value)
+	given := len(x.Error) > 0 && !bytes.Equal(x.Error, []byte("null"))
+	if given || event == "error" || x.Object == "error" {
+		return &failed{refusalIn(value)}
+	}
+	if x.Model != "" {
+		h.out.Answered = string(x.Model)
+	}
+	for _, choice := range x.Choices {
+		if choice.Index != "" && choice.Index != "0" {
+			continue
+		}
+		switch {
+		case choice.Message != nil:
+			h.say(choice.Message, true)
+		case choice.Delta != nil:
+			h.say(choice.Delta, false)
+		}
+		h.Stops(string(choice.FinishReason))
+		h.began = true
+	}
+	if !h.began {
+		h.odd = value
+	}
+	return nil
+}
+
+// none is the error of an answer without a choice.
+func (h *hearing) none() error {
+	if why := refusalIn(h.odd); len(why.codes) > 0 || !bytes.Equal([]byte(why.said), h.odd) {
+		return &failed{why}
+	}
+	return &model.UnreadableError{What: "no choices, but " + model.Members(h.odd)}
+}
+
+// say adds what a choice says: a piece of it, or all.
+func (h *hearing) say(x *said, whole bool) {
+	h.Say(x.Content.said)
+	thought := x.Content.thought + cmp.Or(x.Reasoning.said, x.Thinking.said)
+	h.Thinks(thought)
+	h.reasoning.WriteString(x.Reasoning.said)
+	if x.Refusal.said != "" {
+		h.Stops("refusal")
+	}
+	calls := x.ToolCalls
+	if x.Function != nil && len(calls) == 0 {
+		calls = []toolCallPiece{{Index: "function", Function: *x.Function}}
+	}
+	for _, t := range calls {
+		id, name, input := string(t.ID), string(t.Function.Name), string(t.Function.Arguments)
+		i := 0
+		if whole {
+			i = h.WholeCall(id, name, input)
+		} else {
+			i = h.Call(string(t.Index), id, name, input)
+		}
+		if len(t.Extra) > 0 && string(t.Extra) != "null" {
+			h.hung[i] = hung{Extra: t.Extra}
+		}
+	}
+}
+
+// hang hangs on the calls what the server sent with them.
+func (h *hearing) hang(from string) {
+	for i := range h.out.Calls {
+		x := h.hung[i]
+		if i == 0 {
+			x.Reasoning = h.reasoning.String()
+		}
+		if x.Extra != nil || x.Reasoning != "" {
+			h.out.Calls[i].Opaque = model.Hang(from, x)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package compatible_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+)
+
+// answered is what a server's answer is taken for, whether a stream was asked for or not.
+func answered(t *testing.T, body string, once bool) (got model.Response, shown string, err error) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json") // some say so of streams
+		io.WriteString(w, body)
+	}))
+	defer s.Close()
+	own := model.Priced(open(s.URL), []tenancy.ModelPrice{{Model: "compatible:box/llama3.2:3b", Input: "1", Output: "1", Date: "2026-11-20"}})
+	r := model.Request{System: "s", MaxTokens: 100, Once: once, Messages: []model.Message{model.Words(model.User, "x")}}
+	got, err = model.Say(t.Context(), own, r, "p", func(text string) { shown += text + "|" })
+	return got, shown, err
+}
+
+// streamed makes chunks of a stream, each of a delta; one that begins with ! is a chunk as it stands.
+func streamed(deltas ...string) (body string) {
+	for _, d := range deltas {
+		chunk, raw := strings.CutPrefix(d, "!")
+		if !raw {
+			chunk = `{"choices":[{"index":0,"delta":` + d + `}]}`
+		}
+		body += "data: " + chunk + "\n\n"
+	}
+	return body + "data: [DONE]\n\n"
+}
+
+const ended = `!{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`
+
+func whole(message string) string {
+	return `{"choices":[{"index":0,"message":` + message + `,"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`
+}
+
+// Servers that speak the protocol in their own way: LiteLLM, Mistral, vLLM, SGLang, Ollama, Groq, OpenRouter, Moonshot.
+func TestAnAnswerInAnyFormIsRead(t *testing.T) {
+	for about, tt := range map[string]struct{ body, want string }{
+		"content in parts":             {whole(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"SECRET"}]},{"type":"text","text":"Hello"}]}`), "Hello"},
+		"thoughts as a text":           {whole(`{"content":[{"type":"thinking","thinking":"SECRET"},{"type":"text","text":"Hel"},"lo"]}`), "Hello"},
+		"a source between parts":       {whole(`{"content":[{"type":"text","text":"Hel"},{"type":"reference","reference_ids":[1]},{"type":"text","text":"lo"}]}`), "Hello"},
+		"a part alone":                 {whole(`{"content":{"type":"text","text":"Hello"}}`), "Hello"},
+		"thoughts beside it":           {whole(`{"content":"Hello","reasoning":"SECRET","refusal":null,"tool_calls":null,"function_call":null}`), "Hello"},
+		"thoughts in tags":             {whole(`{"content":"<think>SECRET</think>\n\nHello"}`), "Hello"},
+		"thoughts without a beginning": {whole(`{"content":"SECRET</think>\n\nHello"}`), "Hello"},
+		"parts in a stream":            {streamed(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"SECRET"}]}]}`, `{"content":[{"type":"text","text":"Hel"}]}`, `{"content":"lo"}`, ended), "Hello"},
+		"no beginning in a stream":     {streamed(`{"content":"SECRET"}`, `{"content":"</thi"}`, `{"content":"nk>Hello"}`, ended), "Hello"},
+		"nulls":                        {streamed(`{"role":"assistant","content":null,"tool_calls":null,"reasoning_content":null}`, `{"content":"Hello"}`, `!{"choices":null,"usage":null,"error":null}`, ended), "Hello"},
+		"an index as a text":           {streamed(`!{"choices":[{"index":"0","delta":{"content":"Hello"}}]}`, ended), "Hello"},
+		"a second choice":              {streamed(`!{"choices":[{"index":1,"delta":{"content":"Bye"}},{"index":0,"delta":{"content":"Hello"}}]}`, ended), "Hello"},
+		"arguments as an object":       {whole(`{"content":"","tool_calls":[{"id":7,"function":{"name":"f","arguments":{"a":1}}},{"id":7,"index":0,"function":{"name":"f","arguments":"{\"a\":2}"}}]}`), `f{"a":1}f{"a":2}`},
+		"in a stream":                  {streamed(`{"tool_calls":[{"index":"0","id":1,"function":{"name":"f","arguments":{"a":1}}}]}`, ended), `f{"a":1}`},
+		"an id that changes":           {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"code_generate","arguments":""}}]}`, `{"tool_calls":[{"index":0,"id":"B","function":{"name":null,"arguments":"{\"a\":1}"}}]}`, ended), `code_generate{"a":1}`},
+		"calls of two, interleaved":    {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{\"a\""}},{"index":1,"id":"B","function":{"name":"g","arguments":"{\"b\""}}]}`, `{"tool_calls":[{"index":1,"function":{"arguments":":2}"}},{"index":0,"function":{"arguments":":1}"}}]}`, ended), `f{"a":1}g{"b":2}`},
+		"a call of the old form":       {streamed(`{"function_call":{"name":"f","arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`, ended), `f{"a":1}`},
+		"another word for its end":     {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
+		"usage as text":                {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
+		"usage of Responses":           {strings.NewReplacer("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens").Replace(whole(`{"content":"Hello"}`)), "Hello"},
+		"usage in the choice":          {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":3}}]}`), "Hello"},
+		"usage beside":                 {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":3}}}`), "Hello"},
+	} {
+		for _, once := range []bool{true, false} {
+			got, shown, err := answered(t, tt.body, once)
+			said := got.Text
+			for _, c := range got.Calls {
+				said += c.Name + string(c.Input)
+			}
+			expect.That(t, err == nil && said == tt.want && got.Stop == model.StopEnd && !strings.Contains(shown, "SECRET") && got.Usage.Input == 5 && got.Usage.Output == 3,
+				"%s (once: %v): %+v, shown %q, %v", about, once, got, shown, err)
+		}
+	}
+}
+
+// What is no whole answer is none. It isn't paid for five times either, and what it cost is counted.
+func TestWhatIsNoAnswerIsSaid(t *testing.T) {
+	half := `{"content":"Never pay more than 1"}`
+	reason := func(r string) string { return `!{"choices":[{"delta":{},"finish_reason":` + r + `}]}` }
+	for about, tt := range map[string]struct {
+		body  string
+		kind  model.Kind
+		again bool
+		paid  bool
+	}{
+		"an error as its reason":      {streamed(half, reason(`"error"`)), model.BrokenOff, false, true},
+		"a reason that is null":       {strings.Replace(whole(half), `"stop"`, "null", 1), model.BrokenOff, false, true},
+		"a stream without a reason":   {streamed(half), model.BrokenOff, false, true},
+		"nor an end":                  {strings.TrimSuffix(streamed(half), "data: [DONE]\n\n"), model.BrokenOff, false, true},
+		"a reason that promises more": {streamed(half, reason(`"tool_calls"`)), model.BrokenOff, false, true},
+		"an error after the end":      {streamed(half, reason(`"stop"`), `!{"error":{"code":502,"message":"x"}}`), model.Overloaded, true, true},
+		"a status inside":             {`{"error":{"message":"x","code":429}}`, model.RateLimited, true, false},
+		"a key that is refused":       {`{"error":{"message":"x","code":401}}`, model.Unauthorized, false, false},
+		"in a stream, after words":    {streamed(half, `!{"choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":400,"message":"invalid"}}`), model.BadRequest, false, true},
+		"an error that is a text":     {`{"error":"overloaded"}`, model.Overloaded, true, false},
+		"one that says nothing":       {`{"error":"himitsu"}`, model.Unreadable, false, true},
+		"vLLM's":                      {streamed(`!{"object":"error","message":"x","type":"InternalServerError","code":500}`), model.Overloaded, true, false},
+		"an event of an error":        {"event: error\ndata: {\"message\":\"x\",\"code\":\"rate_limit_exceeded\"}\n\n", model.RateLimited, true, false},
+		"a page":                      {"<html>himitsu", model.Unreadable, false, true},
+		"content that is a number":    {whole(`{"content":7}`), model.Unreadable, false, true},
+		"a part of an unknown kind":   {whole(`{"content":[{"type":"audio","himitsu no irai":1}]}`), model.Unreadable, false, true},
+		"half of its JSON":            {whole(half)[:60], model.Unreadable, false, true},
+		"another protocol":            {`{"candidates":[]}`, model.Unreadable, false, true},
+		"nothing":                     {"", model.Overloaded, true, false},
+	} {
+		for _, once := range []bool{true, false} {
+			got, shown, err := answered(t, tt.body, once)
+			e, is := errors.AsType[*model.Error](err)
+			expect.That(t, is && e.Kind == tt.kind && e.Retryable == tt.again && (got.Usage.Cost > 0) == tt.paid && !strings.Contains(err.Error()+shown, "himitsu"),
+				"%s (once: %v): %+v, %v", about, once, got.Usage, err)
+			if f := model.Failure(err); is && tt.kind == model.Unreadable {
+				expect.That(t, f.Reason == "model_bad_output" && f.Detail != "" && len(f.Detail) < 200 && !f.Transient, "%s: people are told %+v", about, f)
+			}
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package model
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// stops are the reasons to stop that are known, of all vendors. The first say that an answer is whole. With any other
+// reason, and with none, it broke off. Published in
+//   - https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons;
+//   - https://developers.openai.com/api/reference: finish_reason of Chat Completions, status of Responses;
+//   - https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html;
+//   - https://docs.mistral.ai/api and https://api-docs.deepseek.com: model_length, insufficient_system_resource.
+//
+// Servers of Hugging Face and Together say eos_token and eos; gateways pass on Anthropic's and Google's words.
+var stops = map[string]Stop{
+	"stop": StopEnd, "end_turn": StopEnd, "stop_sequence": StopEnd, "completed": StopEnd, "eos": StopEnd,
+	"eos_token": StopEnd, "tool_calls": StopEnd, "tool_use": StopEnd, "function_call": StopEnd,
+	"length": StopLength, "max_tokens": StopLength, "max_output_tokens": StopLength, "model_length": StopLength,
+	"model_context_window_exceeded": StopLength,
+	"refusal":                       StopRefused, "content_filter": StopRefused, "content_filtered": StopRefused,
+	"guardrail_intervened": StopRefused, "safety": StopRefused,
+}
+
+// callsFollow are the reasons that announce a call.
+var callsFollow = map[string]bool{"tool_calls": true, "tool_use": true, "function_call": true}
+
+// Hearing puts an answer together from the pieces in which it arrives. All wires share it, so that all take the same
+// answers and none takes half of one. End completes it.
+type Hearing struct {
+	out    *Response
+	onText func(string)
+	from   string // of what the vendor hangs on calls
+	json   bool   // the answer is to be JSON, which has no thoughts in it
+	// Held keeps the text back until it is sure that it isn't a thought: servers may send only a thought's end.
+	Held bool
+
+	raw      strings.Builder
+	shown    string
+	at       map[string]int // index of the vendor's -> index of the call
+	thoughts []Thought      // since the last call
+	newest   string         // the block of the newest thought
+	unspoken int            // tokens of thoughts that came apart from the text
+	calls    bool           // the reason to stop announces a call
+}
+
+// Hear begins an answer. Thoughts are hung on the call after them, as coming from there; onText may be nil.
+func Hear(out *Response, r Request, from string, onText func(string)) *Hearing {
+	if onText == nil {
+		onText = func(string) {}
+	}
+	return &Hearing{out: out, onText: onText, from: from, json: r.Schema != nil, at: map[string]int{}}
+}
+
+// Thought is a block of thoughts that a vendor wants back with the call after it, signed or sealed.
+type Thought struct {
+	ID        string `json:"id,omitempty"`
+	Text      string `json:"text,omitempty"`
+	Signature string `json:"signature,omitempty"`
+	Sealed    []byte `json:"sealed,omitempty"`
+}
+
+// Say adds a piece of the text.
+func (h *Hearing) Say(piece string) {
+	if piece == "" {
+		return
+	}
+	h.raw.WriteString(piece)
+	text, marked := spoken(h.raw.String(), h.json, false)
+	h.out.Text = text
+	if marked != unmarked {
+		h.Held = false
+	}
+	if !h.Held {
+		h.show()
+	}
+}
+
+func (h *Hearing) show() {
+	if h.out.Text != h.shown {
+		h.shown = h.out.Text
+		h.onText(h.shown)
+	}
+}
+
+// Think adds a piece of a block of thoughts, or with an empty block a whole one.
+func (h *Hearing) Think(block string, piece Thought) {
+	h.Thinks(piece.Text)
+	if n := len(h.thoughts); n > 0 && block != "" && h.newest == block {
+		t := &h.thoughts[n-1]
+		t.Text, t.Signature, t.Sealed = t.Text+piece.Text, t.Signature+piece.Signature, append(t.Sealed, piece.Sealed...)
+		return
+	}
+	h.thoughts, h.newest = append(h.thoughts, piece), block
+}
+
+// Thinks counts thoughts that the vendor doesn't want back. They show that the text has none.
+func (h *Hearing) Thinks(text string) {
+	h.unspoken += estimate(text)
+	h.Held = h.Held && text == ""
+}
+
+// Call adds a piece of a call, and returns the call's index in the response. index is the vendor's; empty: none. Pieces
+// belong together by their index, and without one by their id, or to the last call. A new name begins a call: some
+// servers number all of them 0. A changed id does not: others make one for each piece.
+func (h *Hearing) Call(index, id, name, input string) int {
+	i, known := h.callOf(index, id)
+	if known && name != "" && h.out.Calls[i].Name != "" {
+		was := h.out.Calls[i]
+		known = was.Name == name && (id != "" && id == was.ID || !json.Valid(was.Input))
+	}
+	if !known {
+		return h.begin(index, id, name, input)
+	}
+	call := &h.out.Calls[i]
+	if call.ID == "" {
+		call.ID = id
+	}
+	if call.Name == "" {
+		call.Name = name
+	}
+	call.Input = append(call.Input, input...)
+	return i
+}
+
+// WholeCall adds a call that came in one piece.
+func (h *Hearing) WholeCall(id, name, input string) int { return h.begin("", id, name, input) }
+
+func (h *Hearing) begin(index, id, name, input string) int {
+	call := Call{ID: id, Name: name, Input: json.RawMessage(input)}
+	if h.thoughts != nil {
+		call.Opaque, h.thoughts = Hang(h.from, h.thoughts), nil
+	}
+	h.out.Calls = append(h.out.Calls, call)
+	if index != "" {
+		h.at[index] = len(h.out.Calls) - 1
+	}
+	return len(h.out.Calls) - 1
+}
+
+func (h *Hearing) callOf(index, id string) (i int, known bool) {
+	if index != "" {
+		i, known = h.at[index]
+		return i, known
+	}
+	for i, c := range h.out.Calls {
+		if id != "" && c.ID == id {
+			return i, true
+		}
+	}
+	return len(h.out.Calls) - 1, len(h.out.Calls) > 0
+}
+
+// Calls reports whether a call with the vendor's index has begun.
+func (h *Hearing) Calls(index string) bool {
+	_, known := h.at[index]
+	return known
+}
+
+// Stops adds the reason why the model stopped; empty: none yet. Of several the one counts that says less of the answer.
+func (h *Hearing) Stops(reason string) {
+	if reason == "" {
+		return
+	}
+	reason = strings.ToLower(reason)
+	why, known := stops[reason]
+	if !known {
+		why = StopBroken
+	}
+	if h.out.Stop == "" || h.out.Stop == StopEnd || why == StopRefused {
+		h.out.Stop, h.out.Why = why, word(reason)
+	}
+	h.calls = callsFollow[reason]
+	if reason == "model_context_window_exceeded" {
+		h.out.Full = true // more tokens don't help
+	}
+}
+
+// Break says that the answer lacks something, unless the model refused.
+func (h *Hearing) Break(lacking string) {
+	if h.out.Stop != StopRefused {
+		h.out.Stop, h.out.Why = StopBroken, lacking
+	}
+}
+
+// Instead replaces the text so far by all of it, which a stream's last event repeats. An empty one replaces nothing.
+func (h *Hearing) Instead(text string) {
+	if text != "" && text != h.raw.String() {
+		h.raw.Reset()
+		h.Say(text)
+	}
+}
+
+// End completes the answer, whose vendor has nothing more to say, and returns err. With an error it is none, and has
+// what was said only to be counted.
+func (h *Hearing) End(err error) error {
+	text, marked := spoken(h.raw.String(), h.json, true)
+	h.out.Text = text
+	h.out.Thought = h.unspoken + estimate(h.raw.String()) - estimate(text)
+	for i := range h.out.Calls {
+		h.out.Calls[i].Input = unquoted(h.out.Calls[i].Input)
+	}
+	none := len(h.out.Calls) == 0
+	switch {
+	case err != nil:
+		h.out.Stop, h.out.Why = "", ""
+	case h.out.Stop == "":
+		h.Break("no reason")
+	case h.out.Stop != StopEnd:
+	case none && h.calls:
+		h.Break("a call that did not come")
+	case none && marked == within:
+		h.Break("thoughts without an end")
+	default:
+		h.show()
+	}
+	return err
+}
+
+// unquoted returns a call's arguments: those of a tool without any, and an object that is written as a text.
+func unquoted(input json.RawMessage) json.RawMessage {
+	text := string(input)
+	if json.Unmarshal(input, &text) == nil && json.Valid([]byte(text)) {
+		input = json.RawMessage(text)
+	}
+	if strings.TrimSpace(text) == "" {
+		return json.RawMessage("{}")
+	}
+	return input
+}

@@ -1,0 +1,193 @@
+package model_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
+)
+
+// heard puts a text together that arrives in pieces of n bytes, and returns all that was shown of it meanwhile.
+func heard(text string, n int, asJSON, held bool) (out model.Response, shown string) {
+	r := model.Request{}
+	if asJSON {
+		r.Schema = []byte("{}")
+	}
+	h := model.Hear(&out, r, "", func(s string) { shown += s + "\x00" })
+	h.Held = held
+	for len(text) > 0 {
+		k := min(n, len(text))
+		h.Say(text[:k])
+		text = text[k:]
+	}
+	h.Stops("stop")
+	_ = h.End(nil)
+	return out, shown
+}
+
+func TestThoughtsAreToldFromTheText(t *testing.T) {
+	for text, want := range map[string]string{
+		"<think>SECRET</think> Hello":                          "Hello",
+		"<think>\nSECRET\n</think>\n\nHello":                   "Hello",
+		"  <Think>SECRET</THINK>Hello":                         "Hello",
+		"<think></think>Hello":                                 "Hello",
+		"<think>SECRET</think>Hello<think>SECRET</think> you":  "Hello you",
+		"<think>SECRET <think> SECRET</think>Hello":            "Hello",
+		"<think>SECRET `</think>` SECRET</think>Hello":         "Hello",
+		"<thinking>SECRET</thinking>Hello":                     "Hello",
+		"[THINK]SECRET[/THINK]Hello":                           "Hello",
+		"<seed:think>SECRET</seed:think>Hello":                 "Hello",
+		"SECRET</think>Hello":                                  "Hello",
+		"SECRET ```\nSECRET</think>Hello":                      "Hello",
+		"The tag `<think>` begins a thought, `</think>` ends.": "The tag `<think>` begins a thought, `</think>` ends.",
+		"```\n<think>x</think>\n``` is a template":             "```\n<think>x</think>\n``` is a template",
+		"1 < 2, a[0] <thin":                                    "1 < 2, a[0] <thin",
+		"<b>Hello</b>":                                         "<b>Hello</b>",
+		"<thought that counts>":                                "<thought that counts>",
+	} {
+		for n := 1; n <= len(text); n++ {
+			got, shown := heard(text, n, false, strings.HasPrefix(text, "SECRET"))
+			if got.Text != want || got.Stop != model.StopEnd || strings.Contains(shown, "SECRET") || !strings.HasSuffix(shown, want+"\x00") {
+				t.Fatalf("%q by %d bytes: %q (%s), shown %q", text, n, got.Text, got.Stop, shown)
+			}
+			if want != text && strings.Contains(text, "SECRET") && got.Thought == 0 {
+				t.Errorf("%q: its thoughts are not counted", text)
+			}
+		}
+	}
+	for _, text := range []string{"<think>SECRET", "Hello <think>SECRET", "<think>SECRET</thin"} {
+		got, shown := heard(text, 3, false, false)
+		expect.That(t, got.Stop == model.StopBroken && !strings.Contains(shown+got.Text, "SECRET"), "%q: %+v, shown %q", text, got, shown)
+	}
+	const asked = `{"title":"<think> and </think>"}`
+	got, _ := heard(asked, 5, true, false)
+	expect.Is(t, got.Text, asked)
+}
+
+// piece is a part of a call as a server sends it.
+type piece struct{ index, id, name, input string }
+
+func TestCallsArePutTogether(t *testing.T) {
+	for about, tt := range map[string]struct {
+		pieces []piece
+		want   string // the calls' names and inputs
+	}{
+		"by index, interleaved":            {[]piece{{"0", "A", "f", ""}, {"1", "B", "g", ""}, {"0", "", "", `{"a":`}, {"1", "", "", `{"b":`}, {"0", "", "", `1}`}, {"1", "", "", `2}`}}, `f{"a":1} g{"b":2}`},
+		"with an id that changes":          {[]piece{{"0", "A", "f", ""}, {"0", "B", "", `{"a":`}, {"0", "C", "", `1}`}}, `f{"a":1}`},
+		"with a name that is repeated":     {[]piece{{"0", "A", "f", ""}, {"0", "A", "f", `{"a":`}, {"0", "A", "f", `1}`}}, `f{"a":1}`},
+		"with both":                        {[]piece{{"0", "A", "f", `{"a"`}, {"0", "B", "f", `:1}`}}, `f{"a":1}`},
+		"all of them numbered 0":           {[]piece{{"0", "A", "f", `{"a":1}`}, {"0", "B", "g", `{}`}}, `f{"a":1} g{}`},
+		"of one tool, all numbered 0":      {[]piece{{"0", "A", "f", `{"a":1}`}, {"0", "B", "f", `{"a":2}`}}, `f{"a":1} f{"a":2}`},
+		"without ids, all numbered 0":      {[]piece{{"0", "", "f", `{"a":1}`}, {"0", "", "f", `{"a":2}`}}, `f{"a":1} f{"a":2}`},
+		"without an index":                 {[]piece{{"", "A", "f", `{"a":`}, {"", "", "", `1}`}, {"", "B", "g", ""}, {"", "", "", `{}`}}, `f{"a":1} g{}`},
+		"without an index, by id":          {[]piece{{"", "A", "f", ""}, {"", "B", "g", ""}, {"", "A", "", `{"a":1}`}, {"", "B", "", `{}`}}, `f{"a":1} g{}`},
+		"without an index, a changed id":   {[]piece{{"", "A", "f", ""}, {"", "B", "", `{"a":1}`}}, `f{"a":1}`},
+		"numbered from 1, with no name":    {[]piece{{"1", "A", "", `{"a"`}, {"1", "", "f", `:1}`}}, `f{"a":1}`},
+		"without arguments":                {[]piece{{"0", "A", "f", ""}}, `f{}`},
+		"with arguments written as a text": {[]piece{{"0", "A", "f", `"{\"a\":1}"`}}, `f{"a":1}`},
+	} {
+		var out model.Response
+		h := model.Hear(&out, model.Request{}, "", nil)
+		for _, p := range tt.pieces {
+			h.Call(p.index, p.id, p.name, p.input)
+		}
+		h.Stops("tool_calls")
+		_ = h.End(nil)
+		var got []string
+		for _, c := range out.Calls {
+			got = append(got, c.Name+string(c.Input))
+		}
+		expect.Is(t, strings.Join(got, " "), tt.want, about)
+	}
+}
+
+// An answer is read in whichever form it comes, in pieces of one byte as well.
+func TestAnyFormOfAnAnswerIsRead(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"a":1}`:                                           `{"a":1}`,
+		"\n\n \xef\xbb\xbf":                                 "ERR neither JSON nor events",
+		"\xef\xbb\xbf{\"a\":1}":                             `{"a":1}`,
+		"\n\n\n{\"a\":1}\n":                                 `{"a":1}`,
+		"{\"a\":1}\n{\"a\":2}\n":                            `{"a":1} {"a":2}`,
+		`[{"a":1},{"a":2}]`:                                 `{"a":1} {"a":2}`,
+		"\xef\xbb\xbfdata: {\"a\":1}\n\n":                   `{"a":1}`,
+		"data: {\"a\":1}\r\n\r\ndata:{\"a\":2}\r\n\r\n":     `{"a":1} {"a":2}`,
+		"event: x\rdata: {\"a\":1}\r\rdata: {\"a\":2}\r\r":  `x:{"a":1} {"a":2}`,
+		"event: x\r\nid: 7\r\ndata: {\"a\":1}\r\n\r\n":      `x:{"a":1}`,
+		": keep\n\nretry: 5\n\ndata: {\"a\":1}":             `{"a":1}`,
+		"data: {\"a\":\ndata: 1}\n\n":                       `{"a": 1}`,
+		"data: {\"a\":1}\ndata: {\"a\":2}\n\n":              `{"a":1} {"a":2}`,
+		"data: {\"a\":1}\n\ndata: [DONE]\n\ndata: <html>\n": `{"a":1}`,
+		"data:\n\nevent: ping\ndata: now\n\ndata: {}\n\n":   `{}`,
+		": PROCESSING\n\n: PROCESSING\n\n{\n\"a\": 1\n}":    "{ \"a\": 1 }",
+		"":                             "ERR unexpected EOF",
+		": PROCESSING\n\n":             "ERR unexpected EOF",
+		"<!doctype html><p>himitsu":    "ERR neither JSON nor events",
+		"data: himitsu\n\n":            "ERR an event that is no JSON",
+		`{"a":`:                        "ERR JSON without its end",
+		`{"himitsu"}`:                  "ERR no JSON",
+		"data: {\"a\":1}\n\n{\"a\":2}": `{"a":1} {"a":2}`,
+		strings.Repeat("x", 5<<20):     "ERR a line that is too long",
+		"data: {\"a\":1}\n\nevent: error\ndata: {}\n\n": `{"a":1} error:{}`,
+	} {
+		for name, in := range map[string]io.Reader{"at once": strings.NewReader(body), "in bytes": iotest.OneByteReader(strings.NewReader(body))} {
+			if name == "in bytes" && len(body) > 1<<20 {
+				continue
+			}
+			var got []string
+			err := model.Values(&http.Response{Header: http.Header{"Content-Type": {"text/x; charset=utf-8"}}, Body: io.NopCloser(in)},
+				func(event string, value json.RawMessage) (bool, error) {
+					if event != "" {
+						event += ":"
+					}
+					got = append(got, event+strings.Join(strings.Fields(string(value)), " "))
+					return false, nil
+				})
+			if err != nil {
+				got = []string{"ERR " + err.Error()}
+				expect.That(t, !strings.Contains(err.Error(), "himitsu"), "the error quotes: %v", err)
+			}
+			text := strings.Join(got, " ")
+			expect.That(t, text == want || strings.HasPrefix(want, "ERR ") && strings.HasSuffix(text, strings.TrimPrefix(want, "ERR ")),
+				"%.60q %s: %s", body, name, text)
+		}
+	}
+	broke := errors.New("the connection broke")
+	err := model.Values(&http.Response{Body: io.NopCloser(io.MultiReader(strings.NewReader("data: {}\n\ndata: {\"a"), iotest.ErrReader(broke)))},
+		func(string, json.RawMessage) (bool, error) { return false, nil })
+	expect.That(t, errors.Is(err, broke), "%v", err)
+}
+
+// An error in an answer of status 200 is judged by its own code.
+func TestErrorsInsideOfAnswers(t *testing.T) {
+	for about, tt := range map[string]struct {
+		said  string
+		codes []string
+		kind  model.Kind
+		again bool
+	}{
+		"a status":                  {"", []string{"429"}, model.RateLimited, true},
+		"a gateway's status":        {"Provider returned error", []string{"502"}, model.Overloaded, true},
+		"a status and a code":       {"", []string{"503", "UNAVAILABLE"}, model.Overloaded, true},
+		"no credit":                 {"", []string{"402"}, model.NoCredit, false},
+		"a used-up quota":           {"", []string{"insufficient_quota"}, model.NoCredit, false},
+		"a type alone":              {"", []string{"", "server_error"}, model.Overloaded, true},
+		"an unknown code":           {"", []string{"brand_new"}, model.BadRequest, false},
+		"an unknown code, its type": {"", []string{"brand_new", "rate_limit_error"}, model.RateLimited, true},
+		"a wrong key":               {"", []string{"invalid_api_key"}, model.Unauthorized, false},
+		"a number that says less":   {"", []string{"7"}, model.BadRequest, false},
+		"too long":                  {"maximum context length is 7", []string{"400"}, model.TooLong, false},
+		"a sentence that passes":    {"The engine is currently overloaded, please try again later", nil, model.Overloaded, true},
+		"a sentence that does not":  {"himitsu", nil, model.Unreadable, false},
+		"a code that is none":       {"", []string{"himitsu no irai"}, model.Unreadable, false},
+	} {
+		e := model.FromCode("v", tt.said, tt.codes...)
+		expect.That(t, e.Kind == tt.kind && e.Retryable == tt.again && !strings.Contains(e.Error(), "himitsu"), "%s: %v", about, e)
+	}
+}
