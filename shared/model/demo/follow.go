@@ -30,7 +30,7 @@ func (r *reading) follow(policy string) {
 			r.copied = r.copied || has(m[0], spoken.In(locale).Requester)
 		}
 		for _, id := range idForm.Get().FindAllStringSubmatch(m[0], -1) {
-			r.tell(id[1] + id[2])
+			r.recipients = add(r.recipients, id[1]+id[2])
 		}
 	}
 	r.slot.follow(policy, r.now)
@@ -55,7 +55,7 @@ func (r *reading) followMessage(policy string) {
 		if said, ok := within(line, t.PurposeMessage); ok {
 			r.recipients = nil
 			for _, id := range idForm.Get().FindAllStringSubmatch(said, -1) {
-				r.tell(id[1] + id[2])
+				r.recipients = add(r.recipients, id[1]+id[2])
 			}
 		}
 	}
@@ -70,8 +70,9 @@ var (
 func (r *reading) line(t words, line string) {
 	for _, form := range []string{t.Period, t.PeriodSoFar} {
 		if said, ok := within(line, form); ok {
-			if p := scan(said).when(r.now); len(p.months) > 0 {
-				r.period.months, r.assumed = p.months, false
+			n := reading{now: r.now, words: t}
+			if n.periods(lex(normal(said), false)); len(n.months) > 0 {
+				r.months, r.assumed = n.months, false
 			}
 			return
 		}

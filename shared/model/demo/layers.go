@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func (r reading) title() string {
 	case message:
 		return fmt.Sprintf(t.TitleMessage, oneLine(r.quotes[0]))
 	}
-	return or(oneLine(r.text), t.TitleEmpty)
+	return cmp.Or(oneLine(r.text), t.TitleEmpty)
 }
 
 // of puts the departments into a form. It returns an empty text for the whole company.
@@ -68,7 +69,7 @@ func (r reading) of(form string) string {
 
 // when names the months: as a range, or one by one if there are gaps.
 func (r reading) when() string {
-	months, t := r.period.months, r.words
+	months, t := r.months, r.words
 	first, last := months[0], months[len(months)-1]
 	if len(months) > 1 && int(last-first) == len(months)-1 {
 		return t.month(first) + t.To + t.month(last)
@@ -109,7 +110,7 @@ type part struct {
 
 // parts are the request's tables, each with its own tab.
 func (r reading) parts() []part {
-	departments, months := r.departments, r.period.months
+	departments, months := r.departments, r.months
 	if len(departments) == 0 {
 		departments = []string{""}
 	}
@@ -155,20 +156,18 @@ func (r reading) cannot() string {
 	switch {
 	case r.asksForHelp():
 		return t.examples()
-	case len(r.stops) > 0:
-		return t.withExamples(r.stops[0])
-	case len(r.people) > 0:
-		return fmt.Sprintf(t.NoPerson, fmt.Sprintf(t.Quote, oneLine(strings.Join(r.people, t.And))))
 	case len(r.recipients) > task.MaxMentioned:
 		return fmt.Sprintf(t.TooManyTold, len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > 0:
 		return t.withExamples(t.unread(r.unread))
+	case len(r.stops) > 0:
+		return t.withExamples(r.stops[0])
 	case r.topic == meeting && r.slot.wrong(r.now):
 		return t.Meeting.Wrong
 	case r.topic == purchase && r.order.wrong:
 		return t.Order.Wrong
-	case r.dated() && len(r.period.months) > maxMonths:
-		return fmt.Sprintf(t.TooLong, len(r.period.months), maxMonths)
+	case r.dated() && len(r.months) > maxMonths:
+		return fmt.Sprintf(t.TooLong, len(r.months), maxMonths)
 	case len(r.parts()) > maxParts:
 		return fmt.Sprintf(t.TooMany, len(r.parts()), maxParts)
 	case r.withMonth() && r.withSheet() && len(r.parts()) > maxTables:
@@ -224,9 +223,6 @@ func (r reading) doubts() (lines []string) {
 	if r.noTools {
 		lines = append(lines, t.noTools(r.topic))
 	}
-	if len(r.aside) > 0 {
-		lines = append(lines, fmt.Sprintf(t.Aside, t.quoted(r.aside)))
-	}
 	if !r.withMonth() {
 		if l := r.topic.list(); l != nil && !l.past && !r.assumed {
 			lines = append(lines, t.ofList(l, "noHistory"))
@@ -236,10 +232,7 @@ func (r reading) doubts() (lines []string) {
 	if r.marked && r.withSheet() {
 		lines = append(lines, t.Marks)
 	}
-	if r.period.part != "" {
-		lines = append(lines, fmt.Sprintf(t.WholeMonths, fmt.Sprintf(t.Quote, r.period.part), r.when()))
-	}
-	if last := r.period.months[len(r.period.months)-1]; last > thisMonth(r.now) {
+	if last := r.months[len(r.months)-1]; last > thisMonth(r.now) {
 		lines = append(lines, fmt.Sprintf(t.Ahead, t.month(last)))
 	}
 	return lines
@@ -301,14 +294,14 @@ func (r reading) head() []string {
 	if r.topic == overtime {
 		purpose = r.sheetOr(t.PurposeOvertime, t.CountOvertime)
 	}
-	if slices.Contains(r.period.months, thisMonth(r.now)) {
+	if slices.Contains(r.months, thisMonth(r.now)) {
 		period = t.PeriodSoFar
 	}
 	lines := []string{fmt.Sprintf(purpose, r.when()), scope, fmt.Sprintf(period, r.when())}
 	if r.assumed {
 		lines = append(lines, t.AssumedMonth)
 	}
-	if r.period.quarter {
+	if r.fiscal {
 		lines = append(lines, t.Fiscal)
 	}
 	return lines
@@ -321,7 +314,7 @@ func (r reading) scope() string {
 		then = "Then"
 	}
 	l := r.topic.read()
-	said := or(r.of(r.words.ofList(l, "scopeOf"+then)), r.words.ofList(l, "scope"+then))
+	said := cmp.Or(r.of(r.words.ofList(l, "scopeOf"+then)), r.words.ofList(l, "scope"+then))
 	if r.dated() {
 		said = strings.ReplaceAll(said, "{when}", r.when())
 	}
@@ -339,7 +332,7 @@ func (r reading) addressees() string {
 	if last := len(out) - 1; last > 0 {
 		return strings.Join(out[:last], r.words.And) + r.words.AndLast + out[last]
 	}
-	return or(strings.Join(out, ""), r.words.Requester)
+	return cmp.Or(strings.Join(out, ""), r.words.Requester)
 }
 
 // action is a line of a policy's list. Its kind says what a reason such as “leave out step 4” leaves out.
@@ -376,7 +369,7 @@ func (r reading) how() []action {
 	add(r.withMonth(), actRead, t.ReadAttendance)
 	add(r.validate, actValidate, t.ValidateLine)
 	add(r.withMonth(), actCalculate, r.sheetOr(t.Calculate, t.Count))
-	add(r.withMonth() && len(r.period.months) > 1, actCalculate, r.sheetOr(t.Average, t.CountAverage))
+	add(r.withMonth() && len(r.months) > 1, actCalculate, r.sheetOr(t.Average, t.CountAverage))
 	add(r.withSheet(), actSheet, r.sheetLine())
 	add(r.noSheet, actNone, t.NoSheetLine)
 	add(r.noSheet && !r.topic.booked(), actNone, t.OnlyCounts)
@@ -396,11 +389,4 @@ func (r reading) sheetLine() string {
 		titles = append(titles, t.title(r.topic, key))
 	}
 	return fmt.Sprintf(t.SheetLine, t.quoted(tabs), strings.Join(titles, t.And))
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,14 +65,14 @@ func listOf(tool string) *list {
 }
 
 func (t topic) takesDepartments() bool {
-	return t != purchase && (t < lists || t.list().departments)
+	return t < meeting || t >= lists && t.list().departments
 }
 
 // ofList fills in the list's own form of that name, or else the form that all lists share.
 func (t words) ofList(l *list, form string) string {
 	w := l.Demo.Words[t.Locale]
 	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}",
-		w.Handled).Replace(or(w.Forms[form], t.List[form]))
+		w.Handled).Replace(cmp.Or(w.Forms[form], t.List[form]))
 }
 
 // listStep is the step that reads a list, as of a month unless that is 0.

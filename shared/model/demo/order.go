@@ -72,18 +72,13 @@ var (
 		`(\s+(?:each|apiece|per\s+(?:piece|unit)))?(?:\s+in\s+total)?(?:\s*,?\s*please)?$`}
 	itemForm      = &lazy.Regexp{Text: `(?:^|` + itemJoint + `)\s*` + orderedItem}
 	referenceForm = &lazy.Regexp{Text: `(?m)^(?:照会番号|Reference): (R-[0-9a-f]{8})`}
-	dueForm       = &lazy.Regexp{Text: `(?:まで|以内|[週月期年日]中)に?(?:[、\s]|$)`}
+	dueForm       = &lazy.Regexp{Text: `(?i)(?:まで|以内|[週月期年日]中)に?(?:[、\s]|$)|ない|以外|除[いくき]|毎[日週月]|後で|来週|\b(?:not|without|except|but|every|by|until|later|next|tell|don't)\b`}
 	thousandsForm = &lazy.Regexp{Text: `^\d{1,3}(?:,\d{3})*$|^\d+$`}
 )
 
 // orders reads a request for an order. It reports false for a text that asks for anything else beside.
 func (r *reading) orders(text string) bool {
-	s := scan(text)
-	s.take(greetForm)
-	s.take(priorityForm)
-	noNotice := s.took(noNoticeForm)
-	const around = " \x1f、。,.!?"
-	rest := strings.Trim(strings.TrimSuffix(s.text, string(taken)+"す"), around) // of 不要です
+	rest, flags := alone(strings.Map(ascii, text))
 	var o order
 	if m := orderForm.Get().FindStringSubmatch(rest); m != nil {
 		o.supplier = m[1] + m[2]
@@ -104,8 +99,35 @@ func (r *reading) orders(text string) bool {
 	}
 	sum := sha256.Sum256([]byte(text + r.now.Format(time.RFC3339)))
 	o.reference = "R-" + hex.EncodeToString(sum[:4])
-	r.topic, r.order, r.noNotice = purchase, o, noNotice
+	r.topic, r.order = purchase, o
+	for _, t := range flags {
+		r.flag(&t, nil)
+	}
 	return true
+}
+
+// alone takes courtesies, and wishes that any request may have, from the beginning and the end of an order.
+func alone(text string) (rest string, flags []token) {
+	const marks = "、。,.!?！？\n "
+	take := func(part string) bool {
+		all := lex(normal(part), false)
+		for _, t := range all {
+			if !slices.Contains([]string{"nodm", "urgent", "high", "low", "check"}, t.tag) && !slices.Contains(quiet, t.tag) {
+				return false
+			}
+		}
+		flags = append(flags, all...)
+		return len(all) > 0
+	}
+	for rest = strings.Trim(text, marks); ; rest = strings.Trim(rest, marks) {
+		if at := strings.LastIndexAny(strings.TrimRight(rest, marks), "、。,.!?\n"); at > 0 && take(rest[at:]) {
+			rest = rest[:at]
+		} else if at := strings.IndexAny(rest, "、。,.!?\n"); at > 0 && take(rest[:at]) {
+			rest = rest[at:]
+		} else {
+			return rest, flags
+		}
+	}
 }
 
 // names are the texts that a request gives: the supplier and the items.
@@ -117,16 +139,11 @@ func (o order) names() []string {
 	return all
 }
 
-// saysMore reports whether a name has words that say when something is to be done, or that it is not to be.
+// saysMore reports whether a name has words that say when something is to be done, for whom, or that it is not to be.
 func saysMore(name string) bool {
-	for _, f := range []*lazy.Regexp{
-		dueForm, laterForm, dayWordForm, weekdayForm, everyForm, deniedForm, cancelForm, idForm,
-	} {
-		if f.Get().MatchString(name) {
-			return true
-		}
-	}
-	return narrowed(name) != "" || negated(name) != ""
+	return dueForm.Get().MatchString(name) || slices.ContainsFunc(lex(normal(name), false), func(t token) bool {
+		return slices.Contains([]string{"day", "month", "clock", "who", "upto", "nodm", "nosheet", "since", "only"}, t.tag)
+	})
 }
 
 // add adds an item. Unless the price is that of one, it is that of all.

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -110,7 +111,7 @@ func (p *planner) hinders(tool string, input object) string {
 // plan makes the steps, or says what is missing for them. remarks name the reasons of rejections that the plan follows.
 func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
 	if r.cannot() != "" {
-		return []planned{}, []lack{{or(oneLine(r.text), r.words.TitleEmpty), "", noTool}}, ""
+		return []planned{}, []lack{{cmp.Or(oneLine(r.text), r.words.TitleEmpty), "", noTool}}, ""
 	}
 	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden, records: map[part]string{}}
 	for _, tool := range in.Tools {
@@ -306,9 +307,9 @@ func columnsOf(t topic) []string {
 // title is the heading of a column. A member without a title has its own name as the heading.
 func (t words) title(of topic, key string) string {
 	if l := of.list(); l != nil {
-		return or(l.Demo.Words[t.Locale].Columns[key], key)
+		return cmp.Or(l.Demo.Words[t.Locale].Columns[key], key)
 	}
-	return or(t.Columns[key], key)
+	return cmp.Or(t.Columns[key], key)
 }
 
 func (t words) header(of topic, keys []string) []object {

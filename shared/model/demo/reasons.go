@@ -4,30 +4,88 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"ringi/shared/words/lazy"
+	"unicode/utf8"
 )
 
-// take follows the reasons of rejections. Steps are planned after the policy is stamped, so only reasons count there
-// that leave steps out or ask for a check.
+// take follows the reasons of rejections, each sentence by itself: what is understood of a reason is followed, and what
+// is not is named. Steps are planned after the policy is stamped, so only what leaves steps out or asks for a check
+// counts there.
 func (r *reading) take(in input, steps bool) {
 	for _, v := range in.Earlier {
-		reason := oneLine(v.Reason)
-		if reason == "" {
+		whole := oneLine(v.Reason)
+		if whole == "" {
 			continue
 		}
 		if steps && len(v.Steps) == 0 { // of older versions only the reason is known, so the steps are planned again
 			v.Steps, _, _ = plan(in, *r)
 		}
-		switch understood, needed := r.takeOne(v, steps); {
-		case needed:
-			r.needed, r.fates = add(r.needed, reason), append(r.fates, fate{reason, r.words.StillNeeded})
-		case understood:
-			r.taken, r.fates = add(r.taken, reason), append(r.fates, fate{reason, r.words.Reflected})
-		default:
-			r.refused, r.fates = add(r.refused, reason), append(r.fates, fate{reason, r.words.NotReflected})
+		rest, _, _ := quotations(v.Reason)
+		fates := r.sentences(lex(normal(rest), true), v, steps)
+		if !slices.ContainsFunc(fates, func(f fate) bool { return f.form != fates[0].form }) {
+			fates = []fate{{whole, fates[0].form}}
 		}
+		for _, f := range fates {
+			switch f.form {
+			case r.words.StillNeeded:
+				r.needed = add(r.needed, f.reason)
+			case r.words.Reflected:
+				r.taken = add(r.taken, f.reason)
+			default:
+				r.refused = add(r.refused, f.reason)
+			}
+		}
+		r.fates = append(r.fates, fates...)
 	}
+}
+
+// sentences follows the sentences of a reason. One that is not understood is split at its commas.
+func (r *reading) sentences(all []token, v version, steps bool) (out []fate) {
+	for _, part := range split(all, "s") {
+		f := r.sentence(part, v, steps)
+		if pieces := split(part, "j"); f.form == r.words.NotReflected && len(pieces) > 1 {
+			var some []fate
+			n := *r
+			for _, p := range pieces {
+				some = append(some, n.sentence(p, v, steps))
+			}
+			if slices.ContainsFunc(some, func(f fate) bool { return f.form == r.words.Reflected }) {
+				*r, out = n, append(out, some...)
+				continue
+			}
+		}
+		out = append(out, f)
+	}
+	if out == nil {
+		out = []fate{{joined(all), r.words.NotReflected}}
+	}
+	return out
+}
+
+func (r *reading) sentence(part []token, v version, steps bool) fate {
+	form := r.words.NotReflected
+	switch understood, needed := r.takeOne(slices.Clone(part), v, steps); {
+	case needed:
+		form = r.words.StillNeeded
+	case understood:
+		form = r.words.Reflected
+	}
+	return fate{oneLine(joined(part)), form}
+}
+
+// split parts tokens at those of a tag, and leaves out parts that say nothing.
+func split(all []token, tag string) (out [][]token) {
+	var part []token
+	for _, t := range append(slices.Clone(all), token{tag: tag}) {
+		if t.tag != tag {
+			part = append(part, t)
+			continue
+		}
+		if slices.ContainsFunc(part, func(t token) bool { return !slices.Contains(quiet, t.tag) }) {
+			out = append(out, part)
+		}
+		part = nil
+	}
+	return out
 }
 
 // fate is what became of a reason, as a form of the words.
@@ -73,7 +131,7 @@ func (r reading) examples() string {
 	var known []string
 	for reason := range strings.SplitSeq(r.words.Feedback, "|") {
 		n := r
-		if understood, _ := n.takeOne(version{Reason: reason}, false); understood {
+		if understood, _ := n.takeOne(lex(normal(reason), true), version{}, false); understood {
 			known = append(known, reason)
 		}
 	}
@@ -95,44 +153,6 @@ func (r reading) followed() (lines []string) {
 	return lines
 }
 
-func add[T comparable](list []T, s T) []T {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(slices.Clip(list), s)
-}
-
-const (
-	numbers  = `(\d{1,2}(?:\s*(?:,\s*and|,|、|・|と|や|and|&)\s*(?:ステップ|手順|steps?)?\s*#?\d{1,2})*)`
-	leaveOut = `\b(?:without|skip|omit|drop|remove|delete|leave\s+out|take\s+out|cut|no|no\s+need\s+for|(?:do\s+not|don['’]?t)\s+(?:do|need|run)|exclude)\s+(?:the\s+)?`
-)
-
-var (
-	digitsForm  = &lazy.Regexp{Text: `\d{1,2}`}
-	insteadForm = &lazy.Regexp{Text: `(?is)^(.*?)\s*\b(?:instead\s+of|rather\s+than|and\s+not|,?\s+not)\b(.*)$`}
-	ratherForm  = &lazy.Regexp{Text: `(?s)^(.*)(?:ではなく|じゃなくて?|でなく|の?(?:代わり|かわり)に)[、,]?\s*(.*)$`}
-	// addForm asks for something more, onlyForm for something in place of the rest.
-	addForm  = &lazy.Regexp{Text: `(?i)追加|加え|併せ|あわせて|さらに|含め|(?:[部課室月期度分にへ>]|さん|様)\s*も|\b(?:also|too|as\s+well|add|adding|plus|in\s+addition|include|including|cc)\b`}
-	onlyForm = &lazy.Regexp{Text: `(?i)ではな|じゃな|でなく|代わり|かわり|だけ|のみ|にして|(?:期間|対象)\s*[はを]|変え|変更|直し|修正|絞|限定|[でに]お願い|\b(?:instead|rather|not|only|just|change|set|make|use|limit|restrict|narrow)\b`}
-
-	stepsOutForm = &lazy.Regexp{Text: `(?i)(?:ステップ|手順)\s*` + numbers + `(?:番目?)?` + none + `|` + numbers + `\s*番目?(?:の?(?:ステップ|手順))?` + none + `|` + leaveOut + `steps?\s*#?` + numbers + `\b|` + leaveOut + numbers + `(?:st|nd|rd|th)\s+step\b|\b(?:leave|take)\s+steps?\s*#?` + numbers + `\s+out\b|\bsteps?\s*#?` + numbers + `\s+(?:is|are|isn['’]?t|aren['’]?t|can\s+be|should\s+be)\s+(?:not\s+)?(?:needed|necessary|unnecessary|removed|dropped|left\s+out|skipped|omitted)\b`}
-	onlyStepForm = &lazy.Regexp{Text: `(?i)(?:ステップ|手順)\s*(\d{1,2})\s*(?:だけ|のみ)(?:に|で|を)?(?:して)?|\bonly\s+step\s*#?(\d{1,2})\b`}
-	// besideStepForm says before or behind which step something is to be done.
-	besideStepForm = &lazy.Regexp{Text: `(?i)(?:ステップ|手順)\s*(\d{1,2})\s*の?(?:直|すぐ)?(?:(?:前|まえ)|(後|あと))に?|\b(?:right\s+)?(?:before|(after))\s+(?:the\s+)?step\s*#?(\d{1,2})\b`}
-	changeForm     = &lazy.Regexp{Text: `(?i)(?:に|を|へ)?(?:して|変えて|変更(?:して)?|直して|修正(?:して)?|絞って|限定(?:して)?|追加(?:して)?|加えて|入れて|含めて|併せて|さらに|お願い(?:します)?|願います)|対象(?:は|を)?|期間(?:は|を)?|\b(?:change|set|limit|restrict|narrow|make|use|add|include|plus|only|just|instead|too|as\s+well|period|department|for)\b`}
-)
-
-// rather splits a reason such as "September instead of October" into the wanted and the unwanted.
-func rather(reason string) (wanted, unwanted string) {
-	if m := insteadForm.Get().FindStringSubmatch(reason); m != nil {
-		return m[1], m[2]
-	}
-	if m := ratherForm.Get().FindStringSubmatch(reason); m != nil {
-		return m[2], m[1]
-	}
-	return reason, ""
-}
-
 // scope is the extent of a request and its recipients.
 type scope struct {
 	months      []month
@@ -142,62 +162,104 @@ type scope struct {
 
 func (s scope) empty() bool { return len(s.months)+len(s.departments)+len(s.recipients) == 0 }
 
-// takeOne follows a reason that was understood completely. needed reports that it is against steps that others need.
-func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
-	rest, said, matched := quotations(v.Reason)
-	wanted, unwanted := rather(scan(rest).text)
+// scopeOf reads what tokens say of the extent, and adds why it can't be to n.stops.
+func (r reading) scopeOf(all []token) (out scope, n reading) {
+	n = r
+	n.months, n.departments, n.recipients, n.copied = nil, nil, nil, false
+	n.people(all)
+	if r.dates() {
+		n.periods(all)
+	}
+	if r.topic.takesDepartments() {
+		n.narrow(all)
+	}
+	return scope{n.months, n.departments, n.recipients}, n
+}
+
+// takeOne follows a sentence that was understood completely. needed reports that it is against steps that others need.
+func (r *reading) takeOne(all []token, v version, steps bool) (understood, needed bool) {
 	n := *r
-	n.recipients, n.people, n.unread = nil, nil, nil
-	s := scan(wanted)
-	s.people(&n)
-	understood = n.flags(s)
-	out, known, against := n.without(s, v, *r, steps)
+	tags := map[string]bool{}
+	not := -1
+	for i, t := range all {
+		tags[t.tag] = true
+		if t.tag == "not" {
+			not = i
+		}
+	}
+	wanted, unwanted := all, []token{}
+	if not >= 0 {
+		if wanted, unwanted = all[not+1:], all[:not]; all[not].text[0] < utf8.RuneSelf {
+			wanted, unwanted = all[:not], all[not+1:]
+		}
+		all[not].used = true
+	}
+	now, read := r.scopeOf(wanted)
+	gone, read2 := r.scopeOf(unwanted)
+	if len(read.stops)+len(read2.stops) > 2*len(r.stops) || steps && !(now.empty() && gone.empty()) ||
+		not >= 0 && now.empty() {
+		return false, false
+	}
+	out, known, against := n.without(all, v, *r, steps)
 	if !known || against {
 		return false, against
 	}
-	understood = understood || out
-	stops := len(r.stops)
-	s.groups(&n)
-	delayed := laterForm.Get().MatchString(s.text)
-	p := s.when(r.now)
-	departments, told := s.named()
-	s.take(priorityForm)
-	s.take(sameForm)
-	n.self(s)
-	s.take(sendForm)
-	if about, second := s.about(); about != other && about != r.topic && r.topic != other || second != "" {
+	adds := tags["add"] || tags["too"] || slices.ContainsFunc(all, func(t token) bool {
+		return t.text == "も" || t.tag == "dest" && strings.Contains(t.text, "も")
+	})
+	changes := tags["set"] || tags["only"] || not >= 0
+	for i := range all {
+		n.remark(&all[i], *r, steps, !now.empty())
+	}
+	flags := slices.ContainsFunc(all, func(t token) bool {
+		return t.used && slices.Contains([]string{"nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief"}, t.tag)
+	})
+	if len(strange(all)) > 0 || len(n.stops) > len(r.stops) || !out && !flags && now.empty() {
 		return false, false
 	}
-	s.take(changeForm)
-	strange := r.topic == purchase && len(p.months) > 0 || len(departments) > 0 && !r.topic.takesDepartments() ||
-		len(s.unread())+len(n.people)+len(n.unread)+len(said)+len(told)+len(n.stops)-stops > 0 || n.validate && !r.withMonth() || r.topic == message &&
-		(n.noNotice || n.noSheet)
-	turned := deniedForm.Get().MatchString(s.text) || everyForm.Get().MatchString(s.text) || delayed || p.open != "" ||
-		unknownYearForm.Get().MatchString(s.text)
-	now := scope{p.months, departments, n.recipients}
-	if strange || turned || !matched || steps && !now.empty() || !understood && now.empty() || unwanted != "" &&
-		now.empty() {
+	if !now.empty() && (adds == changes && len(now.recipients) == 0 || !n.change(now, gone, adds)) {
 		return false, false
 	}
-	n.people, n.unread, n.recipients = r.people, r.unread, r.recipients
-	if !now.empty() && !n.change(now, rest, unwanted) {
-		return false, false
-	}
-	if len(p.months) > 0 {
-		n.assumed, n.period.part, n.period.quarter = false, p.part, p.quarter
+	if len(now.months) > 0 {
+		n.assumed, n.fiscal = false, read.fiscal
 	}
 	*r = n
 	return true, false
 }
 
-// change extends a request's scope or replaces a part of it. It reports false if the reason does neither or both, or is
-// about something that the scope does not have.
-func (r *reading) change(now scope, reason, unwanted string) bool {
-	adds, only := addForm.Get().MatchString(reason), onlyForm.Get().MatchString(reason) || unwanted != ""
-	if adds == only || r.noNotice && len(now.recipients) > 0 {
+// remark takes up a token of a reason that says nothing of the extent. Not even a reason goes beyond a stamped policy.
+func (r *reading) remark(t *token, was reading, steps, scoped bool) {
+	of := map[string]topic{"overtime": overtime, "attendance": attendance, "room": meeting}
+	switch {
+	case t.used:
+	case t.tag == "dm" || t.tag == "sheet":
+		if had := map[string]bool{"dm": was.noNotice, "sheet": was.noSheet}[t.tag]; had && steps || was.topic == message ||
+			t.tag == "sheet" && was.topic.booked() {
+			return
+		}
+		t.used = true
+		r.noNotice, r.noSheet = r.noNotice && t.tag != "dm", r.noSheet && t.tag != "sheet"
+	case of[t.tag] != other:
+		t.used = of[t.tag] == was.topic
+	case strings.HasPrefix(t.tag, "list ") && was.topic.list() != nil:
+		t.used = t.tag == "list "+was.topic.list().Name
+	case t.tag == "send" || t.tag == "only" || t.tag == "too" || t.tag == "set":
+		t.used = scoped
+	case t.tag == "add":
+		t.used = true
+	case t.tag == "q" || t.tag == "tab":
+	default:
+		r.flag(t, nil)
+	}
+}
+
+// change extends a request's scope or replaces a part of it. It reports false if it is about something that the scope
+// does not have.
+func (r *reading) change(now, gone scope, adds bool) bool {
+	if r.noNotice && len(now.recipients) > 0 {
 		return false
 	}
-	had := scope{r.period.months, r.departments, r.recipients}
+	had := scope{r.months, r.departments, r.recipients}
 	if adds {
 		if len(now.departments) > 0 && len(had.departments) == 0 { // the request is about everybody already
 			return false
@@ -206,29 +268,17 @@ func (r *reading) change(now scope, reason, unwanted string) bool {
 		now = scope{with(had.months, now.months), with(had.departments, now.departments),
 			with(had.recipients, now.recipients)}
 	} else {
-		gone, ok := r.gone(unwanted)
 		r.copied = r.copied && (len(now.recipients) == 0 || len(gone.recipients) > 0)
 		months, ok1 := instead(had.months, gone.months, now.months)
 		departments, ok2 := instead(had.departments, gone.departments, now.departments)
 		recipients, ok3 := instead(had.recipients, gone.recipients, now.recipients)
-		if now = (scope{months, departments, recipients}); !ok || !ok1 || !ok2 || !ok3 {
+		if now = (scope{months, departments, recipients}); !ok1 || !ok2 || !ok3 {
 			return false
 		}
 	}
 	slices.Sort(now.months)
-	r.period.months, r.departments, r.recipients = now.months, now.departments, now.recipients
+	r.months, r.departments, r.recipients = now.months, now.departments, now.recipients
 	return true
-}
-
-// gone reads the unwanted part of a reason. It reports false if that part has unknown words.
-func (r *reading) gone(unwanted string) (out scope, ok bool) {
-	s := scan(unwanted)
-	for _, m := range s.take(idForm) {
-		out.recipients = append(out.recipients, m[1]+m[2])
-	}
-	out.months = s.when(r.now).months
-	out.departments, _ = s.named()
-	return out, len(s.unread()) == 0
 }
 
 func with[T comparable](had, more []T) []T {
@@ -258,24 +308,37 @@ func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
 
 func (r reading) leaves(kind string) bool { return slices.Contains(r.left, kind) }
 
-// without takes out the numbers of steps that a reason leaves out, or of the only steps that it keeps, and the step
-// beside which it wants a validation. was is the reading before the reason. known is false if the version has no such
-// step; against, if others need what is left out.
-func (r *reading) without(s *scanner, v version, was reading, steps bool) (out, known, against bool) {
-	if !r.beside(s, v, was, steps) {
-		return false, false, false
-	}
+// without leaves out the steps that a reason names by their numbers, or all but those that it keeps. was is the reading
+// before the reason. known is false if the version has no such step; against, if others need what is left out.
+func (r *reading) without(all []token, v version, was reading, steps bool) (out, known, against bool) {
 	var gone, kept []int
-	for _, m := range s.take(stepsOutForm) {
-		for _, n := range digitsForm.Get().FindAllString(strings.Join(m[1:], ""), -1) {
-			gone = append(gone, number(n))
+	how := was.how()
+	calculates := 1 + slices.IndexFunc(how, func(a action) bool { return a.kind == actCalculate })
+	if steps {
+		calculates = 1 + slices.IndexFunc(v.Steps, func(p planned) bool { return p.Tool == "calculate_overtime" })
+	}
+	for i := range all {
+		t := &all[i]
+		switch t.tag {
+		case "out":
+			gone, t.used = append(gone, numbers(t.text)...), true
+		case "keep":
+			kept, t.used = append(kept, numbers(t.text)...), true
+		case "beside": // a validation is always done before the calculation
+			n := numbers(t.text)[0]
+			if has(strings.ToLower(t.text), "後", "あと", "after") {
+				n++
+			}
+			if t.used = n == calculates && slices.ContainsFunc(all, func(t token) bool { return t.tag == "validate" }); !t.used {
+				return false, false, false
+			}
 		}
 	}
-	for _, m := range s.take(onlyStepForm) {
-		kept = append(kept, number(m[1]+m[2]))
+	if len(gone)+len(kept) == 0 {
+		return false, true, false
 	}
 	if !steps {
-		known, against = r.leaveActions(was.how(), gone)
+		known, against = r.leaveActions(how, gone)
 		return len(gone) > 0, known && len(kept) == 0, against
 	}
 	var left []string
@@ -309,24 +372,6 @@ func (r *reading) leaveActions(how []action, gone []int) (known, against bool) {
 		}
 	}
 	return true, against
-}
-
-// beside takes out the step before or behind which a reason wants a validation. It reports false for any other place
-// than before the calculation, where a validation is always done.
-func (r *reading) beside(s *scanner, v version, was reading, steps bool) bool {
-	if !r.validate || was.validate {
-		return true
-	}
-	at := 1 + slices.IndexFunc(was.how(), func(a action) bool { return a.kind == actCalculate })
-	if steps {
-		at = 1 + slices.IndexFunc(v.Steps, func(p planned) bool { return p.Tool == "calculate_overtime" })
-	}
-	for _, m := range s.take(besideStepForm) {
-		if n := number(m[1] + m[4]); m[2]+m[3] == "" && n != at || m[2]+m[3] != "" && n+1 != at {
-			return false
-		}
-	}
-	return true
 }
 
 // builtOn reports whether a remaining step refers to the result of a removed one. A removed step that wrote the sheet

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -112,7 +113,7 @@ func scopeOf(steps []planned) string {
 			reads = append(reads, fmt.Sprintf("order from %s: %v", o.Supplier, o.Items))
 		case listRooms:
 		default:
-			if of = add(of, or(in.Department, "all")); len(months) == 0 && s.Tool != people {
+			if of = add(of, cmp.Or(in.Department, "all")); len(months) == 0 && s.Tool != people {
 				reads = add(reads, s.Tool)
 			}
 		}

@@ -84,7 +84,7 @@ func has(text string, any ...string) bool {
 
 // oneLine joins a text into one line, short enough for a title.
 func oneLine(s string) string {
-	r := []rune(strings.TrimSpace(spaceForm.Get().ReplaceAllString(s, " ")))
+	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 60 {
 		r = append(r[:59], '…')
 	}

@@ -1,0 +1,291 @@
+package demo
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/words/lazy"
+)
+
+// month counts months from the year 0, so that they can be added and compared.
+type month int
+
+func monthOf(year int, m time.Month) month { return month(year*12 + int(m) - 1) }
+
+func (m month) year() int         { return int(m) / 12 }
+func (m month) name() time.Month  { return time.Month(int(m)%12 + 1) }
+func thisMonth(n time.Time) month { return monthOf(n.Year(), n.Month()) }
+
+// text is the month as tools have it: 2026-10.
+func (m month) text() string { return fmt.Sprintf("%d-%02d", m.year(), m.name()) }
+
+const maxMonths = 12
+
+var (
+	digitsForm = &lazy.Regexp{Text: `\d+`}
+	eraForm    = &lazy.Regexp{Text: `令和(\d+|元)年`}
+	yearForm   = &lazy.Regexp{Text: `20\d\d`}
+)
+
+// numbers are the numbers in a text, in order.
+func numbers(text string) (out []int) {
+	for _, s := range digitsForm.Get().FindAllString(text, -1) {
+		out = append(out, number(s))
+	}
+	return out
+}
+
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits) // no digits mean 0
+	return n
+}
+
+// monthNamed is the number of an English month, by its first three letters; 0 for none.
+func monthNamed(name string) int {
+	for i := 0; i+3 <= len(name); i++ {
+		if at := strings.Index("janfebmaraprmayjunjulaugsepoctnovdec", strings.ToLower(name[i:i+3])); at >= 0 && at%3 == 0 &&
+			(i == 0 || name[i-1] == ' ') {
+			return at/3 + 1
+		}
+	}
+	return 0
+}
+
+// shift is the offset that a word stands for: -1 for 前 and last, 1 for 来 and next.
+func shift(said string) int {
+	switch {
+	case has(said, "一昨", "先々", "before last"):
+		return -2
+	case has(said, "前", "先", "昨", "去", "last", "previous"):
+		return -1
+	case has(said, "来", "翌", "next"):
+		return 1
+	}
+	return 0
+}
+
+// monthSaid reads a month. dated says that its year is certain; otherwise it is the latest that has begun.
+func monthSaid(said string, now time.Time) (m month, dated bool) {
+	said = strings.ToLower(said)
+	if era := eraForm.Get().FindStringSubmatch(said); era != nil {
+		said = strings.Replace(said, era[0], fmt.Sprintf("%d年", 2018+max(1, number(era[1]))), 1)
+	}
+	here, all := thisMonth(now), numbers(said)
+	if named := monthNamed(said); named > 0 {
+		all = append(all, named)
+	}
+	if len(all) == 0 {
+		return here + month(shift(said)), true
+	}
+	if strings.Contains(said, "月前") {
+		return here - month(all[0]), true
+	}
+	last := time.Month(all[len(all)-1])
+	switch year := yearForm.Get().FindString(said); {
+	case year != "":
+		return monthOf(number(year), last), true
+	case strings.Contains(said, "年度"):
+		m = here - (here+9)%12 + 12*month(shift(said)) // April
+		return m + (month(last)+8)%12, true
+	case has(said, "年", "year"):
+		return monthOf(now.Year()+shift(said), last), true
+	}
+	if m = monthOf(now.Year(), last); m > here {
+		m -= 12
+	}
+	return m, false
+}
+
+// spanSaid reads a quarter, a year or the last few months. What goes on now ends with this month. fiscal says that a
+// quarter is taken as one of a year that begins in April.
+func spanSaid(said string, now time.Time) (from, to month, fiscal bool) {
+	said = strings.ToLower(said)
+	here := thisMonth(now)
+	april := here - (here+9)%12
+	year := number(yearForm.Get().FindString(said))
+	all := numbers(strings.Replace(said, strconv.Itoa(year), "", 1))
+	few := map[string]int{"two": 2, "three": 3, "six": 6, "twelve": 12}
+	switch {
+	case has(said, "months", "月"):
+		for name, n := range few {
+			if strings.Contains(said, name) {
+				all = []int{n}
+			}
+		}
+		return here - month(all[0]), here - 1, false
+	case has(said, "四半期", "quarter") && len(all) == 0:
+		from = here - here%3 + 3*month(shift(said))
+		return from, from + 2, false
+	case has(said, "四半期") || strings.HasPrefix(said, "q"):
+		from = april + 12*month(shift(strings.Split(said, "期")[0]))
+		if year > 0 {
+			from = monthOf(year, time.April)
+		}
+		if from += 3 * month(all[0]-1); year == 0 && from > here {
+			from -= 12
+		}
+		return from, from + 2, true
+	case has(said, "年度", "fiscal", "financial") || strings.HasPrefix(said, "fy"):
+		from = april + 12*month(shift(said))
+		if year > 0 {
+			from = monthOf(year, time.April)
+		}
+	default:
+		from = monthOf(now.Year()+shift(said), time.January)
+		if year > 0 {
+			from = monthOf(year, time.January)
+		}
+	}
+	if to = from + 11; from <= here && here < to {
+		to = here
+	}
+	return from, to, false
+}
+
+// slot is the day and time of a meeting in Japan.
+type slot struct {
+	day                  time.Time
+	start, end           int // minutes of the day
+	noDay, noTime, noEnd bool
+}
+
+func clock(minutes int) string { return fmt.Sprintf("%02d:%02d", minutes/60, minutes%60) }
+
+var (
+	clockForm   = &lazy.Regexp{Text: `(?i)(午前|午後|朝|夜)?(\d{1,2})(?:時(半|\d+分)?|:(\d\d))? ?(a|p)?\.?m?`}
+	weekdayForm = &lazy.Regexp{Text: `(?i)([月火水木金土日])曜?日?$|(mon|tues|wednes|thurs|fri|satur|sun)day`}
+)
+
+// minutesOf reads a time of the day. late is the half of the day if the text names none.
+func minutesOf(said, late string) int {
+	if has(strings.ToLower(said), "noon", "正午") {
+		return 12 * 60
+	}
+	m := clockForm.Get().FindStringSubmatch(said)
+	if m == nil {
+		return 0
+	}
+	hour, minute := number(m[2]), number(m[4])
+	if m[3] == "半" {
+		minute = 30
+	} else if m[3] != "" {
+		minute = number(strings.TrimSuffix(m[3], "分"))
+	}
+	half := cmp.Or(m[1]+strings.ToLower(m[5]), late)
+	if has(half, "午後", "夜", "p") && hour < 12 {
+		hour += 12
+	}
+	return hour*60 + minute
+}
+
+var clocksForm = regexp.MustCompile(`(?i)から|〜|~|-|–|\bto\b|until`)
+
+// read takes a token about the time up, and reports false if the text has said as much already.
+func (s *slot) read(t token, now time.Time) bool {
+	switch t.tag {
+	case "day":
+		if !s.noDay {
+			return false
+		}
+		s.day, s.noDay = daySaid(t.text, now), false
+	case "clock":
+		if !s.noTime {
+			return false
+		}
+		length := s.end - s.start
+		s.start, s.noTime = minutesOf(t.text, ""), false
+		s.end = s.start + length
+	case "clocks":
+		if !s.noTime || !s.noEnd {
+			return false
+		}
+		said := regexp.MustCompile(`(?i)^from `).ReplaceAllString(t.text, "")
+		at := clocksForm.FindStringIndex(said)
+		late := strings.ToLower(clockForm.Get().FindStringSubmatch(said[at[1]:])[5])
+		s.end = minutesOf(strings.TrimSpace(said[at[1]:]), "")
+		if s.start = minutesOf(said[:at[0]], late); s.start >= s.end { // 11 to 1 pm
+			s.start = minutesOf(said[:at[0]], "")
+		}
+		s.noTime, s.noEnd = false, false
+	case "length":
+		if !s.noEnd {
+			return false
+		}
+		n := append(numbers(t.text), 1)[0]
+		n = cmp.Or(map[bool]int{true: 2}[strings.Contains(t.text, "two")], n)
+		switch {
+		case has(t.text, "half an"):
+			n = 30
+		case has(t.text, "時間", "hour"):
+			n *= 60
+		}
+		if strings.HasSuffix(strings.TrimSuffix(t.text, "で"), "半") {
+			n += 30
+		}
+		s.end, s.noEnd = s.start+n, false
+	}
+	return true
+}
+
+// wrong reports whether the time does not exist or is past.
+func (s slot) wrong(now time.Time) bool {
+	return s.day.IsZero() || s.start >= 24*60 || s.end > 24*60 || s.end <= s.start ||
+		time.Date(s.day.Year(), s.day.Month(), s.day.Day(), 0, s.start, 0, 0, now.Location()).Before(now)
+}
+
+// daySaid is the next day that a text means, or the zero time if there is none.
+func daySaid(said string, now time.Time) time.Time {
+	said = strings.ToLower(said)
+	all := numbers(said)
+	if has(said, "日後", "in ") && len(all) == 1 {
+		return now.AddDate(0, 0, all[0])
+	}
+	for _, d := range []struct {
+		n     int
+		words []string
+	}{{3, []string{"明々後日", "しあさって"}}, {2, []string{"明後日", "あさって", "day after tomorrow"}},
+		{1, []string{"明日", "あした", "あす", "tomorrow"}}, {0, []string{"本日", "今日", "today"}}} {
+		if has(said, d.words...) {
+			return now.AddDate(0, 0, d.n)
+		}
+	}
+	if m := weekdayForm.Get().FindStringSubmatch(said); m != nil && len(all) == 0 {
+		return weekday(said, m[1]+m[2], now)
+	}
+	if named := monthNamed(strings.TrimPrefix(said, "on ")); named > 0 {
+		all = append([]int{named}, all...)
+	}
+	year := now.Year()
+	if len(all) == 3 {
+		year, all = all[0], all[1:]
+	}
+	then := time.Date(year, time.Month(all[0]), all[1], 0, 0, 0, 0, now.Location())
+	if then.Day() != all[1] { // 31 November
+		return time.Time{}
+	}
+	if then.AddDate(0, 0, 1).Before(now) && year == now.Year() && !yearForm.Get().MatchString(said) { // a meeting is ahead
+		then = then.AddDate(1, 0, 0)
+	}
+	return then
+}
+
+// weekday is the next date on that day of the week. Weeks begin on Monday.
+func weekday(said, name string, now time.Time) time.Time {
+	want := slices.IndexFunc([]string{"月mon", "火tues", "水wednes", "木thurs", "金fri", "土satur", "日sun"},
+		func(s string) bool { return strings.Contains(s, name) })
+	at := now.AddDate(0, 0, want-(int(now.Weekday())+6)%7)
+	switch {
+	case has(said, "再来週"):
+		return at.AddDate(0, 0, 14)
+	case has(said, "来週", "next"):
+		return at.AddDate(0, 0, 7)
+	case at.Before(now):
+		return at.AddDate(0, 0, 7)
+	}
+	return at
+}

@@ -1,0 +1,121 @@
+package demo
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// A word that no phrase has, wherever it stands in a request that is planned, is refused by name or stands in the policy.
+func TestNoWordOfARequestIsDropped(t *testing.T) {
+	strange := map[string][]string{"ja": {"ホゲラ", "以外", "ふがふが", "除外"}, "en": {" blorb ", " except ", " not ", " Smith "}}
+	for _, name := range language.All {
+		planned := 0
+		for _, x := range requests(t, name) {
+			if strings.HasPrefix(x[1], "refused:") {
+				continue
+			}
+			planned++
+			for at := 0; at <= len(x[0]); at++ {
+				if at < len(x[0]) && !utf8.RuneStart(x[0][at]) {
+					continue
+				}
+				for _, w := range []string{strange[name][at%4]} {
+					text := x[0][:at] + w + x[0][at:]
+					r := understood(t, text)
+					said := r.cannot()
+					if said == "" {
+						said = draft(r)
+					}
+					whole := strings.ContainsAny(said, "「“") && r.cannot() != "" || strings.Contains(said, strings.TrimSpace(w))
+					expect.Must(t, whole, "%q: %s", text, said)
+				}
+			}
+		}
+		expect.That(t, planned > 50, "only %d requests of %s are planned", planned, name)
+	}
+}
+
+// Wishes are done, or refused by name. The second column has the plan, or what of a refusal is named.
+func TestWishesAreDoneOrNamed(t *testing.T) {
+	for _, tt := range [][2]string{
+		{"先月の人事部の残業を確認して、結果は私だけに教えて", "refused: 私だけに"},
+		{"Overtime for HR last month, just tell me", "refused: just"},
+		{"Overtime for HR last month, only to me", "refused: only to me"},
+		{"営業部の先月の残業を調べて、でも書かないで", "2026-10 | 営業部 | U0SANDSATO"},
+		{"営業部の先月の残業を調べて、シートには書かないでください", "2026-10 | 営業部 | U0SANDSATO"},
+		{"Overtime for Sales for October, but don't write it in a sheet", "2026-10 | 営業部 | U0SANDSATO"},
+		{"Don't write to the sheet: overtime for Sales for October", "2026-10 | 営業部 | U0SANDSATO"},
+		{"No DM please, attendance for September", "Attendance | 2026-09 | all | sheet"},
+		{"Attendance for September but no DM", "Attendance | 2026-09 | all | sheet"},
+		{"DMなしで9月の勤怠をまとめて", "勤怠 | 2026-09 | all | sheet"},
+		{"９月の勤怠をまとめて、ＤＭは不要", "勤怠 | 2026-09 | all | sheet"},
+		{"９月分の勤怠、ＤＭ不要", "勤怠 | 2026-09 | all | sheet"},
+		{"シートだけに書いて。先月の残業", "残業 | 2026-10 | all | sheet"},
+		{"sheet only: overtime for October", "Overtime | 2026-10 | all | sheet"},
+		{"DMだけで知らせて、先月の勤怠", "2026-10 | all | U0SANDSATO"},
+		{"attendance for October, DM only", "2026-10 | all | U0SANDSATO"},
+		{"only Sales: overtime for October", "Overtime | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"Overtime for October, Sales and HR only", "refused: only"},
+		{"営業だけの残業を10月分でお願いします", "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"開発部以外の残業", "refused: 以外"},
+		{"Overtime except for Sales", "refused: except"},
+		{"Overtime for all but HR", "refused: but HR"},
+		{"金曜までに先月の残業をまとめて", "refused: 金曜"},
+		{"今月末までに勤怠をまとめて", "refused: 末"},
+		{"Overtime for October by Friday", "refused: by Friday"},
+		{"Overtime for October before noon", "refused: before"},
+		{"先月の残業を、できるだけ早くまとめて", "refused: 早く"},
+		{"先月の残業をまとめて、それから会議室も予約して", "refused: それから"},
+		{"先月の残業をまとめて、会議室を明日10時に予約して", "refused: 会議室"},
+		{"Overtime for October and book a room tomorrow at 10am", "refused: tomorrow at 10am"},
+		{"先月の残業をまとめてグラフにして", "refused: グラフ"},
+		{"先月の残業をPDFでください", "refused: PDF"},
+		{"先月の残業を英語でまとめて", "refused: 英語で"},
+		{"Overtime for October in Japanese", "refused: Japanese"},
+		{"先月の残業を承認なしで実行して", "refused: 承認"},
+		{"Overtime for October, skip the approval", "refused: skip"},
+		{"Overtme for October", "refused: Overtme"},
+		{"attendance for Ocotber", "refused: Ocotber"},
+		{"先月の残行をまとめて", "refused: 残行"},
+		{"先月の勤怠を纏めて", "refused: 纏めて"},
+		{"恐れ入りますが、営業部の10月の勤怠を取得していただけますでしょうか。よろしくお願いいたします。", "勤怠 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"Hello, could you please check overtime for Engineering for last month? Thank you very much!", "Overtime | 2026-10 | 開発部 | sheet | U0SANDSATO"},
+		{"10月の残業を確認したいのですが", "残業 | 2026-10 | all | sheet | U0SANDSATO"},
+		{"至急！先月の残業を確認してください！", "残業 | 2026-10 | all | sheet | U0SANDSATO"},
+		{"10月に在籍した従業員の一覧をまとめて", "従業員一覧 | all | sheet | U0SANDSATO"},
+		{"List employees in October", "Employees | all | sheet | U0SANDSATO"},
+		{"去年10月の営業部の従業員一覧", "従業員一覧 | 営業部 | sheet | U0SANDSATO"},
+		{"役職一覧を10月分", "refused: 10月"},
+		{"<@U0SUZUKI> だけに先月の残業を送って", "残業 | 2026-10 | all | sheet | U0SUZUKI"},
+		{"先月の残業を <@U0SUZUKI> に秘密で送って", "refused: 秘密で"},
+		{"先月の残業を <@U0SUZUKI> には送らないで", "refused: 送らないで"},
+		{"Send <@U0SUZUKI> a DM “hi” but not to <@U0TANAKA>", "refused: but not to"},
+		{"<@U0SUZUKI> に「了解」とDMして、<@U0TANAKA> には「却下」と", "refused: 却下"},
+		{"会議室を明日10時に予約して、飲み物も", "refused: 飲み物"},
+		{"会議室を明日10時から12時まで予約して、DMは不要", "room 2026-11-21 10:00–12:00 会議"},
+		{"Book a meeting room tomorrow from 10am to noon", "refused: to noon"},
+		{"Book a meeting room tomorrow at 10am for 90 minutes, no DM", "room 2026-11-21 10:00–11:30 Meeting"},
+		{"取引先アクメに PC 2台 298,000円を発注して、請求書は来月", "refused: 請求書"},
+		{"Order 2 PCs from Acme at 149,000 yen each, cash only", "refused: cash only"},
+		{"データの検証はせずに先月の残業をまとめて", "refused: せずに"},
+		{"勤怠と残業、どっちも先月分で", "refused: どっち"},
+		{"先月の勤怠をまとめて 🙏", "勤怠 | 2026-10 | all | sheet | U0SANDSATO"},
+		{"先月の勤怠をまとめて 👀", "refused: 👀"},
+		{"https://example.com/a の勤怠をまとめて", "refused: https://example.com/a"},
+		{"先月の勤怠 (派遣を含む)", "refused: 派遣"},
+		{"Attendance for October (incl. interns)", "refused: incl"},
+	} {
+		t.Run(tt[0], func(t *testing.T) {
+			reply, policy, steps := planFor(t, tt[0])
+			if named, refused := strings.CutPrefix(tt[1], "refused: "); refused {
+				expect.That(t, len(steps) == 0 && strings.Contains(reply, named), "%s: %s", scopeOf(steps), reply)
+				return
+			}
+			expect.That(t, scopeOf(steps) == tt[1], "%s: %s\n%s", scopeOf(steps), reply, policy)
+		})
+	}
+}
