@@ -236,7 +236,8 @@ var stories = []struct {
 		for n := range 60 {
 			expect.Value(v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)))(v.t)
 		}
-		v.asks(strings.Repeat("Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft", 3) + "の件があるので、" + strings.Repeat(" 今月の勤怠をまとめて", 12))
+		v.asks("シート「Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft」に今月の勤怠をまとめて。" +
+			strings.Repeat("お手数をおかけしますが、よろしくお願いいたします。", 12))
 		v.Until(`document.querySelector(` + browser.Quote(v.button("approve_prompt")) + `)`)
 		v.Until(`document.querySelectorAll(".log > .msg").length > 60`)
 		v.looks("long")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -145,6 +146,92 @@ func spanSaid(said string, now time.Time) (from, to month, fiscal bool) {
 		to = here
 	}
 	return from, to, false
+}
+
+// periods takes up months and ranges. What joins two of them says whether they are a range; two that nothing joins are
+// not both meant.
+func (r *reading) periods(all []token) {
+	last, dated, end := -1, false, month(0)
+	for i := range all {
+		t := &all[i]
+		if !slices.Contains([]string{"month", "months", "span"}, t.tag) {
+			continue
+		}
+		from, to, sure := r.period(*t)
+		ranged, joins := false, true
+		for j := last + 1; last >= 0 && j < i; j++ {
+			x := &all[j]
+			ranged = ranged || x.tag == "to" || x.tag == "j" && last > 0 && strings.EqualFold(all[last-1].text, "between")
+			joins = joins && (x.tag == "to" || x.tag == "j" || x.tag == "p")
+			x.used = x.used || x.tag == "to"
+		}
+		switch {
+		case last >= 0 && (!joins || i == last+1):
+			r.stop(r.words.NoSecond, t.text)
+		case last >= 0 && dated && !sure: // the next such month
+			if r.words.Locale == language.English && !ranged {
+				r.stop(r.words.NoSecond, t.text)
+			}
+			for ; from-12 > end; from, to = from-12, to-12 {
+			}
+			for ; from <= end; from, to = from+12, to+12 {
+			}
+		case last >= 0 && sure && !dated && yearForm.Get().MatchString(t.text): // the year is that of both
+			for j, m := range r.months {
+				for ; r.months[j]+12 <= from; r.months[j] += 12 {
+				}
+				for ; r.months[j] > from; r.months[j] -= 12 {
+				}
+				_ = m
+			}
+		case ranged && to < end: // November to February
+			r.months[len(r.months)-1] -= 12
+		}
+		if ranged {
+			from = r.months[len(r.months)-1]
+		}
+		for m := from; m <= to && m < from+120; m++ {
+			r.months = add(r.months, m)
+		}
+		t.used, last, dated, end = true, i, sure || dated, to
+		r.around(all, i)
+	}
+	slices.Sort(r.months)
+}
+
+// around takes up the words beside a month: “from”, “since”, 「まで」 behind a range.
+func (r *reading) around(all []token, i int) {
+	if i > 0 && (all[i-1].tag == "from" || all[i-1].tag == "since" && r.months[len(r.months)-1] < thisMonth(r.now)) {
+		all[i-1].used = true
+		for m := r.months[len(r.months)-1]; all[i-1].tag == "since" && m <= thisMonth(r.now); m++ {
+			r.months = add(r.months, m)
+		}
+	}
+	if i+1 < len(all) && all[i+1].tag == "upto" && len(r.months) > 1 {
+		all[i+1].used = true
+	}
+}
+
+// period is the months of a token. sure says that their year is certain.
+func (r *reading) period(t token) (from, to month, sure bool) {
+	switch t.tag {
+	case "span":
+		from, to, r.fiscal = spanSaid(t.text, r.now)
+		return from, to, true
+	case "months":
+		first, last, _ := strings.Cut(clocksForm.ReplaceAllString(t.text, "~"), "~")
+		from, sure = monthSaid(first+"月", r.now)
+		to, _ = monthSaid(last, r.now)
+		for ; from > to && !sure; from -= 12 {
+		}
+		for ; to < from; to += 12 {
+		}
+		for ; to-from >= 12; to -= 12 {
+		}
+		return from, to, sure
+	}
+	from, sure = monthSaid(t.text, r.now)
+	return from, from, sure
 }
 
 // slot is the day and time of a meeting in Japan.

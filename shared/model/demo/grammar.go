@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/words/lazy"
 )
 
 // A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. There is no other way into
@@ -276,4 +278,53 @@ func quotations(text string) (rest string, said []string, ok bool) {
 		out = append(out, c)
 	}
 	return string(out), said, true
+}
+
+var (
+	// dictatedForm matches the text of a message that stands without quotation marks behind a word such as “saying”, and
+	// toldThatForm one behind “tell … that”. Either goes on to the text's end.
+	dictatedForm = &lazy.Regexp{Text: `(?is)^(.*(?:<@[UW]|[\w.+-]+@[\w-]+\.).*?)\b(?:saying(?:\s+that)?|(?:that|which)\s+says|with\s+the\s+(?:text|message|words)|know\s+that)\b\s*:?\s*(\S.*)$`}
+	toldThatForm = &lazy.Regexp{Text: `(?is)^(.*\b(?:tell|inform|notify|dm|message)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`}
+	// sayingForm matches a word that announces a quotation, or joins it to the verb.
+	sayingForm = &lazy.Regexp{Text: `(?i)\b(?:saying|that\s+says|which\s+says|with\s+the\s+(?:text|message|words))\s*[:,]?\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:と|って|という)`}
+	// moreForm matches where a dictated text seems to end and something else to be asked for.
+	moreForm = &lazy.Regexp{Text: `(?i)[.;!]\s+then\s.*$|,?\s+and\s+(?:also|then)\s.*$`}
+)
+
+// dictated takes the text of a message out of a text that quotes nothing.
+func dictated(text string, said []string) (string, []string) {
+	m := dictatedForm.Get().FindStringSubmatch(text)
+	if m == nil {
+		m = toldThatForm.Get().FindStringSubmatch(text)
+	}
+	if len(said) > 0 || m == nil {
+		return sayingForm.Get().ReplaceAllString(text, "$1$2"), said
+	}
+	more := moreForm.Get().FindString(m[2])
+	return m[1] + string(firstQuotation) + more, []string{strings.TrimSpace(strings.TrimSuffix(m[2], more))}
+}
+
+// letters are the kinds of what a request may name several of, by tags.
+var letters = map[string]string{"dept": "D", "month": "M", "months": "M", "span": "M", "overtime": "O", "attendance": "O", "who": "R"}
+
+// pairs returns where a text begins to name a second department, month, subject or person with one of its own, as in “HR
+// in September and Sales in October”. A plan would cover each at all times, for everybody. It is empty if there is none.
+func pairs(all []token) string {
+	for _, two := range []string{"DM", "DO", "MO", "DR", "MR", "OR"} {
+		var order string
+		var at []token
+		for _, t := range all {
+			if l := letters[t.tag]; l != "" && strings.Contains(two, l) && !strings.HasSuffix(order, l) {
+				order, at = order+l, append(at, t)
+			}
+		}
+		twice := map[string]int{}
+		for _, l := range order {
+			twice[string(l)]++
+		}
+		if twice[two[:1]] > 1 && twice[two[1:]] > 1 {
+			return at[2].text
+		}
+	}
+	return ""
 }

@@ -100,9 +100,7 @@ func (r *reading) takeUp(all []token, said []string) {
 		r.narrow(all)
 	}
 	for i := range all {
-		if r.topic == meeting && all[i].tag == "q" && (i > 0 && all[i-1].tag == "room" || i+1 < len(all) && all[i+1].tag == "room") {
-			r.stop(r.words.NoRoom, quotation(all[i].text, said))
-		}
+		r.beside(all, i, said)
 		r.flag(&all[i], said)
 	}
 	able := slices.ContainsFunc(all, func(t token) bool { return has(strings.ToLower(t.text), "can ", "could ") })
@@ -117,26 +115,34 @@ func (r *reading) takeUp(all []token, said []string) {
 			t.used = t.used || r.topic != other
 		case "store":
 			t.used = r.tab != "" || slices.ContainsFunc(all, func(t token) bool { return t.tag == "sheet" && t.used })
-		case "cancel":
-			r.stop(r.words.NoCancel, t.text)
-			t.used = true
-		case "channel":
-			label := strings.Trim(t.text, "<>")
-			if id, name, named := strings.Cut(label, "|"); named {
-				label = id[:1] + name
-			}
-			r.stop(r.words.NoChannel, label)
-			t.used = true
-			if i > 0 && strings.EqualFold(all[i-1].text, "to") {
-				all[i-1].used = true
-			}
-			if i+1 < len(all) && all[i+1].tag == "dest" {
-				all[i+1].used = true
-			}
 		case "day", "clock", "clocks", "length":
-			if r.topic == meeting && !t.used {
-				t.used = r.slot.read(*t, r.now)
-			}
+			t.used = r.topic == meeting && r.slot.read(*t, r.now)
+		}
+	}
+}
+
+// beside takes up a token that has a meaning with its neighbours: the name of a room, a channel, what cancels a request.
+func (r *reading) beside(all []token, i int, said []string) {
+	t := &all[i]
+	near := func(at int, is func(token) bool) bool { return at >= 0 && at < len(all) && is(all[at]) }
+	switch room := func(t token) bool { return t.tag == "room" }; {
+	case t.tag == "q" && r.topic == meeting && (near(i-1, room) || near(i+1, room)):
+		r.stop(r.words.NoRoom, quotation(t.text, said))
+	case t.tag == "cancel":
+		r.stop(r.words.NoCancel, t.text)
+		t.used = true
+	case t.tag == "channel":
+		label := strings.Trim(t.text, "<>")
+		if id, name, named := strings.Cut(label, "|"); named {
+			label = id[:1] + name
+		}
+		r.stop(r.words.NoChannel, label)
+		t.used = true
+		if near(i-1, func(t token) bool { return strings.EqualFold(t.text, "to") }) {
+			all[i-1].used = true
+		}
+		if near(i+1, func(t token) bool { return t.tag == "dest" }) {
+			all[i+1].used = true
 		}
 	}
 }
@@ -282,92 +288,6 @@ func departmentNamed(said string) string {
 	return said
 }
 
-// periods takes up months and ranges. What joins two of them says whether they are a range; two that nothing joins are
-// not both meant.
-func (r *reading) periods(all []token) {
-	last, dated, end := -1, false, month(0)
-	for i := range all {
-		t := &all[i]
-		if !slices.Contains([]string{"month", "months", "span"}, t.tag) {
-			continue
-		}
-		from, to, sure := r.period(*t)
-		ranged, joins := false, true
-		for j := last + 1; last >= 0 && j < i; j++ {
-			x := &all[j]
-			ranged = ranged || x.tag == "to" || x.tag == "j" && last > 0 && strings.EqualFold(all[last-1].text, "between")
-			joins = joins && (x.tag == "to" || x.tag == "j" || x.tag == "p")
-			x.used = x.used || x.tag == "to"
-		}
-		switch {
-		case last >= 0 && (!joins || i == last+1):
-			r.stop(r.words.NoSecond, t.text)
-		case last >= 0 && dated && !sure: // the next such month
-			if r.words.Locale == language.English && !ranged {
-				r.stop(r.words.NoSecond, t.text)
-			}
-			for ; from-12 > end; from, to = from-12, to-12 {
-			}
-			for ; from <= end; from, to = from+12, to+12 {
-			}
-		case last >= 0 && sure && !dated && yearForm.Get().MatchString(t.text): // the year is that of both
-			for j, m := range r.months {
-				for ; r.months[j]+12 <= from; r.months[j] += 12 {
-				}
-				for ; r.months[j] > from; r.months[j] -= 12 {
-				}
-				_ = m
-			}
-		case ranged && to < end: // November to February
-			r.months[len(r.months)-1] -= 12
-		}
-		if ranged {
-			from = r.months[len(r.months)-1]
-		}
-		for m := from; m <= to && m < from+120; m++ {
-			r.months = add(r.months, m)
-		}
-		t.used, last, dated, end = true, i, sure || dated, to
-		r.around(all, i)
-	}
-	slices.Sort(r.months)
-}
-
-// around takes up the words beside a month: “from”, “since”, 「まで」 behind a range.
-func (r *reading) around(all []token, i int) {
-	if i > 0 && (all[i-1].tag == "from" || all[i-1].tag == "since" && r.months[len(r.months)-1] < thisMonth(r.now)) {
-		all[i-1].used = true
-		for m := r.months[len(r.months)-1]; all[i-1].tag == "since" && m <= thisMonth(r.now); m++ {
-			r.months = add(r.months, m)
-		}
-	}
-	if i+1 < len(all) && all[i+1].tag == "upto" && len(r.months) > 1 {
-		all[i+1].used = true
-	}
-}
-
-// period is the months of a token. sure says that their year is certain.
-func (r *reading) period(t token) (from, to month, sure bool) {
-	switch t.tag {
-	case "span":
-		from, to, r.fiscal = spanSaid(t.text, r.now)
-		return from, to, true
-	case "months":
-		first, last, _ := strings.Cut(clocksForm.ReplaceAllString(t.text, "~"), "~")
-		from, sure = monthSaid(first+"月", r.now)
-		to, _ = monthSaid(last, r.now)
-		for ; from > to && !sure; from -= 12 {
-		}
-		for ; to < from; to += 12 {
-		}
-		for ; to-from >= 12; to -= 12 {
-		}
-		return from, to, sure
-	}
-	from, sure = monthSaid(t.text, r.now)
-	return from, from, sure
-}
-
 // flag takes up what is left out, added or said about the result.
 func (r *reading) flag(t *token, said []string) {
 	records, table := r.withMonth(), r.withMonth() || r.topic >= lists
@@ -461,30 +381,6 @@ func (r *reading) stop(form, word string) {
 	}
 }
 
-var (
-	// dictatedForm matches the text of a message that stands without quotation marks behind a word such as “saying”, and
-	// toldThatForm one behind “tell … that”. Either goes on to the text's end.
-	dictatedForm = &lazy.Regexp{Text: `(?is)^(.*(?:<@[UW]|[\w.+-]+@[\w-]+\.).*?)\b(?:saying(?:\s+that)?|(?:that|which)\s+says|with\s+the\s+(?:text|message|words)|know\s+that)\b\s*:?\s*(\S.*)$`}
-	toldThatForm = &lazy.Regexp{Text: `(?is)^(.*\b(?:tell|inform|notify|dm|message)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`}
-	// sayingForm matches a word that announces a quotation, or joins it to the verb.
-	sayingForm = &lazy.Regexp{Text: `(?i)\b(?:saying|that\s+says|which\s+says|with\s+the\s+(?:text|message|words))\s*[:,]?\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:と|って|という)`}
-	// moreForm matches where a dictated text seems to end and something else to be asked for.
-	moreForm = &lazy.Regexp{Text: `(?i)[.;!]\s+then\s.*$|,?\s+and\s+(?:also|then)\s.*$`}
-)
-
-// dictated takes the text of a message out of a text that quotes nothing.
-func dictated(text string, said []string) (string, []string) {
-	m := dictatedForm.Get().FindStringSubmatch(text)
-	if m == nil {
-		m = toldThatForm.Get().FindStringSubmatch(text)
-	}
-	if len(said) > 0 || m == nil {
-		return sayingForm.Get().ReplaceAllString(text, "$1$2"), said
-	}
-	more := moreForm.Get().FindString(m[2])
-	return m[1] + string(firstQuotation) + more, []string{strings.TrimSpace(strings.TrimSuffix(m[2], more))}
-}
-
 // mention writes a Slack id as a mention. An e-mail address stays as it is.
 func mention(id string) string {
 	if strings.Contains(id, "@") {
@@ -498,29 +394,4 @@ func add[T comparable](list []T, s T) []T {
 		return list
 	}
 	return append(slices.Clip(list), s)
-}
-
-// letters are the kinds of what a request may name several of, by tags.
-var letters = map[string]string{"dept": "D", "month": "M", "months": "M", "span": "M", "overtime": "O", "attendance": "O", "who": "R"}
-
-// pairs returns where a text begins to name a second department, month, subject or person with one of its own, as in “HR
-// in September and Sales in October”. A plan would cover each at all times, for everybody. It is empty if there is none.
-func pairs(all []token) string {
-	for _, two := range []string{"DM", "DO", "MO", "DR", "MR", "OR"} {
-		var order string
-		var at []token
-		for _, t := range all {
-			if l := letters[t.tag]; l != "" && strings.Contains(two, l) && !strings.HasSuffix(order, l) {
-				order, at = order+l, append(at, t)
-			}
-		}
-		twice := map[string]int{}
-		for _, l := range order {
-			twice[string(l)]++
-		}
-		if twice[two[:1]] > 1 && twice[two[1:]] > 1 {
-			return at[2].text
-		}
-	}
-	return ""
 }

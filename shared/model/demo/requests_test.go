@@ -144,9 +144,6 @@ func TestRequestsOfAnOffice(t *testing.T) {
 					return
 				}
 				got := scopeOf(steps)
-				if note, _, _ := strings.Cut(policy, "\n"); len(steps) > 0 && strings.HasPrefix(note, spoken.In(name).Aside[:12]) {
-					got += " | " + note
-				}
 				expect.That(t, got == x[1], "plans\n%s, want\n%s\nreply %q, policy\n%s", got, x[1], reply, policy)
 			})
 		}

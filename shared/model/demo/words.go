@@ -29,15 +29,15 @@ type words struct {
 	// {lists} is replaced by the known lists
 	Can, CanAnd, CanOr string
 	// shown when there is no plan
-	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, NoWords, TooMuch, TooLong, TooMany, TooWide,
+	NoTopic, NoWords, TooMuch, TooLong, TooMany, TooWide,
 	TooManyTold, Nothing string
 	// also shown when there is no plan
-	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage string
-	NoChannel, NoCondition, NoText, NoMessage, NoChange                           string
+	NoCancel, NoRoom, NoSecond, NoQuote, NoValidate, LongMessage string
+	NoChannel, NoText, NoMessage                                 string
 	// first lines of a policy
-	Aside, Refused, Kept, Understood, Feedback, WholeMonths, Ahead, Marks string
-	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage              string
-	PurposeAttendance, PurposeOvertime, PurposeMessage                    string
+	Refused, Kept, Understood, Feedback, Ahead, Marks        string
+	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
+	PurposeAttendance, PurposeOvertime, PurposeMessage       string
 	// purposes of a policy without a sheet
 	CountAttendance, CountOvertime           string
 	Period, PeriodSoFar, How, ReadAttendance string

@@ -136,7 +136,6 @@ const unscored = "(demo: the evaluator fails here)"
 type demoTexts struct {
 	of, view     string // team; point of view
 	asked, work  string
-	reviewed     string // round, score
 	reviews      []string
 	good, mend   map[string]string // by metric
 	scoredBy     string
@@ -146,7 +145,6 @@ type demoTexts struct {
 var demoWords = language.InEach(
 	demoTexts{
 		of: "%s の案 (デモ)", view: "重視する点: %s", asked: "依頼: %s", work: "- メンバーから: %s",
-		reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた追記: %s",
 		reviews: []string{"承認の前に、「対象」と「期間」の行が依頼どおりかを確認してください。",
 			"例外にしたい人や月があれば、却下の理由に書いてください。次のバージョンに反映します。"},
 		good: map[string]string{"": "読みやすくまとまっています", "ClarityCoherence": "一項目に一つのことが書かれ、順に読めます",
@@ -159,9 +157,8 @@ var demoWords = language.InEach(
 	},
 	demoTexts{
 		of: "Draft by %s (demo)", view: "Focus: %s", asked: "Request: %s", work: "- From a member: %s",
-		reviewed: "- Added after the feedback on round %d (%.2f points): %s",
-		reviews: []string{"before approving, check that the lines “Covers” and “Period” match the request.",
-			"to exclude people or months, say so when you reject; the next version reflects it."},
+		reviews: []string{"Before approving, check that the lines “Covers” and “Period” match the request.",
+			"To exclude people or months, say so when you reject; the next version reflects it."},
 		good: map[string]string{"": "Easy to follow", "ClarityCoherence": "One point per line, in a clear order",
 			"Coverage": "Covers scope, deadlines, exceptions and review", "Relevance": "Answers the request in its own words"},
 		mend: map[string]string{"": "Add who is covered, the exceptions and who checks",
@@ -171,37 +168,46 @@ var demoWords = language.InEach(
 		enough: "Scores have stopped rising, so stop (decided by the demo).",
 	})
 
-// draft is a team's text: the demo's own policy if the request has the data for one, or else its draft on the request's
-// topic, with lines that differ by team. Both grow from round to round.
+// draft is a team's text. If the request has the data for the demo's own policy, it is that policy with points to check
+// that differ by team and grow from round to round: people stamp it, so it says nothing of teams, rounds and scores.
+// Otherwise it is the team's draft on the request's topic.
 func (s shown) draft(system string, results []string, trouble demo.Trouble) string {
 	w, d := demoWords.In(s.locale()), demo.DraftsIn(s.locale())
-	view := int(hashOf(s.TeamID, system) % uint32(len(d.Views)))
-	var lines []string
+	hash := hashOf(s.TeamID, system)
+	view := int(hash % uint32(len(d.Views)))
 	var policy struct{ Policy string }
 	answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
-	team := []string{fmt.Sprintf(w.of, s.Team), fmt.Sprintf(w.view, d.Views[view])}
 	if err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil && policy.Policy != "" {
-		lines = append(append([]string{policy.Policy, ""}, team...), "- "+d.Policy[view])
-		for i, h := range s.History[:min(len(s.History), len(w.reviews))] { // later rounds add nothing
-			lines = append(lines, fmt.Sprintf(w.reviewed, h.Round, h.Score, w.reviews[i]))
+		other := (view + 1 + int(hash/8)%(len(d.Policy)-1)) % len(d.Policy)
+		lines := []string{policy.Policy, "", "- " + d.Policy[view], "- " + d.Policy[other]}
+		lines = append(lines, found(lines, results, "- %s")...)
+		for i := range s.History[:min(len(s.History), len(w.reviews))] { // later rounds add nothing
+			lines = append(lines, "- "+w.reviews[i])
 		}
-	} else {
-		lines = append(team, fmt.Sprintf(w.asked, demo.Plain(s.subject())), "")
-		lines = append(lines, d.On(demo.Plain(s.subject())).Text(view, len(s.History))...)
+		if trouble.Unscored {
+			lines = append(lines, unscored)
+		}
+		return strings.Join(lines, "\n")
 	}
-	for _, x := range results {
-		first, _, _ := strings.Cut(x, "\n")
-		if strings.HasPrefix(first, "ERROR: ") { // nothing was found
-			continue
-		}
-		if line := fmt.Sprintf(w.work, first); !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
+	lines := []string{fmt.Sprintf(w.of, s.Team), fmt.Sprintf(w.view, d.Views[view]), fmt.Sprintf(w.asked, demo.Plain(s.subject())), ""}
+	lines = append(lines, d.On(demo.Plain(s.subject())).Text(view, len(s.History))...)
+	lines = append(lines, found(lines, results, w.work)...)
 	if trouble.Unscored {
 		lines = append(lines, unscored)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// found are the first lines of members' results that a draft doesn't have yet.
+func found(lines, results []string, form string) (more []string) {
+	for _, x := range results {
+		first, _, _ := strings.Cut(x, "\n")
+		line := fmt.Sprintf(form, first)
+		if failed := strings.HasPrefix(first, "ERROR: "); !failed && !slices.Contains(lines, line) && !slices.Contains(more, line) {
+			more = append(more, line)
+		}
+	}
+	return more
 }
 
 // maxItems is the most lines of a list that raise a score.

@@ -99,11 +99,13 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 		quoted := expect.Value(json.Marshal(policy))(t)
 		return expect.Value(demo.Answer(demo.Question{Purpose: "plan", Try: 2, Text: `<data>{"tools":[{"name":"list_employees"},{"name":"list_attendance"},{"name":"calculate_overtime"},{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"}]}</data><data>{"message":"先月の残業時間を確認して","now":"2026-04-01T09:00+09:00","locale":"ja","requester":"U1","policy":` + string(quoted) + `}</data>`}))(t)
 	}
-	own, _, _ := strings.Cut(out.Result.SubmissionContent, "\n\nアルファ")
-	plan := steps(out.Result.SubmissionContent)
-	expect.That(t, plan == steps(own) && strings.Contains(plan, "stepId"), "the team's lines change the steps: %s", plan)
 	s := out.Result.SubmissionContent
-	expect.That(t, strings.Contains(s, "残業時間を計算") && strings.Contains(s, "アルファ") && !strings.Contains(s, "読み方"), "%v", s)
+	own, _, _ := strings.Cut(s, "\n\n- ")
+	expect.That(t, steps(s) == steps(own) && strings.Contains(steps(s), "stepId"), "the team's lines change the steps: %s", steps(s))
+	expect.That(t, strings.Contains(s, "残業時間を計算") && !strings.Contains(s, "読み方"), "%v", s)
+	for _, talk := range []string{"アルファ", "デモ", "重視", "講評", "ラウンド", "点)", "メンバー"} { // people stamp it
+		expect.That(t, !strings.Contains(s, talk), "%q stands in the policy: %s", talk, s)
+	}
 }
 
 // Every agent answers an English request in English, whatever the workspace's language and the names in the request
@@ -120,7 +122,7 @@ func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
 		expect.NoError(t, err)
 		for _, h := range history {
 			said := strings.NewReplacer("営業部", "", p.Team.TeamName, "").Replace(h.SubmissionContent + h.EvaluationFeedback)
-			if !strings.Contains(said, "demo") || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+			if strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
 				t.Errorf("%s: %s", request, said)
 			}
 		}
