@@ -31,10 +31,21 @@ require (
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/slack-go/slack v0.34.0
 	github.com/wlynxg/chardet v1.0.5
+	github.com/xuri/excelize/v2 v2.11.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/sync v0.23.0
 	golang.org/x/text v0.42.0
 	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/richardlehane/mscfb v1.0.7 // indirect
+	github.com/richardlehane/msoleps v1.0.6 // indirect
+	github.com/tiendc/go-deepcopy v1.7.2 // indirect
+	github.com/xuri/efp v0.0.1 // indirect
+	github.com/xuri/nfp v0.0.2-0.20250530014748-2ddeb826f9a9 // indirect
+	golang.org/x/crypto v0.57.0 // indirect
+	golang.org/x/net v0.60.0 // indirect
 )
 
 require (

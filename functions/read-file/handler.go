@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/panics"
 )
 
 // readWithin bounds the reading of a file, so that a file that takes longer gets an answer and no timeout.
@@ -34,11 +35,23 @@ func (h *Handler) Handle(ctx context.Context, o filetext.Order) (filetext.Text, 
 		return filetext.Text{}, err
 	}
 	began := time.Now()
-	text := read(file, o.Name, began.Add(h.Within))
+	text := h.read(ctx, file, o.Name, began)
 	slog.InfoContext(ctx, "a file is read", "sha256", o.SHA256, "bytes", len(file), "form", text.Form, "encoding",
 		text.Encoding, "why", text.Why, "remarks", text.Remarks, "text_bytes", len(text.Text), "took",
 		time.Since(began).Milliseconds())
 	return text, nil
+}
+
+// read reads a file. One on which a reader panics is broken in a way that nobody thought of.
+func (h *Handler) read(ctx context.Context, file []byte, name string, began time.Time) (text filetext.Text) {
+	var err error
+	defer func() {
+		if err != nil {
+			text = filetext.Text{Why: filetext.Broken}
+		}
+	}()
+	defer panics.Recover(ctx, &err)
+	return read(file, name, began.Add(h.Within))
 }
 
 // fetch returns the object at the order's address. No error shows the address, which is a key for a minute.

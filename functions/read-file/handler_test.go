@@ -28,12 +28,12 @@ const csv = "部署,氏名,金額\r\n営業,髙橋①,1200\r\n㈱山田,ソ能�
 // The files are made by other programs (testdata/make.py).
 func TestFilesAreReadAsTheirProgramsShowThem(t *testing.T) {
 	for name, want := range map[string]filetext.Text{
-		"sales.xlsx": {Form: filetext.Sheets, Text: `--- sheet 1 of 2: 売上 ---
+		"sales.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden}, Text: `--- sheet 1 of 2: 売上 ---
 部署	日付	金額	税込
-営業	2026-04-01	1200	1320
-開発	1900-02-28	0.3	0.33
-	2026-11-23
-	2026-11-23 18:30:00	18:00:00	36:00:00
+営業	2026/04/01	¥1,200	¥1,320
+開発	1900/02/28	¥0	¥0
+	令和8年11月23日
+	2026/11/23 18:30	18:00	36:00:00
 TRUE		tab here and a line
 rich text
 [rows 8 to 19 are empty]
@@ -43,7 +43,7 @@ rich text
 見えない
 `},
 		"unsaved-values.xlsx": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Formulas},
-			Text: "--- sheet 1 of 1: Sheet ---\na\tb\n1\t2.5\t=A2+B2\n2026-01-02 03:04:05\t23:59:59\n"},
+			Text: "--- sheet 1 of 1: Sheet ---\na\tb\n1\t2.5\t=A2+B2\n2026-01-02 3:04:05\t23:59:59\n"},
 		"macros.xlsm": {Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Macros},
 			Text: "--- sheet 1 of 1: Sheet1 ---\nbeside macros\n"},
 		"minutes.docx": {Form: filetext.Document, Text: "議事録\n予算は 1,200 円です。\tタブの後\nFirst\none line\nand the next\n" +

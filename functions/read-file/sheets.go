@@ -16,13 +16,13 @@ const (
 	maxStyles  = 100_000
 	maxSheets  = 1000
 	lastColumn = 16384
+	lastRow    = 1_048_576
 )
 
 // workbook is what cells refer to.
 type workbook struct {
 	shared []string
-	styles []numberKind // by the number that cells name
-	from04 bool         // days count from 1904
+	formats
 }
 
 type sheet struct{ name, part, state string }
@@ -59,16 +59,28 @@ func (p *pack) workbook(main string, w *writer) error {
 		hidden := ""
 		if s.state != "" && s.state != "visible" {
 			hidden = ", hidden"
+			w.remark(filetext.Hidden)
 		}
 		if i > 0 {
 			w.write("\n")
 		}
 		if err = w.write(fmt.Sprintf("--- sheet %d of %d%s: %s ---\n", i+1, len(sheets), hidden,
 			oneLine(s.name))); err == nil {
-			err = (&rows{book: book, w: w}).read(p, s.part)
+			err = p.sheet(s, book, w)
 		}
 	}
 	return err
+}
+
+// sheet writes a sheet's cells, then what stands beside them.
+func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
+	if p.parts[strings.ToLower(s.part)] == nil {
+		return errBroken
+	}
+	if err := (&rows{book: book, w: w}).read(p, s.part); err != nil {
+		return err
+	}
+	return p.beside(s.part, oneLine(s.name), w)
 }
 
 // sharedStrings reads the texts that cells name by number. How a name is read aloud (rPh) is no part of a text.
@@ -106,28 +118,28 @@ func (p *pack) sharedStrings(part string, book *workbook) error {
 	})
 }
 
-// styles reads which of the cells' styles show a number as a date or a time.
+// styles reads the formats of the cells' styles.
 func (p *pack) styles(part string, book *workbook) error {
-	own, cells := map[string]numberKind{}, false
+	own, cells := map[string]string{}, false
 	return p.each(part, func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "numFmt":
-			own[attribute(e, "numFmtId")] = kindOf(attribute(e, "formatCode"))
+			own[attribute(e, "numFmtId")] = attribute(e, "formatCode")
 		case "cellXfs":
 			cells = true
 		case "xf":
 			if !cells {
 				return nil
 			}
-			if len(book.styles) == maxStyles {
+			if len(book.codes) == maxStyles {
 				return errTooComplex
 			}
 			id := attribute(e, "numFmtId")
-			kind, known := own[id]
+			code, known := own[id]
 			if !known {
-				kind = builtIn(id)
+				code = codeOf(id)
 			}
-			book.styles = append(book.styles, kind)
+			book.codes = append(book.codes, code)
 		}
 		return nil
 	}, func(name string) error {
@@ -147,6 +159,7 @@ type rows struct {
 	in          string // the element whose text is collected
 	hasFormula  bool
 	aloud       int
+	hidden      bool // the row before
 }
 
 func (r *rows) read(p *pack, part string) error {
@@ -167,17 +180,10 @@ const mostEmpty = 3
 
 func (r *rows) begin(e xml.StartElement) error {
 	switch e.Name.Local {
+	case "col":
+		return r.hideColumns(e)
 	case "row":
-		row, err := strconv.Atoi(attribute(e, "r"))
-		if err != nil || row <= r.row {
-			row = r.row + 1
-		}
-		empty := row - r.row - 1
-		r.row, r.column = row, 0
-		if empty > mostEmpty {
-			return r.w.write(fmt.Sprintf("[rows %d to %d are empty]\n", row-empty, row-1))
-		}
-		return r.w.write(strings.Repeat("\n", empty))
+		return r.beginRow(e)
 	case "c":
 		r.cell, r.hasFormula = e.Copy(), false
 		r.value.Reset()
@@ -188,6 +194,58 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.in = e.Name.Local
 	case "rPh":
 		r.aloud++
+	}
+	return nil
+}
+
+func isTrue(value string) bool { return value == "1" || value == "true" }
+
+// hideColumns says which columns people don't see. They stand before the rows.
+func (r *rows) hideColumns(e xml.StartElement) error {
+	from, err := strconv.Atoi(attribute(e, "min"))
+	to, errTo := strconv.Atoi(attribute(e, "max"))
+	if err != nil || errTo != nil || from < 1 || to < from || to > lastColumn {
+		return errBroken
+	}
+	if !isTrue(attribute(e, "hidden")) {
+		return nil
+	}
+	r.w.remark(filetext.Hidden)
+	if from == to {
+		return r.w.write("[column " + lettersOf(from) + " is hidden]\n")
+	}
+	return r.w.write(fmt.Sprintf("[columns %s to %s are hidden]\n", lettersOf(from), lettersOf(to)))
+}
+
+func (r *rows) beginRow(e xml.StartElement) error {
+	row, err := strconv.Atoi(attribute(e, "r"))
+	if err != nil || row <= r.row {
+		row = r.row + 1
+	}
+	if row > lastRow {
+		return errBroken
+	}
+	empty := row - r.row - 1
+	r.row, r.column = row, 0
+	if err := r.hideRow(isTrue(attribute(e, "hidden"))); err != nil {
+		return err
+	}
+	if empty > mostEmpty {
+		return r.w.write(fmt.Sprintf("[rows %d to %d are empty]\n", row-empty, row-1))
+	}
+	return r.w.write(strings.Repeat("\n", empty))
+}
+
+// hideRow says where rows begin and end that people don't see.
+func (r *rows) hideRow(hidden bool) error {
+	was := r.hidden
+	r.hidden = hidden
+	switch {
+	case hidden && !was:
+		r.w.remark(filetext.Hidden)
+		return r.w.write(fmt.Sprintf("[hidden from row %d on]\n", r.row))
+	case was && !hidden:
+		return r.w.write(fmt.Sprintf("[shown from row %d on]\n", r.row))
 	}
 	return nil
 }
@@ -205,9 +263,9 @@ func (r *rows) end(name string) error {
 		if column <= r.column || column > lastColumn {
 			column = r.column + 1
 		}
-		text := r.text()
-		if text == "" {
-			return nil
+		text, err := r.text()
+		if text == "" || err != nil {
+			return err
 		}
 		tabs := column - max(1, r.column)
 		r.column = column
@@ -217,28 +275,43 @@ func (r *rows) end(name string) error {
 }
 
 // text returns a cell's value as people see it.
-func (r *rows) text() string {
+func (r *rows) text() (string, error) {
 	value := r.value.String()
 	if value == "" && r.hasFormula {
 		r.w.remark(filetext.Formulas)
-		return cellText("=" + r.formula.String())
+		return cellText("=" + r.formula.String()), nil
 	}
-	switch attribute(r.cell, "t") {
+	code := ""
+	if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.codes) {
+		code = r.book.codes[i]
+	}
+	kind, plain := attribute(r.cell, "t"), strings.TrimSpace(value)
+	switch kind {
 	case "s":
-		if i, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && i >= 0 && i < len(r.book.shared) {
-			return r.book.shared[i]
+		i, err := strconv.Atoi(plain)
+		if plain == "" {
+			return "", nil
 		}
-		return ""
+		if err != nil || i < 0 || i >= len(r.book.shared) {
+			return "", errBroken
+		}
+		return r.book.text(r.book.shared[i], code), nil
 	case "b":
-		return map[string]string{"0": "FALSE", "1": "TRUE"}[strings.TrimSpace(value)]
+		return map[string]string{"0": "FALSE", "1": "TRUE", "false": "FALSE", "true": "TRUE"}[plain], nil
 	case "", "n":
-		kind := plainNumber
-		if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.styles) {
-			kind = r.book.styles[i]
-		}
-		return number(strings.TrimSpace(value), kind, r.book.from04)
+		return r.book.number(plain, code), nil
+	case "str", "inlineStr":
+		return r.book.text(cellText(value), code), nil
 	}
-	return cellText(value) // a text, an error, or a date in ISO 8601
+	return cellText(value), nil // an error, or a date in ISO 8601
+}
+
+// lettersOf returns the name of a column: 1 is A, 27 is AA.
+func lettersOf(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return lettersOf((n-1)/26) + string(rune('A'+(n-1)%26))
 }
 
 // columnOf returns the number of the column that a cell's name begins with, from 1; 0: it has none.

@@ -50,6 +50,7 @@ const (
 	Macros   Remark = "macros"   // there are macros, which are not read
 	Formulas Remark = "formulas" // there are formulas without a stored value, which stand there themselves
 	Ending   Remark = "ending"   // it is another form than its name says
+	Hidden   Remark = "hidden"   // there are hidden sheets, rows or columns, whose text is there, too
 	Torn     Remark = "torn"     // it begins or ends within a character, or has damaged ones
 )
 

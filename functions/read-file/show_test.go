@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/filetext"
+)
+
+// Numbers are what Excel shows in a Japanese edition.
+func TestNumbersAreWrittenAsPeopleSeeThem(t *testing.T) {
+	for _, tt := range []struct{ code, value, want string }{
+		{"", "0.30000000000000004", "0.3"}, {"", "1234567890123456789", "1234567890123456789"}, {"", "1E-20", "1E-20"},
+		{"", "NaN", "NaN"}, {"", "x", "x"}, {"", "", ""}, {"General", "1234567890123", "1234567890123"},
+		{"general", "0.1", "0.1"}, {"@", "7", "7"},
+		{"00000", "7", "00007"}, {"000-0000", "1500001", "150-0001"}, {"000-0000", "1", "000-0001"},
+		{"0.00%", "0.1234", "12.34%"}, {"0%", "0.075", "8%"}, {"#,##0", "1234567.5", "1,234,568"}, {`"¥"#,##0`, "1200", "¥1,200"},
+		{"[$¥-411]#,##0", "-1200", "-¥1,200"}, {"#,##0;[Red]\"△\"#,##0", "-1234", "△1,234"}, {"#,##0_);(#,##0)", "-99", "(99)"},
+		{`0"個"`, "3", "3個"}, {`#,##0,"千円"`, "1234567", "1,235千円"}, {"0.00E+00", "12345", "1.23E+04"}, {"# ?/?", "1.25", "1 1/4"},
+		{`[>=1000]#,##0"千";0`, "7", "7"}, {`[>=1000]#,##0"千";0`, "1500", "1,500千"}, {`[<0]"△"0;0`, "-5", "△5"},
+		{`[<=99999999]####-####;\(00\)\ ####-####`, "312345678", "(03) 1234-5678"},
+		{`[<=99999999]####-####;\(00\)\ ####-####`, "12345678", "1234-5678"}, {`[=1]"一";[=2]"二"`, "3", "3"},
+		{"yyyy/m/d", "46114", "2026/4/2"}, {`yyyy"年"m"月"d"日"`, "46114", "2026年4月2日"}, {"yyyy/m/d (aaa)", "46114", "2026/4/2 (木)"},
+		{"aaaa", "46114", "木曜日"}, {"ddd", "46114", "Thu"}, {`[$-411]ggge"年"m"月"d"日"`, "46114", "令和8年4月2日"},
+		{`[$-411]ggge"年"m"月"d"日"`, "43585", "平成31年4月30日"}, {`[$-411]ggge"年"m"月"d"日"`, "43586", "令和1年5月1日"},
+		{`[$-ja-JP-x-gannen]ggge"年"m"月"d"日"`, "43586", "令和元年5月1日"}, {"[$-411]ge.m.d", "32516", "H1.1.8"},
+		{"[$-411]ge.m.d", "32515", "S64.1.7"}, {`gg"ee"ee`, "43586", "令ee01"}, {"[$-411]ge.m.d", "-1", "-1"},
+		{"[$-411]ge.m.d", "2958466", "2958466"}, {"yyyy-mm-dd hh:mm", "46114.75", "2026-04-02 18:00"}, {"[h]:mm", "1.5", "36:00"},
+		{"h:mm AM/PM", "0.75", "6:00 PM"}, {"mm:ss", "0.01", "14:24"}, {"yyyy-mm-dd", "60", "1900-02-29"},
+		{codeOf("14"), "46114", "2026/4/2"}, {codeOf("58"), "46114", "令和8年4月2日"}, {codeOf("33"), "0.75", "18時00分00秒"},
+		{codeOf("37"), "-1234", "-1,234"}, {codeOf("46"), "1.5", "36:00:00"}, {codeOf("999"), "5", "5"},
+	} {
+		expect.Is(t, (&formats{}).number(tt.value, tt.code), tt.want, "%s as %s", tt.value, tt.code)
+	}
+	expect.Is(t, (&formats{from04: true}).number("44652.5", "yyyy-mm-dd hh:mm"), "2026-04-02 12:00")
+	expect.Is(t, (&formats{from04: true}).number("1", "[$-411]gge"), "明37")
+	expect.Is(t, (&formats{}).text("佐藤", `@"様"`), "佐藤様")
+	many := &formats{}
+	for i := range maxFormats + 10 {
+		expect.Is(t, many.number("7", fmt.Sprintf(`0"%d"`, i)) != "", true)
+	}
+}
+
+const styled = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="@&quot;様&quot;"/></numFmts>` +
+	`<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/><xf numFmtId="165"/></cellXfs></styleSheet>`
+
+// What people don't see of a sheet, or see beside its cells, is said.
+func TestASheetIsWhatPeopleSeeAndSaysWhatTheyDont(t *testing.T) {
+	file := zipped(t, []string{
+		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.xml")),
+		"xl/workbook.xml", head + `<workbook xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "worksheet", "worksheets/sheet1.xml")+
+			fmt.Sprintf(ref, "r3", "styles", "styles.xml")),
+		"xl/styles.xml", head + styled,
+		"xl/worksheets/sheet1.xml", head + `<worksheet><cols><col min="2" max="3" hidden="1"/><col min="5" max="5" hidden="true"/></cols><sheetData>` +
+			`<row r="1"><c r="A1" s="1"><v>7</v></c><c r="B1" s="2"><v>0.5</v></c></row>` +
+			`<row r="2" hidden="1"><c r="A2"><v>2</v></c></row><row r="3" hidden="1"><c r="A3" t="b"><v>1</v></c></row>` +
+			`<row r="4"><c r="A4" t="inlineStr" s="3"><is><t>佐藤</t></is></c><c r="B4" t="e"><v>#N/A</v></c></row></sheetData></worksheet>`,
+		"xl/worksheets/_rels/sheet1.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "../comments1.xml")+
+			fmt.Sprintf(ref, "r2", "threadedComment", "../threadedComments/t.xml")+fmt.Sprintf(ref, "r3", "drawing", "../drawings/d.xml")),
+		"xl/comments1.xml", head + `<comments><commentList><comment ref="A1"><text><r><t>要</t></r><r><t>確認</t></r></text></comment>` +
+			`<comment ref="B4"><text><t>[Threaded comment] Your version…</t></text></comment></commentList></comments>`,
+		"xl/threadedComments/t.xml", head + `<ThreadedComments><threadedComment ref="B4"><text>なぜ N/A?</text></threadedComment></ThreadedComments>`,
+		"xl/drawings/d.xml", head + `<wsDr><sp><txBody><p><r><t>社外秘</t></r></p></txBody></sp></wsDr>`,
+	})
+	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden}, Text: `--- sheet 1 of 1: S ---
+[columns B to C are hidden]
+[column E is hidden]
+00007	50%
+[hidden from row 2 on]
+2
+TRUE
+[shown from row 4 on]
+佐藤様	#N/A
+--- comments of S ---
+A1: 要確認
+B4: なぜ N/A?
+--- text boxes of S ---
+社外秘
+`}, read(file, "a.xlsx", soon()))
+}
+
+// A broken workbook is said to be broken, however it is.
+func TestABrokenWorkbookIsBroken(t *testing.T) {
+	row := `<row r="1"><c r="A1"><v>1</v></c></row>`
+	for name, file := range map[string][]byte{
+		"a row beyond the last":       book(t, "", `<row r="9223372036854775807"><c><v>1</v></c></row><row><c><v>2</v></c></row>`),
+		"rows after the last":         book(t, "", `<row r="1048576"/><row/>`),
+		"a text that isn't there":     book(t, "<si><t>a</t></si>", `<row><c t="s"><v>1</v></c></row>`),
+		"a text by a negative number": book(t, "<si><t>a</t></si>", `<row><c t="s"><v>-1</v></c></row>`),
+		"a column that ends before":   book(t, "", `</sheetData><cols><col min="3" max="2"/></cols><sheetData>`),
+		"no sheet where it says": zipped(t, []string{
+			"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.xml")),
+			"xl/workbook.xml", head + `<workbook xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`}),
+		"it is cut off": book(t, "", strings.Repeat(row, 100))[:900],
+	} {
+		expect.Is(t, read(file, "a.xlsx", soon()).Why, filetext.Broken, name)
+	}
+}
