@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,7 +44,7 @@ func FromStatus(provider string, status int, header http.Header, code string) *E
 		e.Kind = BadRequest
 	}
 	if e.Retryable {
-		e.RetryAfter = retryAfter(header, time.Now())
+		e.RetryAfter = outbound.RetryAfter(header, time.Now())
 	}
 	return e
 }
@@ -153,21 +152,6 @@ func FromTransport(provider string, err error) *Error {
 	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
 
-// retryAfter returns how long the vendor asks to wait, 0 if it does not say.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil {
-		return seconds(ms / 1000)
-	}
-	text := header.Get("Retry-After")
-	if s, err := strconv.ParseFloat(text, 64); err == nil {
-		return seconds(s)
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return seconds(at.Sub(now).Seconds())
-	}
-	return 0
-}
-
 // waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
 var waitSaid = lazy.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}
 
@@ -181,24 +165,15 @@ func WaitIn(said string, details json.RawMessage) time.Duration {
 	_ = json.Unmarshal(details, &list) // others have no such list
 	for _, d := range list {
 		if wait, err := time.ParseDuration(d.Delay); err == nil && strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
-			return seconds(wait.Seconds())
+			return outbound.Wait(wait.Seconds())
 		}
 	}
 	if found := waitSaid.Get().FindStringSubmatch(said); found != nil {
 		if wait, err := time.ParseDuration(found[1]); err == nil {
-			return seconds(wait.Seconds())
+			return outbound.Wait(wait.Seconds())
 		}
 	}
 	return 0
-}
-
-// seconds converts a vendor's number to a duration of at most a day.
-func seconds(s float64) time.Duration {
-	const day = 24 * 60 * 60
-	if !(s > 0) { // NaN too
-		return 0
-	}
-	return time.Duration(min(s, day) * float64(time.Second))
 }
 
 // word returns a vendor's error code. A code that is not a single word is dropped, because it may quote the request.

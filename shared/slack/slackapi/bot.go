@@ -52,7 +52,7 @@ const maxRefusal = 4 << 10
 // if that has changed, repeats the call, which had no effect. Each call ends after timeout.
 func With(keys Keys, timeout time.Duration) *Client {
 	b := &bearer{keys: keys, http: httpClient(timeout)}
-	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys, files: httpClient(timeout)}
+	return &Client{api: slack.New("", slack.OptionHTTPClient(Heeding(b))), keys: keys, files: httpClient(timeout)}
 }
 
 // bearer adds the token and the address to slack-go's requests.

@@ -72,6 +72,10 @@ func TestFindCards(t *testing.T) {
 	expect.That(t, n >= 3, "%d pages", n)
 	none, err := s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about)
 	expect.That(t, err == nil && len(none) == 0, "a thread that is gone: %v, %v", none, err)
+	// Slack posts in the channel what was for a thread that it doesn't find.
+	ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, "", message("card"), about))(t)
+	got = expect.Value(s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about))(t)
+	expect.Same(t, []string{ts}, got)
 }
 
 func TestPeople(t *testing.T) {

@@ -35,6 +35,12 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		want   error
 	}{
 		{"rate limited", answers(429, "7", `{"ok":false,"error":"ratelimited"}`), slackapi.RateLimited{RetryAfter: 7 * time.Second}},
+		{"rate limited by a proxy", answers(429, "0.5", "slow down"), slackapi.RateLimited{RetryAfter: 500 * time.Millisecond}},
+		{"rate limited until long ago", answers(429, "Wed, 21 Oct 2015 07:28:00 GMT", ""), slackapi.RateLimited{RetryAfter: 5 * time.Second}},
+		{"rate limited for a date far away", answers(429, "Fri, 31 Dec 2999 23:59:59 GMT", ""), slackapi.RateLimited{RetryAfter: 24 * time.Hour}},
+		{"rate limited for less than nothing", answers(429, "-7", ""), slackapi.RateLimited{RetryAfter: 5 * time.Second}},
+		{"rate limited for nobody knows how long", answers(429, "soon", ""), slackapi.RateLimited{RetryAfter: 5 * time.Second}},
+		{"rate limited for ages", answers(429, "99999999999999999999", ""), slackapi.RateLimited{RetryAfter: 24 * time.Hour}},
 		{"rate limited, without a time", answers(429, "", ""), slackapi.RateLimited{RetryAfter: 5 * time.Second}},
 		{"rate limited in the body alone", answers(200, "", `{"ok":false,"error":"ratelimited"}`), slackapi.RateLimited{RetryAfter: 5 * time.Second}},
 		{"no such channel", answers(200, "", `{"ok":false,"error":"channel_not_found"}`), slackapi.Refused{Code: "channel_not_found", Permanent: true}},

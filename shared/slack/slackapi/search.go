@@ -17,17 +17,20 @@ import (
 // maxPages bounds a search to 50 pages of 200 replies, more than any task's thread has.
 const maxPages = 50
 
-// FindCards returns the timestamps, earliest first, of Ringi's messages that show this card, in a thread or, if thread
-// is empty, among the channel's latest messages. A deleted thread has none.
+// FindCards returns the timestamps, earliest first, of Ringi's messages that show this card, in a thread or, if there is
+// none in it, among the channel's latest messages, where Slack posts what was for a thread that it didn't find.
 func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
-	messages := c.replies(ctx, slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread}, maxPages)
-	if thread == "" {
-		messages = c.latest(ctx, channel)
-	}
-	return c.find(ctx, messages, func(m slack.Message) bool {
+	shows := func(m slack.Message) bool {
 		return m.Metadata.EventType == EventType &&
 			m.Metadata.EventPayload["task"] == about.Task && m.Metadata.EventPayload["card"] == about.Card
-	})
+	}
+	if thread != "" {
+		in := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread}
+		if found, err := c.find(ctx, c.replies(ctx, in, maxPages), shows); err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return c.find(ctx, c.latest(ctx, channel), shows)
 }
 
 // latest lists the latest 200 messages outside of threads, which include one that was just posted.

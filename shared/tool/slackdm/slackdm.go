@@ -33,8 +33,8 @@ type Client struct{ reads, writes *slack.Client }
 // New makes a client. base is the Web API's address and ends with a slash.
 func New(base, token string, http wire.HTTP) *Client {
 	return &Client{
-		reads:  slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(http.Reads)),
-		writes: slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(http.Writes)),
+		reads:  slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Reads))),
+		writes: slack.New(token, slack.OptionAPIURL(base), slack.OptionHTTPClient(slackapi.Heeding(http.Writes))),
 	}
 }
 

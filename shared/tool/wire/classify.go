@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/outbound"
 )
 
 // maxSaid is how much of a vendor's error message is shown, in characters.
@@ -79,22 +80,18 @@ func Refused(p failedcall.Provider, status int, header http.Header, said string)
 	return e
 }
 
-// RetryAfter returns how long the vendor asks to wait. It reads Retry-After in seconds or, if none Remain, freee's
-// X-Ratelimit-Reset, which is a time. It returns 0 if neither is usable.
+// RetryAfter returns how long the vendor asks to wait, as outbound.RetryAfter does. If the answer doesn't say and no
+// call remains, freee's X-Ratelimit-Reset is the time.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
-	n, err := strconv.Atoi(h.Get("Retry-After"))
-	if d := time.Duration(n) * time.Second; err == nil && d > 0 && d <= longest {
-		return d
+	if wait := outbound.RetryAfter(h, now); wait > 0 {
+		return wait
 	}
 	reset, err := time.Parse(time.RFC3339, h.Get("X-Ratelimit-Reset"))
-	if d := reset.Sub(now); err == nil && h.Get("X-Ratelimit-Remaining") == "0" && d > 0 && d <= longest {
-		return d.Truncate(time.Second) + time.Second
+	if err != nil || h.Get("X-Ratelimit-Remaining") != "0" || !reset.After(now) {
+		return 0
 	}
-	return 0
+	return outbound.Wait(reset.Sub(now).Truncate(time.Second).Seconds() + 1)
 }
-
-// longest is the longest wait that a vendor may ask for. A longer one is ignored.
-const longest = 24 * time.Hour
 
 // backoff returns the wait before the next attempt: the time that the vendor asks for, or else half a second, doubled
 // at each attempt. Up to half of the latter is added at random, so that clients don't retry at the same time.

@@ -264,9 +264,11 @@ func TestRateHeaders(t *testing.T) {
 	}{
 		"none":                     {header(), 0},
 		"Retry-After":              {header("Retry-After", "7"), 7 * time.Second},
-		"a date":                   {header("Retry-After", "Mon, 20 Apr 2026 09:00:07 GMT"), 0},
+		"a date":                   {header("Retry-After", "Mon, 20 Apr 2026 09:00:07 GMT"), 7 * time.Second},
+		"half a second":            {header("Retry-After", "0.5"), 500 * time.Millisecond},
+		"a date past":              {header("Retry-After", "Mon, 20 Apr 2026 08:00:00 GMT"), 0},
 		"negative":                 {header("Retry-After", "-7"), 0},
-		"too long":                 {header("Retry-After", "99999999999"), 0},
+		"too long":                 {header("Retry-After", "99999999999"), 24 * time.Hour},
 		"nothing remains":          {header(remaining, "0", reset, "2026-04-20T09:10:00Z"), 10*time.Minute + time.Second},
 		"nothing remains in Japan": {header(remaining, "0", reset, "2026-04-20T18:10:00+09:00"), 10*time.Minute + time.Second},
 		"some remain":              {header(remaining, "3", reset, "2026-04-20T09:10:00Z"), 0},

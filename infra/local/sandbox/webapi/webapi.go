@@ -137,7 +137,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch fault.Kind {
 	case RateLimited:
 		call.Error = "ratelimited"
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((fault.RetryAfter+time.Second-1)/time.Second))))
+		w.Header().Set("Retry-After", strconv.FormatFloat(cmp.Or(fault.RetryAfter, time.Second).Seconds(), 'f', -1, 64))
 		write(w, http.StatusTooManyRequests, reply{"ok": false, "error": "ratelimited"})
 		return
 	case Unavailable:
