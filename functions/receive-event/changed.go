@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/slackapi/inbound"
 )
 
@@ -27,54 +30,114 @@ type changed struct {
 // tombstone is the subtype of a deleted message whose thread goes on.
 const tombstone = "tombstone"
 
-// person returns the message that a person edited or deleted, as it was, and its new text. ok is false for everything
-// else that changes a message: links that Slack unfolds, replies that it counts, and what apps change.
-func (c changed) person(e envelope, us bot) (was message, text string, deleted, ok bool) {
-	if c.Previous == nil || cmp.Or(c.ChannelType, intake.ChannelType(c.Channel)) != "im" {
-		return message{}, "", false, false
+// person returns the message that a person edited or deleted, as it was and as it is. ok is false for everything else
+// that changes a message: links that Slack unfolds, replies that it counts, and what apps change.
+func (c changed) person(e envelope) (was, is message, deleted, ok bool) {
+	if c.Previous == nil {
+		return was, is, false, false
 	}
-	was = *c.Previous
-	was.Type, was.Channel, was.ChannelType = "message", c.Channel, "im"
+	was = c.at(*c.Previous)
 	deleted = c.Subtype == "message_deleted" || c.Message != nil && c.Message.Subtype == tombstone
 	switch {
-	case was.User == "" || was.ignored(e, us) != "" || !slices.Contains(personal, was.Subtype):
-		return was, "", false, false
+	case was.User == "" || was.automatic(e) || was.foreign(e) || !slices.Contains(personal, was.Subtype):
+		return was, is, false, false
 	case deleted:
-		return was, "", true, true
-	case c.Message == nil || c.Message.User != was.User || c.Message.Text == was.Text:
-		return was, "", false, false
+		return was, is, true, true
+	case c.Message == nil || c.Message.User != was.User || c.Message.Content().Text == was.Content().Text:
+		return was, is, false, false
 	}
-	return was, c.Message.Content().Text, false, true
+	return was, c.at(*c.Message), false, true
 }
 
-// change saves that a person edited or deleted a message to an agent. Messages never change, so the change is a message
-// of its own. Changes of other messages are ignored.
+// at returns a message of the event with the place, which the event has.
+func (c changed) at(m message) message {
+	m.Type, m.Channel, m.ChannelType = "message", c.Channel, cmp.Or(c.ChannelType, intake.ChannelType(c.Channel))
+	return m
+}
+
+// correct records that the author of a request edited its message, or deleted it: r is how the message is now. done is
+// false if the message made no request.
+func (h *Handler) correct(ctx context.Context, r task.Request, edited string, deleted bool) (done bool, err error) {
+	id, err := task.ID(r.TeamID, r.Channel, r.MessageTS)
+	if err != nil {
+		return false, inbound.Bad("event.ts: %s", err)
+	}
+	ref, by := task.RefOf(aggregate.TenantID(r.TeamID), id), aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.TeamID}
+	_, err = h.Tasks.Decide(ctx, ref, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Correct(r.Text, edited, deleted, by, h.Now())
+	})
+	log := slog.With("task_id", id, "event_id", r.EventID)
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+		return false, nil
+	case err != nil && !errorclass.Of(err).Refusal():
+		return true, unkept(ctx, r.EventID, err)
+	}
+	log.InfoContext(ctx, "changed", "deleted", deleted, "err", err)
+	return true, nil
+}
+
+// said returns how a message is now, as a request: without a text if it only shows one.
+func (m message) said(r task.Request, us bot) task.Request {
+	if !intake.Says(us.mention().ReplaceAllString(intake.Given(m.Text, m.Blocks), "")) {
+		r.Text = ""
+	}
+	return r
+}
+
+// change saves that a person edited or deleted a request's message, or a message to an agent. Messages to agents never
+// change, so the change is a message of its own. Changes of other messages are ignored.
 func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.Response, error) {
 	var c changed
 	if err := inbound.Decode(e.Event, &c, "event"); err != nil {
 		return inbound.Response{}, err
 	}
-	us := bot{user: e.bot()}
-	m, text, deleted, ok := c.person(e, us)
+	m, is, deleted, ok := c.person(e)
 	if !ok {
 		return ignore(ctx, e, why)
+	}
+	us, err := h.us(ctx, e, m)
+	if err != nil {
+		return inbound.Response{}, unkept(ctx, e.EventID, err)
+	}
+	at := cmp.Or(c.TS, c.EventTS)
+	if err := inbound.CheckTS("event.ts", at); err != nil {
+		return inbound.Response{}, err
 	}
 	r, err := m.request(e, us)
 	if err != nil {
 		return inbound.Response{}, err
 	}
+	request, edited := r, at
+	if !deleted {
+		if request, err = is.request(e, us); err != nil {
+			return inbound.Response{}, err
+		}
+		if request = is.said(request, us); is.Edited != nil {
+			edited = cmp.Or(is.Edited.TS, at)
+		}
+	}
+	if done, err := h.correct(ctx, request, edited, deleted); done || err != nil {
+		return inbound.OK(), err
+	}
+	if m.channelType() != "im" {
+		return ignore(ctx, e, why)
+	}
+	return h.changeSaid(ctx, e, r, us.plain(is.Content().Text), at, deleted, why)
+}
+
+// changeSaid saves the change of a message to an agent.
+func (h *Handler) changeSaid(ctx context.Context, e envelope, r task.Request, text, at string, deleted bool, why string) (
+	inbound.Response, error) {
 	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS,
-		TS: cmp.Or(c.TS, c.EventTS), User: r.User, Changes: r.MessageTS, Deleted: deleted,
-	}
-	if err := inbound.CheckTS("event.ts", in.TS); err != nil {
-		return inbound.Response{}, err
+		TS: at, User: r.User, Text: text, Changes: r.MessageTS, Deleted: deleted,
 	}
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
 		return inbound.Response{}, unkept(ctx, r.EventID, err)
 	}
-	if in.Text = us.plain(text); !r.Threaded() {
+	if !r.Threaded() {
 		to, _ := addressee(s, in.Text)
 		in.Text = worded(in.Text, to.text)
 	}

@@ -135,6 +135,7 @@ type message struct {
 	User        string          `json:"user"`
 	BotID       string          `json:"bot_id"`
 	AppID       string          `json:"app_id"` // of the app that wrote it
+	Edited      *edited         `json:"edited"`
 	TS          string          `json:"ts"`
 	ThreadTS    string          `json:"thread_ts"`
 	Channel     string          `json:"channel"`
@@ -143,6 +144,12 @@ type message struct {
 	UserTeam    string          `json:"user_team"`
 	SourceTeam  string          `json:"source_team"`
 	BotProfile  json.RawMessage `json:"bot_profile"`
+}
+
+// edited says when the author last edited a message. In channels an edit of what mentions the bot comes as its
+// app_mention again.
+type edited struct {
+	TS string `json:"ts"`
 }
 
 // slackbot is the user in whose name Slack itself writes, without a bot_id.

@@ -29,8 +29,14 @@ type Store interface {
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
+// Tasks decides on requests.
+type Tasks interface {
+	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
+}
+
 type Handler struct {
 	Store         Store
+	Tasks         Tasks
 	Conversations Conversations
 	Edge          inbound.Edge
 	Now           func() time.Time
@@ -115,6 +121,11 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	request, err := m.request(e, us)
 	if err != nil {
 		return inbound.Response{}, err
+	}
+	if m.Edited != nil && inbound.CheckTS("event.edited.ts", m.Edited.TS) == nil {
+		if done, err := h.correct(ctx, m.said(request, us), m.Edited.TS, false); done || err != nil {
+			return inbound.OK(), err
+		}
 	}
 	direct, given := m.channelType() == "im", m.given(us, len(request.Forwarded)+len(request.Files) == 0)
 	switch {

@@ -38,8 +38,10 @@ func rowsOf(s *tasks.Store) rows { return rows{s, slackstate.Of(s.Table())} }
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
+	rows := tasks.Open(cfg, env.Table)
 	return &Handler{
-		Store:         rowsOf(tasks.Open(cfg, env.Table)),
+		Store:         rowsOf(rows),
+		Tasks:         rows,
 		Conversations: conversations.Open(cfg, env.Table),
 		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
 		Now:           time.Now,

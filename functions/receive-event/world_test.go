@@ -145,8 +145,23 @@ func (k *kept) request(t *testing.T) *task.Request {
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	opened, _ := s.(Conversations)
-	return &Handler{Store: s, Conversations: opened,
+	return &Handler{Store: s, Tasks: requests{}, Conversations: opened,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
+}
+
+// requests are tasks by id.
+type requests map[string]*task.Aggregate
+
+func (r requests) Decide(_ context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
+	a := r[ref.ID]
+	if a == nil {
+		return nil, aggregate.ErrNotFound
+	}
+	c, err := decide(a)
+	if err == nil && !c.Empty() {
+		r[ref.ID] = a.Apply(c)
+	}
+	return r[ref.ID], err
 }
 
 // signed returns a signed body as API Gateway passes it on.

@@ -26,6 +26,7 @@ func Buttons() map[string]Button {
 		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
+		card.Redraft:            {Act: onWhole((*task.Aggregate).Redraft), Withdraws: true},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},

@@ -92,8 +92,9 @@ type Click struct {
 	ID   string             // of the gate, execution or choice, or of the subject
 	Card aggregate.CardType // type of the card whose approve button was clicked; empty for anything else
 	// Stage is the number of the stage that the person saw, of a gate under a rule; 0: they saw none.
-	Stage int
-	As    string // account of whom the person stands in for, as they said; empty: they said nothing
+	Stage   int
+	Message string // Slack's timestamp of the message that was clicked; empty in a dialog
+	As      string // account of whom the person stands in for, as they said; empty: they said nothing
 }
 
 // Verdict is the outcome of a click.
@@ -165,7 +166,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 			var err error
 			c.Want.Asked = askedMode(a, c.ID)
 			place := placeOf(a, c.ID)
-			if by, policy, err = m.People.Who(ctx, c.Want, place, v.Settings); err != nil {
+			if by, policy, err = m.People.Who(ctx, c.Want, c.where(a, place), v.Settings); err != nil {
 				return aggregate.Change{}, err
 			}
 			by.Stage, by.Channel, by.As = c.Stage, place.Channel, c.As
@@ -197,6 +198,20 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		return change, err
 	})
 	return v
+}
+
+// where returns the place of a gate as it is called by now. Slack gives a channel that becomes shared another id. The
+// message that was clicked, which Slack names and only Ringi's bot writes, is still the card's.
+func (c Click) where(a Subject, place aggregate.Origin) aggregate.Origin {
+	if c.Channel == "" || c.Message == "" || place.ChannelType == "im" {
+		return place
+	}
+	for _, x := range a.Common().Cards {
+		if x.User == "" && x.Channel == place.Channel && x.MessageTS == c.Message {
+			place.Channel = c.Channel
+		}
+	}
+	return place
 }
 
 // administers reports whether a person who cancels what waits under a rule is one of the tenant's administrators.

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 // Reader is the person for whom a history is formatted.
@@ -49,6 +50,7 @@ type History struct {
 	Created, Ended         time.Time
 	Message                Message
 	Answer                 string // a plain reply instead of a task
+	Changed                string // that the author changed the message afterwards, and whether that counts
 	RequestNumber          string // "" if the tenant numbers no requests, or it was not taken on yet
 	Outcome                *Outcome
 	Ending, EndedBy        string // how it ended, in a sentence, and by whom
@@ -155,6 +157,9 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 
 func (r Reader) end(t *History, a *task.Aggregate) {
 	t.RequestNumber = a.Head.RequestNumber
+	if said, text := card.Changed(a, r.Locale); said != "" {
+		t.Changed = language.Fill(said, "text", r.prose(text))
+	}
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy = e.At, r.Person(e.By)
 		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine))

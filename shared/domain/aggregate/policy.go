@@ -50,24 +50,25 @@ func System() Actor { return Actor{Type: ActorSystem} }
 type Rule string
 
 const (
-	RuleForeign   Rule = "foreign_workspace" // the person belongs to another workspace
-	RuleGuest     Rule = "guest"
-	RuleNotMember Rule = "not_a_member"     // of the channel
-	RuleUnlisted  Rule = "place_not_listed" // the app can't list the members there: a group direct message
-	RuleNotListed Rule = "not_an_approver"
-	RuleNobody    Rule = "no_approvers" // the list is empty
-	RuleSelf      Rule = "self_approval"
-	RuleNotParty  Rule = "neither_requester_nor_approver"
-	RuleOffRoute  Rule = "neither_requester_nor_on_route"
-	RuleAlone     Rule = "nobody_else_approves" // nobody else could approve the person's own version
-	RuleNotScored Rule = "nothing_scored"       // no team of a contest has a scored draft yet
-	RuleOnRoute   Rule = "on_route"             // a gate under a rule is decided along its route alone
-	RuleByForm    Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
+	RuleForeign      Rule = "foreign_workspace" // the person belongs to another workspace
+	RuleGuest        Rule = "guest"
+	RuleNotMember    Rule = "not_a_member"     // of the channel
+	RuleUnlisted     Rule = "place_not_listed" // the app can't list the members there: a group direct message
+	RuleNotListed    Rule = "not_an_approver"
+	RuleNobody       Rule = "no_approvers" // the list is empty
+	RuleSelf         Rule = "self_approval"
+	RuleNotParty     Rule = "neither_requester_nor_approver"
+	RuleOffRoute     Rule = "neither_requester_nor_on_route"
+	RuleNotRequester Rule = "not_the_requester"
+	RuleAlone        Rule = "nobody_else_approves" // nobody else could approve the person's own version
+	RuleNotScored    Rule = "nothing_scored"       // no team of a contest has a scored draft yet
+	RuleOnRoute      Rule = "on_route"             // a gate under a rule is decided along its route alone
+	RuleByForm       Rule = "only_by_form"         // a gate under a rule is rejected only where people say what comes after
 )
 
 // Rules lists all rules.
 var Rules = []Rule{
-	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone,
+	RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleNotRequester, RuleAlone,
 	RuleNotScored, RuleOnRoute, RuleOffRoute, RuleByForm,
 }
 

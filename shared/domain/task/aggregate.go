@@ -17,6 +17,7 @@ type Aggregate struct {
 	Listing    *Listing      // what lists show of a request without a task
 	Answer     *Answer       // a plain reply instead of a task
 	Choice     *Choice       // what a person is asked to choose, if the message was written beside a gate
+	Correction *Correction   // the latest edit or deletion of the message
 	Prompts    []*Prompt     // by version
 	Processes  []*Process    // by version
 	Executions []*Execution  // by process version and attempt
@@ -82,6 +83,8 @@ func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
 	switch {
 	case a.Execution() != nil:
 		return kind == CardExecution
+	case a.drafting():
+		return kind == CardPrompt && key == a.Prompt().Key()
 	case a.Process() != nil:
 		return kind == CardProcess && key == a.Process().Key()
 	case a.Prompt() != nil:
@@ -129,6 +132,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Answer = r
 	case *Choice:
 		a.Choice = r
+	case *Correction:
+		a.Correction = r
 	case *Prompt:
 		a.Prompts = aggregate.Insert(a.Prompts, r)
 	case *Process:
@@ -163,6 +168,9 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 	}
 	if a.Choice != nil {
 		out[a.Choice.Key()] = a.Choice
+	}
+	if a.Correction != nil {
+		out[a.Correction.Key()] = a.Correction
 	}
 	for _, rows := range []map[string]aggregate.Row{
 		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates),

@@ -4,8 +4,10 @@ import "ringi/shared/domain/aggregate"
 
 const (
 	AuditTaskCreated        aggregate.Action = "task.created"
-	AuditRequestAnswered    aggregate.Action = "request.answered" // by a plain reply; there is no task
-	AuditRequestChosen      aggregate.Action = "request.chosen"   // as a reason to reject, or as a request of its own
+	AuditRequestAnswered    aggregate.Action = "request.answered"  // by a plain reply; there is no task
+	AuditRequestChosen      aggregate.Action = "request.chosen"    // as a reason to reject, or as a request of its own
+	AuditRequestEdited      aggregate.Action = "request.edited"    // or deleted, by its author, in Slack
+	AuditRequestRedrafted   aggregate.Action = "request.redrafted" // from the edited text
 	AuditTaskCancelled      aggregate.Action = "task.cancelled"
 	AuditTaskExpired        aggregate.Action = "task.expired"
 	AuditTaskRefused        aggregate.Action = "task.refused"

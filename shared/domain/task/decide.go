@@ -220,8 +220,12 @@ func (a *Aggregate) decidable(id string) (Gated, error) {
 	if row == nil {
 		return nil, aggregate.ErrNotFound
 	}
-	if newest := a.superseding(row); newest > 0 && row.gate().Status == aggregate.PendingApproval {
+	waits, closed := row.gate().Status == aggregate.PendingApproval, row.gate().Status == aggregate.Cancelled
+	switch newest := a.superseding(row); {
+	case newest > 0 && (waits || closed):
 		return nil, aggregate.ErrNotLatest{Latest: newest}
+	case closed && a.redrafted(row):
+		return nil, aggregate.ErrSuperseded
 	}
 	if step, ok := row.(*StepGate); ok {
 		e := a.executionOf(step)

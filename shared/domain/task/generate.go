@@ -39,9 +39,14 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 	return c.done()
 }
 
-// begins reports whether a next version follows these: it is the first, or the previous one was rejected.
+// begins reports whether a next version follows these: it is the first, or the previous one was rejected, or closed for
+// a corrected request.
 func begins[R Gated](before []R) bool {
-	return len(before) == 0 || before[len(before)-1].gate().Status == aggregate.Rejected
+	if len(before) == 0 {
+		return true
+	}
+	was := before[len(before)-1].gate().Status
+	return was == aggregate.Rejected || was == aggregate.Cancelled
 }
 
 // beginPrompt puts the row of a version, with status generating, and its card.
@@ -132,7 +137,7 @@ type Generation struct {
 func (a *Aggregate) Generating() Generation {
 	p, q := a.Prompt(), a.Process()
 	switch {
-	case a.Task == nil:
+	case a.unread():
 		return Generation{Layer: L1}
 	case p != nil && p.Status == aggregate.Generating:
 		return Generation{L2, p.Version}
@@ -246,7 +251,7 @@ func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggr
 // Layer returns the layer that works on the task next.
 func (a *Aggregate) Layer() Layer {
 	switch {
-	case a.Task == nil:
+	case a.unread():
 		return L1
 	case a.Execution() != nil:
 		return L4

@@ -44,7 +44,10 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Task != nil {
+	switch {
+	case a.anew():
+		return a.extractedAnew(e, now)
+	case a.Task != nil:
 		return aggregate.Change{}, nil
 	}
 	if e.Kind.plain() {

@@ -11,18 +11,19 @@ var Kind = aggregate.Kind{
 	Name: "task", Prefix: "TASK#",
 	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: aggregate.ValidID, Asked: (&Request{}).Key(), Asks: []aggregate.CardType{CardPrompt, CardProcess, CardStep},
 	Rows: map[string]func() aggregate.Row{
-		"head":      func() aggregate.Row { return &Head{} },
-		"request":   func() aggregate.Row { return &Request{} },
-		"task":      func() aggregate.Row { return &Task{} },
-		"listing":   func() aggregate.Row { return &Listing{} },
-		"answer":    func() aggregate.Row { return &Answer{} },
-		"choice":    func() aggregate.Row { return &Choice{} },
-		"prompt":    func() aggregate.Row { return &Prompt{} },
-		"process":   func() aggregate.Row { return &Process{} },
-		"execution": func() aggregate.Row { return &Execution{} },
-		"step":      func() aggregate.Row { return &StepResult{} },
-		"gate":      func() aggregate.Row { return &StepGate{} },
-		"again":     func() aggregate.Row { return &Again{} },
+		"head":       func() aggregate.Row { return &Head{} },
+		"request":    func() aggregate.Row { return &Request{} },
+		"task":       func() aggregate.Row { return &Task{} },
+		"listing":    func() aggregate.Row { return &Listing{} },
+		"answer":     func() aggregate.Row { return &Answer{} },
+		"choice":     func() aggregate.Row { return &Choice{} },
+		"correction": func() aggregate.Row { return &Correction{} },
+		"prompt":     func() aggregate.Row { return &Prompt{} },
+		"process":    func() aggregate.Row { return &Process{} },
+		"execution":  func() aggregate.Row { return &Execution{} },
+		"step":       func() aggregate.Row { return &StepResult{} },
+		"gate":       func() aggregate.Row { return &StepGate{} },
+		"again":      func() aggregate.Row { return &Again{} },
 	},
 }
 
@@ -35,6 +36,7 @@ func (r *Request) Type() string    { return "request" }
 func (t *Task) Type() string       { return "task" }
 func (r *Answer) Type() string     { return "answer" }
 func (r *Choice) Type() string     { return "choice" }
+func (r *Correction) Type() string { return "correction" }
 func (p *Prompt) Type() string     { return "prompt" }
 func (p *Process) Type() string    { return "process" }
 func (e *Execution) Type() string  { return "execution" }

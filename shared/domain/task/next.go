@@ -68,7 +68,7 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch {
 	case a.Choosing() != nil: // the decision starts the next run
 		return aggregate.Next{State: StateFinish, Outcome: outcomeAsked}
-	case a.Task == nil:
+	case a.unread():
 		return aggregate.Next{State: StateExtractTask}
 	case a.Execution() != nil:
 		if s := a.LiveLease(now); s != nil {

@@ -73,7 +73,8 @@ type Ended struct {
 	Told   bool             `json:"told,omitempty"`  // the conversation that handed the task over knows
 }
 
-// Request is the message with the request. It never changes.
+// Request is the message with the request. Only its text may change, before anything is drafted from it or when its
+// author has what they edited drafted anew; see Correction.
 type Request struct {
 	aggregate.Meta
 	TeamID      string   `json:"team_id"`

@@ -65,6 +65,7 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
 		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
+		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
 	return err
@@ -126,6 +127,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			}
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
+			}
+			if s.Redraftable() {
+				want[card.Redraft+" "+s.Head.TaskID] = 1
 			}
 			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {
 				want[card.TakeBest+" "+p.ID] = 1

@@ -94,6 +94,8 @@ func (d drawing) ended() string {
 		text = w.EndedExpired
 	case e.Reason == task.ReasonMaxVersions:
 		text = w.EndedMax
+	case e.Reason == task.ReasonDeleted:
+		text = w.EndedDeleted
 	case e.Reason == task.ReasonStepRejected:
 		text = w.EndedStep
 	case e.Reason == task.ReasonDenied:

@@ -142,6 +142,9 @@ func (d drawing) gate(v version) face {
 	case aggregate.Expired:
 		return d.closed(v, w.IsExpired)
 	case aggregate.Cancelled:
+		if c := d.a.Correction; v.kind != task.CardStep && c != nil && c.Taken && (!over || v.next != nil) {
+			return d.redrafted(v)
+		}
 		return d.closed(v, w.IsCancelled)
 	}
 	switch looked := d.a.Unrouted(); {
@@ -157,7 +160,7 @@ func (d drawing) gate(v version) face {
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
 		return d.parked(d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)), "").with(d.version(v.version))
 	}
-	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.waitNote()...)
+	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.changed()...).with(d.waitNote()...)
 	if v.takes {
 		f = f.with(d.actions(button(contestWords.In(d.w.Locale).takeBest, TakeBest, v.id, "")))
 	}
@@ -186,8 +189,8 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	f := d.titled(v, blue, "").with(v.body.blocks...).with(
-		divider(),
+	more = append(more, d.redrafts()...)
+	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(
 		d.waits(v, r),
 		slack.NewActionBlock(blockID(d.a.Head.TaskID, r.st.Present), append([]slack.BlockElement{first,
 			button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, more...)...),

@@ -90,6 +90,17 @@ func (s *scenario) do(c aggregate.Change, err error) *scenario {
 	return s
 }
 
+// changes edits the request's message, deletes deletes it, and redrafts has what was edited drafted anew.
+func (s *scenario) changes(text string) *scenario {
+	return s.do(s.Correct(text, "1776675700.000000", false, requester, s.now))
+}
+
+func (s *scenario) deletes() *scenario {
+	return s.do(s.Correct("", "1776675700.000000", true, requester, s.now))
+}
+
+func (s *scenario) redrafts() *scenario { return s.do(s.Redraft(requester, policy, s.now)) }
+
 func (s *scenario) extracted() *scenario {
 	return s.do(pipelinetest.Early(s.Extracted(1, task.Extract{
 		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,

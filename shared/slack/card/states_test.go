@@ -154,6 +154,15 @@ var taskStates = []state{
 }
 
 var promptStates = []state{
+	{"prompt_changed", promptCard, func(s *scenario) *scenario {
+		return prompt(s).changes("人事部の *残業* をまとめて <!channel>")
+	}},
+	{"prompt_redrafted", promptCard, func(s *scenario) *scenario { return prompt(s).changes("人事部").redrafts() }},
+	{"process_changed", processCard, func(s *scenario) *scenario { return process(s).changes("人事部") }},
+	{"execution_changed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).changes("人事部") }},
+	{"execution_deleted", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).deletes() }},
+	{"task_changed", taskCard, func(s *scenario) *scenario { return prompt(s).changes("人事部") }},
+	{"task_deleted", taskCard, func(s *scenario) *scenario { return prompt(s).deletes() }},
 	{"prompt_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting() }},
 	{"prompt_contesting", promptCard, func(s *scenario) *scenario { return s.extracted().contesting() }},
 	{"prompt_best_taken", promptCard, func(s *scenario) *scenario { return s.extracted().contesting().bestTaken() }},

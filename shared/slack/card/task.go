@@ -15,7 +15,7 @@ func (d drawing) task() face {
 	t, w := d.a.Task, d.w
 	switch {
 	case t != nil:
-		return d.outcome(d.extracted(t))
+		return d.outcome(d.extracted(t).with(d.changed()...))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
 		return face{text: d.reply()}
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
@@ -67,7 +67,7 @@ func (d drawing) refused() face {
 	if number := d.requestNumber(); len(number) > 0 {
 		f = f.with(contextLine(number...))
 	}
-	return f
+	return f.with(d.changed()...)
 }
 
 // requestNumber returns a line with the request's number, if it has one.
@@ -98,7 +98,8 @@ func (d drawing) extracted(t *task.Task) face {
 // request.
 func (d drawing) corrected() []string {
 	p := d.a.Prompt()
-	if p == nil || p.Version < 2 || p.Status == aggregate.Generating {
+	again := d.a.Correction != nil && d.a.Correction.Taken // title and description are of the corrected request
+	if p == nil || p.Version < 2 || p.Status == aggregate.Generating || again {
 		return nil
 	}
 	return []string{fill(d.w.AsAsked, "version", p.Version)}

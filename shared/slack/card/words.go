@@ -15,6 +15,7 @@ type words struct {
 
 	// Buttons.
 	Approve, Reject, Cancel, Retry, RetryGeneration  string
+	Redraft                                          string
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
 	// Content that its card can't show completely is approved in a dialog with pages.
@@ -33,11 +34,14 @@ type words struct {
 	RejectedBy, DeniedBy, NextVersion, NextGenerating       string
 	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
 	EndedBy, EndedExpired, EndedMax, EndedStep              string
-	EndedDenied, EndedCost                                  string
+	EndedDeleted, EndedDenied, EndedCost                    string
 	EndedFailed, EndedDone, EndedOtherwise, EndedByRules    string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
 	StoppedBy, StoppedInFlight, StoppedUnknown              string
+
+	// Of a request whose message its author changed.
+	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+const messageTS = "1776675599.000100"
+
+// changes of a request's message in a place, as Slack sends them.
+func messageChanged(channel, kind string, more map[string]any) map[string]any {
+	message := func(text string) map[string]any {
+		return map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS, "text": text}
+	}
+	is := message("<@U0BOT> 人事部")
+	is["edited"] = map[string]any{"user": "U0ALICE", "ts": "1776675603.000000"}
+	out := map[string]any{"type": "message", "subtype": "message_changed", "hidden": true, "channel": channel, "channel_type": kind,
+		"ts": "1776675603.000200", "event_ts": "1776675603.000200", "user": nil, "text": nil, "team": nil,
+		"message": is, "previous_message": message("<@U0BOT> 営業部")}
+	merge(out, more)
+	return out
+}
+
+// What changes a request's message reaches its request, and makes no second one.
+func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
+	again := func(more map[string]any) map[string]any {
+		out := map[string]any{"text": "<@U0BOT> 人事部", "edited": map[string]any{"user": "U0ALICE", "ts": "1776675603.000000"}}
+		merge(out, more)
+		return out
+	}
+	gone := map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}
+	stone := map[string]any{"message": map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": messageTS}}
+	same := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
+		"text": "<@U0BOT> 営業部", "attachments": []any{map[string]any{"from_url": "https://example.com", "title": "Example"}}}}
+	for _, tt := range []struct {
+		name, channel string
+		event         map[string]any
+		text          string // of the request afterwards
+		deleted       bool
+	}{
+		{"app_mention again", "C0HR", again(nil), "人事部", false},
+		{"app_mention again, struck through", "C0HR", again(map[string]any{"text": "~<@U0BOT> 営業部~"}), "", false},
+		{"a channel's message", "C0HR", messageChanged("C0HR", "channel", nil), "人事部", false},
+		{"a private channel's message", "G0HR", messageChanged("G0HR", "group", nil), "人事部", false},
+		{"a direct message", "D0DM", messageChanged("D0DM", "im", nil), "人事部", false},
+		{"a link that Slack unfolds", "C0HR", messageChanged("C0HR", "channel", same), "営業部", false},
+		{"a deletion", "C0HR", messageChanged("C0HR", "channel", gone), "営業部", true},
+		{"a deletion of a direct message", "D0DM", messageChanged("D0DM", "im", gone), "営業部", true},
+		{"a deletion whose thread goes on", "C0HR", messageChanged("C0HR", "channel", stone), "営業部", true},
+		{"a deletion elsewhere", "C0HR", messageChanged("C0OTHER", "channel", gone), "営業部", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k := &kept{}
+			h := handler(k)
+			r := task.Request{TeamID: "T0TEAM", Channel: tt.channel, User: "U0ALICE", Text: "営業部", MessageTS: messageTS, ThreadTS: messageTS}
+			made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, now)
+			expect.NoError(t, err)
+			all := requests{ref.ID: (&task.Aggregate{}).Apply(made)}
+			h.Tasks = all
+			for range 2 { // Slack may deliver it twice
+				out := post(t, h, signed(callback(t, tt.event, nil)))
+				expect.That(t, out.StatusCode == 200 && len(k.changes) == 0 && len(k.told) == 0, "answered %d, made %d, told %d",
+					out.StatusCode, len(k.changes), len(k.told))
+			}
+			a := all[ref.ID]
+			is := a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted
+			expect.That(t, a.Request.Text == tt.text && is == tt.deleted, "%q, ended %+v", a.Request.Text, a.Head.Ended)
+			h.Tasks = failing{}
+			if tt.deleted || tt.text != "営業部" {
+				expect.Is(t, post(t, h, signed(callback(t, tt.event, nil))).StatusCode, 503, "what could not be kept")
+			}
+		})
+	}
+	k := &kept{} // an edit that adds the mention is a request
+	post(t, handler(k), signed(callback(t, again(nil), nil)))
+	expect.Is(t, k.request(t).Text, "人事部")
+}
+
+type failing struct{}
+
+func (failing) Decide(context.Context, aggregate.Ref, task.Decision) (*task.Aggregate, error) {
+	return nil, errors.New("throttled")
+}
