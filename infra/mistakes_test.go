@@ -21,6 +21,7 @@ var mistakes = []struct {
 	{"a standard queue for a FIFO's dead letters", templateFile, "CardDeadLetters:\n    Type: AWS::SQS::Queue\n    Properties:\n      FifoQueue: true", "CardDeadLetters:\n    Type: AWS::SQS::Queue\n    Properties:\n      DelaySeconds: 0", "must both be FIFO"},
 	{"dead letters that die at once", templateFile, "MessageRetentionPeriod: 1209600", "MessageRetentionPeriod: 86400", "must keep messages longer"},
 	{"a secret in the environment", templateFile, "TENANT_ADMIN: !Ref TenantAdmin", `TENANT_ADMIN: "{{resolve:secretsmanager:x}}"`, "readable configuration"},
+	{"heads for ever", templateFile, "            ExpirationInDays: !Ref HeadRetentionDays\n", "", "keeps heads beyond their lock"},
 	{"logs for ever", templateFile, "      RetentionInDays: !Ref LogRetentionDays\n", "", "keeps logs for ever"},
 
 	{"a function without a folder", templateFile, "SweepTasksFunction", "CleanTasksFunction", "no functions/clean-tasks/main.go"},
@@ -85,7 +86,7 @@ var mistakes = []struct {
 	{"a round that can't keep a long answer", templateFile, ", !Sub \"${ResultsBucket.Arn}/turns/*\"]", "]", "may not keep the answers"},
 	{"an export over everything", templateFile, "${ResultsBucket.Arn}/exports/*", "${ResultsBucket.Arn}/*", "more than prompts"},
 	{"a console that can't export", templateFile, "          EXPORT_AUDIT_FUNCTION: !Ref ExportAuditFunction\n", "", "is not told EXPORT_AUDIT_FUNCTION"},
-	{"statistics that can be taken away", templateFile, "- Sid: Count\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:UpdateItem]", "- Sid: Count\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
+	{"statistics that can be taken away", templateFile, "- Sid: AppendAndCount\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:UpdateItem]", "- Sid: AppendAndCount\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
 	{"facts over other rows", templateFile, `"dynamodb:LeadingKeys": ["FACT#*"]`, `"dynamodb:LeadingKeys": ["TASK#*"]`, "it seals and counts, and writes nothing else"},
 	{"a scan", templateFile, "Action: [dynamodb:GetItem, dynamodb:Query]\n            Resource", "Action: [dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]\n            Resource", "nothing here needs dynamodb:Scan"},
 	{"an edge that reads", templateFile, "KeepTheRequest\n                Effect: Allow\n                Action: dynamodb:PutItem", "KeepTheRequest\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:GetItem]", "all it does is to keep a request"},

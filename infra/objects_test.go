@@ -126,4 +126,7 @@ func forgettingRule(s *stack, wrong report) {
 			wrong("ResultsBucket keeps %s", forget.what)
 		}
 	}
+	wrong.where(!slices.ContainsFunc(list(at(s.resources["HeadsBucket"].Properties, "LifecycleConfiguration", "Rules")), func(r any) bool {
+		return target(at(r, "ExpirationInDays")) == "HeadRetentionDays"
+	}), "HeadsBucket keeps heads beyond their lock")
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -52,8 +53,8 @@ func (m *mortal) AppendLink(ctx context.Context, l chain.Link) error {
 	return m.do(func() error { return m.Store.AppendLink(ctx, l) })
 }
 
-func (m *mortal) HeadKept(ctx context.Context, tenant string, seq int) error {
-	return m.do(func() error { return m.Store.HeadKept(ctx, tenant, seq) })
+func (m *mortal) HeadKept(ctx context.Context, tenant string, seq int, at time.Time) error {
+	return m.do(func() error { return m.Store.HeadKept(ctx, tenant, seq, at) })
 }
 
 func (m *mortal) Keep(ctx context.Context, head chain.Head) error {
@@ -82,7 +83,7 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 				records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
 				whole := w.Handler
 				m := &mortal{Store: whole.Store, Signer: whole.Signer, Heads: whole.Heads, dies: dies, after: after}
-				w.Handler = &Handler{Store: m, Signer: m, Heads: m, Now: whole.Now}
+				w.Handler = &Handler{Store: m, Signer: m, Heads: m, Locked: whole.Locked, Now: whole.Now}
 				_, _ = w.Handle(t.Context(), expect.Value(json.Marshal(events.DynamoDBEvent{Records: records}))(t))
 				_, _ = w.Handle(t.Context(), json.RawMessage(`{"source":"aws.events"}`))
 				died = m.calls >= dies

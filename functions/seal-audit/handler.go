@@ -34,7 +34,7 @@ type Store interface {
 	Chain(ctx context.Context, tenant string) (seal.Chain, error)
 	Chains(ctx context.Context) iter.Seq2[seal.Chain, error]
 	AppendLink(ctx context.Context, l chain.Link) error
-	HeadKept(ctx context.Context, tenant string, seq int) error
+	HeadKept(ctx context.Context, tenant string, seq int, at time.Time) error
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
 	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
@@ -58,6 +58,7 @@ type Handler struct {
 	Store  Store
 	Signer Signer
 	Heads  Heads
+	Locked time.Duration // for how long the bucket locks a head
 	Now    func() time.Time
 
 	readings readings

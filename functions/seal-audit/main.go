@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,6 +24,7 @@ func main() {
 type environment struct {
 	config.Table
 	Key    string `env:"CHAIN_KEY_ID" doc:"the key that signs the audit log's chain"`
+	Days   string `env:"HEAD_RETENTION_DAYS" doc:"for how many days the bucket locks an object"`
 	Bucket string `env:"HEADS_BUCKET" doc:"the bucket whose objects are locked, for heads of chains"`
 }
 
@@ -35,8 +37,9 @@ type rows struct {
 func rowsOf(s *store.Store) rows { return rows{seal.Of(s.Table()), sums.Of(s.Table(), s.Kinds())} }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	days, err := strconv.Atoi(env.Days)
 	return &Handler{
 		Store: rowsOf(kinds.Open(cfg, env.Table)), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
-		Heads: seal.Open(cfg, env.Bucket), Now: time.Now,
-	}, nil
+		Heads: seal.Open(cfg, env.Bucket), Locked: time.Duration(days) * 24 * time.Hour, Now: time.Now,
+	}, err
 }

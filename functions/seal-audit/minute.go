@@ -88,9 +88,10 @@ func share(ctx context.Context, tenants int) (context.Context, context.CancelFun
 		max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
 }
 
-// keep signs and stores a chain's head, unless that is stored already.
+// keep signs and stores a chain's head, unless that is stored already. The head of a chain that rests is stored again
+// while its lock still holds: the bucket deletes heads whose lock is over, and the newest must always be there.
 func (h *Handler) keep(ctx context.Context, is seal.Chain) error {
-	if is.Kept >= is.Seq {
+	if is.Kept >= is.Seq && h.Now().Sub(is.KeptAt) < h.Locked/2 {
 		return nil
 	}
 	head := chain.Head{Tenant: is.Tenant, Seq: is.Seq, Link: is.Link, At: h.Now().UTC().Truncate(time.Millisecond)}
@@ -101,5 +102,5 @@ func (h *Handler) keep(ctx context.Context, is seal.Chain) error {
 	if err := h.Heads.Keep(ctx, head); err != nil {
 		return err
 	}
-	return h.Store.HeadKept(ctx, is.Tenant, is.Seq)
+	return h.Store.HeadKept(ctx, is.Tenant, is.Seq, head.At)
 }

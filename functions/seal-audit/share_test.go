@@ -166,6 +166,19 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 	}
 }
 
+// The bucket deletes a head whose lock is over. That of a chain that rests is put away again before.
+func TestTheHeadOfAChainThatRestsIsPutAwayAgain(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.seals(w.written(tenant, 1)...)
+	began := w.now
+	for _, on := range []struct{ day, last time.Duration }{{0, 0}, {100, 0}, {199, 0}, {201, 201}, {399, 201}, {402, 402}} {
+		w.now = began.Add(on.day * 24 * time.Hour)
+		w.tick()
+		is := expect.Value(seal.Of(w.store.Table()).Chain(t.Context(), tenant))(t)
+		expect.That(t, is.KeptAt.Sub(began).Round(time.Hour) == on.last*24*time.Hour, "on day %d its head is of %s", on.day, is.KeptAt)
+	}
+}
+
 // short is a store whose invocations end after this many rows of the log.
 type short struct {
 	Store

@@ -84,8 +84,8 @@ func testAppendTwice(t *testing.T, st *taskStore) {
 
 func testChainNotes(t *testing.T, st *taskStore) {
 	expect.NoError(t, st.AppendLink(t.Context(), link(t, st, "01NOTES")))
-	for _, seq := range []int{1, 7, 3} {
-		expect.NoError(t, st.HeadKept(t.Context(), "01NOTES", seq))
+	for _, seq := range []int{1, 7, 3, 7} {
+		expect.NoError(t, st.HeadKept(t.Context(), "01NOTES", seq, at().Add(time.Duration(seq)*time.Hour)))
 	}
 	for _, hours := range []time.Duration{2, 1} {
 		expect.NoError(t, st.ChainChecked(t.Context(), "01NOTES", at().Add(hours*time.Hour)))
@@ -94,11 +94,11 @@ func testChainNotes(t *testing.T, st *taskStore) {
 	for is, err := range st.Chains(t.Context()) {
 		expect.NoError(t, err)
 		if is.Tenant == "01NOTES" {
-			found = is.Kept == 7 && is.Checked.Equal(at().Add(2*time.Hour)) && is.Seq == 1
+			found = is.Kept == 7 && is.KeptAt.Equal(at().Add(7*time.Hour)) && is.Checked.Equal(at().Add(2*time.Hour)) && is.Seq == 1
 		}
 	}
 	expect.That(t, found, "the chain is not found with its notes")
-	gone(t, "a note on no chain", st.HeadKept(t.Context(), "01NOBODY", 1))
+	gone(t, "a note on no chain", st.HeadKept(t.Context(), "01NOBODY", 1, at()))
 	_, err := st.Chain(t.Context(), "a#b")
 	gone(t, "a tenant that is none", err)
 }

@@ -22,7 +22,8 @@ type rowCall struct {
 var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
 
 // dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
-// item or of all. Here each item is judged by its own key; infra/smoke finds out what AWS does.
+// item, or those of all items with the same action. Roles must hold under both; the second is the stricter one, and
+// judged by unless EachItem is set.
 func (a Account) dynamodb(c call) ([]Request, error) {
 	operation := c.operation()
 	switch operation {
@@ -58,7 +59,14 @@ func (a Account) transaction(c call, operation string) (all []Request, err error
 				return nil, err
 			}
 			q.Context[enclosingOperation] = []string{operation}
-			all = append(all, q)
+			i := slices.IndexFunc(all, func(x Request) bool { return x.Action == q.Action && x.Resource == q.Resource })
+			if i < 0 || a.EachItem {
+				all = append(all, q)
+				continue
+			}
+			for _, key := range []string{leadingKeys, attributes} {
+				all[i].Context[key] = append(all[i].Context[key], q.Context[key]...)
+			}
 		}
 	}
 	return all, nil

@@ -29,6 +29,7 @@ const (
 type Chain struct {
 	chain.Head
 	Kept    int       `json:"kept,omitempty"`      // seq of the newest head that was put away
+	KeptAt  time.Time `json:"kept_at,omitzero"`    // when it was put away last
 	Checked time.Time `json:"checked_at,omitzero"` // all rows before this were looked at once more
 }
 
@@ -92,25 +93,28 @@ func (s Rows) AppendLink(ctx context.Context, l chain.Link) error {
 	return table.Wrapped(err, "append link %d of %s", l.Seq, l.Tenant)
 }
 
-// HeadKept records that the head with this seq was stored in the bucket.
-func (s Rows) HeadKept(ctx context.Context, tenant string, seq int) error {
-	return s.noteChain(ctx, tenant, "kept", seq)
+// HeadKept records that the head with this seq was stored in the bucket at a time.
+func (s Rows) HeadKept(ctx context.Context, tenant string, seq int, at time.Time) error {
+	e := table.NewExpression()
+	e.Set("kept", seq)
+	e.Set("kept_at", at)
+	return s.noteChain(ctx, tenant, "kept", e, e.Is("kept", "<=", seq))
 }
 
 // ChainChecked records that no row before a time still has to be sealed.
 func (s Rows) ChainChecked(ctx context.Context, tenant string, through time.Time) error {
-	return s.noteChain(ctx, tenant, "checked_at", through)
+	e := table.NewExpression()
+	e.Set("checked_at", through)
+	return s.noteChain(ctx, tenant, "checked_at", e, e.Is("checked_at", "<", through))
 }
 
-// noteChain sets an attribute of the chain's head unless its value is already higher.
-func (s Rows) noteChain(ctx context.Context, tenant, name string, v any) error {
+// noteChain writes attributes of the chain's head if that lacks one of them or its value is lower.
+func (s Rows) noteChain(ctx context.Context, tenant, name string, e *table.Expression, lower string) error {
 	pk, err := table.TenantPartition(chainPrefix, tenant)
 	if err != nil {
 		return err
 	}
-	e := table.NewExpression()
-	e.Set(name, v)
-	_, err = s.t.Update(ctx, table.Key(pk, chainHead), e, table.All(e.Exists(), table.AnyOf(e.Lacks(name), e.Is(name, "<", v))))
+	_, err = s.t.Update(ctx, table.Key(pk, chainHead), e, table.All(e.Exists(), table.AnyOf(e.Lacks(name), lower)))
 	return table.Wrapped(table.Unless(err, table.ErrCondition), "note %s of the chain of %s", name, tenant)
 }
 
