@@ -6,6 +6,7 @@
 //	go run ./infra/rescue rows    -from <restored table> -table <TableName> [-task <tenant>/<task>] [-apply]
 //	go run ./infra/rescue contest -table <TableName> -contest <tenant>/<execution> [-close] [-apply]
 //	go run ./infra/rescue rounds  -table <TableName> -tenant <tenant>
+//	go run ./infra/rescue import  <resource>=<name or ARN> …
 //	go run ./infra/rescue session -table <TableName> -session <tenant>/<session> [-apply]
 //
 // It uses the AWS CLI's credentials, region and AWS_ENDPOINT_URL.
@@ -59,9 +60,12 @@ type options struct {
 	closing, apply                 bool
 }
 
-const commands = "cards, changes, rows, contest, rounds or session"
+const commands = "cards, changes, rows, contest, rounds, session or import"
 
 func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) error {
+	if len(args) > 0 && args[0] == "import" {
+		return writeImport("template.yaml", args[1:], out)
+	}
 	w, err := read(args, out)
 	if err != nil {
 		return err

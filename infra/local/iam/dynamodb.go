@@ -22,8 +22,7 @@ type rowCall struct {
 var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
 
 // dynamodb reads calls on rows. AWS does not document whether dynamodb:LeadingKeys of a transaction has the key of one
-// item, or those of all items with the same action. Roles must hold under both; the second is the stricter one, and
-// judged by unless EachItem is set.
+// item, or those of all items with the same action. Roles must hold under both; the second refuses more.
 func (a Account) dynamodb(c call) ([]Request, error) {
 	operation := c.operation()
 	switch operation {

@@ -94,8 +94,7 @@ func TestWhatARoleAllows(t *testing.T) {
 	}
 }
 
-// AWS doesn't say whether a transaction's leading keys are those of one item or of all with the same action. The second
-// reading refuses more, and is the usual one here.
+// AWS doesn't say whether a transaction's leading keys are those of one item or of all with the same action.
 func TestATransactionsKeysAreReadInTwoWays(t *testing.T) {
 	const apart = `[{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},

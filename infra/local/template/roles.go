@@ -188,7 +188,7 @@ func listOf(v any) []any {
 // Account returns the account with the details of the template's resources that calls refer to.
 func (t *Template) Account(names Names) iam.Account {
 	account := iam.Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{},
-		EachItem: os.Getenv("RINGI_LEADING_KEYS") == "each"} // see iam.Account
+		EachItem: os.Getenv("RINGI_LEADING_KEYS") != "together"} // as .ci/run sets it
 	for _, table := range t.Tables {
 		account.PartitionKeys[table.Name] = partition(table.Key)
 		for _, x := range table.Indexes {

@@ -7,7 +7,7 @@ import (
 )
 
 // Runtime is the managed runtime in which commands run in Lambda. It provides the tools that they find there.
-const Runtime = "nodejs22.x"
+const Runtime = "nodejs24.x"
 
 // Searched are the folders in which commands find programs; the last has Lambda's runtime.
 const Searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/var/lang/bin"
@@ -28,7 +28,7 @@ var Tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx
 // (see Programs), separated by commas.
 func Installed(programs string) string {
 	if programs == "" {
-		programs = "Node.js 22 with npm and npx, " + python
+		programs = "Node.js 24 with npm and npx, " + python
 	}
 	return "sh, the usual small programs of Linux, and " + programs +
 		". There is no network: nothing can be downloaded or installed. A result says which tool is missing."

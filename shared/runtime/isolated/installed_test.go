@@ -19,5 +19,5 @@ func TestAModelIsToldWhatIsInstalled(t *testing.T) {
 		expect.That(t, there == (err == nil) || err == nil && !there && !readable(Find(name)), "%s: told %t, found %v", name, there, err)
 	}
 	expect.Has(t, Installed("git, python3"), "sh, the usual small programs of Linux, and git, python3. There is no network")
-	expect.That(t, strings.Contains(Installed(""), "Node.js 22") && Runtime == "nodejs22.x", "in Lambda: %s", Installed(""))
+	expect.That(t, strings.Contains(Installed(""), "Node.js 24") && Runtime == "nodejs24.x", "in Lambda: %s", Installed(""))
 }
