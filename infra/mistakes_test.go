@@ -76,7 +76,7 @@ var mistakes = []struct {
 	{"integrations that anybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["INTEGRATIONS#*", "AUDIT#*"]`, "who renews credentials writes them"},
 	{"an edge that writes settings", templateFile, `["INTEGRATIONS#*", "AUDIT#*"]`, `["TENANT#*", "AUDIT#*"]`, "or to end integrations"},
 	{"a renewal that writes permissions", templateFile, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "AUDIT#*"]`, `"dynamodb:LeadingKeys": ["INTEGRATIONS#*", "AUDIT#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
-	{"a number that settings are written with", templateFile, `["NUMBER#*"]`, `["NUMBER#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
+	{"a number that settings are written with", templateFile, `["NUMBER#*", `, `["NUMBER#*", "TENANT#*", `, "only ResumeTaskFunction makes tenants"},
 	{"a note that allows tools", templateFile, "updated_at, agent_id, environment_id]", "updated_at, agent_id, environment_id, allowed]", "only ResumeTaskFunction makes tenants"},
 	{"a note that lacks its date", templateFile, "changed_at, updated_at, agent_id", "changed_at, agent_id", "may not note what the store writes"},
 	{"rows that anybody deletes", templateFile, "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n            Condition: { \"ForAllValues:StringLike\": { \"dynamodb:LeadingKeys\": [\"TASK#*\"] } }\n", "            Action: dynamodb:DeleteItem\n            Resource: !GetAtt Table.Arn\n", "without saying on which rows"},
