@@ -19,8 +19,10 @@ var left = []string{"Table=ringi-Table-1", "ResultsBucket=ringi-results-1", "Hea
 	"SlackSecret=arn:aws:secretsmanager:us-east-1:123456789012:secret:S-1", "ModelSecret=arn:aws:secretsmanager:us-east-1:123456789012:secret:M-1"}
 
 type described struct {
-	Transform                         string
-	Parameters, Conditions, Resources map[string]yaml.Node
+	Transform  string               `yaml:"Transform"`
+	Parameters map[string]yaml.Node `yaml:"Parameters"`
+	Conditions map[string]yaml.Node `yaml:"Conditions"`
+	Resources  map[string]yaml.Node `yaml:"Resources"`
 }
 
 // The import is rehearsed on the template: it has all that stays, as the next deployment describes it, and refers to
@@ -35,9 +37,13 @@ func TestWhatADeletedStackLeftIsImported(t *testing.T) {
 	var all []imported
 	expect.NoError(t, json.Unmarshal(list, &all))
 	expect.That(t, got.Transform == "" && len(body) < 51200 && len(all) == len(left), "%d bytes, %d resources", len(body), len(all))
+	expect.Is(t, len(got.Resources), len(left), "resources")
 	for id, r := range whole.Resources {
-		var kind struct{ Type, DeletionPolicy string }
-		_ = r.Decode(&kind)
+		var kind struct {
+			Type           string `yaml:"Type"`
+			DeletionPolicy string `yaml:"DeletionPolicy"`
+		}
+		expect.NoError(t, r.Decode(&kind))
 		stays, there := strings.HasPrefix(kind.DeletionPolicy, "Retain"), got.Resources[id]
 		expect.Must(t, stays == (there.Kind != 0), "%s: it stays %v", id, stays)
 		if !stays {
