@@ -278,7 +278,7 @@ func TestAWriteThatNoRuleTakesIsRefusedByTheLast(t *testing.T) {
 func TestAProposalInDirectMessagesAsksTheHome(t *testing.T) {
 	server := storetest.Start(t)
 	channel := asks(rules.Who{Kind: rules.WhoChannel})
-	channel.Route.Stages[0].Empty = ""
+	channel.Route.Stages[0].Empty = rules.Empty{}
 	channel.Route.Stages = append(channel.Route.Stages, asks(ofPeople("U3")).Route.Stages...)
 	for name, c := range map[string]struct {
 		home rules.Home
@@ -331,7 +331,7 @@ func TestWhatAPersonTypedGoesAlongItsRoute(t *testing.T) {
 			continue
 		}
 		expect.Must(t, x != nil && x.Gate.Ruled(), "%s: %+v", name, x)
-		expect.That(t, len(x.Gate.Route.Stages[0].People) == 1 && x.Gate.Askers[0].User == "U2" && len(x.Gate.Askers) == 2,
+		expect.That(t, len(x.Gate.Route.Stages[0].People) == 2 && x.Gate.Askers[0].User == "U2" && len(x.Gate.Askers) == 2,
 			"%+v", x.Gate)
 	}
 }
@@ -350,5 +350,8 @@ func (group) Manager(circulation.Person, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
 func (group) Holders(string, string, string) []circulation.Person { return nil }
-func (group) Departments(circulation.Person, string) []string     { return nil }
-func (group) Department(circulation.Person, string) string        { return "" }
+func (group) Over(string, string, string) (circulation.Person, bool) {
+	return circulation.Person{}, false
+}
+func (group) Departments(circulation.Person, string) []string { return nil }
+func (group) Department(circulation.Person, string) string    { return "" }

@@ -141,7 +141,11 @@ func (k *walking) asks(number int, s *circulation.Stage) {
 		k.say("    stage %d, %s: one stamp of the channel", number, s.Name)
 		return
 	}
-	k.say("    stage %d, %s: stamps of %d of these %d people", number, s.Name, s.Need, len(s.People))
+	above := ""
+	if s.Filled != "" {
+		above = ", above it: " + s.Filled
+	}
+	k.say("    stage %d, %s: stamps of %d of these %d people%s", number, s.Name, s.Need, len(s.People), above)
 	for _, p := range s.People {
 		k.say("      %s", named(p))
 	}

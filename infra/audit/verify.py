@@ -354,7 +354,9 @@ class Claims:
                 self.said.append("    stage %d, %s: one stamp of the channel" % (number, stage["name"]))
             else:
                 people = stage.get("people") or []
-                self.said.append("    stage %d, %s: stamps of %s of these %d people" % (number, stage["name"], stage["need"], len(people)))
+                above = ", above it: %s" % stage["filled"] if stage.get("filled") else ""
+                self.said.append("    stage %d, %s: stamps of %s of these %d people%s"
+                                 % (number, stage["name"], stage["need"], len(people), above))
                 self.said += ["      " + named(p) for p in people]
         self.said.append("    hands of different people: at least %s" % route["hands"])
         self.said += ["    told afterwards: " + named(p) for p in route.get("readers") or []]
@@ -946,14 +948,16 @@ class Walk:
         self.bytes = GATE_BYTES + text_bytes(gate, "asked", "home") + text_bytes(route, "org") + sum(person_bytes(p) for p in askers + readers)
         for s in route.get("stages") or []:
             named = s.get("people") or []
-            self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out") + sum(person_bytes(p) for p in named)
-            people = self.distinct([p for p in named if self.counts(p) and not self.asks(p)])
+            self.bytes += STAGE_BYTES + text_bytes(s, "name", "left_out", "filled") + sum(person_bytes(p) for p in named)
+            counted = self.distinct([p for p in named if self.counts(p)])
+            people, aside = [p for p in counted if not self.asks(p)], [p for p in counted if self.asks(p)]
             need, mode, out = s.get("need", 0), s["mode"], bool(s.get("left_out"))
             fits = mode == "people" and 1 <= need <= len(people) or mode == "channel" and need == 1 and not named
             if not out and not fits:
                 raise Refused("unknown")
             self.stages.append({
-                "mode": mode, "out": out, "people": [] if out else people, "owed": 0 if out else need, "stamps": [], "opened": None
+                "mode": mode, "out": out, "people": [] if out else people, "aside": [] if out else aside,
+                "owed": 0 if out else need, "stamps": [], "opened": None
             })
         if not 0 < self.owed() <= MOST_STAMPS:
             raise Refused("unknown")
@@ -1044,9 +1048,15 @@ class Walk:
             return "settled"
         if len(act.get("text") or "") > MOST_TEXT or act["kind"] not in ("stamp", "take_back") and not act.get("text"):
             return "text"
-        if self.asks(act["hand"]) or self.asks(act["principal"]):
+        if not self.objects(act) and (self.asks(act["hand"]) or self.asks(act["principal"])):
             return "self"
         return None
+
+    def objects(self, act):
+        """Whether an asker ends the gate at a stage that names them: they may not stamp, but are not silenced."""
+        hand, principal = self.who(act)
+        aside = self.all_ids(self.stages[act["stage"] - 1]["aside"])
+        return act["kind"] in ("send_back", "deny") and hand == principal and hand in aside
 
     def again(self, act):
         def same(a):
@@ -1082,7 +1092,7 @@ class Walk:
         if act["stage"] != self.present:
             return "stage"
         s, principal = self.stages[self.present - 1], self.id(act["principal"])
-        if s["mode"] == "people" and principal not in self.all_ids(s["people"]):
+        if s["mode"] == "people" and principal not in self.all_ids(s["people"]) and not self.objects(act):
             elsewhere = any(principal in self.all_ids(other["people"]) for other in self.stages)
             return "turn" if elsewhere else "not_on_route"
         if not self.found(act, s["mode"]):

@@ -70,7 +70,7 @@ func ruleLooks(w *consoletest.World) []look {
 	rule := b.Post(path, list.Hidden("act", "edit.0"))
 	three := []string{"name", "10万円以上の外部書き込み", "use", "some", "tools", "| send_slack_dm", "at_least", "100000", "outcome", "route",
 		"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + workspace.Suzuki + "|" + workspace.Guest,
-		"stages.0.need", "x", "stages.0.empty", "refuse", "find.stages.0.people", "a", "stages.1.was", "new", "stages.1.kind", "channel",
+		"stages.0.need", "x", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "find.stages.0.people", "a", "stages.1.was", "new", "stages.1.kind", "channel",
 		"stages.1.name", "", "find.channels", "general", "to", "within", "hands", "9"}
 	changed := b.Post(path, list.Hidden("act", "down.0", "floor.stamps", "2"))
 	low := b.Post(path, list.Hidden("floor.stamps", "5", "floor.hands_from", "0", "act", "look"))

@@ -52,6 +52,11 @@ func (s *speaker) remarks(g *aggregate.Gate) string {
 	if slices.ContainsFunc(st.Stages, func(x circulation.StageState) bool { return x.LeftOut != "" }) {
 		say("left_out")
 	}
+	if slices.ContainsFunc(st.Stages, func(x circulation.StageState) bool {
+		return x.LeftOut == rules.LeftVacant || x.Filled == rules.LeftVacant
+	}) {
+		say("vacant")
+	}
 	return strings.Join(all, s.words.Say("and"))
 }
 

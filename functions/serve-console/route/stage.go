@@ -39,7 +39,7 @@ func (d *drawing) stage(i int) Stage {
 		out.Why = d.why(s.LeftOut)
 		return out
 	}
-	out.Need = d.needs(s)
+	out.Need, out.Why = d.needs(s), d.words.In("filled", s.Filled)
 	d.people(i, &out)
 	for _, act := range s.Stamps {
 		out.Stamps = append(out.Stamps, d.act(act))

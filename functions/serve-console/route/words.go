@@ -24,6 +24,7 @@ func (d *drawing) why(code string) string { return cmp.Or(d.words.In("why", code
 var (
 	viaManager  = lazy.Regexp{Text: `^manager ([0-9]+) of (\S+) as of ([0-9-]{10})$`}
 	viaGroup    = lazy.Regexp{Text: `^group (.+)$`}
+	viaOver     = lazy.Regexp{Text: `^over (.+) of (.+) as of ([0-9-]{10})$`}
 	viaPosition = lazy.Regexp{Text: `^(.+) of (.+) as of ([0-9-]{10})$`}
 )
 
@@ -67,6 +68,9 @@ func (d *drawing) via(how string) string {
 	}
 	if m := viaGroup.Get().FindStringSubmatch(how); m != nil {
 		return d.words.Say("via_group", "group", d.named(m[1]))
+	}
+	if m := viaOver.Get().FindStringSubmatch(how); m != nil {
+		return d.words.Say("via_over", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])
 	}
 	if m := viaPosition.Get().FindStringSubmatch(how); m != nil {
 		return d.words.Say("via_position", "position", d.line(m[1]), "department", d.named(m[2]), "on", m[3])

@@ -34,7 +34,7 @@ func testRulesForActions(t *testing.T, w *consoletest.World) {
 	add := b.Post(path, list.Hidden("act", "add"))
 	list = b.Post(path+"/rule", add.Hidden("kinds", "action", "name", "エージェント", "use", "writes_outside",
 		"outcome", "route", "stages.0.name", "経理", "stages.0.kind", "people", "stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1",
-		"stages.0.empty", "refuse", "act", "keep"))
+		"stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "act", "keep"))
 	list.Says(t, http.StatusOK, ruled).Lacks(t, aside)
 	check := b.Post(path, list.Hidden("act", "check"))
 	check.Says(t, http.StatusOK, "保存すると、エージェントとの会話の操作も回覧ルールで決まります。",

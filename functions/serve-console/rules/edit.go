@@ -179,13 +179,19 @@ type option struct {
 	Chosen      bool
 }
 
+// emptyData is what may happen to a stage by one cause.
+type emptyData struct {
+	Name, Label string
+	Options     []option
+}
+
 type stageData struct {
 	I           int
 	At, Field   string // before the names of its inputs, and of its problems
 	Mark        string
 	Name, Need  string
 	Kinds       []option
-	Empties     []option
+	Empties     []emptyData
 	Kept        string // whom it asks in a way that the form doesn't offer
 	People      chooser
 	Position    chooser

@@ -38,7 +38,7 @@ func testRulesTravelAsAFile(t *testing.T, w *consoletest.World) {
 		b.Get(path+".yaml?rev="+rev).Says(t, http.StatusNotFound)
 	}
 	// A rule that somebody wrote by hand needs no id.
-	hand := "rules:\n  - name: 断る\n    refuse: だめです\n  - name: 部長\n    route: {stages: [{name: 部長, who: {kind: people, people: [" + workspace.Suzuki + "]}, need: 1, empty: refuse}]}\n"
+	hand := "rules:\n  - name: 断る\n    refuse: だめです\n  - name: 部長\n    route: {stages: [{name: 部長, who: {kind: people, people: [" + workspace.Suzuki + "]}, need: 1, empty: {vacant: refuse, own: refuse, twice: again}}]}\n"
 	draft = b.Post(path+"/import", url.Values{"text": {hand}}).Says(t, http.StatusOK, "「だめです」と伝えて、依頼を断ります。", "部長 (鈴木 一郎)が承認します。")
 	b.Post(path, b.Post(path, draft.Hidden("act", "check")).Hidden("act", "save")).Leads(t, path+"?done=saved")
 	expect.That(t, stored(w).Form == rules.Form && stored(w).Floor.Stamps == 1, "%+v", stored(w))

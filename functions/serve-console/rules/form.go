@@ -169,7 +169,8 @@ func typedStage(form url.Values, at string, was rules.Stage) rules.Stage {
 	if form.Has(at + "others") {
 		is.Others = len(chosen(form[at+"others"])) > 0
 	}
-	is.Empty = rules.Empty(form.Get(at + "empty"))
+	is.Empty = rules.Empty{Vacant: rules.Then(form.Get(at + "vacant")), Own: rules.Then(form.Get(at + "own")),
+		Twice: rules.Then(form.Get(at + "twice"))}
 	return is
 }
 

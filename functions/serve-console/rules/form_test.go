@@ -18,13 +18,13 @@ func testWhatIsWrongIsSaidAtItsField(t *testing.T, w *consoletest.World) {
 	b := w.As(workspace.Suzuki)
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes"))
 	wrong := form.Hidden(append(append([]string{}, ordered...), "act", "keep", "name", "", "at_least", "abc", "below", "-1", "currency", "yen!",
-		"stages.0.people", "", "stages.1.need", "五人", "stages.1.empty", "wait", "hands", "99", "to", "within", "destinations", "")...)
+		"stages.0.people", "", "stages.1.need", "五人", "stages.1.vacant", "wait", "stages.1.own", "wait", "stages.1.twice", "wait", "hands", "99", "to", "within", "destinations", "")...)
 	for locale, says := range map[string][]string{
 		"ja": {"ルール名: 1 〜 80 文字", "段階 ① 承認する人: 1 〜 50 個にしてください。", "金額 (以上): 0 より大きい数字を、15 桁以下", "通貨: JPY のような 3 文字",
-			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 人が足りないとき: 次のどれかにしてください: up, skip or refuse。", "送信先: 1 〜 100 個",
+			"段階 ② 必要な人数: 0 〜 2 にしてください。", "段階 ② 依頼した本人の段階のとき: 次のどれかにしてください: up, skip or refuse。", "送信先: 1 〜 100 個",
 			"代理の承認は、代理をした人の 1 人と数えます。"},
 		"en": {"Name: Must have 1 to 80 characters", "Stage ① People who approve: Must have 1 to 50 entries.", "Amount (at least): Must be a number above 0 with at most 15 digits",
-			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.", "Stage ② If too few are found: Must be one of these: up, skip or refuse.",
+			"Currency: Must be a currency of three letters", "Stage ② How many of them: Must be between 0 and 2.", "Stage ② If an earlier stage asks the same people: Must be one of these: up, skip or again.",
 			"a stand-in counts as themselves"},
 	} {
 		b.Locale = locale
@@ -71,7 +71,7 @@ func testRulesAndStagesAreMoved(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "add"))
 	b.Post(path+"/rule", form.Hidden("outcome", "route", "stages.0.kind", "people", "act", "stage")).Says(t, http.StatusOK, "②承認 2 (?) ")
 	form = b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "act", "up.1")...))
-	form.Says(t, http.StatusOK, "①経理 (田中 恵・Alex Kim) のうち 1 人 (足りなければ省略) → ②部長 (鈴木 一郎) → ③人事のみなさん")
+	form.Says(t, http.StatusOK, "①経理 (田中 恵・Alex Kim) のうち 1 人 (空席なら、本人なら、前の段階と同じ人なら省略) → ②部長 (鈴木 一郎) → ③人事のみなさん")
 	form.Holds(t, `name="stages.0.name" value="経理"`, `name="stages.1.name" value="部長"`)
 }
 
@@ -90,8 +90,8 @@ func testWhatTheFormDoesNotOfferIsKept(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "edit.0")).Says(t, http.StatusOK, "依頼した人の条件「営業部とその下の部署の人」はこの画面では変更できず",
 		"今は使えないツール", "グループ 人事部承認者")
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "numbered", "|1", "name", "営業", "outcome", "route", "use", "only", "channels", "|C0ELSEWHERE",
-		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.need", "1", "stages.0.empty", "up",
-		"stages.1.name", "経理", "stages.1.kind", "group", "stages.1.need", "2", "stages.1.empty", "refuse"))
+		"direct", "|1", "tools", "https://gone.example.com/mcp book a room", "stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.need", "1", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",
+		"stages.1.name", "経理", "stages.1.kind", "group", "stages.1.need", "2", "stages.1.vacant", "refuse", "stages.1.own", "refuse", "stages.1.twice", "again"))
 	check := b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK, "組織表が必要")
 	b.Post(path, check.Hidden("act", "save")).Leads(t, path+"?done=saved")
 	was.Name = "営業"

@@ -54,7 +54,7 @@ func testNoDraftIsBelieved(t *testing.T, w *consoletest.World) {
 	}
 	// Values that no form sends are refused when they are to be saved, not before: the page shows them.
 	odd := pack([]byte(`{"rev":0,"rules":{"form":1,"floor":{"stamps":1},"rules":[{"id":"x","name":"a\u202eb","when":{"tools":{"use":"maybe"},"amount":{"at_least":"1/3","currency":"<b>"}},` +
-		`"route":{"stages":[{"name":"","who":{"kind":"people","people":["<script>"]},"need":-5,"empty":"never"}],"hands":-3}}],"last":{}}}`))
+		`"route":{"stages":[{"name":"","who":{"kind":"people","people":["<script>"]},"need":-5,"empty":{"vacant":"never","own":"","twice":""}}],"hands":-3}}],"last":{}}}`))
 	list := b.Post(path, url.Values{"draft": {odd}, "act": {"look"}}).Says(t, http.StatusOK)
 	list.Lacks(t, "<script>", "<b>", "a\u202eb")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusUnprocessableEntity, "ULID")

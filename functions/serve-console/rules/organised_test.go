@@ -52,9 +52,9 @@ func organised(w *consoletest.World, file string) {
 // threeStages are the fields of a rule that asks the manager, both of a group, and a position.
 var threeStages = []string{
 	"name", "営業部の外部書き込み", "use", "writes_outside", "outcome", "route", "departments", "|SALES",
-	"stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.level", "1", "stages.0.need", "", "stages.0.empty", "up",
-	"stages.1.was", "new", "stages.1.name", "人事", "stages.1.kind", "group", "stages.1.group", workspace.Approvers, "stages.1.need", "1", "stages.1.empty", "refuse",
-	"stages.2.was", "new", "stages.2.name", "社長", "stages.2.kind", "position", "stages.2.position", "|HQ\t社長", "stages.2.need", "", "stages.2.empty", "skip", "stages.2.others", "|1",
+	"stages.0.name", "上長", "stages.0.kind", "manager", "stages.0.level", "1", "stages.0.need", "", "stages.0.vacant", "up", "stages.0.own", "up", "stages.0.twice", "up",
+	"stages.1.was", "new", "stages.1.name", "人事", "stages.1.kind", "group", "stages.1.group", workspace.Approvers, "stages.1.need", "1", "stages.1.vacant", "refuse", "stages.1.own", "refuse", "stages.1.twice", "again",
+	"stages.2.was", "new", "stages.2.name", "社長", "stages.2.kind", "position", "stages.2.position", "|HQ\t社長", "stages.2.need", "", "stages.2.vacant", "skip", "stages.2.own", "skip", "stages.2.twice", "skip", "stages.2.others", "|1",
 }
 
 // ofThree saves a rule of these stages, as an administrator does.
@@ -79,11 +79,11 @@ func testAFormOfAnOrganisation(t *testing.T, w *consoletest.World) {
 		{Name: "人事", Who: rules.Who{Kind: rules.WhoGroup, Group: workspace.Approvers}, Need: 1, Empty: rules.EmptyRefuse},
 		{Name: "社長", Who: rules.Who{Kind: rules.WhoPosition, Department: "HQ", Position: "社長"}, Empty: rules.EmptySkip, Others: true},
 	}, r.Route.Stages)
-	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (足りなければその上の人) → "+
-		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (足りなければ省略) の順に承認します。")
+	b.Get(path).Says(t, http.StatusOK, "営業部とその下の部署の人が、外部への書き込みを依頼したら、①上長 (依頼した人の上長) (空席なら、本人なら、前の段階と同じ人ならその上の人) → "+
+		"②人事 (グループ 人事部承認者・今 2 人) のうち 1 人 → ③社長 (本社の社長) の全員 (社員以外も) (空席なら、本人なら、前の段階と同じ人なら省略) の順に承認します。")
 	b.Locale = "en"
-	b.Get(path).Says(t, http.StatusOK, "When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above, if too few are found) → "+
-		"② 1 of 人事 (group 人事部承認者, 2 now) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if too few are found) must approve, in this order.")
+	b.Get(path).Says(t, http.StatusOK, "When somebody in 営業部 and below asks for a write outside, ① 上長 (the requester’s manager) (who stands above if vacant or the requester’s own or asked at an earlier stage) → "+
+		"② 1 of 人事 (group 人事部承認者, 2 now) → ③ all of 社長 (社長 of 本社) (others than employees, too) (left out if vacant or the requester’s own or asked at an earlier stage) must approve, in this order.")
 
 	// The form shows what is saved, and sends it again.
 	b.Locale = "ja"
@@ -101,7 +101,7 @@ func testGroupsNeedNoOrganisation(t *testing.T, w *consoletest.World) {
 	form := b.Post(path, b.Get(path).Hidden("act", "begin.writes")).Says(t, http.StatusOK, "Slack のユーザーグループ", "組織表を登録すると")
 	form.Lacks(t, `value="manager"`, `value="position"`, `value="up"`, "社員以外も", `name="departments"`)
 	list := b.Post(path+"/rule", form.Hidden("act", "keep", "name", "人事", "use", "writes_outside", "outcome", "route", "stages.0.name", "人事", "stages.0.kind", "group",
-		"stages.0.group", workspace.Approvers, "stages.0.need", "2", "stages.0.empty", "refuse"))
+		"stages.0.group", workspace.Approvers, "stages.0.need", "2", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again"))
 	b.Post(path, list.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", workspace.HR, "try.who", "佐藤")).
 		Says(t, http.StatusOK, "今日 佐藤 花子 さんが依頼すると: 人事 (鈴木 一郎・田中 恵) のうち 2 人", "人事 2 人のうち 2 人 鈴木 一郎 グループ @hr-approvers").Lacks(t, `name="try.on"`)
 	// Of the two, the requester can't stamp.
@@ -166,7 +166,7 @@ func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
 	}
 	try("佐藤").Says(t, http.StatusOK, "どれにも当てはまらないとき: 依頼を断ります。")
 	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: ①上長") // by the group
-	try("高橋").Says(t, http.StatusOK, "組織表から 高橋 ゲスト さんの部署が分からないため、依頼を断ります。")
+	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんが組織表に登録されていないため、依頼を断ります。")
 }
 
 func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {

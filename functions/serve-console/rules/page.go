@@ -193,6 +193,6 @@ func (a *asked) newRule() edited {
 
 func (a *asked) newStage(i int) rules.Stage {
 	return rules.Stage{
-		Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1, Empty: rules.EmptyRefuse,
+		Name: a.Say("stage_name", "n", i+1), Who: rules.Who{Kind: rules.WhoPeople}, Need: 1, Empty: newEmpty,
 	}
 }

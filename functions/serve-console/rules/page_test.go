@@ -23,8 +23,8 @@ func stored(w *consoletest.World) *rules.Rules {
 // ordered are the fields of a rule of three stages.
 var ordered = []string{
 	"name", "10万円以上の外部書き込み", "use", "writes_outside", "at_least", "10万円", "currency", "jpy", "outcome", "route", "channels", "|" + workspace.HR,
-	"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + workspace.Suzuki, "stages.0.need", "", "stages.0.empty", "refuse",
-	"stages.1.was", "new", "stages.1.name", "経理", "stages.1.kind", "people", "stages.1.people", "|" + workspace.Tanaka + "|" + workspace.Alex, "stages.1.need", "１", "stages.1.empty", "skip",
+	"stages.0.name", "部長", "stages.0.kind", "people", "stages.0.people", "|" + workspace.Suzuki, "stages.0.need", "", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again",
+	"stages.1.was", "new", "stages.1.name", "経理", "stages.1.kind", "people", "stages.1.people", "|" + workspace.Tanaka + "|" + workspace.Alex, "stages.1.need", "１", "stages.1.vacant", "skip", "stages.1.own", "skip", "stages.1.twice", "skip",
 	"stages.2.was", "new", "stages.2.name", "人事のみなさん", "stages.2.kind", "channel", "readers", "|" + workspace.Sato,
 }
 
@@ -83,12 +83,12 @@ func testARuleIsWritten(t *testing.T, w *consoletest.World) {
 		{Name: "経理", Who: rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Tanaka, workspace.Alex}}, Need: 1, Empty: rules.EmptySkip},
 		{Name: "人事のみなさん", Who: rules.Who{Kind: rules.WhoChannel}, Need: 1},
 	}, Readers: &rules.Readers{People: []string{workspace.Sato}}}, r.Route)
-	says := "だれかが、#人事 で、10万円以上 (または金額不明)の外部への書き込みを依頼したら、①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 (足りなければ省略) → " +
+	says := "だれかが、#人事 で、10万円以上 (または金額不明)の外部への書き込みを依頼したら、①部長 (鈴木 一郎) → ②経理 (田中 恵・Alex Kim) のうち 1 人 (空席なら、本人なら、前の段階と同じ人なら省略) → " +
 		"③人事のみなさん (チャンネルのだれか 1 人) の順に承認します。最低 2 人の別の人が必要です。決まったあとに 佐藤 花子 に知らせます。"
 	b.Get(path).Says(t, http.StatusOK, says)
 	b.Get("/console/audit?action=rules.updated").Says(t, http.StatusOK, "鈴木 一郎")
 	b.Locale = "en"
 	b.Get(path).Says(t, http.StatusOK, "When somebody asks in #人事 for a write outside of ¥100,000 or more (or an unreadable amount), ① 部長 (鈴木 一郎) → "+
-		"② 1 of 経理 (田中 恵, Alex Kim) (left out if too few are found) → ③ 人事のみなさん (one member of the channel) must approve, in this order. "+
+		"② 1 of 経理 (田中 恵, Alex Kim) (left out if vacant or the requester’s own or asked at an earlier stage) → ③ 人事のみなさん (one member of the channel) must approve, in this order. "+
 		"At least 2 different people. Told afterwards: 佐藤 花子.")
 }

@@ -76,7 +76,7 @@ func testTheLookBeforeSaving(t *testing.T, w *consoletest.World) {
 	// Whatever else writes outside is refused, until an administrator chooses otherwise.
 	last := b.Post(path, list.Hidden("act", "edit.writes")).Says(t, http.StatusOK, "外部に書き込む依頼")
 	list = b.Post(path+"/rule", last.Hidden("outcome", "route", "stages.0.name", "承認", "stages.0.kind", "people",
-		"stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1", "stages.0.empty", "refuse", "act", "keep"))
+		"stages.0.people", "|"+workspace.Tanaka, "stages.0.need", "1", "stages.0.vacant", "refuse", "stages.0.own", "refuse", "stages.0.twice", "again", "act", "keep"))
 	list.Says(t, http.StatusOK, "承認 (田中 恵)が承認します。")
 	b.Post(path, list.Hidden("act", "check")).Says(t, http.StatusOK,
 		"「完了通知」 ほかのチャンネル・ダイレクトメッセージ 承認 1 つ・別の人 1 人 どれにも当てはまらないとき",

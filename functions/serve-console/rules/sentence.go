@@ -188,11 +188,9 @@ func (s speaker) route(p *rules.Policy) string {
 	if len(stages) > 1 {
 		text = s.Say("stages", "stages", strings.Join(stages, " → "))
 	}
-	hands := p.Hands
-	if hands == 0 {
-		hands = min(len(p.Stages), 2)
-	}
-	if hands > 1 {
+	if hands, least := p.AllHands(), p.LeastHands(); hands > least {
+		text += s.Say("hands_but", "n", hands, "least", least)
+	} else if hands > 1 {
 		text += s.Say("hands", "n", hands)
 	}
 	if r := p.Readers; r != nil {
@@ -231,10 +229,31 @@ func (s speaker) stage(x *rules.Stage) string {
 	if x.Others {
 		text += s.Say("others_too")
 	}
-	if x.Who.Kind != rules.WhoChannel {
-		text += s.In("empties", x.Empty)
+	return text + s.empty(x.Empty)
+}
+
+// empty says what happens if too few people are left: the same of several causes once. Nothing is said of a refusal, and
+// of people who are asked again.
+func (s speaker) empty(x rules.Empty) string {
+	var parts []string
+	for _, then := range []rules.Then{rules.ThenSkip, rules.ThenUp} {
+		var causes []string
+		for _, c := range []struct {
+			name string
+			then rules.Then
+		}{{"vacant", x.Vacant}, {"own", x.Own}, {"twice", x.Twice}} {
+			if c.then == then {
+				causes = append(causes, s.In("causes", c.name))
+			}
+		}
+		if len(causes) > 0 {
+			parts = append(parts, s.In("empties", then, "causes", strings.Join(causes, s.Say("cause_or"))))
+		}
 	}
-	return text
+	if len(parts) == 0 {
+		return ""
+	}
+	return s.Say("emptied", "parts", strings.Join(parts, s.Say("cause_and")))
 }
 
 // of says how many of these people a stage needs. A question mark stands for people who are still to be chosen.

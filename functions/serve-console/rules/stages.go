@@ -1,9 +1,9 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"ringi/shared/domain/rules"
@@ -41,17 +41,16 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []bo
 		x.Need = sent.Get(x.At + "need")
 	}
 	kinds := []string{string(rules.WhoPeople), string(rules.WhoGroup), string(rules.WhoChannel)}
-	empties := []string{string(rules.EmptyRefuse), string(rules.EmptySkip)}
+	up := []string{}
 	ofOrganisation := s.Who.Kind == rules.WhoManager || s.Who.Kind == rules.WhoPosition
 	if a.org != nil {
 		kinds = []string{string(rules.WhoManager), string(rules.WhoPosition), kinds[0], kinds[1], kinds[2]}
-		empties = append(empties, string(rules.EmptyUp))
+		up = append(up, string(rules.ThenUp))
 	} else if ofOrganisation {
 		x.Kept = a.stage(s)
 	}
 	x.Kinds = options(func(v string) string { return a.In("kind_options", v) }, string(s.Who.Kind), kinds...)
-	x.Empties = options(func(v string) string { return a.In("empty_options", v) },
-		cmp.Or(string(s.Empty), string(rules.EmptyRefuse)), empties...)
+	x.Empties = a.empties(s.Empty, up)
 	x.People = a.peopleChooser(x.At+"people", s.Who.People, sent)
 	x.Position = a.positionChooser(x.At+"position", positionValue(s.Who.Department, s.Who.Position),
 		sent.Get("find."+x.At+"position"), positions)
@@ -59,6 +58,34 @@ func (a *asked) stageForm(i int, s *rules.Stage, sent url.Values, positions []bo
 	x.Levels = a.levelOptions(s.Who.Level)
 	return x
 }
+
+// empties are what may happen to a stage for which too few people are left, by cause.
+func (a *asked) empties(is rules.Empty, up []string) (all []emptyData) {
+	was := newEmpty
+	if is != (rules.Empty{}) {
+		was = is
+	}
+	for _, cause := range []struct {
+		name string
+		is   rules.Then
+		of   []rules.Then
+	}{
+		{"vacant", was.Vacant, []rules.Then{rules.ThenRefuse, rules.ThenSkip}},
+		{"own", was.Own, []rules.Then{rules.ThenRefuse, rules.ThenSkip}},
+		{"twice", was.Twice, []rules.Then{rules.ThenSkip, rules.ThenAgain}},
+	} {
+		of := slices.Clone(up)
+		for _, t := range cause.of {
+			of = append(of, string(t))
+		}
+		all = append(all, emptyData{cause.name, a.In("stage_empty", cause.name),
+			options(func(v string) string { return a.In("empty_options", v) }, string(cause.is), of...)})
+	}
+	return all
+}
+
+// newEmpty is what a new stage says.
+var newEmpty = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}
 
 // levelOptions are the levels of managers above the requester.
 func (a *asked) levelOptions(is int) (all []option) {

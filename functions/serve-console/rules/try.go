@@ -129,8 +129,11 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}
 	facts.Askers = []circulation.Person{facts.Requester}
 	d.Answered, d.Rule, d.Says = true, a.ruleNamed(x, found.Rule.ID), capital(a.outcome(&found.Outcome))
-	if found.Unsure {
+	switch {
+	case found.Unsure:
 		d.Says = a.Say("try_unsure", "who", a.person(who))
+	case found.Stranger.User != "":
+		d.Says = a.Say("try_stranger", "who", a.person(who))
 	}
 	if found.Refused {
 		return nil

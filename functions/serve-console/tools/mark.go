@@ -56,6 +56,7 @@ func (c *Pages) markable(ctx context.Context, v *web.Viewer, name string) (m mar
 type typedMark struct {
 	How, Currency          string
 	Pointers, Destinations []string
+	Units, Asides          []string
 	Example                string
 }
 
@@ -63,6 +64,7 @@ func typedOf(m *rules.Mark, schema string) typedMark {
 	t := typedMark{Currency: "JPY", Example: example(schema)}
 	if m != nil {
 		t.How, t.Pointers, t.Destinations = string(m.How), m.Pointers, m.Destinations
+		t.Units, t.Asides = m.Units, m.Asides
 		if m.Currency != "" {
 			t.Currency = m.Currency
 		}
@@ -76,7 +78,8 @@ func typedIn(r *http.Request) typedMark {
 	}
 	return typedMark{
 		How: r.PostForm.Get("how"), Currency: strings.ToUpper(strings.TrimSpace(r.PostForm.Get("currency"))),
-		Pointers: chosen("pointer"), Destinations: chosen("destination"), Example: r.PostForm.Get("example"),
+		Pointers: chosen("pointer"), Destinations: chosen("destination"), Units: chosen("unit"),
+		Asides: chosen("aside"), Example: r.PostForm.Get("example"),
 	}
 }
 
@@ -86,12 +89,27 @@ func (t typedMark) mark(version string) *rules.Mark {
 		Version: version, How: rules.How(t.How), Pointers: t.Pointers, Destinations: t.Destinations,
 	}
 	if m.How != rules.HowUnknown && m.How != rules.HowNothing {
-		m.Currency = t.Currency
+		m.Currency, m.Units, m.Asides = t.Currency, t.Units, t.Asides
 	}
 	if m.How == rules.HowUnknown && len(m.Pointers)+len(m.Destinations) == 0 {
 		return nil
 	}
 	return m
+}
+
+// unsaid is what the schema calls like a currency or unit, and the mark says nothing of.
+func unsaid(m *rules.Mark, schema string) (all []aggregate.ErrField) {
+	if m.How != rules.HowSum && m.How != rules.HowProduct {
+		return nil
+	}
+	said := slices.Concat(m.Pointers, m.Units, m.Asides)
+	for _, c := range choices(schema) {
+		last := c.Pointer[strings.LastIndexByte(c.Pointer, '/')+1:]
+		if c.Text && rules.NamesUnit(last) && !slices.Contains(said, c.Pointer) {
+			all = append(all, aggregate.ErrField{Field: "units", Limit: "must say of " + shown(c.Pointer)})
+		}
+	}
+	return all
 }
 
 // markOutcome says what became of a form.
@@ -117,7 +135,7 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	typed, out := typedIn(r), markOutcome{}
 	mark := typed.mark(m.version)
 	if mark != nil {
-		out.problems = mark.Problems()
+		out.problems = append(mark.Problems(), unsaid(mark, m.schema)...)
 	}
 	if r.PostForm.Get("act") != "save" || len(out.problems) > 0 {
 		return c.showMark(w, r, v, m, typed, out)

@@ -33,6 +33,7 @@ func TestMarks(t *testing.T) {
 		"a mark is tried before it is saved": testMarkTried, "a changed tool is marked anew": testMarkStale,
 		"Ringi's own tools are marked": testOwnMarked, "nobody's mark is lost": testMarkConflict,
 		"what can't be marked has no page": testUnmarkable, "a choice shows at once": testMarkAtOnce,
+		"what is called like a currency is asked about": testCurrencyUnsaid,
 	})
 }
 
@@ -52,8 +53,8 @@ func marks(p tenancy.ToolPermission, version string, more ...string) url.Values 
 	f := url.Values{
 		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "how": {"product"}, "currency": {"jpy "},
 		"pointer":     {"/items/*/quantity", "/items/*/unit_price", ""},
-		"destination": {"/supplier", ""},
-		"example":     {`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}]}`},
+		"destination": {"/supplier", ""}, "unit": {"/currency", ""},
+		"example":     {`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`},
 	}
 	for i := 0; i < len(more); i += 2 {
 		f[more[i]] = strings.Split(more[i+1], "|")
@@ -79,7 +80,7 @@ func testMarked(t *testing.T, w *consoletest.World) {
 	expect.Must(t, a.Status == http.StatusSeeOther && a.To == markPage+standin.PlaceOrder+"?done=saved", "%v", a)
 	want := &rules.Mark{
 		Version: version, How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Destinations: []string{"/supplier"},
+		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
 	}
 	saved := permission(w, standin.PlaceOrder)
 	expect.Same(t, saved.Mark, want)
@@ -126,6 +127,31 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 	expect.Same(t, permission(w, standin.PlaceOrder).Rev, p.Rev)
 }
 
+// A tool that has an argument called like a currency is marked with a word on it.
+func testCurrencyUnsaid(t *testing.T, w *consoletest.World) {
+	rooms(w)
+	b := w.As(workspace.Suzuki)
+	p := ordering(w, b)
+	p.Pin.Input = `{"type":"object","properties":{"amount":{"type":"number"},"currency":{"type":"string"},"unit":{"type":"string"}}}`
+	p = expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
+	form := func(more ...string) url.Values {
+		all := append([]string{"how", "sum", "pointer", "/amount", "destination", ""}, more...)
+		return marks(p, p.Pin.Version(), all...)
+	}
+	a := b.Post(markPage+standin.PlaceOrder, form("unit", ""))
+	a.Says(t, http.StatusUnprocessableEntity, "「currency」は通貨か単位のようです。")
+	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency"))
+	a.Says(t, http.StatusUnprocessableEntity, "「unit」は通貨か単位のようです。")
+	a = b.Post(markPage+standin.PlaceOrder, form("unit", "/currency", "aside", "/unit"))
+	expect.Same(t, a.Status, http.StatusSeeOther)
+	m := permission(w, standin.PlaceOrder)
+	call := func(arguments string) rules.Amount {
+		return m.Call(p.Pin.Version(), aggregate.Write, aggregate.JSON(arguments)).Amount
+	}
+	expect.Is(t, call(`{"amount":90000,"currency":"USD","unit":"kg"}`).Why, rules.WhyCurrencies)
+	expect.That(t, call(`{"amount":90000,"currency":"JPY","unit":"kg"}`).Known(), "it is yen")
+}
+
 func testMarkTried(t *testing.T, w *consoletest.World) {
 	rooms(w)
 	b := w.As(workspace.Suzuki)
@@ -133,10 +159,10 @@ func testMarkTried(t *testing.T, w *consoletest.World) {
 	p := ordering(w, b)
 	words := web.TextsOf("tool-mark", language.English)
 	for arguments, want := range map[string]string{
-		`{"supplier":"Acme","items":[{"quantity":3,"unit_price":"1,000,000"}]}`: "3,000,000 JPY",
-		`{"supplier":"Acme","items":[{"quantity":1,"unit_price":0.5}]}`:         "0.5 JPY",
-		`{"supplier":"Acme","items":[]}`:                                        words.In("whys", rules.WhyRows),
-		`{"supplier":"Acme","items":{"$ref":"step-1.result.items"}}`:            words.In("whys", rules.WhyReference),
+		`{"supplier":"Acme","items":[{"quantity":3,"unit_price":"1,000,000"}],"currency":"JPY"}`: "3,000,000 JPY",
+		`{"supplier":"Acme","items":[{"quantity":1,"unit_price":0.5}],"currency":"JPY"}`:         "0.5 JPY",
+		`{"supplier":"Acme","items":[],"currency":"JPY"}`:                                        words.In("whys", rules.WhyRows),
+		`{"supplier":"Acme","items":{"$ref":"step-1.result.items"},"currency":"JPY"}`:            words.In("whys", rules.WhyReference),
 		`{"supplier":`: words.In("whys", rules.WhyArguments),
 	} {
 		a := b.Post(markPage+standin.PlaceOrder, marks(p, p.Pin.Version(), "act", "try", "example", arguments))
@@ -155,7 +181,7 @@ func testMarkStale(t *testing.T, w *consoletest.World) {
 	words := web.TextsOf("tool-mark", "ja")
 	b.Get(serverPage).Holds(t, words.Say("stale"))
 	b.Get(markPage+standin.PlaceOrder).Holds(t, words.Say("stale_about"), `<option value="/supplier" selected>`)
-	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}]}`)
+	arguments := aggregate.JSON(`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`)
 	amount := func() rules.Amount {
 		p := permission(w, standin.PlaceOrder)
 		return p.Call(p.Pin.Version(), aggregate.Write, arguments).Amount

@@ -23,6 +23,8 @@ type markData struct {
 	Hows              []howChoice
 	HowProblem        string
 	Numbers, Places   []pick
+	Units, Asides     []pick
+	UnitsProblem      string
 	NumbersProblem    string
 	PlacesProblem     string
 	Currency          string
@@ -79,7 +81,10 @@ func (t markTexts) data(m markable, typed typedMark, out markOutcome) markData {
 	all := choices(m.schema)
 	d.Numbers = t.picks(typed.Pointers, all, "pointer", func(c choice) bool { return c.Number })
 	d.Places = t.picks(typed.Destinations, all, "destination", func(c choice) bool { return c.Text })
+	d.Units = t.picks(typed.Units, all, "unit", func(c choice) bool { return c.Text })
+	d.Asides = t.picks(typed.Asides, all, "aside", func(c choice) bool { return c.Text })
 	fields := map[string]*string{
+		"units": &d.UnitsProblem, "asides": &d.UnitsProblem,
 		"how": &d.HowProblem, "pointers": &d.NumbersProblem, "currency": &d.CurrencyProblem,
 		"destinations": &d.PlacesProblem,
 	}
@@ -145,6 +150,9 @@ func (t markTexts) problem(e aggregate.ErrField) (field, text string) {
 		what = "unused"
 	case strings.Contains(e.Limit, "there twice"):
 		what = "twice"
+	}
+	if of, unsaid := strings.CutPrefix(e.Limit, "must say of "); unsaid {
+		return field, t.Say("unsaid", "of", of)
 	}
 	return field, t.In("wrong", what)
 }

@@ -98,7 +98,7 @@ func Ordering(ctx context.Context, s *stack.Stack, tenant string) error {
 	}
 	p.Mark = &rules.Mark{
 		Version: p.Pin.Version(), How: rules.HowProduct, Pointers: []string{"/items/*/quantity", "/items/*/unit_price"},
-		Currency: "JPY", Destinations: []string{"/supplier"},
+		Currency: "JPY", Units: []string{"/currency"}, Destinations: []string{"/supplier"},
 	}
 	_, err = rows(s).SaveToolPermission(ctx, p, setup(), time.Now())
 	return err

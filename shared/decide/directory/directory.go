@@ -135,6 +135,18 @@ func (d *Directory) Manager(p circulation.Person, on string) (circulation.Person
 	return d.account(above.Number), true
 }
 
+// Over returns who stands over a position of a department on a day, whoever holds it.
+func (d *Directory) Over(department, position, on string) (circulation.Person, bool) {
+	if d.org == nil {
+		return circulation.Person{}, false
+	}
+	over, ok := d.chart(on).Over(department, position)
+	if !ok {
+		return circulation.Person{}, false
+	}
+	return d.account(over.Number), true
+}
+
 var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
 
 // Holders returns who holds a position of a department on a day, of whatever kind.

@@ -114,7 +114,7 @@ func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 		expect.That(t, got == c.want, "%s: %q, want %q", name, got, c.want)
 	}
 	w.gone = "A "
-	expect.Is(t, found(t, Of(organised(t), w), day, group), "refused: askers", "who is gone")
+	expect.Is(t, found(t, Of(organised(t), w), day, group), "refused: own", "who is gone")
 }
 
 func TestFactsKnowWhoAsks(t *testing.T) {
@@ -134,4 +134,47 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	_, above := none.Manager(f.Requester, day)
 	expect.That(t, !above && none.Holders("SALES", "部長", day) == nil && none.Org() == "", "there is no organisation")
 	expect.Is(t, none.Standing(f.Requester, day), rules.StandingEmployee, "a full member")
+}
+
+const firm = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_from,valid_to
+1,President,a@example.com,HQ,,社長,1,employee,,
+2,Director,b@example.com,DIV,HQ,本部長,2,employee,,
+3,Head,h@example.com,SALES,DIV,部長,3,employee,,2026-10-31
+4,Chief,c@example.com,SEC,SALES,課長,4,employee,,
+5,Requester,r@example.com,SEC,SALES,,,employee,,
+`
+
+// The post of 部長 of SALES is vacant, and the requester's own superior is a 課長 below it: who stands over the post takes
+// the place, and the stage says that it is vacant.
+func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
+	o := expect.Value(organisation.Read([]byte(firm)))(t)
+	accounts := []organisation.Account{{ID: "X", Mails: []string{"x@example.com"}}}
+	for user, mail := range map[string]string{"A": "a", "B": "b", "H": "h", "C": "c", "R": "r"} {
+		accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+	}
+	org := &Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}
+	post := func(of, name string) rules.Stage {
+		return rules.Stage{Who: rules.Who{Kind: rules.WhoPosition, Position: name, Department: of}, Empty: rules.EmptyUp}
+	}
+	for name, c := range map[string]struct {
+		on    string
+		gone  string
+		stage rules.Stage
+		want  string
+	}{
+		"held":                   {"2026-10-31", "", post("SALES", "部長"), "H3 (部長 of SALES as of 2026-10-31)"},
+		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
+		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
+		"a post nobody ever had": {day, "", post("SEC", "係長"), "C4 (over 係長 of SEC as of " + day + ")"},
+		"of no department":       {day, "", post("NONE", "部長"), "refused: vacant"},
+		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
+	} {
+		got := found(t, Of(org, workspace{gone: c.gone}), c.on, c.stage)
+		expect.Is(t, got, c.want, name)
+	}
+	f := &rules.Facts{Requester: circulation.Person{User: "R", Person: "5"}, On: day}
+	s := post("SALES", "部長")
+	s.Need = 1
+	route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{}, Of(org, workspace{})))(t)
+	expect.Is(t, route.Stages[0].Filled, rules.LeftVacant)
 }

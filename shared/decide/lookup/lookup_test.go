@@ -144,13 +144,13 @@ func TestOnlyWhomARouteNeedsIsAskedAbout(t *testing.T) {
 	p := w.places(nil)
 	expect.Value(found(t, p, ofGroup("S1", rules.EmptyRefuse), named("B", "C")))(t)
 	slices.Sort(w.asked)
-	expect.Same(t, w.asked, []string{"A", "B", "C", "R", "S1", "groups"})
+	expect.Same(t, w.asked, []string{"A", "B", "C", "S1", "groups"})
 	p.Now = p.Now.Add(9 * time.Minute)
 	expect.Value(found(t, p, named("A", "B")))(t)
-	expect.Is(t, len(w.asked), 6, "calls")
+	expect.Is(t, len(w.asked), 5, "calls")
 	p.Now = p.Now.Add(time.Minute)
 	expect.Value(found(t, p, named("A", "B")))(t)
-	expect.Is(t, len(w.asked), 8, "calls after ten minutes")
+	expect.Is(t, len(w.asked), 7, "calls after ten minutes")
 }
 
 // Whoever Slack refuses to answer goes on where they were.

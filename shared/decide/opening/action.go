@@ -36,7 +36,7 @@ func (x *Action) facts(r *rules.Rules, d Directory) *rules.Facts {
 	f := &rules.Facts{
 		Kind: rules.KindAction, Place: x.Conversation.RulesPlace(), Calls: x.Calls,
 		On: organisation.DateOf(x.Now.In(tenancy.Zone())).String(), Inside: x.Type.Inside(),
-		Home: x.Home,
+		Home: x.Home, Spoken: true,
 	}
 	for _, user := range x.Askers {
 		f.Askers = append(f.Askers, d.Person(user))

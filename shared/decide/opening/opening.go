@@ -52,6 +52,7 @@ func (x *Steps) facts(r *rules.Rules, d Directory) *rules.Facts {
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
 	}
+	_, f.Spoken = x.Task.HandedOver()
 	AskedBy(f, r, d, x.Task.Head.Requester)
 	return f
 }
@@ -133,7 +134,7 @@ func never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*t
 		return nil, nil
 	}
 	found, err := resolve(r, answer, f, anybody{d})
-	if no := found.Refused; no != nil && (no.Why != task.ReasonNoRoute || no.Lacks == rules.LeftAskers) {
+	if no := found.Refused; no != nil && (no.Why != task.ReasonNoRoute || no.Lacks == rules.LeftOwn) {
 		return no, err
 	}
 	return nil, err
@@ -160,13 +161,19 @@ func shownTo(r *rules.Rules, f *rules.Facts, d Directory) []string {
 
 func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Directory) (Found, error) {
 	if answer.Refused {
-		return Found{Refused: refused(answer)}, nil
+		return Found{Refused: refused(answer, f)}, nil
+	}
+	if len(f.Askers) > rules.MaxAskers {
+		return Found{Refused: &task.Refusal{Why: task.ReasonManyAskers, Rule: answer.Rule}}, nil
 	}
 	route, err := answer.Route.Resolve(f, r.Floor, d)
 	if none, is := errors.AsType[*rules.Unresolved](err); is {
 		no := &task.Refusal{Why: task.ReasonNoRoute, Rule: answer.Rule, Detail: none.Name, Lacks: none.Why}
-		if none.Why == rules.LeftHome {
+		switch none.Why {
+		case rules.LeftHome:
 			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
+		case rules.LeftAskers:
+			no.Why = task.ReasonAskersRoute
 		}
 		return Found{Refused: no}, nil
 	}
@@ -186,9 +193,14 @@ func seen(f *rules.Facts) *aggregate.Seen {
 	return is
 }
 
-func refused(answer rules.Answer) *task.Refusal {
-	if answer.Unsure {
+func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
+	switch no := answer.Stranger; {
+	case answer.Unsure:
 		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
+	case no.User != "" && no.Is(f.Requester):
+		return &task.Refusal{Why: task.ReasonNoRow, Rule: answer.Rule}
+	case no.User != "":
+		return &task.Refusal{Why: task.ReasonNoRowWords, Rule: answer.Rule, Detail: no.User}
 	}
 	return &task.Refusal{Why: task.ReasonRuleRefuses, Rule: answer.Rule, Detail: answer.Refuse}
 }
@@ -229,6 +241,9 @@ func (ids) Standing(circulation.Person, string) rules.Standing {
 	return rules.StandingEmployee
 }
 func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
+	return circulation.Person{}, false
+}
+func (ids) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
 func (ids) Holders(string, string, string) []circulation.Person     { return nil }

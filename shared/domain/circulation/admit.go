@@ -19,7 +19,7 @@ func (st *State) common(g *Gate, act *Act) Why {
 		return WhyEnded
 	case !act.worded():
 		return WhyText
-	case st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal):
+	case !st.objects(act) && (st.who.asks(g, &act.Hand) || st.who.asks(g, &act.Principal)):
 		return WhySelf
 	}
 	return ""
@@ -62,7 +62,7 @@ func (st *State) own(g *Gate, act *Act) Why {
 	switch {
 	case act.Stage != st.Present:
 		return WhyStage
-	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0:
+	case s.Mode == ModePeople && st.who.position(s.People, &act.Principal) < 0 && !st.objects(act):
 		return st.elsewhere(act)
 	case st.lacks(g, act, s.Mode) != "":
 		return WhyFound
@@ -70,6 +70,13 @@ func (st *State) own(g *Gate, act *Act) Why {
 		return WhyTwice
 	}
 	return ""
+}
+
+// objects reports whether an asker ends the gate at a stage that names them: whose words led to what is asked may not
+// stamp it, but is not silenced by that.
+func (st *State) objects(act *Act) bool {
+	return act.Ends() && st.who.same(&act.Hand, &act.Principal) &&
+		st.who.position(st.Stages[act.Stage-1].Aside, &act.Hand) >= 0
 }
 
 // stampedAfter returns the number of the first stage after this one that has a stamp, or 0.

@@ -318,3 +318,34 @@ func crowd(need int) []circulation.Stage {
 	}
 	return []circulation.Stage{desk("all", need, users...)}
 }
+
+// Whose words led to what is asked may not stamp it where the route names them, but ends it as the others do there: nobody
+// is silenced by being quoted. Elsewhere, and for others, they may not.
+func TestAnAskerWhomAStageNamesEndsTheGate(t *testing.T) {
+	g := gateOf(1, desk("first", 1, "A"), desk("second", 1, "STRICT", "FRIEND"))
+	g.Askers = people("Q", "STRICT")
+	first := circulation.Walk(g)
+	second := circulation.Walk(after(g, of(stamp, "A", 1)))
+	expect.Same(t, second.Owes(), people("FRIEND"))
+	for name, c := range map[string]struct {
+		st   circulation.State
+		act  act
+		want circulation.Why
+	}{
+		"stamps":               {second, of(stamp, "STRICT", 2), circulation.WhySelf},
+		"sends back":           {second, of(sendBack, "STRICT", 2), ""},
+		"denies":               {second, of(deny, "STRICT", 2), ""},
+		"denies before":        {first, of(deny, "STRICT", 2), circulation.WhyStage},
+		"denies another stage": {first, of(deny, "STRICT", 1), circulation.WhySelf},
+		"denies for another":   {second, instead(deny, "STRICT", "FRIEND", 2), circulation.WhySelf},
+		"another for them":     {second, instead(deny, "FRIEND", "STRICT", 2), circulation.WhySelf},
+		"the requester":        {second, of(deny, "Q", 2), circulation.WhySelf},
+	} {
+		err := circulation.Admit(after(g, of(stamp, "A", 1)), c.st, c.act)
+		got := circulation.Why("")
+		if refused, is := errors.AsType[*circulation.Refusal](err); is {
+			got = refused.Why
+		}
+		expect.Is(t, got, c.want, "%s", name)
+	}
+}

@@ -52,7 +52,7 @@ func (g *Gate) bytes() int {
 	}
 	for i := range r.Stages {
 		s := &r.Stages[i]
-		n += stageBytes + stored(s.Name, s.LeftOut)
+		n += stageBytes + stored(s.Name, s.LeftOut, s.Filled)
 		for j := range s.People {
 			n += s.People[j].bytes()
 		}

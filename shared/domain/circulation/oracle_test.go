@@ -20,8 +20,10 @@ type oracle struct {
 	sound bool
 }
 
-// asker is by what the oracle knows everybody who is an asker.
-const asker = "an asker"
+// asker begins by what the oracle knows everybody who is an asker.
+const asker = "an asker "
+
+func asks(id string) bool { return strings.HasPrefix(id, asker) }
 
 // known returns by which account somebody is known: the first of all that lead to one another, from account to key and
 // from key to account, by what a gate and acts say of people.
@@ -61,12 +63,13 @@ func first(g circulation.Gate, all []circulation.Person, p circulation.Person, k
 			group, i = append(group, all[i]), -1
 		}
 	}
-	id := p.User
+	id, is := p.User, false
 	for _, p := range group {
-		if slices.ContainsFunc(g.Askers, func(q circulation.Person) bool { return p.User == q.User }) {
-			return asker
-		}
+		is = is || slices.ContainsFunc(g.Askers, func(q circulation.Person) bool { return p.User == q.User })
 		id = min(id, p.User)
+	}
+	if is {
+		return asker + id
 	}
 	return id
 }
@@ -82,7 +85,7 @@ func counted(g circulation.Gate, acts []circulation.Act, coming ...circulation.A
 		n := name(i + 1)
 		o.at[n], o.in[n], o.on[n] = map[string]bool{}, map[string]bool{}, map[string]bool{}
 		for _, p := range seated(g, s, acts, i+1) {
-			if o.known(p) != asker && (g.Route.Org == "" || p.Person != "") {
+			if !asks(o.known(p)) && (g.Route.Org == "" || p.Person != "") {
 				o.on[n][o.known(p)] = true
 			}
 		}
@@ -225,14 +228,14 @@ func admits(g circulation.Gate, before *oracle, act circulation.Act) bool {
 func (o *oracle) lets(act circulation.Act, present int) bool {
 	n, hand, principal := name(act.Stage), o.known(act.Hand), o.known(act.Principal)
 	own, d := hand == principal, act.Found.Delegation
-	if hand == asker || principal == asker {
-		return false
+	if asks(hand) || asks(principal) {
+		return act.Ends() && own && act.Stage == present && o.aside(act.Stage, hand) && !o.in[n][hand]
 	}
 	switch act.Kind {
 	case circulation.Stand:
 		old, to, found := o.known(*act.For), o.known(*act.To), act.Found
 		return !o.full(act.Stage) && o.stage(act.Stage).Mode == circulation.ModePeople && own && hand != old && hand != to &&
-			to != asker &&
+			!asks(to) &&
 			o.on[n][old] && !o.in[n][old] && !o.on[n][to] && found.Admin != nil && found.Admin.Key != "" && found.Admin.Rev > 0 &&
 			found.Resolved != "" && found.Resolved == act.To.Via
 	case back:
@@ -249,6 +252,14 @@ func (o *oracle) lets(act circulation.Act, present int) bool {
 		key = act.Hand.Person + "#" + act.Principal.Person + "#"
 	}
 	return o.on[n][principal] && (own || d != nil && d.Rev > 0 && strings.HasPrefix(d.Key, key))
+}
+
+// aside says whether a stage names an asker, as people were known when the gate opened.
+func (o *oracle) aside(stage int, asker string) bool {
+	then := known(o.g, nil)
+	return slices.ContainsFunc(o.stage(stage).People, func(p circulation.Person) bool {
+		return o.known(p) == asker && asks(then(p)) && (o.g.Route.Org == "" || p.Person != "")
+	})
 }
 
 // alone says whether an act is one that somebody may make at all.

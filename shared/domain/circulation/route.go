@@ -44,6 +44,7 @@ type Stage struct {
 	People  []Person `json:"people,omitempty"`
 	Need    int      `json:"need,omitempty"`     // how many stamps
 	LeftOut string   `json:"left_out,omitempty"` // why it asks nobody; empty: it asks
+	Filled  string   `json:"filled,omitempty"`   // why who stands above takes places; empty: nobody does
 }
 
 // Mode says whom a stage asks.
@@ -97,7 +98,7 @@ func open(g *Gate) (st State, ok bool) {
 		if s.Need < 1 || s.Mode != ModePeople && (s.Mode != ModeChannel || len(s.People) > 0 || s.Need > 1) {
 			return State{}, false
 		}
-		s.People = st.asked(g, s.People)
+		s.People, s.Aside = st.asked(g, s.People)
 		s.Owed = s.Need
 		stamps += s.Owed
 	}
@@ -106,12 +107,16 @@ func open(g *Gate) (st State, ok bool) {
 	return st, stamps <= maxStamps && st.fits() && st.missing(r) == 0
 }
 
-// asked returns those of a stage's people who may stamp, each once.
-func (st *State) asked(g *Gate, people []Person) (out []Person) {
+// asked returns those of a stage's people who may stamp, and the askers among them, each once.
+func (st *State) asked(g *Gate, people []Person) (asked, aside []Person) {
 	for i := range people {
-		if p := &people[i]; g.Route.counts(p) && !st.who.asks(g, p) {
-			out = append(out, *p)
+		switch p := &people[i]; {
+		case !g.Route.counts(p):
+		case st.who.asks(g, p):
+			aside = append(aside, *p)
+		default:
+			asked = append(asked, *p)
 		}
 	}
-	return st.who.distinct(out)
+	return st.who.distinct(asked), st.who.distinct(aside)
 }

@@ -26,7 +26,8 @@ type State struct {
 // StageState is where a stage stands. Its People are those who are asked now: without askers, with successors.
 type StageState struct {
 	Stage
-	Stamps             []*Act // that stand
+	Aside              []Person // askers whom it names: they may end the gate, and not stamp
+	Stamps             []*Act   // that stand
 	Owed               int
 	OpenedAt, DecideBy *time.Time // while it is asked or done
 }

@@ -177,6 +177,6 @@ func TestTheHashOfActsIsThatOfTheirRow(t *testing.T) {
 func TestAnotherFieldIsAnotherForm(t *testing.T) {
 	expect.Is(t, fieldsOf(circulation.Route{}, circulation.Stage{}, circulation.Person{}, circulation.Act{}, circulation.Found{},
 		circulation.Delegation{}, circulation.Admin{}),
-		"form stages hands readers org name mode people need left_out user person via form kind hand principal at stage hash "+
+		"form stages hands readers org name mode people need left_out filled user person via form kind hand principal at stage hash "+
 			"surface text found for to delegation org channel admin resolved key rev key rev", "are these fields those of form %d?", circulation.Form)
 }

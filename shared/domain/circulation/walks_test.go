@@ -187,7 +187,7 @@ func TestWalksStandAsTheyAreWritten(t *testing.T) {
 	expect.Is(t, n, 500)
 	for _, what := range []string{"", "settled", "send_back", "deny", "unknown", "hash", "again", "ended", "settled", "self", "stage",
 		"found", "text", "bounds", "not_on_route", "turn", "twice", "hands", "nothing", "next_stamped", "party", "not_asked", "already_asked",
-		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room"} {
+		"a successor", "nothing found of a successor", "an account with two keys", "a principal's hand", "hardly any room", "an asker's end"} {
 		expect.That(t, seen[what] > 0, "no walk is %q: %v", what, seen)
 	}
 	t.Log(seen)
@@ -221,6 +221,9 @@ func covered(g circulation.Gate, is stands) (what []string) {
 			what = append(what, "an account with two keys")
 		}
 		k[p.User] = p.Person
+	}
+	if is.Refused == nil && last.Ends() && slices.ContainsFunc(g.Askers, last.Hand.Is) {
+		what = append(what, "an asker's end")
 	}
 	if is.Refused != nil && is.Refused.Why == circulation.WhyFound && last.Kind == circulation.Stand && last.Found.Org != "" {
 		what = append(what, "nothing found of a successor")

@@ -134,8 +134,6 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		c.handedAlready()
 	case handed != nil && handed.TaskID == "":
 		c.offer(x.HandOver)
-	case handed == nil && proposed == "" && x.Refused == "":
-		c.forgetAskers()
 	}
 	c.fold(x)
 	switch {

@@ -3,49 +3,24 @@ package conversation
 import (
 	"slices"
 
-	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 )
 
-// mostRouteAskers is how many people count as askers along a route: those whose words the agent was shown last.
-const mostRouteAskers = 20
-
-// RouteAsker is somebody whose words the agent was shown. Along a route they count as an asker of what is proposed or
-// handed over from then on; without a rule Conversation.Askers count.
-type RouteAsker struct {
-	User  string `json:"user"`
-	After int    `json:"after,omitempty"` // number of the last action that was proposed before these words were shown
-}
-
-// hears notes whose words the agent is shown, oldest first.
+// hears notes whose words the agent is shown, oldest first. They stay as long as the conversation: what became of them, an
+// answer or an action, is shown to it again. Where there are more than may ask along a route, nothing is asked along one.
 func (c *change) hears(users ...string) {
 	s := &c.Conversation
 	for _, user := range task.Others("", users...) {
-		others := slices.DeleteFunc(slices.Clone(s.RouteAskers), func(r RouteAsker) bool { return r.User == user })
-		s.RouteAskers = slices.Insert(others, 0, RouteAsker{user, s.Actions})
+		others := slices.DeleteFunc(slices.Clone(s.RouteAskers), func(u string) bool { return u == user })
+		s.RouteAskers = slices.Insert(others, 0, user)
 	}
-	s.RouteAskers = s.RouteAskers[:min(len(s.RouteAskers), mostRouteAskers)]
-}
-
-// forgetAskers drops whose words were shown before the newest action was proposed, if people approved it and it is over.
-// It is for an answer that makes nothing more of these words. After an action that was rejected, withdrawn or approved by
-// a rule of the settings the agent may propose the same again, so nobody is dropped.
-func (c *change) forgetAskers() {
-	x := aggregate.Find(c.of.Actions, ActionKey(c.of.Conversation.Actions))
-	if x == nil || !x.Status.Over() || x.ApprovedBy != ApprovedByUser {
-		return
-	}
-	c.Conversation.RouteAskers = slices.DeleteFunc(slices.Clone(c.Conversation.RouteAskers),
-		func(r RouteAsker) bool { return r.After < x.Number })
+	s.RouteAskers = s.RouteAskers[:min(len(s.RouteAskers), rules.MaxAskers+1)]
 }
 
 // routeAskers returns who counts as an asker along a route, the latest first, where these people count without a rule.
 func (c *change) routeAskers(askers []string) (users []string) {
-	for _, r := range c.Conversation.RouteAskers {
-		users = append(users, r.User)
-	}
-	users = task.Others("", append(users, askers...)...)
-	return users[:min(len(users), mostRouteAskers)]
+	return task.Others("", append(slices.Clone(c.Conversation.RouteAskers), askers...)...)
 }
 
 // proposedBy returns who count as askers of an action: without a rule, and along a route. by is who proposes it by

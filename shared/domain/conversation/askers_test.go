@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -110,8 +111,8 @@ func (tb *table) finished(by string, between ...func()) {
 	})
 }
 
-// Suzuki dictates; what becomes of an action in between decides whether Tanaka's "please" makes the next action Tanaka's
-// alone. Without a rule it is Tanaka's in each case.
+// Suzuki dictates; whatever becomes of an action in between, their words stay among what the agent is shown. Without a
+// rule Tanaka's "please" makes the next action Tanaka's in each case.
 func TestWhoseWordsAnActionIsMadeOf(t *testing.T) {
 	for name, c := range map[string]struct {
 		between func(tb *table)
@@ -132,7 +133,7 @@ func TestWhoseWordsAnActionIsMadeOf(t *testing.T) {
 			tb.turn(suzuki, tb.proposes())
 			tb.finished("U_ITO")
 			tb.turn("", Answer{})
-		}, []string{tanaka}},
+		}, []string{tanaka, suzuki, sato}},
 		"an action that people approved, of which the agent has not told": {func(tb *table) {
 			tb.turn(suzuki, tb.proposes())
 			tb.finished("U_ITO")
@@ -142,7 +143,7 @@ func TestWhoseWordsAnActionIsMadeOf(t *testing.T) {
 			tb.turn("U_ITO", Answer{})
 			tb.finished("U_ITO")
 			tb.turn("", Answer{})
-		}, []string{tanaka, "U_ITO"}},
+		}, []string{tanaka, "U_ITO", suzuki, sato}},
 		"words before an action that people approved has begun": {func(tb *table) {
 			tb.turn(suzuki, tb.proposes())
 			tb.finished("U_ITO", func() { tb.turn("U_ITO", Answer{}) })
@@ -255,21 +256,43 @@ func TestAnActionOpensOnlyWithAllWhoseWordsItIsMadeOf(t *testing.T) {
 	}
 }
 
-// Twenty people count, those whose words are the newest.
-func TestTheNewestTwentyPeopleAreAskers(t *testing.T) {
+// Others push nobody out. Of more people than may ask along a route, there are more.
+func TestNobodyIsForgottenBehindOthers(t *testing.T) {
 	tb := opened(t)
-	var want []string
-	for i := range mostRouteAskers + 2 {
-		user := fmt.Sprintf("U_%02d", i)
-		tb.turn(user, Answer{})
-		want = slices.Insert(want, 0, user)
+	tb.turn(suzuki, Answer{})
+	tb.turn(suzuki, tb.proposes())
+	tb.finished("U_ITO")
+	for i := range 25 {
+		tb.turn(fmt.Sprintf("U_%02d", i), Answer{})
 	}
-	tb.turn("U_05", tb.proposes())
-	want = slices.Insert(slices.DeleteFunc(want, func(u string) bool { return u == "U_05" }), 0, "U_05")
-	x := tb.load().Current()
-	expect.Same(t, tb.load().RouteAskersOf(x), want[:mostRouteAskers])
-	expect.Is(t, x.Askers[0], "U_05")
-	expect.Is(t, len(tb.load().Conversation.RouteAskers), mostRouteAskers)
+	askers := tb.load().RouteAskersAfter(nil, "")
+	expect.That(t, len(askers) == 27 && slices.Contains(askers, suzuki) && askers[0] == "U_24", "%v", askers)
+	for i := range rules.MaxAskers {
+		tb.turn(fmt.Sprintf("U_%03d", i), Answer{})
+	}
+	expect.Is(t, len(tb.load().RouteAskersAfter(nil, "")), rules.MaxAskers+1)
+}
+
+// The order is made of Suzuki's words, which the agent still sees after an action that others approved and a thanks.
+func TestWhoDictatedNeverStampsWhatCameOfIt(t *testing.T) {
+	tb := opened(t)
+	tb.turn(suzuki, tb.proposes())
+	tb.finished("U_ITO")
+	tb.turn("", Answer{})
+	tb.toldBy(tanaka, "thanks!")
+	expect.NoError(t, tb.begin())
+	askers := tb.load().RouteAskersAfter(tb.load().Waiting(), "")
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Proposal: tb.opensFor(askers), Usage: tb.used()}, tb.now)
+	})
+	tb.why(tb.acting(circulation.Stamp, suzuki), circulation.WhySelf)
+	handed := opened(t)
+	handed.turn(suzuki, handed.proposes())
+	handed.finished("U_ITO")
+	handed.turn("", Answer{})
+	handed.turn(tanaka, Answer{HandOver: "order 40 laptops"})
+	h, _ := handed.handed()
+	expect.That(t, slices.Contains(h.RouteAskers, suzuki), "%+v", h)
 }
 
 // A message that comes while the agent answers is not what it answers to.

@@ -80,7 +80,7 @@ type Conversation struct {
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
-	RouteAskers      []RouteAsker     `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
+	RouteAskers      []string         `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	ShownTo          []string         `json:"shown_to,omitempty"`          // to whom it was said that proposals are shown
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them

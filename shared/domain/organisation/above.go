@@ -31,10 +31,20 @@ func (c *Chart) Manager(number string) (Superior, bool) {
 	if !ok {
 		return Superior{}, false
 	}
+	return c.over(post)
+}
+
+// Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.
+func (c *Chart) Over(department, position string) (Superior, bool) {
+	return c.over(Post{Department: department, Position: position})
+}
+
+// over returns who stands over a post, beside whoever holds it.
+func (c *Chart) over(post Post) (Superior, bool) {
 	lowest := c.rank(post) - 1
 	for _, d := range c.Path(post.Department) {
 		head, ok := c.head(d.Code)
-		if ok && head.Number != number && c.rank(head) <= lowest {
+		if ok && head.Number != post.Number && c.rank(head) <= lowest {
 			return Superior{Number: head.Number, How: Head, Department: d.Code}, true
 		}
 		lowest = c.rank(post)

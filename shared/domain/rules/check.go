@@ -75,7 +75,7 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	p.list(m.Destinations, "destinations", MaxPointers, p.pointer)
 	switch {
 	case m.How == HowNothing, m.How == HowUnknown && len(m.Destinations) > 0:
-		p.unless(len(m.Pointers) == 0 && m.Currency == "", "pointers",
+		p.unless(len(m.Pointers)+len(m.Units)+len(m.Asides) == 0 && m.Currency == "", "pointers",
 			"must be absent, as the currency, where no amount is marked")
 		return p
 	case m.How != HowSum && m.How != HowProduct:
@@ -83,6 +83,8 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	}
 	p.unless(len(m.Pointers) > 0, "pointers", "must have 1 to %d entries", MaxPointers)
 	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
+	p.list(m.Units, "units", MaxPointers, p.pointer)
+	p.list(m.Asides, "asides", MaxPointers, p.pointer)
 	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")
 	p.currency(m.Currency, "currency")

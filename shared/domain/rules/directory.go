@@ -26,6 +26,8 @@ type Directory interface {
 	Empty(channel string, but []circulation.Person, on string) bool
 	// Manager returns who stands directly above somebody.
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
+	// Over returns who stands over a position of a department, whoever holds it, or nobody.
+	Over(department, position, on string) (circulation.Person, bool)
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
 }
@@ -63,6 +65,12 @@ func position(people []circulation.Person, p circulation.Person) int {
 // asManager returns somebody with how they were found: level by level above another.
 func asManager(p, of circulation.Person, level int, on string) circulation.Person {
 	p.Via = fmt.Sprintf("manager %d of %s as of %s", level, of.User, on)
+	return p
+}
+
+// over returns somebody with how they were found: over the post of a stage.
+func (w Who) over(p circulation.Person, on string) circulation.Person {
+	p.Via = fmt.Sprintf("over %s of %s as of %s", w.Position, w.Department, on)
 	return p
 }
 

@@ -69,10 +69,12 @@ func drawnRules(t *rapid.T) *rules.Rules {
 }
 
 func drawnPolicy(t *rapid.T) *rules.Policy {
-	empty := rapid.SampledFrom([]rules.Empty{rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse})
+	then := func(last rules.Then) rules.Then {
+		return rapid.SampledFrom([]rules.Then{rules.ThenUp, rules.ThenSkip, last}).Draw(t, "then")
+	}
 	p := policy(0)
 	for range rapid.IntRange(1, 3).Draw(t, "stages") {
-		e := empty.Draw(t, "empty")
+		e := rules.Empty{Vacant: then(rules.ThenRefuse), Own: then(rules.ThenRefuse), Twice: then(rules.ThenAgain)}
 		p.Stages = append(p.Stages, rapid.SampledFrom([]rules.Stage{
 			people(0, e, "A"), people(1, e, "A", "B"), people(2, e, "A", "B", "D"), people(0, e, "B", "R"),
 			group(1, e), group(2, e), group(0, e), manager(1, e), manager(2, e), head(e), channel(),
@@ -88,6 +90,7 @@ func drawnFacts(t *rapid.T) *rules.Facts {
 	f.Place.Channel = rapid.SampledFrom([]string{"C1", "C2", "C3", "C4"}).Draw(t, "channel")
 	f.Place.Direct = rapid.Bool().Draw(t, "direct")
 	if f.Organised = rapid.Bool().Draw(t, "organised"); f.Organised {
+		f.Requester.Person, f.Askers[0].Person = "pR", "pR"
 		f.Departments, f.Groups = subset(t, 0, "d1", "d2", "d3"), subset(t, 0, "S1", "S2")
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
@@ -108,6 +111,7 @@ func drawnAmount(t *rapid.T) rules.Amount {
 func drawnCompany(t *rapid.T) *company {
 	users := []string{"R", "A", "B", "D"}
 	c := &company{managers: map[string]string{}, holders: map[string][]string{"": subset(t, 0, users...)},
+		over:  map[string]string{"部長 of sales": rapid.SampledFrom(users).Draw(t, "over")},
 		group: subset(t, 0, users...), standing: map[string]rules.Standing{}, accounts: map[string]string{}}
 	if rapid.Bool().Draw(t, "organised") {
 		c.org = "v1"

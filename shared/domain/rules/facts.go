@@ -22,8 +22,10 @@ type Facts struct {
 	Kind      Kind
 	Place     Place
 	Requester circulation.Person
-	// Askers may not stamp, the requester among them.
+	// Askers may not stamp, the requester among them. Spoken says that the requester is only who spoke last, so that what
+	// is asked may be any asker's words.
 	Askers []circulation.Person
+	Spoken bool
 	Home   Home
 	// On is the day, such as 2026-11-22 in the tenant's zone, as of which people are looked up.
 	On string
@@ -36,6 +38,16 @@ type Facts struct {
 	Calls       []Call
 	// Inside says of an action without a call that it can change nothing but its conversation's files.
 	Inside bool
+}
+
+// stranger returns an asker whom the organisation that stands doesn't know: the requester first.
+func (f *Facts) stranger() (circulation.Person, bool) {
+	for _, p := range append([]circulation.Person{f.Requester}, f.Askers...) {
+		if f.Organised && p.Person == "" {
+			return p, true
+		}
+	}
+	return circulation.Person{}, false
 }
 
 // placed reports whether the organisation says where the requester belongs.

@@ -31,6 +31,9 @@ const (
 	FindingMany FindingKind = "many"
 	// FindingGone: somebody whom the rule names may not stamp.
 	FindingGone FindingKind = "gone"
+	// FindingHands: without the stages that may be left out, too few different people can stamp. Such requests are
+	// refused then.
+	FindingHands FindingKind = "hands"
 	// FindingChannelOnly: all stages but the channel's may be left out. Writes outside are refused then.
 	FindingChannelOnly FindingKind = "channel_only"
 )
@@ -60,14 +63,17 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 	if p == nil {
 		return nil
 	}
-	channels, skipped := 0, 0
+	channels, skipped, stay := 0, 0, []Stage{}
 	for i, s := range p.Stages {
+		if !s.Empty.mayGo() {
+			stay = append(stay, s)
+		}
 		at := Finding{Rule: rule, Stage: i + 1}
 		switch {
 		case s.Who.Kind == WhoChannel:
 			channels++
 			continue
-		case s.Empty == EmptySkip:
+		case s.Empty.mayGo():
 			skipped++
 		}
 		if (s.Who.Kind == WhoManager || s.Who.Kind == WhoPosition) && d.Org() == "" {
@@ -79,8 +85,12 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 			all = append(all, s.findings(at, d, today, next)...)
 		}
 	}
-	if channels > 0 && skipped > 0 && channels+skipped == len(p.Stages) {
+	switch {
+	case skipped == 0 || skipped == len(p.Stages):
+	case channels+skipped == len(p.Stages):
 		all = append(all, Finding{Kind: FindingChannelOnly, Rule: rule})
+	case !p.reaches(stay, p.LeastHands()):
+		all = append(all, Finding{Kind: FindingHands, Rule: rule})
 	}
 	return all
 }

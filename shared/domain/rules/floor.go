@@ -1,6 +1,10 @@
 package rules
 
-import "ringi/shared/domain/aggregate"
+import (
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+)
 
 // Floor is the least that routes for writes outside ask, whatever the rules say.
 type Floor struct {
@@ -87,6 +91,44 @@ func (p *Policy) hands(stages int) int {
 		return 2
 	}
 	return 1
+}
+
+// AllHands returns how many different people a route of the policy needs.
+func (p *Policy) AllHands() int { return p.hands(len(p.Stages)) }
+
+// LeastHands returns how many different people a route of the policy needs at the least: fewer than of all its stages if
+// one person may have several of them.
+func (p *Policy) LeastHands() int {
+	n := len(p.Stages)
+	for i := range p.Stages {
+		if p.mayRepeat(i) {
+			n--
+		}
+	}
+	return p.hands(n)
+}
+
+// mayRepeat reports whether a stage may be left out because all of its people have to stamp at earlier ones. Named people
+// are known; of others it is only known how many they are at the least.
+func (p *Policy) mayRepeat(i int) bool {
+	s := &p.Stages[i]
+	if s.Empty.Twice != ThenSkip {
+		return false
+	}
+	sure, names, named := 0, []string{}, s.Who.Kind == WhoPeople && !s.Empty.has(ThenUp)
+	for _, before := range p.Stages[:i] {
+		named = named && before.Who.Kind == WhoPeople && !before.Empty.has(ThenUp)
+		names = append(names, before.Who.People...)
+		if n := before.Need; n > 0 {
+			sure += n
+		} else {
+			sure += before.Who.most()
+		}
+	}
+	if named && !slices.ContainsFunc(s.Who.People, func(user string) bool { return slices.Contains(names, user) }) {
+		return false
+	}
+	return s.least() <= sure
 }
 
 // named returns how many of the stages ask others than the channel.

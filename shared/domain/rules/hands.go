@@ -7,8 +7,8 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// asks returns how many stages ask somebody, and how many stamps they need.
-func (r *resolving) asks() (stages, stamps int) {
+// asked returns how many stages ask somebody, and how many stamps they need.
+func (r *resolving) asked() (stages, stamps int) {
 	for _, s := range r.stages {
 		if s.LeftOut == "" {
 			stages, stamps = stages+1, stamps+s.Need
@@ -17,34 +17,37 @@ func (r *resolving) asks() (stages, stamps int) {
 	return stages, stamps
 }
 
-// hands returns how many different people have to stamp. A number of the policy's own stays when stages are left out.
+// hands returns how many different people have to stamp.
 func (r *resolving) hands() int {
-	n, _ := r.asks()
+	n := len(r.stages)
+	for _, s := range r.stages {
+		if s.LeftOut == LeftTwice {
+			n--
+		}
+	}
 	return r.policy.hands(n)
 }
 
-// enoughHands sees to it that as many different people can stamp as the route needs. The first stage that adds nobody
-// to those of the stages before it counts as empty.
+// enoughHands sees to it that as many different people can stamp as the route needs. Who stands above is added to the
+// first stage that adds nobody to those of the stages before it, if it says so of people who are asked twice.
 func (r *resolving) enoughHands() error {
 	for {
 		i, short := r.short()
 		if !short {
 			return nil
 		}
-		if r.stages[i].LeftOut != "" {
-			return r.refuse(i, LeftHands)
-		}
-		if r.policy.Stages[i].Empty != EmptyUp {
-			if err := r.empty(i, LeftHands); err != nil {
-				return err
-			}
-			continue
-		}
 		var all []circulation.Person
 		for _, s := range r.stages {
 			all = append(all, s.People...)
 		}
-		if len(r.stages[i].People) >= MaxPeople || !r.up(i, all) {
+		s := &r.stages[i]
+		ups := s.LeftOut == "" && r.policy.Stages[i].Empty.Twice == ThenUp && len(s.People) < MaxPeople
+		switch {
+		case ups && r.up(i, all):
+			s.Filled = LeftHands
+		case len(r.stamping(all)) < len(all): // with the askers' stamps it might be enough
+			return r.refuse(i, LeftAskers)
+		default:
 			return r.refuse(i, LeftHands)
 		}
 	}
@@ -94,15 +97,13 @@ func walkable(route circulation.Route, f *Facts) bool {
 // reachable reports whether the people whom the policy names are enough for its hands. Stages that find people only
 // when a route is made are taken to find others each time. It says nothing of stages that are wrong in other ways.
 func (p *Policy) reachable() bool {
+	return p.reaches(p.Stages, p.LeastHands())
+}
+
+// reaches reports whether the people whom these stages of the policy name are enough for so many hands.
+func (p *Policy) reaches(of []Stage, hands int) bool {
 	var stages []circulation.Stage
-	asked := 0
-	for _, s := range p.Stages {
-		if s.Empty != EmptySkip {
-			asked++
-		}
-	}
-	hands := p.hands(asked)
-	for i, s := range p.Stages {
+	for i, s := range of {
 		out := circulation.Stage{Mode: circulation.ModePeople, Need: s.least()}
 		if s.Who.Kind == WhoChannel {
 			out.Mode = circulation.ModeChannel
@@ -113,7 +114,7 @@ func (p *Policy) reachable() bool {
 		if s.Need == 0 { // all of a group are taken to be as many as are needed
 			out.Need = max(1, min(s.Who.most(), hands))
 		}
-		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty == EmptyUp) {
+		if s.Who.Kind != WhoChannel && (s.Who.Kind != WhoPeople || s.Empty.has(ThenUp)) {
 			for j := range min(s.Who.most(), MaxPeople) {
 				out.People = append(out.People, circulation.Person{User: fmt.Sprintf("found %d at %d", j, i)})
 			}
@@ -141,7 +142,7 @@ func (r *resolving) aboveFloor() error {
 	if out > 0 {
 		left.Stage, left.Name = out, r.stages[out-1].Name
 	}
-	n, stamps := r.asks()
+	n, stamps := r.asked()
 	switch {
 	case n == 0 && out > 0:
 		left.Why = r.stages[out-1].LeftOut

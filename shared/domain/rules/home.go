@@ -58,25 +58,15 @@ func (r *resolving) channel(i int) error {
 	case alone && home.None():
 		return r.refuse(i, LeftHome)
 	case alone && home.Channel != "" && r.d.Empty(home.Channel, r.facts.Askers, r.facts.On):
-		return r.refuse(i, LeftAskers)
+		return r.refuse(i, r.whoseOwn())
 	case alone && home.Channel == "":
 		out.Mode = circulation.ModePeople
 		found = home.people(r.d)
-		out.People = r.mayStampOf(s, found)
-		if len(out.People) == 0 {
-			return r.refuse(i, r.whyFew(found))
+		out.People = r.named(s, found)
+		if len(r.stamping(out.People)) == 0 {
+			return r.refuse(i, r.whyFew(s, found, 1))
 		}
 	}
 	r.stages, r.found = append(r.stages, out), append(r.found, found)
 	return nil
-}
-
-// mayStampOf returns those who may stamp at a stage, each once.
-func (r *resolving) mayStampOf(s *Stage, found []circulation.Person) (people []circulation.Person) {
-	for _, p := range found {
-		if r.mayStamp(s, p) && position(people, p) < 0 {
-			people = append(people, p)
-		}
-	}
-	return people
 }

@@ -23,9 +23,9 @@ func TestAChannelsStageAsksTheHomeWhereNobodyElseIs(t *testing.T) {
 		"a lonely channel without a home":     {alone, rules.Home{}, "refused 1 home", ""},
 		"a channel for direct messages":       {direct, channelHome, "channel/1 hands 1", "CHOME"},
 		"a channel for a lonely channel":      {alone, channelHome, "channel/1 hands 1", "CHOME"},
-		"a home in which nobody else is":      {direct, rules.Home{Channel: "CALONE"}, "refused 1 askers", ""},
+		"a home in which nobody else is":      {direct, rules.Home{Channel: "CALONE"}, "refused 1 own", ""},
 		"one of a list that is no asker":      {direct, people, "A,B/1 hands 1", ""},
-		"a list of whom only askers are left": {direct, rules.Home{Users: []string{"R"}}, "refused 1 askers", ""},
+		"a list of whom only askers are left": {direct, rules.Home{Users: []string{"R"}}, "refused 1 own", ""},
 	} {
 		f, d := asked(reads()), staff()
 		f.Place, f.Home, d.empty = c.at, c.home, []string{"CALONE"}

@@ -14,6 +14,10 @@ type Mark struct {
 	How      How      `json:"how,omitempty"`      // empty: nobody said
 	Pointers []string `json:"pointers,omitempty"` // JSON pointers; * stands for every row of a list
 	Currency string   `json:"currency,omitempty"` // three letters
+	// Units are JSON pointers to what says the currency or unit of an amount: whatever is not Currency makes it unknown.
+	// So does an argument that is called like one, unless it is among Asides, which say nothing of the amount.
+	Units  []string `json:"units,omitempty"`
+	Asides []string `json:"asides,omitempty"`
 	// Destinations are JSON pointers to the texts, or lists of texts, that say where a write goes.
 	Destinations []string `json:"destinations,omitempty"`
 }
@@ -46,6 +50,10 @@ func (m *Mark) Of(version string, access aggregate.Access, arguments aggregate.J
 	if !ok {
 		return Unknown(WhyArguments)
 	}
+	why := m.unit(root)
+	if why != "" {
+		return Unknown(why)
+	}
 	sum, why := m.total(root)
 	if why != "" {
 		return Unknown(why)
@@ -61,7 +69,7 @@ func (m *Mark) Covers(version string, path []string) bool {
 	}
 	all := m.Destinations
 	if m.How == HowSum || m.How == HowProduct {
-		all = slices.Concat(m.Pointers, m.Destinations)
+		all = slices.Concat(m.Pointers, m.Units, m.Destinations)
 	}
 	return slices.ContainsFunc(all, func(pointer string) bool {
 		for i, token := range tokens(pointer) {

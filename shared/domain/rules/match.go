@@ -11,6 +11,9 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
 	// rule refuses.
 	Unsure bool
+	// Stranger is an asker who has no row in the organisation that stands. Nobody can say who else they are, so that
+	// whatever the rules say is refused.
+	Stranger circulation.Person
 }
 
 // Match returns the decision of the first rule whose conditions all hold, or that of Last. Rules of another form
@@ -18,6 +21,11 @@ type Answer struct {
 func (r *Rules) Match(f *Facts) Answer {
 	if r.Form != Form {
 		return answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+	}
+	if p, is := f.stranger(); is {
+		a := answer(circulation.Rule{ID: LastID, Revision: r.Rev}, Outcome{})
+		a.Stranger = p
+		return a
 	}
 	for i := range r.Rules {
 		switch rule := &r.Rules[i]; {
@@ -36,7 +44,7 @@ func (r *Rules) Match(f *Facts) Answer {
 // Possible returns the answers that a request may get as long as only who asks is known, and where. If none of them is
 // a route that can be resolved, the request can be refused before its steps are known.
 func (r *Rules) Possible(f *Facts) (all []Answer) {
-	if r.Form != Form {
+	if _, is := f.stranger(); is || r.Form != Form {
 		return []Answer{r.Match(f)}
 	}
 	for i := range r.Rules {

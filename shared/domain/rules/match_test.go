@@ -40,6 +40,7 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 	direct := in(func(f *rules.Facts) { f.Place = rules.Place{Channel: "C1", Direct: true} })
 	ofSales := in(func(f *rules.Facts) {
 		f.Organised, f.Departments, f.Groups = true, []string{"sales-1", "sales"}, []string{"S9"}
+		f.Requester.Person, f.Askers = "pR", nil
 	})
 	unorganised := in(func(f *rules.Facts) { f.Departments = []string{"sales"} })
 	action := in(func(f *rules.Facts) { f.Kind = rules.KindAction })

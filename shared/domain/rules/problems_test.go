@@ -184,10 +184,15 @@ func TestProblemsOfRoutes(t *testing.T) {
 		"rules[0].route.stages[4].need": {
 			func(r *rules.Rules) { routeOf(r).Stages[4].Need = 0 }, func(r *rules.Rules) { routeOf(r).Stages[4].Need = 2 },
 		},
-		"rules[0].route.stages[0].empty":    {func(r *rules.Rules) { routeOf(r).Stages[0].Empty = "" }},
-		"rules[0].route.stages[4].empty":    {func(r *rules.Rules) { routeOf(r).Stages[4].Empty = rules.EmptySkip }},
-		"rules[0].route.stages[4].others":   {func(r *rules.Rules) { routeOf(r).Stages[4].Others = true }},
-		"rules[0].route.stages[0].who.kind": {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
+		"rules[0].route.stages[0].empty.vacant": {
+			func(r *rules.Rules) { routeOf(r).Stages[0].Empty = rules.Empty{} },
+			func(r *rules.Rules) { routeOf(r).Stages[0].Empty.Vacant = rules.ThenAgain },
+		},
+		"rules[0].route.stages[0].empty.own":   {func(r *rules.Rules) { routeOf(r).Stages[0].Empty.Own = "later" }},
+		"rules[0].route.stages[0].empty.twice": {func(r *rules.Rules) { routeOf(r).Stages[0].Empty.Twice = rules.ThenRefuse }},
+		"rules[0].route.stages[4].empty":       {func(r *rules.Rules) { routeOf(r).Stages[4].Empty = rules.EmptySkip }},
+		"rules[0].route.stages[4].others":      {func(r *rules.Rules) { routeOf(r).Stages[4].Others = true }},
+		"rules[0].route.stages[0].who.kind":    {func(r *rules.Rules) { routeOf(r).Stages[0].Who.Kind = "together" }},
 		"rules[0].route.stages[0].who.people": {
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People, routeOf(r).Stages[0].Need = nil, 0 },
 			func(r *rules.Rules) { routeOf(r).Stages[0].Who.People = many("U%d", 51) }},

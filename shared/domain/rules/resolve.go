@@ -6,12 +6,14 @@ import (
 	"ringi/shared/domain/circulation"
 )
 
-// Reasons for which a stage is left out of a route, or a request refused because of it.
+// Reasons for which a stage is left out of a route, who stands above takes places in it, or a request is refused.
 const (
 	LeftVacant   = "vacant"   // nobody is found
-	LeftAskers   = "askers"   // without the askers, too few are found
 	LeftStanding = "standing" // too few of those who are found may stamp
-	LeftHands    = "hands"    // it adds nobody to the different people that the route needs
+	LeftOwn      = "own"      // without the requester, too few are found
+	LeftAskers   = "askers"   // without the other askers, too few are found: never left out
+	LeftTwice    = "twice"    // all who are found have to stamp at earlier stages
+	LeftHands    = "hands"    // too few different people are found for those that the route needs: never left out
 	LeftMany     = "many"     // more people are found than a stage may have
 	LeftChannel  = "channel"  // only the channel would be asked about a write outside
 	LeftHome     = "home"     // nobody else is in the channel, and there is no Home
@@ -43,7 +45,8 @@ type resolving struct {
 }
 
 // Resolve returns the route of the policy for a request, on which at least as many different people as it needs can
-// stamp, and none of the askers. It returns *Unresolved if there is none, or only one that asks less than the floor.
+// stamp. The requester is at none of its stages; another asker whom a stage finds is named there, and may not stamp. It
+// returns *Unresolved if there is no route, or only one that asks less than the floor.
 func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route, error) {
 	r := &resolving{policy: p, facts: f, floor: floor, d: d}
 	for i := range p.Stages {
@@ -80,84 +83,167 @@ func (r *resolving) stage(i int) error {
 	if len(found) > mostFound {
 		return r.refuse(i, LeftMany)
 	}
-	out.People = r.mayStampOf(s, found)
-	if out.Need == 0 {
+	out.People = r.named(s, found)
+	if out.Need == 0 { // all of them, also those who turn out to ask
 		out.Need = max(len(out.People), 1)
 	}
 	r.stages, r.found = append(r.stages, out), append(r.found, found)
-	switch {
-	case len(out.People) > MaxPeople:
+	if len(out.People) > MaxPeople {
 		return r.refuse(i, LeftMany)
-	case len(out.People) < out.Need:
-		return r.empty(i, r.whyFew(found))
 	}
-	return nil
+	if len(r.stamping(out.People)) < out.Need {
+		if err := r.empty(i, r.whyFew(s, found, out.Need)); err != nil {
+			return err
+		}
+	}
+	return r.twice(i)
+}
+
+// able reports whether somebody may stamp at a stage, whoever asks.
+func (r *resolving) able(s *Stage, p circulation.Person) bool {
+	standing := r.d.Standing(p, r.facts.On)
+	return p.User != "" && (r.d.Org() == "" || p.Person != "") &&
+		(standing == StandingEmployee || standing == StandingOther && s.Others)
+}
+
+// asks reports whether somebody is one of the askers.
+func (r *resolving) asks(p circulation.Person) bool {
+	return r.facts.Requester.Is(p) || position(r.facts.Askers, p) >= 0
 }
 
 // mayStamp reports whether somebody may stamp at a stage.
-func (r *resolving) mayStamp(s *Stage, p circulation.Person) bool {
-	standing := r.d.Standing(p, r.facts.On)
-	return p.User != "" && (r.d.Org() == "" || p.Person != "") && position(r.facts.Askers, p) < 0 &&
-		!r.facts.Requester.Is(p) && (standing == StandingEmployee || standing == StandingOther && s.Others)
+func (r *resolving) mayStamp(s *Stage, p circulation.Person) bool { return !r.asks(p) && r.able(s, p) }
+
+// named returns those whom a stage names, each once: who may stamp, and who may only not because they are askers beside
+// the requester.
+func (r *resolving) named(s *Stage, found []circulation.Person) (people []circulation.Person) {
+	for _, p := range found {
+		if !r.facts.Requester.Is(p) && r.able(s, p) && position(people, p) < 0 {
+			people = append(people, p)
+		}
+	}
+	return people
 }
 
-func (r *resolving) whyFew(found []circulation.Person) string {
-	asks := func(p circulation.Person) bool {
-		return position(r.facts.Askers, p) >= 0 || r.facts.Requester.Is(p)
+// stamping returns those of a stage's people who are no askers.
+func (r *resolving) stamping(people []circulation.Person) []circulation.Person {
+	return slices.DeleteFunc(slices.Clone(people), r.asks)
+}
+
+// whoseOwn returns whose words are in the way where nobody else is.
+func (r *resolving) whoseOwn() string {
+	if slices.ContainsFunc(r.facts.Askers, func(p circulation.Person) bool { return !r.facts.Requester.Is(p) }) {
+		return LeftAskers
 	}
+	return LeftOwn
+}
+
+// whyFew returns why fewer than need are found.
+func (r *resolving) whyFew(s *Stage, found []circulation.Person, need int) string {
+	named := r.named(s, found)
+	own := slices.ContainsFunc(found, r.facts.Requester.Is)
 	switch {
 	case len(found) == 0:
 		return LeftVacant
-	case slices.ContainsFunc(found, asks):
+	case len(named) >= need:
 		return LeftAskers
+	case own && len(named)+1 >= need && r.facts.Spoken:
+		return r.whoseOwn()
+	case own && len(named)+1 >= need:
+		return LeftOwn
 	}
 	return LeftStanding
 }
 
 // empty does with a stage that has too few people what the policy says.
 func (r *resolving) empty(i int, why string) error {
-	out := &r.stages[i]
-	switch r.policy.Stages[i].Empty {
-	case EmptySkip:
-		*out = circulation.Stage{Name: out.Name, Mode: out.Mode, LeftOut: why}
+	out, of := &r.stages[i], r.policy.Stages[i].Empty
+	then := of.Vacant
+	switch {
+	case why == LeftOwn, why == LeftAskers && of.Own == ThenUp:
+		then = of.Own
+	case why == LeftAskers:
+		then = ThenRefuse
+	}
+	switch then {
+	case ThenSkip:
+		r.leaveOut(i, why)
 		return nil
-	case EmptyUp:
-		for len(out.People) < out.Need {
+	case ThenUp:
+		for len(r.stamping(out.People)) < out.Need {
 			if !r.up(i, out.People) {
 				return r.refuse(i, why)
 			}
 		}
+		out.Filled = why
 		return nil
 	}
 	return r.refuse(i, why)
 }
 
+func (r *resolving) leaveOut(i int, why string) {
+	r.stages[i] = circulation.Stage{Name: r.stages[i].Name, Mode: r.stages[i].Mode, LeftOut: why}
+}
+
+// twice does what the policy says with a stage all of whose people have to stamp at earlier ones. Askers count as if
+// they stamped: nobody makes a stage another's second by asking in a thread.
+func (r *resolving) twice(i int) error {
+	out, then := &r.stages[i], r.policy.Stages[i].Empty.Twice
+	if out.LeftOut != "" || then == ThenAgain {
+		return nil
+	}
+	var sure, asked []circulation.Person
+	for _, s := range r.stages[:i] {
+		if asked = append(asked, s.People...); s.Need == len(s.People) {
+			sure = append(sure, s.People...)
+		}
+	}
+	if slices.ContainsFunc(out.People, func(p circulation.Person) bool { return position(sure, p) < 0 }) {
+		return nil
+	}
+	if then == ThenSkip {
+		r.leaveOut(i, LeftTwice)
+		return nil
+	}
+	for out.People = nil; len(out.People) < out.Need; {
+		if !r.up(i, append(asked, out.People...)) {
+			return r.refuse(i, LeftTwice)
+		}
+	}
+	out.Filled = LeftTwice
+	return nil
+}
+
 // up adds to a stage the nearest who stands above and may stamp, except those in not. They stand above whom the stage
-// found and may not ask, then above the requester: of a manager's stage, above that manager.
+// found and who can't take a place, and then over the post that it names: never above somebody else who asks. Of a
+// manager's stage they are the managers above that one.
 func (r *resolving) up(i int, not []circulation.Person) (added bool) {
 	s, out, on := &r.policy.Stages[i], &r.stages[i], r.facts.On
-	from, least := []circulation.Person{}, 0
-	if s.Who.Kind == WhoManager {
-		least = s.Who.Level
-	} else {
-		for _, p := range r.found[i] {
-			if !r.mayStamp(s, p) {
-				from = append(from, p)
-			}
+	try := func(p circulation.Person) bool {
+		if added = r.mayStamp(s, p) && position(not, p) < 0; added {
+			out.People = append(out.People, p)
 		}
+		return added
 	}
-	for _, of := range append(from, r.facts.Requester) {
+	climb := func(of circulation.Person, least int) bool {
 		above(r.d, of, on, func(level int, p circulation.Person) bool {
-			if level > least && r.mayStamp(s, p) && position(not, p) < 0 {
-				out.People, added = append(out.People, asManager(p, of, level, on)), true
-			}
-			return !added
+			return level <= least || !try(asManager(p, of, level, on))
 		})
-		if added {
-			break
+		return added
+	}
+	if s.Who.Kind == WhoManager {
+		return climb(r.facts.Requester, s.Who.Level)
+	}
+	for _, p := range r.found[i] {
+		if (!r.mayStamp(s, p) || position(not, p) >= 0) && climb(p, 0) {
+			return true
 		}
 	}
-	return added
+	if s.Who.Kind != WhoPosition {
+		return false
+	}
+	over, ok := r.d.Over(s.Who.Department, s.Who.Position, on)
+	return ok && (try(s.Who.over(over, on)) || climb(over, 0))
 }
 
 func (r *resolving) refuse(i int, why string) error {

@@ -14,7 +14,7 @@ import (
 // staff is a company: R below A, A below B, B below D, who is at the top. D heads sales.
 func staff() *company {
 	return &company{org: "v1", managers: map[string]string{"R": "A", "A": "B", "B": "D"},
-		holders: map[string][]string{"": {"D"}}, group: []string{"G", "H", "I"}}
+		holders: map[string][]string{"": {"D"}}, over: map[string]string{"部長 of sales": "P"}, group: []string{"G", "H", "I"}}
 }
 
 // drawn writes a route as stages of people, needs and what was left out.
@@ -104,7 +104,10 @@ func resolveEach(t *testing.T, table map[string]resolving) {
 	}
 }
 
-const up, skip, refuse = rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse
+var up, skip, refuse = rules.EmptyUp, rules.EmptySkip, rules.EmptyRefuse
+
+// twice leaves out only who is asked already.
+var twice = rules.Empty{Vacant: rules.ThenRefuse, Own: rules.ThenRefuse, Twice: rules.ThenSkip}
 
 // Whom each kind of stage asks.
 func TestWhomAStageAsks(t *testing.T) {
@@ -117,21 +120,21 @@ func TestWhomAStageAsks(t *testing.T) {
 		"managers":                  {policy(0, manager(1, refuse), manager(3, refuse)), nil, "A/1 D/1 hands 2"},
 		"a position":                {policy(0, head(refuse)), nil, "D/1 hands 1"},
 		"the channel after another": {policy(0, people(1, refuse, "A"), channel()), nil, "A/1 channel/1 hands 2"},
-		"an asker is not asked":     {policy(0, group(2, refuse)), alsoAsk("H"), "G,I/2 hands 1"},
-		"all but the askers":        {policy(0, group(0, refuse)), alsoAsk("H"), "G,I/2 hands 1"},
+		"an asker is named":         {policy(0, group(2, refuse)), alsoAsk("H"), "G,H,I/2 hands 1"},
+		"all of them, an asker too": {policy(0, group(0, refuse)), alsoAsk("H"), "refused 1 askers"},
 		"the requester is not asked": {
 			policy(0, people(0, refuse, "R", "X")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "X/1 hands 1",
 		},
 		"an asker who is named first": {
-			policy(0, group(0, refuse)),
-			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "G,I/2 hands 1",
+			policy(0, group(1, refuse)),
+			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "G,H,I/1 hands 1",
 		},
 		"an asker alone, named first": {
 			policy(0, people(1, refuse, "H")),
 			func(_ *company, f *rules.Facts) { f.Askers = []circulation.Person{person("H"), f.Requester} }, "refused 1 askers",
 		},
 		"only the requester": {
-			policy(0, people(1, refuse, "R")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "refused 1 askers",
+			policy(0, people(1, refuse, "R")), func(_ *company, f *rules.Facts) { f.Askers = nil }, "refused 1 own",
 		},
 		"a holder without an account": {policy(0, head(refuse)), heads("", "D"), "D/1 hands 1"},
 		"who is gone is not asked":    {policy(0, group(0, refuse)), gone("G"), "H,I/2 hands 1"},
@@ -164,7 +167,7 @@ func TestWhomAStageAsks(t *testing.T) {
 // Case 20: what becomes of a stage that finds too few.
 func TestAStageThatFindsTooFew(t *testing.T) {
 	resolveEach(t, map[string]resolving{
-		"up, past an asker":      {policy(0, manager(1, up)), alsoAsk("A"), "B/1 hands 1"},
+		"up, past an asker":      {policy(0, manager(1, up)), alsoAsk("A"), "A,B/1 hands 1"},
 		"up, past somebody gone": {policy(0, manager(1, up)), gone("A", "B"), "D/1 hands 1"},
 		"up, at the top":         {policy(0, manager(3, up)), alsoAsk("D"), "refused 1 askers"},
 		"up, above the top":      {policy(0, manager(4, up)), nil, "refused 1 vacant"},
@@ -174,27 +177,43 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		},
 		"up in a circle through R": {policy(0, manager(2, up)), managers("R", "A", "A", "R"), "refused 1 vacant"},
 		"one's own manager":        {policy(0, manager(1, up)), managers("R", "R"), "refused 1 vacant"},
-		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "D/1 hands 1"},
-		"up from the requester":    {policy(0, head(up)), heads(), "A/1 hands 1"},
-		"up fills the places":      {policy(0, group(3, up)), gone("G", "H"), "I,A,B/3 hands 1"},
+		"up from the one who asks": {policy(0, people(1, up, "B")), alsoAsk("B"), "B,D/1 hands 1"},
+		"up over a vacant post":    {policy(0, head(up)), heads(), "P/1 hands 1"},
+		"up over it, above the holder": {
+			policy(0, head(up)), func(c *company, f *rules.Facts) { gone("P")(c, f); heads()(c, f); c.managers["P"] = "Q" }, "Q/1 hands 1",
+		},
+		"up over a post that nobody stands over": {
+			policy(0, head(up)), func(c *company, _ *rules.Facts) { c.holders, c.over = nil, nil }, "refused 1 vacant",
+		},
+		"up from a holder who is gone": {policy(0, head(up)), heads("B"), "B/1 hands 1"},
+		"up of a group whom nobody stands above": {
+			policy(0, group(1, up)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant",
+		},
+		"up fills the places": {
+			policy(0, group(3, up)), func(c *company, f *rules.Facts) {
+				gone("G", "H")(c, f)
+				c.managers["G"], c.managers["A"] = "A", "B"
+			}, "I,A,B/3 hands 1",
+		},
 		"up has too few": {
 			policy(0, group(3, up)),
 			func(c *company, f *rules.Facts) { c.group = nil; f.Askers = append(f.Askers, person("D")) }, "refused 1 vacant",
 		},
-		"skip": {policy(0, people(1, refuse, "A"), head(skip)), heads(), "A/1 -vacant hands 1"},
+		"skip":                            {policy(1, people(1, refuse, "A"), head(skip)), heads(), "A/1 -vacant hands 1"},
+		"skip, of a policy of two stages": {policy(0, people(1, refuse, "A"), head(skip)), heads(), "refused 2 hands"},
 		"skip, two of three remain": {
 			policy(0, people(1, refuse, "A"), head(skip), group(1, refuse)), heads(), "A/1 -vacant G,H,I/1 hands 2",
 		},
-		"skip leaves only askers":       {policy(0, people(1, skip, "A")), alsoAsk("A"), "refused 1 askers"},
+		"skip never leaves out askers":  {policy(0, people(1, skip, "A"), people(1, refuse, "B")), alsoAsk("A"), "refused 1 askers"},
 		"no stages":                     {policy(0), nil, "refused 0 vacant"},
-		"skip twice leaves the channel": {policy(0, head(skip), head(skip), channel()), heads(), "refused 1 channel"},
+		"skip twice leaves the channel": {policy(1, head(skip), head(skip), channel()), heads(), "refused 1 channel"},
 		"skip leaves nobody":            {policy(0, head(skip)), heads(), "refused 1 vacant"},
 		"skip leaves nobody for a read": {
 			policy(0, head(skip)), vacantRead, "refused 1 vacant",
 		},
-		"skip leaves the channel": {policy(0, head(skip), channel()), heads(), "refused 1 channel"},
+		"skip leaves the channel": {policy(1, head(skip), channel()), heads(), "refused 1 channel"},
 		"the channel alone, for a read": {
-			policy(0, head(skip), channel()), vacantRead,
+			policy(1, head(skip), channel()), vacantRead,
 			"-vacant channel/1 hands 1",
 		},
 		"skip doesn't lower the hands": {policy(2, people(1, refuse, "A"), head(skip)), heads(), "refused 2 hands"},
@@ -208,9 +227,9 @@ func TestDifferentHands(t *testing.T) {
 			policy(0, people(1, refuse, "A"), people(1, refuse, "A")), nil, "refused 2 hands",
 		},
 		"one person twice, left out": {
-			policy(0, people(1, refuse, "A"), people(1, skip, "A")), nil, "A/1 -hands hands 1",
+			policy(0, people(1, refuse, "A"), people(1, skip, "A")), nil, "A/1 -twice hands 1",
 		},
-		"one person twice, up": {policy(0, manager(1, up), people(1, up, "A")), nil, "A/1 A,B/1 hands 2"},
+		"one person twice, up": {policy(0, manager(1, up), people(1, up, "A")), nil, "A/1 B/1 hands 2"},
 		"a stage that is left out is not short": {
 			policy(2, head(skip), people(1, refuse, "A"), people(1, refuse, "A")), heads(), "refused 3 hands",
 		},
@@ -229,7 +248,7 @@ func TestDifferentHands(t *testing.T) {
 			"A,B/1 A/1 A,B,X/1 hands 3",
 		},
 		"nobody above is another": {
-			policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), alsoAsk("D"), "refused 3 hands",
+			policy(3, manager(1, up), manager(2, up), people(1, up, "A", "B")), alsoAsk("D"), "refused 3 twice",
 		},
 		"more hands than stamps": {
 			policy(3, people(1, refuse, "A", "B"), people(1, up, "A", "B")), nil, "refused 2 hands",
@@ -258,12 +277,14 @@ func TestALargeGroupIsNotLookedAtOneByOne(t *testing.T) {
 func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
 	vacant := staff()
 	vacant.holders = nil
-	p := policy(0, people(1, rules.EmptyRefuse, "A"), head(rules.EmptySkip))
+	p := policy(1, people(1, rules.EmptyRefuse, "A"), head(rules.EmptySkip))
 	hands := rules.Floor{Stamps: 1, HandsFrom: &rules.Money{Value: "100", Currency: "JPY"}}
 	expect.Is(t, resolved(p, asked(writes(pay, yen("99"))), hands, vacant), "A/1 -vacant hands 1")
 	expect.Is(t, resolved(p, asked(writes(pay, yen("100"))), hands, vacant), "refused 2 floor")
 	expect.Is(t, resolved(p, asked(writes(pay, rules.Amount{})), hands, vacant), "refused 2 floor")
+	p.Hands = 2
 	expect.Is(t, resolved(p, asked(writes(pay, yen("100"))), hands, staff()), "A/1 D/1 hands 2")
+	p.Hands = 1
 	expect.Is(t, resolved(p, asked(writes(pay, yen("1"))), rules.Floor{Stamps: 2}, vacant), "refused 2 floor")
 	expect.Is(t, resolved(p, asked(reads()), rules.Floor{Stamps: 2}, vacant), "A/1 -vacant hands 1")
 	p.Stages = append(p.Stages, head(rules.EmptySkip))
@@ -274,7 +295,7 @@ func TestARouteBelowTheFloorIsNotOpened(t *testing.T) {
 
 // Each person is kept with how they were found, and the route with the organisation's version.
 func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
-	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp), head(rules.EmptyUp))
+	p := policy(0, people(1, rules.EmptyUp, "X"), group(1, rules.EmptyUp), manager(2, rules.EmptyUp), head(rules.EmptyRefuse))
 	p.Readers = &rules.Readers{People: []string{"R", "X"}, Groups: []string{"S1"}}
 	d, f := staff(), asked(writes(pay, yen("1")))
 	d.standing = map[string]rules.Standing{"B": rules.StandingNone}
@@ -286,12 +307,14 @@ func TestARouteSaysHowItsPeopleWereFound(t *testing.T) {
 	stage := func(name string, people ...circulation.Person) circulation.Stage {
 		return circulation.Stage{Name: "stage " + name, Mode: circulation.ModePeople, Need: 1, People: people}
 	}
+	above := stage("manager", via("D", "manager 3 of R as of 2026-11-22"))
+	above.Filled = rules.LeftStanding
 	expect.Same(t, route, circulation.Route{
 		Form: circulation.Form, Hands: 2, Org: "v1",
 		Stages: []circulation.Stage{
 			stage("people", via("X", "named by the rule")),
 			stage("group", via("G", "group @S1"), via("X", "group @S1")),
-			stage("manager", via("D", "manager 3 of R as of 2026-11-22")),
+			above,
 			stage("position", via("D", "部長 of sales as of 2026-11-22")),
 		},
 		Readers: []circulation.Person{via("R", "named by the rule"), via("X", "named by the rule"), via("G", "group @S1")},
@@ -333,7 +356,7 @@ func TestWithoutAnOrganisation(t *testing.T) {
 	expect.Is(t, drawn(route), "G,H/1 X/1 hands 2")
 	expect.Is(t, route.Org, "")
 	expect.Is(t, resolved(policy(0, manager(1, rules.EmptyUp)), f, rules.Floor{}, d), "refused 1 vacant")
-	expect.Is(t, resolved(policy(0, people(1, rules.EmptyUp, "R")), f, rules.Floor{}, d), "refused 1 askers")
+	expect.Is(t, resolved(policy(0, people(1, rules.EmptyUp, "R")), f, rules.Floor{}, d), "refused 1 own")
 }
 
 func TestARouteHasItsBounds(t *testing.T) {
@@ -351,8 +374,8 @@ func TestARouteHasItsBounds(t *testing.T) {
 	expect.Is(t, resolved(read, f, rules.Floor{}, d), "refused 0 many")
 	d.group = d.group[:50]
 	expect.Is(t, resolved(read, f, rules.Floor{}, d), "A/1 hands 1")
-	expect.Is(t, resolved(policy(51, group(0, up), group(0, up)), f, rules.Floor{}, d), "refused 2 hands")
-	hundred := policy(0, group(0, rules.EmptyUp), group(0, rules.EmptyUp))
+	expect.Is(t, resolved(policy(51, group(0, refuse), group(0, refuse)), f, rules.Floor{}, d), "refused 2 hands")
+	hundred := policy(0, group(0, rules.EmptyRefuse), group(0, rules.EmptyRefuse))
 	expect.Has(t, resolved(hundred, f, rules.Floor{}, d), "U49/50 hands 2")
 	hundred.Stages = append(hundred.Stages, people(1, rules.EmptyUp, "A"))
 	expect.Is(t, resolved(hundred, f, rules.Floor{}, d), "refused 0 bounds")

@@ -50,8 +50,10 @@ const LastID = "last"
 
 // Policy says whom a route asks, before it is known who that is.
 type Policy struct {
-	Stages  []Stage  `json:"stages"`            // 1 to MaxStages
-	Hands   int      `json:"hands,omitempty"`   // how many different people stamp; 0: 2 from two stages on, else 1
+	Stages []Stage `json:"stages"` // 1 to MaxStages
+	// Hands is how many different people stamp. 0: 2 if the policy has two stages or more, else 1. Stages that are left
+	// out count, but for those of somebody whom an earlier stage asks.
+	Hands   int      `json:"hands,omitempty"`
 	Readers *Readers `json:"readers,omitempty"` // told after the decision
 }
 
@@ -59,7 +61,7 @@ type Policy struct {
 // positions, or of who else is in the channel. Stages of the kinds in also don't count.
 func (p *Policy) OfIDs(also ...WhoKind) bool {
 	for _, s := range p.Stages {
-		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty == EmptyUp {
+		if s.Who.Kind != WhoPeople && !slices.Contains(also, s.Who.Kind) || s.Empty.has(ThenUp) {
 			return false
 		}
 	}
@@ -71,8 +73,8 @@ type Stage struct {
 	Name string `json:"name"`
 	Who  Who    `json:"who"`
 	Need int    `json:"need"` // how many of them must stamp; 0: all
-	// Empty says what happens if fewer people are found than must stamp. A channel's stage has none.
-	Empty Empty `json:"empty,omitempty"`
+	// Empty says what happens if fewer people than must stamp are left. A channel's stage has none.
+	Empty Empty `json:"empty,omitzero"`
 	// Others lets people stamp who work for the company without being its employees.
 	Others bool `json:"others,omitempty"`
 }
@@ -98,14 +100,36 @@ const (
 	WhoChannel  WhoKind = "channel" // anybody there who is no asker: names nobody
 )
 
-// Empty says what happens to a stage that finds too few people.
-type Empty string
+// Empty says what happens to a stage for which too few people are left, by cause. Askers beside the requester never have
+// it left out: then Own says up, or the request is refused.
+type Empty struct {
+	Vacant Then `json:"vacant"` // too few are found who may stamp: up, skip or refuse
+	Own    Then `json:"own"`    // the requester is one of them: up, skip or refuse
+	Twice  Then `json:"twice"`  // all of them have to stamp at earlier stages: up, skip or again
+}
+
+// Then is what happens.
+type Then string
 
 const (
-	EmptyUp     Empty = "up"     // people who stand above take the places
-	EmptySkip   Empty = "skip"   // the stage is left out
-	EmptyRefuse Empty = "refuse" // the request is refused
+	ThenUp     Then = "up"     // people who stand above take the places
+	ThenSkip   Then = "skip"   // the stage is left out
+	ThenRefuse Then = "refuse" // the request is refused
+	ThenAgain  Then = "again"  // the same people are asked again
 )
+
+// The same for all causes, as far as it goes.
+var (
+	EmptyUp     = Empty{ThenUp, ThenUp, ThenUp}
+	EmptySkip   = Empty{ThenSkip, ThenSkip, ThenSkip}
+	EmptyRefuse = Empty{ThenRefuse, ThenRefuse, ThenAgain}
+)
+
+// has reports whether this happens for one of the causes.
+func (e Empty) has(t Then) bool { return e.Vacant == t || e.Own == t || e.Twice == t }
+
+// mayGo reports whether the stage may be left out because of too few people, or who asks.
+func (e Empty) mayGo() bool { return e.Vacant == ThenSkip || e.Own == ThenSkip }
 
 // Readers are told after the decision.
 type Readers struct {

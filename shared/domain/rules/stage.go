@@ -1,10 +1,13 @@
 package rules
 
-import (
-	"slices"
-)
-
-var empties = []Empty{EmptyUp, EmptySkip, EmptyRefuse}
+func (e Empty) check(p *problems, at string) {
+	one := func(t Then, at, last string) {
+		p.unless(t == ThenUp || t == ThenSkip || string(t) == last, at, "must be up, skip or %s", last)
+	}
+	one(e.Vacant, at+".vacant", string(ThenRefuse))
+	one(e.Own, at+".own", string(ThenRefuse))
+	one(e.Twice, at+".twice", string(ThenAgain))
+}
 
 func (s Stage) check(p *problems, at string) {
 	p.words(s.Name, at+".name", MaxName)
@@ -12,13 +15,13 @@ func (s Stage) check(p *problems, at string) {
 	switch {
 	case s.Who.Kind == WhoChannel:
 		p.unless(s.Need == 1, at+".need", "must be 1 of a channel")
-		p.unless(s.Empty == "", at+".empty", "must be absent of a channel, which is never empty")
+		p.unless(s.Empty == Empty{}, at+".empty", "must be absent of a channel, which is never empty")
 		p.unless(!s.Others, at+".others", "must be absent of a channel")
 		return
 	default:
 		p.between(s.Need, 0, s.Who.most(), at+".need")
 	}
-	p.unless(slices.Contains(empties, s.Empty), at+".empty", "must be up, skip or refuse")
+	s.Empty.check(p, at+".empty")
 }
 
 func (w Who) check(p *problems, at string) {

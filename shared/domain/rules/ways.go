@@ -118,16 +118,16 @@ func (c *Conditions) takes(other *Conditions, k Known, where Where) bool {
 		c.coversRest(other)
 }
 
-// way returns what a route asks at the least of a write outside. Stages that may be left out don't count, but for the
-// floor.
+// way returns what a route asks at the least of a write outside. The stamps of stages that may be left out don't count,
+// but for the floor and the hands.
 func (r *Rules) way(rule string, route *Policy, tool Tool, where Where, with *Tool) Way {
 	w := Way{Tool: tool, Rule: rule, From: []Where{where}, With: with}
-	asked := 0
-	for _, s := range route.Stages {
-		if s.Empty != EmptySkip {
-			asked, w.Stamps = asked+1, w.Stamps+s.least()
+	for i, s := range route.Stages {
+		if !s.Empty.mayGo() && !route.mayRepeat(i) {
+			w.Stamps += s.least()
 		}
 	}
-	w.Stamps, w.Hands = max(w.Stamps, r.Floor.Stamps, 1), route.hands(asked)
+	w.Hands = route.LeastHands()
+	w.Stamps = max(w.Stamps, r.Floor.Stamps, w.Hands)
 	return w
 }

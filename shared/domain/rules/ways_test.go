@@ -117,11 +117,27 @@ func TestNoWay(t *testing.T) {
 func TestAWayCountsWhatIsAskedAtTheLeast(t *testing.T) {
 	r := of(rule(1, writing(), people(2, rules.EmptySkip, "A", "B"), people(1, rules.EmptySkip, "D"),
 		people(1, rules.EmptySkip, "E")))
+	expect.That(t, wayTo(t, r, dm).Stamps == 2 && wayTo(t, r, dm).Hands == 2, "the policy's stages: %v", r.Ways(known))
+	r.Rules[0].Route.Hands = 1
 	expect.That(t, wayTo(t, r, dm).Stamps == 1 && wayTo(t, r, dm).Hands == 1, "%v", r.Ways(known))
 	r.Floor.Stamps = 2
 	expect.Is(t, wayTo(t, r, dm).Stamps, 2)
-	r.Rules[0].Route.Hands = 2
-	expect.Is(t, wayTo(t, r, dm).Hands, 2)
+	r.Floor.Stamps = 1
+	for name, c := range map[string]struct {
+		stages        []rules.Stage
+		hands, stamps int
+	}{
+		"one person may have both":         {[]rules.Stage{manager(1, up), head(twice)}, 1, 1},
+		"or be asked again":                {[]rules.Stage{manager(1, up), head(refuse)}, 2, 2},
+		"one can't be two of a group":      {[]rules.Stage{manager(1, up), group(2, twice)}, 2, 3},
+		"two may be":                       {[]rules.Stage{people(2, up, "A", "B"), group(2, twice)}, 1, 2},
+		"named people are others":          {[]rules.Stage{people(1, refuse, "A"), people(1, twice, "B")}, 2, 2},
+		"named people are the same":        {[]rules.Stage{people(1, refuse, "A"), people(1, twice, "A")}, 1, 1},
+		"of three stages one person's two": {[]rules.Stage{manager(1, up), head(twice), group(2, refuse)}, 2, 3},
+	} {
+		w := wayTo(t, of(rule(1, writing(), c.stages...)), dm)
+		expect.That(t, w.Hands == c.hands && w.Stamps == c.stamps, "%s: %+v", name, w)
+	}
 }
 
 // What an unmarked tool does has no amount that anybody can read: it is never below one, and always at least one.

@@ -83,7 +83,7 @@ func head(empty rules.Empty) rules.Stage {
 	return stage(rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "sales"}, 0, empty)
 }
 
-func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1, "") }
+func channel() rules.Stage { return stage(rules.Who{Kind: rules.WhoChannel}, 1, rules.Empty{}) }
 
 // some, only and writing are conditions on tools.
 func some(tools ...rules.Tool) rules.Conditions {
@@ -114,6 +114,7 @@ type company struct {
 	org      string
 	managers map[string]string
 	holders  map[string][]string // by day, else for every day
+	over     map[string]string   // who stands over posts
 	group    []string
 	standing map[string]rules.Standing // employees have none
 	accounts map[string]string         // persons by account; others have the key of their account
@@ -151,6 +152,11 @@ func (c *company) Handle(group string) string { return "@" + group }
 func (c *company) Manager(p circulation.Person, _ string) (circulation.Person, bool) {
 	m, ok := c.managers[p.User]
 	return c.Person(m), ok && c.org != ""
+}
+
+func (c *company) Over(department, position, _ string) (circulation.Person, bool) {
+	user, ok := c.over[position+" of "+department]
+	return c.Person(user), ok && c.org != ""
 }
 
 func (c *company) Holders(_, _, on string) (all []circulation.Person) {

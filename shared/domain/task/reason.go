@@ -60,6 +60,13 @@ const (
 	// ReasonNoHome: a rule asks the channel, nobody but the askers is there, and the settings name nobody instead.
 	ReasonNoHome       aggregate.Reason = "no_home"
 	ReasonNoDepartment aggregate.Reason = "no_department" // a rule asks for it, and the organisation doesn't say; the detail has its name
+	// ReasonNoRow: the requester has no row in the organisation. ReasonNoRowWords: somebody whose words were shown has
+	// none; the detail has their account.
+	ReasonNoRow      aggregate.Reason = "no_row"
+	ReasonNoRowWords aggregate.Reason = "no_row_words"
+	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
+	ReasonAskersRoute aggregate.Reason = "askers_route"
+	ReasonManyAskers  aggregate.Reason = "many_askers" // it has words of more people than may ask along a route
 	// While an execution runs the first two are these, with the same details.
 	ReasonStepRefused aggregate.Reason = "rule_refuses_step"
 	ReasonStepNoRoute aggregate.Reason = "no_route_step"
@@ -117,7 +124,8 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
-	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
+	ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -10,7 +11,7 @@ import (
 
 // Refusal is why a tenant's rules refuse a request.
 type Refusal struct {
-	Why    aggregate.Reason // ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome or ReasonNoDepartment
+	Why    aggregate.Reason // one of byRule
 	Rule   circulation.Rule
 	Detail string // what the rule says, or the name of the stage that finds nobody
 	Lacks  string // of ReasonNoRoute, a code
@@ -161,13 +162,15 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 	return r.Why
 }
 
+// byRule are the reasons for which rules refuse a request.
+var byRule = []aggregate.Reason{
+	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
+	ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
+}
+
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.
 func (e *Ended) ByRun() bool {
-	switch e.Reason {
-	case ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonStepRefused, ReasonStepNoRoute:
-		return true
-	}
-	return e.As == TaskAnswered
+	return e.As == TaskAnswered || slices.Contains(byRule, e.Reason)
 }
 
 // detail is kept of how the task ended: of a refusal the rule's name and what it says, on two lines.

@@ -151,7 +151,7 @@ func (r routed) waiting() []string {
 	if line := r.amount(); line != "" {
 		before, room = []string{line}, room-units(line)
 	}
-	for _, line := range []string{r.takenBack(), r.left(), r.carried(), r.successor()} {
+	for _, line := range []string{r.askers(), r.takenBack(), r.left(), r.carried(), r.successor()} {
 		if line = cut(line, maxNotes); line != "" && units(line) <= room-maxPath/2 {
 			notes, room = append(notes, line), room-units(line)
 		}

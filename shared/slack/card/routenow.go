@@ -38,6 +38,15 @@ func (r routed) now(room int) string {
 	return words(r.asked(owes, room-units(tail)-units(words("")))) + tail
 }
 
+// askers names whose words were shown beside those of the requester, or of who spoke last.
+func (r routed) askers() string {
+	if len(r.gate.Askers) < 2 {
+		return ""
+	}
+	text := func(who string) string { return fill(r.texts.Askers, "who", who) }
+	return text(r.asked(r.gate.Askers[1:], maxNotes-units(text(""))))
+}
+
 // members describes whom a channel's stage asks.
 func (r routed) members() string {
 	return r.w.surface().Approvers(tenancy.Settings{}, aggregate.Origin{Channel: r.gate.Place(r.origin).Channel})

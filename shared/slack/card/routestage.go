@@ -18,6 +18,9 @@ func (r routed) stages() []string {
 func (r routed) stage(i int) string {
 	s, w := &r.st.Stages[i], r.texts
 	name := or(inline(s.Name, maxStage), r.w.None)
+	if text := w.Filled[s.Filled]; text != "" {
+		name = fill(text, "stage", name)
+	}
 	switch {
 	case s.LeftOut != "":
 		why, known := w.LeftOut[s.LeftOut]

@@ -21,8 +21,10 @@ type routeWords struct {
 	TakeBackNo, OpenRoute, Stamped                     string
 	AsWhom, AsWhomText, AsWhomLabel, AsWhomSend        string            // the form for a hand that stands in for several
 	Owes                                               string            // in lists
+	Askers                                             string            // whose words were shown beside the requester's
 	Closed, OnlyButton                                 string            // on copies
 	LeftOut                                            map[string]string // why a stage asks nobody, by circulation.Stage.LeftOut; another is shown as it is
+	Filled                                             map[string]string // a stage's name, by circulation.Stage.Filled
 }
 
 var routeWordsOf = language.Catalog[routeWords]{Files: &files, Folder: "texts/routes"}

@@ -1,0 +1,51 @@
+package rules_test
+
+import (
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
+	"ringi/shared/runtime/expect"
+)
+
+// An amount is in the mark's currency only if all that says a currency or unit says so.
+func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
+	mark := func(pointer string, units, asides []string) *rules.Mark {
+		return &rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{pointer}, Currency: "JPY", Units: units, Asides: asides}
+	}
+	currency, unit := []string{"/currency"}, []string{"/unit"}
+	for name, c := range map[string]struct {
+		mark *rules.Mark
+		args string
+		want rules.Why
+	}{
+		"the mark's":                 {mark("/amount", currency, nil), `{"amount":90000,"currency":"JPY"}`, ""},
+		"in small letters":           {mark("/amount", currency, nil), `{"amount":90000,"currency":"jpy"}`, ""},
+		"another":                    {mark("/amount", currency, nil), `{"amount":90000,"currency":"USD"}`, rules.WhyCurrencies},
+		"none":                       {mark("/amount", currency, nil), `{"amount":90000}`, rules.WhyMissing},
+		"nothing":                    {mark("/amount", currency, nil), `{"amount":90000,"currency":null}`, rules.WhyMissing},
+		"from an earlier step":       {mark("/amount", currency, nil), `{"amount":90000,"currency":{"$ref":"step-1.c"}}`, rules.WhyReference},
+		"another, unmarked":          {mark("/amount", nil, nil), `{"amount":90000,"currency":"USD"}`, rules.WhyCurrencies},
+		"the mark's, unmarked":       {mark("/amount", nil, nil), `{"amount":90000,"currencyCode":"JPY"}`, ""},
+		"none, unmarked":             {mark("/amount", nil, nil), `{"amount":90000}`, ""},
+		"within, unmarked":           {mark("/pay/amount", nil, nil), `{"pay":{"amount":9,"currency":{"code":"EUR"}}}`, rules.WhyCurrencies},
+		"in Japanese":                {mark("/金額", nil, nil), `{"金額":90000,"通貨":"米ドル"}`, rules.WhyCurrencies},
+		"yen in Japanese":            {mark("/金額", nil, nil), `{"金額":90000,"単位":"円"}`, ""},
+		"thousands of yen":           {mark("/金額", []string{"/金額単位"}, nil), `{"金額":90,"金額単位":"千円"}`, rules.WhyCurrencies},
+		"a unit of something else":   {mark("/amount", nil, nil), `{"amount":90000,"unit":"箱"}`, rules.WhyCurrencies},
+		"which says nothing of it":   {mark("/amount", nil, unit), `{"amount":90000,"unit":"箱"}`, ""},
+		"how many units":             {mark("/amount", nil, nil), `{"amount":90000,"units":3}`, ""},
+		"a price of each":            {mark("/unit_price", nil, nil), `{"unit_price":90000}`, ""},
+		"rows of one":                {mark("/items/*/price", nil, nil), `{"items":[{"price":1,"currency":"JPY"},{"price":2,"currency":"JPY"}]}`, ""},
+		"rows of several":            {mark("/items/*/price", []string{"/items/*/currency"}, nil), `{"items":[{"price":1,"currency":"JPY"},{"price":2,"currency":"USD"}]}`, rules.WhyCurrencies},
+		"a row without":              {mark("/items/*/price", []string{"/items/*/currency"}, nil), `{"items":[{"price":1,"currency":"JPY"},{"price":2}]}`, rules.WhyMissing},
+		"rows of several, unmarked":  {mark("/items/*/price", nil, nil), `{"items":[{"price":1,"currency":"JPY"},{"price":2,"currency":"USD"}]}`, rules.WhyCurrencies},
+		"rows that say nothing else": {mark("/items/*/price", nil, []string{"/items/*/unit"}), `{"items":[{"price":1,"unit":"kg"}]}`, ""},
+	} {
+		expect.Is(t, len(c.mark.Problems()), 0, name)
+		is := c.mark.Of("1", aggregate.Write, aggregate.JSON(c.args))
+		expect.That(t, is.Why == c.want && is.Known() == (c.want == ""), "%s: %+v", name, is)
+	}
+	expect.That(t, mark("/amount", currency, nil).Covers("1", []string{"amount"}) && mark("/amount", currency, nil).Covers("1", []string{"currency"}),
+		"what comes later decides the amount")
+}
