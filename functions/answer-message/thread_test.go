@@ -97,7 +97,7 @@ func TestWhatIsForwardedToAnAgentIsItsAuthors(t *testing.T) {
 	}
 	var askers []string
 	for _, r := range w.load().Conversation.RouteAskers {
-		askers = append(askers, r.User)
+		askers = append(askers, r)
 	}
 	expect.Same(t, []string{"U1", "U8"}, askers)
 }

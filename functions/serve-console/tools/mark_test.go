@@ -54,7 +54,7 @@ func marks(p tenancy.ToolPermission, version string, more ...string) url.Values 
 		"act": {"save"}, "rev": {fmt.Sprint(p.Rev)}, "version": {version}, "how": {"product"}, "currency": {"jpy "},
 		"pointer":     {"/items/*/quantity", "/items/*/unit_price", ""},
 		"destination": {"/supplier", ""}, "unit": {"/currency", ""},
-		"example":     {`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`},
+		"example": {`{"supplier":"Acme","items":[{"quantity":2,"unit_price":149000}],"currency":"JPY"}`},
 	}
 	for i := 0; i < len(more); i += 2 {
 		f[more[i]] = strings.Split(more[i+1], "|")
