@@ -97,8 +97,8 @@ func (t typedMark) mark(version string) *rules.Mark {
 	return m
 }
 
-// unsaid is what the schema calls like a currency or unit, and the mark says nothing of.
-func unsaid(m *rules.Mark, schema string) (all []aggregate.ErrField) {
+// unsaid is the first argument that the schema calls like a currency or unit, and the mark says nothing of.
+func unsaid(m *rules.Mark, schema string) []aggregate.ErrField {
 	if m.How != rules.HowSum && m.How != rules.HowProduct {
 		return nil
 	}
@@ -106,10 +106,10 @@ func unsaid(m *rules.Mark, schema string) (all []aggregate.ErrField) {
 	for _, c := range choices(schema) {
 		last := c.Pointer[strings.LastIndexByte(c.Pointer, '/')+1:]
 		if c.Text && rules.NamesUnit(last) && !slices.Contains(said, c.Pointer) {
-			all = append(all, aggregate.ErrField{Field: "units", Limit: "must say of " + shown(c.Pointer)})
+			return []aggregate.ErrField{{Field: "units", Limit: "must say of " + shown(c.Pointer)}}
 		}
 	}
-	return all
+	return nil
 }
 
 // markOutcome says what became of a form.

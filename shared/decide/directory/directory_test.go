@@ -142,6 +142,7 @@ const firm = `employee_number,name,email,department_code,parent_department,posit
 3,Head,h@example.com,SALES,DIV,部長,3,employee,,2026-10-31
 4,Chief,c@example.com,SEC,SALES,課長,4,employee,,
 5,Requester,r@example.com,SEC,SALES,,,employee,,
+6,Clerk,,SALES,DIV,,,employee,,
 `
 
 // The post of 部長 of SALES is vacant, and the requester's own superior is a 課長 below it: who stands over the post takes
