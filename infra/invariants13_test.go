@@ -31,7 +31,7 @@ var ofRoutes = map[int]clause{
 		"TestRandomWalksAsTheOracleSays, TestWalksStandAsTheyAreWritten; " + inClicks + "TestManyStampAtOnce"},
 	15: {"nobody counts twice in a stage, and no asker", inCirculation + "TestRandomWalksAsTheOracleSays, " +
 		"TestWhyAnActIsRefused, TestWhoNeverStampsAtAnyDesk, TestOnePersonAtManyDesksSettlesNothing, TestAskersAreCounted; " +
-		inTask + "TestNoOrderOfActsSettlesAGateWithoutItsStamps; " + inRules + "TestARouteCanBeSettledAndNamesNoAsker, " +
+		inTask + "TestNoOrderOfActsSettlesAGateWithoutItsStamps; " + inRules + "TestARouteCanBeSettledByOthersThanItsAskers, " +
 		"TestWhoMayNotStampIsAtNoDesk"},
 	16: {"nothing lowers what is owed but a stamp", inTask + "TestNoOrderOfActsSettlesAGateWithoutItsStamps, " +
 		"TestASuccessorStampsInAnothersPlace; " + inCirculation + "TestRandomWalksAsTheOracleSays"},
@@ -49,7 +49,7 @@ var ofRoutes = map[int]clause{
 		"TestWhatNeverBeganHasNoNumber, TestOnlyNumberedRulesGiveNumbers, TestAnAttemptUnderANumberedRuleGetsANumber, " +
 		"TestNothingOfANumberedRuleRunsWithoutItsNumber; functions/execute-process: " +
 		"TestManyThatBeginAtOnceHaveNumbersWithoutAGap, TestANumberWhoseAnswerIsLostIsTakenOnce"},
-	21: {"what opens can be settled", inRules + "TestARouteCanBeSettledAndNamesNoAsker, TestDifferentHands, " +
+	21: {"what opens can be settled", inRules + "TestARouteCanBeSettledByOthersThanItsAskers, TestDifferentHands, " +
 		"TestARouteBelowTheFloorIsNotOpened; " + inCirculation + "TestRandomWalksAsTheOracleSays, " +
 		"TestAGateIsStuckOnlyWithoutPeopleWhomItNeeds; " + inTask + "TestAGateOpensOnlyWithItsRoute"},
 	22: {"one entry for each act", inTask + "TestNoOrderOfActsSettlesAGateWithoutItsStamps, " +
