@@ -127,7 +127,7 @@ func inForm(t *testing.T, out inbound.Response, want string) {
 
 func testBadReason(t *testing.T, w *world) {
 	p := w.prompted()
-	for _, reason := range []any{nil, "", " \n\t", strings.Repeat("あ", 1001)} {
+	for _, reason := range []any{nil, "", " \n\t", "\ufe0f\u200d", strings.Repeat("あ", 1001)} {
 		inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, reason)), "1〜1000 文字")
 	}
 	missing := w.form(workspace.Suzuki, "prompt", p.ID, "x")

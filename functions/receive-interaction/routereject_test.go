@@ -122,7 +122,7 @@ func testReasonOnRoute(t *testing.T, w *world) {
 	p := w.onRoute(workspace.Suzuki)
 	form := w.asksWhy(workspace.Suzuki, "reject_process", p.ID, "/1")
 	for _, kind := range []circulation.Kind{circulation.SendBack, circulation.Deny} {
-		for _, text := range []any{nil, " \n", strings.Repeat("あ", circulation.MaxText+1)} {
+		for _, text := range []any{nil, " \n", "\u200b\u3164", strings.Repeat("あ", circulation.MaxText+1)} {
 			inForm(t, w.sendView(workspace.Suzuki, form, then(text, kind)), "1〜1000 文字")
 		}
 	}

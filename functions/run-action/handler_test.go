@@ -280,6 +280,7 @@ func testRuns(t *testing.T, w *world) {
 	if a.Conversation.WorkspaceVersion != x.Version || w.archives.trees[x.Version] == nil || a.Conversation.Status != conversation.Open || a.Head.Acting != "" {
 		t.Errorf("version %q of %q, %s", a.Conversation.WorkspaceVersion, x.Version, a.Conversation.Status)
 	}
+	expect.Is(t, x.ResultSummary, "Files: out · Exit code: 0", "result_summary")
 	log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t)
 	expect.That(t, len(log) == 2 && log[1].Text == "two" && log[1].Order == 1, "%+v", log)
 	told := w.told()
@@ -291,8 +292,10 @@ func testRuns(t *testing.T, w *world) {
 }
 
 func testFails(t *testing.T, w *world) {
-	w.box.end = isolated.End{ExitCode: 3}
+	w.box.lines, w.box.end = []string{"Tests:       1 failed, 8 passed, 9 total"}, isolated.End{ExitCode: 3}
 	expect.Value(w.handle())(t)
+	expect.Is(t, w.action().ResultSummary, "Tests: 8 passed, 1 failed · Exit code: 3", "result_summary")
+	expect.Has(t, w.told(), "Tests: 8 passed, 1 failed")
 	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonExit || *x.ExitCode != 3 || x.Outcome != "" || x.Version != "" {
 		t.Errorf("%+v", x)
 	}

@@ -23,7 +23,8 @@ type lines struct {
 	kept    []int           // the indexes of the lines that are kept, held ones included
 	gone    []int           // of lines that are to be deleted
 	last    []isolated.Line // the last lines, for the agent
-	begun   []int           // of several commands: the index of the first line of each that has begun
+	tests   conversation.Tests
+	begun   []int // of several commands: the index of the first line of each that has begun
 	flushed time.Time
 	drawn   time.Time
 }
@@ -40,6 +41,9 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 		Err: line.Err, CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
 	})
 	l.next, l.came = at+1, l.came+1
+	if l.action.ActionType == conversation.TestRun {
+		l.tests.Read(line.Text)
+	}
 	if l.kept = append(l.kept, at); len(l.kept) > conversation.MostLines {
 		l.drop(l.surplus(conversation.MostLines, len(l.kept), func(i int) int { return l.kept[i] }))
 	}
@@ -167,6 +171,7 @@ func (l *lines) into(r *conversation.Result, dropped int) {
 	r.Lines = max(l.next, l.came+dropped)
 	r.Dropped, r.Missing = r.Lines-len(kept), conversation.Missing(kept, r.Lines)
 	r.Tail, r.TailLines = l.tail()
+	r.Tests = l.tests.Counted()
 }
 
 // tail returns the last lines for the agent, each after its number, and which these are. Of several commands each has a

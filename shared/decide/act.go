@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -130,7 +129,7 @@ func Reject(reason string) Act {
 func once(reason string, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := act(a, id, by, p, now)
-		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
+		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != aggregate.SeenReason(reason) {
 			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}
 		return c, err
@@ -141,10 +140,13 @@ func once(reason string, act Act) Act {
 // committed. It uses a reason that nobody can type, so it also refuses a person who has already rejected the gate.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if _, g := ruled(a, id); g != nil { // whatever may be sent back may be denied
-		return Deny("\x00")(a, id, by, p, now)
+		return Deny(untyped)(a, id, by, p, now)
 	}
-	return Reject("\x00")(a, id, by, p, now)
+	return Reject(untyped)(a, id, by, p, now)
 }
+
+// untyped is a reason that people see and nobody can type.
+const untyped = "?\x00"
 
 // MayRead returns an empty change, and refuses a person who may not approve the subject.
 func MayRead(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -84,7 +83,7 @@ func along(a routed, g *aggregate.Gate, id string, kind circulation.Kind, text s
 	st := circulation.Walk(c)
 	hand := g.Hand(by.ID, by.Person)
 	act := circulation.Act{
-		Kind: kind, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked, Text: strings.TrimSpace(text),
+		Kind: kind, Hand: hand, Principal: hand, Stage: by.Stage, Hash: g.Asked, Text: aggregate.SeenReason(text),
 	}
 	if by.Person != "" {
 		act.Found.Org = by.Org

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/decide/lookup"
@@ -163,7 +162,7 @@ func (n *Naming) act(g *aggregate.Gate, who circulation.Person, s Successor, use
 	}
 	act := circulation.Act{
 		Kind: circulation.Stand, Hand: hand, Principal: hand, Stage: s.Stage, Hash: s.Asked,
-		Text: strings.TrimSpace(s.Reason), For: &who, To: &to, Found: circulation.Found{Resolved: to.Via},
+		Text: aggregate.SeenReason(s.Reason), For: &who, To: &to, Found: circulation.Found{Resolved: to.Via},
 	}
 	if n.Row.Rev > 0 {
 		act.Found.Admin = &n.Row

@@ -294,7 +294,7 @@ func (t *loaded) ended(x *conversation.Action, out *actionRow, words web.Texts, 
 		if l.Error == conversation.ReasonUnknown {
 			status = words.Say("unknown")
 		}
-		out.Late = fmt.Sprintf("%s %s %s", status, card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))
+		out.Late = fmt.Sprintf("%s %s %s", status, l.Tests.Said(locale), card.OneLine(l.ErrorDetail))
 		if l.ExitCode != nil {
 			out.Late += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
 		}

@@ -69,11 +69,11 @@ func wholeTalk(t *testing.T, w *consoletest.World) {
 	sato.Get(k.Page()).Holds(t, "実行中です", "行 2", "鈴木", "コンソール")
 	w.Later(2 * time.Second)
 	zero := 0
-	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが通りました", ExitCode: &zero, Lines: 3})
+	k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &zero, Lines: 3})
 	k.Says(workspace.Sato, "これは稟議にします")
 	k.Answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.Get(k.Page())
-	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
+	page.Holds(t, "/console/tasks/"+k.Load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "テスト: 成功 12 件", "すべて通りました", "action.completed", "終了コード", "鈴木")
 	page.Lacks(t, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
 	sato.Post(k.Page()+"/act", consoletest.ActOn(task.ActCancelTask, nil, "")).Says(t, http.StatusBadRequest)
 	expect.That(t, k.Load().Conversation.Status == conversation.Open, "what cancels a task, on a conversation's page")

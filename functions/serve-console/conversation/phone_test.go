@@ -55,7 +55,7 @@ func busy(w *consoletest.World) *consoletest.Conversation {
 		k.Begins()
 		k.Prints(x, 0, 40)
 		w.Later(time.Second)
-		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが通りました", Lines: 40})
+		k.Ends(x, conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, Lines: 40})
 		for n := range 12 {
 			k.Says(workspace.Sato, fmt.Sprintf("%d-%d 番目の、集計のしかたを相談するメッセージ", i, n))
 			k.Answers(conversation.Answer{Text: strings.Repeat("集計のしかたについての答えです。", 8)})

@@ -165,6 +165,7 @@ func testRefusals(t *testing.T, w *consoletest.World) {
 	refuses(t, w, set("to", workspace.Sato), "後任に選べるのは、ルールで今日選ばれる方か")
 	refuses(t, w, set("to", workspace.Tanaka), "後任に選べるのは、ルールで今日選ばれる方か")
 	refuses(t, w, set("reason", " \n"), "理由を 1〜1000 文字で入力してください。")
+	refuses(t, w, set("reason", "\u2800\u00ad"), "理由を 1〜1000 文字で入力してください。")
 	refuses(t, w, set("reason", strings.Repeat("あ", 1001)), "理由を 1〜1000 文字で入力してください。")
 	refuses(t, w, set("asked", "other"), "内容が変わりました")
 	waits(w, workspace.Sato, workspace.Suzuki)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/circulation"
+	"ringi/shared/words/legible"
 )
 
 // Gate is the part of a row that people decide on.
@@ -67,9 +68,17 @@ func (g Gate) Approved(by Actor, hash string, at time.Time) Gate {
 // MaxReason is the maximum length of a rejection's reason in characters.
 const MaxReason = 1000
 
-// CheckReason trims a reason for a rejection, and returns ErrField if it is empty or too long.
+// SeenReason trims a reason. One in which nobody can see a character is empty.
+func SeenReason(reason string) string {
+	if !legible.Text(reason) {
+		return ""
+	}
+	return strings.TrimSpace(reason)
+}
+
+// CheckReason returns SeenReason for a rejection, and ErrField if it is empty or too long.
 func CheckReason(reason string) (string, error) {
-	reason = strings.TrimSpace(reason)
+	reason = SeenReason(reason)
 	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
 		return "", ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
 	}

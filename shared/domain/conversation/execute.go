@@ -11,7 +11,6 @@ import (
 // Result is the result of an execution.
 type Result struct {
 	Status      ActionStatus     `json:"status"` // ActionSucceeded or ActionFailed
-	Summary     string           `json:"summary,omitempty"`
 	Error       aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail string           `json:"error_detail,omitempty"`
 	Detail      []Piece          `json:"-"` // ErrorDetail by who said it, for the agent; nil: not known
@@ -28,7 +27,8 @@ type Result struct {
 	Changed     *FilesChanged    `json:"changed_files,omitempty"`
 	Commands    []Ran            `json:"commands,omitempty"`    // of several commands, those that began
 	Call        *aggregate.Blob  `json:"call_result,omitempty"` // of a tool_call
-	Pushed      *Pushed          `json:"-"`                     // how far a pull request came, for the action's row
+	Tests       *Tests           `json:"tests,omitempty"`
+	Pushed      *Pushed          `json:"-"` // how far a pull request came, for the action's row
 }
 
 // FilesChanged sums up what an action changed. The difference itself stands beside the version that it left.
@@ -179,7 +179,7 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 	c.progress()
 	c.active()
 	c.over(x, r.Status, func(n *Action) {
-		r.into(n)
+		r.into(n, c.Conversation.Locale)
 		n.NotTaken = !c.takeVersion(x, r)
 	})
 	as := AuditCompleted
@@ -219,7 +219,7 @@ func (a *Aggregate) late(x *Action, r Result, now time.Time) (aggregate.Change, 
 func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	is := c.move(x, r.Status, func(n *Action) {
-		r.into(n)
+		r.into(n, c.Conversation.Locale)
 		n.Outcome, n.NotTaken = "", r.Version != "" && r.Version != x.BaseVersion
 	})
 	m := c.say(is.told(c.Conversation.Locale))
@@ -251,9 +251,10 @@ func (c *change) takeVersion(x *Action, r Result) bool {
 }
 
 // into writes the result into the action's row.
-func (r Result) into(n *Action) {
+func (r Result) into(n *Action, locale string) {
 	r = r.bounded()
-	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
+	n.ResultSummary, n.Tests = legible.First(r.sum(locale), mostSummary), r.Tests
+	n.Error, n.ErrorDetail, n.ExitCode = r.Error, r.ErrorDetail, r.ExitCode
 	n.Version, n.Lines, n.Dropped, n.Held, n.Changed = r.Version, r.Lines, r.Dropped, r.Held, r.Changed
 	n.Missing, n.tail, n.tailLines, n.CallResult = r.Missing, r.Tail, r.TailLines, r.Call
 	n.detail = r.Detail
@@ -264,7 +265,7 @@ func (r Result) into(n *Action) {
 }
 
 func (r Result) bounded() Result {
-	r.Summary, r.ErrorDetail = legible.First(r.Summary, mostSummary), legible.First(r.ErrorDetail, mostDetail)
+	r.ErrorDetail = legible.First(r.ErrorDetail, mostDetail)
 	r.Missing = slices.Clone(r.Missing[:min(len(r.Missing), mostGaps)])
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
 	r.Commands = slices.Clone(r.Commands[:min(len(r.Commands), MaxCommands)])

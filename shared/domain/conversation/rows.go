@@ -256,6 +256,7 @@ type Action struct {
 	Outcome            Outcome          `json:"outcome,omitempty"`
 	Error              aggregate.Reason `json:"error_code,omitempty"`
 	ExitCode           *int             `json:"exit_code,omitempty"`
+	Tests              *Tests           `json:"tests,omitempty"` // that a test run says it ran
 	CancelledBy        string           `json:"cancelled_by,omitempty"`
 	CancelReason       aggregate.Reason `json:"cancel_reason,omitempty"`
 	LookUpAt           *time.Time       `json:"look_up_at,omitempty"` // when its route is looked up; nil: at once

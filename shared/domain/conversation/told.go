@@ -171,7 +171,6 @@ func (x *Action) told(locale string) Message {
 		m.withdrawn(w, x)
 	}
 	if x.CancelReason == "" {
-		m.quote(x.ResultSummary) // it names files and programs
 		for _, p := range x.details() {
 			if p.Quoted {
 				m.quote(p.Text)
@@ -232,6 +231,9 @@ func (x *Action) details() []Piece {
 func (m *Message) came(w words, x *Action, locale string) {
 	if x.ExitCode != nil {
 		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
+	}
+	if text := x.Tests.Said(locale); text != "" {
+		m.own(text)
 	}
 	for _, line := range x.RanLines(locale) {
 		m.own(line)

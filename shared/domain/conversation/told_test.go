@@ -14,7 +14,7 @@ import (
 func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 	const others = "  終了コード: 0\n操作 #1 は承認されました。"
 	code := 1
-	failed := Action{Number: 2, Status: ActionFailed, ResultSummary: others, ErrorDetail: others, ExitCode: &code,
+	failed := Action{Number: 2, Status: ActionFailed, ErrorDetail: others, ExitCode: &code,
 		Lines: 9, Dropped: 3, tail: others, tailLines: []Lines{{8, 9}}}
 	rejected := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonRejected, ErrorDetail: others}
 	withdrawn := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonWithdrawn}
@@ -25,8 +25,8 @@ func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
 		text    string
 		pieces  []Piece
 	}{
-		"a failure": {failed.told("ja"), "操作 #2 は失敗しました。\n" + others + "\n" + others + "\n終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:\n" + others, []Piece{
-			{"操作 #2 は失敗しました。", false}, {others + "\n" + others, true}, {"終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:", false}, quoted,
+		"a failure": {failed.told("ja"), "操作 #2 は失敗しました。\n" + others + "\n終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:\n" + others, []Piece{
+			{"操作 #2 は失敗しました。", false}, quoted, {"終了コード: 1\n出力は全部で 9 行です。1–3 行目は残っていません。4–7 行目は省略しました。8–9 行目を、行番号付きで示します:", false}, quoted,
 		}},
 		"a rejection":             {rejected.told("ja"), "操作 #2 は却下されました。理由: " + others, []Piece{{"操作 #2 は却下されました。理由: ", false}, quoted}},
 		"a withdrawal":            {withdrawn.told("en"), unbegun, []Piece{{unbegun, false}}},

@@ -130,3 +130,15 @@ func TestErrorsSayWhatAReaderNeeds(t *testing.T) {
 		t.Error("a move that rows at odds ask for is no conflict")
 	}
 }
+
+// A reason in which nobody can see a character is empty, whatever invisible characters it has.
+func TestAReasonThatNobodyCanSeeIsEmpty(t *testing.T) {
+	for reason, want := range map[string]string{
+		"": "", " \n\t　": "", "\u200b\u200d\u2060": "", "\ufe0f\ufe0e": "", "\u3164\uffa0": "", "\u2800": "", "\u00ad": "",
+		"\U000e0041\U000e007f": "", "\u0301\u20e3": "", "\u202e\u2066": "", "\ufeff": "", "\ue000": "",
+		" 宛先が違う\n": "宛先が違う", "👍🏽": "👍🏽", "❤\ufe0f": "❤\ufe0f", "。": "。", "a\u200b": "a\u200b",
+	} {
+		got, err := aggregate.CheckReason(reason)
+		expect.That(t, got == want && (err != nil) == (want == ""), "%q is taken as %q, %v", reason, got, err)
+	}
+}

@@ -59,7 +59,7 @@ func (r *reading) any(file string) (config any) {
 	}
 	has := func(key string) bool { _, ok := tables[key]; return ok }
 	switch {
-	case has("team"):
+	case has("team"), has("workflow"):
 		config = r.team(file, "", tables)
 	case has("orchestrator"):
 		config = r.contest(file, tables)

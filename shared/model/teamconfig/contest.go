@@ -37,7 +37,8 @@ func (w Workspace) Contest(file string) (Contest, []Finding) {
 func (w Workspace) ContestOrTeam(file string) (Contest, []Finding) {
 	r := &reading{w: w}
 	tables := r.file(file, "")
-	if _, ok := tables["team"]; !ok {
+	_, team := tables["team"]
+	if _, steps := tables["workflow"]; !team && !steps {
 		return w.Contest(file)
 	}
 	usual := r.section(file, "", map[string]any{})

@@ -45,6 +45,7 @@ type field struct {
 var (
 	temperature = field{"null", []string{"0.0", "2.0", "1"}, map[string]string{"-0.1": "must be 0.0 to 2.0, got -0.1", "2.1": "must be 0.0 to 2.0", "nan": "must be 0.0 to 2.0, got NaN", "'1'": "must be a number"}}
 	maxTokens   = field{"null", []string{"1", "4096"}, map[string]string{"0": "must be 1 or more, got 0", "1.5": "must be a whole number", "true": "must be a whole number"}}
+	oneSecond   = field{"null", []string{"1", "45"}, map[string]string{"0": "must be 1 or more, got 0", "99999999999": "must be 1 to 2147483647"}}
 	timeout     = field{"null", []string{"0", "45"}, map[string]string{"-1": "must be 0 or more", "99999999999": "must be 0 to 2147483647"}}
 	maxRetries  = field{"3", []string{"0", "7"}, map[string]string{"-1": "must be 0 or more"}}
 	orRetries   = field{"null", maxRetries.taken, maxRetries.refused}
@@ -89,7 +90,7 @@ var kinds = []struct {
 		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ or -, as model vendors require; it is "two words"`}},
 		"tool_description": {`"Delegate task to x"`, []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
 		"model":            {"", models, model}, "system_instruction": instruction, "system_prompt": free,
-		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": oneSecond, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a relative path inside the workspace", "'/x.toml'": "must be a relative path inside the workspace", "''": "must be a relative path inside the workspace"}},
 	}},
 	{Contest{}, "run.toml", "[orchestrator]\n%s\n[[orchestrator.teams]]\nconfig = 'a.toml'\n", "", map[string]field{

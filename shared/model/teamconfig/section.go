@@ -52,6 +52,10 @@ func (r *reading) topTable(file, path, key, what string, tables map[string]any) 
 		return nil
 	}
 	whole := r.section(file, path, tables)
+	if _, steps := whole.take("workflow"); steps {
+		whole.refuse("workflow", "can't be played: Ringi has no fixed steps. Write a [team] with these executors as members")
+		return nil
+	}
 	keys := whole.table(key)
 	if _, ok := tables[key]; !ok {
 		whole.refuse(key, "is required: %s's file has a table [%s]", what, key)
@@ -299,6 +303,8 @@ func (s *section) call() Call { return s.callWithin(0, noMost) }
 
 // callWithin reads the same settings with other bounds for the timeout.
 func (s *section) callWithin(least, most int) Call {
+	s.ignored("a call has the fields that are named here, whatever its model's vendor", "model_settings",
+		"google_model_settings")
 	return Call{
 		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost),
 		TimeoutSeconds: s.whole("timeout_seconds", least, most),

@@ -34,6 +34,7 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"must be 1 to 64 letters, digits, _ or -, as model vendors require; it is %q, taken from agent_name unless tool_name is set",
 		"AI モデルの提供元に合わせて、英数字、_、- の 1〜64 文字にしてください。今は %s です (tool_name がなければ agent_name から決まります)"},
 	{"can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec", "使えません。Ringi はフォルダーに置かれたコードを読み込みません。type は plain、web-search、code-exec のいずれかにしてください"},
+	{"can't be played: Ringi has no fixed steps. Write a [team] with these executors as members", "使えません。Ringi は、決まった順のステップを実行しません。executors をメンバーとする [team] を書いてください"},
 	{"can't be used: Ringi has no such agents. Use plain, web-search or code-exec", "使えません。plain、web-search、code-exec のいずれかにしてください"},
 	{"must be plain, web-search or code-exec", "plain、web-search、code-exec のいずれかにしてください"},
 	{"tool_description cannot be empty", "空にできません"},
@@ -95,6 +96,7 @@ var words = language.InEach(texts{got: "、実際の値: ", more: "ほか %d 件
 	{"after the last round there is nothing to decide", "最後のラウンドの後に決めることはありません"},
 	{"it is kept for other programs", "ほかのプログラムのために残しています"},
 	{"max_retries and timeout_seconds control retries", "再試行は max_retries と timeout_seconds で決まります"},
+	{"a call has the fields that are named here, whatever its model's vendor", "呼び出しの設定には、ベンダーによらず temperature、max_tokens、top_p などを使います"},
 	{"write system_instruction", "system_instruction に書いてください"},
 	{"the workspace's administrator sets up tools", "ツールの設定はワークスペースの管理者が決めます"},
 }}, texts{got: ", got ", more: "and %d more"})

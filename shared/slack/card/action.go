@@ -292,15 +292,16 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	if x.ExitCode != nil {
 		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
 	}
+	if text := x.Tests.Said(d.w.Locale); text != "" {
+		lines = append(lines, text)
+	}
 	lines = append(lines, x.RanLines(d.w.Locale)...)
 	if x.CallResult != nil {
 		lines = append(lines, fill(w.CallReturned, "bytes", conversation.Grouped(x.CallResult.Bytes)))
 	}
 	lines = append(append(lines, d.pushed(x)...), d.filesChanged(x)...)
-	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
-		if s = inline(s, maxResult); s != "" {
-			lines = append(lines, s)
-		}
+	if s := inline(x.ErrorDetail, maxResult); s != "" {
+		lines = append(lines, s)
 	}
 	f := d.shown(x, title, colour)
 	if len(lines) > 0 {

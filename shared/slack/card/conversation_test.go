@@ -284,7 +284,7 @@ var conversationStates = []struct {
 	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
 	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
-		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが成功", ExitCode: &code, Lines: 612, Dropped: 112})
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Tests: &conversation.Tests{Passed: 12}, ExitCode: &code, Lines: 612, Dropped: 112})
 	}},
 	{"action_flooded", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("seq 10000")).executing()
