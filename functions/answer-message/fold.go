@@ -31,7 +31,7 @@ func (t *answering) ask(ctx context.Context, wire model.Wire, of turn.Turn) (con
 		of.Fit(room)
 		onText, end := t.grow(ctx)
 		reply, err := turn.Answer(ctx, wire, of, onText)
-		end()
+		end(err != nil)
 		x.Usage = together(x.Usage, reply.Usage)
 		if err != nil && bySummary.Free() { // the model made no summary; another try will
 			x.Summary, x.Through, x.Folded = "", "", nil

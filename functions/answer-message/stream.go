@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/panics"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -52,17 +53,23 @@ type growing struct {
 	over   chan struct{}
 	shown  string // the text that Slack already shows
 	failed bool
+	half   bool // the text is no answer; set before ended is closed
 }
 
-// grow shows the text while the answer is made. end returns when nothing more will be sent. A repeated turn begins no
-// second message: its answer replaces the first turn's message.
-func (t *answering) grow(ctx context.Context) (onText func(string), end func()) {
+// halves says of a text that stands for now that it is no answer.
+var halves = language.InEach("(ここで途切れたため、この回答は使いません。)", "(It broke off here, so this answer isn't used.)")
+
+// grow shows the text while the answer is made. end returns when nothing more will be sent; half says that the text is
+// no answer, which the message says then. A repeated turn begins no second message: its answer replaces the first turn's
+// message.
+func (t *answering) grow(ctx context.Context) (onText func(string), end func(half bool)) {
 	if t.Streamer == nil || !t.clear(ctx) {
-		return nil, func() {}
+		return nil, func(bool) {}
 	}
 	g := &growing{answering: t, latest: make(chan string, 1), ended: make(chan struct{}), over: make(chan struct{})}
 	go g.run(context.WithoutCancel(ctx))
-	return g.say, func() {
+	return g.say, func(half bool) {
+		g.half = half
 		close(g.ended)
 		<-g.over
 	}
@@ -182,7 +189,11 @@ func (g *growing) stop(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, streamWithin)
 	defer cancel()
-	if err := g.Streamer.StopStream(ctx, g.a.Conversation.Channel, g.row.TS); err != nil {
+	var said error
+	if g.half {
+		said = g.Streamer.AppendStream(ctx, g.a.Conversation.Channel, g.row.TS, "\n\n"+halves.In(g.settings.Locale))
+	}
+	if err := errors.Join(said, g.Streamer.StopStream(ctx, g.a.Conversation.Channel, g.row.TS)); err != nil {
 		slog.WarnContext(ctx, "a message still grows", "session", g.ref.ID, "ts", g.row.TS, "err", err)
 	}
 }

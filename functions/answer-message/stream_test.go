@@ -121,9 +121,12 @@ func testTriedAgain(t *testing.T, g *stage) {
 	if _, err := g.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
 		t.Fatal(err)
 	}
+	half := g.shows("It broke off here, so this answer isn't used.")
 	g.vendor.err = nil
 	expect.Value(g.handle())(t)
-	g.taken(g.shows("words").TS)
+	m := g.shows("words")
+	expect.Is(t, m.TS, half.TS)
+	g.taken(m.TS)
 	expect.Is(t, len(g.slack.Calls("chat.startStream")), 1, "streams began")
 }
 

@@ -131,7 +131,7 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 	bedrock := expect.Value(published.Open("bedrock"))(t)
 	tool := `"tools":[{"type":"function","name":"t","function":{"name":"t"}}]`
 	for _, v := range []vendor{
-		{"anthropic", "/anthropic/v1/messages", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
+		{"anthropic", "/anthropic/v1/messages", `{"model":"m","max_tokens":10,"stream":true,` + tool + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
 			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.MessageStreamEventUnion], nil, 0},
 		{"openai", "/openai/v1/responses", `{"model":"m","stream":true,` + tool + `,"input":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[responses.ResponseStreamEventUnion], nil, 0},
 		{"compatible", "/compatible/v1/chat/completions", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletionChunk], nil, 0},
@@ -194,6 +194,9 @@ func TestConversationsThatVendorsRefuse(t *testing.T) {
 			if x.v.path == o.path {
 				list = "input"
 			}
+			if x.v.path != o.path {
+				list = `max_tokens":10,"` + list
+			}
 			x.v.body = `{"model":"m","stream":true,"tools":[{"type":"function","name":"t","function":{"name":"t"}}],"` + list + `":[` + x.body + `]}`
 			x.v.ask(t, s.URL, m.Key, x.want, func(string) []string { return nil })
 		})
@@ -253,6 +256,59 @@ func TestThoughtsThatVendorsRefuse(t *testing.T) {
 			m.Strictly(x.rules)
 			x.v.body = x.body
 			x.v.ask(t, s.URL, m.Key, x.want, says(x.says...))
+		})
+	}
+}
+
+// Requests that the vendors' published schemas don't allow are refused as the vendors refuse them.
+func TestRequestsThatVendorsRefuse(t *testing.T) {
+	m := llm.New()
+	s := httptest.NewServer(m.Handler())
+	defer s.Close()
+	said := `{"role":"user","content":[{"type":"text","text":"x"}]}`
+	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
+		body: `{"model":"m","max_tokens":10,"stream":true,"tools":[{"name":"t"}],"messages":[` + said + `,{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
+	o := vendor{path: "/openai/v1/responses", id: "X-Request-Id", key: bearer,
+		body: `{"model":"m","stream":true,"tools":[{"name":"t"}],"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`}
+	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer,
+		body: `{"model":"m","stream":true,"tools":[{"function":{"name":"t"}}],"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
+	b := vendor{path: "/bedrock/model/m/converse-stream", id: "X-Amzn-Requestid", key: signed,
+		body: `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"x"}]}}]}]}`}
+	called := `"name":"t","input"`
+	for about, x := range map[string]struct {
+		v         vendor
+		old, with string
+		says      string
+	}{
+		"Anthropic: a call's name":         {a, called, strings.Replace(called, "t", "brain</arg_value>", 1), "tool_use.name: String should match pattern"},
+		"Anthropic: a name that is long":   {a, called, strings.Replace(called, "t", strings.Repeat("x", 65), 1), "tool_use.name: String should match pattern"},
+		"Anthropic: a tool's name":         {a, `[{"name":"t"}`, `[{"name":"t.u"}`, "tools.0.name"},
+		"Anthropic: two of one name":       {a, `[{"name":"t"}`, `[{"name":"t"},{"name":"t"}`, "unique"},
+		"Anthropic: no limit":              {a, `"max_tokens":10,`, "", "max_tokens: Field required"},
+		"Anthropic: an unknown member":     {a, `"model"`, `"seed":1,"model"`, "seed: Extra inputs are not permitted"},
+		"Anthropic: no content":            {a, `[{"type":"text","text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`, "non-empty content"},
+		"Anthropic: another role":          {a, `{"role":"user"`, `{"role":"system"`, "system"},
+		"OpenAI: a call's name":            {o, `"name":"t","arguments"`, `"name":"brain</arg_value>","arguments"`, "does not match pattern"},
+		"OpenAI: an unknown member":        {o, `"model"`, `"max_tokens":1,"model"`, "Unknown parameter: 'max_tokens'"},
+		"OpenAI: no input":                 {o, `"input"`, `"instructions"`, "'input'"},
+		"Chat Completions: a call's name":  {c, `"name":"t","arguments"`, `"name":"","arguments"`, "does not match pattern"},
+		"Chat Completions: unknown member": {c, `"model"`, `"max_output_tokens":1,"model"`, "Unknown parameter"},
+		"Chat Completions: no words":       {c, `"content":"x"},{"role":"assistant"`, `"content":null},{"role":"assistant"`, "expected a string, got null"},
+		"Chat Completions: another role":   {c, `{"role":"user"`, `{"role":"model"`, "Supported values"},
+		"Bedrock: a call's name":           {b, called, strings.Replace(called, "t", "brain</arg_value>", 1), "[a-zA-Z0-9_-]+"},
+		"Bedrock: two of one role":         {b, `"messages":[`, `"messages":[{"role":"user","content":[{"text":"x"}]},`, "must alternate"},
+		"Bedrock: no content":              {b, `[{"text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`, "content field in the Message object"},
+	} {
+		t.Run(about, func(t *testing.T) {
+			none := func(string) []string { return nil }
+			x.v.ask(t, s.URL, m.Key, 200, none)
+			x.v.body = strings.Replace(x.v.body, x.old, x.with, 1)
+			x.v.ask(t, s.URL, m.Key, 400, func(body string) []string {
+				if strings.Contains(strings.ReplaceAll(body, `\u003c`, "<"), x.says) {
+					return nil
+				}
+				return []string{body}
+			})
 		})
 	}
 }

@@ -60,12 +60,13 @@ func (q spokenTo) demo() Script {
 // conversation collects turns. Like all vendors, it requires that each tool call has a result.
 type conversation struct {
 	spokenTo
+	of   string          // the vendor
 	open map[string]bool // calls without a result
 	seen map[string]bool
 }
 
-func begun(model string, schema json.RawMessage) *conversation {
-	return &conversation{spokenTo: spokenTo{model: model, schema: schema}, open: map[string]bool{},
+func begun(of, model string, schema json.RawMessage) *conversation {
+	return &conversation{of: of, spokenTo: spokenTo{model: model, schema: schema}, open: map[string]bool{},
 		seen: map[string]bool{}}
 }
 
@@ -73,6 +74,9 @@ func (c *conversation) add(role model.Role, parts ...model.Part) error {
 	for _, p := range parts {
 		switch {
 		case p.Call != nil:
+			if err := c.named(p.Call.Name, len(c.said)); err != nil {
+				return err
+			}
 			if p.Call.ID == "" || c.seen[p.Call.ID] {
 				return fmt.Errorf("tool_use ids must be unique: %q", p.Call.ID)
 			}
@@ -132,12 +136,14 @@ func readAnthropic(body []byte) (spokenTo, error) {
 			}
 		}
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("anthropic", body)); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun(q.Model, q.OutputConfig.Format.Schema)
+	c := begun("anthropic", q.Model, q.OutputConfig.Format.Schema)
 	for _, t := range q.Tools {
-		c.tools = append(c.tools, t.Name)
+		if err := c.offer(t.Name); err != nil {
+			return c.spokenTo, err
+		}
 	}
 	for _, m := range q.Messages {
 		var parts []model.Part
@@ -154,6 +160,9 @@ func readAnthropic(body []byte) (spokenTo, error) {
 				parts = append(parts, model.Part{Text: b.Text})
 			}
 		}
+		if len(m.Content) == 0 || m.Role != model.User && m.Role != model.Assistant {
+			return c.spokenTo, fmt.Errorf("messages.%d: %s messages must have non-empty content", len(c.said), m.Role)
+		}
 		if err := c.strictly(m.Role, parts); err != nil {
 			return c.spokenTo, err
 		}
@@ -165,6 +174,9 @@ func readAnthropic(body []byte) (spokenTo, error) {
 // their calls, and before other parts.
 func (c *conversation) strictly(role model.Role, parts []model.Part) error {
 	began := false // there was a part that is not a result
+	if n := len(c.said); c.of == "bedrock" && n > 0 && c.said[n-1].Role == role {
+		return errors.New("A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.")
+	}
 	for _, p := range parts {
 		switch {
 		case p.Result != nil && began:
@@ -212,12 +224,14 @@ func readConverse(body []byte) (spokenTo, error) {
 			}
 		}
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("bedrock", body)); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun("", json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema))
+	c := begun("bedrock", "", json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema))
 	for _, t := range q.ToolConfig.Tools {
-		c.tools = append(c.tools, t.ToolSpec.Name)
+		if err := c.offer(t.ToolSpec.Name); err != nil {
+			return c.spokenTo, err
+		}
 	}
 	for _, m := range q.Messages {
 		var parts []model.Part
@@ -237,6 +251,9 @@ func readConverse(body []byte) (spokenTo, error) {
 			case b.CachePoint == nil && b.ReasoningContent == nil:
 				return c.spokenTo, errors.New("a content block of no known kind")
 			}
+		}
+		if len(m.Content) == 0 {
+			return c.spokenTo, fmt.Errorf("The content field in the Message object at messages.%d is empty. Add a ContentBlock object to the content field and try again.", len(c.said))
 		}
 		if err := c.strictly(m.Role, parts); err != nil {
 			return c.spokenTo, err
@@ -260,12 +277,14 @@ func readResponses(body []byte) (spokenTo, error) {
 			Content                     json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("openai", body)); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun(q.Model, q.Text.Format.Schema)
+	c := begun("openai", q.Model, q.Text.Format.Schema)
 	for _, t := range q.Tools {
-		c.tools = append(c.tools, t.Name)
+		if err := c.offer(t.Name); err != nil {
+			return c.spokenTo, err
+		}
 	}
 	for _, item := range q.Input {
 		var err error
@@ -316,12 +335,14 @@ func readCompletions(body []byte) (spokenTo, error) {
 			} `json:"tool_calls"`
 		} `json:"messages"`
 	}
-	if err := json.Unmarshal(body, &q); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("compatible", body)); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun(q.Model, q.Form.JSONSchema.Schema)
+	c := begun("compatible", q.Model, q.Form.JSONSchema.Schema)
 	for _, t := range q.Tools {
-		c.tools = append(c.tools, t.Function.Name)
+		if err := c.offer(t.Function.Name); err != nil {
+			return c.spokenTo, err
+		}
 	}
 	for _, m := range q.Turns {
 		var text string
@@ -339,14 +360,19 @@ func readCompletions(body []byte) (spokenTo, error) {
 		}
 		role := model.Role(m.Role)
 		switch m.Role {
+		case "user", "assistant":
+			if len(parts) == 0 && (m.Content == nil || string(m.Content) == "null") {
+				return c.spokenTo, fmt.Errorf("Invalid value for 'messages[%d].content': expected a string, got null.", len(c.said)+1)
+			}
+			if err := c.answered(); err != nil {
+				return c.spokenTo, err
+			}
 		case "system":
 			continue
 		case "tool":
 			role, parts = model.User, []model.Part{{Result: &model.Result{CallID: m.CallID, Text: text}}}
 		default:
-			if err := c.answered(); err != nil {
-				return c.spokenTo, err
-			}
+			return c.spokenTo, fmt.Errorf("Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", m.Role)
 		}
 		if err := c.add(role, parts...); err != nil {
 			return c.spokenTo, err
