@@ -197,7 +197,7 @@ func endsCompound(s string) bool {
 var leading = []string{"", "to", "lead", "from", "since", "only"}
 
 // quiet are the tags that change nothing wherever they stand.
-var quiet = []string{".", "p", "j", "s", "^"}
+var quiet = []string{".", "hi", "p", "j", "s", "^"}
 
 // joined is a sequence of tokens as it was said.
 func joined(all []token) (out string) {

@@ -302,7 +302,7 @@ func (r *reading) flag(t *token, said []string) {
 	case "neither":
 		r.noNotice, r.noSheet, t.used = true, true, table
 	case "dm":
-		t.used = r.topic != other && !r.noNotice
+		t.used = r.topic != other && r.topic != message && !r.noNotice
 	case "sheet":
 		t.used = table && !r.noSheet
 	case "check":
@@ -347,7 +347,7 @@ const maxTab, maxMessage = 100, 3000
 // judge refuses contradictory combinations, and texts without a subject.
 func (r *reading) judge(all []token) {
 	t := r.words
-	r.courtesy = r.topic == other && len(r.unread) == 0 && len(r.recipients) == 0
+	r.courtesy = len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return t.tag != "hi" && t.tag != "s" && t.tag != "j" })
 	if r.topic == other && len(r.recipients) > 0 && len(r.quotes) == 0 && len(r.unread) > 0 {
 		r.stop(t.NoText, strings.Join(r.unread, " "))
 		r.unread = nil
@@ -365,8 +365,7 @@ func (r *reading) judge(all []token) {
 		r.stops = append(r.stops, fmt.Sprintf(t.LongMessage, maxMessage))
 	case r.topic == other && len(r.recipients) > 0:
 		r.stops = append(r.stops, t.NoMessage)
-	case r.topic == other && !helpForm.Get().MatchString(r.text):
-		r.courtesy = false
+	case r.topic == other && !r.courtesy && !helpForm.Get().MatchString(r.text):
 		r.stop(t.NoTopic, r.text)
 	}
 	if second := pairs(all); second != "" {
