@@ -32,7 +32,7 @@ var notForPeople = []string{
 	"../shared/slack/card/cut.go", "../shared/slack/card/marks.go", "../shared/decide/pipeline/pipelinetest/",
 	"../shared/store/contests/conteststest/",
 	"../functions/receive-interaction/command.go", "../functions/receive-event/conversation.go",
-	"../functions/read-file/plain.go", "../functions/serve-console/rules/amounts.go",
+	"../functions/read-file/plain.go", "../functions/read-file/show.go", "../functions/serve-console/rules/amounts.go",
 	"../shared/domain/organisation/columns.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
 	"bench/", "contest/", "driver/", "events/", "faults/", "smoke/", "witness/", "local/contests/", "local/vendors/",
