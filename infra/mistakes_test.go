@@ -87,7 +87,7 @@ var mistakes = []struct {
 	{"an export over everything", templateFile, "${ResultsBucket.Arn}/exports/*", "${ResultsBucket.Arn}/*", "more than prompts"},
 	{"a console that can't export", templateFile, "          EXPORT_AUDIT_FUNCTION: !Ref ExportAuditFunction\n", "", "is not told EXPORT_AUDIT_FUNCTION"},
 	{"statistics that can be taken away", templateFile, "- Sid: AppendAndCount\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:UpdateItem]", "- Sid: AppendAndCount\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
-	{"facts over other rows", templateFile, `"dynamodb:LeadingKeys": ["FACT#*"]`, `"dynamodb:LeadingKeys": ["TASK#*"]`, "it seals and counts, and writes nothing else"},
+	{"facts over other rows", templateFile, `"FACT#*", "COUNTED#*"]`, `"TASK#*", "COUNTED#*"]`, "it seals and counts, and writes nothing else"},
 	{"a scan", templateFile, "Action: [dynamodb:GetItem, dynamodb:Query]\n            Resource", "Action: [dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]\n            Resource", "nothing here needs dynamodb:Scan"},
 	{"an edge that reads", templateFile, "KeepTheRequest\n                Effect: Allow\n                Action: dynamodb:PutItem", "KeepTheRequest\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:GetItem]", "all it does is to keep a request"},
 	{"an edge that deletes", templateFile, "KeepTheRequest\n                Effect: Allow\n                Action: dynamodb:PutItem", "KeepTheRequest\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
