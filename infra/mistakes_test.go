@@ -103,7 +103,7 @@ var mistakes = []struct {
 	{"a card that can't read older keys", templateFile, "Action: s3:GetObject\n                Resource: !Sub \"${ResultsBucket.Arn}/*\"", "Action: s3:GetObject\n                Resource: !Sub \"${ResultsBucket.Arn}/arguments/*\"", "under older keys"},
 	{"a card that reads results", templateFile, "Effect: Deny\n                Action: s3:GetObject\n", "Effect: Allow\n                Action: s3:GetObject\n", "may get results"},
 	{"a function that thinks and forgets what it asked", templateFile, "            Action: s3:PutObject\n            Resource: !Sub \"${ResultsBucket.Arn}/prompts/*\"", "            Action: s3:PutObject\n            Resource: !Sub \"${ResultsBucket.Arn}/prompt/*\"", "may not keep what models were sent"},
-	{"a function that thinks and writes results", templateFile, "            Action: s3:PutObject\n            Resource: !Sub \"${ResultsBucket.Arn}/prompts/*\"", "            Action: s3:PutObject\n            Resource: [!Sub \"${ResultsBucket.Arn}/prompts/*\", !Sub \"${ResultsBucket.Arn}/*\"]", "may put more than prompts"},
+	{"a function that thinks and writes results", templateFile, "            Action: s3:PutObject\n            Resource: !Sub \"${ResultsBucket.Arn}/prompts/*\"", "            Action: s3:PutObject\n            Resource: [!Sub \"${ResultsBucket.Arn}/prompts/*\", !Sub \"${ResultsBucket.Arn}/*\"]", "which is not its business"},
 	{"a card that reads prompts", templateFile, ", !Sub \"${ResultsBucket.Arn}/prompts/*\"]", "]", "may get prompts"},
 	{"a conversation's prefix that nobody forgets", templateFile,
 		"${ResultsBucket.Arn}/talks/*\", !Sub \"${ResultsBucket.Arn}/arguments/*",

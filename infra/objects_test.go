@@ -38,7 +38,7 @@ func objectRule(s *stack, wrong report) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
 		if slices.Contains([]string{"AnswerMessageFunction", "FetchSourceFunction", "RunActionFunction",
-			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
+			"CallToolFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "ExtractTaskFunction", "DraftPromptFunction", "PlanProcessFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -86,7 +86,9 @@ func chatObjects(s *stack, id string, wrong report) {
 		"RunRoundFunction":     {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction": {bucket, bucket + "/contests/*"},
 		"BeginContestFunction": {bucket, bucket + "/contests/*"},
-		"DraftPromptFunction":  {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
+		"DraftPromptFunction":  {bucket, bucket + "/contests/*", bucket + "/files/*", bucket + "/prompts/*"},
+		"ExtractTaskFunction":  {bucket, bucket + "/files/*", bucket + "/prompts/*"},
+		"PlanProcessFunction":  {bucket, bucket + "/files/*", bucket + "/prompts/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {

@@ -119,7 +119,7 @@ func permissionRules() []rule {
 const readerFunction = "ReadFileFunction"
 
 // readerRule: this function reads what strangers wrote. It may write its log, is told nothing, and is called by the
-// function that fetched the file.
+// functions that fetch files.
 func readerRule(s *stack, wrong report) {
 	f := s.resources[readerFunction].Properties
 	for _, st := range s.statements(s.role(readerFunction)) {
@@ -133,7 +133,7 @@ func readerRule(s *stack, wrong report) {
 	}
 	wrong.where(f["Tracing"] != "PassThrough", "%s: traces need a right", readerFunction)
 	for id := range s.functions {
-		wrong.where(id != "AnswerMessageFunction" && s.allowsOn(s.role(id), "lambda:InvokeFunction", readerFunction+".Arn"),
+		wrong.where(id != "AnswerMessageFunction" && id != "ExtractTaskFunction" && s.allowsOn(s.role(id), "lambda:InvokeFunction", readerFunction+".Arn"),
 			"%s calls %s", id, readerFunction)
 	}
 }

@@ -56,7 +56,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	large.Living, files.Living = rows.Living, rows.Living
 	return &Handler{
 		Store: rows, Payloads: large, Files: files, Attachments: files.Attached(), Written: files, Uploads: slack,
-		Text:    texts(cfg, env.ReadFileFunction, large),
+		Text:    large.Texts(cfg, env.ReadFileFunction),
 		Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) },
 		Catalog: sync.OnceValues(tool.Builtin),
 		Allow:   strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on",

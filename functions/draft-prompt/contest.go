@@ -249,7 +249,11 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	for _, t := range teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
-	if o.Prompt, err = model.Contested(inputOf(s, a, bounds)); err != nil {
+	input, err := h.input(ctx, s, a, bounds)
+	if err != nil {
+		return asked, o, nil, err
+	}
+	if o.Prompt, err = model.Contested(input); err != nil {
 		return asked, o, nil, err
 	}
 	switch {

@@ -27,6 +27,7 @@ type Handler struct {
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep
+	Files   model.Opener
 	Now     func() time.Time
 
 	Contests  Contests
@@ -76,7 +77,19 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 	if err != nil {
 		return "", model.Usage{}, err
 	}
-	return model.Draft(ctx, g, inputOf(s, a, bounds))
+	input, err := h.input(ctx, s, a, bounds)
+	if err != nil {
+		return "", model.Usage{}, err
+	}
+	return model.Draft(ctx, g, input)
+}
+
+// input is inputOf with what the request forwards and attaches.
+func (h *Handler) input(ctx context.Context, s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) (
+	in model.DraftInput, err error) {
+	in = inputOf(s, a, bounds)
+	in.Enclosed, err = model.Enclose(ctx, h.Files, a)
+	return in, err
 }
 
 func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {

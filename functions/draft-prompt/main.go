@@ -46,6 +46,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Open:    models.Open,
 		Model:   env.Model,
 		Prompts: large.Prompts,
+		Files:   large,
 		Now:     time.Now,
 
 		Contests:  contests.Of(kinds.Open(cfg, env.Table), large),

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/runtime/filetext"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -28,8 +29,13 @@ type Handler struct {
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep
-	Threads Threads
-	Now     func() time.Time
+	Slack   Slack
+	// Text has a file's text read, and keeps the file.
+	Text  func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
+	Texts Texts
+	Files model.Opener
+	Rest  time.Duration // between tries to get a file
+	Now   func() time.Time
 }
 
 // Handle asks the model what the message requests. It commits the task, with task.created in the audit log, or a plain
@@ -62,6 +68,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("read the tool permissions: %w", err)
 	}
+	if a, err = h.readFiles(ctx, in, a); err != nil {
+		return aggregate.Next{}, err
+	}
 	extract, usage, err := h.extract(ctx, s, a, moreTools(permissions))
 	if err != nil {
 		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.FailedAtCost(err, usage), s.MaxCost(),
@@ -91,8 +100,12 @@ func (h *Handler) extract(
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}
+	enclosed, err := model.Enclose(ctx, h.Files, a)
+	if err != nil {
+		return task.Extract{}, model.Usage{}, err
+	}
 	thread := model.Recent(h.thread(ctx, a))
-	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: thread, Tools: tools,
+	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Enclosed: enclosed, Thread: thread, Tools: tools,
 		Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run})
 	for _, s := range thread {
 		out.Shown = append(append(out.Shown, s.User), s.Quoted...)
@@ -106,11 +119,6 @@ const (
 	threadWithin   = 6 * time.Second
 )
 
-// Threads reads the messages of a thread before a given message.
-type Threads interface {
-	Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error)
-}
-
 // thread returns the thread's messages before a request. If Slack can't be read, it returns nothing and the request is
 // extracted without them.
 func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
@@ -120,7 +128,7 @@ func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
 	}
 	ctx, cancel := context.WithTimeout(slackapi.For(ctx, a.Ref().Tenant), threadWithin)
 	defer cancel()
-	said, err := h.Threads.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
+	said, err := h.Slack.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
 	if err != nil {
 		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().ID, "err", err)
 		return nil

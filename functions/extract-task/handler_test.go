@@ -22,7 +22,7 @@ import (
 
 func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now,
-		Prompts: w.Results().Prompts}
+		Prompts: w.Results().Prompts, Texts: w.Results(), Files: w.Results()}
 }
 
 func TestExtractTask(t *testing.T) {
@@ -157,6 +157,7 @@ func TestABudgetThatIsSpent(t *testing.T) {
 
 // threadBefore is a thread, or why it can't be read.
 type threadBefore struct {
+	Slack
 	said  []slackapi.Said
 	err   error
 	asked []string
@@ -187,7 +188,7 @@ func TestARequestInAThread(t *testing.T) {
 		{"one that begins its thread asks for none", "1700000000.000200", threadBefore{said: said}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := &Handler{Threads: &tt.threadBefore}
+			h := &Handler{Slack: &tt.threadBefore}
 			expect.Same(t, tt.want, h.thread(t.Context(), in(tt.root)))
 			expect.Same(t, tt.asked, tt.threadBefore.asked)
 		})
@@ -203,7 +204,7 @@ func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
 		said = append(said, slackapi.Said{User: "U0TANAKA", Text: long})
 	}
 	h := handler(w, g)
-	h.Threads = &threadBefore{said: append(said, slackapi.Said{User: "B0APP", Text: "deployed"},
+	h.Slack = &threadBefore{said: append(said, slackapi.Said{User: "B0APP", Text: "deployed"},
 		slackapi.Said{User: "U0SUZUKI", Text: "パソコンを買いたい"}, slackapi.Said{User: pipelinetest.Requester, Text: "はい"})}
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Task.RouteAskers)

@@ -29,6 +29,7 @@ type environment struct {
 	config.Spending
 	config.Slack
 	config.Credentials
+	ReadFileFunction string `env:"READ_FILE_FUNCTION" doc:"the function that reads the text of attachments"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -36,12 +37,14 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
+	large := large.Open(cfg, env.Results)
 	return &Handler{
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: large.Open(cfg, env.Results).Prompts,
-		Threads: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, threadWithin),
-		Now:     time.Now,
+		Prompts: large.Prompts,
+		Text:    large.Texts(cfg, env.ReadFileFunction), Texts: large, Files: large, Rest: time.Second,
+		Slack: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, filesWithin),
+		Now:   time.Now,
 	}, nil
 }

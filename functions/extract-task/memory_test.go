@@ -13,8 +13,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// longest is a thread of the longest messages.
-type longest struct{}
+// longest is a thread of the longest messages, without files.
+type longest struct{ Slack }
 
 func (longest) Before(_ context.Context, _, _, _ string, n int) (out []slackapi.Said, _ error) {
 	for range n {
@@ -31,7 +31,7 @@ func TestTheLongestRequestFitsIntoTheMemory(t *testing.T) {
 		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
 			Text: strings.Repeat("勤", task.MaxText), MessageTS: "1775034000.000300", ThreadTS: "1775034000.000200"})
 		h := handler(w, g)
-		h.Threads = longest{}
+		h.Slack = longest{}
 		peak.Settle(t)
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
 		expect.Is(t, g.Calls, 2, "calls of the model")

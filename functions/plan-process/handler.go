@@ -31,6 +31,7 @@ type Handler struct {
 	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's model unless empty
 	Prompts func(ref aggregate.Ref) model.Keep
+	Files   model.Opener
 	Now     func() time.Time
 }
 
@@ -119,9 +120,13 @@ func (h *Handler) make(
 	if err != nil {
 		return plan{}, model.Usage{}, err
 	}
+	enclosed, err := model.Enclose(ctx, h.Files, a)
+	if err != nil {
+		return plan{}, model.Usage{}, err
+	}
 	policy := a.Prompt()
 	input := model.PlanInput{
-		Task: *a.Task, Request: a.Request.Text, Policy: policy.Content, Unstamped: !policy.Terms.ApprovalRequired,
+		Task: *a.Task, Request: a.Request.Text, Enclosed: enclosed, Policy: policy.Content, Unstamped: !policy.Terms.ApprovalRequired,
 		Tools: tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run,
 		Fits: card.StepsFit,

@@ -34,12 +34,14 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
+	large := large.Open(cfg, env.Results)
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // read at the first plan, not at start
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: large.Open(cfg, env.Results).Prompts,
+		Prompts: large.Prompts,
+		Files:   large,
 		Now:     time.Now,
 	}, nil
 }

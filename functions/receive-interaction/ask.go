@@ -29,10 +29,11 @@ const knownWithin = 1200 * time.Millisecond
 // wanted is a request from a command or a dialog.
 type wanted struct {
 	team, user, text string
-	channel          string   // channel for the cards; empty: the person's direct messages
-	elsewhere        bool     // in direct messages, since Ringi can't post in that channel
-	once             string   // identifies this act, however often it arrives
-	authors          []string // who wrote the text, if that is a message's
+	channel          string                 // channel for the cards; empty: the person's direct messages
+	elsewhere        bool                   // in direct messages, since Ringi can't post in that channel
+	once             string                 // identifies this act, however often it arrives
+	authors          []string               // who wrote the text, if that is a message's
+	files            []aggregate.SharedFile // of a message
 }
 
 type place struct{ channel, ts string }
@@ -66,7 +67,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		r := task.Request{
 			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: intake.ChannelType(at.channel),
 			MessageTS: at.ts, ThreadTS: at.ts, Source: intake.Source(intake.ChannelType(at.channel)),
-			RouteAskers: task.Others(w.user, w.authors...),
+			RouteAskers: task.Others(w.user, w.authors...), Files: w.files,
 		}
 		var ref aggregate.Ref
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
@@ -151,15 +152,16 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // fromMessage turns a message into a request, with the text that the person submitted. If that is the message's own
 // text, the cards appear in the message's thread, as if it had mentioned Ringi. An edited text is posted as a message
 // of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
-// text asks, too.
+// text asks, too, or attached the files, which go with the request in either case.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
-	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS}
+	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS,
+		files: of.SharedFiles()}
 	said := aggregate.HashOf(text)
-	if said == of.Shown {
+	if said == of.Shown || len(w.files) > 0 {
 		w.authors = append(slices.Clone(of.Authors), of.User)
 	}
 	switch {
@@ -177,7 +179,7 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
-		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...),
+		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...), Files: w.files,
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {

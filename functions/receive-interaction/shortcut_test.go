@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -233,6 +234,7 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			r := w.ofMessage(workspace.HR, ts).Request
 			expect.Same(t, []string{workspace.Suzuki, workspace.Tanaka}, r.RouteAskers)
 			expect.Same(t, text, r.Text)
+			expect.Same(t, []aggregate.SharedFile{{ID: "F1"}}, r.Files)
 		},
 		"in direct messages, without a channel": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.global(workspace.Sato, "有給の一覧がほしい", nil)), workspace.Sato)

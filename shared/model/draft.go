@@ -17,6 +17,7 @@ import (
 type DraftInput struct {
 	Task    task.Task
 	Request string // the message
+	Enclosed
 	Earlier []Version
 	Bounds  Bounds
 	Locale  string
@@ -95,7 +96,7 @@ func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 }
 
 func (in DraftInput) data() DraftData {
-	return DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Bounds: in.Bounds,
+	return DraftData{Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Earlier: draftTries(in.Earlier), Bounds: in.Bounds,
 		Now: stamp(in.Now), Locale: in.Locale}
 }
 
@@ -118,8 +119,9 @@ func draftTries(all []Version) []Version {
 
 // DraftData is what the model sees of a DraftInput.
 type DraftData struct {
-	Task    TaskData  `json:"task"`
-	Message string    `json:"message"`
+	Task    TaskData `json:"task"`
+	Message string   `json:"message"`
+	Enclosed
 	Earlier []Version `json:"rejected_versions"`
 	Bounds
 	Now    string `json:"now"`

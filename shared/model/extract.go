@@ -14,7 +14,8 @@ import (
 
 // ExtractInput is the input of the first layer, which extracts a task.
 type ExtractInput struct {
-	Text   string   // the message
+	Text string // the message
+	Enclosed
 	Thread []Said   // earlier messages of its thread, oldest first
 	Tools  []string // one line for each tool that is not Ringi's own
 	Locale string
@@ -65,7 +66,7 @@ func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage,
 	var out task.Extract
 	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
-		data: ExtractData{Message: in.Text, Thread: Recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now),
+		data: ExtractData{Message: in.Text, Enclosed: in.Enclosed, Thread: Recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now),
 			Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)
@@ -80,11 +81,12 @@ func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage,
 
 // ExtractData is what the model sees of an ExtractInput.
 type ExtractData struct {
-	Message string   `json:"message"`
-	Thread  []Said   `json:"thread"`
-	Tools   []string `json:"more_tools"`
-	Now     string   `json:"now"`
-	Locale  string   `json:"locale"`
+	Message string `json:"message"`
+	Enclosed
+	Thread []Said   `json:"thread"`
+	Tools  []string `json:"more_tools"`
+	Now    string   `json:"now"`
+	Locale string   `json:"locale"`
 }
 
 func readExtract(answer []byte) (task.Extract, []string) {

@@ -15,8 +15,9 @@ import (
 
 // PlanInput is the input of the third layer, which plans the steps.
 type PlanInput struct {
-	Task      task.Task
-	Request   string // the message
+	Task    task.Task
+	Request string // the message
+	Enclosed
 	Policy    string // as approved
 	Unstamped bool   // the policy needed no approval, so people may not have seen it
 	Earlier   []PlanVersion
@@ -63,8 +64,9 @@ func Plan(ctx context.Context, w Wire, in PlanInput) (steps []task.Step, remarks
 
 // PlanData is what the model sees of a PlanInput.
 type PlanData struct {
-	Task      TaskData  `json:"task"`
-	Message   string    `json:"message"`
+	Task    TaskData `json:"task"`
+	Message string   `json:"message"`
+	Enclosed
 	Policy    string    `json:"policy"`
 	Earlier   []PlanTry `json:"rejected_versions"`
 	Requester string    `json:"requester"`
@@ -111,7 +113,7 @@ type StepData struct {
 
 func planData(in PlanInput) PlanData {
 	d := PlanData{
-		Task: taskData(in.Task), Message: in.Request, Policy: in.Policy, Earlier: []PlanTry{},
+		Task: taskData(in.Task), Message: in.Request, Enclosed: in.Enclosed, Policy: in.Policy, Earlier: []PlanTry{},
 		Requester: in.Requester, Now: stamp(in.Now), Locale: in.Locale,
 	}
 	given := make([]string, len(in.Earlier))

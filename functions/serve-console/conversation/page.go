@@ -217,6 +217,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 		for _, e := range m.Thread {
 			ids = append(ids, e.User)
 		}
+		ids = append(ids, aggregate.AuthorsOf(m.Forwarded)...)
 	}
 	for _, h := range t.is.Handed {
 		ids = append(ids, h.User)

@@ -8,6 +8,7 @@ import (
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -24,6 +25,7 @@ type saidRow struct {
 	Request        string // what the agent handed over, or wants to
 	Typed          *conversation.Own
 	Thread         []earlierRow // what was said in the thread before
+	Forwarded      []earlierRow // the messages that it forwards
 	Anew           bool         // the agent doesn't know the messages before this one
 	Waits          bool         // it is not answered
 	Note           string
@@ -140,6 +142,13 @@ func (p *conversationPage) rowOf(t loaded, m conversation.Message, words web.Tex
 		row.Note = words.Say("changes")
 	}
 	row.Typed = m.Typed
+	for _, q := range m.Forwarded {
+		by := card.OneLine(q.Name)
+		if len(task.Others("", q.User)) > 0 {
+			by = t.person(q.User)
+		}
+		row.Forwarded = append(row.Forwarded, earlierRow{by, legible.Visible(q.Text), q.At})
+	}
 	for _, e := range m.Thread {
 		row.Thread = append(row.Thread, earlierRow{t.person(e.User), legible.Visible(e.Text), e.At})
 	}

@@ -101,6 +101,9 @@ type Message struct {
 	Text, By string
 	At       time.Time
 	Private  bool // a direct message
+	// Forwarded are the messages that it forwards, and Files its files.
+	Forwarded []Forwarded
+	Files     []File
 }
 
 // Choice is what a message beside a gate was meant to be.
@@ -139,6 +142,7 @@ func (r Reader) History(s Source) History {
 func (r Reader) begin(t *History, a *task.Aggregate) {
 	if m := a.Request; m != nil {
 		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
+		r.enclosed(&t.Message, a)
 		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Text))), m.CreatedAt
 	}
 	if x := a.Task; x != nil {

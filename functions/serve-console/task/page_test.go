@@ -26,7 +26,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce, "what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
 		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText, "prompts are for few": promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory, "arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
-		"a message beside a gate": besideAGate,
+		"a message beside a gate": besideAGate, "what the request forwards and attaches": enclosed,
 	})
 }
 
@@ -273,4 +273,21 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 		}
 		a.Holds(t, "&lt;script&gt;alert(1)", "{{.Form}}")
 	}
+}
+
+// enclosed: the page has what was forwarded, by its author's name, and each file with its hash and how much was read.
+func enclosed(t *testing.T, w *consoletest.World) {
+	const ts = "1776675700.000100"
+	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "今月の勤怠をまとめて", MessageTS: ts, ThreadTS: ts,
+		Forwarded: []aggregate.Quoted{{User: workspace.Suzuki, Text: "<b>対象は営業だけ</b>", Where: "#sales", Cut: true}, {Name: "Jira"}},
+		Files:     []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}, {ID: "F2", Name: "図.png"}}})
+	sato := w.As(workspace.Sato)
+	sato.Get(w.TaskPage()).Holds(t, "対象者.csv", "これから読みます")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ReadFiles(a.Head.Run, []task.ReadFile{
+			{SharedFile: aggregate.SharedFile{ID: "F1", Name: "対象者.csv", Bytes: 2048}, SHA256: "abc123", Characters: 40000, Shown: 30000},
+			{SharedFile: aggregate.SharedFile{ID: "F2", Name: "図.png"}, Why: "other_type"}}, w.Now())
+	})
+	sato.Get(w.TaskPage()).Holds(t, "転送されたメッセージ", "鈴木 一郎", "&lt;b&gt;対象は営業だけ&lt;/b&gt;", "#sales", "ここまで読みます", "Jira", "内容を表示しない",
+		"対象者.csv", "2 KB", "40000 文字のうち、先頭の 30000 文字だけ", "abc123", "図.png", "読んでいません", "画像は読みません")
 }

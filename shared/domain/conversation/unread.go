@@ -17,7 +17,9 @@ const (
 	Altered    Cause = "altered"  // after it had been read for an answer
 	Silent     Cause = "silent"   // Slack did not return it; the next answer tries again
 	Unreadable Cause = "unreadable"
-	Full       Cause = "full" // the conversation holds as many attachments as it may
+	External   Cause = "external"  // another service keeps it; Slack has a link
+	Forbidden  Cause = "forbidden" // Slack does not let Ringi
+	Full       Cause = "full"      // the conversation holds as many attachments as it may
 )
 
 // Unread is an attachment that could not be read, or not whole.
@@ -27,7 +29,7 @@ type Unread struct {
 }
 
 // Causes lists all causes, for texts that need one for each. The last ones are read-file's.
-var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, Full}, ofReading()...)
+var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, External, Forbidden, Full}, ofReading()...)
 
 func ofReading() (all []Cause) {
 	for _, why := range filetext.Whys {
@@ -44,7 +46,7 @@ var beginnings = []struct {
 	cause Cause
 }{
 	{"the image has ", TooLarge}, {"the text has ", TooLarge}, {"it has ", TooLarge}, {OnlyRead, OtherType}, {"only the newest ", TooMany}, {Changed, Altered}, {NotNow, Silent},
-	{"a conversation", Full},
+	{"a conversation", Full}, {"it is external", External}, {NoRight, Forbidden},
 }
 
 // Reasons why a file was not read, in the wording for the model.
@@ -53,6 +55,8 @@ const (
 	Changed  = "it was changed after it had been read"
 	// NotNow means that the file may be read for the next answer.
 	NotNow = "Slack did not give it now"
+	// NoRight means that Slack refuses the app: its token lacks a right, or it may not see the file.
+	NoRight = "Ringi may not read it"
 )
 
 // CauseOf returns the cause for a reason, or Unreadable if the reason is unknown.

@@ -13,6 +13,7 @@ type Aggregate struct {
 	aggregate.Shared
 	Head       Head
 	Request    *Request
+	Files      *Files // what was read of the request's files
 	Task       *Task
 	Listing    *Listing      // what lists show of a request without a task
 	Answer     *Answer       // a plain reply instead of a task
@@ -124,6 +125,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Head = *r
 	case *Request:
 		a.Request = r
+	case *Files:
+		a.Files = r
 	case *Task:
 		a.Task = r
 	case *Listing:
@@ -156,6 +159,9 @@ func (a *Aggregate) Rows() map[string]aggregate.Row {
 	out := map[string]aggregate.Row{}
 	if a.Request != nil {
 		out[a.Request.Key()] = a.Request
+	}
+	if a.Files != nil {
+		out[a.Files.Key()] = a.Files
 	}
 	if a.Task != nil {
 		out[a.Task.Key()] = a.Task

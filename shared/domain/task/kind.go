@@ -14,6 +14,7 @@ var Kind = aggregate.Kind{
 		"head":       func() aggregate.Row { return &Head{} },
 		"request":    func() aggregate.Row { return &Request{} },
 		"task":       func() aggregate.Row { return &Task{} },
+		"files":      func() aggregate.Row { return &Files{} },
 		"listing":    func() aggregate.Row { return &Listing{} },
 		"answer":     func() aggregate.Row { return &Answer{} },
 		"choice":     func() aggregate.Row { return &Choice{} },
@@ -33,6 +34,7 @@ func RefOf(tenant, id string) aggregate.Ref {
 }
 
 func (r *Request) Type() string    { return "request" }
+func (r *Files) Type() string      { return "files" }
 func (t *Task) Type() string       { return "task" }
 func (r *Answer) Type() string     { return "answer" }
 func (r *Choice) Type() string     { return "choice" }

@@ -3,6 +3,7 @@
 package ended
 
 import (
+	"cmp"
 	"embed"
 	"strconv"
 	"strings"
@@ -46,6 +47,7 @@ type words struct {
 	DidLink         string
 	DidMore         string
 	Unread          map[conversation.Cause]string
+	UnreadOfRequest map[conversation.Cause]string `json:"unread_of_request"` // where it differs from Unread
 	Remarks         map[filetext.Remark]string
 }
 
@@ -146,6 +148,11 @@ func (how goOn) put(text, detail string) string {
 
 // Unread says why an agent could not read an attachment.
 func Unread(locale, why string) string { return wordsOf.In(locale).Unread[conversation.CauseOf(why)] }
+
+// UnreadFile says why a file of a request was not read.
+func UnreadFile(locale, why string) string {
+	return cmp.Or(wordsOf.In(locale).UnreadOfRequest[conversation.CauseOf(why)], Unread(locale, why))
+}
 
 // Remark says what the text of an attachment doesn't show.
 func Remark(locale string, r filetext.Remark) string { return wordsOf.In(locale).Remarks[r] }

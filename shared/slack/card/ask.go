@@ -55,6 +55,14 @@ type RequestOf struct {
 	Files   []string `json:"files,omitempty"`
 }
 
+// SharedFiles returns the message's files, of which only the ids are known.
+func (of RequestOf) SharedFiles() (files []aggregate.SharedFile) {
+	for _, id := range of.Files {
+		files = append(files, aggregate.SharedFile{ID: id})
+	}
+	return files
+}
+
 // MessageRequestModal shows the text of a message that somebody turns into a request. The person may edit it before
 // sending. A text that is too long for one field continues in the next.
 func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {

@@ -17,7 +17,7 @@ func (d drawing) task() face {
 	case t != nil:
 		return d.outcome(d.extracted(t).with(d.changed()...))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
-		return face{text: d.reply()}
+		return face{text: d.reply() + d.leftUnread()}
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
 		return d.refused()
 	case d.a.Head.Ended != nil:
@@ -29,7 +29,7 @@ func (d drawing) task() face {
 		return d.parked(face{text: title}.with(header(title)), "").
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
-	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.shownTo()...).with(d.waitNote()...)
+	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
 }
 
 // shownTo says, until the steps are asked about, where a request is shown because nobody else is where it was made.
@@ -91,7 +91,7 @@ func (d drawing) extracted(t *task.Task) face {
 		divider(),
 		contextLine(append(append([]string{fill(w.TaskID, "task", or(code(t.ID, maxID), "?"))}, d.requestNumber()...),
 			d.corrected()...)...),
-	).with(d.shownTo()...)
+	).with(d.enclosed()...).with(d.shownTo()...)
 }
 
 // corrected says, once people can read a corrected policy, that title and description still are those of the original

@@ -49,6 +49,10 @@ type words struct {
 	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
 	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
 
+	// What a request forwards and attaches.
+	Forwards, ForwardCut, ForwardHidden                     string
+	FileWaits, FileRead, FilePart, FileUnread, EnclosedMore string
+
 	// The task's card.
 	Received, TaskHeader, TaskCancelled                       string
 	RequestRefused, RefusedUntil                              string

@@ -14,6 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/bucket"
 )
@@ -42,6 +43,8 @@ const (
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
+	files = FilesPrefix // of requests, and their texts; they expire like results
+
 	talks = conversation.TalksPrefix // payloads of conversations; kept until the conversation is forgotten
 
 	// Files of conversations (shared/store/versions): versions expire like results, the bucket deletes the rest.
@@ -51,9 +54,12 @@ const (
 // ResultsPrefix is that of results' keys.
 const ResultsPrefix = "results/"
 
+// FilesPrefix is that of requests' files.
+const FilesPrefix = "files/"
+
 // Prefixes are what the bucket's keys may begin with. Any other key begins with a tenant's id: an early release stored
 // it.
-var Prefixes = []string{results, prompts, arguments, exports, contests, turns, talks, workspaces}
+var Prefixes = []string{results, prompts, arguments, exports, contests, turns, talks, workspaces, files}
 
 // ReadsFolder is the folder of what agents read of files, which expires like prompts.
 const ReadsFolder = "/reads/"
@@ -138,10 +144,23 @@ func (s Store) KeepCallResult(ctx context.Context, ref aggregate.Ref, v json.Raw
 	return s.inTime(ctx, ref, b, err)
 }
 
-// Lend stores a file of a conversation as KeepReads does, and returns an address at which it can be read for some time.
+// KeepText stores the text of a request's file beside the file.
+func (s Store) KeepText(ctx context.Context, ref aggregate.Ref, text string) (aggregate.Blob, error) {
+	v, err := json.Marshal(text)
+	if err != nil {
+		return aggregate.Blob{}, fmt.Errorf("keep a text: %w", err)
+	}
+	return s.put(ctx, files+under(ref), v, aggregate.Blob{})
+}
+
+// Lend stores a file named by its hash, of a conversation as KeepReads does, and returns an address at which it can be
+// read for some time.
 func (s Store) Lend(ctx context.Context, ref aggregate.Ref, file []byte,
 	during time.Duration) (address string, err error) {
 	key := talks + strings.TrimSuffix(under(ref), "/") + ReadsFolder + aggregate.HashOf(string(file))
+	if ref.Kind == task.Kind.Name {
+		key = files + under(ref) + aggregate.HashOf(string(file))
+	}
 	if err := s.Bucket.Put(ctx, key, "application/octet-stream", file); err != nil {
 		return "", fmt.Errorf("keep a file: %w", err)
 	}
@@ -196,7 +215,7 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		return json.RawMessage(b.JSON), nil
 	}
 	own := b.S3Key // keys of the early release have no prefix
-	for _, prefix := range []string{results, prompts, arguments, contests, turns, talks} {
+	for _, prefix := range []string{results, prompts, arguments, contests, turns, talks, files} {
 		own = strings.TrimPrefix(own, prefix)
 	}
 	if !strings.HasPrefix(own, under(ref)) {

@@ -5,7 +5,6 @@ package seen
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -197,7 +196,7 @@ func name(v any) string {
 // where names the channel that a forwarded message was written in.
 func where(a map[string]any) string {
 	switch of, channel := name(a["channel_name"]), id(a["channel_id"]); {
-	case of != "" && plainChannel.MatchString(of):
+	case of != "" && plainChannel.Get().MatchString(of):
 		return "#" + of
 	case of != "":
 		return of
@@ -207,7 +206,7 @@ func where(a map[string]any) string {
 	return ""
 }
 
-var plainChannel = regexp.MustCompile(`^[^\s#A-Z]+$`) // Slack's other names are like "Direct Message"
+var plainChannel = lazy.Regexp{Text: `^[^\s#A-Z]+$`} // Slack's other names are like "Direct Message"
 
 // lines returns a text as the lines of a sight.
 func lines(text string) []string {

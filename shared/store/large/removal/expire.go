@@ -125,7 +125,7 @@ func (r Retention) Expire(ctx context.Context) (Expired, error) {
 
 // places lists the prefixes with objects that may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, under := range []string{large.ResultsPrefix, conversation.PromptsPrefix, conversation.VersionsPrefix,
+	for _, under := range []string{large.ResultsPrefix, large.FilesPrefix, conversation.PromptsPrefix, conversation.VersionsPrefix,
 		conversation.AttachedPrefix, conversation.TalksPrefix, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Bucket.S3,
 			&s3.ListObjectsV2Input{Bucket: &r.Bucket.Name, Prefix: &under, Delimiter: aws.String("/")})

@@ -1,4 +1,4 @@
-package main
+package large
 
 import (
 	"context"
@@ -12,21 +12,21 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/filetext"
 	"ringi/shared/runtime/function"
-	"ringi/shared/store/large"
 )
 
 // textWithin is how long the address of a file that is read is good, and how long its text is waited for: two tries.
 const textWithin = 45 * time.Second
 
-// texts implements Handler.Text by the function read-file, which gets the address of that one object. A file on which the
-// function ends twice, since it takes too long or too much memory, would end it again; once may be chance.
-func texts(cfg aws.Config, name string, kept large.Store,
+// Texts returns a function that has a file's text read by the function read-file, which gets the address of that one
+// object. A file on which the function ends twice, since it takes too long or too much memory, would end it again; once
+// may be chance.
+func (s Store) Texts(cfg aws.Config, name string,
 ) func(context.Context, aggregate.Ref, string, []byte) (filetext.Text, error) {
 	reader := function.Patient(cfg, name)
 	return func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (text filetext.Text, err error) {
 		ctx, cancel := context.WithTimeout(ctx, textWithin)
 		defer cancel()
-		address, err := kept.Lend(ctx, ref, file, textWithin)
+		address, err := s.Lend(ctx, ref, file, textWithin)
 		if err != nil {
 			return text, err
 		}

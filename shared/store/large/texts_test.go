@@ -1,4 +1,4 @@
-package main
+package large_test
 
 import (
 	"io"
@@ -43,7 +43,7 @@ func TestAFileIsReadAgainWhenItsReaderEnds(t *testing.T) {
 			t.Cleanup(s.Close)
 			cfg := aws.Config{Region: "ap-northeast-1", BaseEndpoint: &s.URL,
 				Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-			read := texts(cfg, "read-file", large.Open(cfg, config.Results{ResultsBucket: "bucket"}))
+			read := large.Open(cfg, config.Results{ResultsBucket: "bucket"}).Texts(cfg, "read-file")
 			ref := aggregate.Ref{Tenant: "t", Kind: "session", ID: "s"}
 			got, err := read(t.Context(), ref, "book.xlsx", []byte("PK"))
 			expect.NoError(t, err)

@@ -1,0 +1,54 @@
+package task
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
+	"ringi/shared/slack/card"
+)
+
+// Forwarded is a message that the request forwards.
+type Forwarded struct {
+	By, Where, Text string
+	At              time.Time
+	Cut             bool
+}
+
+// File is a file of the request, and what was read of it.
+type File struct {
+	Name, Size, SHA256 string
+	Shown, All         int    // characters that models are shown
+	Why                string // why it was not read, or what its text doesn't show
+	Read, Waits        bool
+}
+
+// enclosed adds what the request forwards and attaches.
+func (r Reader) enclosed(m *Message, a *task.Aggregate) {
+	for _, q := range a.Request.Forwarded {
+		by := card.OneLine(q.Name)
+		if len(task.Others("", q.User)) > 0 {
+			by = r.Person(q.User)
+		}
+		m.Forwarded = append(m.Forwarded, Forwarded{by, card.OneLine(q.Where), r.prose(q.Text), q.At, q.Cut})
+	}
+	if a.Files == nil {
+		for _, f := range a.Request.Files {
+			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})
+		}
+		return
+	}
+	for _, f := range a.Files.Files {
+		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
+			All: f.Characters, Read: f.Why == ""}
+		if !row.Read {
+			row.Why = ended.UnreadFile(r.Locale, f.Why)
+		}
+		for _, remark := range f.Remarks {
+			row.Why = strings.TrimSpace(row.Why + " " + ended.Remark(r.Locale, remark))
+		}
+		m.Files = append(m.Files, row)
+	}
+}

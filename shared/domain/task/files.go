@@ -1,0 +1,63 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/filetext"
+)
+
+// Files is what was read of a request's files before the first layer. It never changes, so that all layers are shown
+// the same.
+type Files struct {
+	aggregate.Meta
+	Files     []ReadFile `json:"files"`
+	CreatedAt time.Time  `json:"created_at"`
+}
+
+// ReadFile is a file as it was read, or why it was not.
+type ReadFile struct {
+	aggregate.SharedFile
+	SHA256 string `json:"sha256,omitempty"` // of the file; the object with this name is the file
+
+	Form     filetext.Form     `json:"form,omitempty"`
+	Encoding string            `json:"encoding,omitempty"`
+	Remarks  []filetext.Remark `json:"remarks,omitempty"`
+	Why      string            `json:"why,omitempty"` // why it has no text; see conversation.CauseOf
+	// Characters are those of its text, of which models are shown the first Shown. Text is that beginning.
+	Characters int             `json:"characters,omitempty"`
+	Shown      int             `json:"shown,omitempty"`
+	Text       *aggregate.Blob `json:"text,omitempty"`
+}
+
+// Limits of a request's files: bytes of all together, and the characters of a text and of all texts that models are
+// shown.
+const (
+	MaxFilesBytes = 32 << 20
+	MaxFileShown  = 30_000
+	MaxFilesShown = 60_000
+)
+
+// FilesKey is the key of a task's Files.
+const FilesKey = "FILES"
+
+func (r *Files) Key() string             { return FilesKey }
+func (r Files) At(rev int) aggregate.Row { r.Rev = rev; return &r }
+
+// Unread reports whether the request has files that must be read before the first layer.
+func (a *Aggregate) Unread() bool {
+	return a.Request != nil && len(a.Request.Files) > 0 && a.Files == nil
+}
+
+// ReadFiles saves what was read of the request's files. If they were read before, nothing changes.
+func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if !a.Unread() {
+		return aggregate.Change{}, nil
+	}
+	c := a.begin(now)
+	c.Put(&Files{Files: files, CreatedAt: c.Now})
+	return c.done()
+}

@@ -1,0 +1,114 @@
+package card
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
+)
+
+// mostEnclosed is how many forwarded messages, and how many files, a card lists; the request's page has all.
+const mostEnclosed = 10
+
+// enclosed says which messages the request forwards, and what was read of its files.
+func (d drawing) enclosed() []slack.Block {
+	var blocks []slack.Block
+	for _, lines := range [][]string{d.forwarded(), d.files()} {
+		if len(lines) > 0 {
+			blocks = append(blocks, contextLine(strings.Join(lines, "\n")))
+		}
+	}
+	return blocks
+}
+
+func (d drawing) forwarded() (lines []string) {
+	if d.a.Request == nil {
+		return nil
+	}
+	for _, q := range d.a.Request.Forwarded {
+		who := or(inline(q.Name, maxTool), "")
+		if who == "" && len(task.Others("", q.User)) > 0 {
+			who = d.w.mention(q.User)
+		}
+		line := fill(d.w.Forwards, "who", or(who, "?"))
+		switch {
+		case q.Text == "":
+			line += d.w.ForwardHidden
+		case q.Cut:
+			line += fill(d.w.ForwardCut, "n", len([]rune(q.Text)))
+		}
+		lines = append(lines, line)
+	}
+	return d.fewer(lines)
+}
+
+// files lists what can't be read first.
+func (d drawing) files() []string {
+	if d.a.Request == nil {
+		return nil
+	}
+	var unread, read []string
+	if d.a.Files == nil {
+		for _, f := range d.a.Request.Files {
+			read = append(read, fill(d.w.FileWaits, "name", d.fileName(f)))
+		}
+		return d.fewer(read)
+	}
+	for _, f := range d.a.Files.Files {
+		name := d.fileName(f.SharedFile)
+		if f.Why != "" {
+			unread = append(unread, fill(d.w.FileUnread, "name", name, "why", ended.UnreadFile(d.w.Locale, f.Why)))
+			continue
+		}
+		text := d.w.FileRead
+		if f.Shown < f.Characters {
+			text = d.w.FilePart
+		}
+		line := fill(text, "name", name, "n", f.Shown, "all", f.Characters, "size", Size(f.Bytes), "hash", f.SHA256[:min(12, len(f.SHA256))])
+		for _, r := range f.Remarks {
+			line += " " + ended.Remark(d.w.Locale, r)
+		}
+		read = append(read, line)
+	}
+	return d.fewer(append(unread, read...))
+}
+
+func (d drawing) fileName(f aggregate.SharedFile) string {
+	return or(inline(cmp.Or(f.Name, f.ID), maxHeader), "?")
+}
+
+func (d drawing) fewer(lines []string) []string {
+	if more := len(lines) - mostEnclosed; more > 0 {
+		return append(lines[:mostEnclosed], fill(d.w.EnclosedMore, "n", more))
+	}
+	return lines
+}
+
+// leftUnread says which files of a request were not read, for a reply that has no card.
+func (d drawing) leftUnread() (text string) {
+	if d.a.Files == nil {
+		return ""
+	}
+	for _, f := range d.a.Files.Files {
+		if f.Why != "" {
+			text += "\n" + fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", ended.UnreadFile(d.w.Locale, f.Why))
+		}
+	}
+	return text
+}
+
+// Size is a number of bytes in the unit that people use.
+func Size(bytes int64) string {
+	switch {
+	case bytes < 1<<10:
+		return fmt.Sprint(bytes, " B")
+	case bytes < 1<<20:
+		return fmt.Sprint((bytes+1<<9)>>10, " KB")
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
+}
