@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 )
 
 // rowRule: every function writes only the rows that it is meant to.
@@ -33,18 +34,19 @@ var reading = []string{
 // sign-in updates.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
-// hears reports whether a statement only lets receive-event save messages to agents and stop agents: it has just the
-// rows of commits to conversations, or reads them and the settings.
+// hears reports whether a statement only lets receive-event keep requests and messages to agents, stop agents, and
+// change or withdraw what somebody asked for: it has just the rows of commits to tasks or to conversations, or reads
+// them and the settings.
 func hears(st statement, action string) bool {
 	switch action {
 	case "dynamodb:GetItem":
 		return slices.Equal(st.rows, []string{"TENANT#*", "SESSION#*"})
 	case "dynamodb:ConditionCheckItem":
-		return slices.Equal(st.rows, []string{"TENANT#*"})
+		return slices.Equal(st.rows, []string{"TENANT#*"}) || slices.Equal(st.rows, []string{"TASK#*", "TENANT#*"})
 	case "dynamodb:PutItem", "dynamodb:UpdateItem":
-		return slices.Equal(st.rows, committed(conversation.Kind))
+		return slices.Equal(st.rows, committed(conversation.Kind)) || slices.Equal(st.rows, committed(task.Kind))
 	}
-	return slices.Equal(st.rows, []string{"SESSION#*"})
+	return slices.Equal(st.rows, []string{"SESSION#*", "TASK#*"})
 }
 
 // numbering are the functions that begin what a numbered rule has settled.
@@ -69,7 +71,6 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
-	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && action == "dynamodb:PutItem"
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
 		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose integrations an organization ends
 	switch {
@@ -94,8 +95,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
-	case id == "ReceiveEventFunction" && !keeps && !ends:
-		wrong("%s: %s on %v; all it does is to keep a request, or to end integrations", id, action, st.rows)
+	case id == "ReceiveEventFunction" && !ends:
+		wrong("%s: %s on %v; all it does is to keep what people ask and change, or to end integrations", id, action, st.rows)
 	case slices.Contains(reading, action):
 	case notes(id, st, action):
 	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"PACE#*"}):
