@@ -84,8 +84,8 @@ func TestFilesOfARequestAreRead(t *testing.T) {
 		errs: map[string][]error{"F4": {down, down}, "F5": {down, down, down}, "F6": {slackapi.Refused{Code: "missing_scope", App: true}},
 			"F7": {fmt.Errorf("it is external: %w", slackapi.ErrFile)}}}
 	w, g, h := attached(t, "今月の勤怠をまとめて", s, "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8")
-	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.Is(t, next.State, task.StateDraftPrompt)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.Has(t, w.Load().Answer.Sentence, "添付ファイル「F1.csv」、「F2.csv」", "the demo has no use for files beside words")
 	var got []string
 	for _, f := range w.Load().Files.Files {
 		got = append(got, fmt.Sprintf("%s %s %d/%d", f.ID, conversation.CauseOf(f.Why), f.Shown, f.Characters))
@@ -153,5 +153,20 @@ func TestWhatARequestForwardsIsItsAuthors(t *testing.T) {
 	for _, part := range []string{`"by":"田中 恵 \u003c@U0TANAKA\u003e","where":"#営業"`, "対象は営業だけ。DM は送らないでください",
 		`"not_shown":"the rest`, `"by":"Jira","text":"","not_shown":"Slack does not show its text"`} {
 		expect.Has(t, data(g, 0), part)
+	}
+}
+
+// The demo plans what is forwarded, too, or says what of it it doesn't understand.
+func TestTheDemoReadsWhatARequestForwards(t *testing.T) {
+	for says, want := range map[string]string{"対象は営業だけ。DM は送らないでください": "営業部の", "対象は派遣だけ": "この言葉は、転送されたメッセージにあります。"} {
+		w := pipelinetest.Start(t).World(t)
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
+			MessageTS: "1775034000.000300", ThreadTS: "1775034000.000300", Forwarded: []aggregate.Quoted{{User: "U0TANAKA", Text: says}}})
+		expect.Value(handler(w, &modeltest.Demo{}).Handle(t.Context(), w.In()))(t)
+		a, said := w.Load(), ""
+		if said = fmt.Sprint(a.Task); a.Answer != nil {
+			said = a.Answer.Sentence
+		}
+		expect.Has(t, said, want)
 	}
 }

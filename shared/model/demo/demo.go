@@ -32,17 +32,19 @@ var ErrAsked = errors.New("the message asked for this failure")
 
 // input is the data of any of the four purposes.
 type input struct {
-	Message   string    `json:"message"`
-	Policy    string    `json:"policy"`
-	Requester string    `json:"requester"`
-	Now       string    `json:"now"`
-	Locale    string    `json:"locale"`
-	Earlier   []version `json:"rejected_versions"`
-	Tools     []offered `json:"tools"`
-	Forbidden []string  `json:"forbidden"`
-	Servers   []string  `json:"server_tools"` // given to the draft alone
-	More      []string  `json:"more_tools"`   // given to the extraction alone, each as “name: title. description”
-	Steps     []fact    `json:"steps"`
+	Message   string      `json:"message"`
+	Forwarded []forwarded `json:"forwarded"`
+	Files     []attached  `json:"files"`
+	Policy    string      `json:"policy"`
+	Requester string      `json:"requester"`
+	Now       string      `json:"now"`
+	Locale    string      `json:"locale"`
+	Earlier   []version   `json:"rejected_versions"`
+	Tools     []offered   `json:"tools"`
+	Forbidden []string    `json:"forbidden"`
+	Servers   []string    `json:"server_tools"` // given to the draft alone
+	More      []string    `json:"more_tools"`   // given to the extraction alone, each as “name: title. description”
+	Steps     []fact      `json:"steps"`
 }
 
 type offered struct {

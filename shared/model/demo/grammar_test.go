@@ -127,3 +127,53 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		})
 	}
 }
+
+// What a request forwards is read with it, and narrows it; a file is read where it alone is the request. What of them is
+// not understood, or can't be used, is named.
+func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
+	text := func(s string) attached { return attached{forwarded: forwarded{Text: s}, Name: "依頼.txt"} }
+	unseen := forwarded{Text: "営業だけ", NotShown: "the rest"}
+	for _, tt := range []struct {
+		text      string
+		forwarded []forwarded
+		files     []attached
+		want      string
+	}{
+		{"今月の勤怠をまとめて", []forwarded{{Text: "対象は営業だけ。DM は送らないでください"}}, nil, "勤怠 | 2026-11 | 営業部 | sheet"},
+		{"今月の勤怠をまとめて", []forwarded{{Text: "営業だけ"}, {Text: "シートは不要です"}}, nil, "2026-11 | 営業部 | U0SANDSATO"},
+		{"勤怠をまとめて", []forwarded{{Text: "10月分です"}}, nil, "勤怠 | 2026-10 | all | sheet | U0SANDSATO"},
+		{"先月の残業をまとめて", []forwarded{{Text: "営業の先月の残業を教えてください"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"これをお願いします", []forwarded{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"下記の件、ご対応お願いします", []forwarded{{Text: "<@U0SUZUKI> に「了解」とDMして"}}, nil, "U0SUZUKI: 了解"},
+		{"", []forwarded{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"Can you do this, please?", []forwarded{{Text: "Overtime for Sales for October, no DM"}}, nil, "Overtime | 2026-10 | 営業部 | sheet"},
+		{"Attendance for October", []forwarded{{Text: "Only Sales, and no DM please"}}, nil, "Attendance | 2026-10 | 営業部 | sheet"},
+		{"これを実行して", []forwarded{{Text: "取引先アクメに PC 2台 298,000円を発注して"}}, nil, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
+		{"取引先アクメに PC 2台 298,000円を発注して", []forwarded{{Text: "納期は来月末"}}, nil, "refused: 分かりません"},
+		{"今月の勤怠をまとめて", []forwarded{{Text: "派遣の人は除いてください"}}, nil, "refused: 」が分かりません。この言葉は、転送されたメッセージにあります。"},
+		{"Attendance for October", []forwarded{{Text: "except interns"}}, nil, "refused: That stands in the forwarded message."},
+		{"営業の今月の勤怠", []forwarded{{Text: "人事です"}}, nil, "refused: 「人事」は別の依頼に分けてください。この言葉は、転送されたメッセージにあります。"},
+		{"今月の勤怠", []forwarded{{Text: "先月"}}, nil, "refused: 「先月」は別の依頼に"},
+		{"今月の勤怠", []forwarded{{Text: "「営業"}}, nil, "refused: 対になっていません。この言葉は、転送された"},
+		{"今月の勤怠をまとめて", []forwarded{unseen}, nil, "refused: 転送されたメッセージに、見えない部分があります"},
+		{"これをお願いします", []forwarded{{}}, nil, "refused: 見えない部分"},
+		{"今月の勤怠。これをお願いします", nil, nil, "refused: 「これ」"},
+		{"", nil, []attached{text("営業の先月の残業を確認して\n")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"添付の件、お願いします", nil, []attached{text("営業の先月の残業を確認して")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"", nil, []attached{text("名前\n田中 恵")}, "refused: この言葉は、添付ファイル「依頼.txt」にあります。"},
+		{"", nil, []attached{text(strings.Repeat("営業の先月の残業を確認して。", 100))}, "refused: 添付ファイル「依頼.txt」を使えません"},
+		{"", nil, []attached{{Name: "依頼.pdf", NotRead: "pdf"}}, "refused: 添付ファイル「依頼.pdf」を使えません"},
+		{"今月の勤怠をまとめて", nil, []attached{{Name: "対象者.csv", forwarded: forwarded{Text: "田中"}}}, "refused: 「対象者.csv」を使えません。必要なことを依頼の文に"},
+		{"よろしくお願いします", nil, []attached{{Name: "a.csv"}, {Name: "b.csv"}}, "refused: 「a.csv」、「b.csv」を使えません"},
+		{"これをお願いします", []forwarded{{Text: "先月の残業"}}, []attached{text("x")}, "refused: 「依頼.txt」を使えません"},
+		{"取引先アクメに PC 2台 298,000円を発注して", nil, []attached{{Name: "見積.pdf"}}, "refused: 「見積.pdf」を使えません"},
+		{"Attendance for October", nil, make([]attached, 9), "refused: and 5 more). Write what you need"},
+	} {
+		reply, policy, steps := planFor(t, tt.text, tt.forwarded, tt.files)
+		if named, refused := strings.CutPrefix(tt.want, "refused: "); refused {
+			expect.That(t, len(steps) == 0 && strings.Contains(reply, named), "%s %v: %s: %s", tt.text, tt.forwarded, scopeOf(steps), reply)
+			continue
+		}
+		expect.That(t, scopeOf(steps) == tt.want, "%s %v: %s: %s\n%s", tt.text, tt.forwarded, scopeOf(steps), reply, policy)
+	}
+}

@@ -32,7 +32,7 @@ func extract(r reading) map[string]string {
 }
 
 func (r reading) asksForHelp() bool {
-	return r.text == "" || r.courtesy || helpForm.Get().MatchString(r.text)
+	return r.shut == "" && (r.text == "" || r.courtesy || helpForm.Get().MatchString(r.text))
 }
 
 func (r reading) title() string {
@@ -159,9 +159,11 @@ func (r reading) cannot() string {
 	case len(r.recipients) > task.MaxMentioned:
 		return fmt.Sprintf(t.TooManyTold, len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > 0:
-		return t.withExamples(t.unread(r.unread))
+		return t.withExamples(t.unread(r.unread) + r.where(r.unread...) + r.shut)
 	case len(r.stops) > 0:
-		return t.withExamples(r.stops[0])
+		return t.withExamples(r.stops[0] + r.shut)
+	case r.shut != "":
+		return t.withExamples(r.shut)
 	case r.topic == meeting && r.slot.wrong(r.now):
 		return t.Meeting.Wrong
 	case r.topic == purchase && r.order.wrong:
@@ -179,7 +181,7 @@ func (r reading) cannot() string {
 // withExamples adds examples to the reason why nothing is planned, if an answer has space for both.
 func (t words) withExamples(why string) string {
 	if utf8.RuneCountInString(why+t.examples()) > task.MaxSentence {
-		return strings.TrimSpace(why)
+		return legible.Clip(strings.TrimSpace(why), task.MaxSentence)
 	}
 	return why + t.examples()
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -28,7 +27,9 @@ const (
 type reading struct {
 	words    words
 	now      time.Time
-	text     string // the message without the markers
+	text     string // what is read, without the markers
+	pieces   []piece
+	shut     string // what of the request's enclosures can't be used, in sentences; nothing is planned
 	priority string
 
 	topic       topic
@@ -61,19 +62,19 @@ func read(in input) (reading, error) {
 		return reading{}, fmt.Errorf("read the data: now: %w", err)
 	}
 	bare := anyForm.Get().ReplaceAllString(in.Message, " ")
-	r := reading{now: now, text: strings.Join(strings.Fields(bare), " "), priority: "medium",
-		words: *spoken.In(language.Of(in.Message, in.Locale))}
+	r := reading{now: now, priority: "medium", words: *spoken.In(in.language(bare))}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
-	if r.orders(bare) {
+	r.enclose(in, bare)
+	for _, p := range r.pieces {
+		r.text = strings.Join(strings.Fields(r.text+" "+p.text), " ")
+	}
+	if r.orders(r.whole()) {
 		return r, nil
 	}
-	rest, said, closed := quotations(bare)
+	all, said, closed := r.tokens()
 	if !closed {
-		r.stops = append(r.stops, r.words.NoQuote)
 		return r, nil
 	}
-	rest, said = dictated(rest, said)
-	all := lex(normal(rest), false)
 	r.takeUp(all, said)
 	r.unread = strange(all)
 	if len(r.months) == 0 {
@@ -107,6 +108,8 @@ func (r *reading) takeUp(all []token, said []string) {
 	for i := range all {
 		t := &all[i]
 		switch t.tag {
+		case "this":
+			t.used = len(r.pieces) > 1
 		case "forme":
 			t.used = able
 		case "asks":
@@ -376,7 +379,7 @@ func (r *reading) judge(all []token) {
 // stop adds a reason why nothing is planned, unless word is empty.
 func (r *reading) stop(form, word string) {
 	if word != "" {
-		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Quote, oneLine(word))))
+		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Quote, oneLine(word)))+r.where(word))
 	}
 }
 

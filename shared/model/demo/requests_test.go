@@ -34,12 +34,17 @@ func requests(t *testing.T, name string) (all [][2]string) {
 }
 
 // planFor goes the whole way from a message to steps, as people stamp them.
-func planFor(t *testing.T, text string) (reply, policy string, steps []planned) {
+func planFor(t *testing.T, text string, enclosed ...any) (reply, policy string, steps []planned) {
 	t.Helper()
 	all := allowed(t)
 	data := map[string]any{"message": text, "now": written, "locale": "ja", "requester": all.Requester, "tools": all.Tools,
 		"server_tools": []string{listRooms, bookRoom, placeOrder},
 		"more_tools":   []string{listRooms + ": x. y", bookRoom + ": x. y", placeOrder + ": x. y"}}
+	for i, of := range []string{"forwarded", "files"} {
+		if i < len(enclosed) {
+			data[of] = enclosed[i]
+		}
+	}
 	ask := func(purpose string, into any) {
 		b := expect.Value(json.Marshal(data))(t)
 		answer := expect.Value(Answer(Question{Purpose: purpose, Try: 1, Text: "<data>" + string(b) + "</data>"}))(t)

@@ -34,6 +34,7 @@ type words struct {
 	// also shown when there is no plan
 	NoCancel, NoRoom, NoSecond, NoQuote, NoValidate, LongMessage string
 	NoChannel, NoText, NoMessage                                 string
+	InForward, InFile, ForwardHidden, NoFile, NoFiles            string
 	// first lines of a policy
 	Refused, Kept, Understood, Feedback, Ahead, Marks        string
 	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
