@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/decide"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -192,6 +193,31 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source,
 		"characters", len([]rune(text)))
 	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
+}
+
+// askAgain withdraws a request for its requester, and makes a new one of its text alone, without the words of others.
+// What waits is withdrawn first, so that not both are carried out. If no new request is made, another click tries again.
+func (h *Handler) askAgain(ctx context.Context, c click) {
+	c.Withdraws = true
+	v := h.decide(ctx, c, decide.AskAgain())
+	a, is := v.Task()
+	if v.Err != nil || !is {
+		h.tell(ctx, c, v)
+		return
+	}
+	r, _ := a.Alone()
+	out := h.request(ctx, wanted{team: r.TeamID, user: r.User, text: r.Text, channel: r.Channel, elsewhere: true,
+		once: "again " + c.Ref.ID, authors: r.RouteAskers, files: r.Files}, v.Settings.Locale)
+	slog.InfoContext(ctx, "asked again", "task_id", c.Ref.ID, "user", c.User, "note", string(out.note))
+	link := ""
+	if out.ts != "" {
+		link = h.Slack.Link(ctx, out.channel, out.ts, "")
+	}
+	text := out.note.Told(v.Settings.Locale, link)
+	if len(r.Files) < len(a.Request.Files) {
+		text += "\n" + card.NoteWithoutFiles.Told(v.Settings.Locale, "")
+	}
+	h.sendEphemeral(ctx, c, v, text)
 }
 
 // locale returns the language for the person, which is their own choice in Slack if Ringi speaks it, and the

@@ -232,6 +232,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.TakeAsReason:
 		h.takeAsReason(ctx, c)
 		return inbound.OK(), nil
+	case card.AskAgain:
+		h.askAgain(ctx, c)
+		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
 	if !ok {

@@ -41,6 +41,9 @@ func Buttons() map[string]Button {
 // End returns the button that ends a subject: it cancels a task or closes a conversation.
 func End() Button { return Button{Act: onWhole(Subject.End), Withdraws: true} }
 
+// AskAgain withdraws what waits, because its requester asks again without the words of others.
+func AskAgain() Act { return onWhole((*task.Aggregate).AskAgain) }
+
 // on makes an act on one kind of subject. For other kinds it returns ErrNotFound.
 func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {

@@ -10,6 +10,7 @@ const (
 	ReasonDone         aggregate.Reason = "done"
 	ReasonByPerson     aggregate.Reason = "cancelled_by_person"
 	ReasonDeleted      aggregate.Reason = "message_deleted" // by its author, before the steps began
+	ReasonAskedAgain   aggregate.Reason = "asked_again"     // by the requester, without the words of others
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"
 	ReasonStepRejected aggregate.Reason = "step_rejected"
@@ -119,7 +120,7 @@ const (
 
 // Reasons lists all reasons, for texts that need a sentence for each.
 var Reasons = []aggregate.Reason{
-	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
+	ReasonDone, ReasonByPerson, ReasonDeleted, ReasonAskedAgain, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonDenied,
 	ReasonNobodyChecks, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint, ReasonShown, ReasonNoSource, ReasonAgentMeant, ReasonOtherAgent, ReasonNearlyFull,
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,

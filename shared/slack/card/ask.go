@@ -148,13 +148,15 @@ const (
 	NoteUnsure      AskNote = "unsure"      // Slack didn't say whether it was posted
 	NoteFailed      AskNote = "failed"
 	NoteTooLong     AskNote = "too_long"
-	NoteCancelled   AskNote = "cancelled"
-	NoteNoSuchTask  AskNote = "no_such_task"
-	NoteNoNumber    AskNote = "no_such_number" // that this person may read
-	NoteForeign     AskNote = "foreign"        // a workspace that this deployment doesn't serve
-	NoteOrgInstall  AskNote = "organization"   // installed for a whole organization
-	NoteHelp        AskNote = "help"
-	NoteUnknown     AskNote = "unknown" // above the help
+	// NoteWithoutFiles: files stayed behind with the forwards of a request that was asked again.
+	NoteWithoutFiles AskNote = "without_files"
+	NoteCancelled    AskNote = "cancelled"
+	NoteNoSuchTask   AskNote = "no_such_task"
+	NoteNoNumber     AskNote = "no_such_number" // that this person may read
+	NoteForeign      AskNote = "foreign"        // a workspace that this deployment doesn't serve
+	NoteOrgInstall   AskNote = "organization"   // installed for a whole organization
+	NoteHelp         AskNote = "help"
+	NoteUnknown      AskNote = "unknown" // above the help
 )
 
 // Told returns the note's sentence, followed by link unless that is empty.

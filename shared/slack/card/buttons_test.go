@@ -66,6 +66,7 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
 		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(requester, policy, s.now) },
+		card.AskAgain:      func() (aggregate.Change, error) { return s.AskAgain(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
 	return err
@@ -87,7 +88,7 @@ func buttons(m card.Message) (out []*slack.ButtonBlockElement) {
 
 // TestEveryButtonWorks: every action that a card offers succeeds, on every card of the task in every state.
 func TestEveryButtonWorks(t *testing.T) {
-	for _, st := range states {
+	for _, st := range slices.Concat(states, againStates[1:]) { // a stamp under a rule names its stage
 		t.Run(st.name, func(t *testing.T) {
 			s := st.scenario(t)
 			for _, c := range s.Cards {
@@ -103,7 +104,7 @@ func TestEveryButtonWorks(t *testing.T) {
 
 // TestWhatCanBeDoneIsOffered: every action that waits for a person has its button on exactly one card.
 func TestWhatCanBeDoneIsOffered(t *testing.T) {
-	for _, st := range states {
+	for _, st := range slices.Concat(states, againStates) {
 		t.Run(st.name, func(t *testing.T) {
 			s := st.scenario(t)
 			offered := map[string]int{}
@@ -130,6 +131,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			}
 			if s.Redraftable() {
 				want[card.Redraft+" "+s.Head.TaskID] = 1
+			}
+			if s.AsksAgain() {
+				want[card.AskAgain+" "+s.Head.TaskID] = 1
 			}
 			if p := s.Contesting(); p != nil && p.Contest.TakenAt == nil {
 				want[card.TakeBest+" "+p.ID] = 1

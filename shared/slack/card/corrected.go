@@ -41,6 +41,18 @@ func (d drawing) redrafts() []slack.BlockElement {
 	return []slack.BlockElement{button(d.w.Redraft, Redraft, d.taskID(), "")}
 }
 
+// AskAgain is the action_id of the button by which the requester asks again without the words of others. Its value is
+// the task's id.
+const AskAgain = "ask_again"
+
+// asksAgain returns that button. Copies for others have none.
+func (d drawing) asksAgain() []slack.BlockElement {
+	if !d.a.AsksAgain() || d.copy != nil && d.copy.User != d.a.Head.Requester {
+		return nil
+	}
+	return []slack.BlockElement{button(d.w.AskAgain, AskAgain, d.taskID(), "")}
+}
+
 // redrafted draws a version that closed because its request is drafted anew.
 func (d drawing) redrafted(v version) face {
 	return d.titled(v, yellow, d.w.IsRedrafted).with(v.body.blocks...).with(divider(), contextLine(d.w.Redrafted))

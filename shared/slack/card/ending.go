@@ -96,6 +96,8 @@ func (d drawing) ended() string {
 		text = w.EndedMax
 	case e.Reason == task.ReasonDeleted:
 		text = w.EndedDeleted
+	case e.Reason == task.ReasonAskedAgain:
+		text = w.AskedAgain
 	case e.Reason == task.ReasonStepRejected:
 		text = w.EndedStep
 	case e.Reason == task.ReasonDenied:

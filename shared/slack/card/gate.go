@@ -189,7 +189,7 @@ func (d drawing) pending(v version, r routed) face {
 	if v.last {
 		v.body.blocks = append(v.body.blocks, contextLine(w.RejectionEnds))
 	}
-	more = append(more, d.redrafts()...)
+	more = append(append(more, d.redrafts()...), d.asksAgain()...)
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(divider()).with(d.changed()...).with(
 		d.waits(v, r),
 		slack.NewActionBlock(blockID(d.a.Head.TaskID, r.st.Present), append([]slack.BlockElement{first,

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestEveryStateLooksAsItDid(t *testing.T) {
 	for _, locale := range language.All {
-		for _, s := range slices.Concat(states, routeStates, stepRouteStates) {
+		for _, s := range slices.Concat(states, againStates, routeStates, stepRouteStates) {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				scenario := s.scenario(t)
 				m := render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)

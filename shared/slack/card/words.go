@@ -15,7 +15,7 @@ type words struct {
 
 	// Buttons.
 	Approve, Reject, Cancel, Retry, RetryGeneration  string
-	Redraft                                          string
+	Redraft, AskAgain                                string
 	ConfirmTitle, ConfirmText, ConfirmYes, ConfirmNo string
 
 	// Content that its card can't show completely is approved in a dialog with pages.
@@ -34,7 +34,7 @@ type words struct {
 	RejectedBy, DeniedBy, NextVersion, NextGenerating       string
 	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
 	EndedBy, EndedExpired, EndedMax, EndedStep              string
-	EndedDeleted, EndedDenied, EndedCost                    string
+	EndedDeleted, EndedDenied, EndedCost, AskedAgain        string
 	EndedFailed, EndedDone, EndedOtherwise, EndedByRules    string
 	Progress, WaitsForCheck                                 string
 	Completed, Failed, CompletedTimed, FailTimed            string
