@@ -249,7 +249,7 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 	r := task.Request{
 		TeamID: e.team(), Text: us.plain(content.Text), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
 		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
-		Forwarded: content.Forwarded, Files: content.Files,
+		Forwarded: content.Forwarded, Files: content.Files, MoreFiles: content.MoreFiles,
 		RouteAskers: task.Others(m.User, aggregate.AuthorsOf(content.Forwarded)...),
 	}
 	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)

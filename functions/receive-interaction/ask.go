@@ -35,6 +35,7 @@ type wanted struct {
 	once             string                 // identifies this act, however often it arrives
 	authors          []string               // who wrote the text, if that is a message's
 	files            []aggregate.SharedFile // of a message
+	more             int                    // of its files, which are not read
 }
 
 type place struct{ channel, ts string }
@@ -68,7 +69,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		r := task.Request{
 			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: intake.ChannelType(at.channel),
 			MessageTS: at.ts, ThreadTS: at.ts, Source: intake.Source(intake.ChannelType(at.channel)),
-			RouteAskers: task.Others(w.user, w.authors...), Files: w.files,
+			RouteAskers: task.Others(w.user, w.authors...), Files: w.files, MoreFiles: w.more,
 		}
 		var ref aggregate.Ref
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
@@ -160,7 +161,7 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS,
-		files: of.SharedFiles()}
+		files: of.SharedFiles(), more: of.MoreFiles}
 	said := aggregate.HashOf(text)
 	if said == of.Shown || len(w.files) > 0 {
 		w.authors = append(slices.Clone(of.Authors), of.User)
@@ -180,7 +181,7 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
-		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...), Files: w.files,
+		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...), Files: w.files, MoreFiles: w.more,
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {

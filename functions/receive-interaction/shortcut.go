@@ -46,7 +46,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	m := p.Message
 	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User}
 	content, text := m.Content(), m.shown()
-	of.Authors = aggregate.AuthorsOf(content.Forwarded)
+	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
 	for _, f := range content.Files {
 		of.Files = append(of.Files, f.ID)
 	}

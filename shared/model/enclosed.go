@@ -79,6 +79,9 @@ func Enclose(ctx context.Context, from Opener, a *task.Aggregate) (out Enclosed,
 	for _, q := range a.Request.Forwarded {
 		out.Forwarded = append(out.Forwarded, ForwardedOf(q))
 	}
+	if n := a.Request.MoreFiles; n > 0 {
+		out.Files = append(out.Files, File{Name: fmt.Sprint(n, " more"), NotRead: "there are more files than are read"})
+	}
 	if a.Files == nil {
 		return out, nil
 	}

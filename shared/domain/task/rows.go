@@ -90,12 +90,13 @@ type Request struct {
 	// Forwarded are the messages that it forwards, and Files its files and theirs.
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
 	Files     []aggregate.SharedFile `json:"files,omitempty"`
+	MoreFiles int                    `json:"more_files,omitempty"` // that are not read
 	CreatedAt time.Time              `json:"created_at"`
 }
 
 // Unsaid returns the request without what its author wrote or attached.
 func (r Request) Unsaid() Request {
-	r.Text, r.Forwarded, r.Files = "", nil, nil
+	r.Text, r.Forwarded, r.Files, r.MoreFiles = "", nil, nil, 0
 	return r
 }
 

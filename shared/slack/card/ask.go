@@ -53,6 +53,8 @@ type RequestOf struct {
 	// Authors wrote the messages that it forwards, and Files are its files, by their ids.
 	Authors []string `json:"authors,omitempty"`
 	Files   []string `json:"files,omitempty"`
+	// MoreFiles counts those that are not read.
+	MoreFiles int `json:"more_files,omitempty"`
 }
 
 // SharedFiles returns the message's files, of which only the ids are known.

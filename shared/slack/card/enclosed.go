@@ -47,8 +47,17 @@ func (d drawing) forwarded() (lines []string) {
 	return d.fewer(lines)
 }
 
-// files lists what can't be read first.
+// files says what was read of the files.
 func (d drawing) files() []string {
+	lines := d.eachFile()
+	if d.a.Request != nil && d.a.Request.MoreFiles > 0 {
+		lines = append(lines, fill(d.w.FilesNotRead, "n", d.a.Request.MoreFiles, "most", len(d.a.Request.Files)))
+	}
+	return lines
+}
+
+// eachFile lists what can't be read first.
+func (d drawing) eachFile() []string {
 	if d.a.Request == nil {
 		return nil
 	}
@@ -91,8 +100,11 @@ func (d drawing) fewer(lines []string) []string {
 
 // leftUnread says which files of a request were not read, for a reply that has no card.
 func (d drawing) leftUnread() (text string) {
+	if r := d.a.Request; r != nil && r.MoreFiles > 0 {
+		text += "\n" + fill(d.w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))
+	}
 	if d.a.Files == nil {
-		return ""
+		return text
 	}
 	for _, f := range d.a.Files.Files {
 		if f.Why != "" {

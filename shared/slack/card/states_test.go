@@ -83,6 +83,21 @@ var taskStates = []state{
 	{"task_waits_for_slack", taskCard, func(s *scenario) *scenario {
 		return s.do(s.WaitUntil(1, s.Generating(), s.now.Add(time.Minute), s.now))
 	}},
+	{"task_encloses", taskCard, func(s *scenario) *scenario {
+		s.Request.Forwarded = []aggregate.Quoted{{User: "U0TANAKA", Name: "田中 恵", Text: "対象は営業だけ"}, {Name: "Jira"},
+			{User: "U0TANAKA", Text: "長い", Cut: true}}
+		s.Request.Files, s.Request.MoreFiles = []aggregate.SharedFile{{ID: "F1", Name: "依頼.txt"}, {ID: "F2"}}, 5
+		return s
+	}},
+	{"task_read_files", taskCard, func(s *scenario) *scenario {
+		s.Request.Files, s.Request.MoreFiles = []aggregate.SharedFile{{ID: "F1"}, {ID: "F2"}, {ID: "F3"}}, 5
+		hash := aggregate.HashOf("x")
+		s.Files = &task.Files{Files: []task.ReadFile{
+			{SharedFile: aggregate.SharedFile{ID: "F1", Name: "依頼.txt", Bytes: 60}, SHA256: hash, Characters: 24, Shown: 24},
+			{SharedFile: aggregate.SharedFile{ID: "F2", Name: "長い.csv", Bytes: 270_000}, SHA256: hash, Characters: 90_000, Shown: 30_000},
+			{SharedFile: aggregate.SharedFile{ID: "F3", Name: "図.pdf"}, Why: "pdf"}}}
+		return s
+	}},
 	{"task_parked", taskCard, func(s *scenario) *scenario { return s.park(task.ReasonModelUnavailable) }},
 	{"task_cancelled_before_extract", taskCard, func(s *scenario) *scenario { return s.cancelTask() }},
 	{"task_refused_guest", taskCard, func(s *scenario) *scenario {

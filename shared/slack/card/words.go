@@ -50,8 +50,8 @@ type words struct {
 	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
 
 	// What a request forwards and attaches.
-	Forwards, ForwardCut, ForwardHidden                     string
-	FileWaits, FileRead, FilePart, FileUnread, EnclosedMore string
+	Forwards, ForwardCut, ForwardHidden                                   string
+	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead, EnclosedMore string
 
 	// The task's card.
 	Received, TaskHeader, TaskCancelled                       string

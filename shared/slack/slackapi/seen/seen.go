@@ -26,6 +26,7 @@ type Content struct {
 	Text      string // without Slack's escapes
 	Forwarded []aggregate.Quoted
 	Files     []aggregate.SharedFile // also those of what it forwards
+	MoreFiles int                    // beyond MaxFiles
 }
 
 // Limits of a Content: forwarded messages, characters of each and of all together, and files.
@@ -112,12 +113,16 @@ func (c *Content) files(list any) {
 		if size, ok := f["size"].(float64); ok && size > 0 && size < 1<<50 {
 			x.Bytes = int64(size)
 		}
-		known := x.ID == "" || len(c.Files) >= MaxFiles
+		known := x.ID == ""
 		for _, other := range c.Files {
 			known = known || other.ID == x.ID
 		}
-		if !known {
+		switch {
+		case known:
+		case len(c.Files) < MaxFiles:
 			c.Files = append(c.Files, x)
+		default:
+			c.MoreFiles++
 		}
 	}
 }

@@ -75,7 +75,8 @@ func TestWhatIsForwardedIsItsAuthorsAndBounded(t *testing.T) {
 	for i := range seen.MaxFiles + 5 {
 		n = append(n, i)
 	}
-	expect.Same(t, seen.MaxFiles, len(content(t, fmt.Sprintf(`{"files":[`+files+`]}`, n...)).Files))
+	got = content(t, fmt.Sprintf(`{"files":[`+files+`]}`, n...))
+	expect.That(t, len(got.Files) == seen.MaxFiles && got.MoreFiles == 5, "%d files and %d more", len(got.Files), got.MoreFiles)
 	expect.Same(t, 0, len(content(t, `{"files":[{"id":"F 1"},{"name":"a"},7,null]}`).Files))
 }
 
