@@ -1,12 +1,14 @@
 package opening
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
 )
 
@@ -72,6 +74,22 @@ func TestAThanksMakesNobodysStageTheirOwn(t *testing.T) {
 	cfo.Outcome.Route.Hands = 1
 	found := expect.Value(x.By(of(writing(cfo)), ids{}))(t)
 	expect.That(t, found.Refused != nil && found.Refused.Why == task.ReasonAskersRoute, "%+v", found)
+}
+
+// Nobody is forgotten where the words of very many led to a request: it is refused, and says how to go on.
+func TestMoreAskersThanARouteTakes(t *testing.T) {
+	desk := in(asks(rules.EmptyRefuse, "TANAKA")).Outcome
+	var words []string
+	for i := range rules.MaxAskers - 1 {
+		words = append(words, fmt.Sprintf("W%03d", i))
+	}
+	found := inThread(t, desk.Route, ids{}, "SATO", words...)
+	expect.That(t, found.Opening != nil && len(found.Opening.Askers) == rules.MaxAskers, "%+v", found.Refused)
+	found = inThread(t, desk.Route, ids{}, "SATO", append(words, "ONE MORE")...)
+	expect.Must(t, found.Refused != nil && found.Refused.Why == task.ReasonManyAskers, "%+v", found)
+	for locale, want := range map[string]string{"ja": "新しいスレッドか会話で", "en": "in a new thread or conversation"} {
+		expect.Has(t, ended.Sentence(locale, found.Refused.Why, found.Refused.Detail), want)
+	}
 }
 
 // Where an organisation stands, an asker without a row there opens nothing: nobody knows whose second account it is.
