@@ -164,7 +164,7 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		"steps alone":    {rules.KindSteps, rules.Outcome{Refuse: "no"}, "", false},
 		"a refusal":      {rules.KindAction, rules.Outcome{Refuse: "購買部へ。"}, "この操作は提案できません。購買部へ。", false},
 		"a user group":   {rules.KindAction, stage(group), "", false},
-		"only the asker": {rules.KindAction, stage(alone), "を担当する人が見つからない", false},
+		"only the asker": {rules.KindAction, stage(alone), "発言が内容に含まれる方を除くと、承認できる人が足りない", false},
 	} {
 		k := newConversation(t, server, "make")
 		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {

@@ -28,7 +28,7 @@ func TestACSVBecomesAReport(t *testing.T) {
 	d.Reply("ファイルを見せて")
 	d.Shows("ファイルを読みました", ".ringi/in/sjis.csv.txt", ".ringi/in/sales.xlsx.txt")
 	d.Reply(".ringi/in/sales.xlsx.txt を読んで")
-	d.Shows("--- sheet 1 of 2: 売上 ---", "2026-04-01")
+	d.Shows("--- sheet 1 of 2: 売上 ---", "2026/04/01")
 	d.Reply("コマンド: cut -d, -f1 .ringi/in/sjis.csv.txt > report.txt && cat report.txt")
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認", "report.txt"), card.ApproveAction)
 	d.Shows("操作 #1 完了", "㈱山田")

@@ -136,7 +136,7 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			calls   int
 		}{
 			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
-			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, 2), shows: "長い話の\n\n(長すぎるため、ここで切れています。", calls: 2},
+			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, 2), shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
 			"whole with room":    {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}, {Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
 			"cut off in a call":  {scripts: []llm.Script{{Calls: []llm.ScriptedCall{long}, Stop: "length"}, {Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
 			"an unknown tool":    {scripts: []llm.Script{{Calls: []llm.ScriptedCall{call("x", "launch", "{}")}}, {Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},

@@ -14,6 +14,10 @@ import (
 	"ringi/shared/store/tasks"
 )
 
+const tenant = "01TENANT"
+
+func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
+
 // ways are decisions that lead to each status.
 func ways() map[task.Status][]task.Decision {
 	type agg = *task.Aggregate
@@ -110,34 +114,6 @@ func TestEachStatusHasItsList(t *testing.T) {
 	}
 	_, err := s.Search(t.Context(), tenant, task.Filter{Status: "extracted"}, "", 10, 0, nil)
 	expect.That(t, err != nil, "a status of the data model is taken")
-}
-
-// TestRowsOfAnEarlierReleaseStandWhereTheyDid lists a table that an earlier release wrote by each status.
-func TestRowsOfAnEarlierReleaseStandWhereTheyDid(t *testing.T) {
-	server := storetest.Start(t)
-	b := before{db: server.DB}
-	b.Store, b.table = server.Store(t)
-	b.fill(t)
-	listed := map[string]bool{}
-	for _, status := range append([]task.Status{""}, task.Statuses...) {
-		for cursor := ""; ; {
-			p := expect.Value(b.Search(t.Context(), tenant, task.Filter{Status: status}, cursor, 20, 1000, nil))(t)
-			for _, x := range p.Items {
-				a := expect.Value(b.Load(t.Context(), task.RefOf(tenant, x.ID)))(t)
-				expect.That(t, x.Stands == a.Status() && x.WaitsFor == a.WaitsFor(), "%s is %s and listed as %s among %q", x.ID, a.Status(), x.Stands, status)
-				expect.That(t, status == "" || x.Stands == status, "%s is among %s", x.Stands, status)
-				expect.That(t, status != "" && listed[x.ID] || status == "" && !listed[x.ID], "%s is listed twice, or only by its status", x.ID)
-				listed[x.ID] = status == ""
-			}
-			if cursor = p.Next; cursor == "" {
-				break
-			}
-		}
-	}
-	for id, left := range listed {
-		expect.That(t, !left, "%s has no list of its status", id)
-	}
-	expect.That(t, len(listed) > 10, "only %d are listed", len(listed))
 }
 
 // received makes a request.

@@ -25,6 +25,8 @@ export function subject(key) {
     case "REQUEST": return t("rowRequest");
     case "ANSWER": return t("rowAnswer");
     case "CHOICE": return t("rowChoice");
+    case "CORRECTION": return t("rowCorrection");
+    case "FILES": return t("rowFiles");
     case "TASK": return t("rowTask");
     case "LISTING": return t("rowListing");
     case "PROMPT": return t("rowPrompt", { n });
