@@ -117,8 +117,14 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 			edited = cmp.Or(is.Edited.TS, at)
 		}
 	}
-	if done, err := h.correct(ctx, request, edited, deleted); done || err != nil {
-		return inbound.OK(), err
+	names, err := h.names(ctx, e, c.Channel)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	for _, request.Channel = range names {
+		if done, err := h.correct(ctx, request, edited, deleted); done || err != nil {
+			return inbound.OK(), err
+		}
 	}
 	if m.channelType() != "im" {
 		return ignore(ctx, e, why)

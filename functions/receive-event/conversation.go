@@ -272,9 +272,13 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	if err := inbound.CheckTS("event.thread_ts", stop.ThreadTS); err != nil {
 		return inbound.Response{}, err
 	}
-	ref := conversation.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
+	channel, err := h.place(ctx, e, stop.Channel, stop.ThreadTS)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	ref := conversation.Inbound{Team: e.team(), Channel: channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
-	_, err := h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	_, err = h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
 	})
 	switch class := errorclass.Of(err); {

@@ -26,6 +26,8 @@ type Store interface {
 	HomeOpened(ctx context.Context, tenant string, h slackstate.Home) error
 	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
 	Tenant(ctx context.Context, tenant string) (tenancy.Tenant, error)
+	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
+	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
@@ -93,6 +95,8 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return foreign(ctx, e)
 	case k.Type == "app_home_opened":
 		return h.opened(ctx, e)
+	case k.Type == "channel_id_changed":
+		return h.moved(ctx, e)
 	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)
 	}
@@ -117,6 +121,9 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	}
 	if why := m.ignored(e, us); why != "" {
 		return ignore(ctx, e, why)
+	}
+	if m.Channel, err = h.place(ctx, e, m.Channel, m.ThreadTS); err != nil {
+		return inbound.Response{}, err
 	}
 	request, err := m.request(e, us)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestWithTheTable(t *testing.T) {
 	t.Run("an agent is stopped after many actions", func(t *testing.T) { testStopAfterMany(t, db) })
 }
 
-// testOneCall: between a message and its answer there is one transaction, however often and concurrently the message is
+// testOneCall: between a message of a channel and its answer its channel is looked up, and there is one transaction, however often and concurrently the message is
 // delivered.
 func testOneCall(t *testing.T, db *storetest.Server) {
 	t.Helper()
@@ -56,7 +56,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	if out := post(t, h, signed(body)); out.StatusCode != 200 {
 		t.Fatal(out.StatusCode, out.Body)
 	}
-	expect.That(t, slices.Equal(c.ops, []string{"TransactWriteItems"}), "calls: %v", c.ops)
+	expect.That(t, slices.Equal(c.ops, []string{"GetItem", "TransactWriteItems"}), "calls: %v", c.ops)
 
 	var wg sync.WaitGroup
 	for range 5 {

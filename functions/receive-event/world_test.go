@@ -32,7 +32,8 @@ type kept struct {
 	homes    []slackstate.Home
 	ended    []ending
 	of       map[string][]tenancy.Tenant // by organization
-	bot      string                      // the id that the tenant's row has
+	moved    tenancy.Channels
+	bot      string // the id that the tenant's row has
 	err      error
 }
 
@@ -65,6 +66,18 @@ func (k *kept) Tenant(context.Context, string) (tenancy.Tenant, error) {
 		return tenancy.Tenant{}, aggregate.ErrNotFound
 	}
 	return tenancy.Tenant{BotID: k.bot}, k.err
+}
+
+func (k *kept) Channels(context.Context, string) (tenancy.Channels, error) { return k.moved, nil }
+
+func (k *kept) MoveChannel(_ context.Context, _, was string, m tenancy.Moved) error {
+	if k.moved == nil {
+		k.moved = tenancy.Channels{}
+	}
+	if k.err == nil && k.moved[was].At < m.At {
+		k.moved[was] = m
+	}
+	return k.err
 }
 
 func (k *kept) OfOrganization(_ context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {

@@ -81,6 +81,7 @@ func (s *suite) run(t *testing.T) {
 		{"settings", testSettings},
 		{"rules", testRules},
 		{"delegations", testDelegations},
+		{"channels that moved", testChannelsThatMoved},
 		{"delegations beside commits", testDelegationBeside},
 		{"delegations and crashes", testDelegationCrash},
 		{"delegations that are over", testDelegationsOver},

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
@@ -48,19 +49,26 @@ type kept struct {
 	read  time.Time
 }
 
+// Rows have the workspaces' tokens, and their channels that got other ids.
+type Rows interface {
+	vault.Rows
+	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
+}
+
 // Open makes a client that calls Slack as the bot of the context's workspace.
-func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
+func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows Rows,
 	timeout time.Duration) *slackapi.Client {
 	_, c := New(cfg, slack, key, rows, timeout)
 	return c
 }
 
 // New is Open, but also returns the keys.
-func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows,
+func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows Rows,
 	timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
+	c.Follow(rows.Channels)
 	k.Own = installed.Home{Slack: c}.Own
 	return k, c
 }

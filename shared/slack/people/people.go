@@ -213,7 +213,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 		if err != nil {
 			return false, err
 		}
-		if ch.ID == o.Channel {
+		if ch.ID == o.Channel || slices.Contains(ch.Also, o.Channel) {
 			p.member.Keep(m, true, p.Now(), remembered)
 			return true, nil
 		}

@@ -52,13 +52,15 @@ const maxRefusal = 4 << 10
 // if that has changed, repeats the call, which had no effect. Each call ends after timeout.
 func With(keys Keys, timeout time.Duration) *Client {
 	b := &bearer{keys: keys, http: httpClient(timeout)}
-	return &Client{api: slack.New("", slack.OptionHTTPClient(Heeding(b))), keys: keys, files: httpClient(timeout)}
+	return &Client{
+		api: slack.New("", slack.OptionHTTPClient(Heeding(b))), keys: keys, files: httpClient(timeout), moved: &b.moved}
 }
 
 // bearer adds the token and the address to slack-go's requests.
 type bearer struct {
-	keys Keys
-	http *http.Client
+	keys  Keys
+	http  *http.Client
+	moved moved
 }
 
 // Do implements slack-go's HTTP client.
@@ -71,9 +73,15 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 		}
 		r.Body.Close()
 	}
-	response, stale, err := b.send(r, body)
-	if stale && b.keys.Refused(r.Context()) {
-		response, _, err = b.send(r, body)
+	response, code, err := b.send(r, body)
+	if slices.Contains(staleToken, code) && b.keys.Refused(r.Context()) {
+		response, code, err = b.send(r, body)
+	}
+	if code == codeNoChannel {
+		if now := b.moved.follow(r, body); now != nil {
+			response.Body.Close()
+			response, _, err = b.send(r, now)
+		}
 	}
 	if see, ok := r.Context().Value(asSent{}).(func(answer []byte)); ok && err == nil {
 		answer, failed := io.ReadAll(response.Body)
@@ -91,15 +99,15 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 // leave members out.
 type asSent struct{}
 
-// send makes the call with the present token. stale reports whether Slack refused that token.
-func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale bool, err error) {
+// send makes the call with the present token. code is Slack's error code, "" if it refused nothing.
+func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, code string, err error) {
 	token, address, err := b.keys.Bot(r.Context())
 	if err != nil {
-		return nil, false, untold(err)
+		return nil, "", untold(err)
 	}
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || !strings.HasSuffix(base.Path, "/") {
-		return nil, false, noToken()
+		return nil, "", noToken()
 	}
 	out := r.Clone(r.Context())
 	out.Host = ""
@@ -108,7 +116,7 @@ func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale boo
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return nil, false, err
+			return nil, "", err
 		}
 		form.Set("token", token)
 		body = []byte(form.Encode())
@@ -119,13 +127,16 @@ func (b *bearer) send(r *http.Request, body []byte) (_ *http.Response, stale boo
 	out.Body, out.ContentLength, out.GetBody = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	response, err := b.http.Do(out)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return response, refusedToken(response), nil
+	return response, refusal(response), nil
 }
 
-// refusedToken reports whether an answer says that the token is invalid. The answer's body stays readable.
-func refusedToken(r *http.Response) bool {
+// staleToken are the codes of an invalid token.
+var staleToken = []string{"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"}
+
+// refusal returns the error code of an answer, or "". The answer's body stays readable.
+func refusal(r *http.Response) string {
 	head, err := io.ReadAll(io.LimitReader(r.Body, maxRefusal))
 	rest := r.Body
 	r.Body = struct {
@@ -136,8 +147,7 @@ func refusedToken(r *http.Response) bool {
 		Error string `json:"error"`
 	}
 	if err != nil || json.Unmarshal(head, &answer) != nil {
-		return false
+		return ""
 	}
-	return slices.Contains([]string{"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"},
-		answer.Error)
+	return answer.Error
 }

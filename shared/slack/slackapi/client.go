@@ -16,6 +16,7 @@ type Client struct {
 	api   *slack.Client
 	keys  Keys
 	files *http.Client
+	moved *moved
 
 	mu   sync.Mutex
 	self map[string]*slack.AuthTestResponse // the bot of each token, once known

@@ -103,11 +103,13 @@ const pageOfChannels = 999
 // Channel is a channel that a person is in.
 type Channel struct {
 	ID   string
-	Name string // without #
+	Name string   // without #
+	Also []string // other ids that it had
 }
 
 // Channels lists the channels of these types that a person is in. For types other than public channels, it lists only
-// those that the bot is in, too. It fetches each page when it is needed. An error ends the list. Slack has no call for
+// those that the bot is in, too. A channel that got another id has the one by which rows know it. It fetches each page
+// when it is needed. An error ends the list. Slack has no call for
 // a single membership; a person's channels are searched, since they are fewer than a channel's members.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
 	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels,
@@ -115,10 +117,15 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 	return paged(func(cursor string) (page []Channel, after string, err error) {
 		params.Cursor = cursor
 		channels, after, err := c.api.GetConversationsForUserContext(ctx, &params)
-		for _, ch := range channels {
-			page = append(page, Channel{ch.ID, shown(ch.Name)})
+		if err := outcome("users.conversations", err); err != nil {
+			return nil, after, err
 		}
-		return page, after, outcome("users.conversations", err)
+		moved, err := c.moved.all(ctx)
+		for _, ch := range channels {
+			names := moved.Names(ch.ID)
+			page = append(page, Channel{names[0], shown(ch.Name), names[1:]})
+		}
+		return page, after, err
 	})
 }
 

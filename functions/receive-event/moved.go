@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/slackapi/inbound"
+)
+
+// moved records that Slack gave a channel another id, under which it delivers the channel's messages and takes posts
+// from then on (https://docs.slack.dev/reference/events/channel_id_changed).
+func (h *Handler) moved(ctx context.Context, e envelope) (inbound.Response, error) {
+	var x struct {
+		Old string `json:"old_channel_id"`
+		New string `json:"new_channel_id"`
+		At  string `json:"event_ts"`
+	}
+	if err := inbound.Decode(e.Event, &x, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	if err := inbound.CheckIDs("team_id", e.team(), "event.old_channel_id", x.Old, "event.new_channel_id", x.New); err != nil {
+		return inbound.Response{}, err
+	}
+	if err := inbound.CheckTS("event.event_ts", x.At); err != nil {
+		return inbound.Response{}, err
+	}
+	tenant := aggregate.TenantID(e.team())
+	if err := h.Store.MoveChannel(ctx, tenant, x.Old, tenancy.Moved{To: x.New, At: x.At}); err != nil {
+		return inbound.Response{}, unkept(ctx, e.EventID, err)
+	}
+	slog.InfoContext(ctx, "a channel has another id", "event_id", e.EventID, "was", x.Old, "is", x.New)
+	return inbound.OK(), nil
+}
+
+// names returns all ids of an event's channel, the one first by which rows know it. Direct messages keep theirs.
+func (h *Handler) names(ctx context.Context, e envelope, channel string) ([]string, error) {
+	if strings.HasPrefix(channel, "D") || inbound.CheckIDs("team_id", e.team(), "event.channel", channel) != nil {
+		return []string{channel}, nil
+	}
+	moved, err := h.Store.Channels(ctx, aggregate.TenantID(e.team()))
+	if err != nil {
+		return nil, unkept(ctx, e.EventID, err)
+	}
+	return moved.Names(channel), nil
+}
+
+// place returns the id under which rows know an event's channel: the one that the conversation of its thread has, which
+// may have begun before the change was known, otherwise the first.
+func (h *Handler) place(ctx context.Context, e envelope, channel, thread string) (string, error) {
+	names, err := h.names(ctx, e, channel)
+	if err != nil || len(names) == 1 || inbound.CheckTS("event.thread_ts", thread) != nil {
+		return append(names, channel)[0], err
+	}
+	for _, name := range names {
+		_, err := h.Conversations.Load(ctx, conversation.Inbound{Team: e.team(), Channel: name, Thread: thread}.Ref())
+		switch {
+		case err == nil:
+			return name, nil
+		case !errors.Is(err, aggregate.ErrNotFound):
+			return channel, unkept(ctx, e.EventID, err)
+		}
+	}
+	return names[0], nil
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"testing"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+)
+
+// renamed is the event of a channel that becomes shared with another organization.
+func renamed(was, is, at string) map[string]any {
+	return map[string]any{"type": "channel_id_changed", "old_channel_id": was, "new_channel_id": is, "event_ts": at,
+		"text": nil, "user": nil, "ts": nil, "channel": nil, "team": nil}
+}
+
+// What people write under a channel's new id belongs to what they began under an earlier one.
+func TestMessagesOfAChannelThatGotAnotherID(t *testing.T) {
+	k := &kept{}
+	h := handler(k)
+	requests := requests{}
+	h.Tasks = requests
+	send := func(fields map[string]any) int { return post(t, h, signed(callback(t, fields, nil))).StatusCode }
+	expect.Is(t, send(mentioned("claude: 見て", map[string]any{"ts": root})), 200)
+	expect.Is(t, len(k.told), 1)
+	for range 2 {
+		expect.Is(t, send(renamed("C1NEXT", "C2LAST", "1776675700.000000")), 200)
+		expect.Is(t, send(renamed("C0HR", "C1NEXT", "1776675650.000000")), 200) // late
+	}
+	expect.Is(t, send(mentioned("続けて", map[string]any{"channel": "C2LAST", "thread_ts": root,
+		"ts": "1776675710.000100"})), 200)
+	expect.That(t, len(k.told) == 2 && len(k.changes) == 0, "told %d, made %d tasks", len(k.told), len(k.changes))
+
+	expect.Is(t, send(mentioned("勤怠をまとめて", map[string]any{"channel": "C2LAST", "ts": "1776675711.000100"})), 200)
+	r := k.request(t)
+	expect.Is(t, r.Channel, "C0HR", "rules and settings name it so")
+	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675711.000100"))(t)
+	expect.Is(t, k.changes[0].Head.(*task.Head).TaskID, id)
+
+	// Begun before the change was known.
+	early := conversation.ID("T0TEAM", "C2LAST", "1776675680.000100")
+	k.opened[early] = k.opened[conversation.ID("T0TEAM", "C0HR", root)]
+	expect.Is(t, send(mentioned("続けて", map[string]any{"channel": "C2LAST", "thread_ts": "1776675680.000100",
+		"ts": "1776675712.000100"})), 200)
+	expect.That(t, len(k.told) == 3 && len(k.changes) == 1, "told %d, made %d tasks", len(k.told), len(k.changes))
+}
+
+func TestAChannelsNewIDThatIsNotKeptIsSentAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		event map[string]any
+		err   error
+		want  int
+	}{
+		{"the write fails", renamed("C0HR", "C1", "1776675700.000000"), errors.New("down"), 503},
+		{"no new id", renamed("C0HR", "", "1776675700.000000"), nil, 400},
+		{"an id with a space", renamed("C0 HR", "C1", "1776675700.000000"), nil, 400},
+		{"no time", renamed("C0HR", "C1", "soon"), nil, 400},
+	} {
+		k := &kept{err: tt.err}
+		expect.Is(t, post(t, handler(k), signed(callback(t, tt.event, nil))).StatusCode, tt.want, tt.name)
+		expect.Is(t, len(k.moved), 0, tt.name)
+	}
+}
