@@ -136,12 +136,12 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 			calls   int
 		}{
 			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には回答できません", calls: 1},
-			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, 2), shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
+			"cut off":            {scripts: slices.Repeat([]llm.Script{{Texts: []string{"未完の話"}, Stop: "length"}}, 2), shows: "回答が長すぎて途中で切れたため、使っていません。", calls: 2},
 			"whole with room":    {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}, {Texts: []string{"長い話のすべて"}}}, shows: "長い話のすべて", calls: 2},
 			"cut off in a call":  {scripts: []llm.Script{{Calls: []llm.ScriptedCall{long}, Stop: "length"}, {Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
 			"an unknown tool":    {scripts: []llm.Script{{Calls: []llm.ScriptedCall{call("x", "launch", "{}")}}, {Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
-			"an error in it":     {scripts: []llm.Script{{Texts: []string{"途中まで"}, Error: overloaded[vendor]}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
-			"a broken stream":    {scripts: []llm.Script{{Texts: []string{"途中", "まで"}, Cut: 4}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
+			"an error in it":     {scripts: []llm.Script{{Texts: []string{"未完の答え"}, Error: overloaded[vendor]}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
+			"a broken stream":    {scripts: []llm.Script{{Texts: []string{"未完", "の答え"}, Cut: 4}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
 			"a limit":            {fails: []llm.Failure{{Status: 429, RetryAfter: "1"}}, scripts: []llm.Script{{Texts: []string{"待ちました"}}}, shows: "待ちました", calls: 1},
 			"overloaded":         {fails: []llm.Failure{{Status: 529}, {Status: 503}}, scripts: []llm.Script{{Texts: []string{"動きました"}}}, shows: "動きました", calls: 1},
 			"no credit":          {fails: []llm.Failure{{Status: 402}}, shows: "残高または利用枠がありません"},
@@ -155,7 +155,7 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 				d := begin(t, agent, "お願いします")
 				d.Shows(test.shows)
 				a := d.Rests()
-				if n := vendors.Calls(vendor) - before; n != test.calls || d.Count(test.shows) != 1 || d.Count("途中") != 0 || d.Count("再試行") != 0 || len(a.Actions) != 0 || len(a.Cards) != 1 {
+				if n := vendors.Calls(vendor) - before; n != test.calls || d.Count(test.shows) != 1 || d.Count("未完") != 0 || d.Count("再試行") != 0 || len(a.Actions) != 0 || len(a.Cards) != 1 {
 					_, faces := d.Faces()
 					t.Errorf("%d calls and %d cards: %q", n, len(a.Cards), faces)
 				}
