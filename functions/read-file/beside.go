@@ -51,35 +51,12 @@ func (p *pack) beside(part, name string, w *writer) error {
 
 // comments writes a part's comments, each as a line.
 func (p *pack) comments(part string, w *writer) error {
-	var text strings.Builder
-	cell, within, aloud := "", false, 0
-	return p.each(part, func(e xml.StartElement) error {
-		switch e.Name.Local {
-		case "comment", "threadedComment":
-			cell = attribute(e, "ref")
-			text.Reset()
-		case "t", "text":
-			within = true
-		case "rPh":
-			aloud++
-		}
-		return nil
-	}, func(name string) error {
-		switch name {
-		case "t", "text":
-			within = false
-		case "rPh":
-			aloud--
-		case "comment", "threadedComment":
-			if line := cellText(strings.TrimSpace(text.String())); line != "" && !strings.HasPrefix(line, forOlder) {
-				return w.write(oneLine(cell) + ": " + line + "\n")
+	return p.texts(part, []string{"comment", "threadedComment"}, []string{"t", "text"},
+		func(e xml.StartElement, text string) error {
+			line := cellText(strings.TrimSpace(text))
+			if line == "" || strings.HasPrefix(line, forOlder) {
+				return nil
 			}
-		}
-		return nil
-	}, func(s string) error {
-		if within && aloud == 0 {
-			text.WriteString(s)
-		}
-		return nil
-	})
+			return w.write(oneLine(attribute(e, "ref")) + ": " + line + "\n")
+		})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,30 +84,41 @@ func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
 	return p.beside(s.part, oneLine(s.name), w)
 }
 
-// sharedStrings reads the texts that cells name by number. How a name is read aloud (rPh) is no part of a text.
+// sharedStrings reads the texts that cells name by number.
 func (p *pack) sharedStrings(part string, book *workbook) error {
+	return p.texts(part, []string{"si"}, []string{"t"}, func(_ xml.StartElement, text string) error {
+		if len(book.shared) == maxStrings {
+			return errTooComplex
+		}
+		book.shared = append(book.shared, cellText(text))
+		return nil
+	})
+}
+
+// texts gives take each of a part's items, named by their elements, with what its elements called written say. How a
+// name is read aloud (rPh) is no part of a text.
+func (p *pack) texts(part string, items, written []string, take func(item xml.StartElement, text string) error) error {
+	var item xml.StartElement
 	var text strings.Builder
 	within, aloud := false, 0
 	return p.each(part, func(e xml.StartElement) error {
-		switch e.Name.Local {
-		case "si":
+		switch name := e.Name.Local; {
+		case slices.Contains(items, name):
+			item = e.Copy()
 			text.Reset()
-		case "t":
+		case slices.Contains(written, name):
 			within = true
-		case "rPh":
+		case name == "rPh":
 			aloud++
 		}
 		return nil
 	}, func(name string) error {
-		switch name {
-		case "si":
-			if len(book.shared) == maxStrings {
-				return errTooComplex
-			}
-			book.shared = append(book.shared, cellText(text.String()))
-		case "t":
+		switch {
+		case slices.Contains(items, name):
+			return take(item, text.String())
+		case slices.Contains(written, name):
 			within = false
-		case "rPh":
+		case name == "rPh":
 			aloud--
 		}
 		return nil
