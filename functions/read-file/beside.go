@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+
+	"ringi/shared/runtime/filetext"
 )
 
 // Kinds of relations of what stands beside a sheet's cells. A comment with answers is there twice: as such, and for older
@@ -22,28 +24,29 @@ func (p *pack) beside(part, name string, w *writer) error {
 	if err != nil {
 		return err
 	}
-	comments, boxes := &writer{}, &writer{}
-	for _, r := range relations {
-		switch {
-		case strings.HasSuffix(r.kind, ofComments), strings.HasSuffix(r.kind, ofThreads):
-			err = p.comments(r.target, comments)
-		case strings.HasSuffix(r.kind, ofDrawing):
-			err = p.prose(r.target, boxes)
-		}
-		if err != nil && !errors.Is(err, errFull) {
-			return err
-		}
+	err = p.under("--- comments of "+name+" ---\n", w, func(w *writer) error { return p.allComments(relations, w) })
+	if err != nil {
+		return err
 	}
-	for _, x := range []struct {
-		of string
-		w  *writer
-	}{{"comments", comments}, {"text boxes", boxes}} {
-		text := strings.Trim(x.w.done(), "\n")
-		if text == "" {
-			continue
+	return p.under("--- text boxes of "+name+" ---\n", w, func(w *writer) error {
+		for _, r := range relations {
+			if strings.HasSuffix(r.kind, ofDrawing) {
+				if err := p.prose(r.target, w); err != nil {
+					return err
+				}
+			}
 		}
-		if err := w.write(fmt.Sprintf("--- %s of %s ---\n%s\n", x.of, name, text)); err != nil {
-			return err
+		return nil
+	})
+}
+
+// allComments writes the comments that stand in a relation to a sheet or a slide.
+func (p *pack) allComments(relations []relation, w *writer) error {
+	for _, r := range relations {
+		if strings.HasSuffix(r.kind, ofComments) || strings.HasSuffix(r.kind, ofThreads) {
+			if err := p.comments(r.target, w); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -51,12 +54,93 @@ func (p *pack) beside(part, name string, w *writer) error {
 
 // comments writes a part's comments, each as a line.
 func (p *pack) comments(part string, w *writer) error {
-	return p.texts(part, []string{"comment", "threadedComment"}, []string{"t", "text"},
+	return p.texts(part, []string{"comment", "threadedComment", "cm", "reply"}, []string{"t", "text"},
 		func(e xml.StartElement, text string) error {
 			line := cellText(strings.TrimSpace(text))
 			if line == "" || strings.HasPrefix(line, forOlder) {
 				return nil
 			}
-			return w.write(oneLine(attribute(e, "ref")) + ": " + line + "\n")
+			if cell := attribute(e, "ref"); cell != "" {
+				line = oneLine(cell) + ": " + line
+			}
+			return w.write(line + "\n")
 		})
+}
+
+// mostMerged is how many ranges of merged cells are named.
+const mostMerged = 100
+
+// margins is what a sheet says after its rows: merged cells, and what is printed above and below.
+type margins struct {
+	merged []string
+	more   int
+	texts  map[string]*strings.Builder // of headers and footers
+	in     *strings.Builder
+}
+
+// begin takes an element that stands beside the rows.
+func (m *margins) begin(e xml.StartElement) {
+	switch name := e.Name.Local; {
+	case name == "mergeCell" && len(m.merged) < mostMerged:
+		m.merged = append(m.merged, oneLine(attribute(e, "ref")))
+	case name == "mergeCell":
+		m.more++
+	case name != "headerFooter" && (strings.HasSuffix(name, "Header") || strings.HasSuffix(name, "Footer")):
+		kind := strings.ToLower(name[len(name)-len("Header"):])
+		if m.texts == nil {
+			m.texts = map[string]*strings.Builder{"header": {}, "footer": {}}
+		}
+		m.in = m.texts[kind]
+		m.in.WriteByte('\n')
+	}
+}
+
+func (m *margins) end() { m.in = nil }
+
+// write writes what was taken of a sheet with this name.
+func (m *margins) write(name string, w *writer) error {
+	if len(m.merged) > 0 {
+		more := ""
+		if m.more > 0 {
+			more = fmt.Sprintf(" and %d more", m.more)
+		}
+		if err := w.write("[merged cells: " + strings.Join(m.merged, ", ") + more + "]\n"); err != nil {
+			return err
+		}
+	}
+	for _, kind := range []string{"header", "footer"} {
+		if m.texts[kind] == nil {
+			continue
+		}
+		text := strings.TrimSpace(printed(m.texts[kind].String()))
+		if strings.Contains(m.texts[kind].String(), "&G") {
+			w.remark(filetext.Pictures)
+		}
+		if text == "" {
+			continue
+		}
+		if err := w.write("--- " + kind + " of " + name + " ---\n" + text + "\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printing matches the codes of a header: what is put in, where a part begins, fonts, colors and sizes.
+var printing = regexp.MustCompile(`(?i)&(?:"[^"]*"|k[0-9a-f]{6}|k\d\d[+-]\d{3}|\d+|.)`)
+
+var puts = map[string]string{"&&": "&", "&p": "(page)", "&n": "(pages)", "&d": "(date)", "&t": "(time)", "&f": "(file)",
+	"&a": "(sheet)", "&z": "(folder)", "&l": "\n", "&c": "\n", "&r": "\n"}
+
+// printed returns a header as it is printed, each of its parts as a line.
+func printed(header string) string {
+	var lines []string
+	for line := range strings.SplitSeq(printing.ReplaceAllStringFunc(header, func(code string) string {
+		return puts[strings.ToLower(code)]
+	}), "\n") {
+		if line = oneLine(strings.TrimSpace(line)); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }

@@ -35,23 +35,11 @@ func (h *Handler) Handle(ctx context.Context, o filetext.Order) (filetext.Text, 
 		return filetext.Text{}, err
 	}
 	began := time.Now()
-	text := h.read(ctx, file, o.Name, began)
+	text := read(file, o.Name, began.Add(h.Within))
 	slog.InfoContext(ctx, "a file is read", "sha256", o.SHA256, "bytes", len(file), "form", text.Form, "encoding",
 		text.Encoding, "why", text.Why, "remarks", text.Remarks, "text_bytes", len(text.Text), "took",
 		time.Since(began).Milliseconds())
 	return text, nil
-}
-
-// read reads a file. One on which a reader panics is broken in a way that nobody thought of.
-func (h *Handler) read(ctx context.Context, file []byte, name string, began time.Time) (text filetext.Text) {
-	var err error
-	defer func() {
-		if err != nil {
-			text = filetext.Text{Why: filetext.Broken}
-		}
-	}()
-	defer panics.Recover(ctx, &err)
-	return read(file, name, began.Add(h.Within))
 }
 
 // fetch returns the object at the order's address. No error shows the address, which is a key for a minute.
@@ -90,8 +78,24 @@ var (
 	errFull       = errors.New("the text has as many bytes as it may") // no failure
 )
 
-// read returns a file's text. What a file is follows from its bytes; its name only tells encrypted files apart.
-func read(file []byte, name string, until time.Time) (out filetext.Text) {
+// read returns a file's text. One on which a reader panics is broken in a way that nobody thought of.
+func read(file []byte, name string, until time.Time) filetext.Text {
+	return unlessPanics(func() filetext.Text { return textOf(file, name, until) })
+}
+
+func unlessPanics(read func() filetext.Text) (text filetext.Text) {
+	var err error
+	defer func() {
+		if err != nil {
+			text = filetext.Text{Why: filetext.Broken}
+		}
+	}()
+	defer panics.Recover(context.Background(), &err)
+	return read()
+}
+
+// textOf returns a file's text. What a file is follows from its bytes; its name only tells whether its ending is another's.
+func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 	w := &writer{}
 	var err error
 	switch {

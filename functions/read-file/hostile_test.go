@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,50 @@ func TestDeletedTextIsNotRead(t *testing.T) {
 			`<mc:AlternateContent><mc:Choice><w:t> once</w:t></mc:Choice><mc:Fallback><w:t> twice</w:t></mc:Fallback></mc:AlternateContent>`+
 			`</w:p></w:body></w:document>`), "a.docx", soon())
 	expect.Is(t, got.Text, "kept new once\n", "the text")
+}
+
+// What a document or a slide has beside its text, and what its text doesn't tell, is said.
+func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
+	const w = `<w:document xmlns:w="w"><w:body>%s</w:body></w:document>`
+	p := func(text string) string { return `<w:p><w:r><w:t>` + text + `</w:t></w:r></w:p>` }
+	for _, c := range []struct {
+		body, text string
+		remarks    []filetext.Remark
+	}{
+		{`<w:p><w:ins><w:r><w:t>10</w:t></w:r></w:ins><w:del><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
+			[]filetext.Remark{filetext.Changes}},
+		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>`, "hidden\n", []filetext.Remark{filetext.Hidden}},
+		{`<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>`, "shown\n", nil},
+		{p("a") + `<w:p><w:r><w:drawing><graphic><blip/></graphic></w:drawing></w:r></w:p>`, "a\n\n", []filetext.Remark{filetext.Pictures}},
+		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`, "振\n", nil},
+		{`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t>済</w:t><w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>`,
+			"✓済-[Symbol F0B7]\n", nil},
+		{`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>` + p("広") + `</w:tc><w:tc>` + p("c") + `</w:tc></w:tr></w:tbl>`,
+			"広\t\tc\n", nil},
+	} {
+		got := read(paper(t, fmt.Sprintf(w, c.body)), "a.docx", soon())
+		expect.Same(t, filetext.Text{Form: filetext.Document, Text: c.text, Remarks: c.remarks}, got)
+	}
+	top := fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "d/main.xml"))
+	got := read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", fmt.Sprintf(w, p("本文")),
+		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "header", "h1.xml")+fmt.Sprintf(ref, "r2", "header", "h2.xml")+
+			fmt.Sprintf(ref, "r3", "footer", "f.xml")+fmt.Sprintf(ref, "r4", "footnotes", "n.xml")),
+		"d/h1.xml", `<hdr>` + p("社外秘") + `</hdr>`, "d/h2.xml", `<hdr>` + p("") + `</hdr>`, "d/f.xml", `<ftr>` + p("1 頁") + `</ftr>`,
+		"d/n.xml", `<footnotes>` + p("") + `</footnotes>`}), "a.docx", soon())
+	expect.Is(t, got.Text, "本文\n\n--- header ---\n社外秘\n\n--- footer ---\n1 頁\n", "%+v", got)
+	got = read(zipped(t, []string{"_rels/.rels", top, "d/main.xml", `<presentation xmlns:r="` + kind + `"><sldId r:id="r1"/></presentation>`,
+		"d/_rels/main.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "slide", "s.xml")), "d/s.xml", `<sld show="0">` + p("題") + `</sld>`,
+		"d/_rels/s.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "c.xml")),
+		"d/c.xml", `<cmLst><cm><replyLst><reply><txBody><p><r><t>はい</t></r></p></txBody></reply></replyLst>` +
+			`<txBody><p><r><t>要確認</t></r></p></txBody></cm></cmLst>`,
+	}), "a.pptx", soon())
+	expect.Same(t, filetext.Text{Form: filetext.Slides, Remarks: []filetext.Remark{filetext.Hidden},
+		Text: "--- slide 1 of 1, hidden ---\n題\n--- comments ---\nはい\n要確認\n"}, got)
+}
+
+func TestAFileOnWhichAReaderPanicsIsBroken(t *testing.T) {
+	got := unlessPanics(func() filetext.Text { return filetext.Text{Text: strings.Repeat("a", -len(t.Name()))} })
+	expect.Same(t, filetext.Text{Why: filetext.Broken}, got)
 }
 
 // Word ends a cell with a paragraph, and a cell may hold tables beside its text, those further ones.
@@ -148,11 +193,13 @@ func TestReadingEndsInTime(t *testing.T) {
 
 // FuzzRead asks that nothing which can be attached ends the function or exceeds its limits.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"sales.xlsx", "minutes.docx", "deck.pptx", "sjis.csv", "old.xls", "utf16.csv"} {
-		f.Add(made(f, name))
+	for _, e := range expect.Value(os.ReadDir("testdata"))(f) {
+		if !e.IsDir() {
+			f.Add(made(f, e.Name()))
+		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		got := read(file, "a.xlsx", soon())
+		got := textOf(file, "a.xlsx", soon())
 		if (got.Form == "") == (got.Why == "") || len(got.Text) > filetext.MaxText {
 			t.Errorf("%+v", got)
 		}

@@ -128,16 +128,11 @@ func (p *pack) read(w *writer) (filetext.Form, error) {
 	if main == "" || p.parts[strings.ToLower(main)] == nil {
 		return "", errOther
 	}
-	root := ""
-	found := errors.New("found")
-	err = p.each(main, func(e xml.StartElement) error { root = e.Name.Local; return found }, nil, nil)
-	if err == nil {
-		return "", errBroken // it has no element
-	}
-	if err != found {
+	root, err := p.root(main)
+	if err != nil {
 		return "", err
 	}
-	switch root {
+	switch root.Name.Local {
 	case "workbook":
 		return filetext.Sheets, p.workbook(main, w)
 	case "document":
@@ -146,6 +141,19 @@ func (p *pack) read(w *writer) (filetext.Form, error) {
 		return filetext.Slides, p.presentation(main, w)
 	}
 	return "", errOther
+}
+
+// root returns a part's outermost element. It returns errBroken if there is none.
+func (p *pack) root(name string) (root xml.StartElement, err error) {
+	found := errors.New("found")
+	err = p.each(name, func(e xml.StartElement) error { root = e.Copy(); return found }, nil, nil)
+	switch {
+	case err == nil:
+		return root, errBroken
+	case err != found:
+		return root, err
+	}
+	return root, nil
 }
 
 // each goes through a part's elements. Each of the three functions may be nil; the first error ends it. A part that is
@@ -222,6 +230,16 @@ func (b *bounded) Read(to []byte) (int, error) {
 func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// valued returns an attribute in any name space, or "".
+func valued(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
 			return a.Value
 		}
 	}

@@ -78,7 +78,11 @@ func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
 	if p.parts[strings.ToLower(s.part)] == nil {
 		return errBroken
 	}
-	if err := (&rows{book: book, w: w}).read(p, s.part); err != nil {
+	r := &rows{book: book, w: w}
+	if err := r.read(p, s.part); err != nil {
+		return err
+	}
+	if err := r.margins.write(oneLine(s.name), w); err != nil {
 		return err
 	}
 	return p.beside(s.part, oneLine(s.name), w)
@@ -115,7 +119,9 @@ func (p *pack) texts(part string, items, written []string, take func(item xml.St
 	}, func(name string) error {
 		switch {
 		case slices.Contains(items, name):
-			return take(item, text.String())
+			said := text.String()
+			text.Reset()
+			return take(item, said)
 		case slices.Contains(written, name):
 			within = false
 		case name == "rPh":
@@ -172,6 +178,7 @@ type rows struct {
 	hasFormula  bool
 	aloud       int
 	hidden      bool // the row before
+	margins     margins
 }
 
 func (r *rows) read(p *pack, part string) error {
@@ -182,6 +189,8 @@ func (r *rows) read(p *pack, part string) error {
 			r.value.WriteString(s)
 		case r.in == "f":
 			r.formula.WriteString(s)
+		case r.margins.in != nil:
+			r.margins.in.WriteString(s)
 		}
 		return nil
 	})
@@ -206,11 +215,19 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.in = e.Name.Local
 	case "rPh":
 		r.aloud++
+	default:
+		r.margins.begin(e)
 	}
 	return nil
 }
 
 func isTrue(value string) bool { return value == "1" || value == "true" }
+
+// isZero reports whether a width or a height leaves nothing to see.
+func isZero(value string) bool {
+	n, err := strconv.ParseFloat(value, 64)
+	return err == nil && n == 0
+}
 
 // hideColumns says which columns people don't see. They stand before the rows.
 func (r *rows) hideColumns(e xml.StartElement) error {
@@ -219,7 +236,7 @@ func (r *rows) hideColumns(e xml.StartElement) error {
 	if err != nil || errTo != nil || from < 1 || to < from || to > lastColumn {
 		return errBroken
 	}
-	if !isTrue(attribute(e, "hidden")) {
+	if !isTrue(attribute(e, "hidden")) && !isZero(attribute(e, "width")) {
 		return nil
 	}
 	r.w.remark(filetext.Hidden)
@@ -239,7 +256,7 @@ func (r *rows) beginRow(e xml.StartElement) error {
 	}
 	empty := row - r.row - 1
 	r.row, r.column = row, 0
-	if err := r.hideRow(isTrue(attribute(e, "hidden"))); err != nil {
+	if err := r.hideRow(isTrue(attribute(e, "hidden")) || isZero(attribute(e, "ht"))); err != nil {
 		return err
 	}
 	if empty > mostEmpty {
@@ -283,6 +300,7 @@ func (r *rows) end(name string) error {
 		r.column = column
 		return r.w.write(strings.Repeat("\t", tabs) + text)
 	}
+	r.margins.end()
 	return nil
 }
 

@@ -32,14 +32,14 @@ var builtIn = map[string]string{
 	"10": "0.00%", "11": "0.00E+00", "12": "# ?/?", "13": "# ??/??", "14": "yyyy/m/d", "15": "d-mmm-yy", "16": "d-mmm",
 	"17": "mmm-yy", "18": "h:mm AM/PM", "19": "h:mm:ss AM/PM", "20": "h:mm", "21": "h:mm:ss", "22": "yyyy/m/d h:mm",
 	"27": "[$-411]ge.m.d", "28": `[$-411]ggge"年"m"月"d"日"`, "30": "yyyy/m/d", "31": `yyyy"年"m"月"d"日"`,
-	"32": `h"時"mm"分"`, "33": `h"時"mm"分"ss"秒"`, "34": `yyyy"年"m"月"`, "35": `m"月"d"日"`, "45": "mm:ss",
-	"46": "[h]:mm:ss", "47": "mm:ss.0", "48": "##0.0E+0", "49": "@",
+	"32": `h"時"mm"分"`, "33": `h"時"mm"分"ss"秒"`, "34": `yyyy"年"m"月"`, "35": `m"月"d"日"`, "41": `#,##0;-#,##0;"-"`,
+	"43": `#,##0.00;-#,##0.00;"-"`, "45": "mm:ss", "46": "[h]:mm:ss", "47": "mm:ss.0", "48": "##0.0E+0", "49": "@",
 }
 
 // sameAs are formats that are another by a second number.
 var sameAs = map[string]string{
-	"6": "5", "8": "7", "29": "28", "36": "27", "37": "5", "38": "5", "39": "7", "40": "7", "41": "5", "42": "5", "43": "7",
-	"44": "7", "50": "27", "51": "28", "52": "34", "53": "35", "54": "28", "55": "34", "56": "35", "57": "27", "58": "28",
+	"6": "5", "8": "7", "29": "28", "36": "27", "37": "5", "38": "5", "39": "7", "40": "7", "42": "41", "44": "43",
+	"50": "27", "51": "28", "52": "34", "53": "35", "54": "28", "55": "34", "56": "35", "57": "27", "58": "28",
 }
 
 // codeOf returns the code of a format without a definition; "" is a number as it is.
@@ -56,26 +56,114 @@ func (f *formats) number(value, code string) string {
 	if err != nil || math.IsInf(n, 0) || math.IsNaN(n) {
 		return oneLine(value)
 	}
+	plain := decimal(n, value)
+	code = withoutColors(code)
+	if code == "" || code == "@" {
+		return plain
+	}
 	code, n, ok := section(code, n)
-	if !ok || code == "" || code == "@" || strings.EqualFold(code, "general") {
-		return decimal(n, value)
+	switch {
+	case ok && code == "":
+		return ""
+	case !ok || strings.EqualFold(code, "general"):
+		return decimal(n, plain)
+	}
+	date := isDate(code)
+	switch {
+	case !date:
+		code, n = withoutZero(code, n), rounded(code, n)
+	case f.from04 && !elapsed.MatchString(code):
+		n += days1904
 	}
 	code, own := withMarks(code)
-	if own && (n < 0 || n >= lastDay+1) {
-		return decimal(n, value)
+	if own && date && (n < 0 || n >= lastDay+1) {
+		return plain
 	}
 	shown, ok := f.shown(code, strconv.FormatFloat(n, 'f', -1, 64), false)
 	if !ok {
-		return decimal(n, value)
+		return plain
 	}
 	if own {
-		at, err := excelize.ExcelDateToTime(n, f.from04)
-		if err != nil {
-			return decimal(n, value)
+		at := time.Time{}
+		if date {
+			if at, err = excelize.ExcelDateToTime(n, false); err != nil {
+				return plain
+			}
 		}
-		shown = withWords(shown, at, strings.Contains(code, "gannen"))
+		shown = withWords(shown, at, strings.Contains(code, "gannen"), decimal(math.Abs(n), plain))
 	}
-	return oneLine(strings.TrimSpace(shown))
+	shown = strings.TrimSpace(shown)
+	if strings.HasPrefix(code, "#") && strings.Contains(code, "/") {
+		shown = strings.TrimPrefix(shown, "0 ") // 3/4, not 0 3/4
+	}
+	return oneLine(shown)
+}
+
+// literal matches what of a format is no sign for a digit, or for a part of a date.
+const literal = `"[^"]*"|\\.|_.|\*.|\[[^\]]*\]`
+
+var (
+	colors = regexp.MustCompile(`(?i)^\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+|[黒青水緑紫赤白黄]|色\d+)\]$`)
+	noText = regexp.MustCompile(literal + `|G/標準`)
+	noDate = regexp.MustCompile(`(?i)` + literal + `|general|[0#?.]e[+-]`)
+	inDate = regexp.MustCompile(`(?i)[ymdhsegrb]|aaa|am/pm`)
+	// elapsed matches hours, minutes or seconds that are not those of a day.
+	elapsed = regexp.MustCompile(`(?i)\[(?:h+|m+|s+)\]`)
+)
+
+// days1904 is the number that the first day of 1904 has where days count from 1900.
+const days1904 = 1462
+
+// withoutColors takes out a format's colors: excelize takes the number of one for a digit, and knows none in Japanese.
+func withoutColors(code string) string {
+	return noText.ReplaceAllStringFunc(code, func(token string) string {
+		switch {
+		case colors.MatchString(token):
+			return ""
+		case token == "G/標準":
+			return "General"
+		}
+		return token
+	})
+}
+
+// isDate reports whether a section shows a number as a date or a time.
+func isDate(section string) bool {
+	return elapsed.MatchString(section) || inDate.MatchString(noDate.ReplaceAllString(section, ""))
+}
+
+var digits = regexp.MustCompile(literal + `|[0#?,.]+`)
+
+// withoutZero takes the digits out of a section such as #,### for a number that has none there: people see nothing.
+func withoutZero(section string, n float64) string {
+	bare := noText.ReplaceAllString(section, "")
+	_, fraction, _ := strings.Cut(bare, ".")
+	if strings.ContainsAny(bare, "0?/eE%") || math.Abs(n)*math.Pow10(strings.Count(fraction, "#")) >= 0.5 {
+		return section
+	}
+	return digits.ReplaceAllStringFunc(section, func(token string) string {
+		if strings.Trim(token, "#,.") == "" {
+			return `""`
+		}
+		return token
+	})
+}
+
+// rounded returns a number with the digits that a section shows after its point. 1.005 is a bit less than that in binary,
+// but 1.01 with two digits.
+func rounded(section string, n float64) float64 {
+	bare := noText.ReplaceAllString(section, "")
+	whole, fraction, _ := strings.Cut(bare, ".")
+	point := 2*strings.Count(bare, "%") + len(fraction) - len(strings.TrimLeft(fraction, "0#?"))
+	for _, part := range []string{whole, fraction} { // 1,234,567 is 1,235 with a comma at the end
+		part = strings.TrimRight(part, "% ")
+		point -= 3 * (len(part) - len(strings.TrimRight(part, ",")))
+	}
+	scaled := n * math.Pow10(point)
+	if strings.ContainsAny(bare, "/eE") || math.Abs(scaled) >= 1e15 || point > 15 {
+		return n
+	}
+	return math.Round(scaled*(1+5e-16)) / math.Pow10(point)
 }
 
 // text returns a cell's text as people see it: a format may put something before or after it.
@@ -101,9 +189,6 @@ func (f *formats) shown(code, value string, text bool) (shown string, ok bool) {
 	const sheet, at = "Sheet1", "A1"
 	if f.cell == nil {
 		f.cell, f.styles = excelize.NewFile(), map[string]int{}
-		if err = f.cell.SetWorkbookProps(&excelize.WorkbookPropsOptions{Date1904: &f.from04}); err != nil {
-			return "", false
-		}
 	}
 	style, known := f.styles[code]
 	if !known {
@@ -134,14 +219,23 @@ var (
 	condition  = regexp.MustCompile(`\[(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)\]`)
 )
 
-// section returns the section of a code that has conditions, such as [<=99999999]####-####, for a number, without its
-// condition, and the number as that section shows it. ok is false if none holds. Other codes stay as they are.
+// section returns a code's section for a number, and the number as that section shows it. Sections without a condition,
+// such as [<=99999999], are for positive numbers, negative ones and zero. ok is false if none holds.
 func section(code string, n float64) (string, float64, bool) {
+	all := splitSections(code)
+	if last := len(all) - 1; last > 0 && (last == 3 || strings.Contains(all[last], "@")) {
+		all = all[:last] // it is for texts
+	}
 	if !condition.MatchString(code) {
-		return code, n, true
+		switch {
+		case n < 0 && len(all) > 1:
+			return all[1], -n, true
+		case n == 0 && len(all) > 2:
+			return all[2], n, true
+		}
+		return all[0], n, true
 	}
 	other := -1
-	all := splitSections(code)
 	for i, s := range all[:min(3, len(all))] {
 		c := condition.FindStringSubmatch(s)
 		if c == nil {
@@ -181,18 +275,21 @@ func splitSections(code string) (all []string) {
 	}
 }
 
-// Marks stand for what is put in after excelize has shown a number: the names of eras, years within them and days of the
-// week in Japanese. excelize begins eras a day early, and has days in English.
+// Marks stand for what is put in after excelize has shown a number: the names of eras, years within them, days of the
+// week in Japanese, Buddhist years, and the number as it is. excelize begins eras a day early, and has days in English.
 const (
 	markEra, markShort, markLetter = "\uf8e0", "\uf8e1", "\uf8e2"
 	markYear, markTwoDigits        = "\uf8e3", "\uf8e4"
 	markDay, markDayShort          = "\uf8e5", "\uf8e6"
+	markThai, markThaiTwo          = "\uf8e7", "\uf8e8"
+	markNumber                     = "\uf8e9"
 )
 
 var marks = map[string]string{"g": markLetter, "gg": markShort, "ggg": markEra, "e": markYear, "ee": markTwoDigits,
-	"aaa": markDayShort, "aaaa": markDay}
+	"r": markTwoDigits, "rr": markEra + markTwoDigits, "aaa": markDayShort, "aaaa": markDay, "b": markThaiTwo,
+	"bb": markThaiTwo, "bbb": markThai, "bbbb": markThai, "general": markNumber}
 
-var japanese = regexp.MustCompile(`(?i)"[^"]*"|\\.|\[[^\]]*\]|general|am/pm|a/p|[0#?]e[+-]|g+|e+|aaaa?`)
+var japanese = regexp.MustCompile(`(?i)` + literal + `|general|am/pm|a/p|[0#?.]e[+-]|g+|e+|r+|b+|aaaa?`)
 
 // withMarks puts marks into a code; any is false if it needs none.
 func withMarks(code string) (marked string, any bool) {
@@ -218,7 +315,7 @@ var eras = []struct {
 }
 
 // withWords puts words in place of the marks. first says that an era's first year has a name and no number.
-func withWords(shown string, at time.Time, first bool) string {
+func withWords(shown string, at time.Time, first bool, number string) string {
 	era := eras[len(eras)-1]
 	for _, e := range eras {
 		if !at.Before(e.from) {
@@ -232,8 +329,9 @@ func withWords(shown string, at time.Time, first bool) string {
 		year, two = "元", "元"
 	}
 	day := string([]rune("日月火水木金土")[at.Weekday()])
+	thai := strconv.Itoa(at.Year() + 543)
 	return strings.NewReplacer(markEra, era.name, markShort, era.short, markLetter, era.letter, markYear, year, markTwoDigits,
-		two, markDay, day+"曜日", markDayShort, day).Replace(shown)
+		two, markDay, day+"曜日", markDayShort, day, markThai, thai, markThaiTwo, thai[len(thai)-2:], markNumber, number).Replace(shown)
 }
 
 // decimal returns a number with the 15 digits that Excel keeps, without an exponent where that stays short.

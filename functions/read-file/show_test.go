@@ -29,13 +29,24 @@ func TestNumbersAreWrittenAsPeopleSeeThem(t *testing.T) {
 		{"[$-411]ge.m.d", "32515", "S64.1.7"}, {`gg"ee"ee`, "43586", "令ee01"}, {"[$-411]ge.m.d", "-1", "-1"},
 		{"[$-411]ge.m.d", "2958466", "2958466"}, {"yyyy-mm-dd hh:mm", "46114.75", "2026-04-02 18:00"}, {"[h]:mm", "1.5", "36:00"},
 		{"h:mm AM/PM", "0.75", "6:00 PM"}, {"mm:ss", "0.01", "14:24"}, {"yyyy-mm-dd", "60", "1900-02-29"},
-		{codeOf("14"), "46114", "2026/4/2"}, {codeOf("58"), "46114", "令和8年4月2日"}, {codeOf("33"), "0.75", "18時00分00秒"},
+		{"[Color 3]0.0", "5", "5.0"}, {"[色3]0", "5", "5"}, {"¥#,##0;[赤]-¥#,##0", "-1234", "-¥1,234"}, {"0%;[赤]-0%", "-0.25", "-25%"},
+		{`_ * #,##0_ ;_ * -#,##0_ ;_ * "-"_ ;_ @_ `, "0", "-"}, {"0;-0;;@", "0", ""}, {"0;;", "-5", ""},
+		{"+0;-0;±0", "0", "±0"}, {"0;0", "-5", "5"}, {"#", "0", ""}, {"#,###", "0", ""}, {`#,###"円"`, "0.4", "円"}, {"#,###", "0.5", "1"},
+		{"#.##", "0.02", "0.02"}, {`#,##0.0,,"百万円"`, "12350000", "12.4百万円"}, {"#,##0,", "1234500", "1,235"}, {"0.0%", "0.1255", "12.6%"}, {"0.00%", "-0.12345", "-12.35%"}, {"#,##0", "0", "0"}, {`General"件"`, "5", "5件"}, {"G/標準", "5.5", "5.5"}, {`General"件"`, "-5", "-5件"},
+		{"# ?/?", "0.75", "3/4"}, {"0.00", "1.005", "1.01"}, {"0.00", "-2.675", "-2.68"}, {"0.0", "28.499999999999996", "28.5"},
+		{"0", "0.285e2", "29"}, {"r/m/d", "46114", "08/4/2"}, {"rr.m.d", "46114", "令和08.4.2"}, {"bbbb/m/d", "46114", "2569/4/2"},
+		{`0"ggge"`, "3", "3ggge"}, {`"Gram "0.0`, "1.25", "Gram 1.3"}, {"yyyy/m/d;@", "46114", "2026/4/2"},
+		{codeOf("41"), "0", "-"}, {codeOf("44"), "-3", "-3.00"}, {codeOf("14"), "46114", "2026/4/2"}, {codeOf("58"), "46114", "令和8年4月2日"}, {codeOf("33"), "0.75", "18時00分00秒"},
 		{codeOf("37"), "-1234", "-1,234"}, {codeOf("46"), "1.5", "36:00:00"}, {codeOf("999"), "5", "5"},
 	} {
 		expect.Is(t, (&formats{}).number(tt.value, tt.code), tt.want, "%s as %s", tt.value, tt.code)
 	}
 	expect.Is(t, (&formats{from04: true}).number("44652.5", "yyyy-mm-dd hh:mm"), "2026-04-02 12:00")
 	expect.Is(t, (&formats{from04: true}).number("1", "[$-411]gge"), "明37")
+	for code, want := range map[string]string{"yyyy-mm-dd h:mm": "1904-01-01 12:00", "[h]:mm": "12:00", "0.0": "0.5",
+		"h:mm": "12:00"} {
+		expect.Is(t, (&formats{from04: true}).number("0.5", code), want, code)
+	}
 	expect.Is(t, (&formats{}).text("佐藤", `@"様"`), "佐藤様")
 	many := &formats{}
 	for i := range maxFormats + 10 {
@@ -57,15 +68,18 @@ func TestASheetIsWhatPeopleSeeAndSaysWhatTheyDont(t *testing.T) {
 		"xl/worksheets/sheet1.xml", head + `<worksheet><cols><col min="2" max="3" hidden="1"/><col min="5" max="5" hidden="true"/></cols><sheetData>` +
 			`<row r="1"><c r="A1" s="1"><v>7</v></c><c r="B1" s="2"><v>0.5</v></c></row>` +
 			`<row r="2" hidden="1"><c r="A2"><v>2</v></c></row><row r="3" hidden="1"><c r="A3" t="b"><v>1</v></c></row>` +
-			`<row r="4"><c r="A4" t="inlineStr" s="3"><is><t>佐藤</t></is></c><c r="B4" t="e"><v>#N/A</v></c></row></sheetData></worksheet>`,
+			`<row r="4"><c r="A4" t="inlineStr" s="3"><is><t>佐藤</t></is></c><c r="B4" t="e"><v>#N/A</v></c></row>` +
+			`<row r="5" ht="0" customHeight="1"><c r="A5"><v>5</v></c></row></sheetData><mergeCells><mergeCell ref="A4:C4"/><mergeCell ref="D1:D3"/></mergeCells>` +
+			`<headerFooter differentOddEven="1"><oddHeader>&amp;C&amp;"ＭＳ,Bold"&amp;14社外秘&amp;R&amp;P/&amp;N</oddHeader>` +
+			`<oddFooter>&amp;L&amp;K01+000R&amp;&amp;D &amp;D</oddFooter><evenHeader>偶数</evenHeader></headerFooter></worksheet>`,
 		"xl/worksheets/_rels/sheet1.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "comments", "../comments1.xml")+
 			fmt.Sprintf(ref, "r2", "threadedComment", "../threadedComments/t.xml")+fmt.Sprintf(ref, "r3", "drawing", "../drawings/d.xml")),
 		"xl/comments1.xml", head + `<comments><commentList><comment ref="A1"><text><r><t>要</t></r><r><t>確認</t></r></text></comment>` +
 			`<comment ref="B4"><text><t>[Threaded comment] Your version…</t></text></comment></commentList></comments>`,
 		"xl/threadedComments/t.xml", head + `<ThreadedComments><threadedComment ref="B4"><text>なぜ N/A?</text></threadedComment></ThreadedComments>`,
-		"xl/drawings/d.xml", head + `<wsDr><sp><txBody><p><r><t>社外秘</t></r></p></txBody></sp></wsDr>`,
+		"xl/drawings/d.xml", head + `<wsDr><sp><txBody><p><r><t>社外秘</t></r></p></txBody></sp><pic><blipFill><blip/></blipFill></pic></wsDr>`,
 	})
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden}, Text: `--- sheet 1 of 1: S ---
+	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Hidden, filetext.Pictures}, Text: `--- sheet 1 of 1: S ---
 [columns B to C are hidden]
 [column E is hidden]
 00007	50%
@@ -74,6 +88,15 @@ func TestASheetIsWhatPeopleSeeAndSaysWhatTheyDont(t *testing.T) {
 TRUE
 [shown from row 4 on]
 佐藤様	#N/A
+[hidden from row 5 on]
+5
+[merged cells: A4:C4, D1:D3]
+--- header of S ---
+社外秘
+(page)/(pages)
+偶数
+--- footer of S ---
+R&D (date)
 --- comments of S ---
 A1: 要確認
 B4: なぜ N/A?

@@ -50,7 +50,9 @@ const (
 	Macros   Remark = "macros"   // there are macros, which are not read
 	Formulas Remark = "formulas" // there are formulas without a stored value, which stand there themselves
 	Ending   Remark = "ending"   // it is another form than its name says
-	Hidden   Remark = "hidden"   // there are hidden sheets, rows or columns, whose text is there, too
+	Hidden   Remark = "hidden"   // there are hidden sheets, rows, columns, slides or texts, which are there, too
+	Changes  Remark = "changes"  // there are changes that nobody has accepted, which are there as if somebody had
+	Pictures Remark = "pictures" // there are pictures, charts or embedded files, which are not read
 	Torn     Remark = "torn"     // it begins or ends within a character, or has damaged ones
 )
 

@@ -52,7 +52,7 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 		{charset.Big5, traditionalchinese.Big5, sampleTaiwan, 2},
 		{charset.UTF16LE, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM), sampleJapanese, 15},
 		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM), sampleJapanese, 15},
-		{charset.UTF16LE, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業"}, 4},
+		{charset.UTF16LE, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業", "了解です😀✅\r\n"}, 5},
 		{charset.UTF16BE, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), []string{"氏名,部署\r\n", "a\u3000b\n", "ab", "Prénom,営業"}, 4},
 		{charset.UTF8, unicode.UTF8, append(sampleJapanese, ""), 16},
 		{charset.UTF8, unicode.UTF8BOM, sampleJapanese, 15},
