@@ -97,21 +97,6 @@ func (t typedMark) mark(version string) *rules.Mark {
 	return m
 }
 
-// unsaid is the first argument that the schema calls like a currency or unit, and the mark says nothing of.
-func unsaid(m *rules.Mark, schema string) []aggregate.ErrField {
-	if m.How != rules.HowSum && m.How != rules.HowProduct {
-		return nil
-	}
-	said := slices.Concat(m.Pointers, m.Units, m.Asides)
-	for _, c := range choices(schema) {
-		last := c.Pointer[strings.LastIndexByte(c.Pointer, '/')+1:]
-		if c.Text && rules.NamesUnit(last) && !slices.Contains(said, c.Pointer) {
-			return []aggregate.ErrField{{Field: "units", Limit: "must say of " + shown(c.Pointer)}}
-		}
-	}
-	return nil
-}
-
 // markOutcome says what became of a form.
 type markOutcome struct {
 	problems []aggregate.ErrField
@@ -135,7 +120,7 @@ func (c *Pages) saveMark(w http.ResponseWriter, r *http.Request, v *web.Viewer) 
 	typed, out := typedIn(r), markOutcome{}
 	mark := typed.mark(m.version)
 	if mark != nil {
-		out.problems = append(mark.Problems(), unsaid(mark, m.schema)...)
+		out.problems = append(mark.Problems(), mark.Unsaid(m.schema)...)
 	}
 	if r.PostForm.Get("act") != "save" || len(out.problems) > 0 {
 		return c.showMark(w, r, v, m, typed, out)

@@ -151,8 +151,8 @@ func (t markTexts) problem(e aggregate.ErrField) (field, text string) {
 	case strings.Contains(e.Limit, "there twice"):
 		what = "twice"
 	}
-	if of, unsaid := strings.CutPrefix(e.Limit, "must say of "); unsaid {
-		return field, t.Say("unsaid", "of", of)
+	if of, unsaid := strings.CutPrefix(e.Limit, rules.UnsaidOf); unsaid {
+		return field, t.Say("unsaid", "of", shown(of))
 	}
 	return field, t.In("wrong", what)
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -20,32 +19,33 @@ func (m *Mark) unit(root any) Why {
 			}
 		}
 	}
-	return m.called(root, "")
+	return m.called(root, "", false)
 }
 
-// called looks at all arguments that are called like a currency or unit.
-func (m *Mark) called(v any, pointer string) Why {
+// called looks at all arguments that are called like a currency or unit. named says that this one, or one above it, is.
+func (m *Mark) called(v any, pointer string, named bool) Why {
+	if m.mentions(pointer) {
+		return ""
+	}
 	switch v := v.(type) {
 	case map[string]any:
+		if _, ref := v["$ref"]; ref && named {
+			return WhyReference
+		}
 		for name, member := range v {
-			at := pointer + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-			why := Why("")
-			switch {
-			case slices.Contains(m.Pointers, at) || slices.Contains(m.Units, at) || slices.Contains(m.Asides, at):
-			case NamesUnit(name):
-				why = m.says(member)
-			default:
-				why = m.called(member, at)
-			}
-			if why != "" {
+			if why := m.called(member, pointer+"/"+escaped(name), named || NamesUnit(name)); why != "" {
 				return why
 			}
 		}
 	case []any:
 		for _, row := range v {
-			if why := m.called(row, pointer+"/"+rows); why != "" {
+			if why := m.called(row, pointer+"/"+rows, named); why != "" {
 				return why
 			}
+		}
+	default:
+		if named {
+			return m.says(v)
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"slices"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
@@ -19,16 +20,20 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 		args string
 		want rules.Why
 	}{
-		"the mark's":                 {mark("/amount", currency, nil), `{"amount":90000,"currency":"JPY"}`, ""},
-		"in small letters":           {mark("/amount", currency, nil), `{"amount":90000,"currency":"jpy"}`, ""},
-		"another":                    {mark("/amount", currency, nil), `{"amount":90000,"currency":"USD"}`, rules.WhyCurrencies},
-		"none":                       {mark("/amount", currency, nil), `{"amount":90000}`, rules.WhyMissing},
-		"nothing":                    {mark("/amount", currency, nil), `{"amount":90000,"currency":null}`, rules.WhyMissing},
-		"from an earlier step":       {mark("/amount", currency, nil), `{"amount":90000,"currency":{"$ref":"step-1.c"}}`, rules.WhyReference},
-		"another, unmarked":          {mark("/amount", nil, nil), `{"amount":90000,"currency":"USD"}`, rules.WhyCurrencies},
-		"the mark's, unmarked":       {mark("/amount", nil, nil), `{"amount":90000,"currencyCode":"JPY"}`, ""},
-		"none, unmarked":             {mark("/amount", nil, nil), `{"amount":90000}`, ""},
-		"within, unmarked":           {mark("/pay/amount", nil, nil), `{"pay":{"amount":9,"currency":{"code":"EUR"}}}`, rules.WhyCurrencies},
+		"the mark's":           {mark("/amount", currency, nil), `{"amount":90000,"currency":"JPY"}`, ""},
+		"in small letters":     {mark("/amount", currency, nil), `{"amount":90000,"currency":"jpy"}`, ""},
+		"another":              {mark("/amount", currency, nil), `{"amount":90000,"currency":"USD"}`, rules.WhyCurrencies},
+		"none":                 {mark("/amount", currency, nil), `{"amount":90000}`, rules.WhyMissing},
+		"nothing":              {mark("/amount", currency, nil), `{"amount":90000,"currency":null}`, rules.WhyMissing},
+		"from an earlier step": {mark("/amount", currency, nil), `{"amount":90000,"currency":{"$ref":"step-1.c"}}`, rules.WhyReference},
+		"another, unmarked":    {mark("/amount", nil, nil), `{"amount":90000,"currency":"USD"}`, rules.WhyCurrencies},
+		"the mark's, unmarked": {mark("/amount", nil, nil), `{"amount":90000,"currencyCode":"JPY"}`, ""},
+		"none, unmarked":       {mark("/amount", nil, nil), `{"amount":90000}`, ""},
+		"within, unmarked":     {mark("/pay/amount", nil, nil), `{"pay":{"amount":9,"currency":{"code":"EUR"}}}`, rules.WhyCurrencies},
+		"within, marked": {mark("/amount", []string{"/currency/code"}, []string{"/currency/name"}),
+			`{"amount":9,"currency":{"code":"JPY","name":"Yen"}}`, ""},
+		"within, half marked": {mark("/amount", []string{"/currency/code"}, nil),
+			`{"amount":9,"currency":{"code":"JPY","name":"Yen"}}`, rules.WhyCurrencies},
 		"in Japanese":                {mark("/金額", nil, nil), `{"金額":90000,"通貨":"米ドル"}`, rules.WhyCurrencies},
 		"yen in Japanese":            {mark("/金額", nil, nil), `{"金額":90000,"単位":"円"}`, ""},
 		"thousands of yen":           {mark("/金額", []string{"/金額単位"}, nil), `{"金額":90,"金額単位":"千円"}`, rules.WhyCurrencies},
@@ -48,4 +53,48 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 	}
 	expect.That(t, mark("/amount", currency, nil).Covers("1", []string{"amount"}) && mark("/amount", currency, nil).Covers("1", []string{"currency"}),
 		"what comes later decides the amount")
+}
+
+// What a schema calls like a currency or unit, a mark has to mention, wherever it stands.
+func TestAMarkSaysOfEachCurrencyAndUnit(t *testing.T) {
+	object := func(members string) string {
+		return `{"type":"object","properties":{"amount":{"type":"number"},` + members + `}}`
+	}
+	for name, c := range map[string]struct {
+		schema, unsaid string
+		units, asides  []string
+	}{
+		"a text":                 {object(`"currency":{"type":"string"}`), "/currency", nil, nil},
+		"a text that is a unit":  {object(`"currency":{"type":"string"}`), "", []string{"/currency"}, nil},
+		"a text aside":           {object(`"unit":{"type":"string"}`), "", nil, []string{"/unit"}},
+		"without a type":         {object(`"currency":{}`), "/currency", nil, nil},
+		"anything":               {object(`"currency":true`), "/currency", nil, nil},
+		"a choice":               {object(`"単位":{"enum":["円","千円"]}`), "/単位", nil, nil},
+		"or nothing":             {object(`"currency":{"type":["string","null"]}`), "/currency", nil, nil},
+		"a number":               {object(`"units":{"type":"integer"}`), "", nil, nil},
+		"numbers to choose from": {object(`"units":{"enum":[1,2]}`), "", nil, nil},
+		"in an object":           {object(`"currency":{"type":"object","properties":{"code":{"type":"string"}}}`), "/currency/code", nil, nil},
+		"in one, half said": {object(`"currency":{"properties":{"code":{"type":"string"},"name":{"type":"string"}}}`),
+			"/currency/name", []string{"/currency/code"}, nil},
+		"the whole object":   {object(`"currency":{"properties":{"code":{"type":"string"}}}`), "", nil, []string{"/currency"}},
+		"an open object":     {object(`"currency":{"type":"object"}`), "/currency", nil, nil},
+		"a list":             {object(`"currencies":{"type":"array","items":{"type":"string"}}`), "/currencies/*", nil, nil},
+		"in rows":            {object(`"rows":{"items":{"properties":{"a/b_unit":{"type":"string"}}}}`), "/rows/*/a~1b_unit", nil, nil},
+		"in a tuple":         {object(`"rows":{"prefixItems":[{"properties":{"ccy":{}}}]}`), "/rows/*/ccy", nil, nil},
+		"by reference":       {`{"$defs":{"m":{"properties":{"currency":{"$ref":"#/$defs/c"}}},"c":{"type":"string"}},"$ref":"#/$defs/m"}`, "/currency", nil, nil},
+		"one of two":         {object(`"pay":{"oneOf":[{"type":"number"},{"properties":{"currencyCode":{"type":"string"}}}]}`), "/pay/currencyCode", nil, nil},
+		"where there is one": {`{"if":{"required":["x"]},"then":{"properties":{"currency":{"type":"string"}}}}`, "/currency", nil, nil},
+		"without an end":     {`{"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`, "", nil, nil},
+		"no schema":          {`{`, "", nil, nil},
+	} {
+		m := &rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/amount"}, Currency: "JPY", Units: c.units, Asides: c.asides}
+		var want []aggregate.ErrField
+		if c.unsaid != "" {
+			want = []aggregate.ErrField{{Field: "units", Limit: "must say of " + c.unsaid}}
+		}
+		is := m.Unsaid(c.schema)
+		expect.That(t, slices.Equal(is, want), "%s: %v", name, is)
+		m = &rules.Mark{Version: "1", How: rules.HowNothing}
+		expect.Is(t, len(m.Unsaid(c.schema)), 0, name)
+	}
 }

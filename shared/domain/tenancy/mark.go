@@ -34,6 +34,7 @@ func (p ToolPermission) Marked(version string) *rules.Mark {
 	return p.Mark
 }
 
+// checkMark refuses a mark that can't be, or that says nothing of a currency or unit of the version that is allowed.
 func (p ToolPermission) checkMark() error {
 	if p.Mark == nil {
 		return nil
@@ -41,7 +42,11 @@ func (p ToolPermission) checkMark() error {
 	if p.Pin != nil && p.Pin.Access == aggregate.Read {
 		return aggregate.ErrField{Field: "mark", Limit: "must be absent of a tool that only reads"}
 	}
-	if all := p.Mark.Problems(); len(all) > 0 {
+	all := p.Mark.Problems()
+	if p.Pin != nil && p.Mark.Version == p.Pin.Version() {
+		all = append(all, p.Mark.Unsaid(string(p.Pin.Input))...)
+	}
+	if len(all) > 0 {
 		return aggregate.ErrField{Field: "mark." + all[0].Field, Limit: all[0].Limit}
 	}
 	return nil

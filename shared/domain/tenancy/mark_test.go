@@ -80,6 +80,13 @@ func TestAMarkIsSavedWithItsEntry(t *testing.T) {
 		"mark.destinations[0]": func(p *ToolPermission) { p.Mark.Destinations[0] = "" },
 		"mark.version":         func(p *ToolPermission) { p.Mark.Version = "" },
 		"mark":                 func(p *ToolPermission) { p.Pin.Access = aggregate.Read },
+		"mark.units": func(p *ToolPermission) {
+			p.Pin.Input = `{"properties":{"currency":{"type":"string"}}}`
+			p.Mark.Version = p.Pin.Version()
+		},
+		"": func(p *ToolPermission) { // the tool has another version by now, for which the mark says nothing
+			p.Pin.Input = `{"properties":{"currency":{"type":"string"}}}`
+		},
 	} {
 		p := marked()
 		change(&p)
