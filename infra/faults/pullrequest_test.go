@@ -22,6 +22,9 @@ import (
 	"ringi/shared/slack/card"
 )
 
+// pullPoints is how many crash points of the process that opens a pull request are tried.
+const pullPoints = 10
+
 // pulls has files written in a conversation that began from a repository, and then a pull request approved.
 func (b *harness) pulls(t driver.T, before func(k *talk), kills ...point) (*talk, *conversation.Action) {
 	t.Helper()
@@ -64,8 +67,8 @@ func (k *talk) pulled(x *conversation.Action) {
 	}
 }
 
-// TestACrashInAPullRequestOpensOne kills the process that opens a pull request at each of its points: it goes on, and in
-// the end there is one branch and one pull request.
+// TestACrashInAPullRequestOpensOne kills the process that opens a pull request at some of its points, with -long at
+// each: it goes on, and in the end there is one branch and one pull request.
 func TestACrashInAPullRequestOpensOne(t *testing.T) {
 	t.Parallel()
 	b := running
@@ -80,15 +83,16 @@ func TestACrashInAPullRequestOpensOne(t *testing.T) {
 		}
 	}
 	expect.Must(t, steps >= 8, "of the calls to GitHub %d points are known: %v", steps, points)
-	sideBySide(t, trialsOf(points), func(t driver.T, _ int, kills []point) {
+	trials := trialsIn("CallToolFunction", points, pullPoints, 0)
+	sideBySide(t, trials, func(t driver.T, _ int, kills []point) {
 		k, x := b.pulls(t, nothing, kills...)
 		k.pulled(x)
 	})
-	t.Logf("%d points", len(points))
+	t.Logf("%d of %d points; seed %d", len(trials), len(points), *seed)
 }
 
-// TestGitHubFailsOnceInAPullRequest has each of its calls answered once with what GitHub says under load or when it
-// fails, made or not.
+// TestGitHubFailsOnceInAPullRequest has each of its calls answered once with one of the things that GitHub says under
+// load or when it fails, made or not; with -long with each.
 func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
 	t.Parallel()
 	b := running
@@ -101,8 +105,12 @@ func TestGitHubFailsOnceInAPullRequest(t *testing.T) {
 	}
 	expect.Must(t, len(calls) == 4, "%v", calls)
 	statuses := []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadGateway}
-	sideBySide(t, make([]trial, len(calls)*len(statuses)), func(t driver.T, i int, _ []point) {
-		at, status := calls[i/len(statuses)], statuses[i%len(statuses)]
+	answers := len(calls)
+	if *long {
+		answers *= len(statuses)
+	}
+	sideBySide(t, make([]trial, answers), func(t driver.T, i int, _ []point) {
+		at, status := calls[i%len(calls)], statuses[(i+i/len(calls))%len(statuses)]
 		k, x := b.pulls(t, func(k *talk) {
 			k.answers(at, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if status == http.StatusBadGateway { // it is made, and its answer is lost
