@@ -96,7 +96,7 @@ func described(image map[string]types.AttributeValue, event types.OperationType)
 // stream returns the records of this task's rows and audit entries, oldest first.
 func stream(d *driver.Request) (out []types.Record) {
 	d.T.Helper()
-	for _, r := range everything(d) {
+	for _, r := range everything(d).read() {
 		pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
 		about, _ := r.Dynamodb.NewImage["task_id"].(*types.AttributeValueMemberS)
 		mine := strings.HasSuffix(pk.Value, "#"+d.Ref.ID) ||
@@ -108,8 +108,15 @@ func stream(d *driver.Request) (out []types.Record) {
 	return out
 }
 
-// everything returns the records of all rows, oldest first.
-func everything(d *driver.Request) []types.Record {
+// history is the records of all rows, oldest first.
+type history struct {
+	d    *driver.Request
+	next *string
+	all  []types.Record
+}
+
+// everything begins with the first record.
+func everything(d *driver.Request) *history {
 	d.T.Helper()
 	ctx := context.Background()
 	table := expect.Value(dynamodb.NewFromConfig(d.S.AWS).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &d.S.TableName}))(d.T)
@@ -118,14 +125,20 @@ func everything(d *driver.Request) []types.Record {
 	at := expect.Value(streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: table.Table.LatestStreamArn, ShardId: about.StreamDescription.Shards[0].ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 	}))(d.T)
-	var out []types.Record
-	for next := at.ShardIterator; next != nil; {
-		page := expect.Value(streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: next}))(d.T)
+	return &history{d: d, next: at.ShardIterator}
+}
+
+// read returns all that were written until now.
+func (h *history) read() []types.Record {
+	h.d.T.Helper()
+	streams := dynamodbstreams.NewFromConfig(h.d.S.AWS)
+	for h.next != nil {
+		page := expect.Value(streams.GetRecords(context.Background(), &dynamodbstreams.GetRecordsInput{ShardIterator: h.next}))(h.d.T)
+		h.next = page.NextShardIterator
 		if len(page.Records) == 0 {
 			break
 		}
-		out = append(out, page.Records...)
-		next = page.NextShardIterator
+		h.all = append(h.all, page.Records...)
 	}
-	return out
+	return h.all
 }

@@ -98,11 +98,13 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	const process = "CARD#process#0001"
+	written := everything(d)
+	written.settled()
 	stamped := func(who string, n int) (rows int) {
-		before := len(settled(d))
+		before := len(written.all)
 		d.Click(who, process, "approve_process")
 		d.Card(process, fmt.Sprintf("経理 %d/4", n))
-		all := settled(d)[before:]
+		all := written.settled()[before:]
 		kinds := map[string]int{}
 		for _, r := range all {
 			pk, _ := r.Dynamodb.Keys["PK"].(*types.AttributeValueMemberS)
@@ -123,9 +125,9 @@ func TestWhatAFurtherStampWrites(t *testing.T) {
 }
 
 // settled returns what was written so far, once nothing has been for two seconds.
-func settled(d *driver.Request) (records []types.Record) {
+func (h *history) settled() (records []types.Record) {
 	for last := -1; len(records) != last; time.Sleep(2 * time.Second) {
-		last, records = len(records), everything(d)
+		last, records = len(records), h.read()
 	}
 	return records
 }
