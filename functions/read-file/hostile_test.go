@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -198,10 +199,39 @@ func FuzzRead(f *testing.F) {
 			f.Add(made(f, e.Name()))
 		}
 	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		got := textOf(file, "a.xlsx", soon())
-		if (got.Form == "") == (got.Why == "") || len(got.Text) > filetext.MaxText {
-			t.Errorf("%+v", got)
+	f.Fuzz(func(t *testing.T, file []byte) { whole(t, textOf(file, "a.xlsx", soon())) })
+}
+
+// whole fails the test for an answer that is none.
+func whole(t *testing.T, got filetext.Text) {
+	t.Helper()
+	if (got.Form == "") == (got.Why == "") || len(got.Text) > filetext.MaxText || !utf8.ValidString(got.Text) ||
+		got.Form != filetext.Plain && strings.ContainsFunc(got.Text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' }) {
+		t.Errorf("%.500q", fmt.Sprintf("%+v", got))
+	}
+}
+
+// FuzzParts does so for the parts within an archive: a main part, and one that stands in all relations to it.
+func FuzzParts(f *testing.F) {
+	for _, name := range []string{"sales.xlsx", "unsaved-values.xlsx", "minutes.docx", "deck.pptx"} {
+		file := made(f, name)
+		z := expect.Value(zip.NewReader(bytes.NewReader(file), int64(len(file))))(f)
+		for _, part := range z.File {
+			if strings.HasSuffix(part.Name, ".xml") && part.UncompressedSize64 < 20<<10 {
+				text := expect.Value(io.ReadAll(expect.Value(part.Open())(f)))(f)
+				f.Add(`<document><p><r><t>a</t></r></p></document>`, string(text))
+				f.Add(`<workbook xmlns:r="`+kind+`"><sheet name="S" r:id="r0"/></workbook>`, string(text))
+				f.Add(`<presentation xmlns:r="`+kind+`"><sldId r:id="r0"/></presentation>`, string(text))
+			}
 		}
+	}
+	f.Fuzz(func(t *testing.T, main, part string) {
+		var relations strings.Builder
+		for i, of := range []string{"worksheet", "sharedStrings", "styles", "comments", "drawing", "header", "footnotes", "notesSlide"} {
+			fmt.Fprintf(&relations, ref, fmt.Sprintf("r%d", i), of, "part.xml")
+		}
+		all := fmt.Sprintf(refs, relations.String())
+		whole(t, textOf(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "main.xml")),
+			"main.xml", main, "_rels/main.xml.rels", all, "part.xml", part, "_rels/part.xml.rels", all}), "a.xlsx", soon()))
 	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +53,20 @@ func TestNumbersAreWrittenAsPeopleSeeThem(t *testing.T) {
 	for i := range maxFormats + 10 {
 		expect.Is(t, many.number("7", fmt.Sprintf(`0"%d"`, i)) != "", true)
 	}
+}
+
+// FuzzNumber asks that no format makes a number fail, or something else of it that can't be shown.
+func FuzzNumber(f *testing.F) {
+	for _, code := range []string{`[$-411]ggge"年"m"月"d"日";@`, `_ * #,##0_ ;[Red]-#,##0;"-"`, `[<=9999]##-##;\(0\) 0.0,%`, "# ?/?", "[h]:mm", "rr.mm.dd"} {
+		f.Add(code, 46114.5, true)
+		f.Add(code, -3.25, false)
+	}
+	f.Fuzz(func(t *testing.T, code string, n float64, from04 bool) {
+		shown := (&formats{from04: from04}).number(strconv.FormatFloat(n, 'g', -1, 64), code)
+		if strings.ContainsFunc(shown, func(r rune) bool { return r < ' ' || r >= 0xf8e0 && r <= 0xf8e9 && !strings.ContainsRune(code, r) }) {
+			t.Errorf("%g as %q: %q", n, code, shown)
+		}
+	})
 }
 
 const styled = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="@&quot;様&quot;"/></numFmts>` +
