@@ -3,18 +3,22 @@
 package agents
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	sdk "github.com/anthropics/anthropic-sdk-go"
+
+	"ringi/infra/local/vendors/published"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -89,8 +93,8 @@ func (s *Server) Sessions() []*Session {
 // ServeHTTP serves /v1/agents, /v1/environments and /v1/sessions.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := http.NewServeMux()
-	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent)))
-	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment)))
+	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent, sdk.BetaAgentNewParams{})))
+	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment, sdk.BetaEnvironmentNewParams{})))
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
 	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
@@ -162,13 +166,38 @@ func (s *Server) op(name string, h handler) http.Handler {
 	})
 }
 
-func refusal(status int) any {
+// take reads a request into a type of the stand-in's, and returns why the vendor would refuse it, or "".
+func take(r *http.Request, params, into any) string {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return "the request was cut off"
+	}
+	if f := published.Refused(body, params, true); f != nil {
+		return strings.Join(f.Path, ".") + ": " + string(f.Kind)
+	}
+	if json.Unmarshal(body, into) != nil {
+		return "no JSON"
+	}
+	return ""
+}
+
+// tagged reports whether metadata is within the vendor's limits.
+func tagged(m map[string]string) bool {
+	for name, value := range m {
+		if utf8.RuneCountInString(name) > 64 || utf8.RuneCountInString(value) > 512 {
+			return false
+		}
+	}
+	return len(m) <= 16
+}
+
+func refusal(status int, why ...string) any {
 	kind := map[int]string{
 		400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
 		429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 	}[status]
 	return map[string]any{
-		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません"}, "request_id": "req_1",
+		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません " + strings.Join(why, "")}, "request_id": "req_1",
 	}
 }
 
@@ -212,11 +241,11 @@ func labels(of map[string]string) map[string]string {
 	return of
 }
 
-func (s *Server) makeNamed(kind string, out row) handler {
+func (s *Server) makeNamed(kind string, out row, published any) handler {
 	return func(r *http.Request) (int, any) {
 		var in named
-		if json.NewDecoder(r.Body).Decode(&in) != nil || in.Name == "" {
-			return http.StatusBadRequest, refusal(http.StatusBadRequest)
+		if why := take(r, published, &in); why != "" || in.Name == "" || !tagged(in.Metadata) {
+			return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
 		}
 		id := fmt.Sprintf("%s_%d", kind, len(s.known)+1)
 		s.known[id] = true
@@ -232,10 +261,9 @@ func (s *Server) Forget() {
 }
 
 func (s *Server) makeSession(r *http.Request) (int, any) {
-	body, err := io.ReadAll(r.Body)
 	x := &Session{ID: fmt.Sprintf("sesn_%d", len(s.sessions)+1), at: time.Now().UTC(), status: "idle"}
-	if err != nil || json.NewDecoder(bytes.NewReader(body)).Decode(&x.Made) != nil || !x.Made.valid() {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+	if why := cmp.Or(take(r, sdk.BetaSessionNewParams{}, &x.Made), x.Made.refused()); why != "" {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
 	}
 	if !s.known[x.Made.Agent.ID] || !s.known[x.Made.EnvironmentID] {
 		return http.StatusNotFound, refusal(http.StatusNotFound)
@@ -244,23 +272,38 @@ func (s *Server) makeSession(r *http.Request) (int, any) {
 	return http.StatusOK, x.row()
 }
 
+// listSessions lists the newest first, unless it is told otherwise.
 func (s *Server) listSessions(r *http.Request) (int, any) {
-	since, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get("created_at[gte]"))
+	q := r.URL.Query()
+	since, err := time.Parse(time.RFC3339Nano, cmp.Or(q.Get("created_at[gte]"), time.Time{}.Format(time.RFC3339Nano)))
 	if err != nil {
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, "created_at[gte]")
 	}
 	var all []any
 	for _, x := range s.sessions {
-		if !x.archived && x.Made.Agent.ID == r.URL.Query().Get("agent_id") && !x.at.Before(since) {
+		if !x.archived && (q.Get("agent_id") == "" || x.Made.Agent.ID == q.Get("agent_id")) && !x.at.Before(since) {
 			all = append(all, x.row())
 		}
 	}
-	return s.page(r, all)
+	return s.page(r, all, "desc")
 }
 
-func (s *Server) page(r *http.Request, all []any) (int, any) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("page")) // "" is the first page
-	to := min(len(all), from+s.Page)
+// page answers with one page of a list, which is in its ascending order.
+func (s *Server) page(r *http.Request, all []any, usual string) (int, any) {
+	q := r.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), strconv.Itoa(s.Page)))
+	order := cmp.Or(q.Get("order"), usual)
+	if err != nil || limit < 1 || order != "asc" && order != "desc" {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, "limit or order")
+	}
+	if order == "desc" {
+		slices.Reverse(all)
+	}
+	from, err := strconv.Atoi(cmp.Or(q.Get("page"), "0"))
+	if err != nil || from < 0 {
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, "page")
+	}
+	to := min(len(all), from+min(s.Page, limit))
 	out := map[string]any{"data": append([]any{}, all[min(from, to):to]...), "next_page": nil}
 	if to < len(all) {
 		out["next_page"] = strconv.Itoa(to)

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
 )
 
 // Session is a session and what happened in it.
@@ -56,13 +60,37 @@ type Request struct {
 
 var toolForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
-func (r Request) valid() bool {
-	for _, t := range r.Agent.Tools {
-		if t.Type != "custom" || !toolForm.MatchString(t.Name) || !strings.Contains(string(t.InputSchema), `"object"`) {
-			return false
+// centsForm is an amount in minor units: an integer without leading zeros.
+var centsForm = regexp.MustCompile(`^(?:0|[1-9][0-9]*)$`)
+
+// Limits of a session's system prompt, in characters, and of its tools.
+const (
+	mostSystem = 100_000
+	mostTools  = 256
+)
+
+// refused says what the vendor's descriptions forbid beyond their types, or "".
+func (r Request) refused() string {
+	names := map[string]bool{}
+	for i, t := range r.Agent.Tools {
+		if t.Type != "custom" || !toolForm.MatchString(t.Name) || names[t.Name] {
+			return fmt.Sprintf("agent.tools.%d", i)
 		}
+		names[t.Name] = true
 	}
-	return r.Agent.Type == "agent_with_overrides" && r.Agent.Model.ID != "" && len(r.Metadata) <= 16
+	switch b := r.Budget; {
+	case len(names) > mostTools:
+		return "agent.tools: too many"
+	case r.Agent.Type != "agent_with_overrides" || r.Agent.Model.ID == "":
+		return "agent"
+	case utf8.RuneCountInString(r.Agent.System) > mostSystem:
+		return "agent.system: too long"
+	case !tagged(r.Metadata):
+		return "metadata"
+	case b != nil && (b.Type != "limit" || b.MaxListCost.Currency != "USD" || !centsForm.MatchString(b.MaxListCost.Amount)):
+		return "budget"
+	}
+	return ""
 }
 
 // Answer is the result of a tool call.
@@ -147,11 +175,38 @@ type sent struct {
 	}
 }
 
+// refused says why the vendor doesn't take an event, or "". asked are the calls without a result.
+func (e sent) refused(i int, asked map[string]bool) string {
+	for j, block := range e.Content {
+		if block.Type != "text" || block.Text == "" {
+			return fmt.Sprintf("events.%d.content.%d", i, j)
+		}
+	}
+	switch e.Type {
+	case "user.interrupt":
+	case "user.message":
+		if len(e.Content) == 0 {
+			return fmt.Sprintf("events.%d.content", i)
+		}
+	case "user.custom_tool_result":
+		if !asked[e.CustomToolUseID] {
+			return fmt.Sprintf("events.%d.custom_tool_use_id", i)
+		}
+	default:
+		return fmt.Sprintf("events.%d.type", i)
+	}
+	return ""
+}
+
 func (s *Server) send(x *Session, r *http.Request) (int, any) {
 	var in struct{ Events []sent }
-	if json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Events) == 0 || x.status == "terminated" {
+	why := take(r, sdk.BetaSessionEventSendParams{}, &in)
+	for i, e := range in.Events {
+		why = cmp.Or(why, e.refused(i, x.asked))
+	}
+	if why != "" || len(in.Events) == 0 || x.status == "terminated" || x.archived {
 		x.Refused++
-		return http.StatusBadRequest, refusal(http.StatusBadRequest)
+		return http.StatusBadRequest, refusal(http.StatusBadRequest, why)
 	}
 	queued := []any{}
 	for _, e := range in.Events {
@@ -164,10 +219,6 @@ func (s *Server) send(x *Session, r *http.Request) (int, any) {
 			x.Messages = append(x.Messages, text)
 			x.left, x.asked = s.acts(text), map[string]bool{}
 		case "user.custom_tool_result":
-			if !x.asked[e.CustomToolUseID] {
-				x.Refused++
-				return http.StatusBadRequest, refusal(http.StatusBadRequest)
-			}
 			delete(x.asked, e.CustomToolUseID)
 			i := slices.IndexFunc(x.events, func(o map[string]any) bool { return o["id"] == e.CustomToolUseID })
 			x.Answers = append(x.Answers, Answer{x.events[i]["name"].(string), text, e.IsError})
@@ -283,5 +334,5 @@ func (s *Server) listEvents(x *Session, r *http.Request) (int, any) {
 			all = append(all, copied)
 		}
 	}
-	return s.page(r, all)
+	return s.page(r, all, "asc")
 }

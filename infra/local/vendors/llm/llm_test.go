@@ -26,7 +26,7 @@ type failure struct {
 }
 
 const (
-	schema = `{"type":"object","properties":{"task_type":{"type":"string"}}}`
+	schema = `{"type":"object","additionalProperties":false,"properties":{"task_type":{"type":"string"}}}`
 	text   = `"<data>{\"message\":\"従業員一覧を取得して\",\"now\":\"2026-04-01T09:00+09:00\",\"locale\":\"ja\"}</data>"`
 )
 
@@ -121,6 +121,13 @@ func eventsIn(t *testing.T, body string) (events []string) {
 
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
+// toolOf is a tool as each vendor's description has it.
+var toolOf = map[string]string{
+	"anthropic":  `"tools":[{"name":"t","input_schema":{"type":"object"}}]`,
+	"openai":     `"tools":[{"type":"function","name":"t","parameters":{"type":"object"},"strict":false}]`,
+	"compatible": `"tools":[{"type":"function","function":{"name":"t","parameters":{"type":"object"}}}]`,
+}
+
 // All streams must have the members that each vendor publishes.
 func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 	scripts := []llm.Script{
@@ -129,12 +136,11 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 		{Texts: []string{"a"}, Stop: "length"}, {Stop: "refused"},
 	}
 	bedrock := expect.Value(published.Open("bedrock"))(t)
-	tool := `"tools":[{"type":"function","name":"t","function":{"name":"t"}}]`
 	for _, v := range []vendor{
-		{"anthropic", "/anthropic/v1/messages", `{"model":"m","max_tokens":10,"stream":true,` + tool + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
+		{"anthropic", "/anthropic/v1/messages", `{"model":"m","max_tokens":10,"stream":true,` + toolOf["anthropic"] + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
 			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.MessageStreamEventUnion], nil, 0},
-		{"openai", "/openai/v1/responses", `{"model":"m","stream":true,` + tool + `,"input":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[responses.ResponseStreamEventUnion], nil, 0},
-		{"compatible", "/compatible/v1/chat/completions", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletionChunk], nil, 0},
+		{"openai", "/openai/v1/responses", `{"model":"m","stream":true,` + toolOf["openai"] + `,"input":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[responses.ResponseStreamEventUnion], nil, 0},
+		{"compatible", "/compatible/v1/chat/completions", `{"model":"m","stream":true,` + toolOf["compatible"] + `,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletionChunk], nil, 0},
 		{"bedrock", "/bedrock/model/m/converse-stream", `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]}]}`, "X-Amzn-Requestid", signed,
 			func(event string) []string { return bedrock.Check("ConverseStreamOutput", event) }, nil, 0},
 	} {
@@ -190,14 +196,12 @@ func TestConversationsThatVendorsRefuse(t *testing.T) {
 	}
 	for about, x := range asks {
 		t.Run(about, func(t *testing.T) {
-			list := "messages"
-			if x.v.path == o.path {
+			of := map[string]string{a.path: "anthropic", o.path: "openai", c.path: "compatible"}[x.v.path]
+			list := `max_tokens":10,"messages`
+			if of == "openai" {
 				list = "input"
 			}
-			if x.v.path != o.path {
-				list = `max_tokens":10,"` + list
-			}
-			x.v.body = `{"model":"m","stream":true,"tools":[{"type":"function","name":"t","function":{"name":"t"}}],"` + list + `":[` + x.body + `]}`
+			x.v.body = `{"model":"m","stream":true,` + toolOf[of] + `,"` + list + `":[` + x.body + `]}`
 			x.v.ask(t, s.URL, m.Key, x.want, func(string) []string { return nil })
 		})
 	}
@@ -224,10 +228,10 @@ func TestThoughtsThatVendorsRefuse(t *testing.T) {
 	}
 	call := `{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}%s}]},{"role":"tool","tool_call_id":"c","content":"x"}`
 	gemini := func(extra, after string) string {
-		return `{"model":"m","stream":true,"max_tokens":10,"tools":[{"function":{"name":"t"}}],"messages":[` + strings.Replace(call, "%s", extra, 1) + after + `]}`
+		return `{"model":"m","stream":true,"max_tokens":10,` + toolOf["compatible"] + `,"messages":[` + strings.Replace(call, "%s", extra, 1) + after + `]}`
 	}
 	claude := func(before string) string {
-		return `{"model":"m","stream":true,"max_tokens":10,"tools":[{"name":"t"}],"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[` +
+		return `{"model":"m","stream":true,"max_tokens":10,` + toolOf["anthropic"] + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]},{"role":"assistant","content":[` +
 			before + `{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`
 	}
 	for about, x := range map[string]struct {
@@ -246,7 +250,7 @@ func TestThoughtsThatVendorsRefuse(t *testing.T) {
 		"a call without its thoughts":    {a, llm.Rules{Signed: true}, claude(""), 400, []string{"Expected `thinking`"}},
 		"too many tokens for Claude":     {a, llm.Rules{Most: 9}, claude(""), 400, []string{"max_tokens: 10", "which is the maximum allowed number of output tokens"}},
 		"Anthropic's rate limit":         {a, llm.Rules{Limited: 1}, claude(""), 429, []string{"rate_limit_error"}},
-		"a call without its reasoning":   {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,"tools":[{"name":"t"}],"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, 400, []string{"without its required 'reasoning' item"}},
+		"a call without its reasoning":   {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,` + toolOf["openai"] + `,"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, 400, []string{"without its required 'reasoning' item"}},
 		"reasoning that nobody wrote":    {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_9","summary":[],"encrypted_content":"x"},{"role":"user","content":"x"}]}`, 400, []string{"could not be verified"}},
 		"too many tokens for OpenAI":     {o, llm.Rules{Most: 9}, `{"model":"m","stream":true,"max_output_tokens":10,"input":[{"role":"user","content":"x"}]}`, 400, []string{"Expected a value", "max_output_tokens"}},
 		"too many tokens for Bedrock":    {b, llm.Rules{Most: 9}, `{"inferenceConfig":{"maxTokens":10},"messages":[{"role":"user","content":[{"text":"x"}]}]}`, 400, []string{"exceeds the model limit of 9"}},
@@ -267,11 +271,11 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 	defer s.Close()
 	said := `{"role":"user","content":[{"type":"text","text":"x"}]}`
 	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) },
-		body: `{"model":"m","max_tokens":10,"stream":true,"tools":[{"name":"t"}],"messages":[` + said + `,{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
+		body: `{"model":"m","max_tokens":10,"stream":true,` + toolOf["anthropic"] + `,"messages":[` + said + `,{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}]}`}
 	o := vendor{path: "/openai/v1/responses", id: "X-Request-Id", key: bearer,
-		body: `{"model":"m","stream":true,"tools":[{"name":"t"}],"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`}
+		body: `{"model":"m","stream":true,` + toolOf["openai"] + `,"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`}
 	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer,
-		body: `{"model":"m","stream":true,"tools":[{"function":{"name":"t"}}],"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
+		body: `{"model":"m","stream":true,` + toolOf["compatible"] + `,"messages":[{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}]}`}
 	b := vendor{path: "/bedrock/model/m/converse-stream", id: "X-Amzn-Requestid", key: signed,
 		body: `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"x"}]}}]}]}`}
 	called := `"name":"t","input"`
@@ -282,8 +286,8 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 	}{
 		"Anthropic: a call's name":         {a, called, strings.Replace(called, "t", "brain</arg_value>", 1), "tool_use.name: String should match pattern"},
 		"Anthropic: a name that is long":   {a, called, strings.Replace(called, "t", strings.Repeat("x", 65), 1), "tool_use.name: String should match pattern"},
-		"Anthropic: a tool's name":         {a, `[{"name":"t"}`, `[{"name":"t.u"}`, "tools.0.name"},
-		"Anthropic: two of one name":       {a, `[{"name":"t"}`, `[{"name":"t"},{"name":"t"}`, "unique"},
+		"Anthropic: a tool's name":         {a, `[{"name":"t"`, `[{"name":"t.u"`, "tools.0.name"},
+		"Anthropic: two of one name":       {a, `"tools":[`, `"tools":[{"name":"t","input_schema":{"type":"object"}},`, "unique"},
 		"Anthropic: no limit":              {a, `"max_tokens":10,`, "", "max_tokens: Field required"},
 		"Anthropic: an unknown member":     {a, `"model"`, `"seed":1,"model"`, "seed: Extra inputs are not permitted"},
 		"Anthropic: no content":            {a, `[{"type":"text","text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`, "non-empty content"},
@@ -295,6 +299,16 @@ func TestRequestsThatVendorsRefuse(t *testing.T) {
 		"Chat Completions: unknown member": {c, `"model"`, `"max_output_tokens":1,"model"`, "Unknown parameter"},
 		"Chat Completions: no words":       {c, `"content":"x"},{"role":"assistant"`, `"content":null},{"role":"assistant"`, "expected a string, got null"},
 		"Chat Completions: another role":   {c, `{"role":"user"`, `{"role":"model"`, "Supported values"},
+		"Anthropic: unknown, deep":         {a, `"text","text":"x"}]},{"role":"assistant"`, `"text","text":"x","markdown":true}]},{"role":"assistant"`, "messages.0.content.0.markdown: Extra inputs are not permitted"},
+		"Anthropic: missing, deep":         {a, `"tool_use_id":"c",`, "", "messages.2.content.0.tool_use_id: Field required"},
+		"Anthropic: another type":          {a, `"max_tokens":10`, `"max_tokens":"10"`, "max_tokens: Input should be"},
+		"Anthropic: an open schema":        {a, `"model"`, `"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"string"}}}}},"model"`, "'additionalProperties' must be explicitly set to false"},
+		"Anthropic: a limit in a schema":   {a, `"model"`, `"output_config":{"format":{"type":"json_schema","schema":{"type":"object","additionalProperties":false,"properties":{"a":{"type":"array","items":{"type":"integer","maximum":3}}}}}},"model"`, "'maximum' is not supported"},
+		"OpenAI: unknown, deep":            {o, `"output":"x"`, `"output":"x","is_error":true`, "Unknown parameter: 'input[2].is_error'"},
+		"OpenAI: a schema that lacks one":  {o, `"model"`, `"text":{"format":{"type":"json_schema","name":"answer","strict":true,"schema":{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string"}},"required":[]}}},"model"`, "Missing 'a'"},
+		"OpenAI: an open schema, deep":     {o, `"model"`, `"text":{"format":{"type":"json_schema","name":"answer","strict":true,"schema":{"type":"object","additionalProperties":false,"properties":{"a":{"type":"object"}},"required":["a"]}}},"model"`, "'additionalProperties' is required"},
+		"Chat Completions: unknown, deep":  {c, `"tool_call_id":"c"`, `"tool_call_id":"c","is_error":true`, "Unknown parameter: 'messages[2].is_error'"},
+		"Chat Completions: open schema":    {c, `"model"`, `"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":{"type":"object","properties":{}}}},"model"`, "'additionalProperties' is required"},
 		"Bedrock: a call's name":           {b, called, strings.Replace(called, "t", "brain</arg_value>", 1), "[a-zA-Z0-9_-]+"},
 		"Bedrock: two of one role":         {b, `"messages":[`, `"messages":[{"role":"user","content":[{"text":"x"}]},`, "must alternate"},
 		"Bedrock: no content":              {b, `[{"text":"x"}]},{"role":"assistant"`, `[]},{"role":"assistant"`, "content field in the Message object"},

@@ -4,14 +4,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	anthropicsdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/openai/openai-go/v3"
 	responsessdk "github.com/openai/openai-go/v3/responses"
+
+	"ringi/infra/local/vendors/published"
 )
 
 // toolName is what all vendors accept as a tool's name, in definitions and in what was said before:
@@ -46,56 +48,130 @@ func (c *conversation) offer(name string) error {
 	return nil
 }
 
-// schemas are the members of requests as the vendors' SDKs have them, and which of them are required. AWS ignores
-// members that it doesn't know.
-var schemas = map[string]struct {
-	of       any
-	required []string
-}{
-	"anthropic":  {anthropicsdk.MessageNewParams{}, []string{"model", "max_tokens", "messages"}},
-	"openai":     {responsessdk.ResponseNewParams{}, []string{"model", "input"}},
-	"compatible": {openai.ChatCompletionNewParams{}, []string{"model", "messages"}},
-	"bedrock":    {nil, []string{"messages"}},
+// schemas are the requests of the vendors' SDKs. AWS ignores members that it doesn't know.
+var schemas = map[string]any{
+	"anthropic": streamed[anthropicsdk.MessageNewParams]{}, "openai": streamed[responsessdk.ResponseNewParams]{},
+	"compatible": streamed[openai.ChatCompletionNewParams]{},
 }
 
-// complete refuses a request that lacks a member, or has one that the vendor does not know.
-func complete(vendor string, body []byte) error {
+// streamed is a request that may ask for a stream, which the SDKs put in themselves.
+type streamed[T any] struct{}
+
+func (streamed[T]) refused(body []byte, exact bool) *published.Fault {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil {
-		return err
+	var stream bool
+	if json.Unmarshal(body, &members) != nil || members["stream"] != nil && json.Unmarshal(members["stream"], &stream) != nil {
+		return &published.Fault{Kind: published.Mistyped}
 	}
-	schema := schemas[vendor]
-	for _, name := range schema.required {
-		if members[name] == nil {
-			return missing(vendor, name)
+	delete(members, "stream")
+	body, _ = json.Marshal(members) // it was JSON before
+	var sdk T
+	return published.Refused(body, sdk, exact)
+}
+
+// format is a schema that answers or arguments have to follow.
+type format struct {
+	Strict bool
+	Schema json.RawMessage
+}
+
+// complete refuses a request that lacks a member, or has one that the vendor does not know, however deep, and a strict
+// schema that the vendor can't hold answers to.
+func complete(vendor string, body []byte, f *format) error {
+	var members map[string]json.RawMessage
+	need := map[string]string{"bedrock": "messages", "openai": "input"}[vendor]
+	if json.Unmarshal(body, &members); need != "" && members[need] == nil {
+		return said(vendor, &published.Fault{Path: []string{need}, Kind: published.Missing})
+	}
+	if schema, ok := schemas[vendor].(interface {
+		refused(body []byte, exact bool) *published.Fault
+	}); ok {
+		// Gemini speaks Chat Completions with a member of its own.
+		if f := schema.refused(body, vendor == "anthropic"); f != nil && f.Path[len(f.Path)-1] != "extra_content" {
+			return said(vendor, f)
 		}
 	}
-	if schema.of == nil {
+	if !f.Strict && vendor != "anthropic" && vendor != "bedrock" || len(f.Schema) == 0 {
 		return nil
 	}
-	known := []string{"stream"}
-	for i := range reflect.TypeOf(schema.of).NumField() {
-		name, _, _ := strings.Cut(reflect.TypeOf(schema.of).Field(i).Tag.Get("json"), ",")
-		known = append(known, name)
+	var schema map[string]any
+	if err := json.Unmarshal(f.Schema, &schema); err != nil {
+		return err
 	}
-	for name := range members {
-		if !slices.Contains(known, name) {
-			return unknown(vendor, name)
+	return strictSchema(vendor, "", schema)
+}
+
+// said is a fault in the words of the vendor.
+func said(vendor string, f *published.Fault) error {
+	if vendor == "anthropic" {
+		return fmt.Errorf("%s: %s", strings.Join(f.Path, "."), map[published.Kind]string{published.Missing: "Field required",
+			published.Unknown: "Extra inputs are not permitted", published.Mistyped: "Input should be a valid value",
+			published.Constant: "Input tag does not match any of the expected tags"}[f.Kind])
+	}
+	path := ""
+	for _, name := range f.Path {
+		if _, err := strconv.Atoi(name); err == nil {
+			path += "[" + name + "]"
+		} else {
+			path += "." + name
 		}
 	}
+	path = strings.TrimPrefix(path, ".")
+	switch f.Kind {
+	case published.Missing:
+		return fmt.Errorf("Missing required parameter: '%s'.", path)
+	case published.Constant:
+		return fmt.Errorf("Invalid value for '%s'. Supported values are those of the API's reference.", path)
+	case published.Unknown:
+		return fmt.Errorf("Unknown parameter: '%s'.", path)
+	}
+	return fmt.Errorf("Invalid type for '%s'.", path)
+}
+
+// Keywords that a strict schema can't have:
+//   - https://platform.claude.com/docs/en/build-with-claude/structured-outputs (JSON Schema limitations)
+//   - https://developers.openai.com/api/docs/guides/structured-outputs (supported schemas)
+var (
+	notAnthropic = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+		"maxItems", "uniqueItems", "oneOf", "not", "if", "patternProperties"}
+	notOpenAI = []string{"allOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "patternProperties",
+		"uniqueItems", "contains", "minProperties", "maxProperties"}
+)
+
+// strictSchema refuses what a vendor does of a schema at a path.
+func strictSchema(vendor, at string, schema map[string]any) error {
+	own, closed, never := vendor == "anthropic" || vendor == "bedrock", schema["additionalProperties"] == false, notOpenAI
+	if own {
+		never = notAnthropic
+	}
+	for _, name := range never {
+		if schema[name] != nil && own {
+			return fmt.Errorf("output_config.format.schema: For '%v' type, property '%s' is not supported", schema["type"], name)
+		} else if schema[name] != nil {
+			return fmt.Errorf("Invalid schema for response_format 'answer': In context=(%s), '%s' is not permitted.", at, name)
+		}
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	required, _ := schema["required"].([]any)
+	isObject := properties != nil || schema["type"] == "object"
+	switch {
+	case isObject && !closed && own:
+		return errors.New("output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false")
+	case isObject && !closed:
+		return fmt.Errorf("Invalid schema for response_format 'answer': In context=(%s), 'additionalProperties' is required to be supplied and to be false.", at)
+	}
+	for name, property := range properties {
+		if !own && !slices.Contains(required, any(name)) {
+			return fmt.Errorf("Invalid schema for response_format 'answer': In context=(%s), 'required' is required to be supplied and to be an array including every key in properties. Missing '%s'.", at, name)
+		}
+		if below, ok := property.(map[string]any); ok {
+			if err := strictSchema(vendor, at+"'properties', '"+name+"'", below); err != nil {
+				return err
+			}
+		}
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		return strictSchema(vendor, at+"'items'", items)
+	}
 	return nil
-}
-
-func missing(vendor, name string) error {
-	if vendor == "anthropic" {
-		return fmt.Errorf("%s: Field required", name)
-	}
-	return fmt.Errorf("Missing required parameter: '%s'.", name)
-}
-
-func unknown(vendor, name string) error {
-	if vendor == "anthropic" {
-		return fmt.Errorf("%s: Extra inputs are not permitted", name)
-	}
-	return fmt.Errorf("Unknown parameter: '%s'.", name)
 }

@@ -124,7 +124,7 @@ func readAnthropic(body []byte) (spokenTo, error) {
 		Model        string
 		Tools        []struct{ Name string }
 		OutputConfig struct {
-			Format struct{ Schema json.RawMessage }
+			Format format
 		} `json:"output_config"`
 		Messages []struct {
 			Role    model.Role
@@ -136,7 +136,7 @@ func readAnthropic(body []byte) (spokenTo, error) {
 			}
 		}
 	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("anthropic", body)); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("anthropic", body, &q.OutputConfig.Format)); err != nil {
 		return spokenTo{}, err
 	}
 	c := begun("anthropic", q.Model, q.OutputConfig.Format.Schema)
@@ -224,10 +224,14 @@ func readConverse(body []byte) (spokenTo, error) {
 			}
 		}
 	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("bedrock", body)); err != nil {
+	if err := json.Unmarshal(body, &q); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun("bedrock", "", json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema))
+	schema := json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema)
+	if err := complete("bedrock", body, &format{Schema: schema}); err != nil {
+		return spokenTo{}, err
+	}
+	c := begun("bedrock", "", schema)
 	for _, t := range q.ToolConfig.Tools {
 		if err := c.offer(t.ToolSpec.Name); err != nil {
 			return c.spokenTo, err
@@ -268,7 +272,7 @@ func readResponses(body []byte) (spokenTo, error) {
 		Model string
 		Tools []struct{ Name string }
 		Text  struct {
-			Format struct{ Schema json.RawMessage }
+			Format format
 		}
 		Input []struct {
 			Type, Role, Name, Arguments string
@@ -277,7 +281,7 @@ func readResponses(body []byte) (spokenTo, error) {
 			Content                     json.RawMessage
 		}
 	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("openai", body)); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("openai", body, &q.Text.Format)); err != nil {
 		return spokenTo{}, err
 	}
 	c := begun("openai", q.Model, q.Text.Format.Schema)
@@ -323,7 +327,7 @@ func readCompletions(body []byte) (spokenTo, error) {
 		Model string
 		Tools []struct{ Function struct{ Name string } }
 		Form  struct {
-			JSONSchema struct{ Schema json.RawMessage } `json:"json_schema"`
+			JSONSchema format `json:"json_schema"`
 		} `json:"response_format"`
 		Turns []struct {
 			Role      string
@@ -335,7 +339,7 @@ func readCompletions(body []byte) (spokenTo, error) {
 			} `json:"tool_calls"`
 		} `json:"messages"`
 	}
-	if err := errors.Join(json.Unmarshal(body, &q), complete("compatible", body)); err != nil {
+	if err := errors.Join(json.Unmarshal(body, &q), complete("compatible", body, &q.Form.JSONSchema)); err != nil {
 		return spokenTo{}, err
 	}
 	c := begun("compatible", q.Model, q.Form.JSONSchema.Schema)
