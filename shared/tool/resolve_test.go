@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
+	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/schema"
 )
 
@@ -148,6 +149,12 @@ func TestCheckPlanned(t *testing.T) {
 				"%v, want %q", err, test.want)
 		})
 	}
+}
+
+// No cell that Google refuses can stand in a plan: with it the arguments are too long.
+func TestACellThatIsTooLongIsInNoPlan(t *testing.T) {
+	_, err := tool.Parse(aggregate.JSON(`{"rows":[{"r":"` + strings.Repeat("x", sheets.MaxCell+1) + `"}]}`))
+	expect.That(t, err != nil && strings.Contains(err.Error(), "the limit is"), "%v", err)
 }
 
 func TestDynamicDestinations(t *testing.T) {
