@@ -96,6 +96,9 @@ func dashboardRule(s *stack, wrong report) {
 	for _, m := range reference.FindAllStringSubmatch(body, -1) {
 		wrong.where(s.resources[m[1]].Type == "" && !s.mapping(m[1]), "the dashboard shows %s, which does not exist", m[1])
 	}
+	for id := range s.functions { // run-sandbox is there only where it is wanted, and is searched for by its name
+		wrong.where(!strings.Contains(body, id), "the dashboard shows nothing of %s", id)
+	}
 	var p page
 	if err := json.Unmarshal([]byte(body), &p); err != nil {
 		wrong("the dashboard's body is no JSON: %v", err)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -53,7 +54,9 @@ type growing struct {
 	over   chan struct{}
 	shown  string // the text that Slack already shows
 	failed bool
-	half   bool // the text is no answer; set before ended is closed
+	half   bool        // the text is no answer; set before ended is closed
+	void   atomic.Bool // the text so far no longer counts: the model is asked again
+	told   bool        // the message says that it is no answer
 }
 
 // halves says of a text that stands for now that it is no answer.
@@ -75,8 +78,12 @@ func (t *answering) grow(ctx context.Context) (onText func(string), end func(hal
 	}
 }
 
-// say replaces the text that waits to be shown. Only one goroutine may call it.
+// say replaces the text that waits to be shown; "" says that what was shown no longer counts. Only one goroutine may call
+// it.
 func (g *growing) say(text string) {
+	if text == "" {
+		g.void.Store(true)
+	}
 	select {
 	case <-g.latest:
 	default:
@@ -94,6 +101,10 @@ func (g *growing) run(ctx context.Context) {
 			g.stop(ctx)
 			return
 		case text := <-g.latest:
+			if g.void.Swap(false) && g.row != nil {
+				g.tell(ctx)
+				g.failed = true // the card of the next answer takes the message
+			}
 			if g.failed || !g.show(ctx, text) {
 				continue
 			}
@@ -189,12 +200,24 @@ func (g *growing) stop(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, streamWithin)
 	defer cancel()
-	var said error
 	if g.half {
-		said = g.Streamer.AppendStream(ctx, g.a.Conversation.Channel, g.row.TS, "\n\n"+halves.In(g.settings.Locale))
+		g.tell(ctx)
 	}
-	if err := errors.Join(said, g.Streamer.StopStream(ctx, g.a.Conversation.Channel, g.row.TS)); err != nil {
+	if err := g.Streamer.StopStream(ctx, g.a.Conversation.Channel, g.row.TS); err != nil {
 		slog.WarnContext(ctx, "a message still grows", "session", g.ref.ID, "ts", g.row.TS, "err", err)
+	}
+}
+
+// tell says below the text, once, that it is no answer.
+func (g *growing) tell(ctx context.Context) {
+	if g.told {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, streamWithin)
+	defer cancel()
+	err := g.Streamer.AppendStream(ctx, g.a.Conversation.Channel, g.row.TS, "\n\n"+halves.In(g.settings.Locale))
+	if g.told = err == nil; err != nil {
+		slog.WarnContext(ctx, "half a text stands for an answer", "session", g.ref.ID, "ts", g.row.TS, "err", err)
 	}
 }
 

@@ -82,6 +82,7 @@ func TestAnswersGrowInSlack(t *testing.T) {
 	run("a short one is not", testShort)
 	run("a retried turn streams no second message", testTriedAgain)
 	run("a message whose call was lost is found", testLostStart)
+	run("what broke off is said to be no answer before the model is asked again", testBreaksOff)
 	run("where Slack refuses to stream the card is posted", testNoStreams)
 	run("a person who stops the agent gets a sentence in its place", testStopped)
 	run("of a session that was closed meanwhile nothing stays", testClosed)
@@ -128,6 +129,24 @@ func testTriedAgain(t *testing.T, g *stage) {
 	expect.Is(t, m.TS, half.TS)
 	g.taken(m.TS)
 	expect.Is(t, len(g.slack.Calls("chat.startStream")), 1, "streams began")
+}
+
+// What was shown of an answer that broke off is said to be none before the model is asked again, not when it has answered.
+func testBreaksOff(t *testing.T, g *stage) {
+	var half workspace.Message
+	g.vendor.says = model.Response{Text: long, Stop: model.StopLength}
+	asks := 0
+	g.vendor.writes = func(onText func(string)) {
+		if asks++; asks == 2 {
+			half = g.shows("It broke off here, so this answer isn't used.")
+			g.vendor.says = model.Response{Text: long + "and its end.", Stop: model.StopEnd}
+		}
+		onText(long)
+		g.shows("words of an answer")
+	}
+	expect.Value(g.handle())(t)
+	expect.Is(t, asks, 2, "asks")
+	g.taken(half.TS)
 }
 
 func testLostStart(t *testing.T, g *stage) {

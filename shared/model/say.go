@@ -44,6 +44,7 @@ func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(stri
 
 // SayWhole is Say, and if the answer was cut off, once more with more room, or if it broke off otherwise, once more. Then
 // the usage is both calls'. That needs at least the time again that the first answer took; without it the first stands.
+// onText is called with "" when the text so far no longer counts.
 func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
 	began := time.Now()
 	got, err := Say(ctx, w, r, prompt, onText)
@@ -52,6 +53,9 @@ func SayWhole(ctx context.Context, w Wire, r Request, prompt string, onText func
 	}
 	if deadline, bounded := ctx.Deadline(); bounded && time.Until(deadline) < time.Since(began) {
 		return got, err
+	}
+	if onText != nil {
+		onText("")
 	}
 	short := got.Usage
 	short.CutOff = 1

@@ -141,6 +141,6 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 		}
 		w.Scripted(llm.Script{Texts: []string{"<think>The user is ann"}}, llm.Script{Texts: []string{"<think>The user is ann"}})
 		_, heard, err := w.answer(t, turnOf(user("x")))
-		expect.That(t, model.Broke(err) && len(heard) == 0, "a thought without an end: %q, %v", heard, err)
+		expect.That(t, model.Broke(err) && strings.Join(heard, "") == "", "a thought without an end: %q, %v", heard, err)
 	})
 }
