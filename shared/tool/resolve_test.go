@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/schema"
+	"ringi/shared/tool/sheets"
 )
 
 func results(t testing.TB) func(string) (json.RawMessage, error) {
