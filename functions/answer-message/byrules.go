@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -180,10 +181,12 @@ func (t *answering) lookUp(ctx context.Context, x *asking, r *ruling) (found ope
 
 // whyByRules says why the rules refuse a proposal, in words for people and the agent. It returns "" for any
 // other error.
-func (t *answering) whyByRules(err error) string {
+func (t *answering) whyByRules(ctx context.Context, err error) string {
 	no, is := errors.AsType[conversation.ErrByRules](err)
 	if !is {
 		return ""
 	}
-	return refused.ByRules(t.settings.Locale, no, func(s string, _ int) string { return s })
+	return refused.ByRules(t.settings.Locale, no, func(s string, _ int) string { return s }, func(user string) string {
+		return cmp.Or(t.Names(ctx, t.ref, t.a.Conversation.TeamID, user)[user], user)
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/organisation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -166,6 +167,60 @@ func TestARuleMayRefuseAnActionAndSaysWhy(t *testing.T) {
 		expect.That(t, x == nil && a.Conversation.Actions == 0 && a.Conversation.Refused == 1, "%s: %+v", locale, x)
 		expect.Is(t, w.said().Content, want)
 		expect.That(t, len(a.Inbox) == 1 && a.Next(w.Now()).State == conversation.StateAnswer, "the agent isn't told")
+	}
+}
+
+// staff is an organisation of which U2 has left.
+const staff = `employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to
+1,U1,u1@example.com,HQ,,,,employee,
+2,U2,u2@example.com,HQ,,,,employee,2020-01-31
+`
+
+// Who asks without a row of that day gets a sentence, before a model is paid; others are answered as ever.
+func TestWhoHasNoRowIsToldBeforeAModelIsPaid(t *testing.T) {
+	server := storetest.Start(t)
+	for name, c := range map[string]struct {
+		accounts map[string]string // numbers by account
+		said     string            // also by U2; empty: nothing
+		want     string            // empty: the model is asked
+	}{
+		"has a row": {map[string]string{"1": "U1"}, "", ""},
+		"has none":  {nil, "", "Who asks isn't in today's organisation table (not in it, left, or not begun yet)"},
+		"left":      {map[string]string{"2": "U1"}, "", "Who asks isn't in today's organisation table"},
+		"another, who left, writes before it is answered": {map[string]string{"1": "U1", "2": "U2"}, "and me",
+			"Who asks isn't in today's organisation table"},
+	} {
+		w := inChannel(t, server, "en", unset)
+		w.saved(0, rules.KindAction, asks(ofPeople("U3")))
+		w.staffed(c.accounts)
+		if c.said != "" {
+			w.tell("1776675650.000100", "U2", c.said)
+		}
+		expect.Value(w.handle())(t)
+		if c.want == "" {
+			expect.Is(t, len(w.vendor.requests), 1, name)
+			continue
+		}
+		expect.Is(t, len(w.vendor.requests), 0, name)
+		expect.Has(t, w.said().Content, c.want)
+		if c.said != "" { // U1's message is answered next; by then it has the words of U2, who is named
+			expect.Is(t, len(w.load().Waiting()), 1, name)
+			expect.Value(w.handle())(t)
+			expect.Is(t, len(w.vendor.requests), 0, name)
+			expect.Has(t, w.said().Content, "It has words of somebody (name of U2)")
+		}
+	}
+}
+
+func (w *ruledWorld) staffed(accounts map[string]string) {
+	w.t.Helper()
+	people := expect.Value(organisation.Read([]byte(staff)))(w.t)
+	m := people.Match(nil, organisation.DateOf(w.Now()))
+	for number, user := range accounts {
+		m.Accounts[number] = append(m.Accounts[number], organisation.Matched{ID: user})
+	}
+	w.Organisation = func(context.Context, string) (lookup.Standing, error) {
+		return lookup.Standing{Organisation: &lookup.Organisation{Version: "v1", People: people, Accounts: m.Kept()}}, nil
 	}
 }
 
@@ -353,5 +408,6 @@ func (group) Holders(string, string, string) []circulation.Person { return nil }
 func (group) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
+func (group) Here(circulation.Person, string) bool            { return true }
 func (group) Departments(circulation.Person, string) []string { return nil }
 func (group) Department(circulation.Person, string) string    { return "" }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/directory"
+	"ringi/shared/decide/opening"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -109,13 +111,41 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 	return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 }
 
-// limits says why no model is called: the author may not ask, nobody could approve a proposal, the budget of the
+// stranger refuses messages if rules would refuse whatever the agent proposes, because the organisation doesn't have
+// somebody whose words it is shown. Messages of authors whom it has are answered next.
+func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error) {
+	r, err := t.rules(ctx)
+	if err != nil || r.Rules == nil || r.standing.Organisation == nil {
+		return nil, err
+	}
+	people := directory.Of(r.standing.Organisation, nil)
+	for _, i := range t.seen {
+		if i.User != "" && opening.Stranger(people, t.Now(), i.User) != "" {
+			t.seen = only(t.seen, i.User)
+			return t.unknown(ctx, task.ReasonNoRow, ""), nil
+		}
+	}
+	if user := opening.Stranger(people, t.Now(), t.a.RouteAskersAfter(t.seen, "")...); user != "" {
+		return t.unknown(ctx, task.ReasonNoRowWords, user), nil
+	}
+	return nil, nil
+}
+
+func (t *answering) unknown(ctx context.Context, why aggregate.Reason, user string) *conversation.Refusal {
+	no := conversation.ErrByRules{Why: why, Detail: user}
+	return &conversation.Refusal{Reason: why, Text: t.whyByRules(ctx, no)}
+}
+
+// limits says why no model is called: the author may not ask, nobody could approve a proposal, rules would refuse it, the budget of the
 // conversation or the tenant is used up, somebody has written too much within the hour, or there is nothing to answer.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
 	}
 	if why, err := t.undecidable(ctx); err != nil || why != nil {
+		return why, err
+	}
+	if why, err := t.stranger(ctx); err != nil || why != nil {
 		return why, err
 	}
 	w := wordsIn(t.settings.Locale)

@@ -50,7 +50,7 @@ func (t *answering) recordOnce(ctx context.Context, x conversation.Answer,
 	p *turn.Proposal) (_ *conversation.Aggregate, err error) {
 	x.Proposal, err = t.proposal(ctx, p)
 	var on []aggregate.Owned // on which a refusal depends
-	if why := t.whyByRules(err); why != "" {
+	if why := t.whyByRules(ctx, err); why != "" {
 		x.Proposal, x.Refused, err = nil, why, nil
 		on = append(slices.Clone(t.ruling.standing.On), aggregate.Owned{Key: tenancy.SettingsKey, Rev: t.ruling.settings,
 			Err: aggregate.ErrSettings})

@@ -93,7 +93,7 @@ func (t *answering) ownProposal(ctx context.Context, of *conversation.Typed) (
 	}
 	p.Terms = t.settings.ActionTerms(t.Now())
 	if err = t.underRules(ctx, &p, conversation.Payload{}, of.User); err != nil {
-		if said := t.whyByRules(err); said != "" {
+		if said := t.whyByRules(ctx, err); said != "" {
 			return p, []string{said}, nil
 		}
 		return p, nil, err

@@ -59,7 +59,7 @@ func (t *answering) routeOnce(ctx context.Context, x *conversation.Action) (*con
 		return nil, err
 	}
 	if no, is := errors.AsType[conversation.ErrByRules](found.Refusal()); is {
-		return t.refuseAction(ctx, x, no, t.whyByRules(no), of.on)
+		return t.refuseAction(ctx, x, no, t.whyByRules(ctx, no), of.on)
 	}
 	return t.openAction(ctx, x, found.Opening, of.on)
 }
@@ -69,7 +69,7 @@ func (t *answering) withoutRule(ctx context.Context, x *conversation.Action) (*c
 	err := t.Approvable(ctx, t.ref, t.a.Conversation.Origin(), t.settings, t.a.AskersOf(x))
 	if _, nobody := errors.AsType[aggregate.ErrNotAllowed](err); nobody {
 		no := conversation.ErrByRules{Why: task.ReasonNoApprover}
-		return t.refuseAction(ctx, x, no, t.whyByRules(no), nil)
+		return t.refuseAction(ctx, x, no, t.whyByRules(ctx, no), nil)
 	}
 	if err != nil {
 		return t.putOff(ctx, x, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: *x.Gate.Terms.Rule}, err)
@@ -105,7 +105,7 @@ func (t *answering) putOff(ctx context.Context, x *conversation.Action, no conve
 		return a.WaitForRoute(t.in.Run, x.ActionID, now.Add(lookUpAgain(why, now.Sub(x.CreatedAt))), now)
 	})
 	if errors.Is(err, conversation.ErrAged) {
-		return t.refuseAction(ctx, x, no, t.whyByRules(no), nil)
+		return t.refuseAction(ctx, x, no, t.whyByRules(ctx, no), nil)
 	}
 	return a, err
 }

@@ -5,6 +5,8 @@ import (
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/runtime/expect"
 )
 
@@ -14,4 +16,21 @@ func TestANameAddsNothingToAPath(t *testing.T) {
 	s := speaker{words: web.TextsOf("register", "ja"), called: func(id string) string { return names[id] }}
 	g := aggregate.Gate{Stamps: []aggregate.Stamp{{By: "U1"}, {By: "U2"}, {By: "U3"}, {By: "U4"}}}
 	expect.Is(t, s.path(&g), "田中 部長 山田・山田 川口 社長・U3・Anne O'Neil-Smith (Sales)")
+}
+
+// The sheet says at the stage itself that a post was vacant: nobody looks up who would have been asked years later.
+func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
+	desk := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U1"}}}
+	filled, out := desk, circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: rules.LeftVacant}
+	filled.Filled = rules.LeftVacant
+	g := &aggregate.Gate{Route: &circulation.Route{Stages: []circulation.Stage{desk, filled, out}, Hands: 1}}
+	for locale, want := range map[string][]string{
+		"ja": {"", "空席のため、その上の人", "該当者なしのため省略"},
+		"en": {"", "vacant, so who stands above", web.TextsOf("route", "en").In("why", rules.LeftVacant)},
+	} {
+		for i, b := range boxes(g, func(id string) string { return id }, web.TextsOf("route", locale)) {
+			expect.Is(t, b.Why, want[i], locale, b.Name)
+		}
+		expect.That(t, want[2] != "", "it has no word")
+	}
 }

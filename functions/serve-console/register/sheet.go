@@ -32,7 +32,7 @@ type sheetData struct {
 // box is a stage with its stamps.
 type box struct {
 	Name   string
-	Why    string // of a stage that was left out
+	Why    string // it was left out, or others stamped in the place of who is named
 	Stamps []stamp
 }
 
@@ -81,7 +81,7 @@ func (c *Pages) sheet(w http.ResponseWriter, r *http.Request, v *web.Viewer) err
 	d.Text, d.Policy = web.Mentions(card.Prose(d.Text), called), web.Mentions(card.Prose(d.Policy), called)
 	d.AskedHash, d.Opened, d.Acts = g.Asked, circulation.RouteHash(g.Circulating()), circulation.Hash(g.Acts)
 	d.Prove = chain.ProofCommand(v.Tenant, lines[0].ID)
-	d.Printed, d.PrintedBy, d.Boxes = c.Now(), called(v.User), boxes(g, called)
+	d.Printed, d.PrintedBy, d.Boxes = c.Now(), called(v.User), boxes(g, called, v.Texts("route"))
 	if x.Action != nil {
 		d.Action, d.Tool, d.Payload = string(x.Action.ActionType), card.OneLine(x.Action.Tool), x.Action.Payload.Hash()
 	}
@@ -115,10 +115,13 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *tasks.Registered, v *web.
 }
 
 // boxes returns the stages of a route with who stamped.
-func boxes(g *aggregate.Gate, called func(string) string) (out []box) {
+func boxes(g *aggregate.Gate, called func(string) string, words web.Texts) (out []box) {
 	st := circulation.Walk(g.Circulating())
 	for _, s := range st.Stages {
-		b := box{Name: card.OneLine(s.Name), Why: s.LeftOut}
+		b := box{Name: card.OneLine(s.Name), Why: words.In("filled", s.Filled)}
+		if s.LeftOut != "" {
+			b.Why = words.In("why", s.LeftOut)
+		}
 		for _, act := range s.Stamps {
 			m := stamp{Hand: called(act.Hand.User), At: act.At}
 			if act.Principal.User != act.Hand.User {

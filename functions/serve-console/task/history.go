@@ -166,7 +166,7 @@ func (r Reader) end(t *History, a *task.Aggregate) {
 	}
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy = e.At, r.Person(e.By)
-		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine))
+		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine, r.Person))
 	}
 	if p := a.Head.Parked; p != nil {
 		t.Parked = ended.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))

@@ -80,11 +80,20 @@ func (d *Directory) Person(user string) circulation.Person {
 	return p
 }
 
+// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
+func (d *Directory) Here(p circulation.Person, on string) bool {
+	if d.org == nil {
+		return true
+	}
+	_, here := d.chart(on).Person(p.Person)
+	return here
+}
+
 // Standing says as what somebody may stamp on a day.
 func (d *Directory) Standing(p circulation.Person, on string) rules.Standing {
 	as := rules.StandingEmployee
 	if d.org != nil {
-		if _, here := d.chart(on).Person(p.Person); !here {
+		if !d.Here(p, on) {
 			return rules.StandingNone
 		}
 		if !d.employee(p, on) {

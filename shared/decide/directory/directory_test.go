@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/decide/opening"
 	"ringi/shared/domain/circulation"
@@ -118,7 +119,7 @@ func TestAnOrganisationSaysWhoIsAsked(t *testing.T) {
 }
 
 func TestFactsKnowWhoAsks(t *testing.T) {
-	x := &rules.Rules{Rules: []rules.Rule{
+	x := &rules.Rules{Form: rules.Form, Rules: []rules.Rule{
 		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}}}}, {},
 		{When: rules.Conditions{Requester: &rules.Requester{Groups: []string{"S1"}, Departments: []string{"HQ"}}}},
 	}}
@@ -126,6 +127,18 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 	opening.AskedBy(&f, x, Of(organised(t), workspace{members: []string{"R2"}}), "R")
 	expect.Same(t, f, rules.Facts{On: day, Requester: circulation.Person{User: "R", Person: "3"}, Organised: true,
 		Departments: []string{"SALES", "HQ"}, Department: "SALES", Groups: []string{"S1"}})
+
+	// who has left, who hasn't begun, and whom nobody knows
+	d := Of(organised(t), workspace{})
+	for on, want := range map[string]map[string]bool{day: {"B": true, "N": false, "X": false}, later: {"B": false, "N": true}} {
+		for user, here := range want {
+			f := rules.Facts{On: on, Askers: []circulation.Person{d.Person(user)}}
+			opening.AskedBy(&f, &rules.Rules{}, d, "R")
+			expect.Is(t, len(f.Absent) == 0, here, user, on)
+			expect.Is(t, x.Match(&f).Stranger.User == "", here, user, on)
+			expect.Is(t, opening.Stranger(d, expect.Value(time.Parse(time.DateOnly, on))(t), "R", user) == "", here, user, on)
+		}
+	}
 
 	none := Of(nil, workspace{members: []string{"R"}})
 	f = rules.Facts{On: day}

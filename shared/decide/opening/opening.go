@@ -21,6 +21,8 @@ type Found = task.Found
 // Directory is a rules.Directory that also knows departments.
 type Directory interface {
 	rules.Directory
+	// Here reports whether somebody works for the tenant on a day; true while no organisation stands.
+	Here(p circulation.Person, on string) bool
 	// Departments returns the codes of somebody's department and of those above it; none while no organisation stands.
 	Departments(p circulation.Person, on string) []string
 	// Department returns what somebody's department is called; "" while no organisation stands.
@@ -63,7 +65,36 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Directory, user string) {
 	if f.Organised {
 		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
 		f.Department = d.Department(f.Requester, f.On)
+		f.Absent = absent(d, f.On, append([]circulation.Person{f.Requester}, f.Askers...))
 	}
+}
+
+// People says who somebody is in the organisation, and whether they are there on a day.
+type People interface {
+	Person(user string) circulation.Person
+	Here(p circulation.Person, on string) bool
+}
+
+func absent(d People, on string, of []circulation.Person) (all []circulation.Person) {
+	for _, p := range of {
+		if !d.Here(p, on) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Stranger returns the first of these people whom the organisation that stands doesn't have on a day, or "". Whatever
+// the rules say, they refuse what such a person asks.
+func Stranger(d People, now time.Time, users ...string) string {
+	var all []circulation.Person
+	for _, user := range users {
+		all = append(all, d.Person(user))
+	}
+	for _, p := range absent(d, organisation.DateOf(now.In(tenancy.Zone())).String(), all) {
+		return p.User
+	}
+	return ""
 }
 
 // groups returns those of the user groups in the rules' conditions that somebody is in.
@@ -234,6 +265,7 @@ func (ids) Org() string                           { return "" }
 func (ids) Person(user string) circulation.Person { return circulation.Person{User: user} }
 func (ids) Members(string) []string               { return nil }
 func (ids) Handle(group string) string            { return group }
+func (ids) Here(circulation.Person, string) bool  { return true }
 
 // Empty isn't known: whoever asks it resolves no channel's stage.
 func (ids) Empty(string, []circulation.Person, string) bool { return false }

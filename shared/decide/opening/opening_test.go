@@ -32,6 +32,7 @@ func (o office) Person(user string) circulation.Person {
 
 func (o office) Members(group string) []string { return o.groups[group] }
 
+func (o office) Here(p circulation.Person, _ string) bool            { return p.User != "LEFT" }
 func (o office) Departments(p circulation.Person, _ string) []string { return o.departments[p.User] }
 
 // asked is a request of Sato's in C1, with a message of Ito's, for these steps.

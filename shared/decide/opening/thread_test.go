@@ -104,6 +104,8 @@ func TestAStrangerToTheOrganisationOpensNoRoute(t *testing.T) {
 		"all have a row":        {"SATO", []string{"ITO"}, ""},
 		"the requester hasn't":  {"X", []string{"ITO"}, "no_row"},
 		"somebody's words":      {"SATO", []string{"ITO", "X"}, "no_row_words X"},
+		"the requester left":    {"LEFT", nil, "no_row"},
+		"somebody who left":     {"SATO", []string{"ITO", "LEFT"}, "no_row_words LEFT"},
 		"neither":               {"X", []string{"X"}, "no_row"},
 		"without organisations": {"X", []string{"X"}, ""},
 	} {
@@ -125,6 +127,8 @@ func TestAStrangerToTheOrganisationOpensNoRoute(t *testing.T) {
 	x.Task.Head.Requester = "X"
 	no := expect.Value(x.Early(of(desk), strangers{d}))(t)
 	expect.That(t, no != nil && no.Why == task.ReasonNoRow, "before a model is paid: %+v", no)
+	expect.Is(t, Stranger(strangers{d}, time.Unix(0, 0), "SATO", "LEFT"), "LEFT")
+	expect.Is(t, Stranger(strangers{d}, time.Unix(0, 0), "SATO", "ITO"), "")
 }
 
 // strangers is an office to which X belongs in no way.

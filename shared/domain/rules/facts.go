@@ -35,15 +35,17 @@ type Facts struct {
 	Departments []string
 	Groups      []string
 	Department  string // what the requester's is called; no condition reads it
-	Calls       []Call
+	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
+	Absent []circulation.Person
+	Calls  []Call
 	// Inside says of an action without a call that it can change nothing but its conversation's files.
 	Inside bool
 }
 
-// stranger returns an asker whom the organisation that stands doesn't know: the requester first.
+// stranger returns an asker whom the organisation that stands doesn't know as of that day: the requester first.
 func (f *Facts) stranger() (circulation.Person, bool) {
 	for _, p := range append([]circulation.Person{f.Requester}, f.Askers...) {
-		if f.Organised && p.Person == "" {
+		if f.Organised && (p.Person == "" || slices.ContainsFunc(f.Absent, p.Is)) {
 			return p, true
 		}
 	}

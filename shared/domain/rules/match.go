@@ -11,8 +11,8 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
 	// rule refuses.
 	Unsure bool
-	// Stranger is an asker who has no row in the organisation that stands. Nobody can say who else they are, so that
-	// whatever the rules say is refused.
+	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
+	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
 }
 

@@ -64,8 +64,12 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return w.sentence(w.Task, r, detail)
 }
 
-// Fit makes a reason's detail fit to be shown. That of a rule's refusal keeps its two lines, which Sentence reads.
-func Fit(r aggregate.Reason, detail string, fit func(string) string) string {
+// Fit makes a reason's detail fit to be shown, with person if it is an account. That of a rule's refusal keeps its two
+// lines, which Sentence reads.
+func Fit(r aggregate.Reason, detail string, fit, person func(string) string) string {
+	if r == task.ReasonNoRowWords {
+		return person(detail)
+	}
 	rule, said, ruled := strings.Cut(detail, "\n")
 	if !ruled || r != task.ReasonRuleRefuses && r != task.ReasonStepRefused {
 		return fit(detail)

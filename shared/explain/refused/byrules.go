@@ -4,11 +4,17 @@ import (
 	"strings"
 
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 )
 
 // ByRules says why the tenant's rules let an action not be proposed. text shows what others wrote, at most so many
-// characters of it.
-func ByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string) string {
-	said := fill(wordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text", text(e.Detail, maxDetail))
+// characters of it, person names a person.
+func ByRules(locale string, e conversation.ErrByRules, text func(s string, most int) string,
+	person func(id string) string) string {
+	detail := text(e.Detail, maxDetail)
+	if e.Why == task.ReasonNoRowWords {
+		detail = person(e.Detail)
+	}
+	said := fill(wordsOf.In(locale).ByRules[e.Why], "rule", text(e.Rule.Name, maxName), "text", detail)
 	return strings.TrimSpace(said)
 }

@@ -99,7 +99,7 @@ func (s Surface) Note(err error) string {
 		return fill(text, "latest", old.Latest)
 	case errorclass.NotAllowed:
 		if r, is := errors.AsType[conversation.ErrByRules](err); is {
-			return ByRules(s.Locale, r, s.Marks.Text)
+			return ByRules(s.Locale, r, s.Marks.Text, s.Marks.Person)
 		}
 		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
@@ -129,7 +129,7 @@ func (s Surface) Note(err error) string {
 
 func (s Surface) sentence(r aggregate.Reason, detail string) string {
 	fit := func(text string) string { return s.Marks.Text(text, maxDetail) }
-	return ended.Sentence(s.Locale, r, ended.Fit(r, detail, fit))
+	return ended.Sentence(s.Locale, r, ended.Fit(r, detail, fit, s.Marks.Person))
 }
 
 // decided says who has already decided, or how the task ended.

@@ -84,7 +84,8 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 		told.From, told.Until = inline(told.From, maxTool), inline(told.Until, maxTool)
 		return ended.StandIn(locale, r, told)
 	}
-	return ended.Sentence(locale, r, ended.Fit(r, detail, func(s string) string { return inline(s, maxDetail) }))
+	fit := func(s string) string { return inline(s, maxDetail) }
+	return ended.Sentence(locale, r, ended.Fit(r, detail, fit, wordsOf.In(locale).mention))
 }
 
 func (w *words) sentence(r aggregate.Reason, detail string) string {

@@ -63,7 +63,7 @@ func RefusedByRule(x *conversation.Action, on refused.Surface) string {
 	if x.Gate.Terms.Rule != nil {
 		e.Rule = *x.Gate.Terms.Rule
 	}
-	return refused.ByRules(on.Locale, e, on.Marks.Text)
+	return refused.ByRules(on.Locale, e, on.Marks.Text, on.Marks.Person)
 }
 
 // late says what the result of an action was that came after its cancellation.
