@@ -22,6 +22,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -60,7 +61,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 	}
 	t.Run("of a draft", func(t *testing.T) {
 		w := server.World(t)
-		u := draft(t, w, model.Demonstration{})
+		u := draft(t, w, demo.Layers{})
 		if kept(t, w, u); u.Made != task.PromptKey(1) {
 			t.Errorf("made %q", u.Made)
 		}
@@ -76,7 +77,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		w := server.World(t)
 		w.Transport.DropCalls("PUT", 99)
 		defer w.Transport.ClearFaults()
-		if u := draft(t, w, model.Demonstration{}); u.Sent != nil || u.Made != task.PromptKey(1) {
+		if u := draft(t, w, demo.Layers{}); u.Sent != nil || u.Made != task.PromptKey(1) {
 			t.Errorf("%+v", u)
 		}
 	})

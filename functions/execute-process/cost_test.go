@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -63,7 +64,7 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		w.limited(3)
 		w.approved(w.read(1))
 		asked := 0
-		w.h.Open = func(string) (model.Wire, error) { asked++; return model.Demonstration{}, nil }
+		w.h.Open = func(string) (model.Wire, error) { asked++; return demo.Layers{}, nil }
 		w.tools.before = func(tool.Call) { w.spend("1", 3) }
 		w.run()
 		if e := w.ends(task.ExecutionCompleted, "", task.StepCompleted); e.Summary == "" || e.Usage != nil || asked != 0 {

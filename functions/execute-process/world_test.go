@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -93,7 +94,7 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
 		Store: w.StoreOverTransport(), Results: w.Results(), Tools: w.tools, Catalog: catalog,
-		Open: func(string) (model.Wire, error) { return model.Demonstration{}, nil },
+		Open: func(string) (model.Wire, error) { return demo.Layers{}, nil },
 		Approvable: func(ctx context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
 			return w.asking.Somebody(ctx, workspace{}, o, s, time.Now(), asker)
 		},

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -58,7 +59,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 // play plays all rounds of a team, as its branch of the state machine does.
 func (w *world) play(a *contest.Aggregate, place int, late time.Duration) (outcome string) {
 	h := &Handler{
-		Store: w.store, Models: modelsOf(provider.Wires{Instead: "demo", Demo: round.Demo{}}),
+		Store: w.store, Models: modelsOf(provider.Wires{Instead: "demo"}),
 		Now: func() time.Time { return time.Now().Add(late) },
 	}
 	ref := a.Ref()
@@ -129,7 +130,7 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	a := w.begin("手順", aggregate.USD(1), "a")
-	h := &Handler{Store: w.store, Models: modelsOf(provider.Wires{Demo: round.Demo{}}), Now: time.Now}
+	h := &Handler{Store: w.store, Models: modelsOf(provider.Wires{}), Now: time.Now}
 	in := pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run + 1, Team: 1}
 	if _, err := h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Error(err)
@@ -175,12 +176,12 @@ func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
 }
 
 // saying is the demo model with a price.
-type saying struct{ round.Demo }
+type saying struct{ demo.Teams }
 
 func (s saying) Open(string) (model.Wire, error) { return s, nil }
 
 func (s saying) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	out, err := s.Demo.Say(ctx, r, onText)
+	out, err := s.Teams.Say(ctx, r, onText)
 	out.Usage.Calls, out.Usage.Cost = 1, 1000
 	return out, err
 }
@@ -237,7 +238,7 @@ func (s searcher) Say(ctx context.Context, r model.Request, onText func(string))
 	case len(r.Tools) == 1:
 		return call(r.Tools[0].Name, `{"task":"残業"}`), nil
 	}
-	return round.Demo{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r, onText)
 }
 
 // Members search the web for as long as their tenant's settings allow it, and what a search costs is of the team's part

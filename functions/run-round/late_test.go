@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests/conteststest"
@@ -37,7 +38,7 @@ func (m *meanwhile) Say(ctx context.Context, r model.Request, onText func(string
 			return model.Response{}, err
 		}
 	}
-	return round.Demo{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r, onText)
 }
 
 // once runs one invocation for the first team.
@@ -163,7 +164,7 @@ func (m *judged) Say(ctx context.Context, r model.Request, onText func(string)) 
 	} else if err := m.asked(ctx); err != nil {
 		return model.Response{}, err
 	}
-	return round.Demo{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r, onText)
 }
 
 // A judge whose vendor keeps the team waiting hides no scored draft, and an invocation that dies meanwhile loses none:
@@ -236,7 +237,7 @@ func (m advises) Open(string) (model.Wire, error) { return m, nil }
 
 func (m advises) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	if r.Purpose != "judge" {
-		return round.Demo{}.Say(ctx, r, onText)
+		return demo.Teams{}.Say(ctx, r, onText)
 	}
 	m.asked(ctx)
 	return model.Response{Stop: model.StopEnd,

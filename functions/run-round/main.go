@@ -44,7 +44,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	s, values := kinds.Open(cfg, env.Table), large.Open(cfg, env.Results)
 	h := &Handler{
 		Store:   contests.Of(s, values),
-		Models:  modelsOf(provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}}),
+		Models:  modelsOf(provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model}),
 		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
 		Search: func(ctx context.Context, tenant string) (bool, error) {
 			x, err := s.Settings(ctx, tenant)

@@ -46,7 +46,7 @@ func (p program) open(names []string, places []teamconfig.Named, instead string)
 	}
 	config.Secret = &secret.Models{Reader: given(text), ID: "the environment"}
 	config.Outbound = outbound.Allowing(strings.Join(allow, ",")).Client()
-	return provider.Wires{Config: config, Instead: instead, Demo: round.Demo{}, Unlimited: true}, missing, nil
+	return provider.Wires{Config: config, Instead: instead, Unlimited: true}, missing, nil
 }
 
 // named returns a finding for each place that names a model.

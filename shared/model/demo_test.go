@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -22,7 +23,7 @@ import (
 // versions.
 func think(t *testing.T, text, locale string, l2, l3 []string) (e task.Extract, policy string, steps []task.Step) {
 	t.Helper()
-	g := demo(t)
+	g := demo.Layers{}
 	e, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: text, Locale: locale, Now: now(), Try: 1})
 	expect.NoError(t, err)
 	tk := task.Task{Title: e.Title, Description: e.Description, Priority: e.Priority}
@@ -108,7 +109,7 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 		"明日の会議室を予約して":         {"1. 空いている会議室を調べる — rooms.list_rooms", "2. 会議室を予約 — rooms.book_room 🔍", "3. 完了通知 — send_slack_dm"},
 		"book a meeting room": {"1. Find free meeting rooms — rooms.list_rooms", "2. Book a meeting room — rooms.book_room 🔍", "3. Notify on completion — send_slack_dm"},
 	} {
-		steps, _, _, err := model.Plan(t.Context(), demo(t), model.PlanInput{
+		steps, _, _, err := model.Plan(t.Context(), demo.Layers{}, model.PlanInput{
 			Task: task.Task{Title: "t"}, Request: text, Policy: "p", Tools: tools, Requester: "U0SANDSATO", Locale: "ja", Now: now(), Try: 1,
 		})
 		expect.NoError(t, err)
@@ -123,14 +124,14 @@ func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 	for text, says := range map[string]string{"明日の会議室を予約して": "会議室のツールが許可されていないため", "book a meeting room": "Meeting-room tools aren't allowed yet"} {
 		for n, permissions := range [][]tenancy.ToolPermission{nil, allowed[:1], {allowed[0], {ToolName: "rooms.book_room"}}, allowed} {
 			in := model.DraftInput{Request: text, Locale: "ja", Now: now(), Try: 1, Bounds: model.BoundsOf(permissions, func(string) []tenancy.Constraint { return nil })}
-			policy, _, err := model.Draft(t.Context(), demo(t), in)
+			policy, _, err := model.Draft(t.Context(), demo.Layers{}, in)
 			said := strings.HasPrefix(policy, says)
 			expect.That(t, err == nil && said == (n < 3), "%s, permissions %d: %s %v", text, n, policy, err)
 			var more []string
 			for _, name := range in.Bounds.ServerTools {
 				more = append(more, name+": 会議室. Rooms.")
 			}
-			e, _, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Tools: more, Locale: "ja", Now: now(), Try: 1})
+			e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Tools: more, Locale: "ja", Now: now(), Try: 1})
 			expect.That(t, err == nil && strings.HasPrefix(e.Sentence, says) == (n < 3) && (e.Kind == task.KindUnsupported) == (n < 3),
 				"%s, permissions %d: %+v %v", text, n, e, err)
 		}
@@ -209,7 +210,7 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 	} {
 		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 		for n, reason := range append(tt.reasons, "") {
-			steps, remarks, _, err := model.Plan(t.Context(), demo(t), in)
+			steps, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in)
 			expect.NoError(t, err)
 			if (remarks == "") != (n == 0) || n == len(tt.reasons) && remarks != tt.want || len(steps) < 3 || strings.Contains(steps[0].Title, "(") {
 				t.Errorf("%s v%d: %q, %v", locale, n+1, remarks, shown(steps))
@@ -219,7 +220,7 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		for n := range 46 {
 			in.Earlier = append(in.Earlier, model.PlanVersion{Reason: fmt.Sprintf("長い指摘 %d 番。", n) + strings.Repeat("あ", 900)})
 		}
-		if _, remarks, _, err := model.Plan(t.Context(), demo(t), in); err != nil || strings.Count(remarks, "長い") < 40 {
+		if _, remarks, _, err := model.Plan(t.Context(), demo.Layers{}, in); err != nil || strings.Count(remarks, "長い") < 40 {
 			t.Errorf("%s: %q, %v", locale, remarks, err)
 		}
 	}
@@ -240,7 +241,7 @@ func TestFiveRejectionsStillPlan(t *testing.T) {
 }
 
 func TestDemoFailsWhenAsked(t *testing.T) {
-	g := demo(t)
+	g := demo.Layers{}
 	layers := map[string]func(text string, try int) error{
 		"extract": func(text string, try int) error {
 			_, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: text, Now: now(), Try: try})
@@ -292,7 +293,7 @@ func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 	was := slog.Default()
 	slog.SetDefault(slog.New(slog.NewJSONHandler(&b, nil)))
 	defer slog.SetDefault(was)
-	_, usage, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: "himitsu", Now: now(), Locale: "en", Try: 1})
+	_, usage, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: "himitsu", Now: now(), Locale: "en", Try: 1})
 	expect.NoError(t, err)
 	if n := strings.Count(b.String(), `"provider":"demo"`); n != 1 || strings.Contains(b.String(), "himitsu") {
 		t.Errorf("%d lines: %s", n, b.String())
@@ -309,7 +310,7 @@ func TestDemoSummary(t *testing.T) {
 		{Tool: "write_rows_to_google_sheet", Result: json.RawMessage(`{"updated_rows":42,"url":"http://127.0.0.1/sheets/x"}`)},
 		{Tool: "send_slack_dm", Result: json.RawMessage(`{"message_ts":"1.2"}`)},
 	}}
-	got, _, err := model.Summarize(t.Context(), demo(t), in)
+	got, _, err := model.Summarize(t.Context(), demo.Layers{}, in)
 	want := "従業員 42 名を確認しました。\n残業時間の合計は 712.5 時間です。\n月 45 時間超 4 名、80 時間超 1 名、100 時間超 0 名 (80・100 時間は休日労働を含む)。\n42 行を書き込みました: http://127.0.0.1/sheets/x\n依頼者に DM で知らせました。"
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Error(d, err)

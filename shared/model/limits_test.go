@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
@@ -33,7 +34,7 @@ func TestDemoPlansFitACard(t *testing.T) {
 		expect.That(t, card.StepsFit(steps, ""), "the %d steps of %q don't fit a card", len(steps), text)
 	}
 	for _, text := range []string{"去年の残業を確認して", "去年の勤怠をまとめて", "Check overtime of last year"} {
-		e, _, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
+		e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
 		expect.That(t, err == nil && e.Sentence != "", "%q becomes a task whose steps no card can show", text)
 	}
 }

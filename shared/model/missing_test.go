@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -108,7 +109,7 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request, in.Locale = test.request, "ja"
-			_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+			_, _, usage, err := model.Plan(t.Context(), demo.Layers{}, in)
 			if f := model.FailedAtCost(err, usage); (f.Reason == task.ReasonPlanNever) != (name == "no room can be booked") || !strings.Contains(f.Said, test.tells) {
 				t.Errorf("%v: %+v", err, f)
 			}
@@ -116,6 +117,6 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 	}
 	in := withoutDM(t)
 	in.Request, in.Locale = "営業部の勤怠をまとめて", "ja"
-	_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+	_, _, usage, err := model.Plan(t.Context(), demo.Layers{}, in)
 	expect.Has(t, model.FailedAtCost(err, usage).Said, "send_slack_dm は、管理者が許可していません", "%v", err)
 }

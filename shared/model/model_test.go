@@ -22,11 +22,6 @@ import (
 // now is 08:30 on 1 April 2026 in Tokyo, when it is still March in London.
 func now() time.Time { return time.Date(2026, 3, 31, 23, 30, 0, 0, time.UTC) }
 
-func demo(t testing.TB) model.Wire {
-	t.Helper()
-	return model.Demonstration{}
-}
-
 func catalog(t testing.TB) *tool.Catalog {
 	t.Helper()
 	return expect.Value(tool.Builtin())(t)

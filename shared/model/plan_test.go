@@ -13,6 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -195,7 +196,7 @@ func TestTheDemoKeepsToConstraints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := confined(t, test.tool, aggregate.JSON(test.constraints))
 			in.Request = test.request
-			steps, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
+			steps, _, usage, err := model.Plan(t.Context(), demo.Layers{}, in)
 			expect.Must(t, err == nil && usage.Calls == 1, "%d calls, %v", usage.Calls, err)
 			all := ""
 			for _, s := range steps {

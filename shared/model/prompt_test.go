@@ -16,6 +16,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -108,7 +109,7 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 	for i := range 21 {
 		request += fmt.Sprintf("、<@U0PERSON%03d>に", i)
 	}
-	got, _, err := model.Extract(t.Context(), model.Demonstration{}, model.ExtractInput{Text: request + "知らせて", Locale: "ja", Now: now()})
+	got, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: request + "知らせて", Locale: "ja", Now: now()})
 	expect.That(t, err == nil && got.Kind == "unsupported" && strings.Contains(got.Sentence, "20 人まで"),
 		"%+v, %v", got, err)
 }

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 )
 
@@ -86,7 +87,7 @@ func TestAPromptThatCannotBeStoredFailsNothing(t *testing.T) {
 }
 
 func TestTheDemonstrationSaysWhatItIsAsked(t *testing.T) {
-	u, err := extract(t.Context(), t, model.Demonstration{}, whole)
+	u, err := extract(t.Context(), t, demo.Layers{}, whole)
 	expect.NoError(t, err)
 	for _, want := range []string{`"system":"`, "himitsu", `"schema":{`} {
 		expect.Has(t, string(u.Sent.JSON), want, "is not in %s", u.Sent.JSON)

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 )
 
@@ -88,9 +89,9 @@ func TestAnAnswerIsNotAskedForAgainWithMoreRoomWithoutTheTime(t *testing.T) {
 func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	use := func(text string, try int) (extract, draft model.Usage) {
 		t.Helper()
-		_, extract, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Now: now(), Try: try})
+		_, extract, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Now: now(), Try: try})
 		expect.NoError(t, err)
-		_, draft, err = model.Draft(t.Context(), demo(t), model.DraftInput{Request: text, Now: now(), Try: try})
+		_, draft, err = model.Draft(t.Context(), demo.Layers{}, model.DraftInput{Request: text, Now: now(), Try: try})
 		expect.NoError(t, err)
 		return extract, draft
 	}
@@ -101,7 +102,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 	}
 	in := planInput(t)
 	in.Request = "今月の勤怠をまとめて"
-	_, _, plan, err := model.Plan(t.Context(), demo(t), in)
+	_, _, plan, err := model.Plan(t.Context(), demo.Layers{}, in)
 	expect.That(t, err == nil && plan.Cached != 0, "the tools are not in the cache: %+v, %v", plan, err)
 	for text, want := range map[string][2]float64{
 		"demo: cost 3.50": {3.5, 3.5}, "x demo: COST 0.000001 y": {0.000001, 0.000001}, "demo: cost 2 draft": {0, 2}, "demo: cost 2 extract": {2, 0},
@@ -223,7 +224,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 	opened := ""
 	open := func(name string) (model.Wire, error) {
 		opened = name
-		return model.Demonstration{}, nil
+		return demo.Layers{}, nil
 	}
 	for name, tt := range map[string]struct {
 		limit float64

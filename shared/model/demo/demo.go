@@ -12,11 +12,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"ringi/shared/words/lazy"
 )
 
 // Question is one call.
@@ -74,10 +73,10 @@ func Answer(q Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch t := faultIn(in.Message); {
-	case q.Try <= 1 && t.fail == q.Purpose:
+	switch m := marker("fail", in.Message); {
+	case q.Try <= 1 && m != nil && strings.EqualFold(m[1], q.Purpose):
 		return "", ErrAsked
-	case q.Try <= 1 && t.bad && (t.badLayer == "" || t.badLayer == q.Purpose) && (t.twice || !q.Repair):
+	case q.unusable(in.Message):
 		return `{"answer": "this is not what was asked for"`, nil
 	}
 	r, err := read(in)
@@ -132,48 +131,56 @@ func Cost(q Question) float64 {
 	if err != nil {
 		return 0
 	}
-	m := costForm.Get().FindStringSubmatch(in.Message)
-	if m == nil || m[2] != "" && strings.ToLower(m[2]) != q.Purpose {
+	m := marker("cost", in.Message)
+	if m == nil || m[2] != "" && !strings.EqualFold(m[2], q.Purpose) {
 		return 0
 	}
-	dollars, _ := strconv.ParseFloat(m[1], 64) // the form allows only digits and a point
-	return dollars
+	return parsed(m)
 }
 
 func (q Question) input() (in input, err error) {
-	for rest := q.Text; ; {
-		_, after, found := strings.Cut(rest, "<data>")
-		if !found {
-			return in, nil
-		}
-		data, after, _ := strings.Cut(after, "</data>")
+	for _, data := range fenced(q.Text) {
 		if err := json.Unmarshal([]byte(data), &in); err != nil {
 			return in, fmt.Errorf("read the data: %w", err)
 		}
-		rest = after
 	}
+	return in, nil
 }
 
-type fault struct {
-	fail       string
-	bad, twice bool
-	badLayer   string
+// What a message may ask for beside its request stands in the table by names that begin with @.
+func markers(name, text string) [][]string {
+	for tag, form := range rows(table) {
+		if tag == "@"+name {
+			return regexp.MustCompile(`(?i)demo:\s*`+form).FindAllStringSubmatch(text, -1)
+		}
+	}
+	return nil
 }
 
-var (
-	failForm = &lazy.Regexp{Text: `(?i)demo:\s*fail\s+(extract|draft|plan|summarize)`}
-	badForm  = &lazy.Regexp{Text: `(?i)demo:\s*bad output(\s+twice)?(?:\s+(extract|draft|plan|summarize))?`}
-	costForm = &lazy.Regexp{Text: `(?i)demo:\s*cost\s+(\d{1,4}(?:\.\d{1,6})?)(?:\s+(extract|draft|plan|summarize|contest)\b)?`}
-	anyForm  = &lazy.Regexp{Text: `(?i)demo:\s*(fail\s+\w+|human check|cost\s+\d{1,4}(\.\d{1,6})?(\s+(extract|draft|plan|summarize|contest)\b)?|(hang|refuse|unscored)\s+[\w.-]*\w(\s+round\s+\d{1,2})?|slow\s+\d{1,3}(\.\d{1,3})?|play on|mark\s+("[^"]*"|\w+)|bad output(\s+twice)?(\s+(extract|draft|plan|summarize))?)`}
-)
+// marker is the first such marker of a text, nil if it has none.
+func marker(name, text string) []string { return append(markers(name, text), nil)[0] }
 
-func faultIn(message string) fault {
-	var t fault
-	if m := failForm.Get().FindStringSubmatch(message); m != nil {
-		t.fail = strings.ToLower(m[1])
+// parsed is the number that a marker names, 0 without one.
+func parsed(m []string) float64 {
+	if m == nil {
+		return 0
 	}
-	if m := badForm.Get().FindStringSubmatch(message); m != nil {
-		t.bad, t.twice, t.badLayer = true, m[1] != "", strings.ToLower(m[2])
+	n, _ := strconv.ParseFloat(m[1], 64) // the form allows only digits and a point
+	return n
+}
+
+// plain removes the markers from a text.
+func plain(text string) string {
+	for tag, form := range rows(table) {
+		if strings.HasPrefix(tag, "@") {
+			text = regexp.MustCompile(`(?i)demo:\s*`+form).ReplaceAllString(text, " ")
+		}
 	}
-	return t
+	return strings.TrimSpace(text)
+}
+
+// unusable reports whether the message asks for an answer that can't be used.
+func (q Question) unusable(message string) bool {
+	m := marker("bad", message)
+	return q.Try <= 1 && m != nil && (m[2] == "" || strings.EqualFold(m[2], q.Purpose)) && (m[1] != "" || !q.Repair)
 }

@@ -31,10 +31,8 @@ type Draft struct {
 
 var allDrafts = language.Catalog[Drafts]{Files: &draftFiles, Folder: "drafts"}
 
-func DraftsIn(locale string) Drafts { return *allDrafts.In(locale) }
-
-// Knows returns the draft on the topic that a text names.
-func (d Drafts) Knows(text string) (Draft, bool) {
+// knows returns the draft on the topic that a text names.
+func (d Drafts) knows(text string) (Draft, bool) {
 	for _, t := range d.Topics {
 		if regexp.MustCompile(`(?i)` + t.Asks).MatchString(text) { // a test reads every topic
 			return t, true
@@ -43,9 +41,9 @@ func (d Drafts) Knows(text string) (Draft, bool) {
 	return Draft{}, false
 }
 
-// On returns the draft on the topic that a text names, or else a general one with the text in its title.
-func (d Drafts) On(text string) Draft {
-	if t, ok := d.Knows(text); ok {
+// on returns the draft on the topic that a text names, or else a general one with the text in its title.
+func (d Drafts) on(text string) Draft {
+	if t, ok := d.knows(text); ok {
 		return t
 	}
 	t := d.General
@@ -53,8 +51,8 @@ func (d Drafts) On(text string) Draft {
 	return t
 }
 
-// Text is the draft from one point of view after so many rounds. The first has two thirds of the rules.
-func (d Draft) Text(view, rounds int) []string {
+// text is the draft from one point of view after so many rounds. The first has two thirds of the rules.
+func (d Draft) text(view, rounds int) []string {
 	lines := []string{d.Title, d.Aim}
 	rules := d.Rules
 	if rounds == 0 {

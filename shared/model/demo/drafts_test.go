@@ -16,21 +16,21 @@ func TestDraftsAreTextsToRead(t *testing.T) {
 		"残業を減らす方針": "残業を減らす方針", "How do we get less overtime?": "Less overtime", "備品の管理方法": "「備品の管理方法」の進め方", "How we name files": "How to handle “How we name files”",
 		"Fewer expense claims sent back": "Fewer expense claims sent back",
 	} {
-		d := DraftsIn(language.Of(request, "ja")).On(request)
+		d := allDrafts.In(language.Of(request, "ja")).on(request)
 		expect.Is(t, d.Title, title)
 		before := 0
 		for round := range 3 {
-			lines := d.Text(round, round)
+			lines := d.text(round, round)
 			expect.That(t, len(lines) > before && len(lines) >= 5, "%s, round %d: %d lines", request, round, len(lines))
 			before = len(lines)
-			expect.That(t, strings.Join(d.Text(0, round), "") != strings.Join(d.Text(1, round), ""), "%s: two views are alike", request)
+			expect.That(t, strings.Join(d.text(0, round), "") != strings.Join(d.text(1, round), ""), "%s: two views are alike", request)
 		}
 	}
 }
 
 // A topic that lacks something in one language would be noticed only in a contest about it.
 func TestDraftsAreCompleteInBothLanguages(t *testing.T) {
-	of := func(locale string) Drafts { return DraftsIn(locale) }
+	of := func(locale string) Drafts { return *allDrafts.In(locale) }
 	for _, locale := range language.All {
 		d, first := of(locale), of(language.All[0])
 		expect.That(t, len(d.Policy) == len(d.Views) && len(d.Topics) == len(first.Topics) && len(d.Topics) >= 6, "%s: %+v", locale, d)

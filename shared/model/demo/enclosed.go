@@ -63,11 +63,17 @@ func (r *reading) enclose(in input, message string) {
 	r.shut += fmt.Sprintf(form, t.quoted(names))
 }
 
+// says reports whether a text says more than that something else is meant.
+func says(text string) bool {
+	return slices.ContainsFunc(lex(normal(text), false), func(t token) bool {
+		return t.tag != "this" && !slices.Contains(quiet, t.tag)
+	})
+}
+
 // spoken are the texts that say more than that the others are the request.
 func (r *reading) spoken() (out []string) {
 	for _, p := range r.pieces {
-		says := func(t token) bool { return t.tag != "this" && !slices.Contains(quiet, t.tag) }
-		if slices.ContainsFunc(lex(normal(p.text), false), says) {
+		if says(p.text) {
 			out = append(out, p.text)
 		}
 	}

@@ -2,6 +2,7 @@ package demo
 
 import (
 	_ "embed"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +18,18 @@ import (
 
 //go:embed phrases.txt
 var table string
+
+// rows are the lines of a table, except comments: a tag, and what stands behind it.
+func rows(table string) iter.Seq2[string, string] {
+	return func(yield func(tag, text string) bool) {
+		for line := range strings.Lines(table) {
+			tag, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+			if ok && tag != "#" && !yield(tag, text) {
+				return
+			}
+		}
+	}
+}
 
 // phrase is one way to say something.
 type phrase struct {
@@ -38,13 +51,11 @@ var phrases = sync.OnceValue(func() (all []phrase) {
 	for _, l := range allLists() {
 		add("list "+l.Name, l.Demo.Asks)
 	}
-	for line := range strings.Lines(table) {
-		tag, form, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch {
-		case tag == "=":
+	for tag, form := range rows(table) {
+		if tag == "=" {
 			name, text, _ := strings.Cut(form, " ")
 			macros = append(macros, "{"+name+"}", text)
-		case ok && tag != "#":
+		} else if tag[0] != '@' {
 			add(tag, form)
 		}
 	}

@@ -61,9 +61,9 @@ func read(in input) (reading, error) {
 	if err != nil {
 		return reading{}, fmt.Errorf("read the data: now: %w", err)
 	}
-	bare := anyForm.Get().ReplaceAllString(in.Message, " ")
+	bare := plain(in.Message)
 	r := reading{now: now, priority: "medium", words: *spoken.In(in.language(bare))}
-	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
+	r.humanCheck = marker("check", in.Message) != nil
 	r.enclose(in, bare)
 	for _, p := range r.pieces {
 		r.text = strings.Join(strings.Fields(r.text+" "+p.text), " ")

@@ -62,6 +62,12 @@ type words struct {
 
 	Meeting meetingWords
 	Order   orderWords
+	Agent   map[string]string
+	Teams   struct {
+		Reviews                []string
+		Good, Mend             map[string]string // by metric
+		ScoredBy, GoOn, Enough string
+	}
 }
 
 type step struct{ Title, Description, Expected string }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 )
 
 // Demo is the demo model for tests. It records its requests and can be made to fail.
@@ -30,7 +31,7 @@ func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (m
 		return model.Response{Text: g.First, Stop: model.StopEnd,
 			Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
 	}
-	return model.Demonstration{}.Say(ctx, r, onText)
+	return demo.Layers{}.Say(ctx, r, onText)
 }
 
 // Open returns the demo for any name.

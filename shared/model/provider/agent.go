@@ -13,9 +13,9 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/price"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/secret"
 )
 
@@ -99,7 +99,7 @@ func (c Config) OpenAgent(ctx context.Context, d agent.Definition, instead strin
 	case by.Lacks == agent.LacksPrice:
 		return nil, &model.Error{Provider: string(d.Provider), Model: by.Detail, Kind: model.Unpriced}
 	case by.Follows && isDemo(by.Model):
-		return turn.Demo{}, nil
+		return demo.Agent{}, nil
 	case by.Follows:
 		w, err := c.Open(by.Model)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/provider"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
@@ -98,7 +98,7 @@ func TestTheDeploymentsDemoAnswersForEveryAgent(t *testing.T) {
 	limited := tenancy.Settings{MaxSessionCostUSD: 1}
 	for _, d := range agent.BuiltIn() {
 		w := expect.Value(c.OpenAgent(t.Context(), d, "demo", limited))(t)
-		_, demo := w.(turn.Demo)
+		_, demo := w.(demo.Agent)
 		expect.That(t, demo, "%s is answered by %T", d.ID, w)
 		if w, err := c.OpenAgent(t.Context(), d, "", limited); err != nil || w == nil { // their prices are known
 			t.Errorf("%s: %v", d.ID, err)
@@ -153,7 +153,7 @@ func TestAModelOfUnknownPriceIsNotOpenedUnderALimit(t *testing.T) {
 		},
 		// A contest always has a budget.
 		"a contest's": func(_ tenancy.Settings, name string) error {
-			return second(provider.Wires{Config: c, Demo: turn.Demo{}}.Open("anthropic:" + name))
+			return second(provider.Wires{Config: c}.Open("anthropic:" + name))
 		},
 	}
 	for about, tt := range map[string]struct {
@@ -184,7 +184,7 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	var paths []string
 	s := vendor(t, &paths)
 	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`}
-	w := provider.Wires{Config: config(s, k), Demo: turn.Demo{}, Unlimited: true}
+	w := provider.Wires{Config: config(s, k), Unlimited: true}
 	hello := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "hello"}}}}, MaxTokens: 10}
 	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
 		wire := expect.Value(w.Open(name))(t)
@@ -205,7 +205,7 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	}
 	instead := w
 	instead.Instead = "demo"
-	expect.Is[model.Wire](t, expect.Value(instead.Open("anthropic:claude-haiku-4-5"))(t), (turn.Demo{}))
+	expect.Is[model.Wire](t, expect.Value(instead.Open("anthropic:claude-haiku-4-5"))(t), (demo.Teams{}))
 }
 
 func second[T any](_ T, err error) error { return err }

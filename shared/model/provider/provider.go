@@ -19,6 +19,7 @@ import (
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/opening"
 	"ringi/shared/model/price"
@@ -57,7 +58,7 @@ func (c Config) Open(name string) (model.Wire, error) {
 	case err != nil:
 		return nil, &model.Error{Provider: "none", Model: name, Kind: model.UnknownModel, Err: err}
 	case n.Provider == modelname.Demo:
-		return model.Demonstration{}, nil
+		return demo.Layers{}, nil
 	}
 	return keyed{c, n.Vendor(), n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) {
 		return c.named(n, s, r)
@@ -165,8 +166,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 // Wires opens the models of contests by the names in their files.
 type Wires struct {
 	Config
-	Instead string     // replaces every model; empty: none
-	Demo    model.Wire // the demo's wire
+	Instead string // replaces every model; empty: none
 	// Prices are the workspace's own prices of models.
 	Prices []tenancy.ModelPrice
 	// Unlimited says that contests have no budget. Otherwise a model without a known price is not opened, because the
@@ -180,7 +180,7 @@ func (w Wires) Open(name string) (model.Wire, error) {
 	name = cmp.Or(w.Instead, name)
 	switch n, err := modelname.Parse(name); {
 	case err == nil && n.Provider == modelname.Demo:
-		return w.Demo, nil
+		return demo.Teams{}, nil
 	case err == nil && !w.Unlimited && !price.Known(n.String(), w.Prices):
 		return nil, &model.Error{Provider: n.Provider, Model: n.Model, Kind: model.Unpriced}
 	}

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
@@ -103,7 +104,7 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
 	expect.Same(t, want, paths)
 	expect.Is(t, k.reads, 1, "the secret was read (times)")
-	expect.Is[model.Wire](t, expect.Value(c.Open("demo"))(t), (model.Demonstration{}))
+	expect.Is[model.Wire](t, expect.Value(c.Open("demo"))(t), (demo.Layers{}))
 }
 
 // recording notes the address that is called, and answers nothing.

@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -162,7 +163,7 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		seen[name] = r
 		deadline, ok := ctx.Deadline()
 		expect.That(t, name == "" || ok && time.Until(deadline) <= 10*time.Second, "%s may take until %s", name, deadline)
-		return round.Demo{}.Say(ctx, r, func(string) {})
+		return demo.Teams{}.Say(ctx, r, func(string) {})
 	}
 	expect.Value(round.Runner{Models: models{"evaluator": note, "judge": note}}.Round(t.Context(), p))(t)
 	for name, want := range map[string]struct {

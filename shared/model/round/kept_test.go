@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
@@ -30,7 +31,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 			mu.Lock()
 			called++
 			mu.Unlock()
-			return round.Demo{}.Say(ctx, r, func(string) {})
+			return demo.Teams{}.Say(ctx, r, func(string) {})
 		}}}
 	}
 	whole := &kept{}
@@ -67,7 +68,7 @@ func TestASavedAnswerThatCantBeReadEndsTheTeam(t *testing.T) {
 		mu.Lock()
 		called++
 		mu.Unlock()
-		return round.Demo{}.Say(ctx, r, func(string) {})
+		return demo.Teams{}.Say(ctx, r, func(string) {})
 	}}
 	whole := &kept{}
 	expect.Value(round.Runner{Kept: whole, Models: models}.Round(t.Context(), p))(t)

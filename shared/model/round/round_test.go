@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -50,7 +51,7 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
 	out := expect.Value(round.Runner{Models: models{"demo": func(_ context.Context, r model.Request) (model.Response, error) {
 		expect.That(t, len(r.Tools) <= 0, "%d tools", len(r.Tools))
-		return round.Demo{}.Say(t.Context(), r, func(string) {})
+		return demo.Teams{}.Say(t.Context(), r, func(string) {})
 	}}}.Round(t.Context(), play()))(t)
 	expect.That(t, out.Record.Submissions == nil && out.Result.SubmissionContent != "", "%+v", out)
 }
@@ -312,7 +313,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	}
 	expect.Value(round.Runner{Models: models{
 		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
-			return round.Demo{}.Say(ctx, r, func(string) {})
+			return demo.Teams{}.Say(ctx, r, func(string) {})
 		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
 		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 )
@@ -213,7 +214,7 @@ func TestWhatPagesSayIsDataForEveryone(t *testing.T) {
 			asked := r.Messages[0].Parts[0].Text
 			expect.That(t, strings.Count(asked, "</data>") == 1 && strings.HasSuffix(strings.TrimSpace(asked), "</data>") &&
 				strings.Contains(asked, "every score is 100"), "%s: %s", who, asked)
-			return round.Demo{}.Say(ctx, r, func(string) {})
+			return demo.Teams{}.Say(ctx, r, func(string) {})
 		}
 	}
 	x := member("search", contest.WebSearch)

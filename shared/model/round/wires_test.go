@@ -10,6 +10,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
@@ -23,7 +24,7 @@ func (o opened) Open(name string) (model.Wire, error) {
 	if w, ok := o[name]; ok {
 		return w, nil
 	}
-	return round.Demo{}, nil
+	return demo.Teams{}, nil
 }
 
 // The stand-ins refuse what the vendors refuse: a call without its result, duplicate ids, two turns in the wrong order.

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -44,7 +45,7 @@ func (m models) Open(name string) (model.Wire, error) {
 	if f, ok := m[name]; ok {
 		return f, nil
 	}
-	return round.Demo{}, nil
+	return demo.Teams{}, nil
 }
 
 func text(s string) (model.Response, error) { return model.Response{Text: s}, nil }

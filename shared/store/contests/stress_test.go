@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
@@ -184,9 +185,9 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 	return false, err
 }
 
-type demo struct{}
+type teams struct{}
 
-func (demo) Open(string) (model.Wire, error) { return round.Demo{}, nil }
+func (teams) Open(string) (model.Wire, error) { return demo.Teams{}, nil }
 
 // left prints the rows of a contest without times, ids, revisions and the cost of repeated calls.
 func (w *world) left(t *testing.T, id string) (out string) {

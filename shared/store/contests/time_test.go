@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
-	"ringi/shared/model/round"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/storetest"
@@ -26,7 +26,7 @@ func (s slow) Say(ctx context.Context, r model.Request, onText func(string)) (mo
 	if err := sleep.For(ctx, 3*time.Second); err != nil {
 		return model.Response{}, err
 	}
-	return round.Demo{}.Say(ctx, r, onText)
+	return demo.Teams{}.Say(ctx, r, onText)
 }
 
 // TestAContestTakesAsLongAsItsSlowestTeam plays one round of ten teams and prints what it costs.

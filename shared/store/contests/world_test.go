@@ -78,7 +78,7 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 }
 
 func over(db *dynamodb.Client, table string, b *bucket) *world {
-	return &world{contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b, demo{}}
+	return &world{contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b, teams{}}
 }
 
 // through returns the same table with another transport.

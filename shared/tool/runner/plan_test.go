@@ -24,6 +24,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool"
@@ -56,7 +57,7 @@ func (w *world) plan(t *testing.T, text, reason string) []task.Step {
 	if reason != "" {
 		in.Earlier = []model.PlanVersion{{Reason: reason}}
 	}
-	steps, _, _, err := model.Plan(t.Context(), model.Demonstration{}, in)
+	steps, _, _, err := model.Plan(t.Context(), demo.Layers{}, in)
 	expect.NoError(t, err)
 	return steps
 }
@@ -108,7 +109,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 			}
 			sent := w.sent(t, workspace.Sato)
 			expect.That(t, len(sent) == 1 && strings.Contains(sent[0], test.notice), "notice: %q", sent)
-			said, _, err := model.Summarize(t.Context(), model.Demonstration{}, summary)
+			said, _, err := model.Summarize(t.Context(), demo.Layers{}, summary)
 			expect.That(t, err == nil && strings.Contains(said, test.summary), "summary: %q, %v", said, err)
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
+	"ringi/shared/model/demo"
 )
 
 // spokenTo is a request in a form that all vendors share.
@@ -38,7 +38,7 @@ func (q spokenTo) demo() Script {
 	for _, name := range q.tools {
 		r.Tools = append(r.Tools, model.Tool{Name: name})
 	}
-	got, err := turn.Demo{}.Say(context.Background(), r, func(string) {})
+	got, err := demo.Agent{}.Say(context.Background(), r, func(string) {})
 	if err != nil {
 		return Script{Texts: []string{err.Error()}}
 	}

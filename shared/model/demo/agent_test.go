@@ -1,0 +1,225 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/expect"
+)
+
+// others is a turn of others: entries as the agent is shown them.
+func others(entries ...map[string]any) model.Message {
+	return model.Words(model.User, "<messages>\n"+string(encoded(entries))+"\n</messages>")
+}
+
+func statement(text string) map[string]any {
+	return map[string]any{"from": "佐藤", "id": "U1", "text": text}
+}
+
+var itself = model.Words(model.Assistant, "…")
+
+// everything are the tools of a conversation.
+var everything = []model.Tool{{Name: string(agent.ShellCommand)}, {Name: string(agent.TestRun)}, {Name: string(agent.CodeGenerate)},
+	{Name: "hand_over"}, {Name: string(agent.ToolCall), Schema: []byte(`{"enum":["open_pull_request"]}`)}, {Name: "read_file"},
+	{Name: "list_files"}, {Name: "search"}}
+
+// answered is the demo's answer to turns, with the input of its call.
+func answered(t *testing.T, said ...model.Message) (text, input string) {
+	t.Helper()
+	out := expect.Value(Agent{}.Say(t.Context(), model.Request{Tools: everything, Messages: said}, func(string) {}))(t)
+	if len(out.Calls) > 0 {
+		input = out.Calls[0].Name + " " + string(out.Calls[0].Input)
+	}
+	return out.Text, input
+}
+
+// The demo hands over the words on which people agreed, without the phrase that asks for it.
+func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
+	for name, test := range map[string]struct {
+		said []string
+		want string
+	}{
+		"in one message":        {[]string{"今月の勤怠をまとめて。これは稟議にします。"}, "今月の勤怠をまとめて。"},
+		"the word first":        {[]string{"稟議にして、備品を買う"}, "備品を買う"},
+		"of what was said":      {[]string{"備品を買う", "これは稟議にします"}, "備品を買う"},
+		"in English":            {[]string{"Sum up the hours", "Please make this a request."}, "Sum up the hours"},
+		"nothing but this word": {[]string{"稟議にします"}, "稟議にします"},
+	} {
+		var said []model.Message
+		for _, text := range test.said {
+			said = append(said, others(statement(text)), itself)
+		}
+		_, input := answered(t, said[:len(said)-1]...)
+		expect.Is(t, input, fmt.Sprintf(`hand_over {"request":%s}`, encoded(test.want)), name)
+	}
+}
+
+// The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
+func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
+	for _, test := range []struct{ spoken, told, want string }{
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0, 1 test passed."},
+		{"run the tests", "Action #1 is done.", "Done."},
+		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
+		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1、テスト 1 件成功、2 件失敗。"},
+		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
+		{"run the tests", "この操作は提案できません。", "The result is in.\nこの操作は提案できません。"},
+		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
+		{"command: a", "Action #1 failed.\nCommand 1: exit code 0 · 0.1 s\nCommand 2: exit code 3 · 0.1 s\nCommand 3: not run", "Failed: 3 commands (exit codes 0, 3, –)."},
+		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
+		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: 1 file changed (+9 −0)."},
+		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
+		{"who joined in October?", `Done.{"count":3,"employees":[{"display_name":"A","entry_date":"2026-10-01"},{"display_name":"B","entry_date":"2026-04-01"},{"display_name":"C","entry_date":null}]}More.`, "1 of 3 people match.\nA (2026-10-01)"},
+	} {
+		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
+		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)
+	}
+	result := others(map[string]any{"system": "操作 #1 が完了しました。\n終了コード: 0"})
+	result.Parts = []model.Part{{Result: &model.Result{Text: result.Parts[0].Text}},
+		others(map[string]any{"system": "The files have changed since you read some of what stands above."}).Parts[0]}
+	text, _ := answered(t, others(statement("ファイルを作って")), itself, result)
+	expect.Is(t, text, "完了しました: 終了コード 0。", "what else a turn says hides the result")
+	text, _ = answered(t, others(statement("テストして")), itself,
+		others(map[string]any{"system": "操作 #1 は却下されました。理由: "}, map[string]any{"quoted": "今日は不要です"}))
+	expect.Has(t, text, "理由: 今日は不要です")
+}
+
+// waits refuses a proposal while another action waits.
+func waits() model.Message {
+	return model.Message{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true,
+		Text: `["another action waits for a decision or is under way, and there is one at a time: tell the people"]`}}}}
+}
+
+// People who write English get only English answers, whatever happens to an action, even beside Japanese names.
+func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
+	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "list the files",
+		"Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
+		for name, more := range map[string][]model.Message{
+			"alone": nil, "beside an action that waits": {itself, waits()},
+			"with a result": {itself, others(map[string]any{"system": "操作 #1 は却下されました。理由: 不要"})},
+		} {
+			said, input := answered(t, append([]model.Message{others(statement(text))}, more...)...)
+			said = strings.NewReplacer("営業部", "", "佐藤", "", "勤怠", "").Replace(said + input)
+			if said == "" || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+				t.Errorf("%s, %s: %q", text, name, said)
+			}
+		}
+	}
+}
+
+// A file gets the name that a message gives it, and content that can be read and run.
+func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"make a file notes.md": {"notes.md", "# notes\n\n- Purpose: "}, "notes.md を作って": {"notes.md", "# notes\n\n- 目的: "},
+		"create a file called src/tools.py": {"src/tools.py", "import sys\n\n\ndef hello"},
+		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
+		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
+		"make a file travel.md on how travel is requested": {"travel.md", "# How to request business travel\n\nPurpose: "},
+		"remote.md を在宅勤務のルールで作って":                          {"", ""},
+		"在宅勤務のルールの remote.md を作って":                         {"remote.md", "# 在宅勤務の運用ルール\n\n目的: "},
+		"make a file ../x.md":                              {"hello.js", ""}, "make a file": {"hello.js", ""}, "read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
+	} {
+		_, input := answered(t, others(statement(text)))
+		var got struct{ Files []conversation.File }
+		_, data, _ := strings.Cut(input, " ")
+		_ = json.Unmarshal([]byte(data), &got) // nothing is proposed
+		if got.Files == nil {
+			expect.Is(t, want[0], "", text)
+			continue
+		}
+		expect.That(t, got.Files[0].Path == want[0] && strings.HasPrefix(got.Files[0].Content, want[1]) &&
+			conversation.CheckPath(want[0]) == nil, "%s: %+v", text, got)
+	}
+	said := others(statement("make a file notes.md"))
+	text, first := answered(t, said)
+	expect.Is(t, text, "Demo agent: I propose notes.md.")
+	_, again := answered(t, said, model.Message{Role: model.Assistant,
+		Parts: []model.Part{{Call: &model.Call{Name: string(agent.CodeGenerate)}}}}, said)
+	expect.That(t, first != again, "the second proposal would change nothing")
+}
+
+// The demo reads what people ask for in plain words, and says what it found.
+func TestTheDemoReadsFiles(t *testing.T) {
+	tree, err := (&conversation.Tree{}).Apply([]conversation.File{{Path: "hello.js", Content: "Hello, Ringi\n"}})
+	expect.NoError(t, err)
+	for text, want := range map[string]string{
+		"ファイルを見せて": "hello.js  13 B", "list the files": "hello.js  13 B", "Show me the files!": "hello.js  13 B",
+		"search for Ringi": "hello.js:1: Hello, Ringi", "「Ringi」を検索して": "hello.js:1: Hello, Ringi",
+		"hello.js を読んで": "1: Hello, Ringi", "read hello.js": "1: Hello, Ringi",
+		"search for Nobody": "there is no such file or text", "README.mdを見せて": "見つかりませんでした",
+	} {
+		asked := turn.Turn{Agent: agent.BuiltIn()[0], History: []turn.Message{{Sender: turn.FromUser, Name: "佐藤", Text: text}}, Locale: "ja",
+			Files: &turn.Files{Version: "v", Open: func(context.Context) (*conversation.Tree, error) { return tree, nil }}}
+		reply, err := turn.Answer(t.Context(), Agent{}, asked, nil)
+		expect.NoError(t, err)
+		expect.Has(t, reply.Text, want, text)
+		expect.Is(t, len(reply.Rounds), 1, text)
+	}
+	for _, text := range []string{"ファイルを作って", "make a file", "コマンド: cat a.txt", "run the tests", "こんにちは。",
+		"This is a. b"} {
+		_, input := answered(t, others(statement(text)))
+		expect.That(t, !strings.HasPrefix(input, "read_file") && !strings.HasPrefix(input, "list_") && !strings.HasPrefix(input, "search"), "%q: %s", text, input)
+	}
+}
+
+// While an action waits, the demo says that it can't propose another one. It does not claim that it can't understand
+// its own phrase.
+func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
+	text, _ := answered(t, others(statement("コマンド: ls")), itself, waits())
+	expect.Has(t, text, "次の操作を提案できません")
+}
+
+// The demo proposes a pull request where one can be, and otherwise says what it needs; it asks who joined, of whom.
+func TestTheDemoCallsTools(t *testing.T) {
+	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
+		out := agentOf(model.Request{Messages: []model.Message{others(statement(said))}}).answer()
+		expect.That(t, out.Calls == nil, "it proposes what isn't offered")
+		_, input := answered(t, others(statement(said)))
+		var call struct{ Tool, Arguments, Summary string }
+		var pull struct{ Title, Body string }
+		expect.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(input, "tool_call ")), &call))
+		expect.NoError(t, json.Unmarshal([]byte(call.Arguments), &pull))
+		expect.That(t, call.Summary != "" && conversation.CheckPull(pull.Title, pull.Body) == nil, "%+v", pull)
+	}
+	for text, want := range map[string]string{"10 月の入社は?": "null", "October's joiners?": "null", "「営業部」に 4 月に入った人は?": `\"営業部\"`,
+		"ファイルを作って": "", "we join hands in October": ""} {
+		_, input := answered(t, others(statement(text)))
+		expect.Is(t, strings.Contains(input, `{\"department\":`+want+`,\"status\":\"all\"}`), want != "", "%s: %s", text, input)
+	}
+}
+
+// What a message forwards or attaches is obeyed where the message says nothing else, and named where it isn't used.
+func TestTheDemosAgentNamesWhatItDoesNotUse(t *testing.T) {
+	forward := func(text string) map[string]any {
+		return map[string]any{"from": "鈴木", "quoted": text, "forwards": "a message of another person"}
+	}
+	file := map[string]any{"from": "佐藤", "file": "対象者.csv", "text": "田中"}
+	for _, tt := range []struct {
+		text        string
+		more        []map[string]any
+		does, names string
+	}{
+		{"テストして", []map[string]any{forward("営業だけ")}, "test_run", "使っていません: 転送されたメッセージ。"},
+		{"テストして", []map[string]any{file}, "test_run", "使っていません: 対象者.csv。"},
+		{"Run the tests", []map[string]any{forward("営業だけ"), file}, "test_run", "I didn't use the forwarded message or the files: a forwarded message, 対象者.csv."},
+		{"これをお願いします", []map[string]any{forward("テストして")}, "test_run", ""},
+		{"", []map[string]any{forward("Run the tests")}, "test_run", ""},
+		{"", []map[string]any{forward("やあ")}, "", "反応します"},
+		{"これをお願いします", []map[string]any{forward("テストして"), file}, "", "使っていません: 転送されたメッセージ、対象者.csv。"},
+		{"これは稟議にします", []map[string]any{forward("今月の勤怠をまとめて")}, `"今月の勤怠をまとめて"`, ""},
+		{"これは稟議にします", []map[string]any{forward("今月の勤怠をまとめて"), file}, `"今月の勤怠をまとめて"`, "使っていません: 対象者.csv。"},
+		{"", []map[string]any{file}, "", "使っていません: 対象者.csv。"},
+	} {
+		text, input := answered(t, others(append([]map[string]any{statement(tt.text)}, tt.more...)...))
+		expect.That(t, strings.Contains(input, tt.does) && (tt.does != "") == (input != "") && strings.Contains(text, tt.names) &&
+			strings.Contains(text, "使っていません") == strings.Contains(tt.names, "使っていません"),
+			"%s %v: %s %s", tt.text, tt.more, text, input)
+	}
+}
