@@ -80,14 +80,6 @@ func (r *reading) spoken() (out []string) {
 	return out
 }
 
-// whole is the text of the pieces without those that only point to others.
-func (r *reading) whole() string {
-	if len(r.pieces) == 1 {
-		return r.pieces[0].text
-	}
-	return strings.Join(r.spoken(), "。")
-}
-
 // tokens reads the pieces one by one. A month or subject that an earlier piece has already says nothing more. It
 // reports false if a quotation has no end.
 func (r *reading) tokens() (all []token, said []string, ok bool) {

@@ -37,14 +37,37 @@ type phrase struct {
 	form *regexp.Regexp
 }
 
+// expanded is the form of a tag's first row, with the macros that stand in it.
+func expanded(tag string) string {
+	for name, form := range rows(table) {
+		if name == tag {
+			return unfold(form)
+		}
+	}
+	return ""
+}
+
+func unfold(form string) string {
+	for range 4 { // macros stand in macros
+		form = macros().Replace(form)
+	}
+	return form
+}
+
+var macros = sync.OnceValue(func() *strings.Replacer {
+	var all []string
+	for tag, form := range rows(table) {
+		if name, text, _ := strings.Cut(form, " "); tag == "=" {
+			all = append(all, "{"+name+"}", text)
+		}
+	}
+	return strings.NewReplacer(all...)
+})
+
 // phrases are the table's, those of the catalog's lists first. A test reads each line.
 var phrases = sync.OnceValue(func() (all []phrase) {
-	macros := []string{}
 	add := func(tag, form string) {
-		for range 3 { // macros stand in macros
-			form = strings.NewReplacer(macros...).Replace(form)
-		}
-		p := phrase{tag, regexp.MustCompile(`^(?i:` + form + `)`)}
+		p := phrase{tag, regexp.MustCompile(`^(?i:` + unfold(form) + `)`)}
 		p.form.Longest()
 		all = append(all, p)
 	}
@@ -52,10 +75,7 @@ var phrases = sync.OnceValue(func() (all []phrase) {
 		add("list "+l.Name, l.Demo.Asks)
 	}
 	for tag, form := range rows(table) {
-		if tag == "=" {
-			name, text, _ := strings.Cut(form, " ")
-			macros = append(macros, "{"+name+"}", text)
-		} else if tag[0] != '@' {
+		if !strings.ContainsAny(tag[:1], "=@$") {
 			add(tag, form)
 		}
 	}

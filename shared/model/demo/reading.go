@@ -68,9 +68,6 @@ func read(in input) (reading, error) {
 	for _, p := range r.pieces {
 		r.text = strings.Join(strings.Fields(r.text+" "+p.text), " ")
 	}
-	if r.orders(r.whole()) {
-		return r, nil
-	}
 	all, said, closed := r.tokens()
 	if !closed {
 		return r, nil
@@ -86,7 +83,7 @@ func read(in input) (reading, error) {
 
 // takeUp reads tokens, and marks those that it uses. What of them the topic has no use for stays unused.
 func (r *reading) takeUp(all []token, said []string) {
-	r.subject(all)
+	r.subject(all, said)
 	r.people(all)
 	if r.topic == other && len(r.recipients) > 0 && len(said) > 0 {
 		r.topic = message
@@ -157,7 +154,7 @@ func (r *reading) dates() bool {
 }
 
 // subject finds what is asked for. A second subject is refused; attendance has the columns of overtime, too.
-func (r *reading) subject(all []token) {
+func (r *reading) subject(all []token, said []string) {
 	last := -1
 	for i := range all {
 		t, of := &all[i], other
@@ -166,6 +163,9 @@ func (r *reading) subject(all []token) {
 			of = overtime
 		case "attendance":
 			of = attendance
+		case "order", "order-priced", "order-en":
+			r.orders(t, said)
+			continue
 		case "room":
 			of = meeting
 		case "marked":

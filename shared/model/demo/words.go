@@ -55,8 +55,8 @@ type words struct {
 	About                                                                       string // of a plan
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
 	SumMonth, SumMonths, SumSheets                                              string // one line for each month
-	SumOvertime, SumBoth, SumOver, SumAverage, SumSheet, SumNotice              string
-	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
+	SumOvertime, SumAverage, SumSheet, SumNotice                                string
+	SumValidated, SumTold, SumDone, SumOne, SumSeveral                          string
 	// parts that a notice or a summary leaves out
 	MoreMonths, MoreTables, SeeSheet, NoSpace string
 
