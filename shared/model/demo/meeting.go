@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 
@@ -64,18 +63,4 @@ func (r reading) meetingPolicy() []string {
 		}
 	}
 	return lines
-}
-
-// slotForm matches the line of a policy that has the meeting's time.
-var slotForm = &lazy.Regexp{Text: `(?m)^(?:日時|When): (\d{4}-\d\d-\d\d) (\d\d):(\d\d)–(\d\d):(\d\d)`}
-
-// follow takes the meeting's time from an approved policy.
-func (s *slot) follow(policy string, now time.Time) {
-	m := slotForm.Get().FindStringSubmatch(policy)
-	if m == nil {
-		return
-	}
-	if day, err := time.ParseInLocation(time.DateOnly, m[1], now.Location()); err == nil {
-		s.day, s.start, s.end = day, 60*number(m[2])+number(m[3]), 60*number(m[4])+number(m[5])
-	}
 }

@@ -42,7 +42,7 @@ const mostOrdered = 100_000_000 // of a number in an order, as the tool has it
 // orders takes up an order. One whose names say when something is to be done, or for whom, stays unused.
 func (r *reading) orders(t *token, said []string) {
 	m := regexp.MustCompile(`^(?i:` + expanded(t.tag) + `)$`).FindStringSubmatch(t.text)
-	o := order{reference: r.order.reference}
+	var o order
 	switch t.tag {
 	case "order":
 		for _, x := range regexp.MustCompile(expanded("$item")).FindAllStringSubmatch(m[3], -1) {
@@ -126,11 +126,4 @@ func (r reading) orderPolicy() []string {
 		total += x.quantity * x.price
 	}
 	return append(lines, fmt.Sprintf(t.Total, total), fmt.Sprintf(t.Reference, o.reference))
-}
-
-// follow takes the reference from an approved policy: that of an order is made when its policy is drafted.
-func (o *order) follow(policy string) {
-	if m := regexp.MustCompile(expanded("$reference")).FindStringSubmatch(policy); m != nil {
-		o.reference = m[1]
-	}
 }

@@ -26,15 +26,6 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 		expect.That(t, !tool.Unseen(spec, arguments, policy), "%s\ndoesn't name all of\n%s", policy, steps[0].ToolInput)
 		expect.Has(t, policy, arguments.Text("reference"))
 	}
-	all := allowed(t)
-	all.Message, all.Now = "Order 2 PCs from Acme at 149,000 yen each", written
-	r := expect.Value(read(all))(t)
-	policy := draft(r)
-	all.Now = strings.Replace(written, "T09", "T10", 1) // planned later
-	later := expect.Value(read(all))(t)
-	expect.That(t, later.order.reference != r.order.reference, "two requests have one reference")
-	later.follow(policy)
-	expect.Is(t, later.order.reference, r.order.reference)
 }
 
 // Without the tool an order is answered at once, and a reason that fits no order is said to be not understood.

@@ -12,7 +12,7 @@ import (
 // counts there.
 func (r *reading) take(in input, steps bool) {
 	for _, v := range in.Earlier {
-		whole := oneLine(v.Reason)
+		whole := strings.Join(strings.Fields(v.Reason), " ")
 		if whole == "" {
 			continue
 		}
@@ -24,7 +24,10 @@ func (r *reading) take(in input, steps bool) {
 		if !slices.ContainsFunc(fates, func(f fate) bool { return f.form != fates[0].form }) {
 			fates = []fate{{whole, fates[0].form}}
 		}
-		for _, f := range fates {
+		for i, f := range fates {
+			if f.form != r.words.Reflected {
+				fates[i].reason = oneLine(f.reason)
+			}
 			switch f.form {
 			case r.words.StillNeeded:
 				r.needed = add(r.needed, f.reason)
@@ -35,6 +38,17 @@ func (r *reading) take(in input, steps bool) {
 			}
 		}
 		r.fates = append(r.fates, fates...)
+	}
+}
+
+// follow takes the reasons that an approved policy says it followed, because people stamped what came of them.
+func (r *reading) follow(policy string) {
+	before, after, _ := strings.Cut("\n• "+fmt.Sprintf(r.words.Reflected, r.words.Quote)+"\n", "%s")
+	for line := range strings.SplitSeq(policy, "\n") {
+		reason, ok := strings.CutPrefix("\n"+line+"\n", before)
+		if reason, done := strings.CutSuffix(reason, after); ok && done {
+			r.sentences(lex(normal(reason), true), version{}, false)
+		}
 	}
 }
 
@@ -69,7 +83,7 @@ func (r *reading) sentence(part []token, v version, steps bool) fate {
 	case understood:
 		form = r.words.Reflected
 	}
-	return fate{oneLine(joined(part)), form}
+	return fate{joined(part), form}
 }
 
 // split parts tokens at those of a tag, and leaves out parts that say nothing.
@@ -145,7 +159,7 @@ func (r reading) examples() string {
 func (r reading) followed() (lines []string) {
 	upTo, _ := r.since()
 	for _, f := range upTo {
-		lines = add(lines, "• "+fmt.Sprintf(f.form, fmt.Sprintf(r.words.Quote, f.reason)))
+		lines = append(lines, "• "+fmt.Sprintf(f.form, fmt.Sprintf(r.words.Quote, f.reason)))
 	}
 	if len(lines) > 0 {
 		lines = append([]string{r.words.Earlier}, lines...)

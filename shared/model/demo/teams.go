@@ -144,19 +144,27 @@ func (s teamData) draft(system string, results []string) string {
 		}
 		other := (view + 1 + int(hash/8)%(len(d.Policy)-1)) % len(d.Policy)
 		lines := append([]string{d.Policy[view], d.Policy[other]}, w.Teams.Reviews[:min(len(s.History), len(w.Teams.Reviews))]...)
-		return policy.Policy + "\n\n- " + strings.Join(lines, "\n- ")
+		return policy.Policy + "\n\n- " + strings.Join(lines, "\n- ") + s.found(results, lines)
 	}
 	lines := d.on(plain(s.subject())).text(view, len(s.History))
 	if s.trouble("unscored") {
 		return lines[0]
 	}
+	return strings.Join(lines, "\n") + s.found(results, lines)
+}
+
+// found are the first lines of members' results that a draft doesn't have yet, but for what the demo made up.
+func (s teamData) found(results, lines []string) (more string) {
+	d := allDrafts.In(s.words().Locale)
 	for _, x := range results {
 		first, _, _ := strings.Cut(x, "\n")
-		if line := "- " + first; !strings.HasPrefix(first, "ERROR: ") && !slices.Contains(lines, line) {
-			lines = append(lines, line)
+		made := first == d.General.Found || slices.ContainsFunc(d.Topics, func(t Draft) bool { return t.Found == first })
+		if line := "\n- " + first; first != "" && !made && !strings.HasPrefix(first, "ERROR: ") &&
+			!slices.Contains(lines, first) && !slices.Contains(lines, line[1:]) && !strings.Contains(more+"\n", line+"\n") {
+			more += line
 		}
 	}
-	return strings.Join(lines, "\n")
+	return more
 }
 
 // maxItems is the most lines of a list that raise a score.
