@@ -112,14 +112,6 @@ func (t topic) allowed(has func(tool string) bool) bool {
 	return !slices.ContainsFunc(needs, func(tool string) bool { return !has(tool) })
 }
 
-// noTools says that the tools of a topic aren't allowed.
-func (t words) noTools(of topic) string {
-	if of == purchase {
-		return t.Order.NoTools
-	}
-	return t.Meeting.NoTools
-}
-
 // offers reports whether tasks may call a server's tool.
 func (in input) offers(tool string) bool {
 	return slices.ContainsFunc(in.More, func(line string) bool { return strings.HasPrefix(line, tool+":") })

@@ -24,7 +24,7 @@ func extract(r reading) map[string]string {
 	case why != "":
 		out["kind"], out["sentence"] = "unsupported", why
 	case r.noTools:
-		out["kind"], out["sentence"] = "unsupported", r.words.noTools(r.topic)
+		out["kind"], out["sentence"] = "unsupported", r.form("noTools")
 	default:
 		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.Describe, legible.Clip(r.text, 2500))
 	}
@@ -36,27 +36,27 @@ func (r reading) asksForHelp() bool {
 }
 
 func (r reading) title() string {
-	t := r.words
-	if l := r.topic.list(); l != nil {
-		if title := r.of(t.TitleOf) + t.ofList(l, "title"); !r.dated() {
-			return title
-		} else {
-			return title + fmt.Sprintf(t.About, r.when())
-		}
+	if r.topic == other {
+		return cmp.Or(oneLine(r.text), r.words.TitleEmpty)
 	}
-	switch r.topic {
-	case attendance:
-		return fmt.Sprintf(t.TitleAttendance, r.of(t.TitleOf)+r.when())
-	case overtime:
-		return fmt.Sprintf(t.TitleOvertime, r.of(t.TitleOf)+r.when())
-	case meeting:
-		return t.Meeting.Title
-	case purchase:
-		return fmt.Sprintf(t.Order.Title, oneLine(r.order.supplier))
-	case message:
-		return fmt.Sprintf(t.TitleMessage, oneLine(r.quotes[0]))
+	return r.form("title")
+}
+
+// form is what the words say of the topic under a name, filled in.
+func (r reading) form(name string) string {
+	t, then, text := r.words, "", ""
+	if r.dated() {
+		then = fmt.Sprintf(t.About, r.when())
 	}
-	return cmp.Or(oneLine(r.text), t.TitleEmpty)
+	if len(r.quotes) > 0 {
+		text = oneLine(r.quotes[0])
+	}
+	said := strings.NewReplacer("{of}", r.of(t.TitleOf), "{when}", r.when(), "{then}", then, "{to}", r.addressees(), "{text}", text,
+		"{booked}", r.booked(), "{supplier}", r.order.supplier, "{short}", oneLine(r.order.supplier))
+	if own := t.Topics[r.topic.name()][name]; own != "" {
+		return said.Replace(strings.ReplaceAll(own, "{handled}", r.topic.read().Demo.Words[t.Locale].Handled))
+	}
+	return said.Replace(t.ofList(r.topic.read(), name))
 }
 
 // of puts the departments into a form. It returns an empty text for the whole company.
@@ -129,20 +129,12 @@ func (r reading) parts() []part {
 // tabOf makes a tab's name from everything the table is about, so that different requests write to different tabs. A
 // name from the message is used unchanged, unless there are several tables.
 func (r reading) tabOf(department string, m month, departments, months bool) string {
-	t, tab := r.words, r.tab
-	if months && tab != "" {
-		tab = strings.TrimSpace(fmt.Sprintf("%s %d-%02d", tab, m.year(), m.name()))
+	tab := r.tab
+	if tab == "" && r.topic >= lists || tab == "" && r.withMonth() {
+		tab = r.form("tab")
 	}
-	switch {
-	case r.tab == "" && r.topic == attendance:
-		tab = fmt.Sprintf(t.TabAttendance, m.year(), m.name())
-	case r.tab == "" && r.topic == overtime:
-		tab = fmt.Sprintf(t.TabOvertime, m.year(), m.name())
-	case r.tab == "" && r.topic >= lists:
-		tab = t.ofList(r.topic.list(), "tab")
-		if m != 0 {
-			tab = fmt.Sprintf("%s %d-%02d", tab, m.year(), m.name())
-		}
+	if m != 0 && (months || r.tab == "") {
+		tab = strings.TrimSpace(tab + " " + m.text())
 	}
 	if department != "" && (departments || r.tab == "") {
 		tab += " " + department
@@ -223,7 +215,7 @@ func (r reading) doubts() (lines []string) {
 		lines = append(lines, open)
 	}
 	if r.noTools {
-		lines = append(lines, t.noTools(r.topic))
+		lines = append(lines, r.form("noTools"))
 	}
 	if !r.withMonth() {
 		if l := r.topic.list(); l != nil && !l.past && !r.assumed {
@@ -258,48 +250,33 @@ func draft(r reading) string {
 	} else {
 		lines = append(append(lines, r.words.How), how...)
 	}
-	switch l := r.topic.list(); {
-	case l != nil:
-		lines = append(lines, r.words.ofList(l, "privacy"))
-	case r.topic == meeting:
-		lines = append(lines, r.words.Meeting.Privacy)
-	case r.topic == purchase:
-		lines = append(lines, r.words.Order.Privacy)
-	case r.topic == message:
-		lines = append(lines, r.words.PrivacyMessage)
-	default:
-		of := r.topic.read().Demo.Words[r.words.Locale].Handled + r.words.OfAttendance
-		lines = append(lines, fmt.Sprintf(r.words.Privacy, of))
-	}
+	lines = append(lines, r.form("privacy"))
 	return strings.Join(append(lines, r.followed()...), "\n")
 }
 
 func (r reading) head() []string {
 	t := r.words
-	scope := r.scope()
-	if l := r.topic.list(); l != nil {
-		lines := []string{t.ofList(l, r.sheetOr("purpose", "count")), scope}
-		if r.dated() {
-			lines = append(lines, fmt.Sprintf(t.Period, r.when()))
-		}
+	lines := []string{r.form(r.sheetOr("purpose", "count"))}
+	switch {
+	case r.topic == meeting:
+		return append(lines, r.meetingPolicy()...)
+	case r.topic == purchase:
+		return append(lines, r.orderPolicy()...)
+	case r.topic == message:
 		return lines
 	}
-	switch r.topic {
-	case meeting:
-		return r.meetingPolicy()
-	case purchase:
-		return r.orderPolicy()
-	case message:
-		return []string{fmt.Sprintf(t.PurposeMessage, r.addressees())}
+	lines = append(lines, r.scope())
+	if !r.dated() {
+		return lines
 	}
-	purpose, period := r.sheetOr(t.PurposeAttendance, t.CountAttendance), t.Period
-	if r.topic == overtime {
-		purpose = r.sheetOr(t.PurposeOvertime, t.CountOvertime)
-	}
-	if slices.Contains(r.months, thisMonth(r.now)) {
+	period := t.Period
+	if r.withMonth() && slices.Contains(r.months, thisMonth(r.now)) {
 		period = t.PeriodSoFar
 	}
-	lines := []string{fmt.Sprintf(purpose, r.when()), scope, fmt.Sprintf(period, r.when())}
+	lines = append(lines, fmt.Sprintf(period, r.when()))
+	if !r.withMonth() {
+		return lines
+	}
 	if r.assumed {
 		lines = append(lines, t.AssumedMonth)
 	}

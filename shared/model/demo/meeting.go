@@ -15,12 +15,11 @@ const (
 
 // meetingWords are the texts about meeting rooms in one language.
 type meetingWords struct {
-	Title, Purpose, When, Find, Book, Privacy      string
-	AssumedDay, AssumedTime, AssumedEnd            string
-	ListTitle, BookTitle                           step
-	Done, LabelTime, LabelRoom, LabelNumber, Wrong string
-	NoTools                                        string // an answer, and the first line of a policy
-	Sum, Untitled                                  string
+	When, Find, Book                         string
+	AssumedDay, AssumedTime, AssumedEnd      string
+	ListTitle, BookTitle                     step
+	LabelTime, LabelRoom, LabelNumber, Wrong string
+	Sum, Untitled                            string
 }
 
 // meet adds the steps that look for a room and book it, and returns the notice's details.
@@ -52,8 +51,7 @@ func (r reading) booked() string {
 // meetingPolicy returns the first lines of a policy about a meeting room.
 func (r reading) meetingPolicy() []string {
 	t, s := r.words.Meeting, r.slot
-	lines := []string{fmt.Sprintf(t.Purpose, fmt.Sprintf(r.words.Quote, r.booked())),
-		fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
+	lines := []string{fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
 	for _, a := range []struct {
 		missing bool
 		text    string

@@ -16,12 +16,11 @@ const placeOrder = "rooms.place_order"
 
 // orderWords are the texts about orders in one language.
 type orderWords struct {
-	Title, Purpose, Item, Total, Reference, Place, Privacy string
-	PlaceTitle                                             step
-	Done, LabelSupplier, LabelNumber, LabelTotal           string
-	Wrong                                                  string // an answer
-	NoTools                                                string // an answer, and the first line of a policy
-	Sum                                                    string
+	Item, Total, Reference, Place          string
+	PlaceTitle                             step
+	LabelSupplier, LabelNumber, LabelTotal string
+	Wrong                                  string // an answer
+	Sum                                    string
 }
 
 // order is what is to be ordered from whom.
@@ -119,7 +118,7 @@ func (p *planner) buy() []object {
 // orderPolicy returns the first lines of a policy about an order. They have each value as the call will have it.
 func (r reading) orderPolicy() []string {
 	t, o, total := r.words.Order, r.order, 0
-	lines := []string{fmt.Sprintf(t.Purpose, fmt.Sprintf(r.words.Quote, o.supplier))}
+	var lines []string
 	for _, x := range o.items {
 		name := fmt.Sprintf(r.words.Quote, x.name)
 		lines = append(lines, fmt.Sprintf(t.Item, name, x.quantity, x.price, x.quantity*x.price))

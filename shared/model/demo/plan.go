@@ -260,11 +260,11 @@ func (p *planner) before(of part) (out []object) {
 func (p *planner) notify(requester string, details []object) {
 	r := p.reading
 	if requester != "" && (r.copied || len(r.recipients) == 0) {
-		p.send(r.words.NoticeTitle, requester, r.done(), details)
+		p.send(r.words.NoticeTitle, requester, r.form(r.sheetOr("done", "counted")), details)
 	}
 	for _, id := range r.recipients {
 		if id != requester || !r.copied {
-			p.send(r.words.TellTitle, id, r.done(), details)
+			p.send(r.words.TellTitle, id, r.form(r.sheetOr("done", "counted")), details)
 		}
 	}
 }
@@ -318,20 +318,4 @@ func (t words) header(of topic, keys []string) []object {
 		out = append(out, object{"key": key, "title": t.title(of, key)})
 	}
 	return out
-}
-
-// done is the text of the notice.
-func (r reading) done() string {
-	if l, t := r.topic.list(), r.words; l != nil {
-		return r.of(t.TitleOf) + t.ofList(l, r.sheetOr("done", "counted"))
-	}
-	switch r.topic {
-	case meeting:
-		return r.words.Meeting.Done
-	case purchase:
-		return r.words.Order.Done
-	case attendance:
-		return fmt.Sprintf(r.words.DoneAttendance, r.of(r.words.TitleOf)+r.when())
-	}
-	return fmt.Sprintf(r.words.DoneOvertime, r.of(r.words.TitleOf)+r.when())
 }

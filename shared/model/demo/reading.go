@@ -23,6 +23,12 @@ const (
 	employees = lists
 )
 
+// name is the topic's in the words; lists have forms of their own.
+func (t topic) name() string {
+	return map[topic]string{attendance: "attendance", overtime: "overtime", meeting: "meeting", message: "message",
+		purchase: "purchase"}[t]
+}
+
 // reading is the demo's understanding of a request, with the reasons of rejections.
 type reading struct {
 	words    words

@@ -12,7 +12,7 @@ import (
 //go:embed words/*.json
 var files embed.FS
 
-// words are the texts of one language. No other text of a policy may equal a line by which reading.follow reads it.
+// words are the texts of one language.
 type words struct {
 	Locale string
 	Month  string
@@ -21,10 +21,10 @@ type words struct {
 
 	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
-	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string // of the task
-	Describe                                                          string // request
+	TitleEmpty, TitleOf, Describe string // of the task
 	// forms shared by all lists, by name; {things}, {tab}, {from} and {handled} stand for words of the list's file
-	List map[string]string
+	List   map[string]string
+	Topics map[string]map[string]string // the same of the topics that are no lists
 
 	// {lists} is replaced by the known lists
 	Can, CanAnd, CanOr string
@@ -36,22 +36,17 @@ type words struct {
 	NoChannel, NoText, NoMessage                                 string
 	InForward, InFile, ForwardHidden, NoFile, NoFiles            string
 	// first lines of a policy
-	Refused, Kept, Understood, Feedback, Ahead, Marks        string
-	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage string
-	PurposeAttendance, PurposeOvertime, PurposeMessage       string
-	// purposes of a policy without a sheet
-	CountAttendance, CountOvertime           string
-	Period, PeriodSoFar, How, ReadAttendance string
+	Refused, Kept, Understood, Feedback, Ahead, Marks string
+	AssumedMonth, Fiscal, Requester, SayLine          string
+	Period, PeriodSoFar, How, ReadAttendance          string
 	// lines with a sheet, then without
 	Calculate, Average, Count, CountAverage                                              string
 	ValidateLine, SheetLine, NoSheetLine, OnlyCounts, NoticeLine, NoNoticeLine, ToldLine string
-	HumanLine, Privacy, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded      string
+	HumanLine, Earlier, Reflected, NotReflected, StillNeeded                             string
 
-	TabAttendance, TabOvertime string
 	// titles of columns, by the rows' member; lists have their own
 	Columns map[string]string
 
-	DoneAttendance, DoneOvertime                                                string
 	About                                                                       string // of a plan
 	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
 	SumMonth, SumMonths, SumSheets                                              string // one line for each month
