@@ -177,12 +177,8 @@ func (r *reading) periods(all []token) {
 			for ; from <= end; from, to = from+12, to+12 {
 			}
 		case last >= 0 && sure && !dated && yearForm.Get().MatchString(t.text): // the year is that of both
-			for j, m := range r.months {
-				for ; r.months[j]+12 <= from; r.months[j] += 12 {
-				}
-				for ; r.months[j] > from; r.months[j] -= 12 {
-				}
-				_ = m
+			for j := range r.months {
+				r.months[j] -= (r.months[j]-from+11+120)/12*12 - 120
 			}
 		case ranged && to < end: // November to February
 			r.months[len(r.months)-1] -= 12
@@ -199,16 +195,19 @@ func (r *reading) periods(all []token) {
 	slices.Sort(r.months)
 }
 
-// around takes up the words beside a month: “from”, “since”, 「まで」 behind a range.
+// around takes up the words beside a month: “from”, “since”, “on” and 「まで」 behind a range.
 func (r *reading) around(all []token, i int) {
-	if i > 0 && (all[i-1].tag == "from" || all[i-1].tag == "since" && r.months[len(r.months)-1] < thisMonth(r.now)) {
+	beside := func(at int, tag string) bool { return at >= 0 && at < len(all) && all[at].tag == tag }
+	last := r.months[len(r.months)-1]
+	since, onward := beside(i-1, "since") && last < thisMonth(r.now), beside(i+1, "onward")
+	if since || beside(i-1, "from") {
 		all[i-1].used = true
-		for m := r.months[len(r.months)-1]; all[i-1].tag == "since" && m <= thisMonth(r.now); m++ {
-			r.months = add(r.months, m)
-		}
 	}
-	if i+1 < len(all) && all[i+1].tag == "upto" && len(r.months) > 1 {
+	if onward || beside(i+1, "upto") && len(r.months) > 1 {
 		all[i+1].used = true
+	}
+	for m := last; (since || onward) && m <= thisMonth(r.now); m++ {
+		r.months = add(r.months, m)
 	}
 }
 

