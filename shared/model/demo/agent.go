@@ -180,7 +180,7 @@ func agentForm(tag string) *regexp.Regexp {
 
 var agentPhrases = sync.OnceValue(func() (all []phrase) {
 	for tag, form := range rows(agentTable) {
-		all = append(all, phrase{tag, regexp.MustCompile(form)})
+		all = append(all, phrase{tag: tag, form: regexp.MustCompile(form)})
 	}
 	return all
 })

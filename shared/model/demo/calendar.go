@@ -278,7 +278,7 @@ func (s *slot) read(t token, now time.Time) bool {
 		if !s.noDay {
 			return false
 		}
-		s.day, s.noDay = daySaid(t.text, now), false
+		s.day, s.noDay = daySaid(t, now), false
 	case "clock":
 		if !s.noTime {
 			return false
@@ -325,20 +325,14 @@ func (s slot) wrong(now time.Time) bool {
 }
 
 // daySaid is the next day that a text means, or the zero time if there is none.
-func daySaid(said string, now time.Time) time.Time {
-	said = strings.ToLower(said)
+func daySaid(t token, now time.Time) time.Time {
+	said := strings.ToLower(t.text)
 	all := numbers(said)
 	if has(said, "日後", "in ") && len(all) == 1 {
 		return now.AddDate(0, 0, all[0])
 	}
-	for _, d := range []struct {
-		n     int
-		words []string
-	}{{3, []string{"明々後日", "しあさって"}}, {2, []string{"明後日", "あさって", "day after tomorrow"}},
-		{1, []string{"明日", "あした", "あす", "tomorrow"}}, {0, []string{"本日", "今日", "today"}}} {
-		if has(said, d.words...) {
-			return now.AddDate(0, 0, d.n)
-		}
+	if t.means != "" {
+		return now.AddDate(0, 0, number(t.means))
 	}
 	if m := weekdayForm.Get().FindStringSubmatch(said); m != nil && len(all) == 0 {
 		return weekday(said, m[1]+m[2], now)

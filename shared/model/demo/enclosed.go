@@ -89,7 +89,6 @@ func (r *reading) tokens() (all []token, said []string, ok bool) {
 			r.stops = append(r.stops, r.words.NoQuote+p.in)
 			return nil, nil, false
 		}
-		rest, quoted = dictated(rest, quoted)
 		part := lex(strings.Map(func(c rune) rune {
 			if c >= firstQuotation && c < firstQuotation+maxQuotations {
 				c += rune(len(said))

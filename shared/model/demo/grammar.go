@@ -9,8 +9,6 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. There is no other way into
@@ -33,8 +31,8 @@ func rows(table string) iter.Seq2[string, string] {
 
 // phrase is one way to say something.
 type phrase struct {
-	tag  string
-	form *regexp.Regexp
+	tag, means string
+	form       *regexp.Regexp
 }
 
 // expanded is the form of a tag's first row, with the macros that stand in it.
@@ -67,7 +65,8 @@ var macros = sync.OnceValue(func() *strings.Replacer {
 // phrases are the table's, those of the catalog's lists first. A test reads each line.
 var phrases = sync.OnceValue(func() (all []phrase) {
 	add := func(tag, form string) {
-		p := phrase{tag, regexp.MustCompile(`^(?i:` + unfold(form) + `)`)}
+		tag, means, _ := strings.Cut(tag, ":")
+		p := phrase{tag, means, regexp.MustCompile(`^(?i:` + unfold(form) + `)`)}
 		p.form.Longest()
 		all = append(all, p)
 	}
@@ -84,9 +83,9 @@ var phrases = sync.OnceValue(func() (all []phrase) {
 
 // token is a part of a text. Its tag is empty if no phrase takes it; used says that the reading has taken it up.
 type token struct {
-	tag, text string
-	groups    []string
-	used      bool
+	tag, text, means string
+	groups           []string
+	used             bool
 }
 
 func word(r rune) bool {
@@ -139,13 +138,13 @@ func longest(text string, at int, remark bool) (out token) {
 			continue
 		}
 		m := p.form.FindStringSubmatch(text[at:])
-		if m == nil || len(m[0]) <= len(out.text) || torn(text, at+len(m[0])) || p.tag == "depts" && (noDepartment[m[0]] || strings.HasSuffix(m[0], "会議室")) {
+		if m == nil || len(m[0]) <= len(out.text) || torn(text, at+len(m[0])) || p.tag == "depts" && noDepartment().MatchString(m[0]) {
 			continue
 		}
+		out = token{tag: tag, text: m[0], means: p.means, groups: m}
 		if p.tag == "depts" {
-			tag = "dept"
+			out.tag, out.means = "dept", m[0]
 		}
-		out = token{tag: tag, text: m[0], groups: m}
 	}
 	return out
 }
@@ -160,8 +159,7 @@ func torn(text string, end int) bool {
 	return word(last) && word(next) && unicode.IsDigit(last) == unicode.IsDigit(next)
 }
 
-var noDepartment = map[string]bool{"部署": true, "全部": true, "一部": true, "外部": true, "内部": true, "自部署": true, "本部": true,
-	"部課": true, "会議室": true, "各部": true, "当部": true, "弊部": true, "同部": true, "別の部": true, "うちの部": true, "うちの課": true}
+var noDepartment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expanded("$nodept")) })
 
 // unknown is the part of a text that no phrase takes: up to where one begins, at the beginning of a word.
 func unknown(text string, at int, remark bool) string {
@@ -309,30 +307,6 @@ func quotations(text string) (rest string, said []string, ok bool) {
 		out = append(out, c)
 	}
 	return string(out), said, true
-}
-
-var (
-	// dictatedForm matches the text of a message that stands without quotation marks behind a word such as “saying”, and
-	// toldThatForm one behind “tell … that”. Either goes on to the text's end.
-	dictatedForm = &lazy.Regexp{Text: `(?is)^(.*(?:<@[UW]|[\w.+-]+@[\w-]+\.).*?)\b(?:saying(?:\s+that)?|(?:that|which)\s+says|with\s+the\s+(?:text|message|words)|know\s+that)\b\s*:?\s*(\S.*)$`}
-	toldThatForm = &lazy.Regexp{Text: `(?is)^(.*\b(?:tell|inform|notify|dm|message)\s+(?:<@[^>]*>[\s,]*(?:and\s+)?)+)that\b\s*(\S.*)$`}
-	// sayingForm matches a word that announces a quotation, or joins it to the verb.
-	sayingForm = &lazy.Regexp{Text: `(?i)\b(?:saying|that\s+says|which\s+says|with\s+the\s+(?:text|message|words))\s*[:,]?\s*([\x{e000}-\x{e063}])|([\x{e000}-\x{e063}])\s*(?:と|って|という)`}
-	// moreForm matches where a dictated text seems to end and something else to be asked for.
-	moreForm = &lazy.Regexp{Text: `(?i)[.;!]\s+then\s.*$|,?\s+and\s+(?:also|then)\s.*$`}
-)
-
-// dictated takes the text of a message out of a text that quotes nothing.
-func dictated(text string, said []string) (string, []string) {
-	m := dictatedForm.Get().FindStringSubmatch(text)
-	if m == nil {
-		m = toldThatForm.Get().FindStringSubmatch(text)
-	}
-	if len(said) > 0 || m == nil {
-		return sayingForm.Get().ReplaceAllString(text, "$1$2"), said
-	}
-	more := moreForm.Get().FindString(m[2])
-	return m[1] + string(firstQuotation) + more, []string{strings.TrimSpace(strings.TrimSuffix(m[2], more))}
 }
 
 // letters are the kinds of what a request may name several of, by tags.

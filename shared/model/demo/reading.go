@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"ringi/shared/words/lazy"
+	"unicode/utf8"
 )
 
 // topic is the subject of a request.
@@ -263,7 +262,7 @@ func (r *reading) narrow(all []token) {
 		if t.tag != "dept" {
 			continue
 		}
-		name := departmentNamed(t.text)
+		name := t.means
 		if len(at) > 0 && (slices.Contains(r.departments, name) || all[i-1].tag != "j" && all[i-1].text != "も" &&
 			i-1 != at[len(at)-1]) {
 			r.stop(r.words.NoSecond, t.text)
@@ -279,22 +278,6 @@ func (r *reading) narrow(all []token) {
 			all[i].used = true
 		}
 	}
-}
-
-// known maps what people call the departments of the local stack's company to their names.
-var known = []struct{ said, name string }{{"人事", "人事部"}, {"営業", "営業部"}, {"開発", "開発部"}, {"human", "人事部"},
-	{"hr", "人事部"}, {"sales", "営業部"}, {"engineering", "開発部"}, {"dev", "開発部"}}
-
-var suffixForm = &lazy.Regexp{Text: `^(?:人事|営業|開発)(?:部|の|チ|メ|ス|人|皆|み|部員|側|担|さ|$)`}
-
-func departmentNamed(said string) string {
-	low := strings.TrimPrefix(strings.ToLower(said), "the ")
-	for _, k := range known {
-		if strings.HasPrefix(low, k.said) && (k.said[0] < 0x80 || suffixForm.Get().MatchString(low)) {
-			return k.name
-		}
-	}
-	return said
 }
 
 // flag takes up what is left out, added or said about the result.
@@ -335,7 +318,11 @@ func (r *reading) flag(t *token, said []string) {
 }
 
 // quotation is the text that stands where its rune is.
-func quotation(place string, said []string) string { return said[[]rune(place)[0]-firstQuotation] }
+func quotation(place string, said []string) string {
+	outside := func(c rune) bool { return c < firstQuotation || c >= firstQuotation+maxQuotations }
+	at, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(place, outside))
+	return said[at-firstQuotation]
+}
 
 // quote takes up a quotation: a message's text, a booking's title, or the name of a department.
 func (r *reading) quote(t *token, said string) {
@@ -344,7 +331,7 @@ func (r *reading) quote(t *token, said string) {
 	case r.topic == message || r.topic == meeting:
 		r.quotes, t.used = append(r.quotes, said), true
 	case len(quoted) == 1 && quoted[0].tag == "dept" && r.topic.takesDepartments() && r.topic != other:
-		r.departments, t.used = add(r.departments, departmentNamed(said)), true
+		r.departments, t.used = add(r.departments, quoted[0].means), true
 	default:
 		t.text = said
 	}
