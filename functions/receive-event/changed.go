@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"time"
 
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 // changed is what Slack sends when a message was edited or deleted
@@ -43,7 +45,7 @@ func (c changed) person(e envelope) (was, is message, deleted, ok bool) {
 		return was, is, false, false
 	case deleted:
 		return was, is, true, true
-	case c.Message == nil || c.Message.User != was.User || c.Message.Content().Text == was.Content().Text:
+	case c.Message == nil || c.Message.User != was.User:
 		return was, is, false, false
 	}
 	return was, c.at(*c.Message), false, true
@@ -64,7 +66,7 @@ func (h *Handler) correct(ctx context.Context, r task.Request, edited string, de
 	}
 	ref, by := task.RefOf(aggregate.TenantID(r.TeamID), id), aggregate.Actor{Type: aggregate.ActorUser, ID: r.User, Team: r.TeamID}
 	_, err = h.Tasks.Decide(ctx, ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Correct(r.Text, edited, deleted, by, h.Now())
+		return a.Correct(r, edited, deleted, by, h.Now())
 	})
 	log := slog.With("task_id", id, "event_id", r.EventID)
 	switch {
@@ -79,7 +81,7 @@ func (h *Handler) correct(ctx context.Context, r task.Request, edited string, de
 
 // said returns how a message is now, as a request: without a text if it only shows one.
 func (m message) said(r task.Request, us bot) task.Request {
-	if !intake.Says(us.mention().ReplaceAllString(intake.Given(m.Text, m.Blocks), "")) {
+	if !seen.Says(us.mention().ReplaceAllString(m.Given(), "")) {
 		r.Text = ""
 	}
 	return r
@@ -113,7 +115,10 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		if request, err = is.request(e, us); err != nil {
 			return inbound.Response{}, err
 		}
-		if request = is.said(request, us); is.Edited != nil {
+		if request.Saying() == r.Saying() {
+			return ignore(ctx, e, why)
+		}
+		if is.Edited != nil {
 			edited = cmp.Or(is.Edited.TS, at)
 		}
 	}
@@ -121,38 +126,80 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	for _, request.Channel = range names {
-		if done, err := h.correct(ctx, request, edited, deleted); done || err != nil {
+	now := is.said(request, us)
+	for _, now.Channel = range names {
+		if done, err := h.correct(ctx, now, edited, deleted); done || err != nil {
 			return inbound.OK(), err
 		}
 	}
-	if m.channelType() != "im" {
-		return ignore(ctx, e, why)
+	if m.channelType() == "im" {
+		if told, err := h.changeSaid(ctx, r, request.Text, at, deleted); told || err != nil {
+			return inbound.OK(), err
+		}
 	}
-	return h.changeSaid(ctx, e, r, us.plain(is.Content().Text), at, deleted, why)
+	return h.early(ctx, e, c, us, why)
 }
 
-// changeSaid saves the change of a message to an agent.
-func (h *Handler) changeSaid(ctx context.Context, e envelope, r task.Request, text, at string, deleted bool, why string) (
-	inbound.Response, error) {
+// early handles a change that overtook its message, which Slack may deliver again for some minutes: what is edited is
+// received as it is now, and what was deleted is never received.
+func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why string) (inbound.Response, error) {
+	was, is, deleted, _ := c.person(e)
+	sent, _ := aggregate.ParseTS(was.TS)
+	at, err := aggregate.ParseTS(cmp.Or(c.TS, c.EventTS))
+	if err != nil || at.Sub(sent) > redelivered {
+		return ignore(ctx, e, why)
+	}
+	if !deleted {
+		is.Edited = nil
+		return h.message(ctx, e, is)
+	}
+	if was.channelType() != "im" && !was.given(us, false).mentioned {
+		return ignore(ctx, e, why)
+	}
+	if was.Channel, err = h.place(ctx, e, was.Channel, was.ThreadTS); err != nil {
+		return inbound.Response{}, err
+	}
+	r, err := was.request(e, us)
+	if err != nil {
+		return inbound.Response{}, err
+	}
+	change, ref, err := task.Gone(aggregate.TenantID(r.TeamID), r, h.Now())
+	if err != nil {
+		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
+	}
+	return h.create(ctx, change, ref, r.Unsaid())
+}
+
+// redelivered is how long after a message was written its first delivery may still come. Slack tries the last time some
+// six minutes later (https://docs.slack.dev/apis/events-api/#retries); the rest is for queues on its side.
+const redelivered = time.Hour
+
+// changeSaid saves the change of a message to an agent. told is false if there is no such conversation.
+func (h *Handler) changeSaid(ctx context.Context, r task.Request, text, at string, deleted bool) (told bool, err error) {
+	switch {
+	case deleted:
+		text = ""
+	case text == r.Text:
+		return false, nil
+	}
 	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS,
 		TS: at, User: r.User, Text: text, Changes: r.MessageTS, Deleted: deleted,
 	}
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
-		return inbound.Response{}, unkept(ctx, r.EventID, err)
+		return false, unkept(ctx, r.EventID, err)
 	}
 	if !r.Threaded() {
 		to, _ := addressee(s, in.Text)
 		in.Text = worded(in.Text, to.text)
 	}
-	told, err := conversation.Tell(in, openingOf(s), h.Now())
+	change, err := conversation.Tell(in, openingOf(s), h.Now())
 	if err == nil {
-		err = h.Conversations.Tell(ctx, in.Ref(), told)
+		err = h.Conversations.Tell(ctx, in.Ref(), change)
 	}
 	if errors.Is(err, aggregate.ErrNotFound) {
-		return ignore(ctx, e, why)
+		return false, nil
 	}
-	return inbound.OK(), said(ctx, in, "", r, err)
+	return true, said(ctx, in, "", r, err)
 }

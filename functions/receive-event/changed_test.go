@@ -85,7 +85,7 @@ func TestAPersonsChangeOfAMessageReachesTheAgent(t *testing.T) {
 		{"what an app changes", edit(reply, "x", "y", map[string]any{"message": bot, "previous_message": bot}), "", "", false},
 		{"a stranger's edit", edit(reply, "x", "y", map[string]any{"message": other, "previous_message": other}), "", "", false},
 		{"an edit in a channel", edit(reply, "x", "y", map[string]any{"channel": "C0HR", "channel_type": "channel"}), "", "", false},
-		{"an edit in another thread", edit("1776675000.000100", "x", "y", map[string]any{"previous_message": map[string]any{"user": "U0ALICE", "team": "T0TEAM", "ts": "1776675000.000100", "text": "x"}}), "", "", false},
+		{"an edit in another thread", edit("1776671000.000100", "x", "y", map[string]any{"previous_message": map[string]any{"user": "U0ALICE", "team": "T0TEAM", "ts": "1776671000.000100", "text": "x"}}), "", "", false},
 		{"an edit without what was before", edit(reply, "x", "y", map[string]any{"previous_message": nil}), "", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -34,7 +34,12 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 		return out
 	}
 	gone := map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}
+	elsewhere := map[string]any{"previous_message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
+		"text": "営業部"}}
+	merge(elsewhere, gone)
 	stone := map[string]any{"message": map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": messageTS}}
+	file := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
+		"text": "<@U0BOT> 営業部", "files": []any{map[string]any{"id": "F1", "name": "名簿.csv"}}}}
 	same := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
 		"text": "<@U0BOT> 営業部", "attachments": []any{map[string]any{"from_url": "https://example.com", "title": "Example"}}}}
 	for _, tt := range []struct {
@@ -44,15 +49,16 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 		deleted       bool
 	}{
 		{"app_mention again", "C0HR", again(nil), "人事部", false},
-		{"app_mention again, struck through", "C0HR", again(map[string]any{"text": "~<@U0BOT> 営業部~"}), "", false},
+		{"app_mention again, struck through", "C0HR", again(map[string]any{"text": "~<@U0BOT> 営業部~"}), "営業部", true},
 		{"a channel's message", "C0HR", messageChanged("C0HR", "channel", nil), "人事部", false},
 		{"a private channel's message", "G0HR", messageChanged("G0HR", "group", nil), "人事部", false},
 		{"a direct message", "D0DM", messageChanged("D0DM", "im", nil), "人事部", false},
 		{"a link that Slack unfolds", "C0HR", messageChanged("C0HR", "channel", same), "営業部", false},
+		{"a file that is added", "C0HR", messageChanged("C0HR", "channel", file), "営業部", false},
 		{"a deletion", "C0HR", messageChanged("C0HR", "channel", gone), "営業部", true},
 		{"a deletion of a direct message", "D0DM", messageChanged("D0DM", "im", gone), "営業部", true},
 		{"a deletion whose thread goes on", "C0HR", messageChanged("C0HR", "channel", stone), "営業部", true},
-		{"a deletion elsewhere", "C0HR", messageChanged("C0OTHER", "channel", gone), "営業部", false},
+		{"a deletion elsewhere", "C0HR", messageChanged("C0OTHER", "channel", elsewhere), "営業部", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := &kept{}
@@ -70,11 +76,37 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 			a := all[ref.ID]
 			is := a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted
 			expect.That(t, a.Request.Text == tt.text && is == tt.deleted, "%q, ended %+v", a.Request.Text, a.Head.Ended)
+			expect.Is(t, len(a.Request.Files) == 1, tt.name == "a file that is added", "its files")
 			h.Tasks = failing{}
 			if tt.deleted || tt.text != "営業部" {
 				expect.Is(t, post(t, h, signed(callback(t, tt.event, nil))).StatusCode, 503, "what could not be kept")
 			}
 		})
+	}
+	for name, event := range map[string]map[string]any{ // whose message's first delivery is still to come
+		"an edit of a direct message": messageChanged("D0DM", "im", nil), "a deletion of one": messageChanged("D0DM", "im", gone),
+		"a deletion": messageChanged("C0HR", "channel", gone),
+	} {
+		k := &kept{}
+		expect.Is(t, post(t, handler(k), signed(callback(t, event, nil))).StatusCode, 200, name)
+		first := expect.Value(task.ID("T0TEAM", event["channel"].(string), messageTS))(t)
+		head := k.changes[0].Head.(*task.Head)
+		is := event["subtype"] == "message_deleted"
+		expect.That(t, head.TaskID == first && (head.Ended != nil) == is, "%s makes %+v", name, head)
+		expect.Is(t, k.request(t).Text, map[bool]string{true: "", false: "人事部"}[is], name)
+		event["ts"], event["event_ts"] = "1776679300.000200", "1776679300.000200" // too late for that
+		k = &kept{}
+		post(t, handler(k), signed(callback(t, event, nil)))
+		expect.Is(t, len(k.changes), 0, "%s, an hour later", name)
+	}
+	for name, event := range map[string]map[string]any{ // and what is none of Ringi's
+		"an edit in a channel": messageChanged("C0HR", "channel", nil), // its app_mention comes, too
+		"a deletion": messageChanged("C0HR", "channel", map[string]any{"subtype": "message_deleted", "message": nil,
+			"previous_message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS, "text": "`<@U0BOT>`"}}),
+	} {
+		k := &kept{}
+		post(t, handler(k), signed(callback(t, event, nil)))
+		expect.Is(t, len(k.changes), 0, name)
 	}
 	k := &kept{} // an edit that adds the mention is a request
 	post(t, handler(k), signed(callback(t, again(nil), nil)))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"regexp"
@@ -10,6 +9,7 @@ import (
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 // bot is how messages mention Ringi: by its bot's user id, and by the bot's own id, which some of Slack's clients write.
@@ -60,7 +60,7 @@ func (b bot) only(m message) bool {
 	return b.id != "" && strings.Contains(m.Text, "<@"+b.id) && !strings.Contains(m.Text, "<@"+b.user)
 }
 
-// given is what a message says itself, not in what it only shows; see intake.Given.
+// given is what a message says itself, not in what it only shows; see seen.Message.Given.
 type given struct {
 	mentioned bool
 	shown     bool // it would mention Ringi or ask for something only in what it shows
@@ -69,18 +69,18 @@ type given struct {
 // given reads what a message says itself. A mention that Slack reports and the text doesn't have counts as given.
 // wordless says that it neither forwards anything nor has a file.
 func (m message) given(b bot, wordless bool) given {
-	mention, blocks := b.mention(), m.Blocks
+	mention := b.mention()
 	everywhere := mention.MatchString(m.Text)
-	if everywhere && !bytes.Contains(blocks, []byte(b.user)) && (b.id == "" || !bytes.Contains(blocks, []byte(`"B`))) {
-		blocks = nil // they aren't the whole message
+	if everywhere && !mention.MatchString(m.Typed()) {
+		m.Blocks = nil // they aren't the whole message
 	}
-	said := intake.Given(m.Text, blocks)
+	said := m.Given()
 	g := given{mentioned: mention.MatchString(said) || m.Type == "app_mention" && !everywhere}
 	if m.channelType() != "im" && !g.mentioned {
 		g.shown = true
 		return g
 	}
-	asks := func(text string) bool { return intake.Says(mention.ReplaceAllString(text, "")) }
+	asks := func(text string) bool { return seen.Says(mention.ReplaceAllString(text, "")) }
 	g.shown = asks(m.Text) && !asks(said) && wordless
 	return g
 }

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/decide/inbox"
-	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
@@ -18,6 +17,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/seen"
 	"ringi/shared/words/language"
 )
 
@@ -72,7 +72,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	if number, is := task.ParseNumber(c.text); is {
 		return h.numbered(ctx, c, number, person), nil
 	}
-	if intake.Says(c.text) && !intake.Says(intake.Given(c.text, nil)) {
+	if seen.Says(c.text) && !seen.Says(seen.Message{Text: c.text}.Given()) {
 		return ephemeral(card.NoteShown.Told(person, "")), nil
 	}
 	word, rest, _ := strings.Cut(c.text, " ")

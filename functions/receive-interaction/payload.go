@@ -173,17 +173,9 @@ func (p payload) tasks() []string {
 		json.Unmarshal(p.Message.Metadata.EventPayload, &about) == nil {
 		add(about.Task)
 	}
-	var drawn []struct {
-		Blocks []struct {
-			BlockID string `json:"block_id"`
-		} `json:"blocks"`
-	}
-	_ = json.Unmarshal(p.Message.Attachments, &drawn) // can't fail for a card of Ringi's
-	for _, a := range drawn {
-		for _, b := range a.Blocks {
-			id, _, _ := card.Subject(b.BlockID)
-			add(id)
-		}
+	for _, block := range p.Message.BlockIDs() {
+		id, _, _ := card.Subject(block)
+		add(id)
 	}
 	for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {
 		if id, err := task.ID(p.Team.ID, p.channel(), ts); err == nil {

@@ -82,10 +82,10 @@ func Enclose(ctx context.Context, from Opener, a *task.Aggregate) (out Enclosed,
 	if n := a.Request.MoreFiles; n > 0 {
 		out.Files = append(out.Files, File{Name: fmt.Sprint(n, " more"), NotRead: "there are more files than are read"})
 	}
-	if a.Files == nil {
+	if a.Read() == nil {
 		return out, nil
 	}
-	for _, f := range a.Files.Files {
+	for _, f := range a.Read().Files {
 		text := ""
 		if f.Text != nil {
 			v, err := from.Open(ctx, a.Ref(), *f.Text)

@@ -76,7 +76,7 @@ func (x Asking) button(o aggregate.Offer) Button {
 		b.Reason, b.Hint = words.Say("reason"), words.Say("reason_hint")
 	}
 	switch o.Act {
-	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest,
+	case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, task.ActRedraft,
 		conversation.ActReopen, conversation.ActMakeRequest, conversation.ActCheck,
 		conversation.ActTakeFiles, conversation.ActFetchAgain:
 		b.Class = "button-primary"
@@ -115,6 +115,11 @@ func Likely(a decide.Subject, set tenancy.Settings, v *web.Viewer, act aggregate
 			err = errors.Join(err, p.Approve(by, asker))
 		}
 		return err
+	case task.ActRedraft:
+		if by.ID != requester {
+			return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
+		}
+		return nil
 	case aggregate.ActReject, task.ActTakeAsReason:
 		return p.Reject(by, requester)
 	case conversation.ActReopen, conversation.ActBeginEmpty, conversation.ActTakeFiles, conversation.ActFetchAgain:

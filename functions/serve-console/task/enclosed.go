@@ -34,13 +34,13 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		}
 		m.Forwarded = append(m.Forwarded, Forwarded{by, card.OneLine(q.Where), r.prose(q.Text), q.At, q.Cut})
 	}
-	if a.Files == nil {
+	if a.Read() == nil {
 		for _, f := range a.Request.Files {
 			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})
 		}
 		return
 	}
-	for _, f := range a.Files.Files {
+	for _, f := range a.Read().Files {
 		row := File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), SHA256: f.SHA256, Shown: f.Shown,
 			All: f.Characters, Read: f.Why == ""}
 		if !row.Read {

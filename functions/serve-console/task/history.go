@@ -9,7 +9,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
 	"ringi/shared/slack/card"
-	"ringi/shared/words/language"
 )
 
 // Reader is the person for whom a history is formatted.
@@ -161,9 +160,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 
 func (r Reader) end(t *History, a *task.Aggregate) {
 	t.RequestNumber = a.Head.RequestNumber
-	if said, text := card.Changed(a, r.Locale); said != "" {
-		t.Changed = language.Fill(said, "text", r.prose(text))
-	}
+	t.Changed = card.Changed(a, r.Locale, r.Person, r.prose)
 	if e := a.Head.Ended; e != nil {
 		t.Ended, t.EndedBy = e.At, r.Person(e.By)
 		t.Ending = ended.Sentence(r.Locale, e.Reason, ended.Fit(e.Reason, e.Detail, card.OneLine, r.Person))

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -8,11 +10,18 @@ import (
 )
 
 // Correction is the latest change of the request's message by its author, in Slack. While nothing is drafted the new
-// text becomes the request's; later it waits until its author has it drafted anew, and counts for nothing before.
+// text becomes the request's; later it waits until the requester has it drafted anew, and counts for nothing before.
 type Correction struct {
 	aggregate.Meta
-	Text    string    `json:"text"`
-	Edited  string    `json:"edited"` // Slack's time of the change, by which late deliveries are known
+	Text      string                 `json:"text"`
+	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
+	Files     []aggregate.SharedFile `json:"files,omitempty"`
+	MoreFiles int                    `json:"more_files,omitempty"`
+	// Edited is Slack's time of the change, by which late deliveries are known. Slack counts it in seconds: Earlier are
+	// the hashes of what the message said before in the same second.
+	Edited  string    `json:"edited"`
+	Earlier []string  `json:"earlier,omitempty"`
+	Author  string    `json:"author,omitempty"` // of the message, if somebody else made it a request: it is theirs
 	Deleted bool      `json:"deleted,omitempty"`
 	Late    bool      `json:"late,omitempty"` // after the decision: it doesn't count
 	Anew    bool      `json:"anew,omitempty"` // drafting anew has begun; the first layer is next
@@ -26,9 +35,33 @@ const CorrectionKey = "CORRECTION"
 func (r *Correction) Key() string             { return CorrectionKey }
 func (r Correction) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 
+// Saying returns a hash of what a request says: its text, what it forwards, and which files it has.
+func (r *Request) Saying() string {
+	all := []string{r.Text, strconv.Itoa(r.MoreFiles)}
+	for _, q := range r.Forwarded {
+		all = append(all, q.User, q.Name, q.Text)
+	}
+	for _, f := range r.Files {
+		all = append(all, "file", f.ID)
+	}
+	return aggregate.HashOf(strings.Join(all, "\x00"))
+}
+
+// of returns a request as the correction has it. Whoever wrote the message, or one that it forwards, asks along a route.
+func (r *Correction) of(q Request) *Request {
+	q.Text, q.Forwarded, q.Files, q.MoreFiles = r.Text, r.Forwarded, r.Files, r.MoreFiles
+	q.RouteAskers = Others(q.User, slices.Concat(q.RouteAskers, aggregate.AuthorsOf(r.Forwarded), []string{r.Author})...)
+	return &q
+}
+
+// Blank reports whether nothing is left in the message that could be drafted.
+func (r *Correction) Blank() bool {
+	return strings.TrimSpace(r.Text) == "" && len(r.Forwarded)+len(r.Files) == 0
+}
+
 // Corrected returns the change of the message that the drafts don't have, or nil.
 func (a *Aggregate) Corrected() *Correction {
-	if r := a.Correction; r != nil && a.Request != nil && !r.Taken && (r.Deleted || r.Text != a.Request.Text) {
+	if r := a.Correction; r != nil && a.Request != nil && !r.Taken && (r.Deleted || r.of(Request{}).Saying() != a.Request.Saying()) {
 		return r
 	}
 	return nil
@@ -55,48 +88,57 @@ func (a *Aggregate) redrafted(row Gated) bool {
 	return a.Correction != nil && a.Correction.Taken && a.Head.Ended == nil && (policy || steps)
 }
 
-// Redraftable reports whether the author may have the corrected request drafted anew now: a policy or steps wait, and
+// Redraftable reports whether the requester may have the corrected request drafted anew now: a policy or steps wait, and
 // further versions are left.
 func (a *Aggregate) Redraftable() bool {
-	c := a.Corrected()
-	open, waits := a.OpenGate()
-	if c == nil || c.Late || c.Deleted || !waits || strings.TrimSpace(c.Text) == "" || a.Execution() != nil {
-		return false
-	}
-	most := open.Terms.MaxVersions
-	return a.Prompt().Version < most && (a.Process() == nil || a.Process().Version < most)
+	_, waits := a.OpenGate()
+	return waits && a.RedraftableOnceItWaits()
 }
 
-// Correct records that the requester edited the message, or deleted it. edited is Slack's time of that. What was edited
-// before anything was drafted is drafted; a deletion ends what no execution has begun. An older change, and one that
-// leaves the text as it is, changes nothing. It returns ErrNotAllowed if somebody else wrote the message.
-func (a *Aggregate) Correct(text, edited string, deleted bool, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
-	was := a.Correction
-	switch {
-	case a.Request == nil:
+// RedraftableOnceItWaits reports the same for the time at which a policy or steps wait.
+func (a *Aggregate) RedraftableOnceItWaits() bool {
+	c := a.Corrected()
+	if c == nil || c.Late || c.Deleted || c.Blank() || a.Execution() != nil || a.Head.Ended != nil {
+		return false
+	}
+	open, waits := a.OpenGate()
+	most := open.Terms.MaxVersions
+	return !waits || a.Prompt().Version < most && (a.Process() == nil || a.Process().Version < most)
+}
+
+// Correct records that the author of the request's message edited it, or deleted it: is has what it says now, and edited
+// is Slack's time of that. What was edited before anything was drafted is drafted; a deletion ends what no execution has
+// begun, and an edit that leaves nothing to draft ends what nothing was drafted of. If somebody else made the message a
+// request, its author's change only waits for them. An older change, and one that leaves what the message says,
+// changes nothing.
+func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
+	if a.Request == nil {
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read
-	case by.ID != a.Head.Requester:
-		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
-	case was != nil && (was.Deleted || !deleted && was.Edited >= edited):
-		return aggregate.Change{}, nil
-	case was == nil && !deleted && text == a.Request.Text, was != nil && !deleted && text == was.Text:
+	}
+	was, before, says := a.Correction, a.Request.Saying(), is.Saying()
+	row := &Correction{Text: is.Text, Forwarded: is.Forwarded, Files: is.Files, MoreFiles: is.MoreFiles, Edited: edited, Deleted: deleted}
+	if was != nil {
+		row.Meta, row.Anew, before = was.Meta, was.Anew, was.of(Request{}).Saying()
+		if was.Edited == edited {
+			row.Earlier = append(slices.Clone(was.Earlier), before)
+		}
+	}
+	old := was != nil && was.Edited > edited || slices.Contains(row.Earlier, says)
+	if was != nil && was.Deleted || !deleted && (old || says == before) {
 		return aggregate.Change{}, nil
 	}
-	row := &Correction{Text: text, Edited: edited, Deleted: deleted}
-	if was != nil {
-		row.Meta = was.Meta
-		row.Anew = was.Anew
+	if by.ID != a.Head.Requester {
+		row.Author = by.ID
 	}
 	row.Late = a.Head.Ended != nil || a.Execution() != nil
-	if deleted && !row.Late {
+	counts := !row.Late && row.Author == ""
+	if counts && (deleted || row.Blank() && a.unread()) {
 		return a.takeBack(row, by, now)
 	}
 	c := a.begin(now)
 	row.SeenAt = c.Now
-	if !row.Late && a.unread() {
-		r := *a.Request
-		r.Text = text
-		c.Put(&r)
+	if counts && a.unread() {
+		c.Put(row.of(*a.Request))
 		row.Taken = true
 		c.progress()
 		if a.Choosing() == nil {
@@ -106,17 +148,36 @@ func (a *Aggregate) Correct(text, edited string, deleted bool, by aggregate.Acto
 	c.Put(row)
 	a.relyOnStage(c)
 	c.audit(by, AuditRequestEdited, "task", a.Head.TaskID, map[string]any{"counts": row.Taken, "deleted": deleted,
-		"text_hash": aggregate.HashOf(text)})
+		"text_hash": aggregate.HashOf(is.Text)})
 	return c.done()
 }
 
-// takeBack ends a task whose message its author deleted.
+// takeBack ends a task whose message its author deleted, or left nothing in.
 func (a *Aggregate) takeBack(row *Correction, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	c := a.withdraw(by, aggregate.Cancelled, now)
 	row.SeenAt = c.Now
 	c.Put(row)
 	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonDeleted})
 	return c.ended(a.Task, TaskCancelled, by, ReasonDeleted)
+}
+
+// Gone keeps that a message was deleted before it was received, so that a later delivery of it makes no request. Nobody
+// is shown anything of it.
+func Gone(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.Ref, error) {
+	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
+	if err != nil {
+		return aggregate.Change{}, aggregate.Ref{}, err
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	r = r.Unsaid()
+	r.CreatedAt = now
+	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
+	c := a.begin(now)
+	c.Put(&r)
+	c.Head.Ended = &Ended{As: TaskCancelled, By: r.User, At: c.Now, Reason: ReasonDeleted}
+	c.of = nil // no list has it
+	out, err := c.done()
+	return out, a.Ref(), err
 }
 
 // Redraft has a corrected request drafted anew: the text is the request's from now on, and the gate that waits closes
@@ -136,9 +197,9 @@ func (a *Aggregate) Redraft(by aggregate.Actor, _ aggregate.Policy, now time.Tim
 	c := a.withdraw(by, aggregate.Cancelled, now)
 	c.progress()
 	c.startRun()
-	r, row := *a.Request, *a.Correction
-	r.Text, row.Taken, row.Anew = row.Text, true, true
-	c.Put(&r)
+	row := *a.Correction
+	row.Taken, row.Anew = true, true
+	c.Put(row.of(*a.Request))
 	c.Put(&row)
 	open, _ := a.OpenGate()
 	c.audit(by, AuditRequestRedrafted, "task", a.Head.TaskID, map[string]any{"gate": open.ID, "version": open.Version,

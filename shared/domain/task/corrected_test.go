@@ -1,6 +1,7 @@
 package task
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -15,8 +16,14 @@ const (
 
 func corrects(text, at string, deleted bool, by string) decision {
 	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.Correct(text, at, deleted, person(by), now)
+		return a.Correct(says(*a.Request, text), at, deleted, person(by), now)
 	}
+}
+
+// says returns a request with another text.
+func says(r Request, text string) Request {
+	r.Text = text
+	return r
 }
 
 func (s *story) redraft(a *Aggregate, now time.Time) (aggregate.Change, error) {
@@ -31,7 +38,6 @@ func TestAnEditCountsOrIsSaidNotTo(t *testing.T) {
 		t.Run(state.name, func(t *testing.T) {
 			before := s.load()
 			s.nothing(corrects(before.Request.Text, editedAt, false, requester))
-			s.refused(corrects(newText, editedAt, false, suzuki), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester})
 			s.do(corrects(newText, editedAt, false, requester))
 			a := s.load()
 			late, unread := before.Head.Ended != nil || before.Execution() != nil, before.Task == nil
@@ -113,4 +119,113 @@ func TestADeletionWithdrawsWhatWaits(t *testing.T) {
 			s.nothing(corrects(newText, "1776675900.000000", false, requester)) // what comes late
 		})
 	}
+}
+
+// Slack counts edits in seconds: a second edit in one second counts, and the first, delivered again, doesn't undo it.
+func TestTwoEditsWithinASecond(t *testing.T) {
+	for name, reach := range map[string]func(testing.TB) *story{"nothing is drafted": begin, "a policy waits": waitingPrompt} {
+		t.Run(name, func(t *testing.T) {
+			s := reach(t)
+			original := s.load().Request.Text
+			s.do(corrects("営業部", editedAt, false, requester), corrects(newText, editedAt, false, requester))
+			s.nothing(corrects("営業部", editedAt, false, requester))
+			s.nothing(corrects(newText, editedAt, false, requester))
+			expect.Is(t, s.load().Correction.Text, newText)
+			s.do(corrects(original, editedAt, false, requester))
+			expect.That(t, s.load().Corrected() == nil, "the first text again is a change: %+v", s.load().Correction)
+		})
+	}
+}
+
+// Files and forwarded messages that an edit adds are the request's with the text, and who wrote them asks.
+func TestWhatAnEditEncloses(t *testing.T) {
+	is := Request{Text: newText, Forwarded: []aggregate.Quoted{{User: suzuki, Text: "対象は営業だけ"}}, MoreFiles: 2,
+		Files: []aggregate.SharedFile{{ID: "F2", Name: "名簿.csv"}}}
+	encloses := func(of Request, at string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			of.Text = a.Request.Text
+			return a.Correct(of, at, false, person(requester), now)
+		}
+	}
+	reads := func(id string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.ReadFiles(a.Head.Run, []ReadFile{{SharedFile: aggregate.SharedFile{ID: id}}}, now)
+		}
+	}
+	holds := func(a *Aggregate) {
+		t.Helper()
+		r := a.Request
+		expect.That(t, len(r.Files) == 1 && r.Files[0].ID == "F2" && r.MoreFiles == 2 && len(r.Forwarded) == 1 &&
+			slices.Contains(a.askersOfAll(), suzuki) && a.Unread() && a.Read() == nil, "%+v, asked by %v", r, a.askersOfAll())
+	}
+	s := begin(t)
+	s.do(encloses(Request{Files: []aggregate.SharedFile{{ID: "F1"}}}, editedAt), reads("F1"))
+	expect.That(t, !s.load().Unread() && s.load().Read() != nil, "%+v", s.load().Files)
+	s.do(encloses(is, "1776675701.000000"))
+	holds(s.load())
+	s.do(reads("F2"))
+	expect.Is(t, s.load().Read().Files[0].ID, "F2")
+
+	s = waitingPrompt(t)
+	s.do(encloses(is, editedAt))
+	expect.That(t, s.load().Redraftable() && len(s.load().Request.Files) == 0, "%+v", s.load().Correction)
+	s.do(s.redraft)
+	holds(s.load())
+}
+
+// An edit that leaves nothing to draft takes the request back while nothing is drafted; later it is only said.
+func TestAnEditThatLeavesNothing(t *testing.T) {
+	s := begin(t)
+	s.do(corrects(" ", editedAt, false, requester))
+	expect.That(t, s.load().Head.Ended != nil && s.load().Head.Ended.Reason == ReasonDeleted, "%+v", s.load().Head)
+	s = waitingPrompt(t)
+	s.do(corrects("", editedAt, false, requester))
+	a := s.load()
+	expect.That(t, a.Head.Ended == nil && a.Corrected().Blank() && !a.Redraftable() && !a.RedraftableOnceItWaits(), "%+v", a.Correction)
+}
+
+// While nothing waits for people the requester is told that it can be drafted anew later.
+func TestWhenARequestCanBeDraftedAnew(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract)
+	s.do(corrects(newText, editedAt, false, requester))
+	a := s.load()
+	expect.That(t, !a.Redraftable() && a.RedraftableOnceItWaits(), "%+v", a.Correction)
+	s.do(s.finishPrompt)
+	expect.That(t, s.load().Redraftable() && slices.Contains(s.load().Offers(), aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID}),
+		"%+v", s.load().Offers())
+}
+
+// Somebody else made the message a request: its author's change counts only if the requester has it drafted anew.
+func TestTheAuthorsChangeOfAnothersRequest(t *testing.T) {
+	for _, deleted := range []bool{false, true} {
+		s := begin(t)
+		s.do(corrects(newText, editedAt, deleted, suzuki))
+		a := s.load()
+		expect.That(t, a.Head.Ended == nil && a.Request.Text != newText && a.Corrected().Author == suzuki && !a.Corrected().Late,
+			"%+v", a.Correction)
+		s.do(s.extract, s.finishPrompt)
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Redraft(person(suzuki), s.policy, now)
+		}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester})
+		if expect.Is(t, s.load().Redraftable(), !deleted); deleted {
+			continue
+		}
+		s.do(s.redraft)
+		expect.That(t, s.load().Request.Text == newText && slices.Contains(s.load().askersOfAll(), suzuki), "%+v", s.load().Request)
+	}
+}
+
+// A message that was deleted before it was received makes no request, whenever it comes.
+func TestAMessageThatIsGoneMakesNoRequest(t *testing.T) {
+	r := Request{TeamID: "T1", Channel: "C1", User: requester, Text: newText, MessageTS: "1776675599.000100"}
+	gone, ref, err := Gone("T1", r, time.Unix(1776675700, 0))
+	expect.NoError(t, err)
+	made, same, err := Receive("T1", r, time.Unix(1776675760, 0))
+	expect.NoError(t, err)
+	a := (&Aggregate{}).Apply(gone)
+	expect.That(t, ref == same && len(made.Rows) > len(gone.Rows) && a.Head.Ended.Reason == ReasonDeleted && len(a.Cards) == 0 &&
+		a.Request.Text == "", "%+v", a)
+	_, _, err = Gone("T1", Request{MessageTS: "soon"}, time.Now())
+	expect.That(t, err != nil, "a message without a time is kept")
 }

@@ -1,14 +1,15 @@
 package task
 
 import (
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/filetext"
 )
 
-// Files is what was read of a request's files before the first layer. It never changes, so that all layers are shown
-// the same.
+// Files is what was read of a request's files before the first layer. It changes only with the files, when a corrected
+// request is drafted anew, so that all layers are shown the same.
 type Files struct {
 	aggregate.Meta
 	Files     []ReadFile `json:"files"`
@@ -46,7 +47,16 @@ func (r Files) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 
 // Unread reports whether the request has files that must be read before the first layer.
 func (a *Aggregate) Unread() bool {
-	return a.Request != nil && len(a.Request.Files) > 0 && a.Files == nil
+	return a.Request != nil && len(a.Request.Files) > 0 && a.Read() == nil
+}
+
+// Read returns what was read of the request's files; nil if that were others, before the request was corrected.
+func (a *Aggregate) Read() *Files {
+	same := func(f ReadFile, of aggregate.SharedFile) bool { return f.ID == of.ID }
+	if a.Files == nil || a.Request == nil || !slices.EqualFunc(a.Files.Files, a.Request.Files, same) {
+		return nil
+	}
+	return a.Files
 }
 
 // ReadFiles saves what was read of the request's files. If they were read before, nothing changes.
@@ -58,6 +68,10 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
-	c.Put(&Files{Files: files, CreatedAt: c.Now})
+	row := &Files{Files: files, CreatedAt: c.Now}
+	if a.Files != nil {
+		row.Meta = a.Files.Meta
+	}
+	c.Put(row)
 	return c.done()
 }

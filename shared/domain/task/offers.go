@@ -7,6 +7,7 @@ const (
 	ActTakeAsReason    aggregate.Act = "take_as_reason"
 	ActTakeAsRequest   aggregate.Act = "take_as_request"
 	ActRetryGeneration aggregate.Act = "retry_generation"
+	ActRedraft         aggregate.Act = "redraft"
 	ActRetryExecution  aggregate.Act = "retry_execution"
 	ActCancelExecution aggregate.Act = "cancel_execution"
 	ActCancelTask      aggregate.Act = "cancel_task"
@@ -34,6 +35,9 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 	}
 	if a.Head.Parked != nil && !a.Head.Hopeless() && a.Head.RetriesLeft() {
 		out = append(out, aggregate.Offer{Act: ActRetryGeneration, ID: a.Head.TaskID})
+	}
+	if a.Redraftable() {
+		out = append(out, aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID})
 	}
 	if e := a.Execution(); e != nil && !e.over() {
 		return append(out, aggregate.Offer{Act: ActCancelExecution, ID: e.ID})

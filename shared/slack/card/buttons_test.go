@@ -129,9 +129,6 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
 			}
-			if s.Redraftable() {
-				want[card.Redraft+" "+s.Head.TaskID] = 1
-			}
 			if s.AsksAgain() {
 				want[card.AskAgain+" "+s.Head.TaskID] = 1
 			}

@@ -4,33 +4,66 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 // Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id.
 const Redraft = "redraft"
 
 // Changed returns the sentence that the author changed the request's message after what the drafts were made from, and
-// whether that counts, with the place {text} for the new text; "" if there is nothing to say.
-func Changed(a *task.Aggregate, locale string) (sentence, text string) {
-	c, w := a.Corrected(), wordsOf.In(locale)
-	switch {
-	case c == nil, c.Deleted && a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted: // its end says it
-		return "", ""
-	case c.Deleted:
-		return w.DeletedLate, ""
-	case c.Late:
-		return w.ChangedLate, c.Text
+// whether that counts; "" if there is nothing to say. who names a person, and text shows what the message says now.
+func Changed(a *task.Aggregate, locale string, who, text func(string) string) string {
+	c, w, e := a.Corrected(), wordsOf.In(locale), a.Head.Ended
+	is := func(said string) string {
+		now := seen.Content{Text: c.Text, Forwarded: c.Forwarded, Files: c.Files}.Whole()
+		return fill(said, "then", w.redraftable(a), "who", who(c.Author), "text", or(text(now), w.None))
 	}
-	return w.Changed, c.Text
+	switch answered := e != nil && e.As == task.TaskAnswered; {
+	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
+		return ""
+	case answered && e.Reason == task.ReasonBecameReason:
+		return w.ChangedReason
+	case answered && c.Deleted:
+		return ""
+	case answered:
+		return is(w.ChangedAnswered)
+	case c.Late && c.Deleted:
+		return w.DeletedLate
+	case c.Late:
+		return is(w.ChangedLate)
+	case c.Deleted:
+		return is(w.DeletedByAuthor)
+	case c.Author != "":
+		return is(w.ChangedByAuthor)
+	}
+	return is(w.Changed)
+}
+
+// redraftable says whether and when the requester can have the changed request drafted anew.
+func (w *words) redraftable(a *task.Aggregate) string {
+	switch {
+	case a.Corrected().Blank():
+		return w.RedraftBlank
+	case a.Redraftable():
+		return w.RedraftNow
+	case a.RedraftableOnceItWaits():
+		return w.RedraftSoon
+	}
+	return w.RedraftNever
+}
+
+// isChanged returns that sentence as a card says it.
+func (d drawing) isChanged() string {
+	return Changed(d.a, d.w.Locale, d.w.mention, func(s string) string { return inline(s, maxReason) })
 }
 
 // changed draws that sentence.
 func (d drawing) changed() []slack.Block {
-	said, text := Changed(d.a, d.w.Locale)
+	said := d.isChanged()
 	if said == "" {
 		return nil
 	}
-	return []slack.Block{contextLine(fill(said, "text", or(inline(text, maxReason), d.w.None)))}
+	return []slack.Block{contextLine(said)}
 }
 
 // redrafts returns the button by which the author has the changed request drafted anew.

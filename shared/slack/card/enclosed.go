@@ -62,13 +62,13 @@ func (d drawing) eachFile() []string {
 		return nil
 	}
 	var unread, read []string
-	if d.a.Files == nil {
+	if d.a.Read() == nil {
 		for _, f := range d.a.Request.Files {
 			read = append(read, fill(d.w.FileWaits, "name", d.fileName(f)))
 		}
 		return d.fewer(read)
 	}
-	for _, f := range d.a.Files.Files {
+	for _, f := range d.a.Read().Files {
 		name := d.fileName(f.SharedFile)
 		if f.Why != "" {
 			unread = append(unread, fill(d.w.FileUnread, "name", name, "why", ended.UnreadFile(d.w.Locale, f.Why)))
@@ -103,10 +103,10 @@ func (d drawing) leftUnread() (text string) {
 	if r := d.a.Request; r != nil && r.MoreFiles > 0 {
 		text += "\n" + fill(d.w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))
 	}
-	if d.a.Files == nil {
+	if d.a.Read() == nil {
 		return text
 	}
-	for _, f := range d.a.Files.Files {
+	for _, f := range d.a.Read().Files {
 		if f.Why != "" {
 			text += "\n" + fill(d.w.FileUnread, "name", d.fileName(f.SharedFile), "why", ended.UnreadFile(d.w.Locale, f.Why))
 		}

@@ -64,7 +64,7 @@ func (d drawing) failedLayer() string {
 }
 
 // parked says why a generation failed, with a button to try again, or a note that no try is left. If another try would
-// fail alike, it adds neither.
+// fail alike, it adds neither. What was corrected meanwhile can be drafted anew if it waits for people.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
@@ -72,15 +72,19 @@ func (d drawing) parked(f face, what string) face {
 	if d.a.Head.Undecidable() {
 		f.colour, why = yellow, w.Held
 	}
-	again := d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary))
-	if !d.a.Head.RetriesLeft() {
-		again = section(fill(w.RetriesUsed, "max", task.MaxRetries))
-	}
+	var acts []slack.BlockElement
 	f = f.with(section(fill(why, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
-	if d.a.Head.Hopeless() {
+	switch {
+	case d.a.Head.Hopeless():
+	case d.a.Head.RetriesLeft():
+		acts = append(acts, button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary))
+	default:
+		f = f.with(section(fill(w.RetriesUsed, "max", task.MaxRetries)))
+	}
+	if acts = append(acts, d.redrafts()...); acts == nil {
 		return f
 	}
-	return f.with(again)
+	return f.with(d.actions(acts...))
 }
 
 func (d drawing) ended() string {

@@ -117,7 +117,7 @@ func (d drawing) gate(v version) face {
 		case over:
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
-			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()), "").with(d.version(v.version))
+			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()).with(d.changed()...), "").with(d.version(v.version))
 		case !v.terms.ApprovalRequired && !v.gate.Ruled():
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
 		}
@@ -158,7 +158,8 @@ func (d drawing) gate(v version) face {
 		f := d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), d.looking(&v.gate))
 		return f.with(d.waitNote()...).with(d.version(v.version))
 	case d.a.Head.Parked != nil && d.a.Newest(v.kind, v.key):
-		return d.parked(d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)), "").with(d.version(v.version))
+		f := d.titled(v, red, d.notMade(w.IsHeld, w.IsGenFailed)).with(d.changed()...)
+		return d.parked(f, "").with(d.version(v.version))
 	}
 	f := d.titled(v, yellow, "").with(section(v.words.Generating)).with(d.changed()...).with(d.waitNote()...)
 	if v.takes {

@@ -92,11 +92,17 @@ func (s *scenario) do(c aggregate.Change, err error) *scenario {
 
 // changes edits the request's message, deletes deletes it, and redrafts has what was edited drafted anew.
 func (s *scenario) changes(text string) *scenario {
-	return s.do(s.Correct(text, "1776675700.000000", false, requester, s.now))
+	return s.changesAs(requester, text)
 }
 
-func (s *scenario) deletes() *scenario {
-	return s.do(s.Correct("", "1776675700.000000", true, requester, s.now))
+func (s *scenario) changesAs(by aggregate.Actor, text string) *scenario {
+	return s.do(s.Correct(task.Request{Text: text}, "1776675700.000000", false, by, s.now))
+}
+
+func (s *scenario) deletes() *scenario { return s.deletesAs(requester) }
+
+func (s *scenario) deletesAs(by aggregate.Actor) *scenario {
+	return s.do(s.Correct(task.Request{}, "1776675700.000000", true, by, s.now))
 }
 
 func (s *scenario) redrafts() *scenario { return s.do(s.Redraft(requester, policy, s.now)) }

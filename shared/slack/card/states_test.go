@@ -172,6 +172,16 @@ var promptStates = []state{
 	{"prompt_changed", promptCard, func(s *scenario) *scenario {
 		return prompt(s).changes("人事部の *残業* をまとめて <!channel>")
 	}},
+	{"task_changed_while_drafting", taskCard, func(s *scenario) *scenario { return s.extracted().changes("人事部") }},
+	{"task_changed_while_parked", taskCard, func(s *scenario) *scenario {
+		return s.extracted().park(task.ReasonModelUnavailable).changes("人事部 <!here>")
+	}},
+	{"prompt_changed_to_nothing", promptCard, func(s *scenario) *scenario { return prompt(s).changes(" ") }},
+	{"prompt_changed_by_its_author", promptCard, func(s *scenario) *scenario { return prompt(s).changesAs(approver, "人事部") }},
+	{"prompt_deleted_by_its_author", promptCard, func(s *scenario) *scenario { return prompt(s).deletesAs(approver) }},
+	{"task_answered_and_changed", taskCard, func(s *scenario) *scenario {
+		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "できません。"}, s.now)).changes("人事部の残業")
+	}},
 	{"prompt_redrafted", promptCard, func(s *scenario) *scenario { return prompt(s).changes("人事部").redrafts() }},
 	{"process_changed", processCard, func(s *scenario) *scenario { return process(s).changes("人事部") }},
 	{"execution_changed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).changes("人事部") }},

@@ -17,11 +17,11 @@ func (d drawing) task() face {
 	case t != nil:
 		return d.outcome(d.extracted(t).with(d.changed()...))
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskAnswered:
-		return face{text: d.reply() + d.leftUnread()}
+		return face{text: strings.TrimSuffix(d.reply()+d.leftUnread()+"\n"+d.isChanged(), "\n")}
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
 		return d.refused()
 	case d.a.Head.Ended != nil:
-		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended()))
+		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended())).with(d.changed()...)
 	case d.a.Choosing() != nil:
 		return d.choice(d.a.Choosing())
 	case d.a.Head.Parked != nil:

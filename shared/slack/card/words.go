@@ -42,6 +42,9 @@ type words struct {
 
 	// Of a request whose message its author changed.
 	Changed, ChangedLate, DeletedLate, Redrafted, IsRedrafted string
+	ChangedByAuthor, DeletedByAuthor                          string
+	ChangedAnswered, ChangedReason                            string
+	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank       string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string

@@ -3,7 +3,6 @@
 package seen
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -12,13 +11,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Message has what people see of a message, as Slack sends it in events, with interactions and in threads. Parts that
-// can't be decoded count as missing, since another app may have made them.
+// Message has what people see of a message, as Slack sends it in events, with interactions and in threads. Parts of an
+// unexpected form count as missing, since another app may have made them.
 type Message struct {
-	Text        string          `json:"text"`
-	Blocks      json.RawMessage `json:"blocks"`
-	Attachments json.RawMessage `json:"attachments"`
-	Files       json.RawMessage `json:"files"`
+	Text        string `json:"text"`
+	Blocks      any    `json:"blocks"`
+	Attachments any    `json:"attachments"`
+	Files       any    `json:"files"`
 }
 
 // Content is what people see of a message.
@@ -47,8 +46,8 @@ const (
 func (m Message) Content() Content {
 	var c Content
 	var own, previews sight
-	own.lines = lines(shown(m.Text, decoded(m.Blocks)))
-	for _, a := range objects(decoded(m.Attachments)) {
+	own.lines = lines(shown(m.Text, m.Blocks))
+	for _, a := range objects(m.Attachments) {
 		switch {
 		case a["is_share"] == true:
 			c.forward(a, 1)
@@ -58,7 +57,7 @@ func (m Message) Content() Content {
 			own.attachment(a)
 		}
 	}
-	c.files(decoded(m.Files))
+	c.files(m.Files)
 	if len(own.lines) == 0 && len(c.Forwarded) == 0 && len(c.Files) == 0 {
 		own = previews
 	}
@@ -221,12 +220,15 @@ func lines(text string) []string {
 	return []string{text}
 }
 
-// decoded decodes a part of a message that another app may have made. It returns nil for invalid JSON.
-func decoded(b json.RawMessage) (v any) {
-	if json.Unmarshal(b, &v) != nil {
-		return nil
+// BlockIDs returns the ids of the blocks in the message's attachments.
+func (m Message) BlockIDs() (ids []string) {
+	for _, a := range objects(m.Attachments) {
+		for _, b := range objects(a["blocks"]) {
+			id, _ := b["block_id"].(string)
+			ids = append(ids, id)
+		}
 	}
-	return v
+	return ids
 }
 
 // objects returns the objects of a list.

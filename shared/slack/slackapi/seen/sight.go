@@ -34,7 +34,10 @@ func letters(s string) string {
 	}, s)
 }
 
-type sight struct{ lines []string }
+type sight struct {
+	lines []string
+	given bool // of what people type it reads only what they say themselves
+}
 
 func (s *sight) add(line string) {
 	if line = strings.TrimSpace(line); line != "" {
@@ -152,17 +155,20 @@ func cells(row any) (out []string) {
 // rich reads rich text, which people write in Slack's own field, and some apps too. Quotes and code are marked as in
 // Slack's texts.
 func (s *sight) rich(v map[string]any) {
+	if s.given && (v["type"] == "rich_text_quote" || v["type"] == "rich_text_preformatted") {
+		return
+	}
 	var line strings.Builder
 	item := 0
 	for _, e := range objects(v["elements"]) {
 		kind, _ := e["type"].(string)
 		if !strings.HasPrefix(kind, "rich_text") {
-			line.WriteString(inlined(kind, e))
+			line.WriteString(s.inlined(kind, e))
 			continue
 		}
-		var inner sight
+		inner := sight{given: s.given}
 		inner.rich(e)
-		if v["type"] != "rich_text_list" {
+		if v["type"] != "rich_text_list" || s.given {
 			s.lines = append(s.lines, inner.lines...)
 			continue
 		}
@@ -184,7 +190,7 @@ func (s *sight) rich(v map[string]any) {
 }
 
 // inlined returns an element of a line. It writes people, channels and marks as Slack's messages do.
-func inlined(kind string, e map[string]any) string {
+func (s *sight) inlined(kind string, e map[string]any) string {
 	of := func(key string) string { text, _ := e[key].(string); return text }
 	text := of("text")
 	switch kind {
@@ -208,6 +214,9 @@ func inlined(kind string, e map[string]any) string {
 		text = of("value")
 	}
 	style, _ := e["style"].(map[string]any)
+	if s.given && (style["code"] == true || style["strike"] == true) {
+		return ""
+	}
 	for _, mark := range []struct{ of, sign string }{{"code", "`"}, {"strike", "~"}} {
 		if style[mark.of] == true && strings.TrimSpace(text) != "" {
 			text = mark.sign + text + mark.sign

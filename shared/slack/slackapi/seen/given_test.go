@@ -1,4 +1,4 @@
-package intake
+package seen_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi/seen"
 )
 
 func TestWhatAMessageGivesIsNotWhatItShows(t *testing.T) {
@@ -29,8 +30,9 @@ func TestWhatAMessageGivesIsNotWhatItShows(t *testing.T) {
 		"<@U0BOT> the ` alone":                       "<@U0BOT> the ` alone",
 		"<@U0BOT> run `ls`":                          "<@U0BOT> run",
 	} {
-		expect.Is(t, Given(text, nil), want, "%q", text)
-		expect.Is(t, Given(text, json.RawMessage(`[{"type":"rich_text"}]`)), want, "%q with an empty block", text)
+		expect.Is(t, seen.Message{Text: text}.Given(), want, "%q", text)
+		empty := []any{map[string]any{"type": "rich_text"}}
+		expect.Is(t, seen.Message{Text: text, Blocks: empty}.Given(), want, "%q with an empty block", text)
 	}
 }
 
@@ -53,9 +55,11 @@ func TestBlocksSayWhatIsShown(t *testing.T) {
 		{"preformatted", in("rich_text_preformatted", word("<@U0BOT> 残業", "")), ""},
 		{"a quote and an answer", in("rich_text_quote", word("残業は?", "")) + "," + in("rich_text_section", mention(""), word(" はい", "")), "<@U0BOT> はい"},
 		{"a list", `{"type":"rich_text_list","style":"bullet","elements":[` + in("rich_text_section", mention("")) + `]}`, "<@U0BOT>"},
-		{"an emoji", in("rich_text_section", `{"type":"emoji","name":"wave"}`), "emoji"},
+		{"an emoji", in("rich_text_section", `{"type":"emoji","name":"wave"}`), ":wave:"},
+		{"a list of what is struck", `{"type":"rich_text_list","style":"ordered","elements":[` + in("rich_text_section", word("営業", strike)) + `]}`, ""},
 	} {
-		blocks := json.RawMessage(`[` + in("rich_text", tt.blocks) + `]`)
-		expect.Is(t, Given("`anything`", blocks), tt.want, tt.name)
+		var m seen.Message
+		expect.NoError(t, json.Unmarshal([]byte("{\"text\":\"`anything`\",\"blocks\":["+in("rich_text", tt.blocks)+"]}"), &m))
+		expect.Is(t, m.Given(), tt.want, tt.name)
 	}
 }

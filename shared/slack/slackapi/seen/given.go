@@ -1,0 +1,54 @@
+package seen
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Typed returns what people typed, as Slack's clients send it in rich_text blocks; "" for a message without them.
+func (m Message) Typed() string { return m.typed(false) }
+
+// Given returns what people say in a message themselves: without what they only show, as code, in a quote or struck
+// through. What they typed counts; the text counts for messages that have no rich text.
+func (m Message) Given() string {
+	if m.Typed() == "" {
+		return strings.TrimSpace(withoutMarked(m.Text))
+	}
+	return m.typed(true)
+}
+
+func (m Message) typed(given bool) string {
+	s := sight{given: given}
+	for _, b := range objects(m.Blocks) {
+		if b["type"] == "rich_text" {
+			s.rich(b)
+		}
+	}
+	return strings.Join(s.lines, "\n")
+}
+
+// Says reports whether a text has anything that a request may consist of: a letter, a digit or an emoji.
+func Says(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.So, r)
+	})
+}
+
+var (
+	fenced = regexp.MustCompile("(?s)```.+?```")
+	coded  = regexp.MustCompile("`[^`\n]+`")
+	// quotedRest is a quote of everything that follows, quoted of one line. Slack escapes the mark.
+	quotedRest = regexp.MustCompile(`(?ms)^[ \t]*(?:&gt;|>){3}.*\z`)
+	quoted     = regexp.MustCompile(`(?m)^[ \t]*(?:&gt;|>).*$`)
+	// struck stands between marks that touch the text and no other word: "4/1~4/15" has none.
+	struck = regexp.MustCompile(`(^|[^\pL\pN~<|/])~[^\s~](?:[^~\n]*[^\s~])?~($|[^\pL\pN~])`)
+)
+
+// withoutMarked removes what a text marks as code, as a quote or as struck through.
+func withoutMarked(text string) string {
+	for _, shown := range []*regexp.Regexp{fenced, quotedRest, quoted, coded} {
+		text = shown.ReplaceAllString(text, " ")
+	}
+	return struck.ReplaceAllString(text, "$1 $2")
+}
