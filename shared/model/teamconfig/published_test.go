@@ -18,7 +18,7 @@ import (
 // alike is a kind of example that mixseek publishes, in words of our own.
 type alike struct {
 	text     string
-	original bool // the verdict of mixseek-core 0.1.0a15's own loaders on this text
+	original bool // the verdict of mixseek-core's own loaders on this text, those of 0.1.0a15 and of 0.1.0a22
 	valid    bool // ours
 	// warned are the fields without effect, without their places.
 	warned []string
