@@ -3,10 +3,10 @@ package main
 import (
 	"encoding/xml"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ringi/shared/runtime/filetext"
+	"ringi/shared/words/lazy"
 )
 
 // Kinds of relations of what stands beside a sheet's cells. A comment with answers is there twice: as such, and for older
@@ -127,7 +127,7 @@ func (m *margins) write(name string, w *writer) error {
 }
 
 // printing matches the codes of a header: what is put in, where a part begins, fonts, colors and sizes.
-var printing = regexp.MustCompile(`(?i)&(?:"[^"]*"|k[0-9a-f]{6}|k\d\d[+-]\d{3}|\d+|.)`)
+var printing = lazy.Regexp{Text: `(?i)&(?:"[^"]*"|k[0-9a-f]{6}|k\d\d[+-]\d{3}|\d+|.)`}
 
 var puts = map[string]string{"&&": "&", "&p": "(page)", "&n": "(pages)", "&d": "(date)", "&t": "(time)", "&f": "(file)",
 	"&a": "(sheet)", "&z": "(folder)", "&l": "\n", "&c": "\n", "&r": "\n"}
@@ -135,7 +135,7 @@ var puts = map[string]string{"&&": "&", "&p": "(page)", "&n": "(pages)", "&d": "
 // printed returns a header as it is printed, each of its parts as a line.
 func printed(header string) string {
 	var lines []string
-	for line := range strings.SplitSeq(printing.ReplaceAllStringFunc(header, func(code string) string {
+	for line := range strings.SplitSeq(printing.Get().ReplaceAllStringFunc(header, func(code string) string {
 		return puts[strings.ToLower(code)]
 	}), "\n") {
 		if line = oneLine(strings.TrimSpace(line)); line != "" {

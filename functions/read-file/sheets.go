@@ -3,12 +3,12 @@ package main
 import (
 	"encoding/xml"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ringi/shared/runtime/filetext"
+	"ringi/shared/words/lazy"
 )
 
 // Limits of a workbook beyond those of its parts.
@@ -353,12 +353,12 @@ func columnOf(name string) (n int) {
 }
 
 // escaped matches a character that Excel writes as its number, such as a carriage return.
-var escaped = regexp.MustCompile(`_x([0-9A-Fa-f]{4})_`)
+var escaped = lazy.Regexp{Text: `_x([0-9A-Fa-f]{4})_`}
 
 // cellText returns a text on one line, without tabs.
 func cellText(s string) string {
 	if strings.Contains(s, "_x") {
-		s = escaped.ReplaceAllStringFunc(s, func(m string) string {
+		s = escaped.Get().ReplaceAllStringFunc(s, func(m string) string {
 			n, _ := strconv.ParseUint(m[2:6], 16, 32)
 			return string(rune(n))
 		})

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"ringi/shared/runtime/panics"
+	"ringi/shared/words/lazy"
 )
 
 // formats shows numbers as a spreadsheet does. excelize knows the formats; it is given one cell after the other, so that
@@ -72,7 +72,7 @@ func (f *formats) number(value, code string) string {
 	switch {
 	case !date:
 		code, n = withoutZero(code, n), rounded(code, n)
-	case f.from04 && !elapsed.MatchString(code):
+	case f.from04 && !elapsed.Get().MatchString(code):
 		n += days1904
 	}
 	code, own := withMarks(code)
@@ -103,12 +103,12 @@ func (f *formats) number(value, code string) string {
 const literal = `"[^"]*"|\\.|_.|\*.|\[[^\]]*\]`
 
 var (
-	colors = regexp.MustCompile(`(?i)^\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+|[黒青水緑紫赤白黄]|色\d+)\]$`)
-	noText = regexp.MustCompile(literal + `|G/標準`)
-	noDate = regexp.MustCompile(`(?i)` + literal + `|general|[0#?.]e[+-]`)
-	inDate = regexp.MustCompile(`(?i)[ymdhsegrb]|aaa|am/pm`)
+	colors = lazy.Regexp{Text: `(?i)^\[(?:black|blue|cyan|green|magenta|red|white|yellow|color ?\d+|[黒青水緑紫赤白黄]|色\d+)\]$`}
+	noText = lazy.Regexp{Text: literal + `|G/標準`}
+	noDate = lazy.Regexp{Text: `(?i)` + literal + `|general|[0#?.]e[+-]`}
+	inDate = lazy.Regexp{Text: `(?i)[ymdhsegrb]|aaa|am/pm`}
 	// elapsed matches hours, minutes or seconds that are not those of a day.
-	elapsed = regexp.MustCompile(`(?i)\[(?:h+|m+|s+)\]`)
+	elapsed = lazy.Regexp{Text: `(?i)\[(?:h+|m+|s+)\]`}
 )
 
 // days1904 is the number that the first day of 1904 has where days count from 1900.
@@ -116,9 +116,9 @@ const days1904 = 1462
 
 // withoutColors takes out a format's colors: excelize takes the number of one for a digit, and knows none in Japanese.
 func withoutColors(code string) string {
-	return noText.ReplaceAllStringFunc(code, func(token string) string {
+	return noText.Get().ReplaceAllStringFunc(code, func(token string) string {
 		switch {
-		case colors.MatchString(token):
+		case colors.Get().MatchString(token):
 			return ""
 		case token == "G/標準":
 			return "General"
@@ -129,19 +129,19 @@ func withoutColors(code string) string {
 
 // isDate reports whether a section shows a number as a date or a time.
 func isDate(section string) bool {
-	return elapsed.MatchString(section) || inDate.MatchString(noDate.ReplaceAllString(section, ""))
+	return elapsed.Get().MatchString(section) || inDate.Get().MatchString(noDate.Get().ReplaceAllString(section, ""))
 }
 
-var digits = regexp.MustCompile(literal + `|[0#?,.]+`)
+var digits = lazy.Regexp{Text: literal + `|[0#?,.]+`}
 
 // withoutZero takes the digits out of a section such as #,### for a number that has none there: people see nothing.
 func withoutZero(section string, n float64) string {
-	bare := noText.ReplaceAllString(section, "")
+	bare := noText.Get().ReplaceAllString(section, "")
 	_, fraction, _ := strings.Cut(bare, ".")
 	if strings.ContainsAny(bare, "0?/eE%") || math.Abs(n)*math.Pow10(strings.Count(fraction, "#")) >= 0.5 {
 		return section
 	}
-	return digits.ReplaceAllStringFunc(section, func(token string) string {
+	return digits.Get().ReplaceAllStringFunc(section, func(token string) string {
 		if strings.Trim(token, "#,.") == "" {
 			return `""`
 		}
@@ -152,7 +152,7 @@ func withoutZero(section string, n float64) string {
 // rounded returns a number with the digits that a section shows after its point. 1.005 is a bit less than that in binary,
 // but 1.01 with two digits.
 func rounded(section string, n float64) float64 {
-	bare := noText.ReplaceAllString(section, "")
+	bare := noText.Get().ReplaceAllString(section, "")
 	whole, fraction, _ := strings.Cut(bare, ".")
 	point := 2*strings.Count(bare, "%") + len(fraction) - len(strings.TrimLeft(fraction, "0#?"))
 	for _, part := range []string{whole, fraction} { // 1,234,567 is 1,235 with a comma at the end
@@ -215,8 +215,8 @@ func (f *formats) shown(code, value string, text bool) (shown string, ok bool) {
 }
 
 var (
-	oneSection = regexp.MustCompile(`(?:"[^"]*"|\\.|\[[^\]]*\]|[^;"\\\[])*`)
-	condition  = regexp.MustCompile(`\[(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)\]`)
+	oneSection = lazy.Regexp{Text: `(?:"[^"]*"|\\.|\[[^\]]*\]|[^;"\\\[])*`}
+	condition  = lazy.Regexp{Text: `\[(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)\]`}
 )
 
 // section returns a code's section for a number, and the number as that section shows it. Sections without a condition,
@@ -226,7 +226,7 @@ func section(code string, n float64) (string, float64, bool) {
 	if last := len(all) - 1; last > 0 && (last == 3 || strings.Contains(all[last], "@")) {
 		all = all[:last] // it is for texts
 	}
-	if !condition.MatchString(code) {
+	if !condition.Get().MatchString(code) {
 		switch {
 		case n < 0 && len(all) > 1:
 			return all[1], -n, true
@@ -237,7 +237,7 @@ func section(code string, n float64) (string, float64, bool) {
 	}
 	other := -1
 	for i, s := range all[:min(3, len(all))] {
-		c := condition.FindStringSubmatch(s)
+		c := condition.Get().FindStringSubmatch(s)
 		if c == nil {
 			if other < 0 {
 				other = i
@@ -254,7 +254,7 @@ func section(code string, n float64) (string, float64, bool) {
 			if limit <= 0 && c[1][0] == '<' && c[1] != "<>" { // it is for negative numbers alone
 				n = math.Abs(n)
 			}
-			return condition.ReplaceAllString(s, ""), n, true
+			return condition.Get().ReplaceAllString(s, ""), n, true
 		}
 	}
 	if other < 0 {
@@ -266,7 +266,7 @@ func section(code string, n float64) (string, float64, bool) {
 // splitSections splits a code at semicolons that are no text.
 func splitSections(code string) (all []string) {
 	for {
-		s := oneSection.FindString(code)
+		s := oneSection.Get().FindString(code)
 		all = append(all, s)
 		if len(s) >= len(code) || code[len(s)] != ';' {
 			return all
@@ -289,11 +289,11 @@ var marks = map[string]string{"g": markLetter, "gg": markShort, "ggg": markEra, 
 	"r": markTwoDigits, "rr": markEra + markTwoDigits, "aaa": markDayShort, "aaaa": markDay, "b": markThaiTwo,
 	"bb": markThaiTwo, "bbb": markThai, "bbbb": markThai, "general": markNumber}
 
-var japanese = regexp.MustCompile(`(?i)` + literal + `|general|am/pm|a/p|[0#?.]e[+-]|g+|e+|r+|b+|aaaa?`)
+var japanese = lazy.Regexp{Text: `(?i)` + literal + `|general|am/pm|a/p|[0#?.]e[+-]|g+|e+|r+|b+|aaaa?`}
 
 // withMarks puts marks into a code; any is false if it needs none.
 func withMarks(code string) (marked string, any bool) {
-	marked = japanese.ReplaceAllStringFunc(code, func(token string) string {
+	marked = japanese.Get().ReplaceAllStringFunc(code, func(token string) string {
 		mark := marks[strings.ToLower(token)]
 		if mark == "" {
 			return token
