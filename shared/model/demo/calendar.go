@@ -3,7 +3,6 @@ package demo
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,10 +166,10 @@ func (r *reading) periods(all []token) {
 		}
 		switch {
 		case last >= 0 && (!joins || i == last+1):
-			r.stop(r.words.NoSecond, t.text)
+			r.stop(r.words.Say["noSecond"], t.text)
 		case last >= 0 && dated && !sure: // the next such month
 			if r.words.Locale == language.English && !ranged {
-				r.stop(r.words.NoSecond, t.text)
+				r.stop(r.words.Say["noSecond"], t.text)
 			}
 			for ; from-12 > end; from, to = from-12, to-12 {
 			}
@@ -218,7 +217,7 @@ func (r *reading) period(t token) (from, to month, sure bool) {
 		from, to, r.fiscal = spanSaid(t.text, r.now)
 		return from, to, true
 	case "months":
-		first, last, _ := strings.Cut(clocksForm.ReplaceAllString(t.text, "~"), "~")
+		first, last, _ := strings.Cut(strings.NewReplacer("から", "~", "〜", "~", "-", "~", "–", "~").Replace(t.text), "~")
 		from, sure = monthSaid(first+"月", r.now)
 		to, _ = monthSaid(last, r.now)
 		for ; from > to && !sure; from -= 12 {
@@ -247,73 +246,47 @@ var (
 	weekdayForm = &lazy.Regexp{Text: `(?i)([月火水木金土日])曜?日?$|(mon|tues|wednes|thurs|fri|satur|sun)day`}
 )
 
-// minutesOf reads a time of the day. late is the half of the day if the text names none.
-func minutesOf(said, late string) int {
-	if has(strings.ToLower(said), "noon", "正午") {
-		return 12 * 60
-	}
-	m := clockForm.Get().FindStringSubmatch(said)
-	if m == nil {
-		return 0
-	}
-	hour, minute := number(m[2]), number(m[4])
+// minutesOf is a time of the day. late is the half of the day if the text names none.
+func minutesOf(m []string, late string) int {
+	hour, minute := number(m[2]), number(m[4])+number(strings.TrimSuffix(m[3], "分"))
 	if m[3] == "半" {
 		minute = 30
-	} else if m[3] != "" {
-		minute = number(strings.TrimSuffix(m[3], "分"))
 	}
-	half := cmp.Or(m[1]+strings.ToLower(m[5]), late)
-	if has(half, "午後", "夜", "p") && hour < 12 {
+	if has(cmp.Or(m[1]+strings.ToLower(m[5]), late), "午後", "夜", "p") && hour < 12 {
 		hour += 12
 	}
 	return hour*60 + minute
 }
 
-var clocksForm = regexp.MustCompile(`(?i)から|〜|~|-|–|\bto\b|until`)
-
 // read takes a token about the time up, and reports false if the text has said as much already.
 func (s *slot) read(t token, now time.Time) bool {
-	switch t.tag {
-	case "day":
-		if !s.noDay {
-			return false
-		}
+	said := strings.NewReplacer("noon", "12", "正午", "12時").Replace(strings.ToLower(t.text))
+	times, length := clockForm.Get().FindAllStringSubmatch(said, 2), s.end-s.start
+	switch {
+	case t.tag == "day" && s.noDay:
 		s.day, s.noDay = daySaid(t, now), false
-	case "clock":
-		if !s.noTime {
-			return false
-		}
-		length := s.end - s.start
-		s.start, s.noTime = minutesOf(t.text, ""), false
+	case t.tag == "clock" && s.noTime:
+		s.start, s.noTime = minutesOf(times[0], ""), false
 		s.end = s.start + length
-	case "clocks":
-		if !s.noTime || !s.noEnd {
-			return false
-		}
-		said := regexp.MustCompile(`(?i)^from `).ReplaceAllString(t.text, "")
-		at := clocksForm.FindStringIndex(said)
-		late := strings.ToLower(clockForm.Get().FindStringSubmatch(said[at[1]:])[5])
-		s.end = minutesOf(strings.TrimSpace(said[at[1]:]), "")
-		if s.start = minutesOf(said[:at[0]], late); s.start >= s.end { // 11 to 1 pm
-			s.start = minutesOf(said[:at[0]], "")
+	case t.tag == "clocks" && s.noTime && s.noEnd:
+		s.end = minutesOf(times[1], "")
+		if s.start = minutesOf(times[0], times[1][5]); s.start >= s.end { // 11 to 1 pm
+			s.start = minutesOf(times[0], "")
 		}
 		s.noTime, s.noEnd = false, false
-	case "length":
-		if !s.noEnd {
-			return false
-		}
-		n := append(numbers(t.text), 1)[0]
-		n = cmp.Or(map[bool]int{true: 2}[strings.Contains(t.text, "two")], n)
-		switch {
-		case has(t.text, "half an"):
+	case t.tag == "length" && s.noEnd:
+		n := append(numbers(strings.ReplaceAll(said, "two", "2")), 1)[0]
+		if has(said, "half an") {
 			n = 30
-		case has(t.text, "時間", "hour"):
+		} else if has(said, "時間", "hour") {
 			n *= 60
 		}
-		if strings.HasSuffix(strings.TrimSuffix(t.text, "で"), "半") {
+		if has(said, "時間半") {
 			n += 30
 		}
 		s.end, s.noEnd = s.start+n, false
+	default:
+		return false
 	}
 	return true
 }

@@ -38,10 +38,10 @@ func (r *reading) enclose(in input, message string) {
 	r.pieces = []piece{{text: message}}
 	for _, f := range in.Forwarded {
 		if f.NotShown != "" || strings.TrimSpace(f.Text) == "" {
-			r.shut = t.ForwardHidden
+			r.shut = t.Say["forwardHidden"]
 			continue
 		}
-		r.pieces = append(r.pieces, piece{f.Text, t.InForward})
+		r.pieces = append(r.pieces, piece{f.Text, t.Say["inForward"]})
 	}
 	if len(in.Files) == 0 {
 		return
@@ -49,16 +49,16 @@ func (r *reading) enclose(in input, message string) {
 	f, alone := in.Files[0], len(in.Files) == 1 && r.shut == "" && len(r.spoken()) == 0
 	whole := f.NotRead == "" && f.NotShown == "" && strings.TrimSpace(f.Text) != ""
 	if alone && whole && utf8.RuneCountInString(f.Text) <= maxFileAsked {
-		r.pieces = append(r.pieces, piece{f.Text, fmt.Sprintf(t.InFile, t.quoted([]string{f.Name}))})
+		r.pieces = append(r.pieces, piece{f.Text, fmt.Sprintf(t.Say["inFile"], t.quoted([]string{f.Name}))})
 		return
 	}
 	var names []string
 	for _, f := range in.Files[:min(len(in.Files), maxUnread)] {
 		names = append(names, f.Name)
 	}
-	form := t.NoFile
+	form := t.Say["noFile"]
 	if len(in.Files) > maxUnread {
-		form = strings.ReplaceAll(t.NoFiles, "{n}", fmt.Sprint(len(in.Files)-maxUnread))
+		form = strings.ReplaceAll(t.Say["noFiles"], "{n}", fmt.Sprint(len(in.Files)-maxUnread))
 	}
 	r.shut += fmt.Sprintf(form, t.quoted(names))
 }
@@ -86,7 +86,7 @@ func (r *reading) tokens() (all []token, said []string, ok bool) {
 	for i, p := range r.pieces {
 		rest, quoted, closed := quotations(p.text)
 		if !closed || len(said)+len(quoted) > maxQuotations {
-			r.stops = append(r.stops, r.words.NoQuote+p.in)
+			r.stops = append(r.stops, r.words.Say["noQuote"]+p.in)
 			return nil, nil, false
 		}
 		part := lex(strings.Map(func(c rune) rune {

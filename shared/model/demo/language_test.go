@@ -3,7 +3,10 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -97,4 +100,35 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Words are looked up by name: each name in the code is one that each language has.
+func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
+	named := regexp.MustCompile(`(Say|Steps|Topics|words)\["(\w+)"\](?:\["(\w+)"\])?|(?:form|ofList)\((?:\w+(?:\.\w+\(\))?, )?"(\w+)"`)
+	found := 0
+	for _, path := range expect.Value(filepath.Glob("*.go"))(t) {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for _, m := range named.FindAllStringSubmatch(string(expect.Value(os.ReadFile(path))(t)), -1) {
+			found++
+			for _, locale := range language.All {
+				w, known := spoken.In(locale), false
+				switch {
+				case m[1] == "Say":
+					known = w.Say[m[2]] != ""
+				case m[1] == "Steps":
+					known = w.Steps[m[2]].Title != ""
+				case m[1] == "Topics":
+					known = w.Topics[m[2]] != nil && (m[3] == "" || w.Topics[m[2]][m[3]] != "")
+				case m[1] == "words":
+					known = w.Agent[m[2]] != ""
+				default:
+					known = w.List[m[4]] != "" || w.Topics["meeting"][m[4]] != ""
+				}
+				expect.That(t, known, "%s: %s in %s", path, m[0], locale)
+			}
+		}
+	}
+	expect.That(t, found > 100, "only %d names", found)
 }

@@ -26,7 +26,7 @@ func extract(r reading) map[string]string {
 	case r.noTools:
 		out["kind"], out["sentence"] = "unsupported", r.form("noTools")
 	default:
-		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.Describe, legible.Clip(r.text, 2500))
+		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.Say["describe"], legible.Clip(r.text, 2500))
 	}
 	return out
 }
@@ -37,7 +37,7 @@ func (r reading) asksForHelp() bool {
 
 func (r reading) title() string {
 	if r.topic == other {
-		return cmp.Or(oneLine(r.text), r.words.TitleEmpty)
+		return cmp.Or(oneLine(r.text), r.words.Say["titleEmpty"])
 	}
 	return r.form("title")
 }
@@ -46,12 +46,12 @@ func (r reading) title() string {
 func (r reading) form(name string) string {
 	t, then, text := r.words, "", ""
 	if r.dated() {
-		then = fmt.Sprintf(t.About, r.when())
+		then = fmt.Sprintf(t.Say["about"], r.when())
 	}
 	if len(r.quotes) > 0 {
 		text = oneLine(r.quotes[0])
 	}
-	said := strings.NewReplacer("{of}", r.of(t.TitleOf), "{when}", r.when(), "{then}", then, "{to}", r.addressees(), "{text}", text,
+	said := strings.NewReplacer("{of}", r.of(t.Say["titleOf"]), "{when}", r.when(), "{then}", then, "{to}", r.addressees(), "{text}", text,
 		"{booked}", r.booked(), "{supplier}", r.order.supplier, "{short}", oneLine(r.order.supplier))
 	if own := t.Topics[r.topic.name()][name]; own != "" {
 		return said.Replace(strings.ReplaceAll(own, "{handled}", r.topic.read().Demo.Words[t.Locale].Handled))
@@ -64,7 +64,7 @@ func (r reading) of(form string) string {
 	if len(r.departments) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(form, strings.Join(r.departments, r.words.And))
+	return fmt.Sprintf(form, strings.Join(r.departments, r.words.Say["and"]))
 }
 
 // when names the months: as a range, or one by one if there are gaps.
@@ -72,13 +72,13 @@ func (r reading) when() string {
 	months, t := r.months, r.words
 	first, last := months[0], months[len(months)-1]
 	if len(months) > 1 && int(last-first) == len(months)-1 {
-		return t.month(first) + t.To + t.month(last)
+		return t.month(first) + t.Say["to"] + t.month(last)
 	}
 	var all []string
 	for _, m := range months {
 		all = append(all, t.month(m))
 	}
-	return strings.Join(all, t.And)
+	return strings.Join(all, t.Say["and"])
 }
 
 // dated reports whether a request is about months: its records', or those as of which a list is read.
@@ -149,7 +149,7 @@ func (r reading) cannot() string {
 	case r.asksForHelp():
 		return t.examples()
 	case len(r.recipients) > task.MaxMentioned:
-		return fmt.Sprintf(t.TooManyTold, len(r.recipients), task.MaxMentioned)
+		return fmt.Sprintf(t.Say["tooManyTold"], len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > 0:
 		return t.withExamples(t.unread(r.unread) + r.where(r.unread...) + r.shut)
 	case len(r.stops) > 0:
@@ -157,15 +157,15 @@ func (r reading) cannot() string {
 	case r.shut != "":
 		return t.withExamples(r.shut)
 	case r.topic == meeting && r.slot.wrong(r.now):
-		return t.Meeting.Wrong
+		return t.Topics["meeting"]["wrong"]
 	case r.topic == purchase && r.order.wrong:
-		return t.Order.Wrong
+		return t.Topics["purchase"]["wrong"]
 	case r.dated() && len(r.months) > maxMonths:
-		return fmt.Sprintf(t.TooLong, len(r.months), maxMonths)
+		return fmt.Sprintf(t.Say["tooLong"], len(r.months), maxMonths)
 	case len(r.parts()) > maxParts:
-		return fmt.Sprintf(t.TooMany, len(r.parts()), maxParts)
+		return fmt.Sprintf(t.Say["tooMany"], len(r.parts()), maxParts)
 	case r.withMonth() && r.withSheet() && len(r.parts()) > maxTables:
-		return fmt.Sprintf(t.TooWide, len(r.parts()), maxTables)
+		return fmt.Sprintf(t.Say["tooWide"], len(r.parts()), maxTables)
 	}
 	return ""
 }
@@ -183,9 +183,9 @@ const maxUnread = 4
 
 // unread says which phrases were not understood.
 func (t words) unread(phrases []string) string {
-	said := fmt.Sprintf(t.NoWords, t.quoted(phrases[:min(len(phrases), maxUnread)]))
+	said := fmt.Sprintf(t.Say["noWords"], t.quoted(phrases[:min(len(phrases), maxUnread)]))
 	if more := len(phrases) - maxUnread; more > 0 {
-		said = fmt.Sprintf(t.TooMuch, t.quoted(phrases[:maxUnread]), more)
+		said = fmt.Sprintf(t.Say["tooMuch"], t.quoted(phrases[:maxUnread]), more)
 	}
 	return said
 }
@@ -193,9 +193,9 @@ func (t words) unread(phrases []string) string {
 func (t words) quoted(said []string) string {
 	var out []string
 	for _, s := range said {
-		out = append(out, fmt.Sprintf(t.Quote, oneLine(s)))
+		out = append(out, fmt.Sprintf(t.Say["quote"], oneLine(s)))
 	}
-	return strings.Join(out, t.AndQuoted)
+	return strings.Join(out, t.Say["andQuoted"])
 }
 
 // maxParts keeps a plan within task.MaxSteps: a part without a table takes four of them, one with a table five.
@@ -224,17 +224,17 @@ func (r reading) doubts() (lines []string) {
 		return lines
 	}
 	if r.marked && r.withSheet() {
-		lines = append(lines, t.Marks)
+		lines = append(lines, t.Say["marks"])
 	}
 	if last := r.months[len(r.months)-1]; last > thisMonth(r.now) {
-		lines = append(lines, fmt.Sprintf(t.Ahead, t.month(last)))
+		lines = append(lines, fmt.Sprintf(t.Say["ahead"], t.month(last)))
 	}
 	return lines
 }
 
 func draft(r reading) string {
 	if why := r.cannot(); why != "" {
-		return why + "\n" + r.words.Nothing
+		return why + "\n" + r.words.Say["nothing"]
 	}
 	lines := append(r.doubts(), r.head()...)
 	var how []string
@@ -246,9 +246,9 @@ func draft(r reading) string {
 		}
 	}
 	if r.brief {
-		lines = append(lines, r.words.How+" "+strings.Join(how, " → "))
+		lines = append(lines, r.words.Say["how"]+" "+strings.Join(how, " → "))
 	} else {
-		lines = append(append(lines, r.words.How), how...)
+		lines = append(append(lines, r.words.Say["how"]), how...)
 	}
 	lines = append(lines, r.form("privacy"))
 	return strings.Join(append(lines, r.followed()...), "\n")
@@ -269,19 +269,19 @@ func (r reading) head() []string {
 	if !r.dated() {
 		return lines
 	}
-	period := t.Period
+	period := t.Say["period"]
 	if r.withMonth() && slices.Contains(r.months, thisMonth(r.now)) {
-		period = t.PeriodSoFar
+		period = t.Say["periodSoFar"]
 	}
 	lines = append(lines, fmt.Sprintf(period, r.when()))
 	if !r.withMonth() {
 		return lines
 	}
 	if r.assumed {
-		lines = append(lines, t.AssumedMonth)
+		lines = append(lines, t.Say["assumedMonth"])
 	}
 	if r.fiscal {
-		lines = append(lines, t.Fiscal)
+		lines = append(lines, t.Say["fiscal"])
 	}
 	return lines
 }
@@ -303,15 +303,15 @@ func (r reading) scope() string {
 func (r reading) addressees() string {
 	var out []string
 	if r.copied && r.topic != message {
-		out = append(out, r.words.Requester)
+		out = append(out, r.words.Say["requester"])
 	}
 	for _, id := range r.recipients {
 		out = append(out, mention(id))
 	}
 	if last := len(out) - 1; last > 0 {
-		return strings.Join(out[:last], r.words.And) + r.words.AndLast + out[last]
+		return strings.Join(out[:last], r.words.Say["and"]) + r.words.Say["andLast"] + out[last]
 	}
-	return cmp.Or(strings.Join(out, ""), r.words.Requester)
+	return cmp.Or(strings.Join(out, ""), r.words.Say["requester"])
 }
 
 // action is a line of a policy's list. Its kind says what a reason such as “leave out step 4” leaves out.
@@ -329,9 +329,9 @@ func (t topic) booked() bool { return t == meeting || t == purchase }
 func (r reading) how() []action {
 	t := r.words
 	if r.topic == message {
-		say := fmt.Sprintf(t.SayLine, r.addressees(), fmt.Sprintf(t.Quote, r.quotes[0]))
+		say := fmt.Sprintf(t.Say["sayLine"], r.addressees(), fmt.Sprintf(t.Say["quote"], r.quotes[0]))
 		if r.humanCheck {
-			return []action{{actCheck, t.HumanLine}, {actRead, say}}
+			return []action{{actCheck, t.Say["humanLine"]}, {actRead, say}}
 		}
 		return []action{{actRead, say}}
 	}
@@ -342,19 +342,19 @@ func (r reading) how() []action {
 		}
 	}
 	add(!r.topic.booked(), actRead, t.ofList(r.topic.read(), "read"))
-	add(r.topic == purchase, actRead, t.Order.Place)
-	add(r.topic == meeting, actRead, t.Meeting.Find)
-	add(r.topic == meeting, actRead, t.Meeting.Book)
-	add(r.withMonth(), actRead, t.ReadAttendance)
-	add(r.validate, actValidate, t.ValidateLine)
-	add(r.withMonth(), actCalculate, r.sheetOr(t.Calculate, t.Count))
-	add(r.withMonth() && len(r.months) > 1, actCalculate, r.sheetOr(t.Average, t.CountAverage))
+	add(r.topic == purchase, actRead, t.Topics["purchase"]["place"])
+	add(r.topic == meeting, actRead, t.Topics["meeting"]["find"])
+	add(r.topic == meeting, actRead, t.Topics["meeting"]["book"])
+	add(r.withMonth(), actRead, t.Say["readAttendance"])
+	add(r.validate, actValidate, t.Say["validateLine"])
+	add(r.withMonth(), actCalculate, r.sheetOr(t.Say["calculate"], t.Say["count"]))
+	add(r.withMonth() && len(r.months) > 1, actCalculate, r.sheetOr(t.Say["average"], t.Say["countAverage"]))
 	add(r.withSheet(), actSheet, r.sheetLine())
-	add(r.noSheet, actNone, t.NoSheetLine)
-	add(r.noSheet && !r.topic.booked(), actNone, t.OnlyCounts)
-	add(r.noNotice, actNone, t.NoNoticeLine+t.ToldLine) // Ringi posts a card at every request's end
-	add(!r.noNotice, actNotice, fmt.Sprintf(t.NoticeLine, r.addressees()))
-	add(r.humanCheck, actCheck, t.HumanLine)
+	add(r.noSheet, actNone, t.Say["noSheetLine"])
+	add(r.noSheet && !r.topic.booked(), actNone, t.Say["onlyCounts"])
+	add(r.noNotice, actNone, t.Say["noNoticeLine"]+t.Say["toldLine"]) // Ringi posts a card at every request's end
+	add(!r.noNotice, actNotice, fmt.Sprintf(t.Say["noticeLine"], r.addressees()))
+	add(r.humanCheck, actCheck, t.Say["humanLine"])
 	return how
 }
 
@@ -367,5 +367,5 @@ func (r reading) sheetLine() string {
 	for _, key := range columnsOf(r.topic) {
 		titles = append(titles, t.title(r.topic, key))
 	}
-	return fmt.Sprintf(t.SheetLine, t.quoted(tabs), strings.Join(titles, t.And))
+	return fmt.Sprintf(t.Say["sheetLine"], t.quoted(tabs), strings.Join(titles, t.Say["and"]))
 }

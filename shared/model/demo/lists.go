@@ -91,7 +91,7 @@ func (t words) examples() string {
 		known = append(known, t.ofList(l, "can"))
 	}
 	last := len(known) - 1
-	return strings.Replace(t.Can, "{lists}", strings.Join(known[:last], t.CanAnd)+t.CanOr+known[last], 1)
+	return strings.Replace(t.Say["can"], "{lists}", strings.Join(known[:last], t.Say["canAnd"])+t.Say["canOr"]+known[last], 1)
 }
 
 // listing plans one table of a list, and returns the table's name for the notice.

@@ -255,10 +255,10 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 			policy, _ := carriedOut(t, tt.request, tt.reason)
 			w := understood(t, tt.request).words
 			expect.Has(t, policy, tt.done)
-			expect.Has(t, policy, fmt.Sprintf(w.Reflected, fmt.Sprintf(w.Quote, tt.followed)))
+			expect.Has(t, policy, fmt.Sprintf(w.Say["reflected"], fmt.Sprintf(w.Say["quote"], tt.followed)))
 			if tt.not != "" {
-				expect.Has(t, policy, fmt.Sprintf(w.Quote, tt.not))
-				expect.That(t, strings.Contains(policy, w.NotReflected[4:]) || strings.HasPrefix(policy, w.Refused[:8]), "%s", policy)
+				expect.Has(t, policy, fmt.Sprintf(w.Say["quote"], tt.not))
+				expect.That(t, strings.Contains(policy, w.Say["notReflected"][4:]) || strings.HasPrefix(policy, w.Say["refused"][:8]), "%s", policy)
 			}
 		})
 	}
@@ -283,10 +283,10 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 }
 
 func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
-	told := fact{Title: spoken.In("ja").TellTitle.Title, Tool: "send_slack_dm"}
+	told := fact{Title: spoken.In("ja").Steps["tell"].Title, Tool: "send_slack_dm"}
 	for want, steps := range map[string][]fact{
 		"指定された 2 名に DM を送りました。":                   {told, told},
-		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken.In("ja").NoticeTitle.Title, Tool: "send_slack_dm"}, told},
+		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken.In("ja").Steps["notice"].Title, Tool: "send_slack_dm"}, told},
 	} {
 		expect.Is(t, summary(input{Steps: steps}, understood(t, "10月の勤怠")), want)
 	}

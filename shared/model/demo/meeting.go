@@ -13,22 +13,13 @@ const (
 	bookRoom  = "rooms.book_room"
 )
 
-// meetingWords are the texts about meeting rooms in one language.
-type meetingWords struct {
-	When, Find, Book                         string
-	AssumedDay, AssumedTime, AssumedEnd      string
-	ListTitle, BookTitle                     step
-	LabelTime, LabelRoom, LabelNumber, Wrong string
-	Sum, Untitled                            string
-}
-
 // meet adds the steps that look for a room and book it, and returns the notice's details.
 func (p *planner) meet() []object {
-	t := p.reading.words.Meeting
+	t := p.reading.words.Topics["meeting"]
 	s := p.reading.slot
 	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
-	free := p.add(t.ListTitle, listRooms, when)
-	booked := p.add(t.BookTitle, bookRoom, object{
+	free := p.add(p.reading.words.Steps["listRooms"], listRooms, when)
+	booked := p.add(p.reading.words.Steps["bookRoom"], bookRoom, object{
 		"date": when["date"], "start": when["start"], "end": when["end"], "title": p.reading.booked(),
 		"room_id": ref(free + "rooms.0.id"),
 	})
@@ -36,8 +27,8 @@ func (p *planner) meet() []object {
 		return nil
 	}
 	at := fmt.Sprintf("%s %s–%s", s.day.Format(time.DateOnly), clock(s.start), clock(s.end))
-	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(free + "rooms.0.name")},
-		{"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
+	return []object{{"label": t["labelTime"], "value": at}, {"label": t["labelRoom"], "value": ref(free + "rooms.0.name")},
+		{"label": t["labelNumber"], "value": ref(booked + "booking_id")}}
 }
 
 // booked is a booking's title: the one that the request quotes, or else what it is for.
@@ -45,17 +36,17 @@ func (r reading) booked() string {
 	if len(r.quotes) > 0 {
 		return legible.Clip(oneLine(r.quotes[0]), 100)
 	}
-	return r.words.Meeting.Untitled
+	return r.words.Topics["meeting"]["untitled"]
 }
 
 // meetingPolicy returns the first lines of a policy about a meeting room.
 func (r reading) meetingPolicy() []string {
-	t, s := r.words.Meeting, r.slot
-	lines := []string{fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
+	t, s := r.words.Topics["meeting"], r.slot
+	lines := []string{fmt.Sprintf(t["when"], s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
 	for _, a := range []struct {
 		missing bool
 		text    string
-	}{{s.noDay, t.AssumedDay}, {s.noTime, t.AssumedTime}, {!s.noTime && s.noEnd, t.AssumedEnd}} {
+	}{{s.noDay, t["assumedDay"]}, {s.noTime, t["assumedTime"]}, {!s.noTime && s.noEnd, t["assumedEnd"]}} {
 		if a.missing {
 			lines = append(lines, a.text)
 		}

@@ -14,15 +14,6 @@ import (
 // placeOrder is a tool of the local stack's MCP server. An administrator has to allow it first.
 const placeOrder = "rooms.place_order"
 
-// orderWords are the texts about orders in one language.
-type orderWords struct {
-	Item, Total, Reference, Place          string
-	PlaceTitle                             step
-	LabelSupplier, LabelNumber, LabelTotal string
-	Wrong                                  string // an answer
-	Sum                                    string
-}
-
 // order is what is to be ordered from whom.
 type order struct {
 	supplier  string
@@ -65,7 +56,7 @@ func (r *reading) orders(t *token, said []string) {
 		return
 	}
 	if r.topic != other {
-		r.stop(r.words.NoSecond, t.text)
+		r.stop(r.words.Say["noSecond"], t.text)
 	}
 	sum := sha256.Sum256([]byte(r.text + r.now.Format(time.RFC3339)))
 	o.reference = "R-" + hex.EncodeToString(sum[:4])
@@ -99,30 +90,30 @@ func (o *order) add(name, quantity, price string, tenThousands, ofOne bool) {
 
 // buy adds the step that places the order, and returns the notice's details.
 func (p *planner) buy() []object {
-	t, o := p.reading.words.Order, p.reading.order
+	t, o := p.reading.words.Topics["purchase"], p.reading.order
 	var items []object
 	for _, x := range o.items {
 		items = append(items, object{"name": x.name, "quantity": x.quantity, "unit_price": x.price})
 	}
-	placed := p.add(t.PlaceTitle, placeOrder, object{
+	placed := p.add(p.reading.words.Steps["place"], placeOrder, object{
 		"supplier": o.supplier, "items": items, "currency": "JPY", "reference": o.reference,
 	})
 	if placed == "" {
 		return nil
 	}
-	return []object{{"label": t.LabelSupplier, "value": o.supplier},
-		{"label": t.LabelNumber, "value": ref(placed + "order_number")},
-		{"label": t.LabelTotal, "value": ref(placed + "total")}}
+	return []object{{"label": t["labelSupplier"], "value": o.supplier},
+		{"label": t["labelNumber"], "value": ref(placed + "order_number")},
+		{"label": t["labelTotal"], "value": ref(placed + "total")}}
 }
 
 // orderPolicy returns the first lines of a policy about an order. They have each value as the call will have it.
 func (r reading) orderPolicy() []string {
-	t, o, total := r.words.Order, r.order, 0
+	t, o, total := r.words.Topics["purchase"], r.order, 0
 	var lines []string
 	for _, x := range o.items {
-		name := fmt.Sprintf(r.words.Quote, x.name)
-		lines = append(lines, fmt.Sprintf(t.Item, name, x.quantity, x.price, x.quantity*x.price))
+		name := fmt.Sprintf(r.words.Say["quote"], x.name)
+		lines = append(lines, fmt.Sprintf(t["item"], name, x.quantity, x.price, x.quantity*x.price))
 		total += x.quantity * x.price
 	}
-	return append(lines, fmt.Sprintf(t.Total, total), fmt.Sprintf(t.Reference, o.reference))
+	return append(lines, fmt.Sprintf(t["total"], total), fmt.Sprintf(t["reference"], o.reference))
 }

@@ -111,7 +111,7 @@ func (p *planner) hinders(tool string, input object) string {
 // plan makes the steps, or says what is missing for them. remarks name the reasons of rejections that the plan follows.
 func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
 	if r.cannot() != "" {
-		return []planned{}, []lack{{cmp.Or(oneLine(r.text), r.words.TitleEmpty), "", noTool}}, ""
+		return []planned{}, []lack{{cmp.Or(oneLine(r.text), r.words.Say["titleEmpty"]), "", noTool}}, ""
 	}
 	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden, records: map[part]string{}}
 	for _, tool := range in.Tools {
@@ -125,7 +125,7 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 		details = [][]object{p.buy()}
 	case message:
 		for _, id := range r.recipients {
-			p.send(r.words.TellTitle, id, r.quotes[0], nil)
+			p.send(r.words.Steps["tell"], id, r.quotes[0], nil)
 		}
 	default:
 		for _, part := range r.parts() {
@@ -153,10 +153,10 @@ func (r reading) remarks() string {
 	for _, of := range []struct {
 		reasons []string
 		form    string
-	}{{r.taken, r.words.Reflected}, {r.refused, r.words.NotReflected}, {r.needed, r.words.StillNeeded}} {
+	}{{r.taken, r.words.Say["reflected"]}, {r.refused, r.words.Say["notReflected"]}, {r.needed, r.words.Say["stillNeeded"]}} {
 		var said []string
 		for _, reason := range of.reasons {
-			said = append(said, fmt.Sprintf(r.words.Quote, legible.Clip(reason, most-2)))
+			said = append(said, fmt.Sprintf(r.words.Say["quote"], legible.Clip(reason, most-2)))
 		}
 		if len(said) > 0 {
 			lines = append(lines, fmt.Sprintf(of.form, strings.Join(said, "")))
@@ -170,7 +170,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 	t := p.reading.words
 	about := ""
 	if several {
-		about = fmt.Sprintf(t.About, of.tab)
+		about = fmt.Sprintf(t.Say["about"], of.tab)
 	}
 	detail := func(label, path string) {
 		details = append(details, object{"label": legible.Clip(label+about, 100), "value": ref(path)})
@@ -185,7 +185,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 		return nil
 	}
 	detail(t.ofList(people, "label"), found+"count")
-	s := t.AttendanceTitle
+	s := t.Steps["attendance"]
 	s.Description = fmt.Sprintf(s.Description, t.month(of.month))
 	s.Title += about
 	records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()),
@@ -195,16 +195,16 @@ func (p *planner) part(of part, several bool) (details []object) {
 	}
 	p.records[part{of.department, of.month, ""}] = records
 	if p.reading.validate {
-		p.add(t.ValidateTitle.of(about), "calculate_overtime", p.judged(of, "validate"))
+		p.add(t.Steps["validate"].of(about), "calculate_overtime", p.judged(of, "validate"))
 	}
 	rows, member, columns := records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
-	if result := p.add(t.OvertimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
+	if result := p.add(t.Steps["overtime"].of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
 		rows, member, columns = result, "rows", columnsOf(p.reading.topic)
 		detail(p.labelPeriod(of.month), result+"period")
-		detail(t.LabelOver45, result+"over_45h")
-		detail(t.LabelOver80, result+"over_80h")
+		detail(t.Say["labelOver45"], result+"over_45h")
+		detail(t.Say["labelOver80"], result+"over_80h")
 		if len(p.before(of)) > 0 {
-			detail(t.LabelAverage, result+"over_80h_average")
+			detail(t.Say["labelAverage"], result+"over_80h_average")
 		}
 	}
 	p.write(of, about, columns, rows+member, detail)
@@ -217,21 +217,21 @@ func (p *planner) write(of part, about string, columns []string, rows string, de
 		return
 	}
 	t := p.reading.words
-	s := t.SheetTitle.of(about)
+	s := t.Steps["sheet"].of(about)
 	s.Description = fmt.Sprintf(s.Description, of.tab)
 	if sheet := p.add(s, "write_rows_to_google_sheet", object{
 		"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(p.reading.topic, columns), "rows": ref(rows),
 	}); sheet != "" {
-		detail(t.LabelSheet, sheet+"url")
+		detail(t.Say["labelSheet"], sheet+"url")
 	}
 }
 
 // labelPeriod is the label of the counted days. Days of the current month are counted up to the run.
 func (p *planner) labelPeriod(m month) string {
 	if m == thisMonth(p.reading.now) {
-		return p.reading.words.LabelSoFar
+		return p.reading.words.Say["labelSoFar"]
 	}
-	return p.reading.words.LabelPeriod
+	return p.reading.words.Say["labelPeriod"]
 }
 
 // judged is the input of calculate_overtime for a part: its records and those of earlier months.
@@ -260,11 +260,11 @@ func (p *planner) before(of part) (out []object) {
 func (p *planner) notify(requester string, details []object) {
 	r := p.reading
 	if requester != "" && (r.copied || len(r.recipients) == 0) {
-		p.send(r.words.NoticeTitle, requester, r.form(r.sheetOr("done", "counted")), details)
+		p.send(r.words.Steps["notice"], requester, r.form(r.sheetOr("done", "counted")), details)
 	}
 	for _, id := range r.recipients {
 		if id != requester || !r.copied {
-			p.send(r.words.TellTitle, id, r.form(r.sheetOr("done", "counted")), details)
+			p.send(r.words.Steps["tell"], id, r.form(r.sheetOr("done", "counted")), details)
 		}
 	}
 }

@@ -132,16 +132,16 @@ func (r *reading) beside(all []token, i int, said []string) {
 	near := func(at int, is func(token) bool) bool { return at >= 0 && at < len(all) && is(all[at]) }
 	switch room := func(t token) bool { return t.tag == "room" }; {
 	case t.tag == "q" && r.topic == meeting && (near(i-1, room) || near(i+1, room)):
-		r.stop(r.words.NoRoom, quotation(t.text, said))
+		r.stop(r.words.Say["noRoom"], quotation(t.text, said))
 	case t.tag == "cancel":
-		r.stop(r.words.NoCancel, t.text)
+		r.stop(r.words.Say["noCancel"], t.text)
 		t.used = true
 	case t.tag == "channel":
 		label := strings.Trim(t.text, "<>")
 		if id, name, named := strings.Cut(label, "|"); named {
 			label = id[:1] + name
 		}
-		r.stop(r.words.NoChannel, label)
+		r.stop(r.words.Say["noChannel"], label)
 		t.used = true
 		if near(i-1, func(t token) bool { return strings.EqualFold(t.text, "to") }) {
 			all[i-1].used = true
@@ -193,7 +193,7 @@ func (r *reading) subject(all []token, said []string) {
 		case r.topic == other || beside && of == attendance && r.topic == overtime:
 			r.topic = of
 		case of != r.topic && !(beside && of == overtime && r.topic == attendance):
-			r.stop(r.words.NoSecond, t.text)
+			r.stop(r.words.Say["noSecond"], t.text)
 		}
 		t.used, last = true, i
 		r.marked = r.marked || t.tag == "overtime-count"
@@ -202,7 +202,7 @@ func (r *reading) subject(all []token, said []string) {
 		r.topic = overtime
 	}
 	if r.marked && !r.withMonth() {
-		r.stop(r.words.NoSecond, all[slices.IndexFunc(all, func(t token) bool { return t.tag == "marked" })].text)
+		r.stop(r.words.Say["noSecond"], all[slices.IndexFunc(all, func(t token) bool { return t.tag == "marked" })].text)
 	}
 }
 
@@ -265,7 +265,7 @@ func (r *reading) narrow(all []token) {
 		name := t.means
 		if len(at) > 0 && (slices.Contains(r.departments, name) || all[i-1].tag != "j" && all[i-1].text != "も" &&
 			i-1 != at[len(at)-1]) {
-			r.stop(r.words.NoSecond, t.text)
+			r.stop(r.words.Say["noSecond"], t.text)
 		}
 		r.departments, t.used, at = add(r.departments, name), true, append(at, i)
 	}
@@ -301,7 +301,7 @@ func (r *reading) flag(t *token, said []string) {
 		r.humanCheck, t.used = true, true
 	case "validate":
 		if r.validate, t.used = true, true; !records {
-			r.stops = append(r.stops, r.words.NoValidate)
+			r.stops = append(r.stops, r.words.Say["noValidate"])
 		}
 	case "brief":
 		r.brief, t.used = true, true
@@ -345,7 +345,7 @@ func (r *reading) judge(all []token) {
 	t := r.words
 	r.courtesy = len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return t.tag != "hi" && t.tag != "s" && t.tag != "j" })
 	if r.topic == other && len(r.recipients) > 0 && len(r.quotes) == 0 && len(r.unread) > 0 {
-		r.stop(t.NoText, strings.Join(r.unread, " "))
+		r.stop(t.Say["noText"], strings.Join(r.unread, " "))
 		r.unread = nil
 	}
 	if slices.ContainsFunc(all, func(t token) bool { return t.tag == "cancel" }) {
@@ -354,25 +354,25 @@ func (r *reading) judge(all []token) {
 	switch {
 	case len(all) == 0 || len(r.unread)+len(r.stops) > 0:
 	case r.topic != message && len(r.recipients) > 0 && len(r.quotes) > 0:
-		r.stop(t.NoSecond, r.quotes[0])
+		r.stop(t.Say["noSecond"], r.quotes[0])
 	case len(r.quotes) > 1:
-		r.stop(t.NoSecond, r.quotes[1])
+		r.stop(t.Say["noSecond"], r.quotes[1])
 	case r.topic == message && len([]rune(r.quotes[0])) > maxMessage:
-		r.stops = append(r.stops, fmt.Sprintf(t.LongMessage, maxMessage))
+		r.stops = append(r.stops, fmt.Sprintf(t.Say["longMessage"], maxMessage))
 	case r.topic == other && len(r.recipients) > 0:
-		r.stops = append(r.stops, t.NoMessage)
+		r.stops = append(r.stops, t.Say["noMessage"])
 	case r.topic == other && !r.courtesy && !helpForm.Get().MatchString(r.text):
-		r.stop(t.NoTopic, r.text)
+		r.stop(t.Say["noTopic"], r.text)
 	}
 	if second := pairs(all); second != "" {
-		r.stop(t.NoSecond, second)
+		r.stop(t.Say["noSecond"], second)
 	}
 }
 
 // stop adds a reason why nothing is planned, unless word is empty.
 func (r *reading) stop(form, word string) {
 	if word != "" {
-		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Quote, oneLine(word)))+r.where(word))
+		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Say["quote"], oneLine(word)))+r.where(word))
 	}
 }
 

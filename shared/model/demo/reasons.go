@@ -25,13 +25,13 @@ func (r *reading) take(in input, steps bool) {
 			fates = []fate{{whole, fates[0].form}}
 		}
 		for i, f := range fates {
-			if f.form != r.words.Reflected {
+			if f.form != r.words.Say["reflected"] {
 				fates[i].reason = oneLine(f.reason)
 			}
 			switch f.form {
-			case r.words.StillNeeded:
+			case r.words.Say["stillNeeded"]:
 				r.needed = add(r.needed, f.reason)
-			case r.words.Reflected:
+			case r.words.Say["reflected"]:
 				r.taken = add(r.taken, f.reason)
 			default:
 				r.refused = add(r.refused, f.reason)
@@ -43,7 +43,7 @@ func (r *reading) take(in input, steps bool) {
 
 // follow takes the reasons that an approved policy says it followed, because people stamped what came of them.
 func (r *reading) follow(policy string) {
-	before, after, _ := strings.Cut("\n• "+fmt.Sprintf(r.words.Reflected, r.words.Quote)+"\n", "%s")
+	before, after, _ := strings.Cut("\n• "+fmt.Sprintf(r.words.Say["reflected"], r.words.Say["quote"])+"\n", "%s")
 	for line := range strings.SplitSeq(policy, "\n") {
 		reason, ok := strings.CutPrefix("\n"+line+"\n", before)
 		if reason, done := strings.CutSuffix(reason, after); ok && done {
@@ -56,13 +56,13 @@ func (r *reading) follow(policy string) {
 func (r *reading) sentences(all []token, v version, steps bool) (out []fate) {
 	for _, part := range split(all, "s") {
 		f := r.sentence(part, v, steps)
-		if pieces := split(part, "j"); f.form == r.words.NotReflected && len(pieces) > 1 {
+		if pieces := split(part, "j"); f.form == r.words.Say["notReflected"] && len(pieces) > 1 {
 			var some []fate
 			n := *r
 			for _, p := range pieces {
 				some = append(some, n.sentence(p, v, steps))
 			}
-			if slices.ContainsFunc(some, func(f fate) bool { return f.form == r.words.Reflected }) {
+			if slices.ContainsFunc(some, func(f fate) bool { return f.form == r.words.Say["reflected"] }) {
 				*r, out = n, append(out, some...)
 				continue
 			}
@@ -70,18 +70,18 @@ func (r *reading) sentences(all []token, v version, steps bool) (out []fate) {
 		out = append(out, f)
 	}
 	if out == nil {
-		out = []fate{{joined(all), r.words.NotReflected}}
+		out = []fate{{joined(all), r.words.Say["notReflected"]}}
 	}
 	return out
 }
 
 func (r *reading) sentence(part []token, v version, steps bool) fate {
-	form := r.words.NotReflected
+	form := r.words.Say["notReflected"]
 	switch understood, needed := r.takeOne(slices.Clone(part), v, steps); {
 	case needed:
-		form = r.words.StillNeeded
+		form = r.words.Say["stillNeeded"]
 	case understood:
-		form = r.words.Reflected
+		form = r.words.Say["reflected"]
 	}
 	return fate{joined(part), form}
 }
@@ -108,7 +108,7 @@ type fate struct{ reason, form string }
 // since returns the fates up to the newest reason that was followed, and those after it.
 func (r reading) since() (upTo, after []fate) {
 	n := len(r.fates)
-	for n > 0 && r.fates[n-1].form != r.words.Reflected {
+	for n > 0 && r.fates[n-1].form != r.words.Say["reflected"] {
 		n--
 	}
 	return r.fates[:n], r.fates[n:]
@@ -121,7 +121,7 @@ func (r reading) open() string {
 	_, after := r.since()
 	var strange, needed []string
 	for _, f := range after {
-		if f.form == t.StillNeeded {
+		if f.form == t.Say["stillNeeded"] {
 			needed = add(needed, f.reason)
 		} else {
 			strange = add(strange, f.reason)
@@ -129,10 +129,10 @@ func (r reading) open() string {
 	}
 	var said []string
 	if n := len(strange); n > 0 {
-		said = append(said, fmt.Sprintf(t.Refused, t.quoted(strange[max(0, n-maxUnread):])))
+		said = append(said, fmt.Sprintf(t.Say["refused"], t.quoted(strange[max(0, n-maxUnread):])))
 	}
 	if n := len(needed); n > 0 {
-		said = append(said, fmt.Sprintf(t.Kept, t.quoted(needed[max(0, n-maxUnread):])))
+		said = append(said, fmt.Sprintf(t.Say["kept"], t.quoted(needed[max(0, n-maxUnread):])))
 	}
 	if len(strange) > 0 {
 		said = append(said, r.examples())
@@ -143,7 +143,7 @@ func (r reading) open() string {
 // examples says which reasons would be followed by this policy.
 func (r reading) examples() string {
 	var known []string
-	for reason := range strings.SplitSeq(r.words.Feedback, "|") {
+	for reason := range strings.SplitSeq(r.words.Say["feedback"], "|") {
 		n := r
 		if understood, _ := n.takeOne(lex(normal(reason), true), version{}, false); understood {
 			known = append(known, reason)
@@ -152,17 +152,17 @@ func (r reading) examples() string {
 	if len(known) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(r.words.Understood, r.words.quoted(known))
+	return fmt.Sprintf(r.words.Say["understood"], r.words.quoted(known))
 }
 
 // followed are the last lines of a policy: what became of the reasons, up to the newest that was followed.
 func (r reading) followed() (lines []string) {
 	upTo, _ := r.since()
 	for _, f := range upTo {
-		lines = append(lines, "• "+fmt.Sprintf(f.form, fmt.Sprintf(r.words.Quote, f.reason)))
+		lines = append(lines, "• "+fmt.Sprintf(f.form, fmt.Sprintf(r.words.Say["quote"], f.reason)))
 	}
 	if len(lines) > 0 {
-		lines = append([]string{r.words.Earlier}, lines...)
+		lines = append([]string{r.words.Say["earlier"]}, lines...)
 	}
 	return lines
 }

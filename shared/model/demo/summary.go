@@ -44,7 +44,7 @@ func summary(in input, r reading) string {
 	}
 	ends = append(r.limits(in.Steps), ends...)
 	if tabs > 0 {
-		ends = append([]string{fmt.Sprintf(t.SumSheets, tabs, int(rows), url)}, ends...)
+		ends = append([]string{fmt.Sprintf(t.Say["sumSheets"], tabs, int(rows), url)}, ends...)
 	}
 	if several && utf8.RuneCountInString(strings.Join(append(lines[:len(lines):len(lines)], ends...), "\n")) <= maxSummary {
 		periods = 0 // each line has its period
@@ -58,7 +58,7 @@ func summary(in input, r reading) string {
 		}
 	}
 	if lines = append(lines, ends...); len(lines) == 0 {
-		lines = []string{t.SumDone}
+		lines = []string{t.Say["sumDone"]}
 	}
 	return legible.Clip(strings.Join(lines, "\n"), maxSummary)
 }
@@ -88,29 +88,29 @@ func (r reading) summed(s fact, times int, several bool) (said string, apart boo
 	switch s.name() {
 	case calculated:
 		if several {
-			about := strings.Trim(strings.TrimPrefix(s.Title, t.OvertimeTitle.Title), " ()")
-			return fmt.Sprintf(t.SumMonth, about, f["period"], f["total_overtime_hours"], f["over_45h"], f["over_80h"],
-				f["over_100h"]) + averages(t.SumMonths), false
+			about := strings.Trim(strings.TrimPrefix(s.Title, t.Steps["overtime"].Title), " ()")
+			return fmt.Sprintf(t.Say["sumMonth"], about, f["period"], f["total_overtime_hours"], f["over_45h"], f["over_80h"],
+				f["over_100h"]) + averages(t.Say["sumMonths"]), false
 		}
-		return fmt.Sprintf(t.SumOvertime, f["total_overtime_hours"], f["over_45h"], f["over_80h"], f["over_100h"]) +
-			averages(t.SumAverage), false
+		return fmt.Sprintf(t.Say["sumOvertime"], f["total_overtime_hours"], f["over_45h"], f["over_80h"], f["over_100h"]) +
+			averages(t.Say["sumAverage"]), false
 	case "calculate_overtime validate":
-		return t.SumValidated, true
+		return t.Say["sumValidated"], true
 	case "write_rows_to_google_sheet":
-		return fmt.Sprintf(t.SumSheet, f["updated_rows"], f["url"]), false
+		return fmt.Sprintf(t.Say["sumSheet"], f["updated_rows"], f["url"]), false
 	case bookRoom:
 		room := f["room_name"]
 		if room == nil {
 			room = f["room_id"]
 		}
-		return fmt.Sprintf(t.Meeting.Sum, room, f["date"], f["start"], f["end"], f["booking_id"]), false
+		return fmt.Sprintf(t.Topics["meeting"]["sum"], room, f["date"], f["start"], f["end"], f["booking_id"]), false
 	case placeOrder:
-		return fmt.Sprintf(t.Order.Sum, f["order_number"], f["total"]), false
+		return fmt.Sprintf(t.Topics["purchase"]["sum"], f["order_number"], f["total"]), false
 	case "send_slack_dm":
-		if s.Title == t.TellTitle.Title {
-			return fmt.Sprintf(t.SumTold, times), true
+		if s.Title == t.Steps["tell"].Title {
+			return fmt.Sprintf(t.Say["sumTold"], times), true
 		}
-		return t.SumNotice, true
+		return t.Say["sumNotice"], true
 	}
 	return "", false
 }
@@ -128,19 +128,19 @@ func (r reading) limits(steps []fact) []string {
 	case r.topic != overtime || most == 0:
 		return nil
 	case most == 1:
-		return []string{r.words.SumOne}
+		return []string{r.words.Say["sumOne"]}
 	}
-	return []string{fmt.Sprintf(r.words.SumSeveral, most)}
+	return []string{fmt.Sprintf(r.words.Say["sumSeveral"], most)}
 }
 
 // more says how many tables were left out and where they are. It counts months if all of them are of one department.
 func (t words) more(n int, departments, sheet bool) (label, value string) {
-	label, value = t.MoreMonths, t.NoSpace
+	label, value = t.Say["moreMonths"], t.Say["noSpace"]
 	if departments {
-		label = t.MoreTables
+		label = t.Say["moreTables"]
 	}
 	if sheet {
-		value = t.SeeSheet
+		value = t.Say["seeSheet"]
 	}
 	return fmt.Sprintf(label, n), value
 }

@@ -40,7 +40,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 				expect.That(t, !strings.Contains(policy, silent), "%q stands in\n%s", silent, policy)
 			}
 			writes := strings.Contains(strings.Join(did, "\n"), "write ")
-			expect.That(t, writes != strings.Contains(policy, r.OnlyCounts), "does %q after\n%s", did, policy)
+			expect.That(t, writes != strings.Contains(policy, r.Say["onlyCounts"]), "does %q after\n%s", did, policy)
 		})
 	}
 }
