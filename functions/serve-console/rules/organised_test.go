@@ -166,7 +166,7 @@ func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
 	}
 	try("佐藤").Says(t, http.StatusOK, "どれにも当てはまらないとき: 依頼を断ります。")
 	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: ①上長") // by the group
-	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんが組織表に登録されていないため、依頼を断ります。")
+	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんがその日の組織表にないため、依頼を断ります。")
 }
 
 func testAnOrganisationThatCantBeRead(t *testing.T, w *consoletest.World) {
