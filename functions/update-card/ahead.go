@@ -75,7 +75,7 @@ func (d *drawing) count(ctx context.Context, takes ...slackstate.Take) (slacksta
 
 // further are calls of a budget that are counted ahead, of which half must remain.
 func further(b slackstate.Budget, n int) slackstate.Take {
-	return slackstate.Take{From: b, N: n, Spare: spare(progress, b.Calls)}
+	return slackstate.Take{From: b, N: n, Spare: spare(progress, methodUpdate, b.Calls)}
 }
 
 // keepAhead keeps the calls that were counted ahead and drops those before them. Without any it only drops those.

@@ -77,12 +77,14 @@ func (e short) Error() string {
 	return fmt.Sprintf("%s: no call is left before %s", e.From.Name, e.Until.Format(time.TimeOnly))
 }
 
-// spare returns how many of n calls are reserved for more urgent cards.
-func spare(u urgency, n int) int {
-	switch u {
-	case asks:
+// spare returns how many of n calls are reserved for more urgent cards. Only posts bring the button to stop.
+func spare(u urgency, method string, n int) int {
+	switch {
+	case u == stops, u == asks && method == methodUpdate:
 		return 0
-	case settled:
+	case u == asks:
+		return 1
+	case u == settled:
 		return max(1, n/5)
 	}
 	return max(1, n/2)
@@ -112,7 +114,7 @@ func (d *drawing) postsIn(channel string) slackstate.Budget {
 // takes returns what a call for a card takes of which budgets.
 func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
 	of := func(b slackstate.Budget, n int) slackstate.Take {
-		return slackstate.Take{From: b, N: n, Spare: spare(d.urgency[c.Key()], b.Calls)}
+		return slackstate.Take{From: b, N: n, Spare: spare(d.urgency[c.Key()], method, b.Calls)}
 	}
 	if method == methodUpdate {
 		return []slackstate.Take{of(d.updates(), 1)}

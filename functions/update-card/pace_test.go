@@ -92,7 +92,7 @@ func testStopIsNotLeftOut(t *testing.T, w *world) {
 	a := w.Load()
 	for _, c := range a.Cards {
 		if c.CardType == task.CardExecution {
-			expect.Is(t, taskCards{}.Urgency(a, c), asks)
+			expect.Is(t, taskCards{}.Urgency(a, c), stops)
 			c.MessageTS = "1"
 			expect.Is(t, taskCards{}.Urgency(a, c), progress)
 			return

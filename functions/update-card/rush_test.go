@@ -24,16 +24,18 @@ type asked struct {
 	root, channel string
 	next          int       // index of the next move
 	at            time.Time // time of the next move; zero: depends on when the gate's card was seen
-	messages      int       // number of messages in its group of the queue
-	hidden        time.Time // until when the first message is invisible
+	// queued are its messages, by when they may be received: one that waits is moved out of the others' way.
+	queued        []time.Time
 	opened, shown []time.Time
 	ended, seen   time.Time // end of the execution, and when people saw it
+	begun, stop   time.Time // when the execution was approved, and when people saw the button to stop it
 }
 
 // rush is many requests in one workspace, at Slack's own rate limits and with its own clock.
 type rush struct {
 	*world
-	all []*asked
+	all      []*asked
+	thinking time.Duration // between seeing a gate's card and approving it
 }
 
 // A rush: fifteen requests in fifteen seconds and three conversations, at Slack's limit of 50 updates a minute. A
@@ -45,7 +47,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	w.paced(0)
 	w.slack.Now = w.Now
 	w.slack.Faults.SetRates(webapi.Rates{Enforce: true})
-	r := &rush{world: w}
+	r := &rush{world: w, thinking: 15 * time.Second}
 	w.Later(-w.Now().Sub(w.Now().Truncate(time.Second)))
 	began := w.Now()
 	for done := false; !done; w.Later(time.Second) {
@@ -84,6 +86,44 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	expect.That(t, limited <= 5, "Slack had to say %d times that it is too much", limited)
 }
 
+// Several people work in one channel, where Slack takes a post a second: people see the button to stop an execution
+// within 1.5 s of its approval, whatever else begins and ends there meanwhile, also if they approve at once.
+func TestTheButtonToStopIsThereAtOnceAtSlacksPace(t *testing.T) {
+	expect.Patience(t)
+	const requests, step, within = 10, 250 * time.Millisecond, 1500 * time.Millisecond
+	db := storetest.Start(t)
+	for _, c := range [][2]time.Duration{{0, 6}, {2, 4}, {4, 4}} {
+		thinking, every := c[0]*time.Second, c[1]*time.Second
+		w := newWorld(t, db)
+		w.paced(0)
+		w.slack.Now = w.Now
+		w.slack.Faults.SetRates(webapi.Rates{Enforce: true})
+		r, order := &rush{world: w, thinking: thinking}, rand.New(rand.NewPCG(48, 6))
+		w.Later(-w.Now().Sub(w.Now().Truncate(time.Second)))
+		began := w.Now()
+		for done := false; !done; w.Later(step) {
+			if n := len(r.all); n < requests && w.Now().Sub(began) >= time.Duration(n)*every {
+				r.ask(workspace.HR)
+			}
+			done = len(r.all) == requests
+			for _, i := range order.Perm(len(r.all)) {
+				x := r.all[i]
+				r.move(x)
+				r.deliverTo(x)
+				done = done && !x.seen.IsZero()
+			}
+			expect.Must(t, w.Now().Sub(began) <= 10*time.Minute, "not all is shown within ten minutes")
+		}
+		var took []time.Duration
+		for _, x := range r.all {
+			took = append(took, x.stop.Sub(x.begun))
+		}
+		slices.Sort(took)
+		t.Logf("approved after %s, one each %s: %v", thinking, every, took)
+		expect.That(t, took[0] >= 0 && took[len(took)-1] <= within, "approved after %s: seen after %v", thinking, took)
+	}
+}
+
 func (r *rush) ask(channel string) {
 	r.T.Helper()
 	n := len(r.all)
@@ -98,17 +138,14 @@ func (r *rush) ask(channel string) {
 	}, r.Now())
 	expect.NoError(r.T, err)
 	expect.NoError(r.T, r.Store.Create(r.T.Context(), c))
-	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second), messages: 1})
+	r.all = append(r.all, &asked{ref: ref, root: root, channel: channel, at: r.Now().Add(time.Second), queued: []time.Time{r.Now()}})
 }
-
-// thinking is the time between seeing a gate's card and approving it.
-const thinking = 15 * time.Second
 
 // move makes a request's next move when it is time.
 func (r *rush) move(x *asked) {
 	r.T.Helper()
 	if x.at.IsZero() && len(x.shown) == len(x.opened) {
-		x.at = x.shown[len(x.shown)-1].Add(thinking)
+		x.at = x.shown[len(x.shown)-1].Add(r.thinking)
 	}
 	if x.at.IsZero() || r.Now().Before(x.at) || x.next > 9 {
 		return
@@ -142,11 +179,13 @@ func (r *rush) move(x *asked) {
 		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
 	})
 	expect.Must(r.T, err == nil, "move %d: %v", x.next, err)
-	x.messages++
+	x.queued = append(x.queued, now)
 	x.at = time.Time{}
 	switch {
 	case x.next == 2 || x.next == 5:
 		x.opened = append(x.opened, now)
+	case x.next == 6:
+		x.begun, x.at = now, now.Add(after)
 	case x.next == 9:
 		x.ended = now
 	default:
@@ -155,18 +194,22 @@ func (r *rush) move(x *asked) {
 	x.next++
 }
 
-// deliverTo delivers the waiting messages of a request's group in order, and reads its thread.
+// deliverTo delivers the waiting messages of a request, and reads its thread.
 func (r *rush) deliverTo(x *asked) {
 	r.T.Helper()
 	r.Ref = x.ref
-	for x.messages > 0 && !r.Now().Before(x.hidden) {
-		r.queue.hidden = nil
-		if r.deliver() {
-			x.messages--
+	var left []time.Time
+	for _, at := range x.queued {
+		if r.Now().Before(at) {
+			left = append(left, at)
 			continue
 		}
-		x.hidden = r.Now().Add(time.Duration(r.queue.hidden[0]) * time.Second)
+		r.queue.hidden = nil
+		if !r.deliver() {
+			left = append(left, r.Now().Add(time.Duration(r.queue.hidden[0])*time.Second))
+		}
 	}
+	x.queued = left
 	var thread []string
 	for _, m := range r.slack.Thread(r.T, x.channel, x.root) {
 		thread = append(thread, fmt.Sprint(m.Attachments))
@@ -176,6 +219,9 @@ func (r *rush) deliverTo(x *asked) {
 		if len(x.opened) > n && len(x.shown) == n && strings.Contains(face, action) {
 			x.shown = append(x.shown, r.Now())
 		}
+	}
+	if x.stop.IsZero() && strings.Contains(face, "cancel_execution") {
+		x.stop = r.Now()
 	}
 	if !x.ended.IsZero() && x.seen.IsZero() && strings.Contains(face, "retry_execution") {
 		x.seen = r.Now()

@@ -115,8 +115,8 @@ func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 		switch {
 		case e != nil && e.Status != task.ExecutionPending && e.Status != task.ExecutionRunning:
 			return asks
-		case c.MessageTS == "": // it has the button to stop, for which three quick cards before it must leave a post
-			return asks
+		case c.MessageTS == "":
+			return stops
 		}
 	default:
 		return ofTask(a, c)
@@ -148,7 +148,8 @@ func ofTask(a *task.Aggregate, c *aggregate.Card) urgency {
 type urgency int
 
 const (
-	asks     urgency = iota // asks for a decision, lets people stop the work, or says how it ended
+	stops    urgency = iota // lets people stop work that has begun: whatever else is posted leaves it a post
+	asks                    // asks for a decision, or says how the work ended
 	settled                 // says what was decided, or is the first word about a request
 	progress                // shows progress that a later card will show, too, so it may be skipped
 )
