@@ -352,7 +352,8 @@ func (t *talk) request(form *regexp.Regexp) string {
 			return text
 		}
 		if len(h.forwards) > 0 {
-			t.asked.others = slices.DeleteFunc(slices.Clone(t.asked.others), func(s string) bool { return s == t.words["forward"] })
+			used := func(s string) bool { return s == t.words["forward"] }
+			t.asked.others = slices.DeleteFunc(slices.Clone(t.asked.others), used)
 			return strings.Join(h.forwards, "\n")
 		}
 	}

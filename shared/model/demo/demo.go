@@ -1,5 +1,6 @@
 // Package demo answers as a language model would, without one: deterministic, offline, in Japanese and English. The
-// text of a message decides the answer.
+// text of a message decides the answer. Layers, Agent and Teams answer what the pipeline, a conversation and a contest
+// send to a model; nothing else of these is known here.
 //
 // A message may ask for failures. "demo: fail extract" (or draft, plan, summarize) fails that layer at the first try.
 // "demo: bad output" gives an unusable first answer; with "twice" the second one is unusable, too, at the first try. A

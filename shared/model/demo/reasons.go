@@ -270,54 +270,42 @@ func (r *reading) remark(t *token, was reading, steps, scoped bool) {
 // change extends a request's scope or replaces a part of it. It reports false if it is about something that the scope
 // does not have.
 func (r *reading) change(now, gone scope, adds bool) bool {
-	if r.noNotice && len(now.recipients) > 0 {
+	if r.noNotice && len(now.recipients) > 0 || adds && len(now.departments) > 0 && len(r.departments) == 0 {
+		return false // a request without departments is about everybody already
+	}
+	copied := r.copied && (len(now.recipients) == 0 || len(gone.recipients) > 0)
+	if adds {
+		copied = r.copied || len(now.recipients) > 0 && len(r.recipients) == 0
+	}
+	months, ok1 := changed(r.months, gone.months, now.months, adds)
+	departments, ok2 := changed(r.departments, gone.departments, now.departments, adds)
+	recipients, ok3 := changed(r.recipients, gone.recipients, now.recipients, adds)
+	if !ok1 || !ok2 || !ok3 {
 		return false
 	}
-	had := scope{r.months, r.departments, r.recipients}
-	if adds {
-		if len(now.departments) > 0 && len(had.departments) == 0 { // the request is about everybody already
-			return false
-		}
-		r.copied = r.copied || len(now.recipients) > 0 && len(had.recipients) == 0
-		now = scope{with(had.months, now.months), with(had.departments, now.departments),
-			with(had.recipients, now.recipients)}
-	} else {
-		r.copied = r.copied && (len(now.recipients) == 0 || len(gone.recipients) > 0)
-		months, ok1 := instead(had.months, gone.months, now.months)
-		departments, ok2 := instead(had.departments, gone.departments, now.departments)
-		recipients, ok3 := instead(had.recipients, gone.recipients, now.recipients)
-		if now = (scope{months, departments, recipients}); !ok1 || !ok2 || !ok3 {
-			return false
-		}
-	}
-	slices.Sort(now.months)
-	r.months, r.departments, r.recipients = now.months, now.departments, now.recipients
+	r.months, r.departments, r.recipients, r.copied = slices.Sorted(slices.Values(months)), departments, recipients, copied
 	return true
 }
 
-func with[T comparable](had, more []T) []T {
-	for _, m := range more {
-		had = add(had, m)
-	}
-	return had
-}
-
-// instead replaces the unwanted values by the wanted ones, or all values if none is unwanted. It reports false if had
-// lacks an unwanted value, or if there is nothing to replace it by.
-func instead[T comparable](had, unwanted, wanted []T) ([]T, bool) {
+// changed adds the wanted values, or puts them in the place of the unwanted ones, or of all values if none is unwanted.
+// It reports false if had lacks an unwanted value, or if there is nothing to replace it by.
+func changed[T comparable](had, unwanted, wanted []T, adds bool) (out []T, ok bool) {
 	switch {
 	case len(wanted) == 0:
 		return had, len(unwanted) == 0
-	case len(unwanted) == 0:
+	case len(unwanted) == 0 && !adds:
 		return wanted, true
 	}
-	var out []T
 	for _, h := range had {
 		if !slices.Contains(unwanted, h) {
 			out = append(out, h)
 		}
 	}
-	return with(out, wanted), len(with(unwanted, had)) == len(with(nil, had))
+	ok = len(out)+len(unwanted) == len(had)
+	for _, w := range wanted {
+		out = add(out, w)
+	}
+	return out, ok
 }
 
 func (r reading) leaves(kind string) bool { return slices.Contains(r.left, kind) }

@@ -63,7 +63,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(r.System, results)
-	case s.Metric != "" && strings.Contains(asked, "demo: unscored") && !strings.Contains(s.Submission, "\n- "):
+	case s.Metric != "" && asksUnscored(asked) && !strings.Contains(s.Submission, "\n- "):
 		return out, failure(ErrAsked)
 	case s.Metric != "":
 		out.Text = s.scored()
@@ -104,6 +104,11 @@ func (s teamData) trouble(what string) bool {
 		}
 	}
 	return false
+}
+
+// asksUnscored reports whether a request asks that a team's draft is not scored. Such a draft has no list.
+func asksUnscored(request string) bool {
+	return slices.ContainsFunc(markers("team", request), func(m []string) bool { return strings.EqualFold(m[1], "unscored") })
 }
 
 func (s teamData) words() words { return *spoken.In(language.Of(s.subject()+s.Task, language.English)) }
