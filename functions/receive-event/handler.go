@@ -45,6 +45,7 @@ type Handler struct {
 
 	known remember.Answers[string, tenancy.Settings] // by tenant
 	bots  remember.Answers[string, string]           // the bots' own ids, by tenant
+	calls remember.Answers[channel, []string]        // what channels were called
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
@@ -150,6 +151,9 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 		return h.hint(ctx, request)
 	case given.shown:
 		return h.shown(ctx, request)
+	}
+	if again, err := h.kept(ctx, e, request); again || err != nil {
+		return inbound.OK(), err
 	}
 	return h.keep(ctx, request)
 }

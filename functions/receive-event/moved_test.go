@@ -46,6 +46,27 @@ func TestMessagesOfAChannelThatGotAnotherID(t *testing.T) {
 	expect.That(t, len(k.told) == 3 && len(k.changes) == 1, "told %d, made %d tasks", len(k.told), len(k.changes))
 }
 
+// Slack repeats a message whose answer it missed, and says meanwhile that the channel is called otherwise.
+func TestAMessageIsOneRequestUnderAllIDs(t *testing.T) {
+	k := &kept{}
+	h := handler(k)
+	made := requests{}
+	h.Tasks = made
+	said := mentioned("勤怠をまとめて", map[string]any{"channel": "C2LAST", "ts": "1776675711.000100"})
+	send := func(fields map[string]any) {
+		expect.Is(t, post(t, h, signed(callback(t, fields, nil))).StatusCode, 200)
+	}
+	send(said)
+	id := k.changes[0].Head.(*task.Head).TaskID
+	made[id] = (&task.Aggregate{}).Apply(k.changes[0])
+	send(renamed("C0HR", "C2LAST", "1776675700.000000"))
+	send(said)
+	expect.Is(t, len(k.changes), 1)
+	send(mentioned("残業をまとめて", map[string]any{"channel": "C2LAST", "ts": "1776675712.000100"}))
+	expect.Is(t, len(k.changes), 2)
+	expect.Is(t, k.read, 3, "what a channel is called is read once for each id, and again after a change")
+}
+
 func TestAChannelsNewIDThatIsNotKeptIsSentAgain(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -25,6 +25,7 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
 // kept records the rows that would be written.
 type kept struct {
+	read     int // how often it was read which channels moved
 	changes  []aggregate.Change
 	settings tenancy.Settings // the zero value means the defaults
 	opened   map[string]*conversation.Aggregate
@@ -68,7 +69,10 @@ func (k *kept) Tenant(context.Context, string) (tenancy.Tenant, error) {
 	return tenancy.Tenant{BotID: k.bot}, k.err
 }
 
-func (k *kept) Channels(context.Context, string) (tenancy.Channels, error) { return k.moved, nil }
+func (k *kept) Channels(context.Context, string) (tenancy.Channels, error) {
+	k.read++
+	return k.moved, nil
+}
 
 func (k *kept) MoveChannel(_ context.Context, _, was string, m tenancy.Moved) error {
 	if k.moved == nil {

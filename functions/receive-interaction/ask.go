@@ -156,6 +156,8 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
 // text asks, too, or attached the files, which go with the request in either case.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
+	names := h.names(ctx, p.Team.ID, of.Channel)
+	of.Channel = names[0]
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
@@ -182,6 +184,9 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
 		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...), Files: w.files, MoreFiles: w.more,
+	}
+	if h.asked(ctx, p.Team.ID, of.TS, names[1:]) {
+		return outcome{place{r.Channel, of.TS}, card.NoteRepeated}
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {

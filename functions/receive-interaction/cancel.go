@@ -24,7 +24,12 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	thread := cmp.Or(p.thread(), p.Message.TS)
 	var c click
 	var v verdict
-	for _, id := range append(p.tasks(), conversation.ID(p.Team.ID, p.channel(), thread)) {
+	names := h.names(ctx, p.Team.ID, p.channel())
+	ids := p.tasks(names)
+	for _, name := range names {
+		ids = append(ids, conversation.ID(p.Team.ID, name, thread))
+	}
+	for _, id := range ids {
 		c = p.click(id, id)
 		c.Withdraws = true
 		if v = h.check(ctx, c, decide.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {

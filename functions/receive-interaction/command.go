@@ -90,7 +90,8 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		// An unknown subcommand with an id, such as "approve": a request has more words.
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
-	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: c.channel, elsewhere: true,
+	channel := h.names(ctx, c.team, c.channel)[0]
+	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: channel, elsewhere: true,
 		once: "command " + c.trigger}, workspace)
 	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
 }

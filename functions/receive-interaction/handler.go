@@ -53,6 +53,8 @@ type Store interface {
 	RequestNumbers(ctx context.Context, tenant string, year int, from string, limit int) ([]task.Requested, error)
 	HomeChanged(ctx context.Context, tenant string, h slackstate.Home) error
 	Again(ctx context.Context, tenant, what string) error
+	Channels(ctx context.Context, tenant string) (tenancy.Channels, error)
+	MoveChannel(ctx context.Context, tenant, was string, m tenancy.Moved) error
 	inbox.Store
 }
 

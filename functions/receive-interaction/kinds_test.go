@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 	"strings"
 	"testing"
@@ -32,6 +33,17 @@ func (nobody) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.DefaultSettings(), nil
 }
 
+// Channels lists none.
+func (nobody) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(func(slackapi.Channel, error) bool) {}
+}
+
+// nothing are the rows of nobody.
+type nothing struct{ nobody }
+
+// Channels says that none got another id.
+func (nothing) Channels(context.Context, string) (tenancy.Channels, error) { return nil, nil }
+
 // Team fails as in a Slack that has only one workspace.
 func (nobody) Team(context.Context) (string, error) {
 	return "", slackapi.Refused{Code: slackapi.CodeUnknownMethod}
@@ -40,7 +52,7 @@ func (nobody) Team(context.Context) (string, error) {
 func idle() *Handler {
 	now := time.Unix(1776675600, 0)
 	clock := func() time.Time { return now }
-	return &Handler{Store: nobody{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
+	return &Handler{Store: nothing{}, Slack: nobody{}, People: &people.People{Slack: everybody{}, Now: clock},
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret, App: "A0RINGI"}, Now: clock}, Now: clock}
 }
 

@@ -158,8 +158,9 @@ func (p payload) thread() string {
 }
 
 // tasks returns the ids of tasks that a message shortcut may mean, the likeliest first: from a card's metadata or its
-// buttons' block_id, else the id that a request with the message's timestamp would have.
-func (p payload) tasks() []string {
+// buttons' block_id, else the id that a request with the message's timestamp would have under one of its channel's
+// names.
+func (p payload) tasks(names []string) []string {
 	var ids []string
 	add := func(id string) {
 		if aggregate.ValidID(id) {
@@ -177,9 +178,11 @@ func (p payload) tasks() []string {
 		id, _, _ := card.Subject(block)
 		add(id)
 	}
-	for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {
-		if id, err := task.ID(p.Team.ID, p.channel(), ts); err == nil {
-			add(id)
+	for _, name := range names {
+		for _, ts := range []string{p.Message.TS, p.MessageTS, p.Message.ThreadTS} {
+			if id, err := task.ID(p.Team.ID, name, ts); err == nil {
+				add(id)
+			}
 		}
 	}
 	return ids

@@ -25,10 +25,17 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 		return inbound.Response{}, err
 	}
 	thread := cmp.Or(p.thread(), p.Message.TS, p.MessageTS)
-	id := conversation.ID(p.Team.ID, p.channel(), thread)
-	c := p.click(id, id)
-	c.thread = thread
-	v := h.check(ctx, c, decide.MayPropose)
+	var id string
+	var c click
+	var v verdict
+	for _, name := range h.names(ctx, p.Team.ID, p.channel()) {
+		id = conversation.ID(p.Team.ID, name, thread)
+		c = p.click(id, id)
+		c.thread = thread
+		if v = h.check(ctx, c, decide.MayPropose); errorclass.Of(v.Err) != errorclass.NotFound {
+			break
+		}
+	}
 	v.Empty = false // nothing was to be decided
 	if errorclass.Of(v.Err) == errorclass.NotFound {
 		c.thread = p.thread()

@@ -111,6 +111,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	case at != "" && inbound.CheckID("channel", at) != nil:
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
+	at = h.names(ctx, p.Team.ID, at)[0]
 	if at != "" && intake.ChannelType(at) != "im" { // the dialog also lists channels that the person is not in
 		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
 		switch {

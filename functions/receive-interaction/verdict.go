@@ -24,7 +24,8 @@ import (
 type verdict struct{ decide.Verdict }
 
 func (h *Handler) maker() decide.Maker {
-	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised}
+	return decide.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now, Organised: h.Organised,
+		Moved: h.learn}
 }
 
 // decide makes a decision with decide.Maker.

@@ -83,6 +83,8 @@ type Maker struct {
 	Now     func() time.Time
 	// Organised says who an account is in the tenant's organisation.
 	Organised func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
+	// Moved is told, before a click counts, that Slack calls a channel otherwise than rows do; nil: nobody is.
+	Moved func(ctx context.Context, tenant, was, is string)
 }
 
 // Click is one act of one person on a subject.
@@ -166,7 +168,11 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 			var err error
 			c.Want.Asked = askedMode(a, c.ID)
 			place := placeOf(a, c.ID)
-			if by, policy, err = m.People.Who(ctx, c.Want, c.where(a, place), v.Settings); err != nil {
+			where := c.where(a, place)
+			if where.Channel != place.Channel && m.Moved != nil {
+				m.Moved(ctx, c.Ref.Tenant, place.Channel, where.Channel)
+			}
+			if by, policy, err = m.People.Who(ctx, c.Want, where, v.Settings); err != nil {
 				return aggregate.Change{}, err
 			}
 			by.Stage, by.Channel, by.As = c.Stage, place.Channel, c.As

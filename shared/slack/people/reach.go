@@ -38,7 +38,9 @@ func (k *Channels) Of(
 			if err != nil {
 				return nil, err
 			}
-			names[ch.ID] = ch.Name
+			for _, id := range append([]string{ch.ID}, ch.Also...) {
+				names[id] = ch.Name
+			}
 		}
 		return names, nil
 	})
