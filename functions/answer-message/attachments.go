@@ -74,8 +74,13 @@ func (t *answering) lay(ctx context.Context, history []turn.Message) {
 // anyToLay reports whether the history has a file that is not laid, or not read yet.
 func (t *answering) anyToLay(history []turn.Message) bool {
 	return slices.ContainsFunc(history, func(m turn.Message) bool {
-		return slices.ContainsFunc(m.Files, func(f turn.File) bool { return f.ID != "" && t.laid.Of(f.ID) == nil })
+		return slices.ContainsFunc(m.Files, func(f turn.File) bool { return t.toLay(f) })
 	}) || slices.ContainsFunc(t.laid.List, func(x conversation.Attached) bool { return x.Why == conversation.NotNow })
+}
+
+// toLay reports whether a file is to be fetched: it has an id, is not there yet, and not beyond those of its message.
+func (t *answering) toLay(f turn.File) bool {
+	return f.ID != "" && f.Why != conversation.Beyond && t.laid.Of(f.ID) == nil
 }
 
 // openAttachments reads the attachments, once for a turn.
@@ -88,7 +93,7 @@ func (t *answering) openAttachments(ctx context.Context) (err error) {
 
 // layFile adds a file that is not there yet.
 func (t *answering) layFile(ctx context.Context, f turn.File) {
-	if f.ID == "" || t.laid.Of(f.ID) != nil {
+	if !t.toLay(f) {
 		return
 	}
 	why := t.laid.Refuses(int64(f.Size))

@@ -245,6 +245,21 @@ func TestMoreThanAConversationHoldsIsSaid(t *testing.T) {
 	expect.Is(t, len(a.system()), 1, "said once")
 }
 
+// Files beyond those that are read of one message are said, for each message once, and nobody asks Slack for them.
+func TestFilesBeyondThoseOfAMessageAreSaid(t *testing.T) {
+	a := attachedTo(t, storetest.Start(t), "a.txt", "1")
+	a.answered()
+	for _, ts := range []string{second, third} {
+		in := inbound(ts, "U1", "and these")
+		in.Attachments = []conversation.Attachment{{Kind: unread, Name: "+5", FileID: "beyond " + ts, Why: conversation.Beyond}}
+		expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(t)))
+		expect.Is(t, len(a.answered().Attached), 1, "laid files")
+	}
+	said := a.system()
+	expect.That(t, len(said) == 2 && strings.Contains(said[1], "• +5: At most 20 files of one message are read."), "%q", said)
+	expect.Has(t, a.told(), conversation.Beyond)
+}
+
 // A function that is down keeps nobody from an answer; the next turn has the file read.
 func TestAFileIsReadLaterIfNobodyReadsItNow(t *testing.T) {
 	a := attachedTo(t, storetest.Start(t), "book.xlsx", "PK\x00")

@@ -39,6 +39,19 @@ func TestAMessageWithoutAWordIsKnownAsOne(t *testing.T) {
 	}
 }
 
+// More files than are read of one message are not dropped silently: the first attachment says how many.
+func TestFilesBeyondThoseThatAreReadAreNoted(t *testing.T) {
+	var files []any
+	for i := range 25 {
+		files = append(files, map[string]any{"id": fmt.Sprint("F", i), "name": fmt.Sprint(i, ".txt")})
+	}
+	k := &kept{}
+	post(t, handler(k), signed(callback(t, direct("claude: hi", map[string]any{"subtype": "file_share", "files": files}), nil)))
+	all := k.said()[0].Attachments
+	expect.Must(t, len(all) == 21, "%d attachments", len(all))
+	expect.Same(t, all[0], conversation.Attachment{Kind: "unread", Name: "+5", FileID: "beyond " + root, Why: conversation.Beyond})
+}
+
 // edit is the event of a message that changed from one text to another; "" is a deletion.
 func edit(ts, was, is string, more map[string]any) map[string]any {
 	message := func(text string) map[string]any {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"regexp"
 	"slices"
@@ -49,7 +50,7 @@ func (h *Handler) toAgent(
 	}
 	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User,
-		Text: r.Text, Forwarded: r.Forwarded, Attachments: attachments(r.Files),
+		Text: r.Text, Forwarded: r.Forwarded, Attachments: attachments(r),
 	}
 	if r.Threaded() {
 		if out, taken, err := h.inThread(ctx, m, r, s, in); taken || m.channelType() == "im" {
@@ -247,9 +248,14 @@ func addressee(s tenancy.Settings, text string) (to addressed, ok bool) {
 	return addressed{agent: agent.Default(defs).ID, text: text}, s.DMDefault == "agent"
 }
 
-// attachments lists a message's files. It doesn't read their contents.
-func attachments(files []aggregate.SharedFile) (out []conversation.Attachment) {
-	for _, f := range files {
+// attachments lists a message's files. It doesn't read their contents. What is not listed is the first of the list, so
+// that people are told of it before other files.
+func attachments(r task.Request) (out []conversation.Attachment) {
+	if r.MoreFiles > 0 {
+		out = append(out, conversation.Attachment{Kind: "unread", Name: fmt.Sprintf("+%d", r.MoreFiles),
+			FileID: "beyond " + r.MessageTS, Why: conversation.Beyond})
+	}
+	for _, f := range r.Files {
 		out = append(out, conversation.Attachment{Kind: "unread", Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: f.Bytes})
 	}
 	return out

@@ -34,6 +34,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		}
 		m.Forwarded = append(m.Forwarded, Forwarded{by, card.OneLine(q.Where), r.prose(q.Text), q.At, q.Cut})
 	}
+	m.MoreFiles = a.Request.MoreFiles
 	if a.Read() == nil {
 		for _, f := range a.Request.Files {
 			m.Files = append(m.Files, File{Name: card.OneLine(cmp.Or(f.Name, f.ID)), Size: card.Size(f.Bytes), Waits: true})

@@ -103,6 +103,7 @@ type Message struct {
 	// Forwarded are the messages that it forwards, and Files its files.
 	Forwarded []Forwarded
 	Files     []File
+	MoreFiles int // that are not read
 }
 
 // Choice is what a message beside a gate was meant to be.

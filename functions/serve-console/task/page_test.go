@@ -280,9 +280,9 @@ func enclosed(t *testing.T, w *consoletest.World) {
 	const ts = "1776675700.000100"
 	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "今月の勤怠をまとめて", MessageTS: ts, ThreadTS: ts,
 		Forwarded: []aggregate.Quoted{{User: workspace.Suzuki, Text: "<b>対象は営業だけ</b>", Where: "#sales", Cut: true}, {Name: "Jira"}},
-		Files:     []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}, {ID: "F2", Name: "図.png"}}})
+		Files:     []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}, {ID: "F2", Name: "図.png"}}, MoreFiles: 5})
 	sato := w.As(workspace.Sato)
-	sato.Get(w.TaskPage()).Holds(t, "対象者.csv", "これから読みます")
+	sato.Get(w.TaskPage()).Holds(t, "対象者.csv", "これから読みます", "ほかに 5 件のファイルがありますが、読んでいません")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.ReadFiles(a.Head.Run, []task.ReadFile{
 			{SharedFile: aggregate.SharedFile{ID: "F1", Name: "対象者.csv", Bytes: 2048}, SHA256: "abc123", Characters: 40000, Shown: 30000},

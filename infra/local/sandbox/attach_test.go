@@ -10,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 )
@@ -44,6 +45,17 @@ func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
 		expect.NoError(t, w.slack.GetFile(info.URLPrivateDownload, &got))
 		expect.Is(t, got.String(), want.body, want.name)
 	}
+}
+
+// Slack tells of a mention with files without the subtype that the message's own event has.
+func TestAMentionWithAFileHasNoSubtype(t *testing.T) {
+	w := newWorld(t)
+	ts := expect.Value(w.Attach(workspace.Sato, workspace.HR, "", sandbox.Mention("集計して"),
+		workspace.File{Name: "a.csv", Body: []byte("1\n")}))(t)
+	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) > 0 })
+	e := w.app.events()[0].body["event"]
+	_, has := e.(map[string]any)["subtype"]
+	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "files", 0, "name") == "a.csv" && !has, "%v", e)
 }
 
 // A message may be files alone, as in Slack.

@@ -58,7 +58,7 @@ func (s *Sandbox) echo(c workspace.Change) {
 		return
 	}
 	if c.Kind == "message" && kind != "im" && strings.Contains(c.Message.Text, "<@"+workspace.Bot+">") && (c.Previous == nil || c.Message.Text != c.Previous.Text) {
-		s.emit(c.Message.User, c.Channel, c.TS, s.event("app_mention", *c.Message))
+		s.emit(c.Message.User, c.Channel, c.TS, s.mentioned(*c.Message))
 	}
 	if c.Kind == "message" && c.Previous == nil {
 		inner := s.event("message", *c.Message)
@@ -76,6 +76,17 @@ func (s *Sandbox) echo(c workspace.Change) {
 		inner["subtype"], inner["deleted_ts"] = "message_deleted", c.TS
 	}
 	s.emit(author.User, c.Channel, "", inner)
+}
+
+// mentioned returns a message as app_mention has it: with its files, and without a subtype
+// (https://github.com/seratch/seratch-slack-types/issues/8).
+func (s *Sandbox) mentioned(m workspace.Message) map[string]any {
+	inner := s.event("app_mention", m)
+	delete(inner, "subtype")
+	if len(m.Files) > 0 {
+		inner["upload"], inner["display_as_bot"] = false, false
+	}
+	return inner
 }
 
 // event returns a message as an event of this type has it.

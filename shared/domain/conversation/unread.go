@@ -20,6 +20,7 @@ const (
 	External   Cause = "external"  // another service keeps it; Slack has a link
 	Forbidden  Cause = "forbidden" // Slack does not let Ringi
 	Full       Cause = "full"      // the conversation holds as many attachments as it may
+	Surplus    Cause = "surplus"   // the message has more files than are read of one
 )
 
 // Unread is an attachment that could not be read, or not whole.
@@ -29,7 +30,7 @@ type Unread struct {
 }
 
 // Causes lists all causes, for texts that need one for each. The last ones are read-file's.
-var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, External, Forbidden, Full}, ofReading()...)
+var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, External, Forbidden, Full, Surplus}, ofReading()...)
 
 func ofReading() (all []Cause) {
 	for _, why := range filetext.Whys {
@@ -46,13 +47,14 @@ var beginnings = []struct {
 	cause Cause
 }{
 	{"the image has ", TooLarge}, {"the text has ", TooLarge}, {"it has ", TooLarge}, {OnlyRead, OtherType}, {"only the newest ", TooMany}, {Changed, Altered}, {NotNow, Silent},
-	{"a conversation", Full}, {"it is external", External}, {NoRight, Forbidden},
+	{"a conversation", Full}, {Beyond, Surplus}, {"it is external", External}, {NoRight, Forbidden},
 }
 
 // Reasons why a file was not read, in the wording for the model.
 const (
 	OnlyRead = "only text and images are read"
 	Changed  = "it was changed after it had been read"
+	Beyond   = "it is beyond the files that are read of one message"
 	// NotNow means that the file may be read for the next answer.
 	NotNow = "Slack did not give it now"
 	// NoRight means that Slack refuses the app: its token lacks a right, or it may not see the file.

@@ -1,9 +1,10 @@
 package seen
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"ringi/shared/words/lazy"
 )
 
 // Typed returns what people typed, as Slack's clients send it in rich_text blocks; "" for a message without them.
@@ -36,19 +37,19 @@ func Says(text string) bool {
 }
 
 var (
-	fenced = regexp.MustCompile("(?s)```.+?```")
-	coded  = regexp.MustCompile("`[^`\n]+`")
+	fenced = lazy.Regexp{Text: "(?s)```.+?```"}
+	coded  = lazy.Regexp{Text: "`[^`\n]+`"}
 	// quotedRest is a quote of everything that follows, quoted of one line. Slack escapes the mark.
-	quotedRest = regexp.MustCompile(`(?ms)^[ \t]*(?:&gt;|>){3}.*\z`)
-	quoted     = regexp.MustCompile(`(?m)^[ \t]*(?:&gt;|>).*$`)
+	quotedRest = lazy.Regexp{Text: `(?ms)^[ \t]*(?:&gt;|>){3}.*\z`}
+	quoted     = lazy.Regexp{Text: `(?m)^[ \t]*(?:&gt;|>).*$`}
 	// struck stands between marks that touch the text and no other word: "4/1~4/15" has none.
-	struck = regexp.MustCompile(`(^|[^\pL\pN~<|/])~[^\s~](?:[^~\n]*[^\s~])?~($|[^\pL\pN~])`)
+	struck = lazy.Regexp{Text: `(^|[^\pL\pN~<|/])~[^\s~](?:[^~\n]*[^\s~])?~($|[^\pL\pN~])`}
 )
 
 // withoutMarked removes what a text marks as code, as a quote or as struck through.
 func withoutMarked(text string) string {
-	for _, shown := range []*regexp.Regexp{fenced, quotedRest, quoted, coded} {
-		text = shown.ReplaceAllString(text, " ")
+	for _, shown := range []*lazy.Regexp{&fenced, &quotedRest, &quoted, &coded} {
+		text = shown.Get().ReplaceAllString(text, " ")
 	}
-	return struck.ReplaceAllString(text, "$1 $2")
+	return struck.Get().ReplaceAllString(text, "$1 $2")
 }
