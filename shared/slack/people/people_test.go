@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,8 @@ func (d *directory) Channels(_ context.Context, _ string, types ...string) iter.
 	d.asked = append(d.asked, fmt.Sprint(types))
 	return func(yield func(slackapi.Channel, error) bool) {
 		for _, c := range d.channels {
-			if d.seen++; !yield(slackapi.Channel{ID: c, Name: "name of " + c}, nil) {
+			ids := strings.Fields(c) // the first that it had, and the others
+			if d.seen++; !yield(slackapi.Channel{ID: ids[0], Name: "name of " + ids[0], Also: ids[1:]}, nil) {
 				return
 			}
 		}

@@ -20,7 +20,7 @@ import (
 
 // For any settings, person and request, a list shows that a person may decide if and only if their click would.
 func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
-	d := &grouped{vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+	d := &grouped{vouching{directory{channels: []string{"C1 C1NOW"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UASKS": {Team: "T1"}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
 	}}}
 	seen := map[bool]int{}
@@ -37,6 +37,7 @@ func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
 			expect.NoError(t, err)
 			for _, o := range []aggregate.Origin{
 				{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}, {Team: "T1", User: "UASKS", Channel: "C2"},
+				{Team: "T1", User: "UASKS", Channel: "C1NOW"}, // its row was made before the change was known
 				{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}, {Team: "T1", User: "UOURS", Channel: "D2", ChannelType: "im"},
 			} {
 				by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
