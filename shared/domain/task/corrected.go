@@ -50,7 +50,8 @@ func (r *Request) Saying() string {
 // of returns a request as the correction has it. Whoever wrote the message, or one that it forwards, asks along a route.
 func (r *Correction) of(q Request) *Request {
 	q.Text, q.Forwarded, q.Files, q.MoreFiles = r.Text, r.Forwarded, r.Files, r.MoreFiles
-	q.RouteAskers = Others(q.User, slices.Concat(q.RouteAskers, aggregate.AuthorsOf(r.Forwarded), []string{r.Author})...)
+	also := append(aggregate.AuthorsOf(r.Forwarded), r.Author)
+	q.RouteAskers = Others(q.User, slices.Concat(q.RouteAskers, also)...)
 	return &q
 }
 
@@ -61,10 +62,11 @@ func (r *Correction) Blank() bool {
 
 // Corrected returns the change of the message that the drafts don't have, or nil.
 func (a *Aggregate) Corrected() *Correction {
-	if r := a.Correction; r != nil && a.Request != nil && !r.Taken && (r.Deleted || r.of(Request{}).Saying() != a.Request.Saying()) {
-		return r
+	r := a.Correction
+	if r == nil || a.Request == nil || r.Taken || !r.Deleted && r.of(Request{}).Saying() == a.Request.Saying() {
+		return nil
 	}
-	return nil
+	return r
 }
 
 // anew reports whether the first layer reads a corrected request.
@@ -116,7 +118,8 @@ func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregat
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read
 	}
 	was, before, says := a.Correction, a.Request.Saying(), is.Saying()
-	row := &Correction{Text: is.Text, Forwarded: is.Forwarded, Files: is.Files, MoreFiles: is.MoreFiles, Edited: edited, Deleted: deleted}
+	row := &Correction{Text: is.Text, Forwarded: is.Forwarded, Files: is.Files, MoreFiles: is.MoreFiles, Edited: edited,
+		Deleted: deleted}
 	if was != nil {
 		row.Meta, row.Anew, before = was.Meta, was.Anew, was.of(Request{}).Saying()
 		if was.Edited == edited {
