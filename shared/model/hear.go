@@ -32,8 +32,9 @@ type Hearing struct {
 	onText func(string)
 	from   string // of what the vendor hangs on calls
 	json   bool   // the answer is to be JSON, which has no thoughts in it
-	// Held keeps the text back until it is sure that it isn't a thought: servers may send only a thought's end.
-	Held bool
+	// Thoughts says whether the text may have thoughts in it. A text that may begin within one is kept back until it is
+	// sure that it doesn't.
+	Thoughts Marking
 
 	raw      strings.Builder
 	shown    string
@@ -66,12 +67,9 @@ func (h *Hearing) Say(piece string) {
 		return
 	}
 	h.raw.WriteString(piece)
-	text, marked := spoken(h.raw.String(), h.json, false)
+	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, false)
 	h.out.Text = text
-	if marked != unmarked {
-		h.Held = false
-	}
-	if !h.Held {
+	if marked != unmarked || h.Thoughts != Begun {
 		h.show()
 	}
 }
@@ -97,7 +95,9 @@ func (h *Hearing) Think(block string, piece Thought) {
 // Thinks counts thoughts that the vendor doesn't want back. They show that the text has none.
 func (h *Hearing) Thinks(text string) {
 	h.unspoken += estimate(text)
-	h.Held = h.Held && text == ""
+	if text != "" {
+		h.Thoughts = Apart
+	}
 }
 
 // Call adds a piece of a call, and returns the call's index in the response. index is the vendor's; empty: none. Pieces
@@ -194,7 +194,7 @@ func (h *Hearing) Instead(text string) {
 // End completes the answer, whose vendor has nothing more to say, and returns err. With an error it is none, and has
 // what was said only to be counted.
 func (h *Hearing) End(err error) error {
-	text, marked := spoken(h.raw.String(), h.json, true)
+	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, true)
 	h.out.Text = text
 	h.out.Thought = h.unspoken + estimate(h.raw.String()) - estimate(text)
 	for i := range h.out.Calls {

@@ -14,13 +14,13 @@ import (
 )
 
 // heard puts a text together that arrives in pieces of n bytes, and returns all that was shown of it meanwhile.
-func heard(text string, n int, asJSON, held bool) (out model.Response, shown string) {
+func heard(text string, n int, asJSON bool, how model.Marking) (out model.Response, shown string) {
 	r := model.Request{}
 	if asJSON {
 		r.Schema = []byte("{}")
 	}
 	h := model.Hear(&out, r, "", func(s string) { shown += s + "\x00" })
-	h.Held = held
+	h.Thoughts = how
 	for len(text) > 0 {
 		k := min(n, len(text))
 		h.Say(text[:k])
@@ -33,41 +33,76 @@ func heard(text string, n int, asJSON, held bool) (out model.Response, shown str
 
 func TestThoughtsAreToldFromTheText(t *testing.T) {
 	for text, want := range map[string]string{
-		"<think>SECRET</think> Hello":                          "Hello",
-		"<think>\nSECRET\n</think>\n\nHello":                   "Hello",
-		"  <Think>SECRET</THINK>Hello":                         "Hello",
-		"<think></think>Hello":                                 "Hello",
-		"<think>SECRET</think>Hello<think>SECRET</think> you":  "Hello you",
-		"<think>SECRET <think> SECRET</think>Hello":            "Hello",
-		"<think>SECRET `</think>` SECRET</think>Hello":         "Hello",
-		"<thinking>SECRET</thinking>Hello":                     "Hello",
-		"[THINK]SECRET[/THINK]Hello":                           "Hello",
-		"<seed:think>SECRET</seed:think>Hello":                 "Hello",
-		"SECRET</think>Hello":                                  "Hello",
-		"SECRET ```\nSECRET</think>Hello":                      "Hello",
-		"The tag `<think>` begins a thought, `</think>` ends.": "The tag `<think>` begins a thought, `</think>` ends.",
-		"```\n<think>x</think>\n``` is a template":             "```\n<think>x</think>\n``` is a template",
-		"1 < 2, a[0] <thin":                                    "1 < 2, a[0] <thin",
-		"<b>Hello</b>":                                         "<b>Hello</b>",
-		"<thought that counts>":                                "<thought that counts>",
+		"<think>SECRET</think> Hello":                                     "Hello",
+		"<think>\nSECRET\n</think>\n\nHello":                              "Hello",
+		"  <Think>SECRET</THINK>Hello":                                    "Hello",
+		"<think></think>Hello":                                            "Hello",
+		"<think>SECRET <think> SECRET</think>Hello":                       "Hello",
+		"<think>SECRET `</think>` SECRET</think>Hello":                    "Hello",
+		"<think>SECRET ```\nSECRET</think>Hello":                          "Hello",
+		"<thinking>SECRET </think></thinking>Hello":                       "Hello",
+		"<reasoning>SECRET</reasoning>Hello":                              "Hello",
+		"[THINK]SECRET[/THINK]Hello":                                      "Hello",
+		"<seed:think>SECRET</seed:think>Hello":                            "Hello",
+		"◁think▷SECRET◁/think▷Hello":                                      "Hello",
+		"<|START_THINKING|>SECRET<|END_THINKING|><|START_RESPONSE|>Hello": "Hello",
+		"<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hello": "Hello",
+		"<|channel>thought\nSECRET<channel|>Hello":                                                      "Hello",
+		"<think>SECRET</think>Never. I read </think> there, and <think>x</think>":                       "Never. I read </think> there, and <think>x</think>",
+		"The tag `<think>` begins a thought.":                                                           "The tag `<think>` begins a thought.",
+		"I read <think>x, then stop":                                                                    "I read <think>x, then stop",
+		"1 < 2, a[0] <thin":                                                                             "1 < 2, a[0] <thin",
+		"<b>Hello</b>":                                                                                  "<b>Hello</b>",
+		"<thought that counts>":                                                                         "<thought that counts>",
+		"<thin":                                                                                         "<thin",
+		// the server's template has the first tag
+		"SECRET</think>Hello":                          "Hello Begun",
+		"SECRET\n</THINK>\n\nHello":                    "Hello Begun",
+		"SECRET ```\nSECRET</think>Hello":              "Hello Begun",
+		"SECRET ``</think>`` </think>x\n</think>Hello": "Hello Begun",
+		"SECRET◁/think▷Hello":                          "Hello Begun",
 	} {
+		how := model.Opened
+		if begun, is := strings.CutSuffix(want, " Begun"); is {
+			want, how = begun, model.Begun
+		}
 		for n := 1; n <= len(text); n++ {
-			got, shown := heard(text, n, false, strings.HasPrefix(text, "SECRET"))
-			if got.Text != want || got.Stop != model.StopEnd || strings.Contains(shown, "SECRET") || !strings.HasSuffix(shown, want+"\x00") {
-				t.Fatalf("%q by %d bytes: %q (%s), shown %q", text, n, got.Text, got.Stop, shown)
+			for _, how := range []model.Marking{how, model.Begun} {
+				got, shown := heard(text, n, false, how)
+				if got.Text != want || got.Stop != model.StopEnd || strings.Contains(shown, "SECRET") || !strings.HasSuffix(shown, want+"\x00") {
+					t.Fatalf("%q by %d bytes: %q (%s), shown %q", text, n, got.Text, got.Stop, shown)
+				}
+				if want != text && strings.Contains(text, "SECRET") && got.Thought == 0 {
+					t.Errorf("%q: its thoughts are not counted", text)
+				}
 			}
-			if want != text && strings.Contains(text, "SECRET") && got.Thought == 0 {
-				t.Errorf("%q: its thoughts are not counted", text)
+			if got, _ := heard(text, n, false, model.Apart); got.Text != text || got.Stop != model.StopEnd {
+				t.Fatalf("%q of a vendor that tells them apart: %q (%s)", text, got.Text, got.Stop)
 			}
 		}
 	}
-	for _, text := range []string{"<think>SECRET", "Hello <think>SECRET", "<think>SECRET</thin"} {
-		got, shown := heard(text, 3, false, false)
+	for _, text := range []string{"<think>SECRET", "<think>SECRET</thin"} {
+		got, shown := heard(text, 3, false, model.Opened)
 		expect.That(t, got.Stop == model.StopBroken && !strings.Contains(shown+got.Text, "SECRET"), "%q: %+v, shown %q", text, got, shown)
 	}
 	const asked = `{"title":"<think> and </think>"}`
-	got, _ := heard(asked, 5, true, false)
+	got, _ := heard(asked, 5, true, model.Begun)
 	expect.Is(t, got.Text, asked)
+}
+
+// What a model quotes hides nothing of what it says.
+func TestAQuotedTagIsText(t *testing.T) {
+	for about, text := range map[string]string{
+		"at the end of a line": "Warning: it deletes the table.\nThe last line reads: # end of notes </think>\nI recommend approving.",
+		"in backticks":         "Write ``</think>`` behind it, or `</think>`. Then restart.",
+		"in a block":           "Use:\n\n~~~\n</think>\n~~~\n\nThen:\n```\nx</think>\n```\nrestart.",
+		"both":                 "Gemini writes <thought>Be careful</thought> before it. Only then approve.",
+	} {
+		for _, how := range []model.Marking{model.Apart, model.Opened, model.Begun} {
+			got, shown := heard(text, 7, false, how)
+			expect.That(t, got.Text == text && got.Stop == model.StopEnd && strings.HasSuffix(shown, text+"\x00"), "%s (%d): %+v, shown %q", about, how, got, shown)
+		}
+	}
 }
 
 // piece is a part of a call as a server sends it.

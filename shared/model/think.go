@@ -1,20 +1,40 @@
 package model
 
 import (
-	"slices"
 	"strings"
+	"unicode"
 
 	"ringi/shared/words/lazy"
 )
 
-// Servers that don't tell thoughts from answers leave them in the text, between tags. The tag at the beginning may be
-// missing, because the server's template has it: then all that precedes the end is a thought.
-var (
-	thoughtTags = []string{"<think>", "</think>", "<thinking>", "</thinking>", "<thought>", "</thought>",
-		"<seed:think>", "</seed:think>", "[think]", "[/think]"}
-	// thoughtMarks finds those tags, and what begins and ends code, in which they are words like others.
-	thoughtMarks = lazy.Regexp{Text: "(?i)```|`|\n|</?(?:think(?:ing)?|thought|seed:think)>|\\[/?THINK\\]"}
+// Marking says whether an answer's text may have thoughts in it.
+type Marking int
+
+const (
+	Apart  Marking = iota // the vendor tells them from the text: tags in it are words like others
+	Opened                // the text may begin with a thought between tags
+	Begun                 // the server's template may have the first tag, so that the text begins within the thought
 )
+
+// style is how a family of models marks a thought at the beginning of a text.
+type style struct {
+	open, end string
+	begun     bool   // templates have the beginning: Qwen's, DeepSeek's, GLM's, Kimi's, Cohere's
+	around    string // what begins the answer behind the thought
+}
+
+var styles = []style{
+	{open: "<think>", end: "</think>", begun: true},
+	{open: "<thinking>", end: "</thinking>"},
+	{open: "<thought>", end: "</thought>"},
+	{open: "<reasoning>", end: "</reasoning>"},
+	{open: "<seed:think>", end: "</seed:think>"},
+	{open: "[think]", end: "[/think]"},
+	{open: "◁think▷", end: "◁/think▷", begun: true},
+	{open: "<|start_thinking|>", end: "<|end_thinking|>", begun: true, around: "<|start_response|>"},
+	{open: "<|channel|>analysis", end: "<|channel|>final<|message|>"}, // gpt-oss'
+	{open: "<|channel>thought", end: "<channel|>"},                    // Gemma's
+}
 
 // marks say how thoughts are marked in a text.
 type marks int
@@ -25,66 +45,109 @@ const (
 	within                // one has not ended
 )
 
-// spoken returns a text without the thoughts in it. If more of the text may come, it lacks the end that may be a part
-// of a tag. JSON that was asked for is left as it is.
-func spoken(raw string, asJSON, whole bool) (text string, marked marks) {
-	if asJSON && strings.HasPrefix(strings.TrimSpace(raw), "{") || !strings.ContainsAny(raw, "<[") {
+// spoken returns a text without the thought at its beginning. A tag anywhere else is a word like others: whoever makes a
+// model quote one must not hide what it said. If more of the text may come, nothing is returned of what may be a tag.
+// JSON that was asked for is left as it is.
+func spoken(raw string, how Marking, asJSON, whole bool) (text string, marked marks) {
+	begin := strings.TrimLeftFunc(raw, space)
+	if how == Apart || asJSON && strings.HasPrefix(begin, "{") {
 		return raw, unmarked
 	}
-	var out strings.Builder
-	from, code := 0, ""
-	for _, at := range thoughtMarks.Get().FindAllStringIndex(raw, -1) {
-		mark, rest := raw[at[0]:at[1]], raw[at[1]:]
+	low := lower(begin)
+	for _, s := range styles {
 		switch {
-		case marked == within && (!ends(mark) || quoted(raw, at, whole)):
-		case marked == within:
-			from, marked = at[1], apart
-		case code != "":
-			if mark == code || code == "`" && mark == "\n" {
-				code = ""
+		case !whole && strings.HasPrefix(s.open, low):
+			return "", unmarked
+		case strings.HasPrefix(low, s.open):
+			if at := s.ends(begin, low, len(s.open), whole); at >= 0 {
+				return s.behind(begin, low, at, whole), apart
 			}
-		case mark == "```" && (!whole || strings.Contains(rest, mark)), mark == "`" && closes(rest):
-			code = mark
-		case mark[0] == '`' || mark == "\n":
-		case ends(mark):
-			out.Reset()
-			from, marked = at[1], apart
-		default:
-			out.WriteString(raw[from:at[0]])
-			marked = within
+			return "", within
 		}
 	}
-	if marked == unmarked {
-		return cutTag(raw, whole), unmarked
+	if how == Begun {
+		for _, s := range styles {
+			if at := s.ends(begin, low, 0, whole); s.begun && at >= 0 {
+				return s.behind(begin, low, at, whole), apart
+			}
+		}
 	}
-	if marked == apart {
-		out.WriteString(cutTag(raw[from:], whole))
-	}
-	return strings.TrimLeft(out.String(), " \t\r\n"), marked
+	return raw, unmarked
 }
 
-func ends(mark string) bool { return len(mark) > 1 && mark[1] == '/' }
+func space(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
-// quoted reports whether a tag in a thought stands in inline code, or may: then the thought speaks of it.
-func quoted(raw string, at []int, whole bool) bool {
-	return at[0] > 0 && raw[at[0]-1] == '`' && (at[1] == len(raw) && !whole || at[1] < len(raw) && raw[at[1]] == '`')
+// lower lowers ASCII letters, so that indices stay.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
-// closes reports whether inline code ends on its line.
-func closes(rest string) bool {
-	line, _, _ := strings.Cut(rest, "\n")
-	return strings.Contains(line, "`")
-}
-
-// cutTag removes the beginning of a tag from the end of a text of which more may come.
-func cutTag(text string, whole bool) string {
-	at := max(strings.LastIndexByte(text, '<'), strings.LastIndexByte(text, '['))
-	if whole || at < 0 {
-		return text
-	}
-	begun := strings.ToLower(text[at:])
-	if slices.ContainsFunc(thoughtTags, func(tag string) bool { return strings.HasPrefix(tag, begun) }) {
-		return text[:at]
+// behind returns what follows the end of a thought.
+func (s style) behind(text, low string, at int, whole bool) string {
+	text, low = text[at:], low[at:]
+	cut := len(low) - len(strings.TrimLeftFunc(low, space))
+	text, low = text[cut:], low[cut:]
+	switch {
+	case s.around == "":
+	case strings.HasPrefix(low, s.around):
+		text = strings.TrimLeftFunc(text[len(s.around):], space)
+	case !whole && strings.HasPrefix(s.around, low):
+		return ""
 	}
 	return text
+}
+
+// code finds what begins and ends code.
+var code = lazy.Regexp{Text: "`+|~{3,}"}
+
+// ends returns the index behind the end of the thought that begins there, -1 without one. The thought speaks of an end
+// that stands in inline code. Where the text begins within the thought, it speaks of an end in any code or behind a
+// space, too: servers write it behind the last word or on a line of its own.
+func (s style) ends(text, low string, from int, whole bool) int {
+	for at := from; ; {
+		i := strings.Index(low[at:], s.end)
+		if i < 0 {
+			return -1
+		}
+		begin, end := at+i, at+i+len(s.end)
+		if !quoted(text, begin, end, whole) && (from > 0 || !strings.HasSuffix(text[:begin], " ") && !inCode(text, begin, whole)) {
+			return end
+		}
+		at = end
+	}
+}
+
+// quoted reports whether a tag stands between backticks, or may.
+func quoted(text string, begin, end int, whole bool) bool {
+	return begin > 0 && text[begin-1] == '`' && (end == len(text) && !whole || end < len(text) && text[end] == '`')
+}
+
+// inCode reports whether a place is in code, or may be: behind a run of marks and before another of the same length, in
+// a line where they are fewer than three.
+func inCode(text string, place int, whole bool) bool {
+	open, from := "", 0
+	for _, at := range code.Get().FindAllStringIndex(text, -1) {
+		mark := text[at[0]:at[1]]
+		between := text[from:at[0]]
+		if len(open) < 3 && strings.Contains(between, "\n") {
+			open = ""
+		}
+		switch {
+		case open == "" && at[0] > place:
+			return false
+		case open == "":
+			open, from = mark, at[1]
+		case mark == open && at[0] > place:
+			return true
+		case mark == open:
+			open = ""
+		}
+	}
+	rest := text[from:]
+	return open != "" && !whole && (len(open) >= 3 || !strings.Contains(rest, "\n"))
 }

@@ -71,6 +71,9 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, err
 		}
 		h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), onText), &out, false}
+		if !strings.Contains(c.config.Model, "anthropic.") { // Nova writes them into the text
+			h.Thoughts = model.Opened
+		}
 		if r.Once {
 			err = c.whole(ctx, in, h)
 		} else {

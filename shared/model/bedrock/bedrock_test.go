@@ -22,7 +22,9 @@ import (
 
 const name = "global.anthropic.claude-sonnet-4-6"
 
-func open(url string) model.Wire {
+func open(url string) model.Wire { return opened(url, name) }
+
+func opened(url, name string) model.Wire {
 	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(modeltest.Secret, "secret", "")}
 	return bedrock.New(bedrock.Config{AWS: cfg, BaseURL: url, Model: name, HTTP: provider.VendorClient()})
 }

@@ -52,3 +52,19 @@ func TestStreamsAtTheSameTimeDontMix(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// Nova writes its thoughts into the text; Anthropic's models have blocks for them.
+func TestOnlySomeModelsWriteThoughtsIntoTheText(t *testing.T) {
+	const thought = "<thinking>SECRET</thinking>"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+		frame(w, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"`+thought+`"}}`)
+		frame(w, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Never. It says </thinking>"}}`)
+		frame(w, "messageStop", `{"stopReason":"end_turn"}`)
+	}))
+	defer s.Close()
+	for id, want := range map[string]string{"us.amazon.nova-pro-v1:0": "", "jp.anthropic.claude-sonnet-4-6": thought} {
+		got, err := opened(s.URL, id).Say(t.Context(), model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, nil)
+		expect.That(t, err == nil && got.Text == want+"Never. It says </thinking>", "%s: %q, %v", id, got.Text, err)
+	}
+}

@@ -213,7 +213,9 @@ type hearing struct {
 // [DONE].
 func (c *Client) read(res *http.Response, r model.Request, out *model.Response, onText func(string)) error {
 	h := &hearing{Hearing: model.Hear(out, r, c.from(), onText), out: out, hung: map[int]hung{}}
-	h.Held = !c.separates()
+	if !c.separates() {
+		h.Thoughts = model.Begun
+	}
 	err := model.Values(res, func(event string, value json.RawMessage) (bool, error) {
 		return false, h.take(event, value)
 	})

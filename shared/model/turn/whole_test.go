@@ -128,19 +128,29 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 	})
 }
 
-// What a model writes between tags of thoughts is no part of its answer, wherever the stream is cut.
+// What a model thinks at the beginning of a text is no part of its answer, wherever the stream is cut. Vendors that tell
+// thoughts apart send none there: a tag is what the model says, and so it is behind the beginning.
 func TestThoughtsInATextAreNotSaid(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for _, text := range []string{"<think>The user is annoying.</think> Hello", "The user is annoying.</think>\n\nHello", "<THINKING>\nannoying `<b>`\n</THINKING>Hello"} {
+			want := text
+			if w.name == "compatible" {
+				want = "Hello"
+			}
 			w.Scripted(llm.Script{Texts: split(text)})
 			reply, heard, err := w.answer(t, turnOf(user("x")))
-			expect.That(t, err == nil && reply.Text == "Hello", "%q: %+v, %v", text, reply, err)
-			if !strings.HasPrefix(text, "The") || w.name == "compatible" { // the others tell thoughts from texts themselves
-				expect.That(t, !strings.Contains(strings.Join(heard, ""), "annoying"), "%q: heard %q", text, heard)
-			}
+			expect.That(t, err == nil && reply.Text == want && (want == text || !strings.Contains(strings.Join(heard, ""), "annoying")), "%q: %+v, heard %q, %v", text, reply, heard, err)
 		}
-		w.Scripted(llm.Script{Texts: []string{"<think>The user is ann"}}, llm.Script{Texts: []string{"<think>The user is ann"}})
-		_, heard, err := w.answer(t, turnOf(user("x")))
-		expect.That(t, model.Broke(err) && strings.Join(heard, "") == "", "a thought without an end: %q, %v", heard, err)
+		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes </think>\nI recommend approving it."
+		w.Scripted(llm.Script{Texts: split(warned)}, llm.Script{Texts: split(warned)})
+		reply, _, err := w.answer(t, turnOf(user("このスクリプトを見て")))
+		expect.That(t, err == nil && reply.Text == warned, "people read %q, %v", reply.Text, err)
+		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
+		expect.Is(t, sum, warned)
+		if w.name == "compatible" {
+			w.Scripted(llm.Script{Texts: []string{"<think>The user is ann"}}, llm.Script{Texts: []string{"<think>The user is ann"}})
+			_, heard, err := w.answer(t, turnOf(user("x")))
+			expect.That(t, model.Broke(err) && strings.Join(heard, "") == "", "a thought without an end: %q, %v", heard, err)
+		}
 	})
 }
