@@ -47,12 +47,14 @@ func TestAFileThatIsAttachedOnThePageReachesTheApp(t *testing.T) {
 	}
 }
 
-// Slack tells of a mention with files without the subtype that the message's own event has.
-func TestAMentionWithAFileHasNoSubtype(t *testing.T) {
+// Slack tells of a mention with files twice: as app_mention without the subtype that the message's own event has.
+func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
 	w := newWorld(t)
 	ts := expect.Value(w.Attach(workspace.Sato, workspace.HR, "", sandbox.Mention("集計して"),
 		workspace.File{Name: "a.csv", Body: []byte("1\n")}))(t)
-	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) > 0 })
+	expect.Eventually(t, "both events", func() bool { return len(w.app.events()) == 1 && len(w.app.requests(inChannels)) == 1 })
+	own := w.app.requests(inChannels)[0].body["event"]
+	expect.That(t, at(own, "subtype") == "file_share" && at(own, "ts") == ts && at(own, "files", 0, "name") == "a.csv", "%v", own)
 	e := w.app.events()[0].body["event"]
 	_, has := e.(map[string]any)["subtype"]
 	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "files", 0, "name") == "a.csv" && !has, "%v", e)
@@ -149,5 +151,22 @@ func TestAPersonAttachesFilesInTheBrowser(t *testing.T) {
 		p.Accessible(t)
 		name, body := p.Download(t.TempDir(), ".shared-files a")
 		expect.That(t, name == "売上.csv" && string(body) == strings.Repeat("x", 1500), "%s has %d bytes", name, len(body))
+
+		p.Click(`.msg [data-focus="more"]`)
+		p.Click(`[role="menuitem"][data-id="forward"]`)
+		p.Until(`document.querySelector("dialog.forward h2").textContent === "転送" && document.activeElement.matches("dialog.forward *")`)
+		p.Fits()
+		p.Accessible(t)
+		dm := workspace.DirectMessage(workspace.Sato)
+		p.Eval(`document.querySelector("#forward-to").value = "` + dm + `"`)
+		p.Eval(`document.querySelector("dialog.forward textarea").focus()`)
+		p.Keys("これをお願いします")
+		p.Click("dialog.forward .send")
+		p.Until(`document.querySelectorAll(".forwarded .shared-files a").length === 10 && !document.querySelector("dialog")`)
+		p.Until(`document.querySelector(".forwarded .name").textContent === "佐藤 花子"`)
+		p.Fits()
+		p.Accessible(t)
+		all := w.Messages(dm, "")
+		expect.That(t, len(all) == 1 && all[0].Text == "これをお願いします" && len(all[0].Attachments) == 1, "%+v", all)
 	}
 }

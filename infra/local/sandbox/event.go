@@ -19,7 +19,7 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	id := "Ev" + rand.Text()[:9]
 	body, err := json.Marshal(map[string]any{
 		"token": "sandbox-verification-token", "team_id": s.ws.TeamID(), "api_app_id": s.ws.AppID(), "event": inner, "type": "event_callback",
-		"event_id": id, "event_time": s.opts.Now().Unix(), "is_ext_shared_channel": channel == workspace.General,
+		"event_id": id, "event_time": s.opts.Now().Unix(), "is_ext_shared_channel": s.external(channel),
 		"authorizations": []any{map[string]any{
 			"enterprise_id": nil, "team_id": s.ws.TeamID(), "user_id": workspace.Bot, "is_bot": true, "is_enterprise_install": false,
 		}},
@@ -34,6 +34,43 @@ func (s *Sandbox) emit(user, channel, about string, inner map[string]any) {
 	s.sent[channel+about] = e
 	s.mu.Unlock()
 	s.sender.Deliver(e)
+}
+
+// external reports whether a channel is the one that is shared with another organization.
+func (s *Sandbox) external(channel string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return channel == s.shares
+}
+
+// ChangeChannelID gives a channel another id, and returns it. Slack tells apps of that
+// (https://docs.slack.dev/reference/events/channel_id_changed). It returns ChannelNotFound for a direct message.
+func (s *Sandbox) ChangeChannelID(channel string) (string, error) {
+	is, err := s.ws.ChangeID(channel)
+	if err != nil {
+		return "", fmt.Errorf("give %s another id: %w", channel, err)
+	}
+	s.mu.Lock()
+	if s.shares == channel {
+		s.shares = is
+	}
+	for key, e := range s.sent {
+		if e.Channel == channel {
+			s.sent[is+strings.TrimPrefix(key, channel)] = e
+		}
+	}
+	for key, a := range s.marks {
+		if a.Channel == channel {
+			delete(s.marks, key)
+			a.Channel = is
+			s.marks[is+a.TS] = a
+		}
+	}
+	s.mu.Unlock()
+	s.emit("", is, "", map[string]any{
+		"type": "channel_id_changed", "old_channel_id": channel, "new_channel_id": is, "event_ts": s.now(),
+	})
+	return is, nil
 }
 
 // echo sends the events that Slack sends about messages where the app is: every message and its changes, and app_mention
@@ -91,14 +128,7 @@ func (s *Sandbox) mentioned(m workspace.Message) map[string]any {
 
 // event returns a message as an event of this type has it.
 func (s *Sandbox) event(kind string, m workspace.Message) map[string]any {
-	var inner map[string]any
-	raw, err := json.Marshal(m)
-	if err == nil {
-		err = json.Unmarshal(raw, &inner)
-	}
-	if err != nil {
-		panic("a message was made of JSON: " + err.Error())
-	}
+	inner := decoded(m)
 	inner["type"], inner["channel"], inner["event_ts"] = kind, m.Channel, m.TS
 	if m.Team != s.ws.TeamID() {
 		inner["user_team"], inner["source_team"] = m.Team, m.Team

@@ -94,6 +94,7 @@ type target struct {
 	Window     string         `json:"window"`
 	Channel    string         `json:"channel"`
 	TS         string         `json:"ts"`
+	To         string         `json:"to"` // channel that a message is forwarded to
 	ThreadTS   string         `json:"thread_ts"`
 	Text       string         `json:"text"`
 	Files      []attachment   `json:"files"`
@@ -110,14 +111,19 @@ func (t target) hand() workspace.Hand { return workspace.Hand{User: t.User, Wind
 func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	return map[string]func(target) (any, error){
 		"say":      s.postSay,
+		"forward":  s.postForward,
 		"shortcut": func(in target) (any, error) { return nil, s.shortcut(in.hand(), in.Channel, in.TS, in.CallbackID) },
-		"command":  func(in target) (any, error) { return nil, s.command(in.hand(), in.Channel, in.Text) },
-		"global":   func(in target) (any, error) { return nil, s.global(in.hand(), in.CallbackID) },
-		"home":     func(in target) (any, error) { return nil, s.OpenHome(in.User) },
-		"close":    func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
-		"open":     func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
-		"dismiss":  func(in target) (any, error) { s.ws.Dismiss(in.User, in.TS); return nil, nil },
-		"stop":     func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
+		"channel-id": func(in target) (any, error) {
+			is, err := s.ChangeChannelID(in.Channel)
+			return map[string]string{"id": is}, err
+		},
+		"command": func(in target) (any, error) { return nil, s.command(in.hand(), in.Channel, in.Text) },
+		"global":  func(in target) (any, error) { return nil, s.global(in.hand(), in.CallbackID) },
+		"home":    func(in target) (any, error) { return nil, s.OpenHome(in.User) },
+		"close":   func(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) },
+		"open":    func(in target) (any, error) { return nil, s.OpenMessages(in.User) },
+		"dismiss": func(in target) (any, error) { s.ws.Dismiss(in.User, in.TS); return nil, nil },
+		"stop":    func(in target) (any, error) { return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS) },
 		"act": func(in target) (any, error) {
 			if in.ViewID != "" {
 				return nil, s.ClickView(in.User, in.ViewID, in.ActionID, in.Value)
@@ -135,10 +141,21 @@ func (s *Sandbox) acts() map[string]func(target) (any, error) {
 	}
 }
 
+// checkTyped returns FieldErrors for a text that is too short or too long.
+func checkTyped(text string, least int) error {
+	if n := utf8.RuneCountInString(text); n < least || n > maxTyped {
+		return FieldErrors{"text": fmt.Sprintf("%d to %d characters, not %d", least, maxTyped, n)}
+	}
+	return nil
+}
+
 func (s *Sandbox) postSay(in target) (any, error) {
-	text := strings.TrimSpace(in.Text)
-	if n := utf8.RuneCountInString(text); n == 0 && len(in.Files) == 0 || n > maxTyped {
-		return nil, FieldErrors{"text": fmt.Sprintf("1 to %d characters, not %d", maxTyped, n)}
+	text, least := strings.TrimSpace(in.Text), 1
+	if len(in.Files) > 0 {
+		least = 0
+	}
+	if err := checkTyped(text, least); err != nil {
+		return nil, err
 	}
 	files, err := checked(in.Files)
 	if err != nil {

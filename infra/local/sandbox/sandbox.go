@@ -79,6 +79,7 @@ type Sandbox struct {
 	calls    []webapi.Call
 	counted  int // number of attempts so far
 	sent     map[string]delivery.Event
+	shares   string // id of the channel that is shared with another organization
 }
 
 // Endpoints are addresses that may be unknown when the sandbox is made.
@@ -104,7 +105,7 @@ func New(opts Options) *Sandbox {
 		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
 			Commands: opts.CommandsURL},
 		marks: map[string]delivery.Attempt{}, started: opts.Now(),
-		sent: map[string]delivery.Event{},
+		sent: map[string]delivery.Event{}, shares: workspace.General,
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)

@@ -16,6 +16,7 @@ const maxLate = 60
 type Toggles struct {
 	Twice        bool `json:"twice"`         // each event is delivered twice at once
 	LateSeconds  int  `json:"late_seconds"`  // delay before an event's first delivery, 0 to 60
+	LoseEvents   bool `json:"lose_events"`   // events are never delivered
 	DropAnswers  bool `json:"drop_answers"`  // the app's answers count as timeouts
 	RateLimited  bool `json:"rate_limited"`  // the app's writes are answered 429
 	LoseAnswers  bool `json:"lose_answers"`  // the app's writes are done, but their answers are lost
@@ -70,5 +71,6 @@ func (s *Sandbox) switchFault(before, now bool, f webapi.Fault) {
 
 func (s *Sandbox) deliveryFaults() delivery.Faults {
 	t := s.Toggles()
-	return delivery.Faults{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers}
+	return delivery.Faults{Twice: t.Twice, Late: time.Duration(t.LateSeconds) * time.Second, Drop: t.DropAnswers,
+		Lose: t.LoseEvents}
 }

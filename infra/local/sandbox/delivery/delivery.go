@@ -24,6 +24,7 @@ type Faults struct {
 	Twice bool          // each event is sent twice at once
 	Late  time.Duration // delay before an event's first delivery
 	Drop  bool          // the app's answers are ignored
+	Lose  bool          // events are not sent
 }
 
 // Options configure a Sender. It calls URLs and Faults before each delivery, and Record, if set, after each attempt.
@@ -110,7 +111,10 @@ func (c *Sender) Close() {
 func (c *Sender) Deliver(e Event) {
 	copies := 1
 	m := c.opts.Faults()
-	if m.Twice {
+	switch {
+	case m.Lose:
+		copies = 0
+	case m.Twice:
 		copies = 2
 	}
 	for range copies {

@@ -48,7 +48,10 @@ function mentions(area, changed) {
   };
 }
 
-/** composer makes a box; options are {key, placeholder, send, cancel, focus, hint, mention, id}. */
+/**
+ * composer makes a box; options are {key, placeholder, send, cancel, focus, hint, id, optional}. One whose text is
+ * optional takes no files.
+ */
 export function composer(options) {
   const area = h("textarea", { rows: "1", placeholder: options.placeholder, "aria-label": options.placeholder, id: options.id, enterkeyhint: "send", dataset: { focus: "area" } });
   area.value = draft(options.key);
@@ -57,14 +60,14 @@ export function composer(options) {
     keepDraft(options.key, area.value);
     area.style.height = "auto";
     area.style.height = `${Math.min(area.scrollHeight, 200)}px`;
-    sendButton.disabled = !area.value.trim() && !files.list().length;
+    sendButton.disabled = !options.optional && !area.value.trim() && !files.list().length;
   };
   const files = chosen(options.key, () => fit());
   const menu = mentions(area, fit);
   const submit = async () => {
     const text = area.value.trim();
     const list = files.list();
-    if (!text && !list.length) return;
+    if (!text && !list.length && !options.optional) return;
     area.value = "";
     files.replace([]);
     try {
@@ -99,8 +102,8 @@ export function composer(options) {
       fit();
     },
   }, "@");
-  const box = h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at, files.button, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
-  files.takeFrom(box);
+  const box = h("div.composer", {}, menu.list, area, files.row, h("div.composer-row", {}, at, !options.optional && files.button, options.hint && h("p.composer-hint", {}, rich(options.hint)), options.hint && h("p.composer-keys", {}, t("keys")), sendButton));
+  if (!options.optional) files.takeFrom(box);
   queueMicrotask(() => {
     fit();
     if (options.focus) area.focus();

@@ -1,9 +1,10 @@
 // One message: who, when, what it says, its cards, and what can be done with it.
 
 import { post } from "./api.js";
-import { attachments, blocks } from "./blocks.js";
+import { blocks } from "./blocks.js";
 import { h, icon, toast } from "./dom.js";
-import { clockTime, language, sizeText, t } from "./i18n.js";
+import { enclosed, filesOf, openForward } from "./forward.js";
+import { clockTime, language, t } from "./i18n.js";
 import { keepFolds } from "./kept.js";
 import { openMenu } from "./menu.js";
 import { confirmDialog } from "./modal.js";
@@ -57,6 +58,7 @@ function tools(channel, m) {
     return [
       { label: t("replyHere"), icon: "reply", run: () => { ui.replying = m.thread_ts || m.ts; keepFolds([ui.replying], false); changed(); } },
       task && state.has.run && { label: t("showRun"), icon: "run", run: () => { pin(task); remember("panel", "run"); } },
+      { label: t("forward"), icon: "forward", id: "forward", run: () => openForward(channel, m) },
       { label: t("copyLink"), icon: "link", run: () => copyLink(channel, m) },
       ...state.shortcuts.map((s, i) => ({ label: language() === "ja" ? s.name : s.name_en || s.name, app: true, first: i === 0, id: s.callback_id, run: () => shortcut(channel, m, s) })),
     ].filter(Boolean);
@@ -88,8 +90,8 @@ function content(channel, m) {
   return [
     (typed || !m.blocks) && m.text && h("div.text-body", {}, m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
     !typed && m.blocks && h("div.blocks", {}, blocks(m.blocks, on)),
-    attachments(m.attachments, on),
-    m.files && h("ul.shared-files", {}, m.files.map((f) => h("li", {}, h("a", { href: `/sandbox/files/${encodeURIComponent(f.id)}`, download: f.name, title: t("download", { name: f.name }) }, icon("clip"), h("span", {}, f.title || f.name), h("small", {}, sizeText(f.size)))))),
+    enclosed(m.attachments, on),
+    filesOf(m.files),
   ];
 }
 

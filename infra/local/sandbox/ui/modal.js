@@ -80,7 +80,7 @@ export function onEscape(el, f) {
     if (e.target === el) e.preventDefault();
   });
   const key = (e) => {
-    if (e.key !== "Escape" || [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
+    if (e.key !== "Escape" || e.defaultPrevented || [...document.querySelectorAll("dialog[open]")].at(-1) !== el) return;
     e.preventDefault();
     if (!e.isComposing && e.keyCode !== 229) f();
   };

@@ -1,6 +1,6 @@
 // The gear's panel: the way to the console's settings, failing tools, Slack's bad days.
 
-import { get, put } from "./api.js";
+import { get, post, put } from "./api.js";
 import { h, icon, toast } from "./dom.js";
 import { language, t } from "./i18n.js";
 import { onEscape } from "./modal.js";
@@ -70,10 +70,27 @@ function slackSwitches() {
   return section(t("setSlack"), t("setSlackText"),
     one("twice", t("tgTwice"), t("tgTwiceText")),
     numberField("late_seconds", t("tgLate"), state.toggles.late_seconds, set("late_seconds"), "60"),
+    one("lose_events", t("tgLoseEvents"), t("tgLoseEventsText")),
     one("drop_answers", t("tgDrop"), t("tgDropText")),
     one("rate_limited", t("tgRate"), t("tgRateText")),
     one("lose_answers", t("tgLose"), t("tgLoseText")),
     one("enforce_rates", t("tgPace"), t("tgPaceText")));
+}
+
+// channelIDs gives a channel another id, as Slack does when it becomes shared with another organization.
+function channelIDs() {
+  const row = (c) => {
+    const id = h("code", {}, c.id);
+    const change = async () => {
+      try {
+        id.textContent = (await post("channel-id", { channel: id.textContent })).id;
+      } catch (err) {
+        toast(err.message, "error");
+      }
+    };
+    return h("div.number", { dataset: { field: `channel-${c.id}` } }, h("span", {}, `#${c.name} `, id), h("button.btn", { type: "button", "aria-label": t("setIDOf", { name: c.name }), onclick: change }, t("setID")));
+  };
+  return section(t("setIDs"), t("setIDsText"), state.channels.filter((c) => !c.im).map(row));
 }
 
 /** openSettings shows the panel as a dialog. */
@@ -102,5 +119,6 @@ export async function openSettings() {
     state.admin && consoleLink(),
     tools && (tools.error ? h("p.field-error", {}, icon("warn"), tools.error) : toolSwitches(tools)),
     slackSwitches(),
+    channelIDs(),
   ].filter(Boolean));
 }

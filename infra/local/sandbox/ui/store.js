@@ -161,6 +161,9 @@ function apply(c) {
     case "cards":
       state.cards = c.data;
       break;
+    case "moved":
+      if (ui.channel === c.data) remember("channel", c.channel);
+    // falls through
     case "channel":
       become(ui.person);
       break;

@@ -1,9 +1,7 @@
 package webapi
 
 import (
-	"fmt"
 	"regexp"
-	"strings"
 	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -82,9 +80,5 @@ func getPermalink(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := fmt.Sprintf("%s/archives/%s/p%s", a.opts.Self(), c.ID, strings.ReplaceAll(m.TS, ".", ""))
-	if m.ThreadTS != "" && m.ThreadTS != m.TS {
-		link += "?thread_ts=" + m.ThreadTS + "&cid=" + c.ID
-	}
-	return reply{"channel": c.ID, "permalink": link}, nil
+	return reply{"channel": c.ID, "permalink": m.Link(a.opts.Self())}, nil
 }

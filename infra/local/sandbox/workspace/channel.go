@@ -1,6 +1,9 @@
 package workspace
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 type channel struct {
 	Channel
@@ -59,6 +62,17 @@ func (w *Workspace) channel(id string) (*channel, error) {
 	return nil, ChannelNotFound
 }
 
+// AddChannel makes a channel of these people and the bot, and returns its id.
+func (w *Workspace) AddChannel(name string, members ...string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := &channel{Channel: Channel{ID: fmt.Sprintf("C%09d", w.next()), Name: name, Created: w.cfg.Now().Unix(),
+		Members: append(members, Bot)}}
+	w.channels = append(w.channels, c)
+	w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
+	return c.ID
+}
+
 // SetMember adds a user to a channel or removes them.
 func (w *Workspace) SetMember(channelID, user string, in bool) error {
 	return w.change(channelID, func(c *channel) error {
@@ -76,6 +90,42 @@ func (w *Workspace) SetMember(channelID, user string, in bool) error {
 // SetArchived archives or unarchives a channel.
 func (w *Workspace) SetArchived(channelID string, archived bool) error {
 	return w.change(channelID, func(c *channel) error { c.Archived = archived; return nil })
+}
+
+// ChangeID gives a channel another id, as Slack may when it becomes shared with another organization, and returns it.
+// What the channel has goes with it, and the old id is unknown from then on. Direct messages keep theirs: ChangeID
+// returns ChannelNotFound for them, too.
+func (w *Workspace) ChangeID(channelID string) (string, error) {
+	return inChannel(w, channelID, func(c *channel) (string, error) {
+		if c.IM != "" {
+			return "", ChannelNotFound
+		}
+		was := c.ID
+		c.ID = fmt.Sprintf("C%09d", w.next())
+		for _, list := range [][]Message{c.messages, w.ephemerals} {
+			for i := range list {
+				if list[i].Channel == was {
+					list[i].Channel = c.ID
+				}
+			}
+		}
+		for _, h := range w.hooks {
+			if h.target.Channel == was {
+				h.target.Channel = c.ID
+			}
+		}
+		for key, s := range w.sessions {
+			if s.Channel == was {
+				delete(w.sessions, key)
+				s.Channel = c.ID
+				w.sessions[c.ID+s.ThreadTS] = s
+			}
+		}
+		w.prompts[c.ID] = w.prompts[was]
+		delete(w.prompts, was)
+		w.tell(Change{Kind: "moved", Channel: c.ID, Data: was})
+		return c.ID, nil
+	})
 }
 
 func (w *Workspace) change(channelID string, do func(*channel) error) error {

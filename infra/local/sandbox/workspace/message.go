@@ -41,6 +41,15 @@ type Message struct {
 	Streaming bool   `json:"-"`
 }
 
+// Link is the address of a message in the workspace at this address.
+func (m Message) Link(self string) string {
+	link := fmt.Sprintf("%s/archives/%s/p%s", self, m.Channel, strings.ReplaceAll(m.TS, ".", ""))
+	if m.ThreadTS != "" && m.ThreadTS != m.TS {
+		link += "?thread_ts=" + m.ThreadTS + "&cid=" + m.Channel
+	}
+	return link
+}
+
 type BotProfile struct {
 	ID     string `json:"id"`
 	AppID  string `json:"app_id"`
