@@ -96,7 +96,7 @@ func (h *Handler) readFile(ctx context.Context, ref aggregate.Ref, f aggregate.S
 		return x, nil
 	}
 	text.Text = strings.ToValidUTF8(text.Text, "�")
-	shown := legible.First(text.Text, min(most, task.MaxFileShown))
+	shown := legible.FirstLines(text.Text, min(most, task.MaxFileShown))
 	x.Characters, x.Shown = utf8.RuneCountInString(text.Text), utf8.RuneCountInString(shown)
 	if shown == "" {
 		return x, nil

@@ -104,6 +104,17 @@ func TestFilesOfARequestAreRead(t *testing.T) {
 	expect.Is(t, strings.Count(asked, "</data>"), 1, "a file must not end the fence")
 }
 
+// What models are shown of a file keeps what separates cells, and ends with a whole row.
+func TestAModelIsShownWholeRowsAndTheirCells(t *testing.T) {
+	rows := strings.Repeat("佐藤 誠\t\t1234567\n", task.MaxFileShown/16)
+	w, g, h := attached(t, "", &shelf{files: map[string]string{"F1": rows, "F2": "a\t\t5000\r\n\tb\n"}}, "F1", "F2")
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	_, shown, _ := strings.Cut(data(g, 0), `"text":"`)
+	shown, second, _ := strings.Cut(shown, `"`)
+	expect.Is(t, strings.Trim(strings.ReplaceAll(shown, `佐藤 誠\t\t1234567\n`, ""), " "), "", "the end of %d bytes", len(shown))
+	expect.Has(t, second, `"text":"a\t\t5000\n\tb\n"`)
+}
+
 // A run that ends between the reading and the task reads nothing again: all layers are shown the same, whatever became
 // of the file.
 func TestFilesAreReadOnce(t *testing.T) {

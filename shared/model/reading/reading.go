@@ -214,7 +214,7 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 // textOf returns a result for models and people: its text if it has only a text, or else JSON.
 func textOf(result any) (string, error) {
 	if only, ok := result.(map[string]string); ok {
-		return legible.Visible(only["text"]), nil
+		return legible.VisibleCode(only["text"]), nil
 	}
 	b, err := json.Marshal(result)
 	if err != nil {

@@ -1,6 +1,9 @@
 package legible
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // First returns the first most characters of a text.
 func First(s string, most int) string {
@@ -12,6 +15,23 @@ func First(s string, most int) string {
 		n++
 	}
 	return s
+}
+
+// FirstLines is First, but ends with a whole line, or at least with a whole cell or word, so that no value is cut in two:
+// half a number reads well. It is cut within one only if that would take more than half of what may be shown.
+func FirstLines(s string, most int) string {
+	first := First(s, most)
+	if first == s || strings.HasPrefix(s[len(first):], "\n") {
+		return first
+	}
+	for _, ends := range []string{"\n", "\t,;。、 \u3000"} {
+		end := strings.LastIndexAny(first, ends)
+		if end >= len(first)/2 {
+			_, n := utf8.DecodeRuneInString(first[end:])
+			return first[:end+n]
+		}
+	}
+	return first
 }
 
 // FirstBytes returns the beginning of a text, at most most bytes of whole characters.

@@ -132,14 +132,14 @@ func fewBlanks(s string) string {
 
 var literal = lazy.Regexp{Text: `"(?:[^"\\]|\\.)*"`}
 
-// JSON applies Visible to all texts of valid JSON, including members' names.
+// JSON applies VisibleCode to all texts of valid JSON, including members' names.
 func JSON(text []byte) []byte {
 	return literal.Get().ReplaceAllFunc(text, func(quoted []byte) []byte {
 		var s string
 		if json.Unmarshal(quoted, &s) != nil { // never fails for valid JSON
 			return quoted
 		}
-		seen := Visible(s)
+		seen := VisibleCode(s)
 		if seen == s {
 			return quoted
 		}

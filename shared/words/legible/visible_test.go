@@ -31,8 +31,8 @@ func TestWhatIsVisible(t *testing.T) {
 }
 
 func TestJSONKeepsItsFormAndLosesWhatNobodySees(t *testing.T) {
-	in := "{\"a\\\"\\u200bb\": [\"x\\udb40\\udc61\", \"\\\\\\\"\u202e\", 1e400, 18446744073709551616, true, null, \"\\u003c\\n\"]}"
-	want := `{"a\"b": ["x", "\\\"", 1e400, 18446744073709551616, true, null, "\u003c\n"]}`
+	in := "{\"a\\\"\\u200bb\": [\"x\\udb40\\udc61\", \"\\\\\\\"\u202e\", 1e400, 18446744073709551616, true, null, \"\\u003c\\n\", \"a\\t\\tb\"]}"
+	want := `{"a\"b": ["x", "\\\"", 1e400, 18446744073709551616, true, null, "\u003c\n", "a\t\tb"]}`
 	got := string(legible.JSON([]byte(in)))
 	expect.That(t, got == want && json.Valid([]byte(got)), "%s, want %s", got, want)
 }
