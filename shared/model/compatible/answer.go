@@ -34,6 +34,7 @@ type said struct {
 	Refusal   words           `json:"refusal"`
 	Reasoning words           `json:"reasoning_content"`
 	Thinking  words           `json:"reasoning"` // OpenRouter's, vLLM's and Ollama's name
+	Details   opaque          `json:"reasoning_details"`
 	ToolCalls []toolCallPiece `json:"tool_calls"`
 	Function  *functionPiece  `json:"function_call"` // the form before tool_calls
 }
@@ -205,6 +206,7 @@ type hearing struct {
 	out       *model.Response
 	hung      map[int]hung
 	reasoning strings.Builder // the answer's
+	details   []detail
 	began     bool            // there was a choice
 	odd       json.RawMessage // the last value before that
 }
@@ -294,6 +296,7 @@ func (h *hearing) say(x *said, whole bool) {
 	thought := x.Content.thought + cmp.Or(x.Reasoning.said, x.Thinking.said)
 	h.Thinks(thought)
 	h.reasoning.WriteString(x.Reasoning.said)
+	h.detail(x.Details)
 	if x.Refusal.said != "" {
 		h.Stops("refusal")
 	}
@@ -311,19 +314,6 @@ func (h *hearing) say(x *said, whole bool) {
 		}
 		if len(t.Extra) > 0 && string(t.Extra) != "null" {
 			h.hung[i] = hung{Extra: t.Extra}
-		}
-	}
-}
-
-// hang hangs on the calls what the server sent with them.
-func (h *hearing) hang(from string) {
-	for i := range h.out.Calls {
-		x := h.hung[i]
-		if i == 0 {
-			x.Reasoning = h.reasoning.String()
-		}
-		if x.Extra != nil || x.Reasoning != "" {
-			h.out.Calls[i].Opaque = model.Hang(from, x)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 )
 
@@ -70,6 +69,7 @@ type message struct {
 	ToolCalls []toolCall `json:"tool_calls,omitempty"`
 	CallID    string     `json:"tool_call_id,omitempty"`
 	Reasoning string     `json:"reasoning_content,omitempty"` // DeepSeek's thoughts before calls
+	Details   []detail   `json:"reasoning_details,omitempty"` // OpenRouter's
 }
 
 type tool struct {
@@ -86,43 +86,6 @@ type toolCall struct {
 	Type     string   `json:"type"`
 	Function function `json:"function"`
 	Extra    any      `json:"extra_content,omitempty"` // Gemini's
-}
-
-// hung is what a server hangs on a call: Gemini a signature, which Gemini 3 wants back on the first call of each
-// answer (https://ai.google.dev/gemini-api/docs/thought-signatures); DeepSeek, on an answer with calls, its thoughts
-// (https://api-docs.deepseek.com/guides/thinking_mode).
-type hung struct {
-	Extra     json.RawMessage `json:"extra_content,omitempty"`
-	Reasoning string          `json:"reasoning_content,omitempty"`
-}
-
-// unsigned is Google's substitute for the signature of a call that Gemini did not make, such as one that another model
-// made before, or that an earlier release kept.
-var unsigned = map[string]any{"google": map[string]string{"thought_signature": "skip_thought_signature_validator"}}
-
-// from names where what hangs on a call comes from.
-func (c *Client) from() string { return "completions " + c.provider() + " " + c.config.Model }
-
-// signs reports whether the model wants signatures back.
-func (c *Client) signs() bool {
-	return c.config.Endpoint == modelname.Gemini && !strings.HasPrefix(c.config.Model, "gemini-1") &&
-		!strings.HasPrefix(c.config.Model, "gemini-2")
-}
-
-// calls adds calls to a message, each with what the server hung on it.
-func (c *Client) calls(m *message, call *model.Call) {
-	made := toolCall{ID: call.ID, Type: "function", Function: function{call.Name, string(call.Object())}}
-	var h hung
-	switch {
-	case call.Opaque.Read(c.from(), &h):
-		m.Reasoning += h.Reasoning
-		if h.Extra != nil {
-			made.Extra = h.Extra
-		}
-	case c.signs() && m.ToolCalls == nil:
-		made.Extra = unsigned
-	}
-	m.ToolCalls = append(m.ToolCalls, made)
 }
 
 type function struct {
@@ -163,7 +126,12 @@ func (c *Client) request(r model.Request) request {
 		if i == 0 && r.Standing != "" { // some servers refuse two messages of one role in a row
 			m.Parts = append([]model.Part{{Text: r.Standing + "\n" + m.Parts[0].Text}}, m.Parts[1:]...)
 		}
-		q.Messages = append(q.Messages, c.messagesOf(m)...)
+		for _, one := range c.messagesOf(m) {
+			if n := len(q.Messages); one.Role == "user" && q.Messages[n-1].Role == "tool" { // Mistral refuses that
+				q.Messages = append(q.Messages, message{Role: "assistant", Content: "…"})
+			}
+			q.Messages = append(q.Messages, one)
+		}
 	}
 	if r.Schema != nil {
 		q.ResponseFormat = formOf(r.Schema)
@@ -198,7 +166,7 @@ func (c *Client) messagesOf(m model.Message) (out []message) {
 	for _, part := range m.Parts {
 		switch {
 		case part.Result != nil:
-			out = append(out, message{Role: "tool", CallID: part.Result.CallID, Content: part.Result.Text})
+			out = append(out, message{Role: "tool", CallID: idOf(part.Result.CallID), Content: part.Result.Text})
 		case part.Image != nil:
 			images = true
 			parts = append(parts, map[string]any{"type": "image_url",

@@ -42,6 +42,7 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := llm.New()
+			m.Strictly(llm.Rules{Mistral: true})
 			s := httptest.NewServer(m.Handler())
 			defer s.Close()
 			call := func(tool, input string) llm.ScriptedCall {

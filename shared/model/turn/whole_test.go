@@ -26,9 +26,6 @@ func TestReadsComeBackWithWhatTheVendorHungOnThem(t *testing.T) {
 	vendors = append(vendors[:len(vendors):len(vendors)], gemini)
 	defer func() { vendors = was }()
 	onEach(t, func(t *testing.T, w *world) {
-		if w.name == "compatible" { // of Chat Completions Gemini alone signs calls
-			return
-		}
 		w.Strictly(llm.Rules{Signed: true})
 		f, _ := filesOf(t, map[string]string{"a.txt": "1\n", "b.txt": "2\n"})
 		asked := turnOf(user("a と b を読んで"))

@@ -60,6 +60,7 @@ func onEach(t *testing.T, run func(t *testing.T, w *world)) {
 	for _, v := range vendors {
 		t.Run(v.name, func(t *testing.T) {
 			m := llm.New()
+			m.Strictly(llm.Rules{Mistral: true})
 			s := httptest.NewServer(m.Handler())
 			t.Cleanup(s.Close)
 			run(t, &world{v, m, v.of(s.URL, m.Key, provider.VendorClient())})
@@ -146,8 +147,9 @@ func TestOfTwoProposalsOneIsTaken(t *testing.T) {
 		w.Scripted(llm.Script{Texts: []string{"はい"}})
 		_, _, err = w.answer(t, turnOf(user("テストして"), turn.Message{Sender: turn.FromAgent, Proposal: &first, Refused: reply.Refused}, user("ほかは?")))
 		expect.NoError(t, err)
-		if asked := w.Asked(); !strings.Contains(asked[len(asked)-1], "one action at a time") || strings.Count(asked[len(asked)-1], "call_01ACTION") != 4 {
-			t.Errorf("asked %s", asked[len(asked)-1])
+		if last := w.Asked()[len(w.Asked())-1]; !strings.Contains(last, "one action at a time") || w.name != "compatible" && strings.Count(last, "call_01ACTION") != 4 ||
+			w.name == "compatible" && strings.Count(last, "tool_call_id") != 2 {
+			t.Errorf("asked %s", w.Asked())
 		}
 	})
 }
@@ -358,6 +360,9 @@ func TestEveryHistoryFitsTheVendorsRules(t *testing.T) {
 			}
 			asked := w.Asked()
 			last := asked[len(asked)-1]
+			if w.name == "compatible" && strings.HasPrefix(tt.has, "call_") { // it has ids of its own
+				tt.has = "tool_call_id"
+			}
 			expect.That(t, strings.Contains(last, tt.has) && !strings.Contains(last, tt.no), "%s: asked %.2000s", about, last)
 		}
 	})

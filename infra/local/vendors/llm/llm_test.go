@@ -149,7 +149,7 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 			s := httptest.NewServer(m.Handler())
 			defer s.Close()
 			for _, script := range scripts {
-				m.Strictly(llm.Rules{Signed: v.name != "compatible"}) // of Chat Completions Gemini alone signs calls
+				m.Strictly(llm.Rules{Signed: v.name != "compatible"}) // OpenAI itself publishes no thoughts in Chat Completions
 				m.Scripted(script)
 				v.ask(t, s.URL, m.Key, 200, func(body string) (found []string) {
 					events := eventsIn(t, body)
@@ -215,6 +215,7 @@ func TestThoughtsThatVendorsRefuse(t *testing.T) {
 	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
 	o := vendor{path: "/openai/v1/responses", id: "X-Request-Id", key: bearer}
 	g := vendor{path: "/gemini/chat/completions", id: "X-Request-Id", key: bearer}
+	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer}
 	b := vendor{path: "/bedrock/model/m/converse-stream", id: "X-Amzn-Requestid", key: signed}
 	says := func(words ...string) func(string) []string {
 		return func(body string) (missing []string) {
@@ -252,6 +253,9 @@ func TestThoughtsThatVendorsRefuse(t *testing.T) {
 		"Anthropic's rate limit":         {a, llm.Rules{Limited: 1}, claude(""), 429, []string{"rate_limit_error"}},
 		"a call without its reasoning":   {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,` + toolOf["openai"] + `,"input":[{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}]}`, 400, []string{"without its required 'reasoning' item"}},
 		"reasoning that nobody wrote":    {o, llm.Rules{Signed: true}, `{"model":"m","stream":true,"input":[{"role":"user","content":"x"},{"type":"reasoning","id":"rs_9","summary":[],"encrypted_content":"x"},{"role":"user","content":"x"}]}`, 400, []string{"could not be verified"}},
+		"OpenRouter's without it":        {c, llm.Rules{Signed: true}, gemini("", ""), 400, []string{"reasoning details to be preserved"}},
+		"Mistral's id of a call":         {c, llm.Rules{Mistral: true}, gemini("", ""), 400, []string{"a length of 9", "3280"}},
+		"Mistral's order":                {c, llm.Rules{Mistral: true}, strings.NewReplacer(`"id":"c"`, `"id":"abcdefgh1"`, `call_id":"c"`, `call_id":"abcdefgh1"`).Replace(gemini("", `,{"role":"user","content":"y"}`)), 400, []string{"after role 'tool'", "3230"}},
 		"too many tokens for OpenAI":     {o, llm.Rules{Most: 9}, `{"model":"m","stream":true,"max_output_tokens":10,"input":[{"role":"user","content":"x"}]}`, 400, []string{"Expected a value", "max_output_tokens"}},
 		"too many tokens for Bedrock":    {b, llm.Rules{Most: 9}, `{"inferenceConfig":{"maxTokens":10},"messages":[{"role":"user","content":[{"text":"x"}]}]}`, 400, []string{"exceeds the model limit of 9"}},
 		"a call there without reasoning": {b, llm.Rules{Signed: true}, `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c","name":"t","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c","content":[{"text":"x"}]}}]}]}`, 400, []string{"thinking"}},

@@ -86,8 +86,8 @@ func complete(vendor string, body []byte, f *format) error {
 	if schema, ok := schemas[vendor].(interface {
 		refused(body []byte, exact bool) *published.Fault
 	}); ok {
-		// Gemini speaks Chat Completions with a member of its own.
-		if f := schema.refused(body, vendor == "anthropic"); f != nil && f.Path[len(f.Path)-1] != "extra_content" {
+		// Gemini and OpenRouter speak Chat Completions with a member of their own.
+		if f := schema.refused(body, vendor == "anthropic"); f != nil && !slices.Contains([]string{"extra_content", "reasoning_details"}, f.Path[len(f.Path)-1]) {
 			return said(vendor, f)
 		}
 	}

@@ -312,7 +312,14 @@ func streamCompletions(s Script) (out []event) {
 	}
 	for i, c := range s.Calls {
 		call := object{"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": ""}}
-		if s.thoughts != nil && i == 0 { // of calls in parallel Gemini signs the first
+		switch { // of calls in parallel Gemini signs the first
+		case s.thoughts == nil || i > 0:
+		case s.vendor == "compatible": // OpenRouter's form
+			for _, piece := range halves(s.thoughts.text) {
+				add(object{"content": "", "reasoning": piece, "reasoning_details": []object{{"type": "reasoning.text", "text": piece, "index": 0, "format": "google-gemini-v1"}}}, nil)
+			}
+			add(object{"reasoning_details": []object{{"type": "reasoning.encrypted", "data": s.signature, "id": c.ID, "index": 0, "format": "google-gemini-v1"}}}, nil)
+		default:
 			call["extra_content"] = object{"google": object{"thought_signature": s.signature}}
 		}
 		add(object{"tool_calls": []object{call}}, nil)

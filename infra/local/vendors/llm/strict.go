@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,8 @@ import (
 type Rules struct {
 	// Signed says that thoughts come with calls, and that a request is refused without them.
 	Signed bool
+	// Mistral says that Chat Completions are Mistral's, which takes fewer ids and orders of messages.
+	Mistral bool
 	// Most is the limit of an answer. A request for more is refused with the vendor's sentence. 0: none.
 	Most int
 	// Thinks is how many tokens thoughts take. An answer with fewer ends within them.
@@ -38,7 +41,7 @@ func (m *Models) Strictly(r Rules) {
 }
 
 // thoughts are what the stand-in hung on an answer with calls.
-type thoughts struct{ text, signature string }
+type thoughts struct{ vendor, text, signature string }
 
 // think returns the thoughts of an answer with calls to this request.
 func (m *Models) think(of wire, body []byte) *thoughts {
@@ -47,7 +50,7 @@ func (m *Models) think(of wire, body []byte) *thoughts {
 	if !m.rules.Signed {
 		return nil
 	}
-	t := &thoughts{fmt.Sprintf("I think <%d> & \"so\"", len(m.signed)), fmt.Sprintf("sig+%d/==", len(m.signed))}
+	t := &thoughts{of.vendor, fmt.Sprintf("I think <%d> & \"so\"", len(m.signed)), fmt.Sprintf("sig+%d/==", len(m.signed))}
 	m.signed[t.signature] = t.text + before(of.vendor, body, -1)
 	return t
 }
@@ -81,7 +84,10 @@ type asked struct {
 type spokenMessage struct {
 	Role      string          `json:"role"`
 	Content   json.RawMessage `json:"content"`
+	CallID    string          `json:"tool_call_id"`
+	Details   []detail        `json:"reasoning_details"`
 	ToolCalls []struct {
+		ID    string
 		Extra struct {
 			Google struct {
 				Signature string `json:"thought_signature"`
@@ -89,6 +95,9 @@ type spokenMessage struct {
 		} `json:"extra_content"`
 	} `json:"tool_calls"`
 }
+
+// detail is a block of OpenRouter's thoughts.
+type detail struct{ Type, Text, Data, ID string }
 
 func askedIn(body []byte) (q asked) {
 	_ = json.Unmarshal(body, &q) // other forms were refused before
@@ -114,6 +123,31 @@ func tooMany(vendor string, tokens, most int) (said, parameter string) {
 	return fmt.Sprintf("max_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", tokens, most, tokens), "max_tokens"
 }
 
+// nine is the form of ids that Mistral's API takes, and vLLM with Mistral's own tokenizer.
+var nine = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+
+// notMistral is why Mistral refuses a request (mistralai/mistral-common, src/mistral_common/protocol/instruct/validator.py).
+func (q asked) notMistral() (kind, code, said string) {
+	for i, x := range q.Messages {
+		ids := []string{x.CallID}
+		if x.Role != "tool" {
+			ids = nil
+		}
+		for _, c := range x.ToolCalls {
+			ids = append(ids, c.ID)
+		}
+		for _, id := range ids {
+			if !nine.MatchString(id) {
+				return "invalid_function_call", "3280", "Tool call id was " + id + " but must be a-z, A-Z, 0-9, with a length of 9."
+			}
+		}
+		if i > 0 && x.Role == "user" && q.Messages[i-1].Role == "tool" {
+			return "invalid_request_message_order", "3230", "Unexpected role 'user' after role 'tool'"
+		}
+	}
+	return "", "", ""
+}
+
 // obeys refuses a request that breaks the rules, and reports whether it doesn't.
 func (m *Models) obeys(w http.ResponseWriter, of wire, body []byte) bool {
 	m.mu.Lock()
@@ -124,10 +158,15 @@ func (m *Models) obeys(w http.ResponseWriter, of wire, body []byte) bool {
 		of.fail(w, http.StatusBadRequest, said, parameter)
 		return false
 	}
+	if kind, code, said := q.notMistral(); m.rules.Mistral && of.vendor == "compatible" && said != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		_ = json.NewEncoder(w).Encode(object{"object": "error", "message": said, "type": kind, "param": nil, "code": code}) // else the client has disconnected
+		return false
+	}
 	if !m.rules.Signed {
 		return true
 	}
-	check := map[string]func(asked, []byte) error{"anthropic": m.thoughtful, "bedrock": m.thoughtful, "gemini": m.signedCalls, "openai": m.reasoned}[of.vendor]
+	check := map[string]func(asked, []byte) error{"anthropic": m.thoughtful, "bedrock": m.thoughtful, "gemini": m.signedCalls, "openai": m.reasoned, "compatible": m.routed}[of.vendor]
 	if check == nil {
 		return true
 	}
@@ -138,15 +177,20 @@ func (m *Models) obeys(w http.ResponseWriter, of wire, body []byte) bool {
 	return true
 }
 
-// signedCalls checks the current turn, which begins after the last message of the user: the first call of each answer
-// has a signature, or Google's substitute.
-func (m *Models) signedCalls(q asked, _ []byte) error {
-	from := 0
+// asks returns the index of the user's last message in Chat Completions.
+func (q asked) asks() (from int) {
 	for i, x := range q.Messages {
 		if x.Role == "user" {
 			from = i
 		}
 	}
+	return from
+}
+
+// signedCalls checks the current turn, which begins after the last message of the user: the first call of each answer
+// has a signature, or Google's substitute.
+func (m *Models) signedCalls(q asked, _ []byte) error {
+	from := q.asks()
 	for i, x := range q.Messages[from:] {
 		if len(x.ToolCalls) == 0 {
 			continue
@@ -154,6 +198,21 @@ func (m *Models) signedCalls(q asked, _ []byte) error {
 		sent := x.ToolCalls[0].Extra.Google.Signature
 		if _, known := m.signed[sent]; !known && sent != "skip_thought_signature_validator" {
 			return fmt.Errorf("Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call position %d.", from+i)
+		}
+	}
+	return nil
+}
+
+// routed checks the current turn of a Gemini behind OpenRouter: the first call of each answer has its sealed thoughts,
+// behind those that can be read.
+func (m *Models) routed(q asked, _ []byte) error {
+	for _, x := range q.Messages[q.asks():] {
+		if len(x.ToolCalls) == 0 {
+			continue
+		}
+		n := len(x.Details)
+		if n < 2 || m.signed[x.Details[n-1].Data] != x.Details[n-2].Text || x.Details[n-1].ID != x.ToolCalls[0].ID {
+			return errors.New("Gemini models require OpenRouter reasoning details to be preserved in each request. Upstream error: Function call is missing a thought_signature in functionCall parts.")
 		}
 	}
 	return nil
