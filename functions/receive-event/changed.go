@@ -167,7 +167,11 @@ func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why 
 	if err != nil {
 		return inbound.Response{}, inbound.Bad("event.ts: %s", err)
 	}
-	return h.create(ctx, change, ref, r.Unsaid())
+	out, err := h.create(ctx, change, ref, r.Unsaid())
+	if err == nil && was.channelType() == "im" { // it may have come in this moment
+		_, err = h.changeSaid(ctx, r, "", cmp.Or(c.TS, c.EventTS), true)
+	}
+	return out, err
 }
 
 // redelivered is how long after a message was written its first delivery may still come. Slack tries the last time some

@@ -39,10 +39,10 @@ const mostKnown = 100
 // toAgent saves a message to an agent: one that begins with an agent's name, any other direct message if the settings
 // say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
 // colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
-// agent's gets a question, and another agent's name in a conversation's thread an answer. shared says that people of
-// other organizations read it. taken is false for any other message.
+// agent's gets a question, and another agent's name in a conversation's thread an answer. taken is false for any other
+// message.
 func (h *Handler) toAgent(
-	ctx context.Context, m message, r task.Request, shared bool,
+	ctx context.Context, e envelope, m message, r task.Request,
 ) (out inbound.Response, taken bool, err error) {
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
@@ -67,11 +67,14 @@ func (h *Handler) toAgent(
 	if !ok || m.channelType() != "im" && !(to.named && called) {
 		return out, false, nil
 	}
+	if gone, err := h.kept(ctx, e, r, false); gone || err != nil {
+		return inbound.OK(), true, err
+	}
 	if to.asksSource {
-		if shared {
+		if e.Shared { // people of other organizations read it
 			s.Sources = nil
 		}
-		from, listed, err := h.source(ctx, r, to, s.Sources, shared)
+		from, listed, err := h.source(ctx, r, to, s.Sources, e.Shared)
 		switch {
 		case err != nil:
 			return out, true, unkept(ctx, r.EventID, err)

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -111,6 +113,58 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 	k := &kept{} // an edit that adds the mention is a request
 	post(t, handler(k), signed(callback(t, again(nil), nil)))
 	expect.Is(t, k.request(t).Text, "人事部")
+}
+
+// A deletion that overtakes the first message to an agent: the message opens no conversation when it comes, and what
+// opened one in this moment is told.
+func TestADeletedMessageOpensNoConversation(t *testing.T) {
+	mentioned := map[string]any{"text": "<@U0BOT> claude: 直して"}
+	for name, tt := range map[string]struct {
+		first   map[string]any
+		channel string
+		setting func(*tenancy.Settings)
+	}{
+		"a direct message":              {direct("claude: 直して", nil), "D0DM", nil},
+		"to the default agent":          {direct("直して", nil), "D0DM", func(s *tenancy.Settings) { s.DMDefault = "agent" }},
+		"from a source":                 {direct("claude@demo: 直して", nil), "D0DM", nil},
+		"in a channel":                  {mentioned, "C0HR", nil},
+		"in a channel's thread":         {map[string]any{"text": mentioned["text"], "thread_ts": "1776675590.000100"}, "C0HR", nil},
+		"a channel that was renumbered": {map[string]any{"text": mentioned["text"], "channel": "C0NEXT"}, "C0HR", nil},
+	} {
+		k := &kept{moved: tenancy.Channels{"C0HR": {To: "C0NEXT", At: "1776675599.500000"}}}
+		if tt.setting != nil {
+			k.settings = custom(tt.setting)
+		}
+		was := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS}
+		merge(was, tt.first)
+		was["channel"], was["type"] = nil, "message"
+		gone := messageChanged(tt.channel, map[string]string{"D": "im", "C": "channel"}[tt.channel[:1]],
+			map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS, "previous_message": was})
+		expect.Is(t, post(t, handler(k), signed(callback(t, gone, nil))).StatusCode, 200, name)
+		expect.Must(t, len(k.changes) == 1, "%s: wrote %d times", name, len(k.changes))
+		h, made := handler(k), (&task.Aggregate{}).Apply(k.changes[0])
+		h.Tasks = requests{made.Head.TaskID: made}
+		expect.Is(t, post(t, h, signed(callback(t, tt.first, nil))).StatusCode, 200, name)
+		expect.That(t, len(k.opened) == 0 && len(k.changes) == 1, "%s: opened %d, wrote %d times", name, len(k.opened), len(k.changes))
+		h.Tasks = failing{}
+		expect.Is(t, post(t, h, signed(callback(t, tt.first, nil))).StatusCode, 503, name)
+	}
+	k := &kept{}
+	between := handler(&meanwhile{k, func() { post(t, handler(k), signed(callback(t, direct("claude: 直して", nil), nil))) }})
+	post(t, between, signed(callback(t, messageChanged("D0DM", "im", map[string]any{"subtype": "message_deleted", "message": nil}), nil)))
+	all := k.said()
+	expect.That(t, len(all) == 2 && all[1].Deleted && all[1].Changes == conversation.MessageKey(all[0].CreatedAt, all[0].MessageID), "%+v", all)
+}
+
+// meanwhile is a store in which something happens before a message is created.
+type meanwhile struct {
+	*kept
+	then func()
+}
+
+func (m *meanwhile) Create(ctx context.Context, c aggregate.Change) error {
+	m.then()
+	return m.kept.Create(ctx, c)
 }
 
 type failing struct{}

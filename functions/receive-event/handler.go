@@ -142,7 +142,7 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	case given.shown && !request.Threaded():
 		return h.shown(ctx, request)
 	case direct || request.Threaded() || calls.MatchString(request.Text):
-		if out, taken, err := h.toAgent(ctx, m, request, e.Shared); taken {
+		if out, taken, err := h.toAgent(ctx, e, m, request); taken {
 			return out, err
 		}
 	}
@@ -152,7 +152,7 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	case given.shown:
 		return h.shown(ctx, request)
 	}
-	if again, err := h.kept(ctx, e, request); again || err != nil {
+	if again, err := h.kept(ctx, e, request, true); again || err != nil {
 		return inbound.OK(), err
 	}
 	return h.keep(ctx, request)

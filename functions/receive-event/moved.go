@@ -60,13 +60,13 @@ func (h *Handler) names(ctx context.Context, e envelope, id string) ([]string, e
 	return names, nil
 }
 
-// kept reports whether a message, which Slack may send repeatedly, is a request already under another of its channel's
-// ids.
-func (h *Handler) kept(ctx context.Context, e envelope, r task.Request) (bool, error) {
+// kept reports whether a message, which Slack may send repeatedly, is a request already, or was deleted before it came.
+// What makes a request itself asks only for the other ids of its channel.
+func (h *Handler) kept(ctx context.Context, e envelope, r task.Request, others bool) (bool, error) {
 	names, err := h.names(ctx, e, r.Channel)
 	for _, name := range names {
 		id, odd := task.ID(r.TeamID, name, r.MessageTS)
-		if name == r.Channel || odd != nil {
+		if others && name == r.Channel || odd != nil {
 			continue
 		}
 		_, err := h.Tasks.Decide(ctx, task.RefOf(aggregate.TenantID(r.TeamID), id),
