@@ -72,6 +72,27 @@ func Say(t T, s *stack.Stack, user, channel, text string) *Request {
 	return r
 }
 
+// Forward forwards a message of #人事 there with a text, and waits for the first card of the request that it makes.
+func Forward(t T, s *stack.Stack, user, ts, text string) *Request {
+	t.Helper()
+	asked := time.Now()
+	r := At(t, s, workspace.HR, expect.Value(s.Sandbox.Forward(user, workspace.HR, ts, workspace.HR, text))(t))
+	r.Asked = asked
+	r.Card(TaskCard, "")
+	return r
+}
+
+// ChangeChannelID has Slack give the request's channel another id, and tell of it or lose the event.
+func (r *Request) ChangeChannelID(lost bool) {
+	r.T.Helper()
+	before := r.S.Sandbox.Toggles()
+	toggles := before
+	toggles.LoseEvents = lost
+	expect.NoError(r.T, r.S.Sandbox.SetToggles(toggles))
+	r.Channel = expect.Value(r.S.Sandbox.ChangeChannelID(r.Channel))(r.T)
+	expect.NoError(r.T, r.S.Sandbox.SetToggles(before))
+}
+
 // At returns the request for a message that was already posted.
 func At(t T, s *stack.Stack, channel, ts string) *Request {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,6 +106,61 @@ func TestSlacksBadDaysMakeNoSecondMessage(t *testing.T) {
 			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
 				t.Errorf("the thread has %d messages, not the request and four cards", n)
 			}
+		})
+	}
+}
+
+// What a forwarded message says is part of the request, or named where it can't be; the card says whose it is.
+func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
+	s := start(t)
+	said := expect.Value(s.Sandbox.Say(workspace.Tanaka, workspace.HR, "対象は営業だけ。DM は送らないでください"))(t)
+	d := driver.Forward(t, s, workspace.Sato, said, sandbox.Mention("今月の勤怠をまとめて"))
+	const whose = "転送: 田中 恵 のメッセージ"
+	d.Card(driver.TaskCard, whose)
+	d.Card(driver.PromptCard, "営業部")
+	d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+	steps := driver.Face(d.Card(driver.ProcessCard, "approve_process"))
+	expect.That(t, strings.Contains(steps, "list_attendance") && !strings.Contains(steps, "send_slack_dm"), "%s", steps)
+	d.Cancel(workspace.Sato, d.Root)
+
+	file := expect.Value(s.Sandbox.Attach(workspace.Tanaka, workspace.HR, "", "営業の今月の勤怠をまとめて",
+		workspace.File{Name: "対象者.csv", Body: []byte("名前\n田中 恵\n")}))(t)
+	for ts, named := range map[string]string{said: "対象は営業だけ。DM は送らないでください", file: "「対象者.csv」を使えません"} {
+		d := driver.Forward(t, s, workspace.Sato, ts, sandbox.Mention("これをお願いします"))
+		d.Eventually("the answer says "+named, func() bool {
+			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m workspace.Message) bool { return strings.Contains(m.Text, named) })
+		})
+	}
+}
+
+// Slack gives a channel another id while a policy waits in it, and tells of that or its event is lost: the click from
+// the new channel counts, cards are updated and posted there, and what is asked there later is a request, too.
+func TestARequestGoesOnWhereItsChannelHasAnotherID(t *testing.T) {
+	for name, lost := range map[string]bool{"Slack tells of it": false, "the event is lost": true} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t)
+			was := s.Sandbox.Workspace().AddChannel("出張", workspace.Sato, workspace.Suzuki)
+			other := driver.AskIn(t, s, workspace.Sato, was, sandbox.Mention("部署一覧を取得して"))
+			other.Card(driver.PromptCard, "approve_prompt")
+			d := driver.AskIn(t, s, workspace.Sato, was, sandbox.Mention("従業員一覧を取得して"))
+			d.Card(driver.PromptCard, "approve_prompt")
+			d.ChangeChannelID(lost)
+			other.Channel = d.Channel
+			other.Cancel(workspace.Sato, other.Card(driver.PromptCard, "approve_prompt").TS)
+			other.Card(driver.PromptCard, "キャンセル")
+			d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+			d.Card(driver.PromptCard, "✅ 承認: <@"+workspace.Suzuki+">")
+			d.Click(workspace.Suzuki, driver.ProcessCard, "approve_process")
+			d.Card(driver.ExecutionCard, "✅ 実行完了")
+			d.RanOnce()
+			if n := len(s.Sandbox.Messages(d.Channel, d.Root)); n != 5 {
+				t.Errorf("the thread has %d messages, not the request and four cards", n)
+			}
+			later := expect.Value(s.Sandbox.Say(workspace.Sato, d.Channel, sandbox.Mention("従業員一覧を取得して")))(t)
+			next := driver.At(t, s, was, later)
+			next.Channel = d.Channel
+			next.Card(driver.PromptCard, "approve_prompt")
+			next.Cancel(workspace.Sato, later)
 		})
 	}
 }
