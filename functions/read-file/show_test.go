@@ -120,6 +120,32 @@ B4: なぜ N/A?
 `}, read(file, "a.xlsx", soon()))
 }
 
+// Each cell stands in its column, and has what was saved of it. What stands on the sheet beside cells is said.
+func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
+	const in, anchor = `<c t="inlineStr"><is><t>`, `<from><xdr:col>1</xdr:col><xdr:row>2</xdr:row></from>`
+	pictures, formulas := []filetext.Remark{filetext.Pictures}, []filetext.Remark{filetext.Formulas}
+	for _, c := range map[string]struct {
+		rows, text string
+		remarks    []filetext.Remark
+	}{
+		"empty cells without a name": {`<row>` + in + `氏名</t></is></c>` + in + `手当</t></is></c></row><row><c/><c/><c><v>5000</v></c></row>`, "氏名\t手当\n\t\t5000\n", nil},
+		"empty cells with a style":   {`<row><c s="0"/><c r="C1"/><c><v>4</v></c><c r="F1"><v>6</v></c></row>`, "\t\t\t4\t\t6\n", nil},
+		"rows without a number":      {`<row/><row><c><v>2</v></c></row><row r="4"><c r="B4"><v>4</v></c></row>`, "\n2\n\n\t4\n", nil},
+		"an empty result":            {`<row><c t="str"><f>IF(A2="","",1)</f><v></v></c><c t="str"><f>""</f><v/></c><c><v>3</v></c></row>`, "\t\t3\n", nil},
+		"no result":                  {`<row><c><f>A2+1</f><v></v></c><c t="str"><f>T(A2)</f></c></row>`, "=A2+1\t=T(A2)\n", formulas},
+		"a text beside a value":      {`<row><c t="inlineStr"><v>01.</v><is><t>1.</t></is></c><c t="inlineStr"><is><t>2.</t></is><v>02.</v></c></row>`, "1.\t2.\n", nil},
+		"a picture in a cell":        {`<row><c t="e" vm="1"><v>#VALUE!</v></c><c t="e"><v>#VALUE!</v></c></row>`, "[picture or data type]\t#VALUE!\n", pictures},
+		"a control": {`<row><c><v>1</v></c></row></sheetData><controls xmlns:xdr="x"><control><controlPr><anchor>` + anchor + `</anchor></controlPr></control></controls><sheetData>`,
+			"1\n", pictures},
+		"an embedded file": {`</sheetData><oleObjects xmlns:xdr="x"><oleObject><objectPr><anchor>` + anchor + `</anchor></objectPr></oleObject></oleObjects><sheetData><row><c><v>1</v></c></row>`,
+			"1\n", pictures},
+		"another's rows": {`<row><c><v>1</v></c></row></sheetData><ext><row r="9"><c r="A9"><v>9</v></c></row><col min="0"/></ext><sheetData>`, "1\n", nil},
+	} {
+		want := filetext.Text{Form: filetext.Sheets, Text: "--- sheet 1 of 1: S ---\n" + c.text, Remarks: c.remarks}
+		expect.Same(t, want, read(book(t, "", c.rows), "a.xlsx", soon()))
+	}
+}
+
 // A broken workbook is said to be broken, however it is.
 func TestABrokenWorkbookIsBroken(t *testing.T) {
 	row := `<row r="1"><c r="A1"><v>1</v></c></row>`

@@ -52,7 +52,7 @@ const (
 	Ending   Remark = "ending"   // it is another form than its name says
 	Hidden   Remark = "hidden"   // there are hidden sheets, rows, columns, slides or texts, which are there, too
 	Changes  Remark = "changes"  // there are changes that nobody has accepted, which are there as if somebody had
-	Pictures Remark = "pictures" // there are pictures, charts or embedded files, which are not read
+	Pictures Remark = "pictures" // there are pictures, charts, controls or embedded files, which are not read
 	Torn     Remark = "torn"     // it begins or ends within a character, or has damaged ones
 )
 

@@ -1,0 +1,234 @@
+package main
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ringi/shared/runtime/filetext"
+)
+
+// rows writes the rows of one sheet.
+type rows struct {
+	book                   *workbook
+	w                      *writer
+	row, column            int // of the cell before; 0: none
+	written                int // the column of the last cell that has a text; 0: none
+	cell                   xml.StartElement
+	value                  strings.Builder
+	formula                strings.Builder
+	inline                 strings.Builder
+	in                     string   // the element whose text is collected
+	open                   []string // elements around this one; "" is one of another name space
+	space                  string   // the name space of the sheet
+	formed, saved, inlined bool     // whether the cell has f, v, is
+	aloud                  int
+	hidden                 bool // the row before
+	margins                margins
+}
+
+func (r *rows) read(p *pack, part string) error {
+	return p.each(part, r.begin, r.end, func(s string) error {
+		switch {
+		case r.aloud > 0:
+		case r.in == "v":
+			r.value.WriteString(s)
+		case r.in == "t":
+			r.inline.WriteString(s)
+		case r.in == "f":
+			r.formula.WriteString(s)
+		case r.margins.in != nil:
+			r.margins.in.WriteString(s)
+		}
+		return nil
+	})
+}
+
+// mostEmpty is how many empty rows in a row are written as such.
+const mostEmpty = 3
+
+// within are elements that count only within these others: anchors of pictures and controls have columns and rows, too.
+var within = map[string]string{"col": "cols", "row": "sheetData", "c": "row", "f": "c", "v": "c", "is": "c"}
+
+func (r *rows) begin(e xml.StartElement) error {
+	name, around := e.Name.Local, ""
+	if n := len(r.open); n > 0 {
+		around = r.open[n-1]
+	} else {
+		r.space = e.Name.Space
+	}
+	if in := within[name]; e.Name.Space != r.space || in != "" && in != around {
+		name = ""
+	}
+	r.open = append(r.open, name)
+	switch name {
+	case "col":
+		return r.hideColumns(e)
+	case "row":
+		return r.beginRow(e)
+	case "c":
+		r.cell, r.formed, r.saved, r.inlined = e.Copy(), false, false, false
+		r.value.Reset()
+		r.inline.Reset()
+		r.formula.Reset()
+	case "f", "v", "t":
+		r.in = name
+	case "rPh":
+		r.aloud++
+	case "control", "oleObject", "picture":
+		r.w.remark(filetext.Pictures)
+	case "":
+	default:
+		r.margins.begin(e)
+	}
+	if around == "c" {
+		r.formed, r.saved, r.inlined = r.formed || name == "f", r.saved || name == "v", r.inlined || name == "is"
+	}
+	return nil
+}
+
+func isTrue(value string) bool { return value == "1" || value == "true" }
+
+// isZero reports whether a width or a height leaves nothing to see.
+func isZero(value string) bool {
+	n, err := strconv.ParseFloat(value, 64)
+	return err == nil && n == 0
+}
+
+// hideColumns says which columns people don't see. They stand before the rows.
+func (r *rows) hideColumns(e xml.StartElement) error {
+	from, err := strconv.Atoi(attribute(e, "min"))
+	to, errTo := strconv.Atoi(attribute(e, "max"))
+	if err != nil || errTo != nil || from < 1 || to < from || to > lastColumn {
+		return errBroken
+	}
+	if !isTrue(attribute(e, "hidden")) && !isZero(attribute(e, "width")) {
+		return nil
+	}
+	r.w.remark(filetext.Hidden)
+	if from == to {
+		return r.w.write("[column " + lettersOf(from) + " is hidden]\n")
+	}
+	return r.w.write(fmt.Sprintf("[columns %s to %s are hidden]\n", lettersOf(from), lettersOf(to)))
+}
+
+func (r *rows) beginRow(e xml.StartElement) error {
+	row, err := strconv.Atoi(attribute(e, "r"))
+	if err != nil || row <= r.row {
+		row = r.row + 1
+	}
+	if row > lastRow {
+		return errBroken
+	}
+	empty := row - r.row - 1
+	r.row, r.column, r.written = row, 0, 0
+	if err := r.hideRow(isTrue(attribute(e, "hidden")) || isZero(attribute(e, "ht"))); err != nil {
+		return err
+	}
+	if empty > mostEmpty {
+		return r.w.write(fmt.Sprintf("[rows %d to %d are empty]\n", row-empty, row-1))
+	}
+	return r.w.write(strings.Repeat("\n", empty))
+}
+
+// hideRow says where rows begin and end that people don't see.
+func (r *rows) hideRow(hidden bool) error {
+	was := r.hidden
+	r.hidden = hidden
+	switch {
+	case hidden && !was:
+		r.w.remark(filetext.Hidden)
+		return r.w.write(fmt.Sprintf("[hidden from row %d on]\n", r.row))
+	case was && !hidden:
+		return r.w.write(fmt.Sprintf("[shown from row %d on]\n", r.row))
+	}
+	return nil
+}
+
+func (r *rows) end(string) error {
+	n := len(r.open) - 1
+	name := r.open[n]
+	r.open = r.open[:n]
+	switch name {
+	case "row":
+		return r.w.write("\n")
+	case "v", "t", "f":
+		r.in = ""
+	case "rPh":
+		r.aloud--
+	case "c":
+		column := columnOf(attribute(r.cell, "r"))
+		if column <= r.column || column > lastColumn {
+			column = r.column + 1
+		}
+		r.column = column
+		text, err := r.text()
+		if text == "" || err != nil {
+			return err
+		}
+		tabs := column - max(1, r.written)
+		r.written = column
+		return r.w.write(strings.Repeat("\t", tabs) + text)
+	}
+	r.margins.end()
+	return nil
+}
+
+// text returns a cell's value as people see it.
+func (r *rows) text() (string, error) {
+	value, kind := r.value.String(), attribute(r.cell, "t")
+	if value == "" && r.formed && !(kind == "str" && r.saved) {
+		r.w.remark(filetext.Formulas)
+		return cellText("=" + r.formula.String()), nil
+	}
+	code := ""
+	if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.codes) {
+		code = r.book.codes[i]
+	}
+	plain := strings.TrimSpace(value)
+	switch kind {
+	case "s":
+		i, err := strconv.Atoi(plain)
+		if plain == "" {
+			return "", nil
+		}
+		if err != nil || i < 0 || i >= len(r.book.shared) {
+			return "", errBroken
+		}
+		return r.book.text(r.book.shared[i], code), nil
+	case "b":
+		return map[string]string{"0": "FALSE", "1": "TRUE", "false": "FALSE", "true": "TRUE"}[plain], nil
+	case "", "n":
+		return r.book.number(plain, code), nil
+	case "inlineStr":
+		if r.inlined {
+			value = r.inline.String()
+		}
+		return r.book.text(cellText(value), code), nil
+	case "str":
+		return r.book.text(cellText(value), code), nil
+	case "e":
+		if attribute(r.cell, "vm") != "" { // an error is kept for programs that don't know what stands there
+			r.w.remark(filetext.Pictures)
+			return "[picture or data type]", nil
+		}
+	}
+	return cellText(value), nil // an error, or a date in ISO 8601
+}
+
+// lettersOf returns the name of a column: 1 is A, 27 is AA.
+func lettersOf(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return lettersOf((n-1)/26) + string(rune('A'+(n-1)%26))
+}
+
+// columnOf returns the number of the column that a cell's name begins with, from 1; 0: it has none.
+func columnOf(name string) (n int) {
+	for i := 0; i < len(name) && i < 4 && name[i] >= 'A' && name[i] <= 'Z'; i++ {
+		n = n*26 + int(name[i]-'A') + 1
+	}
+	return n
+}
