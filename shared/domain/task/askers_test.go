@@ -23,7 +23,7 @@ func TestWhoseMessagesLedToARequestAskAlongARouteAlone(t *testing.T) {
 		"in the thread": func(s *story) {
 			s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard,
-					Shown: []string{requester, suzuki, "B0APP", suzuki}}, now)
+					Shown: []string{requester, suzuki, "B0APP", "USLACKBOT", suzuki}}, now)
 			})
 		},
 	} {

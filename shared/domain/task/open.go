@@ -81,10 +81,11 @@ func (a *Aggregate) askersOfAll() []string {
 	return append([]string{a.Head.Requester}, Others(a.Head.Requester, others...)...)
 }
 
-// Others returns the people among users beside one of them, each once. Apps, which Slack names by ids of bots, are none.
+// Others returns the people among users beside one of them, each once. Apps, which Slack names by ids of bots,
+// and Slack itself are none.
 func Others(than string, users ...string) (others []string) {
 	for _, user := range users {
-		if user != "" && user != than && !strings.HasPrefix(user, "B") && !slices.Contains(others, user) {
+		if user != "" && user != than && !strings.HasPrefix(user, "B") && user != "USLACKBOT" && !slices.Contains(others, user) {
 			others = append(others, user)
 		}
 	}

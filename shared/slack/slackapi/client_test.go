@@ -197,6 +197,33 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	}
 }
 
+// The end of a thread is read however long it is, and whatever of it is Ringi's. What Slack writes is nobody's.
+func TestTheEndOfALongThreadIsRead(t *testing.T) {
+	for name, tt := range map[string]struct{ people, ours, deleted int }{
+		"a thousand replies": {people: 1005}, "behind them a page of cards": {people: 405, ours: 210},
+		"few replies among cards": {people: 25, ours: 430}, "its first message is deleted": {people: 25, deleted: 1},
+	} {
+		s := slacktest.Start(t)
+		root := s.Say(t, workspace.Suzuki, workspace.HR, "日報スレッド")
+		for i := range tt.people {
+			expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Suzuki, Text: fmt.Sprint(i), ThreadTS: root}))(t)
+		}
+		for range tt.ours {
+			expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about))(t)
+		}
+		if tt.deleted > 0 {
+			expect.NoError(t, s.Workspace.Delete(workspace.HR, root, workspace.Suzuki))
+		}
+		asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い", ThreadTS: root}))(t).TS
+		for _, n := range []int{20, 26} {
+			got, err := s.Client.Before(t.Context(), workspace.HR, root, asked, n)
+			all := min(n, 1+tt.people-tt.deleted)
+			expect.That(t, err == nil && len(got) == all && got[all-1].Text == fmt.Sprint(tt.people-1) &&
+				(all < n || got[0].Text == fmt.Sprint(tt.people-n) || got[0].TS == root), "%s: %d of %d, %v", name, len(got), n, err)
+		}
+	}
+}
+
 // TestWhatWasSaidBeforeIsWhatPeopleSee: also what has no text of its own, and what it forwards is its author's.
 func TestWhatWasSaidBeforeIsWhatPeopleSee(t *testing.T) {
 	s := slacktest.Start(t)

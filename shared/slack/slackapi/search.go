@@ -5,8 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -26,7 +29,7 @@ func (c *Client) FindCards(ctx context.Context, channel, thread string, about Me
 	}
 	if thread != "" {
 		in := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread}
-		if found, err := c.find(ctx, c.replies(ctx, in, maxPages), shows); err != nil || len(found) > 0 {
+		if found, err := c.find(ctx, c.replies(ctx, in), shows); err != nil || len(found) > 0 {
 			return found, err
 		}
 	}
@@ -96,30 +99,34 @@ func paged[V any](next func(cursor string) (page []V, after string, err error)) 
 	}
 }
 
-// errTooLong means that a thread has more pages than we read.
+// errTooLong means that threadCalls or maxPages calls did not find what is looked for in a thread.
 var errTooLong = errors.New("conversations.replies: the thread is too long to read")
 
-// replies lists the messages of a thread, the oldest first. After most pages it ends with errTooLong.
+// replies lists the messages of a thread, the oldest first. After maxPages it ends with errTooLong.
 func (c *Client) replies(
-	ctx context.Context, params slack.GetConversationRepliesParameters, most int,
+	ctx context.Context, params slack.GetConversationRepliesParameters,
 ) iter.Seq2[slack.Message, error] {
-	params.Limit, params.IncludeAllMetadata = 200, true
 	read := 0
 	return paged(func(cursor string) ([]slack.Message, string, error) {
-		if read++; read > most {
+		if read++; read > maxPages {
 			return nil, "", errTooLong
 		}
 		params.Cursor = cursor
-		page, more, after, err := c.api.GetConversationRepliesContext(ctx, &params)
-		if !more {
-			after = ""
-		}
-		return page, after, outcome("conversations.replies", err)
+		return c.repliesAt(ctx, params)
 	})
 }
 
-// threadPages bounds the reading of a thread: Slack returns the oldest replies first.
-const threadPages = 5
+// repliesAt returns a page of a thread and the cursor of the next one.
+func (c *Client) repliesAt(
+	ctx context.Context, params slack.GetConversationRepliesParameters,
+) (page []slack.Message, after string, err error) {
+	params.Limit, params.IncludeAllMetadata = 200, true
+	page, more, after, err := c.api.GetConversationRepliesContext(ctx, &params)
+	if !more {
+		after = ""
+	}
+	return page, after, outcome("conversations.replies", err)
+}
 
 // Said is a person's or another app's message in a thread.
 type Said struct {
@@ -130,26 +137,75 @@ type Said struct {
 	Quoted []string
 }
 
-// Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards and messages of which
-// people see nothing.
+// Before returns the last n messages of a thread before ts, oldest first. It omits Ringi's cards, what Slack itself
+// writes, such as “This message was deleted.”, and messages of which people see nothing.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
-	var said []Said
-	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts}
 	shown := map[string]seen.Message{} // by timestamp
-	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) { readShown(answer, shown) })
-	for m, err := range c.replies(ctx, params, threadPages) {
+	ctx = context.WithValue(ctx, asSent{}, func(answer []byte) {
+		clear(shown)
+		readShown(answer, shown)
+	})
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Inclusive: true}
+	return c.end(ctx, params, ts, n, func(m slack.Message) (Said, bool) {
+		if m.Metadata.EventType == EventType || m.SubType == tombstone || m.User == slackbot {
+			return Said{}, false
+		}
+		content := shown[m.Timestamp].Content()
+		text := content.Whole()
+		return Said{cmp.Or(m.User, m.BotID), text, m.Timestamp, aggregate.AuthorsOf(content.Forwarded)}, text != ""
+	})
+}
+
+// tombstone is the subtype of what stands where a message with replies was deleted.
+const tombstone = "tombstone"
+
+// threadCalls bounds the calls for the end of a thread.
+const threadCalls = 25
+
+// end returns the last n messages of a thread before ts that read accepts. Slack returns a thread's oldest replies
+// first. So if more than a page follows a message, end asks for the later half of the time, until one page has all
+// that follows. If these are too few, it goes on with what is before them.
+func (c *Client) end(ctx context.Context, params slack.GetConversationRepliesParameters, ts string, n int,
+	read func(slack.Message) (Said, bool)) (said []Said, err error) {
+	early := params.Timestamp
+	params.Oldest, params.Latest = early, ts
+	for range threadCalls {
+		page, more, err := c.repliesAt(ctx, params)
 		if err != nil {
 			return nil, err
 		}
-		if m.Timestamp >= ts || m.Metadata.EventType == EventType {
+		if more != "" && len(page) > 0 {
+			early = max(early, page[len(page)-1].Timestamp)
+			params.Oldest = between(early, params.Latest)
 			continue
 		}
-		content := shown[m.Timestamp].Content()
-		if text := content.Whole(); text != "" {
-			said = append(said, Said{cmp.Or(m.User, m.BotID), text, m.Timestamp, aggregate.AuthorsOf(content.Forwarded)})
+		var found []Said
+		for _, m := range page { // Slack adds the thread's first message to any page
+			if s, ok := read(m); ok && m.Timestamp >= params.Oldest && m.Timestamp < params.Latest {
+				found = append(found, s)
+			}
 		}
+		said = append(found, said...)
+		if len(said) >= n || params.Oldest <= params.Timestamp {
+			return said[max(0, len(said)-n):], nil
+		}
+		if params.Latest = params.Oldest; early >= params.Latest {
+			early = params.Timestamp
+		}
+		params.Oldest = early
 	}
-	return said[max(0, len(said)-n):], nil
+	return nil, errTooLong
+}
+
+// between returns a timestamp halfway between two, or the earlier one if there is none.
+func between(early, late string) string {
+	a, errA := strconv.ParseInt(strings.Replace(early, ".", "", 1), 10, 64)
+	b, errB := strconv.ParseInt(strings.Replace(late, ".", "", 1), 10, 64)
+	if errA != nil || errB != nil || b <= a {
+		return early
+	}
+	mid := a + (b-a)/2
+	return fmt.Sprintf("%d.%06d", mid/1e6, mid%1e6)
 }
 
 // readShown adds the messages of an answer to those that are shown.

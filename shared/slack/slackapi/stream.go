@@ -52,7 +52,7 @@ func (c *Client) FindStreams(ctx context.Context, channel, thread string, since 
 	since = since.Add(-skew)
 	oldest := fmt.Sprintf("%d.%06d", since.Unix(), since.Nanosecond()/1000)
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Oldest: oldest}
-	return c.find(ctx, c.replies(ctx, params, maxPages), func(m slack.Message) bool {
+	return c.find(ctx, c.replies(ctx, params), func(m slack.Message) bool {
 		return m.Metadata.EventType == "" && m.Timestamp >= oldest
 	})
 }
