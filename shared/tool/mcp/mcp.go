@@ -4,11 +4,15 @@
 package mcp
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,7 +20,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool/schema"
 	"ringi/shared/tool/wire"
+	"ringi/shared/words/legible"
 )
 
 // Client calls MCP servers.
@@ -45,7 +51,7 @@ type Call struct {
 }
 
 // Call makes the call if the server still has the tool that was allowed. The result is the structured content if the
-// tool declares an output schema, else {"text": …}. Errors are *failedcall.Error, with the outcome Failed if the call
+// tool declares an output schema and there is one, else {"text": …} with all that came. Errors are *failedcall.Error, with the outcome Failed if the call
 // was not made or was refused, else Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
@@ -88,6 +94,10 @@ func changed(s Server, tool string, err error) error {
 // decoded copy has lost digits of large numbers.
 func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
+	structured := r.structured()
+	if structured != nil && (!declares || answer.IsError) && !says(answer.Content, structured) {
+		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
+	}
 	if answer.NeedsInput() {
 		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool asks for more input"), p,
 			"input_required "+wire.Short(said))
@@ -96,13 +106,35 @@ func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declar
 		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool reports an error"), p,
 			wire.Short(said))
 	}
-	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
-		return m.Result.StructuredContent, nil
+	if structured != nil && declares {
+		return structured, nil
 	}
 	return map[string]string{"text": said}, nil
 }
 
-// textOf joins the texts of a result. Any other content is replaced by the name of its type.
+// structured returns the structured content of the response, nil if it has none: it must be an object.
+func (r *record) structured() json.RawMessage {
+	m, ok := r.response()
+	if !ok || m.Result == nil || !bytes.HasPrefix(m.Result.StructuredContent, []byte("{")) {
+		return nil
+	}
+	return m.Result.StructuredContent
+}
+
+// says reports whether a text of a result is its structured content, as the protocol recommends for older clients.
+func says(parts []sdk.Content, structured json.RawMessage) bool {
+	of, err := schema.Decode(structured)
+	return err == nil && slices.ContainsFunc(parts, func(part sdk.Content) bool {
+		text, ok := part.(*sdk.TextContent)
+		if !ok {
+			return false
+		}
+		v, err := schema.Decode([]byte(text.Text))
+		return err == nil && reflect.DeepEqual(v, of)
+	})
+}
+
+// textOf joins the texts of a result. Any other content is replaced by what it is.
 func textOf(parts []sdk.Content) string {
 	var said []string
 	for _, part := range parts {
@@ -112,8 +144,13 @@ func textOf(parts []sdk.Content) string {
 		case *sdk.ResourceLink:
 			said = append(said, part.URI)
 		case *sdk.EmbeddedResource:
-			if part.Resource != nil {
-				said = append(said, part.Resource.URI, part.Resource.Text)
+			switch x := part.Resource; {
+			case x == nil:
+				said = append(said, "[resource without content]")
+			case x.Text == "":
+				said = append(said, x.URI, binary("resource", x.MIMEType, len(x.Blob)))
+			default:
+				said = append(said, x.URI, x.Text)
 			}
 		case *sdk.ImageContent:
 			said = append(said, binary("image", part.MIMEType, len(part.Data)))
@@ -128,7 +165,7 @@ func textOf(parts []sdk.Content) string {
 }
 
 func binary(kind, mime string, bytes int) string {
-	return fmt.Sprintf("[%s %s, %d bytes]", kind, mime, bytes)
+	return fmt.Sprintf("[%s %s, %d bytes, not shown]", kind, cmp.Or(mime, "of no type"), bytes)
 }
 
 // CallAllowed calls a tenant's tool <server>.<tool> at the address and in the form that was allowed. It calls a server

@@ -57,13 +57,61 @@ func TestAResultKeepsItsNumbers(t *testing.T) {
 func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[]}`: "",
-		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"resource_link","uri":"https://x/1","name":"x"}]}`: "a\n[image image/png, 3 bytes]\nhttps://x/1",
+		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"resource_link","uri":"https://x/1","name":"x"}]}`: "a\n[image image/png, 3 bytes, not shown]\nhttps://x/1",
+		`{"content":[{"type":"resource","resource":{"uri":"file:///a.csv","mimeType":"text/csv","blob":"YSxi"}}]}`:                                               "file:///a.csv\n[resource text/csv, 3 bytes, not shown]",
+		`{"content":[{"type":"text","text":"{\"booking_id\":1}"}],"structuredContent":null}`:                                                                     `{"booking_id":1}`,
+		`{"content":[{"type":"text","text":"booked"}],"structuredContent":[1]}`:                                                                                  "booked",
 	} {
 		_, v := newRooms(t)
 		hash := v.hash(t, "book_room")
 		v.faults["tools/call"] = replying(result)
 		got := expect.Value(v.book(t, hash))(t)
 		expect.Same(t, map[string]string{"text": want}, got)
+	}
+}
+
+// Servers put their data there without declaring it, as those of ChatGPT's apps do.
+func TestStructuredContentCountsWithoutAnOutputSchema(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"content":[],"structuredContent":{"total":9007199254740993,"accounts":[{"id":1}]}}`:             `{"total":9007199254740993,"accounts":[{"id":1}]}`,
+		`{"content":[{"type":"text","text":"2 items"}],"structuredContent":{"a":1}}`:                      "2 items\n{\"a\":1}",
+		`{"content":[{"type":"text","text":"{ \"b\": 2, \"a\": 1 }"}],"structuredContent":{"a":1,"b":2}}`: `{ "b": 2, "a": 1 }`,
+		`{"structuredContent":{"a":1}}`:                                                  `{"a":1}`,
+		`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`:              "x",
+		`{"content":[],"structuredContent":{"a":"` + strings.Repeat("x", 70_000) + `"}}`: `{"a":"` + strings.Repeat("x", 70_000) + `"}`,
+		`{"content":[],"isError":true,"structuredContent":{"error":"room is taken"}}`:    "",
+	} {
+		_, v := newRooms(t)
+		hash := v.hash(t, "house_rules")
+		v.faults["tools/call"] = replying(result)
+		got, err := v.call(t, "house_rules", hash, `{}`)
+		if want == "" {
+			expect.Has(t, failedcall.Sentence("en", known(t, err).Problem, known(t, err).Args...), "room is taken", "said")
+			continue
+		}
+		expect.NoError(t, err)
+		expect.Same(t, map[string]string{"text": want}, got)
+	}
+}
+
+// In the stream of a call a server may ask for something, tell something, or answer what nobody asked.
+func TestTheResponseIsTheOneWithTheCallsID(t *testing.T) {
+	for about, first := range map[string]string{
+		"a ping":           `{"jsonrpc":"2.0","id":"p1","method":"ping"}`,
+		"a note":           `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`,
+		"another's result": `{"jsonrpc":"2.0","id":4711,"result":{"content":[],"structuredContent":{"booking_id":666}}}`,
+		"a text's result":  `{"jsonrpc":"2.0","id":"3","result":{"content":[],"structuredContent":{"booking_id":666}}}`,
+	} {
+		_, v := newRooms(t)
+		hash := v.hash(t, "book_room")
+		v.faults["tools/call"] = func(w http.ResponseWriter, r *http.Request) {
+			var in struct{ ID json.RawMessage }
+			_ = json.NewDecoder(r.Body).Decode(&in) // without an id the answer is ignored
+			own := `{"jsonrpc":"2.0","id":` + string(in.ID) + `,"result":{"content":[],"structuredContent":{"booking_id":1}}}`
+			answer("text/event-stream", "data: "+first+"\n\ndata: "+own+"\n\n")(w, r)
+		}
+		got, err := v.book(t, hash)
+		expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":1}`, "%s: %s, %v", about, got, err)
 	}
 }
 

@@ -43,6 +43,9 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	last := r.Header.Get("Last-Event-ID")
+	if id := idIn(r); id != nil {
+		rec.note(func() { rec.id = id })
+	}
 	if rec.note(func() { rec.begin(last != "") }); rec.resumes > maxResumes {
 		return nil, errors.New("the server ended its answer too often")
 	}
@@ -71,11 +74,27 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
+// idIn returns the id of the message in a request, nil if it has none.
+func idIn(r *http.Request) json.RawMessage {
+	if r.GetBody == nil {
+		return nil
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	defer body.Close()
+	var m message
+	_ = json.NewDecoder(body).Decode(&m) // the library writes nothing else than messages
+	return m.ID
+}
+
 // record is the outcome of an operation's last request. It is needed because the library reports a request whose answer
 // was cut off as one that never arrived.
 type record struct {
 	mu     sync.Mutex
-	sent   bool // part of the request may have reached the server
+	id     json.RawMessage // of the operation
+	sent   bool            // part of the request may have reached the server
 	status int
 	header http.Header
 	kind   string
@@ -131,7 +150,8 @@ func (t *tee) Read(p []byte) (int, error) {
 
 // message is a JSON-RPC response in raw form.
 type message struct {
-	Method string `json:"method"`
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
 	Result *struct {
 		StructuredContent json.RawMessage `json:"structuredContent"`
 	} `json:"result"`
@@ -141,13 +161,17 @@ type message struct {
 	} `json:"error"`
 }
 
-// response finds the response in the body, which is JSON or a stream of events.
+// response finds the operation's response in the body, which is JSON or a stream of events. An error may lack the id, and
+// that of a refused request may have any.
 func (r *record) response() (m message, found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, text := range events(r.kind, r.body.Bytes()) {
 		var m message
-		if json.Unmarshal(text, &m) == nil && m.Method == "" && (m.Result != nil || m.Error != nil) {
+		if json.Unmarshal(text, &m) != nil || m.Method != "" || m.Result == nil && m.Error == nil {
+			continue
+		}
+		if bytes.Equal(m.ID, r.id) || m.Error != nil && (m.ID == nil || string(m.ID) == "null" || r.status >= 300) {
 			return m, true
 		}
 	}
