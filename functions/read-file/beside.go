@@ -54,7 +54,7 @@ func (p *pack) allComments(relations []relation, w *writer) error {
 
 // comments writes a part's comments, each as a line.
 func (p *pack) comments(part string, w *writer) error {
-	return p.texts(part, []string{"comment", "threadedComment", "cm", "reply"}, []string{"t", "text"},
+	return p.texts(part, w, []string{"comment", "threadedComment", "cm", "reply"}, []string{"t", "text"},
 		func(e xml.StartElement, text string) error {
 			line := cellText(strings.TrimSpace(text))
 			if line == "" || strings.HasPrefix(line, forOlder) {

@@ -15,7 +15,13 @@ import (
 // between its cells.
 type prose struct {
 	w       *writer
-	line    strings.Builder
+	line    marked
+	looks   []look // of runs within each other
+	props   int    // within a paragraph's properties
+	math    formulas
+	box     string   // a form's box that is ticked or not
+	choices []string // of a form's list
+	chosen  int
 	skipped int // elements that stand twice, or are no text: how deep within them
 	text    bool
 	rows    []*row // tables within each other
@@ -34,12 +40,13 @@ const widest = 63
 // unseen are elements whose text is not shown: the older form beside a newer one, deleted text, fields' codes, where tabs
 // stop, and how a text is read aloud.
 var unseen = map[string]bool{"Fallback": true, "del": true, "moveFrom": true, "instrText": true, "delText": true,
-	"tabs": true, "rt": true}
+	"tabs": true, "rt": true, "rPrChange": true}
 
 // said are elements that are not in the text as people see it, or not at all.
 var said = map[string]filetext.Remark{"del": filetext.Changes, "ins": filetext.Changes, "moveFrom": filetext.Changes,
 	"moveTo": filetext.Changes, "blip": filetext.Pictures, "chart": filetext.Pictures, "relIds": filetext.Pictures,
-	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures}
+	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures,
+	"altChunk": filetext.Pictures}
 
 // ticks are characters of fonts of pictures with which people fill in forms.
 var ticks = map[string]string{"F0FC": "✓", "F0FB": "✗", "F0FE": "☑", "F0FD": "☒",
@@ -54,24 +61,32 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.skipped++
 		return nil
 	}
+	if n := len(x.looks); n > 0 && x.props == 0 {
+		x.looks[n-1].take(e)
+	}
+	if strings.HasSuffix(e.Name.Space, "/math") {
+		x.math.begin(e, &x.line)
+	}
+	x.sign(e)
 	switch name {
 	case "t":
 		x.text = true
+	case "r", "fld":
+		x.looks = append(x.looks, look{})
+	case "pPr":
+		x.props++
 	case "vanish":
-		if v := valued(e, "val"); v == "" || isTrue(v) || v == "on" {
+		if isOn(e) {
 			x.w.remark(filetext.Hidden)
 		}
-	case "noBreakHyphen":
-		x.line.WriteByte('-')
-	case "sym":
-		char := strings.ToUpper(valued(e, "char"))
-		x.line.WriteString(cmp.Or(ticks[char], "["+oneLine(valued(e, "font")+" "+char)+"]"))
-	case "gridSpan":
-		if n, err := strconv.Atoi(valued(e, "val")); err == nil && len(x.rows) > 0 {
-			x.rows[len(x.rows)-1].wide = min(n, widest)
+	case "gridSpan", "gridBefore":
+		n, err := strconv.Atoi(valued(e, "val"))
+		if last := len(x.rows) - 1; err != nil || last < 0 {
+		} else if n = min(max(0, n), widest); name == "gridSpan" {
+			x.rows[last].wide = n
+		} else {
+			x.rows[last].cells = make([]string, n)
 		}
-	case "tab":
-		x.line.WriteByte('\t')
 	case "br", "cr":
 		return x.lineEnd()
 	case "tr":
@@ -90,9 +105,20 @@ func (x *prose) end(name string) error {
 		return nil
 	}
 	n := len(x.rows)
+	x.math.end(name, &x.line)
 	switch name {
 	case "t":
 		x.text = false
+	case "r", "fld":
+		x.looks = x.looks[:max(0, len(x.looks)-1)]
+	case "pPr":
+		x.props--
+	case "checkBox":
+		x.say(x.box)
+	case "ddList":
+		if x.chosen >= 0 && x.chosen < len(x.choices) {
+			x.say(oneLine(x.choices[x.chosen]))
+		}
 	case "p":
 		return x.lineEnd()
 	case "tc":
@@ -111,23 +137,65 @@ func (x *prose) end(name string) error {
 		}
 		cells := x.rows[n-1].cells
 		x.rows = x.rows[:n-1]
-		x.line.WriteString(strings.Join(cells, "\t"))
-		return x.lineEnd()
+		return x.writeLine(strings.Join(cells, "\t"))
 	}
 	return nil
 }
 
 func (x *prose) chars(s string) error {
 	if x.text && x.skipped == 0 {
-		x.line.WriteString(s)
+		x.say(s)
 	}
 	return nil
 }
 
+// say adds a text to the line, as its run looks.
+func (x *prose) say(s string) {
+	as := look{}
+	if n := len(x.looks); n > 0 {
+		as = x.looks[n-1]
+	}
+	x.line.add(s, as)
+}
+
+// sign takes an element that stands for a text: a sign, a watermark, and in older forms a box that is ticked or not, or
+// what is chosen of a list.
+func (x *prose) sign(e xml.StartElement) {
+	switch e.Name.Local {
+	case "noBreakHyphen":
+		x.say("-")
+	case "tab":
+		x.say("\t")
+	case "textpath":
+		x.say(oneLine(attribute(e, "string")))
+	case "sym":
+		char := strings.ToUpper(valued(e, "char"))
+		x.say(cmp.Or(ticks[char], "["+oneLine(valued(e, "font")+" "+char)+"]"))
+	case "checkBox":
+		x.box = "☐"
+	case "default", "checked":
+		if x.box = "☐"; isOn(e) {
+			x.box = "☑"
+		}
+	case "ddList":
+		x.choices, x.chosen = nil, 0
+	case "result":
+		x.chosen, _ = strconv.Atoi(valued(e, "val"))
+	case "listEntry":
+		x.choices = append(x.choices, valued(e, "val"))
+	}
+}
+
 // lineEnd ends a line. Within a table's cell it becomes a blank.
 func (x *prose) lineEnd() error {
-	line := x.line.String()
-	x.line.Reset()
+	line, struck := x.line.done()
+	if x.math = nil; struck {
+		x.w.remark(filetext.Struck)
+	}
+	return x.writeLine(line)
+}
+
+func (x *prose) writeLine(line string) error {
 	if n := len(x.rows); n > 0 && x.rows[n-1].in {
 		x.rows[n-1].cell.WriteString(oneLine(line) + " ")
 		return nil

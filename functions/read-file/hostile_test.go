@@ -45,7 +45,7 @@ func book(t testing.TB, shared, sheet string, more ...string) []byte {
 		"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.xml")),
 		"xl/workbook.xml", head + `<workbook xmlns:r="` + kind + `"><sheets><sheet name="S" r:id="r2"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r2", "worksheet", "worksheets/sheet1.xml")+
-			fmt.Sprintf(ref, "r3", "sharedStrings", "/xl/sharedStrings.xml")),
+			fmt.Sprintf(ref, "r3", "sharedStrings", "/xl/sharedStrings.xml")+fmt.Sprintf(ref, "r4", "styles", "styles.xml")),
 		"xl/sharedStrings.xml", head + "<sst>" + shared + "</sst>",
 		"xl/worksheets/sheet1.xml", head + "<worksheet><sheetData>" + sheet + "</sheetData></worksheet>",
 	}, more...))
@@ -78,6 +78,10 @@ func TestDeletedTextIsNotRead(t *testing.T) {
 func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 	const w = `<w:document xmlns:w="w"><w:body>%s</w:body></w:document>`
 	p := func(text string) string { return `<w:p><w:r><w:t>` + text + `</w:t></w:r></w:p>` }
+	r := func(props, text string) string {
+		return `<w:r><w:rPr>` + props + `</w:rPr><w:t>` + text + `</w:t></w:r>`
+	}
+	const up, down = `<w:vertAlign w:val="superscript"/>`, `<w:vertAlign w:val="subscript"/>`
 	for _, c := range []struct {
 		body, text string
 		remarks    []filetext.Remark
@@ -90,6 +94,18 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`, "振\n", nil},
 		{`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t>済</w:t><w:noBreakHyphen/><w:sym w:font="Symbol" w:char="F0B7"/></w:r></w:p>`,
 			"✓済-[Symbol F0B7]\n", nil},
+		{`<w:p><w:pPr><w:rPr><w:strike/></w:rPr></w:pPr>` + r("", "営業 ") + r("<w:strike/>", "と人") + r("<w:dstrike/>", "事~~ ") + r(`<w:strike w:val="0"/>`, "の残業") + `</w:p>`,
+			"営業 ~~と人事∼∼ ~~の残業\n", []filetext.Remark{filetext.Struck}},
+		{`<w:p>` + r(`<w:rPrChange><w:rPr><w:strike/></w:rPr></w:rPrChange>`, "kept") + `</w:p><w:p><a:r xmlns:a="a"><a:rPr strike="sngStrike"/><a:t>gone</a:t></a:r></w:p>`,
+			"kept\n~~gone~~\n", []filetext.Remark{filetext.Struck}},
+		{`<w:p>` + r("", "10") + r(up, "6") + r("", " 円、H") + r(down, "2") + r("", "O") + r(up, "n-1") + `</w:p>`, "10^6 円、H_(2)O^(n-1)\n", nil},
+		{`<w:p><m:oMath xmlns:m="x/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr>` +
+			`<m:e><m:r><m:t>x</m:t></m:r></m:e></m:d></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`, "(a+1)/2[x]^2√(y)\n", nil},
+		{`<w:altChunk/>` + p("a"), "a\n", []filetext.Remark{filetext.Pictures}},
+		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
+			`</w:ffData></w:fldChar></w:r>` + r("", "否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
+		{`<w:p><w:r><w:pict><v:shape xmlns:v="v"><v:textpath string="無効"/></v:shape></w:pict></w:r></w:p>`, "無効\n", nil},
+		{`<w:tbl><w:tr><w:trPr><w:gridBefore w:val="2"/></w:trPr><w:tc>` + p("300000") + `</w:tc></w:tr></w:tbl>`, "\t\t300000\n", nil},
 		{`<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val="2"/></w:tcPr>` + p("広") + `</w:tc><w:tc>` + p("c") + `</w:tc></w:tr></w:tbl>`,
 			"広\t\tc\n", nil},
 	} {

@@ -18,7 +18,8 @@ type rows struct {
 	cell                   xml.StartElement
 	value                  strings.Builder
 	formula                strings.Builder
-	inline                 strings.Builder
+	inline                 marked
+	look                   look     // of the run
 	in                     string   // the element whose text is collected
 	open                   []string // elements around this one; "" is one of another name space
 	space                  string   // the name space of the sheet
@@ -35,7 +36,7 @@ func (r *rows) read(p *pack, part string) error {
 		case r.in == "v":
 			r.value.WriteString(s)
 		case r.in == "t":
-			r.inline.WriteString(s)
+			r.inline.add(s, r.look)
 		case r.in == "f":
 			r.formula.WriteString(s)
 		case r.margins.in != nil:
@@ -70,7 +71,7 @@ func (r *rows) begin(e xml.StartElement) error {
 	case "c":
 		r.cell, r.formed, r.saved, r.inlined = e.Copy(), false, false, false
 		r.value.Reset()
-		r.inline.Reset()
+		r.inline.done()
 		r.formula.Reset()
 	case "f", "v", "t":
 		r.in = name
@@ -78,6 +79,10 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.aloud++
 	case "control", "oleObject", "picture":
 		r.w.remark(filetext.Pictures)
+	case "r", "is":
+		r.look = look{}
+	case "strike", "vertAlign":
+		r.look.take(e)
 	case "":
 	default:
 		r.margins.begin(e)
@@ -164,6 +169,10 @@ func (r *rows) end(string) error {
 		}
 		r.column = column
 		text, err := r.text()
+		if r.isStruck() && strings.TrimSpace(text) != "" && !strings.Contains(text, struckMark) {
+			text = struckMark + text + struckMark
+			r.w.remark(filetext.Struck)
+		}
 		if text == "" || err != nil {
 			return err
 		}
@@ -175,6 +184,19 @@ func (r *rows) end(string) error {
 	return nil
 }
 
+// style returns the number of the cell's style, -1 if it has none.
+func (r *rows) style() int {
+	if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.codes) {
+		return i
+	}
+	return -1
+}
+
+func (r *rows) isStruck() bool {
+	i := r.style()
+	return i >= 0 && r.book.struck[i]
+}
+
 // text returns a cell's value as people see it.
 func (r *rows) text() (string, error) {
 	value, kind := r.value.String(), attribute(r.cell, "t")
@@ -183,7 +205,7 @@ func (r *rows) text() (string, error) {
 		return cellText("=" + r.formula.String()), nil
 	}
 	code := ""
-	if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.codes) {
+	if i := r.style(); i >= 0 {
 		code = r.book.codes[i]
 	}
 	plain := strings.TrimSpace(value)
@@ -203,7 +225,10 @@ func (r *rows) text() (string, error) {
 		return r.book.number(plain, code), nil
 	case "inlineStr":
 		if r.inlined {
-			value = r.inline.String()
+			var struck bool
+			if value, struck = r.inline.done(); struck {
+				r.w.remark(filetext.Struck)
+			}
 		}
 		return r.book.text(cellText(value), code), nil
 	case "str":

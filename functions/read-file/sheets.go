@@ -48,7 +48,7 @@ func (p *pack) workbook(main string, w *writer) error {
 		return nil
 	}, nil, nil)
 	if err == nil {
-		err = p.sharedStrings(related(relations, ofStrings), book)
+		err = p.sharedStrings(related(relations, ofStrings), book, w)
 	}
 	if err == nil {
 		err = p.styles(related(relations, ofStyles), book)
@@ -89,8 +89,8 @@ func (p *pack) sheet(s sheet, book *workbook, w *writer) error {
 }
 
 // sharedStrings reads the texts that cells name by number.
-func (p *pack) sharedStrings(part string, book *workbook) error {
-	return p.texts(part, []string{"si"}, []string{"t"}, func(_ xml.StartElement, text string) error {
+func (p *pack) sharedStrings(part string, book *workbook, w *writer) error {
+	return p.texts(part, w, []string{"si"}, []string{"t"}, func(_ xml.StartElement, text string) error {
 		if len(book.shared) == maxStrings {
 			return errTooComplex
 		}
@@ -101,26 +101,33 @@ func (p *pack) sharedStrings(part string, book *workbook) error {
 
 // texts gives take each of a part's items, named by their elements, with what its elements called written say. How a
 // name is read aloud (rPh) is no part of a text.
-func (p *pack) texts(part string, items, written []string, take func(item xml.StartElement, text string) error) error {
+func (p *pack) texts(part string, w *writer, items, written []string, take func(item xml.StartElement, text string) error) error {
 	var item xml.StartElement
-	var text strings.Builder
+	var text marked
+	var as look
 	within, aloud := false, 0
 	return p.each(part, func(e xml.StartElement) error {
 		switch name := e.Name.Local; {
 		case slices.Contains(items, name):
-			item = e.Copy()
-			text.Reset()
+			item, as = e.Copy(), look{}
+			text.done()
 		case slices.Contains(written, name):
 			within = true
 		case name == "rPh":
 			aloud++
+		case name == "r":
+			as = look{}
+		case name == "strike", name == "vertAlign", name == "rPr":
+			as.take(e)
 		}
 		return nil
 	}, func(name string) error {
 		switch {
 		case slices.Contains(items, name):
-			said := text.String()
-			text.Reset()
+			said, struck := text.done()
+			if struck {
+				w.remark(filetext.Struck)
+			}
 			return take(item, said)
 		case slices.Contains(written, name):
 			within = false
@@ -130,7 +137,7 @@ func (p *pack) texts(part string, items, written []string, take func(item xml.St
 		return nil
 	}, func(s string) error {
 		if within && aloud == 0 {
-			text.WriteString(s)
+			text.add(s, as)
 		}
 		return nil
 	})
@@ -138,15 +145,23 @@ func (p *pack) texts(part string, items, written []string, take func(item xml.St
 
 // styles reads the formats of the cells' styles.
 func (p *pack) styles(part string, book *workbook) error {
-	own, cells := map[string]string{}, false
+	own, in, fonts := map[string]string{}, "", []look(nil)
 	return p.each(part, func(e xml.StartElement) error {
 		switch e.Name.Local {
+		case "cellXfs", "fonts":
+			in = e.Name.Local
+		case "font":
+			if in == "fonts" {
+				fonts = append(fonts, look{})
+			}
+		case "strike":
+			if n := len(fonts); n > 0 && in == "fonts" {
+				fonts[n-1].take(e)
+			}
 		case "numFmt":
 			own[attribute(e, "numFmtId")] = attribute(e, "formatCode")
-		case "cellXfs":
-			cells = true
 		case "xf":
-			if !cells {
+			if in != "cellXfs" {
 				return nil
 			}
 			if len(book.codes) == maxStyles {
@@ -157,11 +172,15 @@ func (p *pack) styles(part string, book *workbook) error {
 			if !known {
 				code = codeOf(id)
 			}
+			font, err := strconv.Atoi(attribute(e, "fontId"))
 			book.codes = append(book.codes, code)
+			book.struck = append(book.struck, err == nil && font >= 0 && font < len(fonts) && fonts[font].struck)
 		}
 		return nil
 	}, func(name string) error {
-		cells = cells && name != "cellXfs"
+		if name == in {
+			in = ""
+		}
 		return nil
 	}, nil)
 }

@@ -18,6 +18,7 @@ import (
 type formats struct {
 	from04 bool     // days count from 1904
 	codes  []string // of the styles, by the number that cells name
+	struck []bool   // whether a style strikes out
 	cell   *excelize.File
 	styles map[string]int // of the cell, by code
 }

@@ -146,6 +146,17 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 	}
 }
 
+// What is struck out is marked: a cell by its font, a part of a text by its run's.
+func TestWhatIsStruckOutInASheetIsMarked(t *testing.T) {
+	const in, run = `<c t="inlineStr"`, `</t></r><r><rPr><strike/><sz val="9"/></rPr><t>`
+	rich := `<r><t>営業` + run + `と人事</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r>`
+	file := book(t, `<si>`+rich+`</si>`, `<row><c t="s"><v>0</v></c>`+in+`><is>`+rich+`</is></c><c s="1"><v>7</v></c>`+in+` s="1"><is><t>取消</t></is></c><c s="2"><v>8</v></c><c s="1"/></row>`,
+		"xl/styles.xml", `<styleSheet><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><dxfs><dxf><font><strike/></font></dxf></dxfs>`+
+			`<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/></cellXfs></styleSheet>`)
+	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Struck},
+		Text: "--- sheet 1 of 1: S ---\n営業~~と人事~~^2\t営業~~と人事~~^2\t~~7~~\t~~取消~~\t8\n"}, read(file, "a.xlsx", soon()))
+}
+
 // A broken workbook is said to be broken, however it is.
 func TestABrokenWorkbookIsBroken(t *testing.T) {
 	row := `<row r="1"><c r="A1"><v>1</v></c></row>`

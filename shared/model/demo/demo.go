@@ -137,6 +137,7 @@ func (q Question) input() (in input, err error) {
 			return in, fmt.Errorf("read the data: %w", err)
 		}
 	}
+	in.leaveOut()
 	return in, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/words/language"
+	"ringi/shared/words/lazy"
 )
 
 // forwarded is a message that the request forwards.
@@ -30,6 +31,19 @@ type piece struct {
 
 // maxFileAsked is the most characters of a file that is read as a request.
 const maxFileAsked = 1000
+
+// struck matches what a forwarded message or a file marks as struck out: it does not hold.
+var struck = &lazy.Regexp{Text: `~~[^~\n]+~~|(^|[^\pL\pN~<|/])~[^\s~](?:[^~\n]*[^\s~])?~($|[^\pL\pN~])`}
+
+// leaveOut removes what is struck out of what a request encloses.
+func (in *input) leaveOut() {
+	for i := range in.Forwarded {
+		in.Forwarded[i].Text = struck.Get().ReplaceAllString(in.Forwarded[i].Text, "$1 $2")
+	}
+	for i := range in.Files {
+		in.Files[i].Text = struck.Get().ReplaceAllString(in.Files[i].Text, "$1 $2")
+	}
+}
 
 // enclose splits a request into the texts that it is read from. What it encloses beside is refused: forwarded messages that
 // can't be seen whole, and files, unless one alone is the request.
