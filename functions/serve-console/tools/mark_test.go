@@ -106,6 +106,7 @@ func testMarkRefused(t *testing.T, w *consoletest.World) {
 		"rows":         {"pointer", "/items/*/quantity|/supplier"},
 		"twice":        {"pointer", "/items/*/quantity|/items/*/quantity"},
 		"currency":     {"currency", "yen!"},
+		"within":       {"aside", "/items/*"},
 		"destinations": {"destination", "/supplier|/a|/b|/c|/d"},
 	} {
 		for _, locale := range language.All {

@@ -150,6 +150,8 @@ func (t markTexts) problem(e aggregate.ErrField) (field, text string) {
 		what = "unused"
 	case strings.Contains(e.Limit, "there twice"):
 		what = "twice"
+	case strings.Contains(e.Limit, "what it is in"):
+		what = "within"
 	}
 	if of, unsaid := strings.CutPrefix(e.Limit, rules.UnsaidOf); unsaid {
 		return field, t.Say("unsaid", "of", shown(of))

@@ -85,6 +85,12 @@ func (m *Mark) Problems() []aggregate.ErrField {
 	p.list(m.Pointers, "pointers", MaxPointers, p.pointer)
 	p.list(m.Units, "units", MaxPointers, p.pointer)
 	p.list(m.Asides, "asides", MaxPointers, p.pointer)
+	for i, aside := range m.Asides {
+		for _, of := range slices.Concat(m.Pointers, m.Units) {
+			p.unless(of != aside && !strings.HasPrefix(of, aside+"/"), fmt.Sprintf("asides[%d]", i),
+				"must not be %s or what it is in", of)
+		}
+	}
 	p.unless(m.How != HowProduct || len(m.Pointers) == 0 || m.sameRows(), "pointers",
 		"must go through the same rows to be multiplied")
 	p.currency(m.Currency, "currency")

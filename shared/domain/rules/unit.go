@@ -2,6 +2,7 @@ package rules
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -19,71 +20,114 @@ func (m *Mark) unit(root any) Why {
 			}
 		}
 	}
-	return m.called(root, "", false)
+	return m.called(root, "", unnamed)
 }
 
-// called looks at all arguments that are called like a currency or unit. named says that this one, or one above it, is.
-func (m *Mark) called(v any, pointer string, named bool) Why {
+// called looks at all arguments that are called like a currency or unit. as says what this one, or one above it, is
+// called like.
+func (m *Mark) called(v any, pointer string, as naming) Why {
 	if m.mentions(pointer) {
 		return ""
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		if _, ref := v["$ref"]; ref && named {
+		if _, ref := v["$ref"]; ref && as != unnamed {
 			return WhyReference
 		}
 		for name, member := range v {
-			if why := m.called(member, pointer+"/"+escaped(name), named || NamesUnit(name)); why != "" {
+			if why := m.called(member, pointer+"/"+escaped(name), as.below(name)); why != "" {
 				return why
 			}
+		}
+		if len(v) > 0 {
+			return ""
 		}
 	case []any:
 		for _, row := range v {
-			if why := m.called(row, pointer+"/"+rows, named); why != "" {
+			if why := m.called(row, pointer+"/"+rows, as); why != "" {
 				return why
 			}
 		}
-	default:
-		if named {
-			return m.says(v)
+		if len(v) > 0 {
+			return ""
+		}
+	case json.Number:
+		if as == counted {
+			return ""
 		}
 	}
-	return ""
+	if as == unnamed {
+		return ""
+	}
+	return m.says(v)
 }
 
-// says returns why a value of a currency or unit isn't the mark's currency, or "". A number is none, such as how many
-// units there are; of an object or a list each text must be.
+// says returns why a value isn't the text of the mark's currency, or "". Codes that are numbers, such as 840, and what
+// is empty may mean any.
 func (m *Mark) says(v any) Why {
 	switch v := v.(type) {
 	case string:
-		if !strings.EqualFold(v, m.Currency) && (m.Currency != "JPY" || v != "円") {
-			return WhyCurrencies
+		if strings.EqualFold(v, m.Currency) || m.Currency == "JPY" && v == "円" {
+			return ""
 		}
+		return WhyCurrencies
 	case map[string]any:
 		if _, ref := v["$ref"]; ref {
 			return WhyReference
 		}
-		for _, member := range v {
-			if why := m.says(member); why != "" {
-				return why
-			}
-		}
-	case []any:
-		for _, row := range v {
-			if why := m.says(row); why != "" {
-				return why
-			}
-		}
 	case nil, bool:
 		return WhyMissing
-	case json.Number:
 	}
-	return ""
+	return WhyCurrencies
 }
 
-// NamesUnit reports whether an argument is called like one that says a currency or unit: currency_code, amountUnit, 通貨.
-func NamesUnit(name string) bool {
-	var words []string
+// naming says what an argument is called like.
+type naming int
+
+const (
+	unnamed  naming = iota
+	counted         // units: a text says the unit, a number how many there are
+	saysUnit        // a currency or unit
+)
+
+// below returns what a member of an argument is called like.
+func (as naming) below(name string) naming { return max(as, namingOf(name)) }
+
+// currencies are parts of names that say a currency, and currencyWords such names that are words of their own.
+var (
+	currencies    = []string{"currenc", "curncy", "crncy", "waers", "währung", "通貨", "通货", "幣", "币", "货币", "통화"}
+	currencyWords = []string{"ccy", "cur", "curr", "cury", "valuta", "devise", "moneda", "moeda"}
+	// unitsWhat are words behind "unit" with which a name still says the unit, other than unit_price.
+	unitsWhat = []string{"code", "id", "name", "label", "symbol", "type", "kind", "of", "text", "division"}
+	// unitCounts are what follows 単位 in names of how many or how much.
+	unitCounts = []string{"数", "量", "価", "金額", "当", "あた"}
+)
+
+// namingOf returns what a name says: currency_code, amountUnit, unit_code, 通貨, 単位区分.
+func namingOf(name string) naming {
+	words := wordsOf(name)
+	for i, w := range words {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		_, behind, unit := strings.Cut(w, "単位")
+		after := func(start string) bool { return strings.HasPrefix(behind, start) }
+		switch {
+		case slices.ContainsFunc(currencies, func(part string) bool { return strings.Contains(w, part) }),
+			slices.Contains(currencyWords, w), unit && !slices.ContainsFunc(unitCounts, after):
+			return saysUnit
+		case next == "" && (w == "unit" || w == "uom"), w == "unit" && slices.Contains(unitsWhat, next):
+			return saysUnit
+		case next == "" && w == "units":
+			return counted
+		}
+	}
+	return unnamed
+}
+
+// wordsOf returns the words of a name in small letters; what is no letter, and a capital behind a small letter, ends one.
+func wordsOf(name string) (words []string) {
 	word := []rune{}
 	end := func() {
 		if len(word) > 0 {
@@ -101,13 +145,5 @@ func NamesUnit(name string) bool {
 		lower = unicode.IsLower(r)
 	}
 	end()
-	for i, w := range words {
-		switch last := i == len(words)-1; {
-		case strings.Contains(w, "currenc") || w == "ccy", strings.Contains(w, "通貨") || strings.Contains(w, "貨幣"):
-			return true
-		case last && (w == "unit" || w == "units" || w == "uom" || strings.HasSuffix(w, "単位")):
-			return true
-		}
-	}
-	return false
+	return words
 }

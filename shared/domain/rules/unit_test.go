@@ -39,6 +39,25 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 		"thousands of yen":           {mark("/金額", []string{"/金額単位"}, nil), `{"金額":90,"金額単位":"千円"}`, rules.WhyCurrencies},
 		"a unit of something else":   {mark("/amount", nil, nil), `{"amount":90000,"unit":"箱"}`, rules.WhyCurrencies},
 		"which says nothing of it":   {mark("/amount", nil, unit), `{"amount":90000,"unit":"箱"}`, ""},
+		"a number":                   {mark("/amount", nil, nil), `{"amount":9000,"currency_id":1}`, rules.WhyCurrencies},
+		"a number, marked":           {mark("/amount", currency, nil), `{"amount":9000,"currency":840}`, rules.WhyCurrencies},
+		"a number, aside":            {mark("/amount", nil, currency), `{"amount":9000,"currency":840}`, ""},
+		"a number within":            {mark("/amount", nil, nil), `{"amount":9000,"currency":{"numericCode":840}}`, rules.WhyCurrencies},
+		"an object, marked":          {mark("/amount", currency, nil), `{"amount":9000,"currency":{"code":"JPY"}}`, rules.WhyCurrencies},
+		"a list, marked":             {mark("/amount", currency, nil), `{"amount":9000,"currency":["JPY"]}`, rules.WhyCurrencies},
+		"its rows, marked":           {mark("/amount", []string{"/currency/*"}, nil), `{"amount":9000,"currency":["JPY"]}`, ""},
+		"an empty object":            {mark("/amount", nil, nil), `{"amount":9000,"currency":{}}`, rules.WhyCurrencies},
+		"an empty list":              {mark("/amount", nil, nil), `{"amount":9000,"currency":[]}`, rules.WhyCurrencies},
+		"a unit's code":              {mark("/amount", nil, nil), `{"amount":9000,"unit_code":"千円"}`, rules.WhyCurrencies},
+		"a unit's kind in Japanese":  {mark("/amount", nil, nil), `{"amount":9000,"単位区分":"千円"}`, rules.WhyCurrencies},
+		"a multiple":                 {mark("/amount", nil, nil), `{"amount":9000,"unit":1000}`, rules.WhyCurrencies},
+		"how many in Japanese":       {mark("/amount", nil, nil), `{"amount":9000,"単位数":3}`, ""},
+		"a price of each, in kanji":  {mark("/単位価格", nil, nil), `{"単位価格":9000}`, ""},
+		"of an older system":         {mark("/amount", nil, nil), `{"amount":9000,"CURNCYID":"Z-US$"}`, rules.WhyCurrencies},
+		"in Chinese":                 {mark("/amount", nil, nil), `{"amount":9000,"币种":"USD"}`, rules.WhyCurrencies},
+		"in other Chinese":           {mark("/amount", nil, nil), `{"amount":9000,"货币":"USD"}`, rules.WhyCurrencies},
+		"cut short":                  {mark("/amount", nil, nil), `{"amount":9000,"cur":"USD"}`, rules.WhyCurrencies},
+		"a place in a list":          {mark("/amount", nil, nil), `{"amount":9000,"cursor":"USD"}`, ""},
 		"how many units":             {mark("/amount", nil, nil), `{"amount":90000,"units":3}`, ""},
 		"a price of each":            {mark("/unit_price", nil, nil), `{"unit_price":90000}`, ""},
 		"rows of one":                {mark("/items/*/price", nil, nil), `{"items":[{"price":1,"currency":"JPY"},{"price":2,"currency":"JPY"}]}`, ""},
@@ -53,6 +72,21 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 	}
 	expect.That(t, mark("/amount", currency, nil).Covers("1", []string{"amount"}) && mark("/amount", currency, nil).Covers("1", []string{"currency"}),
 		"what comes later decides the amount")
+}
+
+// What a mark takes for nothing of the amount can't have the amount, or its unit, in it.
+func TestAnAsideIsBesideTheAmount(t *testing.T) {
+	for aside, wrong := range map[string]bool{
+		"/items": true, "/items/*": true, "/items/*/price": true, "/items/*/currency": true, "/items/*/currency/code": true,
+		"/item": false, "/items/*/pricey": false, "/items/*/currency/name": false,
+	} {
+		m := &rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/items/*/price"}, Currency: "JPY",
+			Units: []string{"/items/*/currency/code"}, Asides: []string{aside}}
+		p := m.Problems()
+		expect.That(t, (len(p) > 0) == wrong && (!wrong || p[0].Field == "asides[0]"), "%s: %v", aside, p)
+		is := m.Of("1", aggregate.Write, aggregate.JSON(`{"items":[{"price":9,"currency":{"code":"JPY"}}]}`))
+		expect.Is(t, is.Known(), !wrong, aside)
+	}
 }
 
 // What a schema calls like a currency or unit, a mark has to mention, wherever it stands.
@@ -70,6 +104,12 @@ func TestAMarkSaysOfEachCurrencyAndUnit(t *testing.T) {
 		"without a type":         {object(`"currency":{}`), "/currency", nil, nil},
 		"anything":               {object(`"currency":true`), "/currency", nil, nil},
 		"a choice":               {object(`"単位":{"enum":["円","千円"]}`), "/単位", nil, nil},
+		"a code's number":        {object(`"currency_id":{"type":"integer"}`), "/currency_id", nil, nil},
+		"a number aside":         {object(`"currency_id":{"type":"integer"}`), "", nil, []string{"/currency_id"}},
+		"codes to choose from":   {object(`"currency":{"enum":[392,840]}`), "/currency", nil, nil},
+		"by a pattern":           {`{"patternProperties":{"^currency$":{"type":"string"}}}`, "/^currency$", nil, nil},
+		"by a pattern, said":     {`{"patternProperties":{"^currency$":{"type":"string"}}}`, "", []string{"/currency"}, nil},
+		"by another pattern":     {`{"patternProperties":{"^x-":{"type":"string"}}}`, "", nil, nil},
 		"or nothing":             {object(`"currency":{"type":["string","null"]}`), "/currency", nil, nil},
 		"a number":               {object(`"units":{"type":"integer"}`), "", nil, nil},
 		"numbers to choose from": {object(`"units":{"enum":[1,2]}`), "", nil, nil},

@@ -3,6 +3,7 @@ package rules
 import (
 	"encoding/json"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func (m *Mark) Unsaid(schema string) []aggregate.ErrField {
 	if json.Unmarshal([]byte(schema), &s.root) != nil {
 		return nil
 	}
-	if at := s.unsaid(s.root, "", false, 0); at != "" {
+	if at := s.unsaid(s.root, "", unnamed, 0); at != "" {
 		return []aggregate.ErrField{{Field: "units", Limit: UnsaidOf + at}}
 	}
 	return nil
@@ -45,44 +46,43 @@ type schemas struct {
 	left int
 }
 
-// unsaid returns the first unsaid argument at or below a pointer. named says that it or one above it is called like a
-// currency or unit.
-func (s *schemas) unsaid(v any, pointer string, named bool, depth int) string {
+// unsaid returns the first unsaid argument at or below a pointer. as says what it or one above it is called like.
+func (s *schemas) unsaid(v any, pointer string, as naming, depth int) string {
 	if s.left--; s.left < 0 || depth > maxSchemaDepth || s.mark.mentions(pointer) {
 		return ""
 	}
 	of, is := v.(map[string]any)
 	if !is {
-		if may, _ := v.(bool); may && named {
+		if may, _ := v.(bool); may && as != unnamed {
 			return pointer
 		}
 		return ""
 	}
-	parts := s.parts(of, pointer, named)
+	parts := s.parts(of, pointer, as)
 	for _, part := range parts {
-		if at := s.unsaid(part.v, part.at, part.named, depth+1); at != "" {
+		if at := s.unsaid(part.v, part.at, part.as, depth+1); at != "" {
 			return at
 		}
 	}
-	if named && len(parts) == 0 && mayBeText(of) {
+	if as != unnamed && len(parts) == 0 && maySay(of, as) {
 		return pointer
 	}
 	return ""
 }
 
 type schemaPart struct {
-	v     any
-	at    string
-	named bool
+	v  any
+	at string
+	as naming
 }
 
 // parts returns the schemas in a schema that say what stands at its pointer or below.
-func (s *schemas) parts(of map[string]any, pointer string, named bool) (all []schemaPart) {
+func (s *schemas) parts(of map[string]any, pointer string, as naming) (all []schemaPart) {
 	row := pointer + "/" + rows
 	add := func(at string, list ...any) {
 		for _, v := range list {
 			if v != nil {
-				all = append(all, schemaPart{v, at, named})
+				all = append(all, schemaPart{v, at, as})
 			}
 		}
 	}
@@ -105,7 +105,12 @@ func (s *schemas) parts(of map[string]any, pointer string, named bool) (all []sc
 	}
 	members, _ := of["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		all = append(all, schemaPart{members[name], pointer + "/" + escaped(name), named || NamesUnit(name)})
+		all = append(all, schemaPart{members[name], pointer + "/" + escaped(name), as.below(name)})
+	}
+	patterns, _ := of["patternProperties"].(map[string]any)
+	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+		at := s.mark.matching(pointer, pattern)
+		all = append(all, schemaPart{patterns[pattern], at, as.below(pattern)})
 	}
 	return all
 }
@@ -124,21 +129,41 @@ func (s *schemas) target(ref string) any {
 	return v
 }
 
-// mayBeText reports whether a schema without parts allows anything but numbers, yes and no, and nothing.
-func mayBeText(of map[string]any) bool {
+// matching returns the pointer of the argument that the mark mentions below a pointer and whose name matches a pattern,
+// or one that has the pattern in place of a name.
+func (m *Mark) matching(pointer, pattern string) string {
+	if form, err := regexp.Compile(pattern); err == nil {
+		for _, at := range slices.Concat(m.Pointers, m.Units, m.Asides) {
+			name, is := strings.CutPrefix(at, pointer+"/")
+			if of := tokens(name); is && len(of) == 1 && form.MatchString(of[0]) {
+				return at
+			}
+		}
+	}
+	return pointer + "/" + escaped(pattern)
+}
+
+// maySay reports whether a schema without parts allows anything that says a currency or unit: a text or, unless a number
+// is how many there are, a number.
+func maySay(of map[string]any, as naming) bool {
+	says := func(v any) bool {
+		_, text := v.(string)
+		_, number := v.(float64)
+		return text || number && as == saysUnit
+	}
 	if only, is := of["const"]; is {
-		_, text := only.(string)
-		return text
+		return says(only)
 	}
 	kinds, _ := of["type"].([]any)
 	if kind, is := of["type"].(string); is {
 		kinds = []any{kind}
 	}
 	given, _ := of["enum"].([]any)
-	number := func(v any) bool { _, is := v.(float64); return is }
-	other := func(kind any) bool { return !slices.Contains([]any{"number", "integer", "boolean", "null"}, kind) }
-	return (len(kinds) == 0 || slices.ContainsFunc(kinds, other)) &&
-		(len(given) == 0 || slices.ContainsFunc(given, func(v any) bool { return !number(v) }))
+	other := func(kind any) bool {
+		number := kind == "number" || kind == "integer"
+		return kind != "boolean" && kind != "null" && (!number || as == saysUnit)
+	}
+	return (len(kinds) == 0 || slices.ContainsFunc(kinds, other)) && (len(given) == 0 || slices.ContainsFunc(given, says))
 }
 
 // escaped returns a member's name as a part of a pointer.
