@@ -244,7 +244,7 @@ func (t *answering) hear(all []conversation.Message, shown []turn.Message, actio
 		x := actions[m.ActionID]
 		switch {
 		case m.Sender == conversation.FromUser:
-			if spoke(m.CreatedAt, append(aggregate.AuthorsOf(m.Forwarded), m.User)...); !shown[i].Deleted {
+			if spoke(m.CreatedAt, append(m.Quotes(), m.User)...); !shown[i].Deleted {
 				t.words = append(t.words, said{m.User, m.Content})
 			}
 		case m.For != "":

@@ -259,7 +259,8 @@ func attachments(r task.Request) (out []conversation.Attachment) {
 			FileID: "beyond " + r.MessageTS, Why: conversation.Beyond})
 	}
 	for _, f := range r.Files {
-		out = append(out, conversation.Attachment{Kind: "unread", Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: f.Bytes})
+		out = append(out, conversation.Attachment{Kind: "unread", Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: f.Bytes,
+			Owner: f.User})
 	}
 	return out
 }

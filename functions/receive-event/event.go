@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/decide/intake"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi/inbound"
@@ -226,7 +225,7 @@ func (m message) ignored(e envelope, us bot) string {
 }
 
 // request checks every field that is saved, and returns the request. It cuts text over Slack's own limit. Along a route
-// whoever wrote a message that it forwards asks, too.
+// whoever wrote a message that it forwards asks, too, and whose file it has.
 func (m message) request(e envelope, us bot) (task.Request, error) {
 	for _, f := range []struct {
 		name, value string
@@ -250,7 +249,7 @@ func (m message) request(e envelope, us bot) (task.Request, error) {
 		TeamID: e.team(), Text: us.plain(content.Text), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
 		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
 		Forwarded: content.Forwarded, Files: content.Files, MoreFiles: content.MoreFiles,
-		RouteAskers: task.Others(m.User, aggregate.AuthorsOf(content.Forwarded)...),
 	}
+	r.Asked()
 	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
 }

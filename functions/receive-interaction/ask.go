@@ -30,15 +30,13 @@ const knownWithin = 1200 * time.Millisecond
 // wanted is a request from a command or a dialog.
 type wanted struct {
 	team, user, text string
-	channel          string                 // channel for the cards; empty: the person's direct messages
-	elsewhere        bool                   // in direct messages, since Ringi can't post in that channel
-	once             string                 // identifies this act, however often it arrives
-	authors          []string               // who wrote the text, if that is a message's
-	files            []aggregate.SharedFile // of a message
-	more             int                    // of its files, which are not read
+	channel          string       // channel for the cards; empty: the person's direct messages
+	elsewhere        bool         // in direct messages, since Ringi can't post in that channel
+	once             string       // identifies this act, however often it arrives
+	like             task.Request // what else the request has, of a message or an earlier request
 }
 
-type place struct{ channel, ts string }
+type place struct{ Channel, TS string }
 
 // outcome says where a request's first message is, and what the person is told.
 type outcome struct {
@@ -66,11 +64,10 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	}
 	at, note, err := h.say(ctx, w, locale)
 	if err == nil {
-		r := task.Request{
-			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: intake.ChannelType(at.channel),
-			MessageTS: at.ts, ThreadTS: at.ts, Source: intake.Source(intake.ChannelType(at.channel)),
-			RouteAskers: task.Others(w.user, w.authors...), Files: w.files, MoreFiles: w.more,
-		}
+		r := w.like
+		r.TeamID, r.Text, r.User, r.Channel, r.ChannelType = w.team, w.text, w.user, at.Channel, intake.ChannelType(at.Channel)
+		r.MessageTS, r.ThreadTS, r.Source = at.TS, at.TS, intake.Source(r.ChannelType)
+		r.Asked()
 		var ref aggregate.Ref
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
 		ref, _, err = intake.Keep(within, h.Store, r, h.Now())
@@ -78,20 +75,20 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		if err != nil && intake.Unanswered(err) { // the first write may have succeeded: this finds its rows
 			ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
 			if err != nil { // a missing task is better than a task without its message, or a second task
-				log.ErrorContext(ctx, "not known to be kept", "channel", at.channel, "ts", at.ts, "err", err)
+				log.ErrorContext(ctx, "not known to be kept", "channel", at.Channel, "ts", at.TS, "err", err)
 				return outcome{note: card.NoteUnsure}
 			}
 		}
 		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
 			if err := h.Store.Came(ctx, tenant, w.once,
-				slackstate.Came{As: string(note), Channel: at.channel, TS: at.ts}); err != nil {
+				slackstate.Came{As: string(note), Channel: at.Channel, TS: at.TS}); err != nil {
 				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
 			}
 			return outcome{at, note}
 		}
-		if gone := h.Slack.Delete(ctx, at.channel, at.ts); gone != nil {
-			log.WarnContext(ctx, "a message without a request stays", "channel", at.channel, "ts", at.ts, "err", gone)
+		if gone := h.Slack.Delete(ctx, at.Channel, at.TS); gone != nil {
+			log.WarnContext(ctx, "a message without a request stays", "channel", at.Channel, "ts", at.TS, "err", gone)
 		}
 	}
 	log.ErrorContext(ctx, "not kept", "err", err)
@@ -163,10 +160,13 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS,
-		files: of.SharedFiles(), more: of.MoreFiles}
+		like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles}}
 	said := aggregate.HashOf(text)
-	if said == of.Shown || len(w.files) > 0 {
-		w.authors = append(slices.Clone(of.Authors), of.User)
+	if said == of.Shown {
+		w.like.Authors = task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...)
+	}
+	if len(of.Files) > 0 {
+		w.like.RouteAskers = []string{of.User}
 	}
 	switch {
 	case !reaches:
@@ -183,8 +183,9 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
 		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
-		RouteAskers: task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...), Files: w.files, MoreFiles: w.more,
+		RouteAskers: w.like.RouteAskers, Authors: w.like.Authors, Files: w.like.Files, MoreFiles: w.like.MoreFiles,
 	}
+	r.Asked()
 	if h.asked(ctx, p.Team.ID, of.TS, names[1:]) {
 		return outcome{place{r.Channel, of.TS}, card.NoteRepeated}
 	}
@@ -212,15 +213,28 @@ func (h *Handler) askAgain(ctx context.Context, c click) {
 		return
 	}
 	r, _ := a.Alone()
-	out := h.request(ctx, wanted{team: r.TeamID, user: r.User, text: r.Text, channel: r.Channel, elsewhere: true,
-		once: "again " + c.Ref.ID, authors: r.RouteAskers, files: r.Files}, v.Settings.Locale)
+	out := outcome{note: card.NoteRepeated}
+	if e := a.Head.Ended; e != nil && e.Again != nil {
+		out.place = place(*e.Again)
+	} else {
+		out = h.request(ctx, wanted{team: r.TeamID, user: r.User, text: r.Text, channel: r.Channel, elsewhere: true,
+			once: "again " + c.Ref.ID, like: r}, v.Settings.Locale)
+	}
+	if out.TS != "" {
+		_, err := h.Rows.Decide(ctx, c.Ref, func(a aggregate.Aggregate) (aggregate.Change, error) {
+			return a.(*task.Aggregate).AskedAgainAt(task.Place(out.place), h.Now())
+		})
+		if err != nil {
+			slog.WarnContext(ctx, "a later click may ask again once more", "task_id", c.Ref.ID, "err", err)
+		}
+	}
 	slog.InfoContext(ctx, "asked again", "task_id", c.Ref.ID, "user", c.User, "note", string(out.note))
 	link := ""
-	if out.ts != "" {
-		link = h.Slack.Link(ctx, out.channel, out.ts, "")
+	if out.TS != "" {
+		link = h.Slack.Link(ctx, out.Channel, out.TS, "")
 	}
 	text := out.note.Told(v.Settings.Locale, link)
-	if len(r.Files) < len(a.Request.Files) {
+	if len(r.Files)+r.MoreFiles < len(a.Request.Files)+a.Request.MoreFiles {
 		text += "\n" + card.NoteWithoutFiles.Told(v.Settings.Locale, "")
 	}
 	h.sendEphemeral(ctx, c, v, text)

@@ -76,7 +76,7 @@ func TestAskingAgainWithoutTheWordsOfOthers(t *testing.T) {
 			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, link)
 			expect.Has(t, w.slack.Ephemerals(workspace.Sato)[4].Text, card.NoteWithoutFiles.Told("ja", ""))
 			w.Later(task.AskAgainFor * 2)
-			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, "")
+			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, link)
 			w.anew()
 		},
 		"of one that was refused, and again if Slack failed": func(t *testing.T, w *world) {
@@ -89,11 +89,30 @@ func TestAskingAgainWithoutTheWordsOfOthers(t *testing.T) {
 			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
 			w.anew()
 		},
+		"of one with files that aren't read: it says so, keeps its time, and is made once": func(t *testing.T, w *world) {
+			ts := w.slack.Say(t, workspace.Sato, workspace.HR, madeOfMore)
+			w.Receive(task.Request{User: workspace.Sato, Text: madeOfMore, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+				ThreadTS: w.root, EventID: task.HandedOverBy("s1"), Files: []aggregate.SharedFile{{ID: "F1"}}, MoreFiles: 5})
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.Extracted(a.Head.Run, task.Extract{Title: "x", Priority: task.Medium, TaskType: task.TypeStandard,
+					Shown: []string{workspace.Suzuki}}, w.Now())
+			})
+			w.refusedForWords()
+			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, "")
+			made := w.asks(workspace.HR, madeOfMore)
+			r := made.Request
+			expect.That(t, len(r.Files) == 1 && r.MoreFiles == 5 && made.Spoken() && r.EventID == "", "%+v", r)
+			expect.That(t, r.Written().Equal(w.Load().Request.Written()) && !r.Written().IsZero(), "%v", r.Written())
+			w.Later(task.AskAgainFor * 2)
+			w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato,
+				w.h.Slack.Link(t.Context(), workspace.HR, r.MessageTS, ""))
+			w.anew()
+		},
 		"but not of what somebody else wrote, nor of a request of one's own words": func(t *testing.T, w *world) {
 			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, madeOfMore)
 			for _, askers := range [][]string{{workspace.Tanaka}, nil} {
 				w.Receive(task.Request{User: workspace.Sato, Text: madeOfMore, Channel: workspace.HR, ChannelType: "channel",
-					MessageTS: ts, ThreadTS: ts, RouteAskers: askers})
+					MessageTS: ts, ThreadTS: ts, RouteAskers: askers, Authors: askers})
 				w.told(w.post(w.click(workspace.Sato, card.AskAgain, w.Ref.ID)), workspace.Sato, "")
 				if w.Load().Head.Ended == nil {
 					w.refusedForWords()

@@ -93,7 +93,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	channel := h.names(ctx, c.team, c.channel)[0]
 	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: channel, elsewhere: true,
 		once: "command " + c.trigger}, workspace)
-	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
+	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.Channel, out.TS, ""))), nil
 }
 
 // inEach returns a note in every language, in case the person's language can't be read.

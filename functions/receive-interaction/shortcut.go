@@ -48,7 +48,7 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	content, text := m.Content(), m.shown()
 	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
 	for _, f := range content.Files {
-		of.Files = append(of.Files, f.ID)
+		of.Files, of.Owners = append(of.Files, f.ID), append(of.Owners, f.User)
 	}
 	switch {
 	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
@@ -140,8 +140,10 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
-	for _, id := range append(slices.Clone(of.Authors), of.Files...) {
-		err = cmp.Or(err, inbound.CheckID("id", id))
+	for _, id := range slices.Concat(of.Authors, of.Files, of.Owners) {
+		if id != "" {
+			err = cmp.Or(err, inbound.CheckID("id", id))
+		}
 	}
 	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil ||
 		of.User != "" && inbound.CheckID("user", of.User) != nil {
@@ -150,7 +152,7 @@ func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspa
 	out := h.fromMessage(ctx, p, of, text, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteRepeated:
-		if out.note == card.NoteRepeated || out.ts == of.TS { // otherwise the person sees the first message
+		if out.note == card.NoteRepeated || out.TS == of.TS { // otherwise the person sees the first message
 			h.note(ctx, of, p.User.ID, out.note, person)
 		}
 	case card.NoteElsewhere: // the message in their direct messages informs the person

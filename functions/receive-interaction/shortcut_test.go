@@ -227,14 +227,16 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			message := map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts, "text": "これをお願いします",
 				"attachments": []any{map[string]any{"is_share": true, "is_msg_unfurl": true, "from_url": "https://w.slack.com/archives/C2/p1",
 					"author_id": workspace.Suzuki, "author_name": "鈴木 一郎", "text": "営業の先月の残業を確認して"}},
-				"files": []any{map[string]any{"id": "F1", "name": "対象者.csv", "mimetype": "text/csv", "size": 12}}}
+				"files": []any{map[string]any{"id": "F1", "name": "対象者.csv", "mimetype": "text/csv", "size": 12,
+					"user": workspace.Alex}}}
 			text, v := w.shows(workspace.Sato, workspace.HR, message)
 			expect.Same(t, "これをお願いします\n> 鈴木 一郎 <@"+workspace.Suzuki+">:\n> 営業の先月の残業を確認して\n📎 対象者.csv (text/csv, 12 bytes)", text)
 			w.hears(w.post(w.submits(workspace.Sato, v, text)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
 			r := w.ofMessage(workspace.HR, ts).Request
-			expect.Same(t, []string{workspace.Suzuki, workspace.Tanaka}, r.RouteAskers)
+			expect.Same(t, []string{workspace.Tanaka, workspace.Suzuki, workspace.Alex}, r.RouteAskers)
+			expect.Same(t, []string{workspace.Suzuki, workspace.Tanaka}, r.Authors)
 			expect.Same(t, text, r.Text)
-			expect.Same(t, []aggregate.SharedFile{{ID: "F1"}}, r.Files)
+			expect.Same(t, []aggregate.SharedFile{{ID: "F1", User: workspace.Alex}}, r.Files)
 		},
 		"in direct messages, without a channel": func(t *testing.T, w *world) {
 			w.quiet(w.post(w.global(workspace.Sato, "有給の一覧がほしい", nil)), workspace.Sato)

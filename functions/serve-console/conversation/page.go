@@ -217,7 +217,7 @@ func (c *Pages) namePeople(ctx context.Context, v *web.Viewer, t *loaded) {
 		for _, e := range m.Thread {
 			ids = append(ids, e.User)
 		}
-		ids = append(ids, aggregate.AuthorsOf(m.Forwarded)...)
+		ids = append(ids, m.Quotes()...)
 	}
 	for _, h := range t.is.Handed {
 		ids = append(ids, h.User)

@@ -54,7 +54,7 @@ func (x *Steps) facts(r *rules.Rules, d Directory) *rules.Facts {
 	for _, p := range x.Task.AskersOfSteps() {
 		f.Askers = append(f.Askers, d.Person(p.User))
 	}
-	_, f.Spoken = x.Task.HandedOver()
+	f.Spoken = x.Task.Spoken()
 	AskedBy(f, r, d, x.Task.Head.Requester)
 	return f
 }

@@ -28,4 +28,15 @@ type SharedFile struct {
 	Name  string `json:"name,omitempty"`
 	Type  string `json:"type,omitempty"` // MIME type
 	Bytes int64  `json:"bytes,omitempty"`
+	User  string `json:"user,omitempty"` // Slack user id of whose file it is; empty if Slack says none
+}
+
+// OwnersOf returns whose files these are, as far as Slack says it.
+func OwnersOf(files []SharedFile) (users []string) {
+	for _, f := range files {
+		if f.User != "" {
+			users = append(users, f.User)
+		}
+	}
+	return users
 }

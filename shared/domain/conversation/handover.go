@@ -118,6 +118,7 @@ func (h *HandOver) receive(s *Conversation) (aggregate.Change, aggregate.Ref, er
 	return task.Receive(s.TenantID, task.Request{
 		TeamID: s.TeamID, Text: h.Text, User: h.User, Channel: s.Channel, ChannelType: s.ChannelType, MessageTS: h.MessageTS, ThreadTS: s.ThreadTS,
 		Source: source, EventID: task.HandedOverBy(s.ID), RouteAskers: h.RouteAskers,
+		Authors: h.RouteAskers,
 	}, h.CreatedAt)
 }
 

@@ -118,7 +118,7 @@ type Inbox struct {
 	// was made.
 	Folded bool `json:"folded,omitempty"`
 	Blank  bool `json:"blank,omitempty"` // a person's message without a word or a file
-	// Quoted are the Slack user ids of whose messages it forwards.
+	// Quoted are the Slack user ids of whose messages it forwards and whose files it has.
 	Quoted []string `json:"quoted,omitempty"`
 	// Changes and Deleted are copied from the message, and DeleteAfter too.
 	Changes     string `json:"changes,omitempty"`
@@ -200,6 +200,18 @@ type Attachment struct {
 	Hash   string `json:"hash,omitempty"` // SHA-256 of the content that was read
 	S3Key  string `json:"s3_key,omitempty"`
 	Why    string `json:"why,omitempty"` // why it was not read
+	Owner  string `json:"owner,omitempty"`
+}
+
+// Quotes returns whose words and files the message has beside its author's, by their Slack user ids.
+func (m *Message) Quotes() []string {
+	users := aggregate.AuthorsOf(m.Forwarded)
+	for _, f := range m.Attachments {
+		if f.Owner != "" {
+			users = append(users, f.Owner)
+		}
+	}
+	return users
 }
 
 // RefusedProposal is a surplus proposal, which did not become an action.

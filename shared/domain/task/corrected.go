@@ -50,8 +50,8 @@ func (r *Request) Saying() string {
 // of returns a request as the correction has it. Whoever wrote the message, or one that it forwards, asks along a route.
 func (r *Correction) of(q Request) *Request {
 	q.Text, q.Forwarded, q.Files, q.MoreFiles = r.Text, r.Forwarded, r.Files, r.MoreFiles
-	also := append(aggregate.AuthorsOf(r.Forwarded), r.Author)
-	q.RouteAskers = Others(q.User, slices.Concat(q.RouteAskers, also)...)
+	q.Authors = Others(q.User, append(q.Authors, r.Author)...)
+	q.Asked()
 	return &q
 }
 

@@ -26,8 +26,13 @@ func (a *Aggregate) HandedOver() (session string, ok bool) {
 // asksForPolicy reports whether people must approve the policy. They always must if an agent wrote the request, because
 // nobody has read the agent's wording yet.
 func (a *Aggregate) asksForPolicy(s tenancy.Settings) bool {
+	return s.PromptApprovalRequired || a.Spoken()
+}
+
+// Spoken reports whether an agent wrote the request, also if a person asked for it again.
+func (a *Aggregate) Spoken() bool {
 	_, handed := a.HandedOver()
-	return s.PromptApprovalRequired || handed
+	return handed || a.Request != nil && a.Request.ByAgent
 }
 
 // Asker is an aggregate that hands over tasks. TaskEnded records how one ended. It returns ErrNotDue if it knows, or if

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -71,6 +72,13 @@ type Ended struct {
 	Detail string           `json:"detail,omitempty"`
 	Until  *time.Time       `json:"until,omitempty"` // for a refused request: when a new request may succeed
 	Told   bool             `json:"told,omitempty"`  // the conversation that handed the task over knows
+	Again  *Place           `json:"again,omitempty"` // where the requester asked again
+}
+
+// Place is where a message is in Slack.
+type Place struct {
+	Channel string `json:"channel"`
+	TS      string `json:"ts"`
 }
 
 // Request is the message with the request. Only its text may change, before anything is drafted from it or when its
@@ -87,11 +95,21 @@ type Request struct {
 	Source      Source   `json:"source"`
 	EventID     string   `json:"event_id"`
 	RouteAskers []string `json:"route_askers,omitempty"` // whose messages led to it beside User's; see askersOfAll
+	Authors     []string `json:"authors,omitempty"`      // those of them who wrote the text
+	ByAgent     bool     `json:"by_agent,omitempty"`     // an agent wrote the text, and User asked for it again
 	// Forwarded are the messages that it forwards, and Files its files and theirs.
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
 	Files     []aggregate.SharedFile `json:"files,omitempty"`
 	MoreFiles int                    `json:"more_files,omitempty"` // that are not read
-	CreatedAt time.Time              `json:"created_at"`
+	// SaidAt is when the text was said that User asked for again; zero: MessageTS says it.
+	SaidAt    time.Time `json:"said_at,omitzero"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Asked adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise.
+func (r *Request) Asked(beside ...string) {
+	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
+		aggregate.OwnersOf(r.Files))...)
 }
 
 // Unsaid returns the request without what its author wrote or attached.
@@ -103,6 +121,9 @@ func (r Request) Unsaid() Request {
 // Written returns when the message was written, by Slack's clock. Words such as “this month” count from it, however late
 // the message is delivered.
 func (r *Request) Written() time.Time {
+	if !r.SaidAt.IsZero() {
+		return r.SaidAt
+	}
 	if at, err := aggregate.ParseTS(r.MessageTS); err == nil {
 		return at
 	}

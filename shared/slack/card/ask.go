@@ -53,14 +53,19 @@ type RequestOf struct {
 	// Authors wrote the messages that it forwards, and Files are its files, by their ids.
 	Authors []string `json:"authors,omitempty"`
 	Files   []string `json:"files,omitempty"`
+	Owners  []string `json:"owners,omitempty"` // of the files, in their order; empty where Slack says none
 	// MoreFiles counts those that are not read.
 	MoreFiles int `json:"more_files,omitempty"`
 }
 
-// SharedFiles returns the message's files, of which only the ids are known.
+// SharedFiles returns the message's files, of which only the ids and the owners are known.
 func (of RequestOf) SharedFiles() (files []aggregate.SharedFile) {
-	for _, id := range of.Files {
-		files = append(files, aggregate.SharedFile{ID: id})
+	for i, id := range of.Files {
+		f := aggregate.SharedFile{ID: id, User: of.User}
+		if i < len(of.Owners) && of.Owners[i] != "" {
+			f.User = of.Owners[i]
+		}
+		files = append(files, f)
 	}
 	return files
 }

@@ -57,7 +57,7 @@ func (w *Story) Later(d time.Duration) { w.clock.Add(d.Milliseconds()) }
 // Receive receives a message in By's workspace and continues with its task.
 func (w *Story) Receive(r task.Request) {
 	w.T.Helper()
-	r.TeamID, r.Text, r.Source, r.EventID = w.By.Team, cmp.Or(r.Text, Text), task.SourceChannel, "Ev1"
+	r.TeamID, r.Text, r.Source, r.EventID = w.By.Team, cmp.Or(r.Text, Text), task.SourceChannel, cmp.Or(r.EventID, "Ev1")
 	c, ref, err := task.Receive(aggregate.TenantID(r.TeamID), r, w.Now())
 	expect.NoError(w.T, err)
 	expect.NoError(w.T, w.Store.Create(w.T.Context(), c))

@@ -105,7 +105,7 @@ func (c *Content) forward(a map[string]any, depth int) {
 // files adds files that are not there yet.
 func (c *Content) files(list any) {
 	for _, f := range objects(list) {
-		x := aggregate.SharedFile{ID: id(f["id"]), Name: name(f["name"]), Type: name(f["mimetype"])}
+		x := aggregate.SharedFile{ID: id(f["id"]), Name: name(f["name"]), Type: name(f["mimetype"]), User: id(f["user"])}
 		if x.Name == "" {
 			x.Name = name(f["title"])
 		}
