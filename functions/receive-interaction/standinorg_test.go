@@ -21,6 +21,7 @@ func TestStandInsInAnOrganisation(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"stamp for whom they stand in":                 testOrganisedStamps,
 		"don't stamp what their superior asks for":     testOrganisedBelow,
+		"nor what their superior wrote":                testOrganisedBelowWhoWrote,
 		"don't stamp if they are no employees":         testOrganisedEmployee,
 		"don't stamp for who has left":                 testOrganisedLeaver,
 		"don't stamp by what names accounts":           testOrganisedAccounts,
@@ -103,6 +104,23 @@ func testOrganisedBelow(t *testing.T, w *world) {
 	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "3"}, boss())
 	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "さんの代理ですが、依頼した方の部下")
 	w.told(w.post(at(w.click(workspace.Tanaka, "reject_process", p.ID), w.Ref.ID+"/1")), workspace.Tanaka, "依頼した方の部下")
+	expect.Is(t, len(w.acts()), 0, "acts")
+}
+
+// Suzuki only says please to what Sato, who heads Tanaka, wrote in the thread.
+func testOrganisedBelowWhoWrote(t *testing.T, w *world) {
+	w.organise(map[string]string{workspace.Alex: "1", workspace.Sato: "2", workspace.Tanaka: "3", workspace.Suzuki: "4"})
+	ts := w.slack.Say(t, workspace.Suzuki, workspace.HR, "お願いします")
+	w.Receive(task.Request{User: workspace.Suzuki, Text: "お願いします", Channel: workspace.HR, ChannelType: "channel", MessageTS: ts,
+		ThreadTS: w.root, RouteAskers: []string{workspace.Sato}})
+	desk := pipelinetest.Desk("社長", 1)
+	desk.People = []circulation.Person{boss()}
+	o := pipelinetest.Along([]string{workspace.Suzuki, workspace.Sato}, 1, desk)
+	o.Route.Org, o.Askers[0].Person, o.Askers[1].Person = "v0", "4", "2"
+	p := w.PlannedOnRoute(tenancy.DefaultSettings(), o,
+		pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`)).Process()
+	w.standInBy(circulation.Person{User: workspace.Tanaka, Person: "3"}, boss())
+	w.told(w.post(w.stamp(workspace.Tanaka, p)), workspace.Tanaka, "さんの代理ですが、依頼した方の部下")
 	expect.Is(t, len(w.acts()), 0, "acts")
 }
 

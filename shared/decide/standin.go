@@ -93,7 +93,7 @@ func (m Maker) standIns(ctx context.Context, of Subject, id, user string,
 }
 
 // fit says of delegations what the organisation of the day has against them, where the gate's route has one: a hand who
-// is no employee, or who stands below who asks. Those whose principals are not in it are left out.
+// is no employee, or who stands below anybody who asks. Those whose principals are not in it are left out.
 func (m Maker) fit(of Subject, g *aggregate.Gate, all []circulation.StandIn, in tenancy.Employed) []circulation.StandIn {
 	if !g.Organised() || len(all) == 0 || in.Organisation == nil {
 		return all
@@ -103,7 +103,7 @@ func (m Maker) fit(of Subject, g *aggregate.Gate, all []circulation.StandIn, in 
 	switch hand, here := c.Person(in.Person); {
 	case !here || hand.Kind != organisation.Employee:
 		lacks = circulation.LackEmployee
-	case c.Below(in.Person, requesterOf(of, g, in.Accounts)):
+	case belowAny(c, in.Person, of, g, in.Accounts):
 		lacks = circulation.LackBelow
 	}
 	var out []circulation.StandIn
@@ -138,17 +138,16 @@ func (m Maker) unfit(of Subject, id string, in tenancy.Employed) circulation.Lac
 	return ""
 }
 
-// requesterOf returns the key in the organisation of who asks for what a gate is about, or "".
-func requesterOf(of Subject, g *aggregate.Gate, accounts *organisation.Accounts) string {
-	if len(of.Askers()) == 0 {
-		return ""
+// belowAny reports whether a hand stands below anybody who asks for what a gate is about.
+func belowAny(c *organisation.Chart, hand string, of Subject, g *aggregate.Gate, accounts *organisation.Accounts) bool {
+	asks := slices.Clone(g.Askers)
+	for _, user := range of.Askers() {
+		asks = append(asks, circulation.Person{User: user})
 	}
-	user := of.Askers()[0]
-	for _, p := range g.Askers {
-		if p.User == user && p.Person != "" {
-			return p.Person
+	return slices.ContainsFunc(asks, func(p circulation.Person) bool {
+		if p.Person == "" {
+			p.Person, _ = accounts.Number(p.User)
 		}
-	}
-	number, _ := accounts.Number(user)
-	return number
+		return p.Person != "" && c.Below(hand, p.Person)
+	})
 }
