@@ -67,6 +67,7 @@ type Handler struct {
 	answers   remember.Answers[string, bool]             // workspaces that no row calls silent
 	ahead     remember.Answers[string, *ahead]           // by workspace
 	Wait      func(ctx context.Context, d time.Duration) error
+	Random    func(n int64) int64 // from 0 up to n, without n; nil: math/rand's
 }
 
 // Causes of waits that are no failures.
@@ -170,9 +171,9 @@ func (h *Handler) anew(ctx context.Context, r events.SQSMessage, asked effect.Me
 
 // giveBack leaves a message in the queue until another try makes sense.
 func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, asked effect.Message, err error) {
-	wait := pause(err, r.Attributes["ApproximateReceiveCount"])
+	wait := h.pause(err, r.Attributes["ApproximateReceiveCount"])
 	if asked.Copies { // else the queue would soon give up what only waits for Slack's pace
-		wait = max(wait, pause(nil, r.Attributes["ApproximateReceiveCount"]))
+		wait = max(wait, h.pause(nil, r.Attributes["ApproximateReceiveCount"]))
 	}
 	slog.WarnContext(ctx, "gave back", "message_id", r.MessageId, "seconds", int(wait.Seconds()), "err", err)
 	_, err = h.Queue.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
@@ -185,7 +186,7 @@ func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, asked effec
 
 // pause returns how long a message waits, in whole seconds: as long as Slack asks, or longer after each failure. It
 // adds up to a quarter, so that tasks that failed together don't return together, unless each has its own time.
-func pause(err error, receives string) time.Duration {
+func (h *Handler) pause(err error, receives string) time.Duration {
 	var limited slackapi.RateLimited
 	var known later
 	var wait time.Duration
@@ -200,7 +201,11 @@ func pause(err error, receives string) time.Duration {
 	}
 	wait = max(0, wait) // the time to wait for may already be over
 	if known.cause != itsTime {
-		wait += time.Duration(rand.Int64N(int64(wait/4) + 1))
+		random := h.Random
+		if random == nil {
+			random = rand.Int64N
+		}
+		wait += time.Duration(random(int64(wait/4) + 1))
 	}
 	return max(time.Second, (wait + time.Second - 1).Truncate(time.Second))
 }

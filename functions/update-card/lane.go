@@ -45,7 +45,7 @@ func (h *Handler) movesAside(ctx context.Context, r events.SQSMessage, received 
 	if waits && known.cause == itsTime || asked.Tab() && (waits || errors.As(err, &limited)) {
 		return false
 	}
-	how := effect.Moved{Wait: pause(err, strconv.Itoa(asked.Hops/2+1)), Doubted: received.open}
+	how := effect.Moved{Wait: h.pause(err, strconv.Itoa(asked.Hops/2+1)), Doubted: received.open}
 	last := asked.Hops > effect.MostHops
 	if last || asked.Alone(r.Attributes["MessageGroupId"]) {
 		if known.cause == slacksPace && h.toSweeper(ctx, received, how.Wait) {

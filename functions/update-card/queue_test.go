@@ -128,7 +128,7 @@ func TestPause(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 100 {
-				got := pause(tt.err, tt.receives)
+				got := (&Handler{}).pause(tt.err, tt.receives)
 				expect.Must(t, got >= tt.min && got <= tt.max && got%time.Second == 0, "%s, want %s to %s", got, tt.min, tt.max)
 			}
 		})
