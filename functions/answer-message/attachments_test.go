@@ -198,7 +198,7 @@ func TestWhatCantBeReadIsSaid(t *testing.T) {
 	a.texts["macro.xlsx"] = filetext.Text{Form: filetext.Sheets, Text: "x", Remarks: []filetext.Remark{filetext.Macros}}
 	s := a.answered()
 	expect.Is(t, len(s.Attached), 3, "laid files")
-	want := []string{"About the attachments:", "• plan.pdf: PDF text can't be read.",
+	want := []string{"About the attachments:", "• plan.pdf: PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text.",
 		"• big.csv: Too large. The limit is 8 MiB",
 		"• secret.xlsx: It is password-protected.", "• lost.txt: Couldn't get it from Slack. The next answer will try again.",
 		"• macro.xlsx: Its macros are not read."}

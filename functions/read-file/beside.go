@@ -63,7 +63,7 @@ func (p *pack) comments(part string, w *writer) error {
 			if cell := attribute(e, "ref"); cell != "" {
 				line = oneLine(cell) + ": " + line
 			}
-			return w.write(line + "\n")
+			return w.write(foreign(line) + "\n")
 		})
 }
 
@@ -139,7 +139,7 @@ func printed(header string) string {
 		return puts[strings.ToLower(code)]
 	}), "\n") {
 		if line = oneLine(strings.TrimSpace(line)); line != "" {
-			lines = append(lines, line)
+			lines = append(lines, foreign(line))
 		}
 	}
 	return strings.Join(lines, "\n")

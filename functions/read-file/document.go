@@ -200,7 +200,7 @@ func (x *prose) writeLine(line string) error {
 		x.rows[n-1].cell.WriteString(oneLine(line) + " ")
 		return nil
 	}
-	return x.w.write(line + "\n")
+	return x.w.write(foreign(line) + "\n")
 }
 
 // sections are the parts of a document that stand beside its text, by the end of the relation's kind.

@@ -17,6 +17,7 @@ import (
 
 	"ringi/shared/runtime/filetext"
 	"ringi/shared/runtime/panics"
+	"ringi/shared/words/lazy"
 )
 
 // readWithin bounds the reading of a file, so that a file that takes longer gets an answer and no timeout.
@@ -131,18 +132,6 @@ func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 	return out
 }
 
-// ofCompound tells what a compound file is: Office puts an encrypted file into one, under this name.
-func ofCompound(file []byte) filetext.Why {
-	var name []byte
-	for _, c := range []byte("EncryptedPackage") {
-		name = append(name, c, 0)
-	}
-	if bytes.Contains(file, name) {
-		return filetext.Encrypted
-	}
-	return filetext.OldOffice
-}
-
 // writer collects a text up to its limit.
 type writer struct {
 	text    strings.Builder
@@ -172,6 +161,17 @@ func (w *writer) write(s string) error {
 	}
 	w.text.WriteString(s)
 	return nil
+}
+
+// ours matches the beginning of a line that read-file itself writes into a text.
+var ours = lazy.Regexp{Text: `^\s*(?:---|\[(?:hidden|shown|rows?|columns?|merged)\b)`}
+
+// foreign returns a line of a file so that nobody takes it for one of ours.
+func foreign(line string) string {
+	if ours.Get().MatchString(line) {
+		return `\` + line
+	}
+	return line
 }
 
 // done returns the text. A text that was cut ends with its last whole line, if it has lines.

@@ -40,7 +40,7 @@ func openPack(file []byte, until time.Time) (*pack, error) {
 	}
 	p := &pack{parts: map[string]*zip.File{}, until: until}
 	for _, f := range z.File {
-		name := strings.ToLower(strings.TrimPrefix(f.Name, "/"))
+		name := strings.ToLower(strings.TrimPrefix(strings.ReplaceAll(f.Name, `\`, "/"), "/"))
 		if p.parts[name] != nil {
 			return nil, errBroken
 		}
@@ -126,6 +126,9 @@ func (p *pack) read(w *writer) (filetext.Form, error) {
 	}
 	main := related(top, ofMain)
 	if main == "" || p.parts[strings.ToLower(main)] == nil {
+		return "", errOther
+	}
+	if path.Ext(main) == ".bin" { // a binary workbook
 		return "", errOther
 	}
 	root, err := p.root(main)

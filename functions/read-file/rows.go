@@ -177,6 +177,9 @@ func (r *rows) end(string) error {
 			return err
 		}
 		tabs := column - max(1, r.written)
+		if column == 1 {
+			text = foreign(text)
+		}
 		r.written = column
 		return r.w.write(strings.Repeat("\t", tabs) + text)
 	}
@@ -218,7 +221,7 @@ func (r *rows) text() (string, error) {
 		if err != nil || i < 0 || i >= len(r.book.shared) {
 			return "", errBroken
 		}
-		return r.book.text(r.book.shared[i], code), nil
+		return r.words(r.book.shared[i], code), nil
 	case "b":
 		return map[string]string{"0": "FALSE", "1": "TRUE", "false": "FALSE", "true": "TRUE"}[plain], nil
 	case "", "n":
@@ -230,9 +233,9 @@ func (r *rows) text() (string, error) {
 				r.w.remark(filetext.Struck)
 			}
 		}
-		return r.book.text(cellText(value), code), nil
+		return r.words(cellText(value), code), nil
 	case "str":
-		return r.book.text(cellText(value), code), nil
+		return r.words(cellText(value), code), nil
 	case "e":
 		if attribute(r.cell, "vm") != "" { // an error is kept for programs that don't know what stands there
 			r.w.remark(filetext.Pictures)
@@ -240,6 +243,14 @@ func (r *rows) text() (string, error) {
 		}
 	}
 	return cellText(value), nil // an error, or a date in ISO 8601
+}
+
+// words returns a text as people see it. One that its format hides is there, and said to be hidden.
+func (r *rows) words(text, code string) string {
+	if sections := splitSections(code); len(sections) > 3 && sections[3] == "" && text != "" {
+		r.w.remark(filetext.Hidden)
+	}
+	return r.book.text(text, code)
 }
 
 // lettersOf returns the name of a column: 1 is A, 27 is AA.

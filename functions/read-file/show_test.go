@@ -139,6 +139,8 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 			"1\n", pictures},
 		"an embedded file": {`</sheetData><oleObjects xmlns:xdr="x"><oleObject><objectPr><anchor>` + anchor + `</anchor></objectPr></oleObject></oleObjects><sheetData><row><c><v>1</v></c></row>`,
 			"1\n", pictures},
+		"lines that look like ours": {`<row>` + in + `--- sheet 2 of 2: 正 ---</t></is></c>` + in + `[hidden from row 3 on]</t></is></c></row><row>` + in + `[hidden from row 3 on]</t></is></c></row>`,
+			"\\--- sheet 2 of 2: 正 ---\t[hidden from row 3 on]\n\\[hidden from row 3 on]\n", nil},
 		"another's rows": {`<row><c><v>1</v></c></row></sheetData><ext><row r="9"><c r="A9"><v>9</v></c></row><col min="0"/></ext><sheetData>`, "1\n", nil},
 	} {
 		want := filetext.Text{Form: filetext.Sheets, Text: "--- sheet 1 of 1: S ---\n" + c.text, Remarks: c.remarks}
@@ -150,11 +152,11 @@ func TestCellsAreReadWhereAndAsTheyWereSaved(t *testing.T) {
 func TestWhatIsStruckOutInASheetIsMarked(t *testing.T) {
 	const in, run = `<c t="inlineStr"`, `</t></r><r><rPr><strike/><sz val="9"/></rPr><t>`
 	rich := `<r><t>営業` + run + `と人事</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r>`
-	file := book(t, `<si>`+rich+`</si>`, `<row><c t="s"><v>0</v></c>`+in+`><is>`+rich+`</is></c><c s="1"><v>7</v></c>`+in+` s="1"><is><t>取消</t></is></c><c s="2"><v>8</v></c><c s="1"/></row>`,
-		"xl/styles.xml", `<styleSheet><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><dxfs><dxf><font><strike/></font></dxf></dxfs>`+
-			`<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/></cellXfs></styleSheet>`)
-	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Struck},
-		Text: "--- sheet 1 of 1: S ---\n営業~~と人事~~^2\t営業~~と人事~~^2\t~~7~~\t~~取消~~\t8\n"}, read(file, "a.xlsx", soon()))
+	file := book(t, `<si>`+rich+`</si>`, `<row><c t="s"><v>0</v></c>`+in+`><is>`+rich+`</is></c><c s="1"><v>7</v></c>`+in+` s="1"><is><t>取消</t></is></c><c s="2"><v>8</v></c><c s="1"/>`+in+` s="3"><is><t>隠</t></is></c></row>`,
+		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="165" formatCode=";;;"/></numFmts><fonts><font/><font><strike/></font><font><strike val="0"/></font></fonts><dxfs><dxf><font><strike/></font></dxf></dxfs>`+
+			`<cellXfs><xf fontId="0"/><xf fontId="1"/><xf fontId="2"/><xf numFmtId="165"/></cellXfs></styleSheet>`)
+	expect.Same(t, filetext.Text{Form: filetext.Sheets, Remarks: []filetext.Remark{filetext.Struck, filetext.Hidden},
+		Text: "--- sheet 1 of 1: S ---\n営業~~と人事~~^2\t営業~~と人事~~^2\t~~7~~\t~~取消~~\t8\t\t隠\n"}, read(file, "a.xlsx", soon()))
 }
 
 // A broken workbook is said to be broken, however it is.

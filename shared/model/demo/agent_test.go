@@ -208,7 +208,7 @@ func TestTheDemosAgentNamesWhatItDoesNotUse(t *testing.T) {
 	}{
 		{"テストして", []map[string]any{forward("営業だけ")}, "test_run", "使っていません: 転送されたメッセージ。"},
 		{"テストして", []map[string]any{file}, "test_run", "使っていません: 対象者.csv。"},
-		{"Run the tests", []map[string]any{forward("営業だけ"), file}, "test_run", "I didn't use the forwarded message or the files: a forwarded message, 対象者.csv."},
+		{"Run the tests", []map[string]any{forward("営業だけ"), file}, "test_run", "I didn't use what came with it: a forwarded message, 対象者.csv."},
 		{"これをお願いします", []map[string]any{forward("テストして")}, "test_run", ""},
 		{"", []map[string]any{forward("Run the tests")}, "test_run", ""},
 		{"", []map[string]any{forward("やあ")}, "", "反応します"},
