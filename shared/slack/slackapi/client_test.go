@@ -13,6 +13,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/outgoing"
@@ -194,6 +195,30 @@ func TestWhatWasSaidBefore(t *testing.T) {
 	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
 	if _, err := s.Client.Before(t.Context(), workspace.HR, root, asked, 3); slackapi.Code(err) != "missing_scope" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What an app says in a thread is nobody's, though Slack gives it a user, too. What it says with a person's token is
+// that person's. Slack is asked once which it is.
+func TestAnAppOfAThreadIsNobody(t *testing.T) {
+	s := slacktest.Start(t)
+	root := s.Say(t, workspace.Sato, workspace.HR, "障害")
+	for _, d := range []workspace.Draft{
+		{User: workspace.Bot, Text: "Disk is full on db-1"}, {User: workspace.Bot, Text: "db-1 is down"},
+		{User: workspace.Suzuki, Text: "止めます", ByApp: true},
+	} {
+		d.Channel, d.ThreadTS = workspace.HR, root
+		m := expect.Value(s.Workspace.Post(d))(t)
+		expect.That(t, m.User == d.User && m.BotID == workspace.BotID && m.BotProfile != nil, "%+v", m)
+	}
+	asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い", ThreadTS: root}))(t).TS
+	for range 2 {
+		got := expect.Value(s.Client.Before(t.Context(), workspace.HR, root, asked, 3))(t)
+		expect.Must(t, len(got) == 3, "%+v", got)
+		users := []string{got[0].User, got[1].User, got[2].User}
+		expect.Same(t, users, []string{workspace.BotID, workspace.BotID, workspace.Suzuki})
+		expect.Same(t, task.Others(workspace.Sato, users...), []string{workspace.Suzuki})
+		s.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "fatal_error"})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -146,15 +147,57 @@ func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) 
 		readShown(answer, shown)
 	})
 	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Inclusive: true}
-	return c.end(ctx, params, ts, n, func(m slack.Message) (Said, bool) {
+	said, err := c.end(ctx, params, ts, n, func(m slack.Message) (Said, bool) {
 		if m.Metadata.EventType == EventType || m.SubType == tombstone || m.User == slackbot {
 			return Said{}, false
 		}
 		content := shown[m.Timestamp].Content()
 		text := content.Whole()
-		return Said{cmp.Or(m.User, m.BotID), text, m.Timestamp, aggregate.AuthorsOf(content.Forwarded)}, text != ""
+		quoted := append(aggregate.AuthorsOf(content.Forwarded), aggregate.OwnersOf(content.Files)...)
+		return Said{authorOf(m), text, m.Timestamp, quoted}, text != ""
 	})
+	for i := 0; err == nil && i < len(said); i++ {
+		err = c.nameApp(ctx, &said[i])
+	}
+	return said, err
 }
+
+// bots stands between the user and the bot of a message that has both, until Slack says which of them wrote it.
+const bots = "/"
+
+// authorOf returns who wrote a message. What an app sends has its bot's id and its bot's user; what it sends with a
+// person's token has that person as its user.
+func authorOf(m slack.Message) string {
+	if m.BotID == "" || m.User == "" {
+		return cmp.Or(m.User, m.BotID)
+	}
+	return m.User + bots + m.BotID
+}
+
+// nameApp gives a message the id of the app's bot that wrote it, or of the person whose token the app used.
+func (c *Client) nameApp(ctx context.Context, s *Said) error {
+	user, bot, both := strings.Cut(s.User, bots)
+	if !both {
+		return nil
+	}
+	of := Tenant(ctx) + bots + user
+	is, known := c.apps.Known(of, time.Now())
+	if !known {
+		u, err := c.User(ctx, user)
+		if err != nil {
+			return err
+		}
+		is = u.Bot
+		c.apps.Keep(of, is, time.Now(), appsFor)
+	}
+	if s.User = user; is {
+		s.User = bot
+	}
+	return nil
+}
+
+// appsFor is how long it is remembered whether a user is an app's. That never changes.
+const appsFor = 24 * time.Hour
 
 // tombstone is the subtype of what stands where a message with replies was deleted.
 const tombstone = "tombstone"

@@ -75,6 +75,7 @@ type Draft struct {
 	Files       []File
 	Metadata    map[string]any
 	Subtype     string
+	ByApp       bool // an app sends it with the person's token: the message has both ids
 	Streaming   bool // the message can be appended to until it is stopped
 }
 
@@ -142,7 +143,7 @@ func (w *Workspace) compose(c *channel, d Draft) Message {
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID
 	}
-	if d.User == Bot {
+	if d.User == Bot || d.ByApp {
 		m.BotID, m.AppID = BotID, w.cfg.AppID
 		m.BotProfile = &BotProfile{ID: BotID, AppID: w.cfg.AppID, Name: "Ringi", TeamID: w.cfg.TeamID}
 	} else {
