@@ -12,14 +12,17 @@ import (
 //   - https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html;
 //   - https://docs.mistral.ai/api and https://api-docs.deepseek.com: model_length, insufficient_system_resource.
 //
-// Servers of Hugging Face and Together say eos_token and eos; gateways pass on Anthropic's and Google's words.
+// Servers of Hugging Face and Together say eos_token and eos; gateways pass on Anthropic's and Google's words
+// (https://ai.google.dev/api/generate-content: FinishReason); Zhipu says sensitive. Some say more behind a colon.
 var stops = map[string]Stop{
 	"stop": StopEnd, "end_turn": StopEnd, "stop_sequence": StopEnd, "completed": StopEnd, "eos": StopEnd,
 	"eos_token": StopEnd, "tool_calls": StopEnd, "tool_use": StopEnd, "function_call": StopEnd,
 	"length": StopLength, "max_tokens": StopLength, "max_output_tokens": StopLength, "model_length": StopLength,
 	"model_context_window_exceeded": StopLength,
 	"refusal":                       StopRefused, "content_filter": StopRefused, "content_filtered": StopRefused,
-	"guardrail_intervened": StopRefused, "safety": StopRefused,
+	"guardrail_intervened": StopRefused, "safety": StopRefused, "image_safety": StopRefused,
+	"prohibited_content": StopRefused, "image_prohibited_content": StopRefused, "recitation": StopRefused,
+	"image_recitation": StopRefused, "blocklist": StopRefused, "spii": StopRefused, "sensitive": StopRefused,
 }
 
 // callsFollow are the reasons that announce a call.
@@ -159,10 +162,10 @@ func (h *Hearing) Calls(index string) bool {
 
 // Stops adds the reason why the model stopped; empty: none yet. Of several the one counts that says less of the answer.
 func (h *Hearing) Stops(reason string) {
-	if reason == "" {
+	reason, _, _ = strings.Cut(strings.ToLower(reason), ":")
+	if reason == "" || reason == "null" {
 		return
 	}
-	reason = strings.ToLower(reason)
 	why, known := stops[reason]
 	if !known {
 		why = StopBroken

@@ -207,6 +207,11 @@ type hearing struct {
 	hung      map[int]hung
 	reasoning strings.Builder // the answer's
 	details   []detail
+	deltas    bool            // one of them said something
+	beside    *said           // the newest message beside a delta, which repeats them (Perplexity's)
+	last      string          // the text of the newest delta
+	pieces    int             // how many there were
+	once      bool            // one did not begin with the one before it
 	began     bool            // there was a choice
 	odd       json.RawMessage // the last value before that
 }
@@ -221,6 +226,7 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response, 
 	err := model.Values(res, func(event string, value json.RawMessage) (bool, error) {
 		return false, h.take(event, value)
 	})
+	h.settle()
 	h.hang(c.from())
 	if err == nil && !h.began {
 		err = h.none()
@@ -228,8 +234,10 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response, 
 	id := out.Usage.RequestID
 	refused := new(failed)
 	switch {
-	case errors.As(err, &refused) && refused.why.code == filtered:
+	case errors.As(err, &refused) && refused.why.filters():
 		h.Stops(filtered)
+	case errors.As(err, &refused) && refused.why.judged():
+		h.Break(refused.why.code)
 	case errors.As(err, &refused):
 		return h.End(c.problem(model.FromCode(c.provider(), refused.why.said, refused.why.codes...), id))
 	case err != nil && (out.Stop == "" || errors.As(err, new(*model.UnreadableError))):
@@ -267,11 +275,13 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 		if choice.Index != "" && choice.Index != "0" {
 			continue
 		}
-		switch {
-		case choice.Message != nil:
-			h.say(choice.Message, true)
-		case choice.Delta != nil:
-			h.say(choice.Delta, false)
+		switch d, m := choice.Delta, choice.Message; {
+		case d != nil && (m == nil || d.says()):
+			h.delta(d)
+		case m != nil && d != nil:
+			h.beside = m
+		case m != nil && !h.deltas:
+			h.say(m, true)
 		}
 		h.Stops(string(choice.FinishReason))
 		h.began = true
@@ -280,6 +290,36 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 		h.odd = value
 	}
 	return nil
+}
+
+// says reports whether a delta has any of an answer.
+func (x *said) says() bool {
+	return x.Content != words{} || x.Reasoning != words{} || x.Thinking != words{} || x.Refusal != words{} ||
+		len(x.ToolCalls) > 0 || x.Function != nil
+}
+
+// delta adds a piece of the answer. Some servers repeat in each all that they said (QwenLM/qwen-code#3896), which shows
+// at the end.
+func (h *hearing) delta(x *said) {
+	h.deltas = h.deltas || x.says()
+	if piece := x.Content.said; piece != "" {
+		h.once = h.once || h.pieces > 0 && (len(piece) == len(h.last) || !strings.HasPrefix(piece, h.last))
+		h.last, h.pieces = piece, h.pieces+1
+	}
+	h.say(x, false)
+}
+
+// repeats are how many pieces show that each begins with all before it, and how many bytes.
+const repeats, repeated = 3, 20
+
+// settle completes the text: of what came beside deltas that said nothing, and of what each of them repeated.
+func (h *hearing) settle() {
+	if h.beside != nil && !h.deltas {
+		h.say(h.beside, true)
+	}
+	if !h.once && h.pieces >= repeats && len(h.last) >= repeated {
+		h.Instead(h.last)
+	}
 }
 
 // none is the error of an answer without a choice.

@@ -65,6 +65,13 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 		"an id that changes":           {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"code_generate","arguments":""}}]}`, `{"tool_calls":[{"index":0,"id":"B","function":{"name":null,"arguments":"{\"a\":1}"}}]}`, ended), `code_generate{"a":1}`},
 		"calls of two, interleaved":    {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{\"a\""}},{"index":1,"id":"B","function":{"name":"g","arguments":"{\"b\""}}]}`, `{"tool_calls":[{"index":1,"function":{"arguments":":2}"}},{"index":0,"function":{"arguments":":1}"}}]}`, ended), `f{"a":1}g{"b":2}`},
 		"a call of the old form":       {streamed(`{"function_call":{"name":"f","arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`, ended), `f{"a":1}`},
+		"a message beside each delta":  {streamed(`!{"choices":[{"message":{"content":"Hel"},"delta":{"content":"Hel"},"finish_reason":null}]}`, `!{"object":"chat.completion.done","choices":[{"message":{"content":"Hello"},"delta":{"content":"lo"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"and behind them":              {streamed(`{"content":"Hel"}`, `{"content":"lo"}`, `!{"choices":[{"message":{"content":"Hello"},"delta":{"role":"assistant","content":""}}]}`, `!{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"beside an empty delta":        {streamed(`!{"choices":[{"message":{"content":"Hello"},"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"each delta repeats all":       {streamed(`{"content":"The limit"}`, `{"content":"The limit is 50"}`, `{"content":"The limit is 50 yen."}`, ended), "The limit is 50 yen."},
+		"deltas that only look so":     {streamed(`{"content":"ha"}`, `{"content":"haha"}`, `{"content":"hahaha"}`, ended), "hahahahahaha"},
+		"a line of equal deltas":       {streamed(`{"content":"--------------------"}`, `{"content":"--------------------"}`, `{"content":"--------------------"}`, ended), strings.Repeat("-", 60)},
+		"a word for no end so far":     {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
 		"another word for its end":     {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
 		"usage as text":                {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
 		"usage of Responses":           {strings.NewReplacer("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens").Replace(whole(`{"content":"Hello"}`)), "Hello"},
@@ -121,6 +128,49 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 			if f := model.Failure(err); is && tt.kind == model.Unreadable {
 				expect.That(t, f.Reason == "model_bad_output" && f.Detail != "" && len(f.Detail) < 200 && !f.Transient, "%s: people are told %+v", about, f)
 			}
+		}
+	}
+}
+
+// The words that vendors publish for their filters mean a refusal, which nobody asks for again.
+func TestFiltersAreRefusals(t *testing.T) {
+	for reason, want := range map[string]model.Stop{
+		"SAFETY": model.StopRefused, "PROHIBITED_CONTENT": model.StopRefused, "RECITATION": model.StopRefused, "BLOCKLIST": model.StopRefused,
+		"SPII": model.StopRefused, "IMAGE_SAFETY": model.StopRefused, "content_filter: PROHIBITED_CONTENT": model.StopRefused, "sensitive": model.StopRefused,
+		"function_call_filter: MALFORMED_FUNCTION_CALL": model.StopBroken,
+	} {
+		got, _, err := answered(t, strings.Replace(whole(`{"content":""}`), `"stop"`, `"`+reason+`"`, 1), true)
+		expect.That(t, got.Stop == want && (err == nil) == (want == model.StopRefused), "%s: %s %q, %v", reason, got.Stop, got.Why, err)
+	}
+}
+
+// Groq refuses what the model answered, with 400 or in the stream. The model is asked once more.
+func TestAnAnswerThatTheServerRefusesIsAskedForOnceMore(t *testing.T) {
+	for about, x := range map[string]struct {
+		status     int
+		body, code string
+	}{
+		"a call":      {400, `{"error":{"message":"tool call validation failed: attempted to call tool 'brain' which was not in request.tools","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=brain>{}</function>"}}`, "tool_use_failed"},
+		"in a stream": {200, streamed(`{"role":"assistant","content":""}`) + "event: error\ndata: {\"error\":{\"message\":\"x\",\"type\":\"invalid_request_error\",\"code\":\"tool_use_failed\",\"status_code\":400}}\n\n", "tool_use_failed"},
+		"JSON":        {400, `{"error":{"message":"Failed to generate JSON.","type":"invalid_request_error","code":"json_validate_failed","failed_generation":""}}`, "json_validate_failed"},
+	} {
+		x.body = strings.Replace(x.body, "data: [DONE]\n\n", "", 1)
+		for _, heals := range []bool{true, false} {
+			n := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if n++; n == 2 && heals {
+					io.WriteString(w, whole(`{"content":"Hello"}`))
+					return
+				}
+				w.WriteHeader(x.status)
+				io.WriteString(w, x.body)
+			}))
+			r := model.Request{MaxTokens: 100, Schema: []byte(`{"type":"object"}`), Messages: []model.Message{model.Words(model.User, "x")}}
+			got, err := model.SayWhole(t.Context(), open(s.URL), r, "p", nil)
+			s.Close()
+			f := model.Failure(err)
+			expect.That(t, n == 2 && (heals && err == nil && got.Text == "Hello" || !heals && model.Broke(err) && f.Detail == x.code && !f.Transient),
+				"%s: %d requests, %+v, %v", about, n, got, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,6 +41,19 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 
 // filtered is the error code and the finish reason of a content filter.
 const filtered = "content_filter"
+
+// filters are the error codes of content filters: Azure's and Moonshot's, OpenAI's, DashScope's, Zhipu's.
+var filters = []string{filtered, "content_policy_violation", "data_inspection_failed", "datainspectionfailed", "1301"}
+
+func (r refusal) filters() bool {
+	return slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, strings.ToLower(c)) })
+}
+
+// judged reports whether the server refused the model's answer, as Groq does where a call or JSON doesn't fit
+// (https://console.groq.com/docs/tool-use: tool_use_failed).
+func (r refusal) judged() bool {
+	return r.code == "tool_use_failed" || r.code == "json_validate_failed"
+}
 
 // details is what a server says of an error: in the member error, or in its place. The code may be a number (Gemini,
 // OpenRouter), and so may the status (Azure).

@@ -27,6 +27,9 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
 		switch {
+		case err != nil && refused(res) && refusal.judged():
+			out.Stop, out.Why = model.StopBroken, refusal.code
+			return out, nil
 		case err != nil && refused(res) && fewer(refusal, r, &out):
 			q.ask(out.Tokens)
 			continue
@@ -109,7 +112,7 @@ func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *
 	}
 	why = refusalIn(text)
 	use(spent, text)
-	if res.StatusCode == http.StatusBadRequest && why.code == filtered {
+	if res.StatusCode == http.StatusBadRequest && why.filters() {
 		why.parameter = filtered
 	}
 	if refused(res) && model.LengthRefused(why.said) {
