@@ -33,11 +33,14 @@ var callsFollow = map[string]bool{"tool_calls": true, "tool_use": true, "functio
 type Hearing struct {
 	out    *Response
 	onText func(string)
+	asked  Request
 	from   string // of what the vendor hangs on calls
 	json   bool   // the answer is to be JSON, which has no thoughts in it
 	// Thoughts says whether the text may have thoughts in it. A text that may begin within one is kept back until it is
 	// sure that it doesn't.
 	Thoughts Marking
+	// Claude says that the tools were those of ForClaude.
+	Claude bool
 
 	raw      strings.Builder
 	shown    string
@@ -53,7 +56,7 @@ func Hear(out *Response, r Request, from string, onText func(string)) *Hearing {
 	if onText == nil {
 		onText = func(string) {}
 	}
-	return &Hearing{out: out, onText: onText, from: from, json: r.Schema != nil, at: map[string]int{}}
+	return &Hearing{out: out, onText: onText, asked: r, from: from, json: r.Schema != nil, at: map[string]int{}}
 }
 
 // Thought is a block of thoughts that a vendor wants back with the call after it, signed or sealed.
@@ -201,7 +204,9 @@ func (h *Hearing) End(err error) error {
 	h.out.Text = text
 	h.out.Thought = h.unspoken + estimate(h.raw.String()) - estimate(text)
 	for i := range h.out.Calls {
-		h.out.Calls[i].Input = unquoted(h.out.Calls[i].Input)
+		if h.out.Calls[i].Input = unquoted(h.out.Calls[i].Input); h.Claude {
+			h.asked.unwrap(&h.out.Calls[i])
+		}
 	}
 	none := len(h.out.Calls) == 0
 	switch {

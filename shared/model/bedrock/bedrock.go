@@ -71,7 +71,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, err
 		}
 		h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), onText), &out, false}
-		if !strings.Contains(c.config.Model, "anthropic.") { // Nova writes them into the text
+		if h.Claude = c.claude(); !h.Claude { // Nova writes them into the text
 			h.Thoughts = model.Opened
 		}
 		if r.Once {
@@ -100,6 +100,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		return out, err
 	}
 }
+
+func (c *Client) claude() bool { return strings.Contains(c.config.Model, "anthropic.") }
 
 // whole makes a call whose answer is not streamed.
 func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, h *hearing) error {

@@ -85,6 +85,9 @@ func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) err
 	if len(tools) == 0 {
 		return nil
 	}
+	if c.claude() {
+		tools = model.ForClaude(tools)
+	}
 	in.ToolConfig = &types.ToolConfiguration{}
 	for _, t := range tools {
 		shape, err := documentOf(t.Schema)

@@ -130,3 +130,30 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 		expect.That(t, tool["strict"] != true, "it is held to the strict form")
 	})
 }
+
+// Anthropic refuses a whole request for one such schema. The tool can be called all the same.
+func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
+	for about, x := range map[string]struct{ schema, input string }{
+		"OData":    {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`},
+		"Japanese": {`{"type":"object","properties":{"氏名":{"type":"string"}}}`, `{"氏名":"佐藤"}`},
+		"below":    {`{"type":"object","properties":{"filter":{"type":"object","properties":{"a b":{"type":"string"}}}}}`, `{"filter":{"a b":"x"}}`},
+		"anyOf":    {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`},
+	} {
+		onEach(t, func(t *testing.T, w *world) {
+			input := x.input
+			if w.name == "anthropic" || w.name == "bedrock" {
+				b, _ := json.Marshal(map[string]string{"arguments_json": input})
+				input = string(b)
+			}
+			w.Scripted(llm.Script{Calls: []llm.ScriptedCall{call("c1", "list", input), call("c2", "own", `{"arguments_json":"x"}`)}})
+			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},"required":["arguments_json"],"additionalProperties":false}`)
+			got, err := w.wire.Say(t.Context(), model.Request{
+				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
+				Tools: []model.Tool{{Name: "list", Description: "d", Schema: json.RawMessage(x.schema), Foreign: true}, {Name: "own", Schema: own}},
+			}, func(string) {})
+			expect.Must(t, err == nil && len(got.Calls) == 2, "%s: %+v, %v", about, got, err)
+			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))
+			expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"x"}`, about)
+		})
+	}
+}

@@ -48,6 +48,24 @@ func (c *conversation) offer(name string) error {
 	return nil
 }
 
+// takes refuses a tool whose arguments Anthropic refuses, in its words.
+func (c *conversation) takes(schema map[string]any) error {
+	for _, name := range []string{"oneOf", "allOf", "anyOf"} {
+		if schema[name] != nil {
+			return fmt.Errorf("tools.%d.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level", len(c.tools)-1)
+		}
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		if !propertyKey.MatchString(name) {
+			return fmt.Errorf("tools.%d.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'", len(c.tools)-1)
+		}
+	}
+	return nil
+}
+
+var propertyKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+
 // schemas are the requests of the vendors' SDKs. AWS ignores members that it doesn't know.
 var schemas = map[string]any{
 	"anthropic": streamed[anthropicsdk.MessageNewParams]{}, "openai": streamed[responsessdk.ResponseNewParams]{},

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -121,8 +122,11 @@ func (c *conversation) end() (spokenTo, error) {
 // readAnthropic reads a request of the Messages API.
 func readAnthropic(body []byte) (spokenTo, error) {
 	var q struct {
-		Model        string
-		Tools        []struct{ Name string }
+		Model string
+		Tools []struct {
+			Name   string
+			Schema map[string]any `json:"input_schema"`
+		}
 		OutputConfig struct {
 			Format format
 		} `json:"output_config"`
@@ -141,7 +145,7 @@ func readAnthropic(body []byte) (spokenTo, error) {
 	}
 	c := begun("anthropic", q.Model, q.OutputConfig.Format.Schema)
 	for _, t := range q.Tools {
-		if err := c.offer(t.Name); err != nil {
+		if err := cmp.Or(c.offer(t.Name), c.takes(t.Schema)); err != nil {
 			return c.spokenTo, err
 		}
 	}
@@ -202,7 +206,12 @@ func (c *conversation) strictly(role model.Role, parts []model.Part) error {
 func readConverse(body []byte) (spokenTo, error) {
 	var q struct {
 		ToolConfig struct {
-			Tools []struct{ ToolSpec struct{ Name string } }
+			Tools []struct {
+				ToolSpec struct {
+					Name        string
+					InputSchema struct{ JSON map[string]any }
+				}
+			}
 		}
 		OutputConfig struct {
 			TextFormat struct {
@@ -233,7 +242,7 @@ func readConverse(body []byte) (spokenTo, error) {
 	}
 	c := begun("bedrock", "", schema)
 	for _, t := range q.ToolConfig.Tools {
-		if err := c.offer(t.ToolSpec.Name); err != nil {
+		if err := cmp.Or(c.offer(t.ToolSpec.Name), c.takes(t.ToolSpec.InputSchema.JSON)); err != nil { // as Claude there
 			return c.spokenTo, err
 		}
 	}
