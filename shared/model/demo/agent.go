@@ -6,11 +6,13 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -24,17 +26,23 @@ type Agent struct{}
 //go:embed agent.txt
 var agentTable string
 
-// samples are files to propose, by their ending or name.
-//
 //go:embed samples
 var samples embed.FS
 
 func sample(name string) string {
-	b, err := samples.ReadFile("samples/" + name)
-	if err != nil {
-		return ""
-	}
+	b, _ := samples.ReadFile("samples/" + name) // no such file is an empty one
 	return string(b)
+}
+
+var agentPhrases = sync.OnceValue(func() (all []phrase) {
+	for tag, form := range rows(agentTable) {
+		all = append(all, phrase{tag: tag, form: regexp.MustCompile(form)})
+	}
+	return all
+})
+
+func agentForm(tag string) *regexp.Regexp {
+	return agentPhrases()[slices.IndexFunc(agentPhrases(), func(p phrase) bool { return p.tag == tag })].form
 }
 
 // heard is what a turn tells the agent: the last statement of a person, what it encloses, the result of an action or a
@@ -51,39 +59,32 @@ func hear(turn model.Message, w map[string]string) (h heard) {
 	for _, p := range turn.Parts {
 		text := p.Text
 		if p.Result != nil {
-			text = p.Result.Text
-			if p.Result.Failed {
+			if text = p.Result.Text; p.Result.Failed {
 				h.refused += text
 			}
 			if strings.HasPrefix(p.Result.CallID, "read_") {
 				h.read += told(text, w)
 			}
 		}
-		var list []struct {
-			From, System, Quoted, Text, File, Forwards string
-		}
+		var list []struct{ From, System, Quoted, Text, File, Forwards string }
 		_, text, _ = strings.Cut(text, "<messages>\n")
 		text, _, _ = strings.Cut(text, "\n</messages>")
 		_ = json.Unmarshal([]byte(text), &list) // what is not readable says nothing
-		before := ""
+		goes := false
 		for _, e := range list {
-			said := e.System
-			if e.Forwards == "" {
-				said += e.Quoted
-			}
-			switch {
+			switch said := e.System + e.Quoted; {
 			case e.Forwards != "":
 				h.forwards, h.others = append(h.forwards, e.Quoted), add(h.others, w["forward"])
 			case e.File != "":
 				h.others = add(h.others, e.File)
-			case said != "" && before != "": // it goes on
+			case said != "" && goes: // it goes on
 				h.system += said
 			case said != "" && (p.Result != nil || !result):
 				h.system, result = said, p.Result != nil
 			case e.From != "":
 				h.text, h.spoken = e.Text, true
 			}
-			before = said
+			goes = e.System != "" || e.Quoted != "" && e.Forwards == ""
 		}
 	}
 	return h
@@ -92,13 +93,9 @@ func hear(turn model.Message, w map[string]string) (h heard) {
 // told says what a read returned; empty if it is none.
 func told(result string, w map[string]string) string {
 	var x struct {
-		Files []struct {
-			Path  string
-			Bytes int
-		}
-		Found []struct {
-			Path, Text string
-			Line       int
+		Files, Found []struct {
+			Path, Text  string
+			Bytes, Line int
 		}
 		File, Text string
 		NotShown   string `json:"not_shown"`
@@ -106,23 +103,26 @@ func told(result string, w map[string]string) string {
 	if json.Unmarshal([]byte(result), &x) != nil {
 		return ""
 	}
-	if len(x.Files)+len(x.Found) == 0 && x.Text == "" {
-		return w["nothing"] + "\n"
-	}
-	lines := []string{w["read"], "```"}
+	lines := strings.TrimSpace(x.File + "\n" + x.Text)
 	for _, f := range x.Files {
-		lines = append(lines, fmt.Sprintf("%s  %s B", f.Path, conversation.Grouped(f.Bytes)))
+		lines += fmt.Sprintf("%s  %s B\n", f.Path, conversation.Grouped(f.Bytes))
 	}
 	for _, h := range x.Found {
-		lines = append(lines, fmt.Sprintf("%s:%d: %s", h.Path, h.Line, h.Text))
+		lines += fmt.Sprintf("%s:%d: %s\n", h.Path, h.Line, h.Text)
 	}
-	if x.Text != "" {
-		lines = append(lines, x.File, x.Text)
+	if lines == "" {
+		return w["nothing"] + "\n"
 	}
-	if lines = append(lines, "```"); x.NotShown != "" {
-		lines = append(lines, w["more"])
-	}
-	return strings.Join(lines, "\n") + "\n"
+	more := map[bool]string{true: w["more"] + "\n"}[x.NotShown != ""]
+	return w["read"] + "\n```\n" + strings.TrimRight(lines, "\n") + "\n```\n" + more
+}
+
+// talk is a conversation with the demo's agent.
+type talk struct {
+	model.Request
+	locale     string
+	words      map[string]string
+	now, asked heard // the newest turn, and the newest in which a person says something
 }
 
 // Say answers the last statement of a person, or says what became of an action.
@@ -138,174 +138,140 @@ func (Agent) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	return out, nil
 }
 
-// talk is a conversation with the demo's agent.
-type talk struct {
-	model.Request
-	locale string
-	words  map[string]string
-	now    heard // the newest turn
-	asked  heard // the newest turn in which a person says something
-}
-
 // agentOf reads a conversation. Ringi's messages are in the workspace's language, which may not be the person's, and a
 // command is in no language.
 func agentOf(r model.Request) talk {
-	t := talk{Request: r, words: spoken.In("").Agent}
-	for _, m := range slices.Backward(r.Messages) {
-		h := hear(m, nil)
-		if m.Role != model.User || !h.spoken {
-			continue
+	t := talk{Request: r, locale: language.All[0]}
+	for _, m := range r.Messages {
+		if h := hear(m, nil); m.Role == model.User && h.spoken {
+			text := cmp.Or(h.text, strings.Join(h.forwards, ""))
+			if at := agentForm("run").FindStringSubmatchIndex(text); at != nil {
+				text = text[:at[2]]
+			}
+			t.locale = language.Of(text, language.All[0])
+			t.asked = hear(m, spoken.In(t.locale).Agent)
 		}
-		text := cmp.Or(h.text, strings.Join(h.forwards, ""))
-		if at := agentForm("run").FindStringSubmatchIndex(text); at != nil {
-			text = text[:at[2]]
-		}
-		t.locale = language.Of(text, language.All[0])
-		t.words = spoken.In(t.locale).Agent
-		t.asked = hear(m, t.words)
-		break
 	}
+	t.words = maps.Clone(spoken.In(t.locale).Agent)
 	t.now = hear(r.Messages[len(r.Messages)-1], t.words)
 	return t
 }
 
-func agentForm(tag string) *regexp.Regexp {
-	for _, p := range agentPhrases() {
-		if p.tag == tag {
-			return p.form
-		}
-	}
-	return nil // a test names each
-}
-
-var agentPhrases = sync.OnceValue(func() (all []phrase) {
-	for tag, form := range rows(agentTable) {
-		all = append(all, phrase{tag: tag, form: regexp.MustCompile(form)})
-	}
-	return all
-})
-
+// say answers, and names what the newest statement encloses and the answer makes no use of.
 func (t talk) say(texts ...string) model.Response {
+	if len(t.asked.others) > 0 && (t.now.system == "" || t.now.spoken) {
+		texts = append(texts, "\n"+fmt.Sprintf(t.words["unused"], strings.Join(t.asked.others, t.words["comma"])))
+	}
 	return model.Response{Text: strings.TrimSpace(strings.Join(texts, ""))}
 }
 
 // propose calls a tool, if it is offered.
-func (t talk) propose(does, tool, text string, input object) model.Response {
+func (t talk) propose(does, tool string, input object) model.Response {
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
-		return t.say(t.words["cant"], t.unused())
+		return t.say(t.words["cant"])
 	}
 	if sum := t.words[does+"Sum"]; sum != "" && input["summary"] == nil {
 		input["summary"] = sum
 	}
-	out := t.say(text, t.unused())
+	out := t.say(t.words[does])
 	out.Calls = []model.Call{{ID: "call_demo", Name: tool, Input: encoded(input)}}
 	return out
 }
 
-// unused names what the newest statement encloses and the answer makes no use of.
-func (t talk) unused() string {
-	if len(t.asked.others) == 0 || t.now.system != "" && !t.now.spoken {
-		return ""
-	}
-	return "\n" + fmt.Sprintf(t.words["unused"], strings.Join(t.asked.others, t.words["comma"]))
-}
-
 func (t talk) answer() model.Response {
 	h, w := t.now, t.words
-	if h.text == "" && h.read == "" && h.refused == "" && h.system != "" {
-		return t.ended(h.system)
-	}
 	switch {
+	case h.text+h.read+h.refused == "" && h.system != "":
+		return t.ended(h.system)
 	case h.read != "":
-		return t.say(h.read, t.unused())
-	case strings.Contains(h.refused, "nothing has changed since the commit"):
-		return t.say(w["unchanged"])
-	case strings.Contains(h.refused, "people can save a patch"):
-		return t.say(w["patch"])
-	case strings.Contains(h.refused, "there is one at a time"):
-		return t.say(w["waits"])
+		return t.say(h.read)
+	}
+	for _, of := range []string{"unchanged", "patch", "waits"} {
+		if agentForm("-" + of).MatchString(h.refused) {
+			return t.say(w[of])
+		}
 	}
 	text := h.text
 	if len(h.forwards) == 1 && len(h.others) == 1 && !says(text) { // the forwarded message is what the person says
 		text, t.asked.others = h.forwards[0], nil
 	}
 	for _, p := range agentPhrases() {
-		if m := p.form.FindStringSubmatch(text); m != nil && !strings.HasPrefix(p.tag, "-") {
+		if m := p.form.FindStringSubmatch(text); m != nil && p.tag[0] > '-' {
 			if out, ok := t.act(p.tag, strings.TrimSpace(strings.Join(m[1:], "")), text, p.form); ok {
 				return out
 			}
 		}
 	}
-	return t.say(w["lost"], t.unused())
+	return t.say(w["lost"])
+}
+
+// calls are the calls by phrases, with what a phrase names in the place of $1.
+var calls = map[string]struct {
+	tool  string
+	input object
+}{
+	"test":       {string(agent.TestRun), object{"argv": []string{"node", "--test"}, "timeout_seconds": 120}},
+	"list_files": {"list_files", object{"path": ""}},
+	"search":     {"search", object{"path": "", "text": "$1"}},
+	"read_file":  {"read_file", object{"path": "$1", "from": 1, "to": 0}},
+	"hand_over":  {"hand_over", object{"request": "$1"}},
+	"pull":       {string(agent.ToolCall), object{"tool": "open_pull_request", "arguments": "$1"}},
+	"joined":     {string(agent.ToolCall), object{"tool": people, "arguments": "$1"}},
+	"files":      {string(agent.CodeGenerate), object{"edits": []any{}, "delete": []any{}}},
+	"write":      {string(agent.CodeGenerate), object{"edits": []any{}, "delete": []any{}}},
+	"run":        {string(agent.ShellCommand), object{}},
 }
 
 // act does what a phrase asks for; said is what the phrase names. It reports false if the phrase means something else.
 func (t talk) act(does, said, text string, form *regexp.Regexp) (model.Response, bool) {
-	w := t.words
+	call := calls[does]
+	input, times := maps.Clone(call.input), t.proposals()
 	switch does {
 	case "run":
 		var all []object
 		for _, script := range agentForm("-next").Split(said, -1) {
 			all = append(all, object{"script": strings.TrimSpace(script), "timeout_seconds": 60})
 		}
-		input := object{"commands": all}
-		if len(all) == 1 {
-			input = all[0]
+		if input = all[0]; len(all) > 1 {
+			input = object{"commands": all}
 		}
-		return t.propose(does, string(agent.ShellCommand), w[does], input), true
-	case "test":
-		return t.propose(does, string(agent.TestRun), w[does],
-			object{"argv": []string{"node", "--test"}, "timeout_seconds": 120}), true
 	case "write":
+		_, rest, _ := strings.Cut(text, form.FindString(text))
+		for _, name := range []string{does, does + "Sum"} {
+			t.words[name] = fmt.Sprintf(t.words[name], said)
+		}
+		input["files"] = []object{{"path": said, "content": t.content(said, text, rest) + strings.Repeat("\n", times)}}
 		if strings.Contains(said, "..") || strings.Contains(said, "//") {
 			return model.Response{}, false
 		}
-		_, rest, _ := strings.Cut(text, form.FindString(text))
-		return t.files(fmt.Sprintf(w[does], said), fmt.Sprintf(w[does+"Sum"], said),
-			object{"path": said, "content": t.content(said, text, rest) + strings.Repeat("\n", t.proposals())}), true
-	case "files":
-		again := ""
-		if n := t.proposals(); n > 0 { // a line that makes a change to approve
-			again = fmt.Sprintf("// %d\n", n+1)
-		}
-		return t.files(w[does], w[does+"Sum"], object{"path": "hello.js", "content": sample("hello.js") + again},
-			object{"path": "hello.test.js", "content": sample("hello.test.js")}), true
+	case "files": // after the first time with a line that makes a change to approve
+		again := strings.Repeat(fmt.Sprintf("// %d\n", times+1), min(1, times))
+		input["files"] = []object{{"path": "hello.js", "content": sample("hello.js") + again},
+			{"path": "hello.test.js", "content": sample("hello.test.js")}}
 	case "pull":
-		return t.pull(), true
+		said = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
+		if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool {
+			return strings.Contains(string(x.Schema), `"open_pull_request"`)
+		}) {
+			return t.say(t.words["noPull"]), true
+		}
 	case "joined":
 		asked := object{"department": nil, "status": "all"}
 		if m := agentForm("-of").FindStringSubmatch(text); m != nil {
 			asked["department"] = m[1] + m[2]
 		}
-		return t.propose(does, string(agent.ToolCall), w[does],
-			object{"tool": people, "arguments": string(encoded(asked))}), true
+		said = string(encoded(asked))
 	case "hand_over":
-		request := t.request(form)
-		return t.propose(does, does, w[does], object{"request": request}), true
-	case "list_files":
-		return t.propose(does, does, "", object{"path": ""}), true
+		said = t.request(form)
+	case "search", "read_file":
+		said = strings.TrimRight(said, ".?!")
 	}
-	said = strings.TrimRight(said, ".?!")
-	input := object{"path": said, "from": 1, "to": 0}
-	if does == "search" {
-		input = object{"path": "", "text": said}
+	for name, value := range input {
+		if value == "$1" {
+			input[name] = said
+		}
 	}
-	return t.propose(does, does, "", input), said != ""
-}
-
-func (t talk) pull() model.Response {
-	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool {
-		return x.Name == string(agent.ToolCall) && strings.Contains(string(x.Schema), `"open_pull_request"`)
-	}) {
-		return t.say(t.words["noPull"], t.unused())
-	}
-	return t.propose("pull", string(agent.ToolCall), t.words["pull"], object{"tool": "open_pull_request",
-		"arguments": string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))})
-}
-
-func (t talk) files(says, summary string, files ...object) model.Response {
-	return t.propose("", string(agent.CodeGenerate), says, object{"files": files, "edits": []any{}, "delete": []any{},
-		"summary": summary})
+	return t.propose(does, call.tool, input), does != "read_file" || said != ""
 }
 
 // content is what is written into a file: what the message gives, the demo's draft on the topic that it names, or a
@@ -316,28 +282,18 @@ func (t talk) content(name, text, rest string) string {
 			return body + "\n"
 		}
 	}
-	ending := strings.ToLower(path.Ext(name))
-	d, knows := allDrafts.In(t.locale).knows(text)
-	if knows && (ending == ".md" || ending == ".txt") {
+	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	ending := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
+	if d, known := allDrafts.In(t.locale).on(text); known && (ending == "md" || ending == "txt") {
 		lines := d.text(0, 1)
 		return "# " + lines[0] + "\n\n" + lines[1] + "\n\n" + strings.Join(lines[2:], "\n") + "\n"
 	}
-	if s := sample(strings.TrimPrefix(ending, ".")); s != "" {
-		return s
-	}
-	return fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(name), path.Ext(name)))
+	return cmp.Or(sample(ending), fmt.Sprintf(t.words["note"], base))
 }
 
 // proposals counts the files that were proposed before.
-func (t talk) proposals() (times int) {
-	for _, m := range t.Messages {
-		for _, p := range m.Parts {
-			if p.Call != nil && p.Call.Name == string(agent.CodeGenerate) {
-				times++
-			}
-		}
-	}
-	return times
+func (t talk) proposals() int {
+	return strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`)
 }
 
 // request is the text of a request: the words next to the phrase that asks for it, what the message forwards, or else
@@ -358,4 +314,76 @@ func (t *talk) request(form *regexp.Regexp) string {
 		}
 	}
 	return t.asked.text
+}
+
+// maxShown is the most lines of output that an answer repeats.
+const maxShown = 8
+
+// ended answers after a result: it says who joined, how an action ended, or repeats the first line.
+func (t talk) ended(result string) model.Response {
+	if said := t.counted(result); said != "" {
+		return t.say(said)
+	}
+	m, w := agentForm("-ended").FindStringSubmatch(result), t.words
+	if m == nil { // in the other language the person reads it only on the card; what was refused at once has none
+		first, _, _ := strings.Cut(result, "\n")
+		if language.Of(first, language.All[0]) == t.locale || !strings.Contains(first, "#") {
+			return t.say(w["result"], "\n", first)
+		}
+		return t.say(w["card"])
+	}
+	told, output := result, ""
+	if at := agentForm("-output").FindStringSubmatchIndex(result); at != nil {
+		told, output = result[:at[0]], agentForm("-number").ReplaceAllString(result[at[2]:at[3]], "")
+	}
+	text, colon := w["failed"], w["colon"]
+	if m[1]+m[2] != "" {
+		text = w["done"]
+	}
+	for _, p := range agentPhrases() {
+		if at := p.form.FindStringSubmatchIndex(told); at != nil && p.tag[0] == '+' {
+			text, colon = string(p.form.ExpandString([]byte(text+colon), w[p.tag[1:]], told, at)), w["comma"]
+		}
+	}
+	var tests conversation.Tests
+	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")
+	for _, line := range lines {
+		tests.Read(line)
+	}
+	text += w["stop"]
+	if said := tests.Counted().Said(t.locale); said != "" {
+		return t.say(text, fmt.Sprintf(w["tests"], said))
+	}
+	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-maxShown):], "\n"), "\n"); shown != "" {
+		text += "\n```\n" + shown + "\n```"
+	}
+	return t.say(text)
+}
+
+// counted says who joined in the month that the person asked for; empty if the result has no employees.
+func (t talk) counted(result string) string {
+	_, data, _ := strings.Cut(result, "{")
+	var got struct {
+		Employees []struct {
+			Name   string `json:"display_name"`
+			Joined string `json:"entry_date"`
+		}
+	}
+	if json.NewDecoder(strings.NewReader("{"+data)).Decode(&got) != nil || got.Employees == nil {
+		return ""
+	}
+	month := 0
+	if m := agentForm("-month").FindStringSubmatch(t.asked.text); m != nil {
+		if month = number(m[1]) + monthNamed(m[2]); month > 12 {
+			month = 0
+		}
+	}
+	var names []string
+	for _, e := range got.Employees {
+		if day, err := time.Parse(time.DateOnly, e.Joined); err == nil && (month == 0 || int(day.Month()) == month) {
+			names = append(names, "\n"+e.Name+" ("+e.Joined+")")
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf(t.words["counted"], len(got.Employees), len(names)) + strings.Join(names, "")
 }

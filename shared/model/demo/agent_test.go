@@ -65,16 +65,16 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
-		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0, 1 test passed."},
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0. Tests: 1 passed."},
 		{"run the tests", "Action #1 is done.", "Done."},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
-		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1、テスト 1 件成功、2 件失敗。"},
+		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1。テスト: 成功 1 件、失敗 2 件。"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
 		{"run the tests", "この操作は提案できません。", "The result is in.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
-		{"command: a", "Action #1 failed.\nCommand 1: exit code 0 · 0.1 s\nCommand 2: exit code 3 · 0.1 s\nCommand 3: not run", "Failed: 3 commands (exit codes 0, 3, –)."},
+		{"command: a", "Action #1 failed.\nCommand 1: exit code 0 · 0.1 s\nCommand 2: exit code 3 · 0.1 s\nCommand 3: not run", "Failed."},
 		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
-		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: 1 file changed (+9 −0)."},
+		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
 		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
 		{"who joined in October?", `Done.{"count":3,"employees":[{"display_name":"A","entry_date":"2026-10-01"},{"display_name":"B","entry_date":"2026-04-01"},{"display_name":"C","entry_date":null}]}More.`, "1 of 3 people match.\nA (2026-10-01)"},
 	} {

@@ -10,6 +10,7 @@
 package demo
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/model"
 )
 
 // Question is one call.
@@ -74,61 +79,42 @@ func Answer(q Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch m := marker("fail", in.Message); {
-	case q.Try <= 1 && m != nil && strings.EqualFold(m[1], q.Purpose):
+	if m := marker("fail", in.Message); q.Try <= 1 && m != nil && strings.EqualFold(m[1], q.Purpose) {
 		return "", ErrAsked
-	case q.unusable(in.Message):
+	}
+	if m := marker("bad", in.Message); q.Try <= 1 && m != nil && (m[2] == "" || strings.EqualFold(m[2], q.Purpose)) &&
+		(m[1] != "" || !q.Repair) {
 		return `{"answer": "this is not what was asked for"`, nil
 	}
-	r, err := read(in)
+	w, err := read(in)
 	if err != nil {
 		return "", err
+	}
+	for _, line := range in.More {
+		tool, _, _ := strings.Cut(line, ":")
+		in.Servers = append(in.Servers, tool)
+	}
+	for _, tool := range map[string][]string{"meeting": {listRooms, bookRoom}, "purchase": {placeOrder}}[w.topic] {
+		w.is["notools"] = w.is["notools"] || !slices.Contains(in.Servers, tool)
 	}
 	var answer any
 	switch q.Purpose {
 	case "extract":
-		r.noTools = !r.topic.allowed(in.offers)
-		answer = extract(r)
+		answer = extract(w)
 	case "draft":
-		r.take(in, false)
-		r.noTools = !r.topic.allowed(func(tool string) bool { return slices.Contains(in.Servers, tool) })
-		answer = map[string]string{"policy": draft(r)}
+		w.heed(in, false)
+		answer = map[string]string{"policy": draft(w)}
 	case "plan":
-		r.follow(in.Policy)
-		r.take(in, true)
-		steps, missing, remarks := plan(in, r)
-		answer = map[string]any{"steps": steps, "missing": missing, "remarks": remarks}
+		w.follow(in.Policy)
+		w.heed(in, true)
+		steps, missing := plan(in, w)
+		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.remarks()}
 	case "summarize":
-		answer = map[string]string{"summary": summary(in, r)}
+		answer = map[string]string{"summary": summary(in, w)}
 	default:
 		return "", fmt.Errorf("unknown purpose %q", q.Purpose)
 	}
-	b, err := json.Marshal(answer)
-	return string(b), err
-}
-
-// allowed reports whether tasks may call the servers' tools that a topic needs.
-func (t topic) allowed(has func(tool string) bool) bool {
-	needs := map[topic][]string{meeting: {listRooms, bookRoom}, purchase: {placeOrder}}[t]
-	return !slices.ContainsFunc(needs, func(tool string) bool { return !has(tool) })
-}
-
-// offers reports whether tasks may call a server's tool.
-func (in input) offers(tool string) bool {
-	return slices.ContainsFunc(in.More, func(line string) bool { return strings.HasPrefix(line, tool+":") })
-}
-
-// Cost is the price of the call, in dollars, that the message asks for.
-func Cost(q Question) float64 {
-	in, err := q.input()
-	if err != nil {
-		return 0
-	}
-	m := marker("cost", in.Message)
-	if m == nil || m[2] != "" && !strings.EqualFold(m[2], q.Purpose) {
-		return 0
-	}
-	return parsed(m)
+	return string(encoded(answer)), nil
 }
 
 func (q Question) input() (in input, err error) {
@@ -141,22 +127,19 @@ func (q Question) input() (in input, err error) {
 	return in, nil
 }
 
-// What a message may ask for beside its request stands in the table by names that begin with @.
+// markers are the places where a text asks for something beside its request. Their forms stand in the table by names
+// that begin with @.
 func markers(name, text string) [][]string {
-	for tag, form := range rows(table) {
-		if tag == "@"+name {
-			return regexp.MustCompile(`(?i)demo:\s*`+form).FindAllStringSubmatch(text, -1)
-		}
-	}
-	return nil
+	return regexp.MustCompile(`(?i)demo:\s*`+form("@"+name).String()).FindAllStringSubmatch(text, -1)
 }
 
 // marker is the first such marker of a text, nil if it has none.
 func marker(name, text string) []string { return append(markers(name, text), nil)[0] }
 
-// parsed is the number that a marker names, 0 without one.
-func parsed(m []string) float64 {
-	if m == nil {
+// asked is the number that a marker names for a purpose, 0 without one.
+func asked(name, text, purpose string) float64 {
+	m := marker(name, text)
+	if m == nil || len(m) > 2 && m[2] != "" && !strings.EqualFold(m[2], purpose) {
 		return 0
 	}
 	n, _ := strconv.ParseFloat(m[1], 64) // the form allows only digits and a point
@@ -173,8 +156,61 @@ func plain(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// unusable reports whether the message asks for an answer that can't be used.
-func (q Question) unusable(message string) bool {
-	m := marker("bad", message)
-	return q.Try <= 1 && m != nil && (m[2] == "" || strings.EqualFold(m[2], q.Purpose)) && (m[1] != "" || !q.Repair)
+// Layers answers the four layers of the pipeline. Its answers are checked like any other model's.
+type Layers struct{}
+
+// Say answers with JSON of the purpose's schema.
+func (Layers) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+	out := begun(ctx, r)
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
+	q := Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1,
+		Text: r.Standing + r.Messages[0].Parts[0].Text}
+	text, err := Answer(q)
+	if errors.Is(err, ErrAsked) {
+		return out, failure(err)
+	}
+	if err != nil {
+		return out, err
+	}
+	in, _ := q.input()                     // it was read before
+	standing := int64(len(r.Standing) / 4) // a token is about four bytes
+	out.Text, out.Usage.Cost = text, aggregate.USD(asked("cost", in.Message, q.Purpose))
+	out.Usage.Input, out.Usage.Cached = int64(len(r.System)/4+len(q.Text)/4)-standing, standing
+	out.Usage.Output = int64(len(text) / 4)
+	return out, nil
+}
+
+// begun is an answer without words. It keeps what was sent.
+func begun(ctx context.Context, r model.Request) model.Response {
+	model.Sent(ctx, encoded(r))
+	return model.Response{Stop: model.StopEnd, Answered: modelname.Demo,
+		Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
+}
+
+func failure(err error) error {
+	return &model.Error{Provider: modelname.Demo, Model: modelname.Demo, Kind: model.Demo, Err: err}
+}
+
+const openFence, closeFence = "<data>", "</data>"
+
+// fenced returns the data of a text, one after the other.
+func fenced(text string) (all []string) {
+	for {
+		_, after, found := strings.Cut(text, openFence)
+		if !found {
+			return all
+		}
+		data, after, _ := strings.Cut(after, closeFence)
+		all, text = append(all, data), after
+	}
+}
+
+func encoded(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil { // of texts, numbers and lists
+		return json.RawMessage("{}")
+	}
+	return b
 }

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,11 +22,9 @@ type attached struct {
 	NotRead string `json:"not_read"`
 }
 
-// piece is one of the texts that are read as a request: the message, what it forwards, or its only file.
-type piece struct {
-	text string
-	in   string // a sentence that says where it stands, unless it is the message
-}
+// piece is one of the texts that are read as a request: the message, what it forwards, or its only file. in is a
+// sentence that says where it stands, unless it is the message.
+type piece struct{ text, in string }
 
 // maxFileAsked is the most characters of a file that is read as a request.
 const maxFileAsked = 1000
@@ -45,62 +42,48 @@ func (in *input) leaveOut() {
 	}
 }
 
-// enclose splits a request into the texts that it is read from. What it encloses beside is refused: forwarded messages that
-// can't be seen whole, and files, unless one alone is the request.
-func (r *reading) enclose(in input, message string) {
-	t := r.words
-	r.pieces = []piece{{text: message}}
+// enclose splits a request into the texts that it is read from. What it encloses beside is refused: forwarded messages
+// that can't be seen whole, and files, unless one alone is the request.
+func (w *wish) enclose(in input, message string) {
+	w.pieces = []piece{{message, ""}}
+	alone := !says(message)
 	for _, f := range in.Forwarded {
 		if f.NotShown != "" || strings.TrimSpace(f.Text) == "" {
-			r.shut = t.Say["forwardHidden"]
-			continue
+			w.shut = w.say("forwardHidden")
+		} else {
+			w.pieces, alone = append(w.pieces, piece{f.Text, w.say("inForward")}), alone && !says(f.Text)
 		}
-		r.pieces = append(r.pieces, piece{f.Text, t.Say["inForward"]})
-	}
-	if len(in.Files) == 0 {
-		return
-	}
-	f, alone := in.Files[0], len(in.Files) == 1 && r.shut == "" && len(r.spoken()) == 0
-	whole := f.NotRead == "" && f.NotShown == "" && strings.TrimSpace(f.Text) != ""
-	if alone && whole && utf8.RuneCountInString(f.Text) <= maxFileAsked {
-		r.pieces = append(r.pieces, piece{f.Text, fmt.Sprintf(t.Say["inFile"], t.quoted([]string{f.Name}))})
-		return
 	}
 	var names []string
-	for _, f := range in.Files[:min(len(in.Files), maxUnread)] {
+	for _, f := range in.Files {
 		names = append(names, f.Name)
+		if len(in.Files) == 1 && alone && w.shut+f.NotRead+f.NotShown == "" && strings.TrimSpace(f.Text) != "" &&
+			utf8.RuneCountInString(f.Text) <= maxFileAsked {
+			w.pieces, names = append(w.pieces, piece{f.Text, w.say("inFile", w.quoted(f.Name))}), nil
+		}
 	}
-	form := t.Say["noFile"]
-	if len(in.Files) > maxUnread {
-		form = strings.ReplaceAll(t.Say["noFiles"], "{n}", fmt.Sprint(len(in.Files)-maxUnread))
+	if more := len(names) - maxUnread; more > 0 {
+		w.shut += w.say("noFiles", w.quoted(names[:maxUnread]...), more)
+	} else if len(names) > 0 {
+		w.shut += w.say("noFile", w.quoted(names...))
 	}
-	r.shut += fmt.Sprintf(form, t.quoted(names))
+	for _, p := range w.pieces {
+		w.text = strings.Join(strings.Fields(w.text+" "+p.text), " ")
+	}
 }
 
 // says reports whether a text says more than that something else is meant.
 func says(text string) bool {
-	return slices.ContainsFunc(lex(normal(text), false), func(t token) bool {
-		return t.tag != "this" && !slices.Contains(quiet, t.tag)
-	})
-}
-
-// spoken are the texts that say more than that the others are the request.
-func (r *reading) spoken() (out []string) {
-	for _, p := range r.pieces {
-		if says(p.text) {
-			out = append(out, p.text)
-		}
-	}
-	return out
+	return slices.ContainsFunc(lex(normal(text), false), func(t token) bool { return !t.is("this") && !t.quiet() })
 }
 
 // tokens reads the pieces one by one. A month or subject that an earlier piece has already says nothing more. It
 // reports false if a quotation has no end.
-func (r *reading) tokens() (all []token, said []string, ok bool) {
-	for i, p := range r.pieces {
+func (w *wish) tokens() (all []token, said []string, ok bool) {
+	for i, p := range w.pieces {
 		rest, quoted, closed := quotations(p.text)
 		if !closed || len(said)+len(quoted) > maxQuotations {
-			r.stops = append(r.stops, r.words.Say["noQuote"]+p.in)
+			w.no = w.say("noQuote") + p.in
 			return nil, nil, false
 		}
 		part := lex(strings.Map(func(c rune) rune {
@@ -111,7 +94,7 @@ func (r *reading) tokens() (all []token, said []string, ok bool) {
 		}, normal(rest)), false)
 		for j, t := range part {
 			again := func(x token) bool { return x.tag == t.tag && x.text == t.text }
-			if i > 0 && (letters[t.tag] == "M" || letters[t.tag] == "O") && slices.ContainsFunc(all, again) {
+			if i > 0 && t.is("month", "topic") && slices.ContainsFunc(all, again) {
 				part[j].tag = "."
 			}
 		}
@@ -124,16 +107,12 @@ func (r *reading) tokens() (all []token, said []string, ok bool) {
 }
 
 // where says in which of the enclosed texts words stand that the message doesn't have.
-func (r *reading) where(words ...string) (said string) {
+func (w *wish) where(words ...string) (said string) {
 	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(normal(text)), "")) }
-	for _, w := range words {
-		for _, p := range r.pieces {
-			if strings.Contains(plain(p.text), plain(w)) {
-				if !strings.Contains(said, p.in) {
-					said += p.in
-				}
-				break
-			}
+	for _, x := range words {
+		at := slices.IndexFunc(w.pieces, func(p piece) bool { return strings.Contains(plain(p.text), plain(x)) })
+		if at >= 0 && !strings.Contains(said, w.pieces[at].in) {
+			said += w.pieces[at].in
 		}
 	}
 	return said
@@ -141,15 +120,13 @@ func (r *reading) where(words ...string) (said string) {
 
 // language is that of the message, or of what it encloses if it has no words.
 func (in input) language(message string) string {
+	texts := []string{message}
 	for _, f := range in.Forwarded {
-		if strings.TrimSpace(message) == "" {
-			message = f.Text
-		}
+		texts = append(texts, f.Text)
 	}
 	for _, f := range in.Files {
-		if strings.TrimSpace(message) == "" {
-			message = f.Text
-		}
+		texts = append(texts, f.Text)
 	}
-	return language.Of(message, in.Locale)
+	at := slices.IndexFunc(texts, func(s string) bool { return strings.TrimSpace(s) != "" })
+	return language.Of(texts[max(0, at)], in.Locale)
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/words/lazy"
 )
 
 // A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. There is no other way into
@@ -35,14 +37,14 @@ type phrase struct {
 	form       *regexp.Regexp
 }
 
-// expanded is the form of a tag's first row, with the macros that stand in it.
-func expanded(tag string) string {
-	for name, form := range rows(table) {
+// form compiles what stands in the table under a tag that is read by name.
+func form(tag string) *regexp.Regexp {
+	for name, text := range rows(table) {
 		if name == tag {
-			return unfold(form)
+			return regexp.MustCompile(unfold(text))
 		}
 	}
-	return ""
+	return nil // a test reads each
 }
 
 func unfold(form string) string {
@@ -62,7 +64,7 @@ var macros = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(all...)
 })
 
-// phrases are the table's, those of the catalog's lists first. A test reads each line.
+// phrases are the table's, those of the catalog's lists first.
 var phrases = sync.OnceValue(func() (all []phrase) {
 	add := func(tag, form string) {
 		tag, means, _ := strings.Cut(tag, ":")
@@ -71,7 +73,7 @@ var phrases = sync.OnceValue(func() (all []phrase) {
 		all = append(all, p)
 	}
 	for _, l := range allLists() {
-		add("list "+l.Name, l.Demo.Asks)
+		add("topic:"+l.Name, l.Demo.Asks)
 	}
 	for tag, form := range rows(table) {
 		if !strings.ContainsAny(tag[:1], "=@$") {
@@ -84,9 +86,25 @@ var phrases = sync.OnceValue(func() (all []phrase) {
 // token is a part of a text. Its tag is empty if no phrase takes it; used says that the reading has taken it up.
 type token struct {
 	tag, text, means string
-	groups           []string
+	named            map[string]string // what the form's named groups took
 	used             bool
 }
+
+// named are what the named groups of a form took, the first of each name.
+func named(form *regexp.Regexp, m []string) map[string]string {
+	out := map[string]string{}
+	for i, name := range form.SubexpNames() {
+		if out[name] == "" {
+			out[name] = m[i]
+		}
+	}
+	return out
+}
+
+func (t token) is(tags ...string) bool { return slices.Contains(tags, t.tag) }
+
+// quiet reports whether a token changes nothing wherever it stands.
+func (t token) quiet() bool { return t.is(".", "hi", "p", "j", "s", "^") }
 
 func word(r rune) bool {
 	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) || unicode.Is(unicode.Latin, r)
@@ -96,6 +114,9 @@ func word(r rune) bool {
 func compound(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Katakana) || r == 'ー' || r == '々'
 }
+
+func first(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
+func last(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
 // maxStrange is how many unknown parts are looked for: the rest of a text with more is one part.
 const maxStrange = 12
@@ -112,8 +133,7 @@ func lex(text string, remark bool) (all []token) {
 			return append(all, token{text: strings.TrimSpace(text[at:])})
 		}
 		t := longest(text, at, remark)
-		if t.tag == "p" && (len(all) == 0 || slices.Contains([]string{"p", "j", "s"}, all[len(all)-1].tag)) ||
-			t.tag == "^" && len(all) > 0 {
+		if t.tag == "p" && (len(all) == 0 || all[len(all)-1].is("p", "j", "s")) || t.tag == "^" && len(all) > 0 {
 			t = token{}
 		}
 		if t.tag == "" {
@@ -128,57 +148,55 @@ func lex(text string, remark bool) (all []token) {
 
 // longest is the longest phrase at a place. Names of departments that no phrase has count only where none begins.
 func longest(text string, at int, remark bool) (out token) {
-	before, _ := utf8.DecodeLastRuneInString(text[:at])
-	if first, _ := utf8.DecodeRuneInString(text[at:]); at > 0 && word(before) && word(first) {
+	if at > 0 && word(last(text[:at])) && word(first(text[at:])) {
 		return token{}
 	}
+	var form *regexp.Regexp
 	for _, p := range phrases() {
 		tag, only := strings.CutSuffix(p.tag, "!")
-		if only && !remark || p.tag == "depts" && out.tag != "" && out.tag != "dept" {
+		if only && !remark || tag == "depts" && out.tag != "" && out.tag != "dept" {
 			continue
 		}
-		m := p.form.FindStringSubmatch(text[at:])
-		if m == nil || len(m[0]) <= len(out.text) || torn(text, at+len(m[0])) || p.tag == "depts" && noDepartment().MatchString(m[0]) {
+		m := p.form.FindString(text[at:])
+		if len(m) <= len(out.text) || torn(text, at+len(m)) || tag == "depts" && noDepartment().MatchString(m) {
 			continue
 		}
-		out = token{tag: tag, text: m[0], means: p.means, groups: m}
-		if p.tag == "depts" {
-			out.tag, out.means = "dept", m[0]
+		form, out = p.form, token{tag: tag, text: m, means: p.means}
+		if tag == "depts" {
+			out.tag, out.means = "dept", m
 		}
+	}
+	if form != nil && form.NumSubexp() > 0 {
+		out.named = named(form, form.FindStringSubmatch(text[at:]))
 	}
 	return out
 }
 
 // torn reports whether a phrase would end inside a Latin word, a number or a length of time.
 func torn(text string, end int) bool {
-	if strings.HasPrefix(text[end:], "間") { // 1時間 is no time of the day
-		return true
-	}
-	last, _ := utf8.DecodeLastRuneInString(text[:end])
-	next, _ := utf8.DecodeRuneInString(text[end:])
-	return word(last) && word(next) && unicode.IsDigit(last) == unicode.IsDigit(next)
+	before, after := last(text[:end]), first(text[end:])
+	return after == '間' || word(before) && word(after) && unicode.IsDigit(before) == unicode.IsDigit(after)
 }
 
-var noDepartment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expanded("$nodept")) })
+var noDepartment = sync.OnceValue(func() *regexp.Regexp { return form("$nodept") })
 
 // unknown is the part of a text that no phrase takes: up to where one begins, at the beginning of a word.
 func unknown(text string, at int, remark bool) string {
 	end := at
 	for end < len(text) {
 		r, n := utf8.DecodeRuneInString(text[end:])
-		next := end + n
-		end = next
-		if next >= len(text) || text[next] == ' ' {
+		if end += n; end >= len(text) || text[end] == ' ' {
 			break
 		}
-		after, _ := utf8.DecodeRuneInString(text[next:])
-		if word(r) && (word(after) || strings.ContainsRune("'’-_@", after)) || strings.ContainsRune("'’-_@<", r) && word(after) ||
-			compound(r) && compound(after) {
+		after := first(text[end:])
+		if word(r) && (word(after) || strings.ContainsRune("'’-_@", after)) ||
+			strings.ContainsRune("'’-_@<", r) && word(after) || compound(r) && compound(after) {
 			continue
 		}
-		t := longest(text, next, remark)
-		follow, _ := utf8.DecodeRuneInString(text[next+len(t.text):])
-		if inside := (t.tag == "p" || t.tag == "j") && unicode.In(r, unicode.Hiragana) && unicode.In(follow, unicode.Hiragana); t.tag != "" && !inside {
+		t := longest(text, end, remark)
+		inside := t.is("p", "j") && unicode.Is(unicode.Hiragana, r) &&
+			unicode.Is(unicode.Hiragana, first(text[end+len(t.text):]))
+		if t.tag != "" && !inside {
 			break
 		}
 	}
@@ -188,7 +206,7 @@ func unknown(text string, at int, remark bool) string {
 // strange names the tokens that were not taken up, each with those beside it and with the word before a particle or
 // behind a preposition, without which it would say nothing.
 func strange(all []token) (out []string) {
-	free := func(t token) bool { return !t.used && !slices.Contains(quiet, t.tag) }
+	free := func(t token) bool { return !t.used && !t.quiet() }
 	for i := 0; i < len(all); i++ {
 		if !free(all[i]) {
 			continue
@@ -198,41 +216,31 @@ func strange(all []token) (out []string) {
 			i++
 		}
 		said := joined(all[begin : i+1])
-		first, _ := utf8.DecodeRuneInString(said)
-		latin := word(first)
-		switch {
-		case !latin && begin > 0 && all[begin-1].tag != "s" && all[begin-1].tag != "j" && (unicode.Is(unicode.Hiragana, first) || compound(first) &&
-			endsCompound(all[begin-1].text)):
-			said = joined(all[begin-1 : i+1])
-		case latin && i+1 < len(all) && slices.Contains(leading, all[i].tag) && !slices.Contains(quiet, all[i+1].tag):
-			said = joined(all[begin:min(i+2, len(all))])
+		r, before, after := first(said), token{tag: "s"}, token{tag: "s"}
+		if begin > 0 {
+			before = all[begin-1]
 		}
-		if r, _ := utf8.DecodeLastRuneInString(all[i].text); compound(r) && i+1 < len(all) {
-			if next, _ := utf8.DecodeRuneInString(all[i+1].text); compound(next) {
-				said += all[i+1].text
-			}
+		if i+1 < len(all) {
+			after = all[i+1]
+		}
+		switch {
+		case !before.is("s", "j") && (unicode.Is(unicode.Hiragana, r) || compound(r) && compound(last(before.text))):
+			said = joined(all[begin-1 : i+1])
+		case word(r) && all[i].is("", "to", "lead", "from", "since", "only") && !after.quiet():
+			said = joined(all[begin : i+2])
+		}
+		if compound(last(all[i].text)) && compound(first(after.text)) {
+			said += after.text
 		}
 		out = add(out, strings.TrimSpace(said))
 	}
 	return out
 }
 
-func endsCompound(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return compound(r)
-}
-
-// leading are the tags of what says nothing without the word behind it.
-var leading = []string{"", "to", "lead", "from", "since", "only"}
-
-// quiet are the tags that change nothing wherever they stand.
-var quiet = []string{".", "hi", "p", "j", "s", "^"}
-
 // joined is a sequence of tokens as it was said.
 func joined(all []token) (out string) {
 	for i, t := range all {
-		before, _ := utf8.DecodeLastRuneInString(out)
-		if first, _ := utf8.DecodeRuneInString(t.text); i > 0 && word(before) && word(first) {
+		if i > 0 && word(last(out)) && word(first(t.text)) {
 			out += " "
 		}
 		out += t.text
@@ -240,33 +248,39 @@ func joined(all []token) (out string) {
 	return out
 }
 
-// ascii writes a full-width character as ASCII.
-func ascii(r rune) rune {
-	switch {
-	case r >= '!'+0xfee0 && r <= '~'+0xfee0:
-		return r - 0xfee0
-	case unicode.IsSpace(r) && r != '\n':
-		return ' '
+// split parts tokens at those of a tag, and leaves out parts that say nothing.
+func split(all []token, tag string) (out [][]token) {
+	var part []token
+	for _, t := range append(slices.Clone(all), token{tag: tag}) {
+		if t.tag != tag {
+			part = append(part, t)
+			continue
+		}
+		if slices.ContainsFunc(part, func(t token) bool { return !t.quiet() }) {
+			out = append(out, part)
+		}
+		part = nil
 	}
-	return r
+	return out
 }
+
+var (
+	numberForm  = &lazy.Regexp{Text: `[0-9]+`}
+	channelForm = &lazy.Regexp{Text: `<#\w+\|([^>]*)>`}
+	spaceForm   = &lazy.Regexp{Text: `[\s\p{Z}]+`}
+	besideForm  = &lazy.Regexp{Text: ` ?([\p{Han}\p{Hiragana}\p{Katakana}ー々、。「」〜]+|[<>\x{e000}] [<>\x{e000}]) ?`}
+)
 
 // normal writes full-width characters as ASCII, and leaves out spaces beside Japanese ones.
 func normal(text string) string {
-	runes := []rune(strings.Join(strings.Fields(strings.Map(ascii, text)), " "))
-	japanese := func(i int) bool {
-		return i >= 0 && i < len(runes) && (unicode.In(runes[i], unicode.Han, unicode.Hiragana, unicode.Katakana) ||
-			strings.ContainsRune("ー々、。「」〜", runes[i]))
-	}
-	var out strings.Builder
-	for i, r := range runes {
-		beside := func(j int) bool { return j >= 0 && j < len(runes) && strings.ContainsRune("<>\ue000", runes[j]) }
-		if r == ' ' && (japanese(i-1) || japanese(i+1) || beside(i-1) && beside(i+1)) {
-			continue
+	text = strings.Map(func(r rune) rune {
+		if r >= '!'+0xfee0 && r <= '~'+0xfee0 {
+			return r - 0xfee0
 		}
-		out.WriteRune(r)
-	}
-	return out.String()
+		return r
+	}, channelForm.Get().ReplaceAllString(text, "#$1"))
+	text = strings.TrimSpace(spaceForm.Get().ReplaceAllString(text, " "))
+	return besideForm.Get().ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "") })
 }
 
 // While a text is read, each quotation is replaced by a rune of the private use area.
@@ -276,59 +290,49 @@ const firstQuotation, maxQuotations = '\ue000', 100
 // there are more than maxQuotations.
 func quotations(text string) (rest string, said []string, ok bool) {
 	closing := map[rune]rune{'「': '」', '『': '』', '“': '”', '"': '"', '＂': '＂'}
-	runes, out := []rune(text), []rune{}
-	for i := 0; i < len(runes); i++ {
-		c := runes[i]
-		if strings.ContainsRune("」』”", c) {
-			return string(out), said, false
-		}
-		if closing[c] != 0 {
-			end, depth := i+1, 1
-			for ; end < len(runes); end++ {
-				if runes[end] == closing[c] {
-					depth--
-				} else if runes[end] == c {
-					depth++
-				}
-				if depth == 0 {
-					break
-				}
-			}
-			if depth > 0 || len(said) == maxQuotations {
-				return string(out), said, false
-			}
-			quoted := string(runes[i+1 : end])
-			if i, c = end, ' '; strings.TrimSpace(quoted) != "" {
-				c, said = firstQuotation+rune(len(said)), append(said, quoted)
-			}
-		} else if c >= firstQuotation && c < firstQuotation+maxQuotations {
+	var out []rune
+	var open rune
+	depth, quoted := 0, []rune{}
+	for _, c := range text {
+		switch {
+		case depth == 0 && closing[c] != 0:
+			open, depth, quoted = c, 1, nil
+			continue
+		case depth == 0 && strings.ContainsRune("」』”", c) || len(said) == maxQuotations:
+			return "", nil, false
+		case depth > 0 && c == closing[open]:
+			depth--
+		case depth > 0 && c == open:
+			depth++
+		case c >= firstQuotation && c < firstQuotation+maxQuotations:
 			c = ' '
 		}
-		out = append(out, c)
+		if depth > 0 {
+			quoted = append(quoted, c)
+		} else if c != closing[open] {
+			out = append(out, c)
+		} else if open = 0; strings.TrimSpace(string(quoted)) == "" {
+			out = append(out, ' ')
+		} else {
+			out, said = append(out, firstQuotation+rune(len(said))), append(said, string(quoted))
+		}
 	}
-	return string(out), said, true
+	return string(out), said, depth == 0
 }
 
-// letters are the kinds of what a request may name several of, by tags.
-var letters = map[string]string{"dept": "D", "month": "M", "months": "M", "span": "M", "overtime": "O", "attendance": "O", "who": "R"}
-
-// pairs returns where a text begins to name a second department, month, subject or person with one of its own, as in “HR
-// in September and Sales in October”. A plan would cover each at all times, for everybody. It is empty if there is none.
+// pairs returns where a text begins to name a second department, month, subject or person with one of its own, as in
+// “HR in September and Sales in October”. A plan would cover each at all times, for everybody. Empty: nowhere.
 func pairs(all []token) string {
-	for _, two := range []string{"DM", "DO", "MO", "DR", "MR", "OR"} {
-		var order string
-		var at []token
+	for _, two := range [][]string{{"dept", "month"}, {"dept", "topic"}, {"month", "topic"}, {"dept", "who"}, {"month", "who"},
+		{"topic", "who"}} {
+		at, times := []token{{}}, map[string]int{}
 		for _, t := range all {
-			if l := letters[t.tag]; l != "" && strings.Contains(two, l) && !strings.HasSuffix(order, l) {
-				order, at = order+l, append(at, t)
+			if t.is(two...) && at[len(at)-1].tag != t.tag {
+				at, times[t.tag] = append(at, t), times[t.tag]+1
 			}
 		}
-		twice := map[string]int{}
-		for _, l := range order {
-			twice[string(l)]++
-		}
-		if twice[two[:1]] > 1 && twice[two[1:]] > 1 {
-			return at[2].text
+		if times[two[0]] > 1 && times[two[1]] > 1 {
+			return at[3].text
 		}
 	}
 	return ""

@@ -96,7 +96,7 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"Send <@U0SUZUKI> a DM “hi” but not to <@U0TANAKA>", "refused: but not to"},
 		{"<@U0SUZUKI> に「了解」とDMして、<@U0TANAKA> には「却下」と", "refused: 却下"},
 		{"会議室を明日10時に予約して、飲み物も", "refused: 飲み物"},
-		{"会議室を明日10時から12時まで予約して、DMは不要", "room 2026-11-21 10:00–12:00 会議"},
+		{"会議室を明日10時から2時間予約して、DMは不要", "room 2026-11-21 10:00–12:00 会議"},
 		{"Book a meeting room tomorrow from 10am to noon", "refused: to noon"},
 		{"Book a meeting room tomorrow at 10am for 90 minutes, no DM", "room 2026-11-21 10:00–11:30 Meeting"},
 		{"取引先アクメに PC 2台 298,000円を発注して、請求書は来月", "refused: 請求書"},

@@ -104,7 +104,7 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 
 // Words are looked up by name: each name in the code is one that each language has.
 func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
-	named := regexp.MustCompile(`(Say|Steps|Topics|words)\["(\w+)"\](?:\["(\w+)"\])?|(?:form|ofList)\((?:\w+(?:\.\w+\(\))?, )?"(\w+)"`)
+	named := regexp.MustCompile(`(Say|Steps|Topics|words|w)\["(\w+)"\](?:\["(\w+)"\])?|(?:form|ofList)\((?:\w+(?:\.\w+\(\))?, )?"(\w+)"`)
 	found := 0
 	for _, path := range expect.Value(filepath.Glob("*.go"))(t) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -121,7 +121,7 @@ func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
 					known = w.Steps[m[2]].Title != ""
 				case m[1] == "Topics":
 					known = w.Topics[m[2]] != nil && (m[3] == "" || w.Topics[m[2]][m[3]] != "")
-				case m[1] == "words":
+				case m[1] == "words", m[1] == "w":
 					known = w.Agent[m[2]] != ""
 				default:
 					known = w.List[m[4]] != "" || w.Topics["meeting"][m[4]] != ""
@@ -130,5 +130,24 @@ func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
 			}
 		}
 	}
-	expect.That(t, found > 100, "only %d names", found)
+	expect.That(t, found > 30, "only %d names", found)
+}
+
+// A policy or summary whose template fails would show the error's text to people.
+func TestEachTemplateCanBeFilledIn(t *testing.T) {
+	for _, name := range language.All {
+		for _, x := range requests(t, name) {
+			w := understood(t, x[0])
+			for _, is := range []map[string]bool{w.is, {"brief": true, "check": true, "validate": true, "nodm": true}, {"nosheet": true, "notools": true}} {
+				w.is = is
+				said := draft(w)
+				expect.That(t, !strings.Contains(said, "template:") && !strings.Contains(said, "<no value>") && !strings.Contains(said, "{"),
+					"%s: %s", x[0], said)
+			}
+		}
+		for _, of := range []string{"calculate", "validate", "sheet", "sheets", "room", "order", "notice", "tell", "one", "limits", "done"} {
+			said := spoken.In(name).text("sum", map[string]any{"name": of, "f": map[string]any{}})
+			expect.That(t, said != "" && !strings.Contains(said, "template:"), "%s in %s: %q", of, name, said)
+		}
+	}
 }

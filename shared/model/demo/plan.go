@@ -2,16 +2,30 @@ package demo
 
 import (
 	"cmp"
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
-// Sheet is the spreadsheet that the demo's plans write to.
-const Sheet = "ringi-demo-sheet"
+// Sheet is the spreadsheet that the demo's plans write to. The tools of servers are those of the local stack's; an
+// administrator has to allow them first.
+const (
+	Sheet      = "ringi-demo-sheet"
+	listRooms  = "rooms.list_rooms"
+	bookRoom   = "rooms.book_room"
+	placeOrder = "rooms.place_order"
+	judge      = "calculate_overtime"
+	writeRows  = "write_rows_to_google_sheet"
+	sendDM     = "send_slack_dm"
+)
 
 type planned struct {
 	StepID             string `json:"stepId"`
@@ -22,6 +36,18 @@ type planned struct {
 	Description        string `json:"description"`
 	ExpectedOutput     string `json:"expectedOutput"`
 	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
+}
+
+// kindsOf are the kinds of steps, of which a remark may say that one is left out.
+func kindsOf(steps []planned) (kinds []string) {
+	for _, s := range steps {
+		kind := map[string]string{writeRows: "sheet", sendDM: "dm", judge: "calculate"}[s.Tool]
+		if strings.Contains(s.ToolInput, `"mode":"validate"`) {
+			kind = "validate"
+		}
+		kinds = append(kinds, cmp.Or(kind, "read"))
+	}
+	return kinds
 }
 
 // lack is something that a request needs and that no step can do.
@@ -36,52 +62,24 @@ type object map[string]any
 func ref(path string) object { return object{"$ref": path} }
 
 type planner struct {
-	reading   reading
-	tools     map[string]offered
-	forbidden []string
-	records   map[part]string // references to the attendance records that steps read
-	steps     []planned
-	missing   []lack
+	*wish
+	in      input
+	records map[part]string // references to the attendance records that steps read
+	steps   []planned
+	missing []lack
 }
 
-// kind identifies the steps that a reason leaves out: by the tool, and the arguments that say what the step is about.
-func kind(tool string, input object) string {
-	return fmt.Sprint(tool, input["mode"], input["year"], input["month"], input["sheet"], input["department"],
-		input["recipient"])
-}
-
-func (s planned) kind() string {
-	var input object
-	_ = json.Unmarshal([]byte(s.ToolInput), &input) // without a readable input only the tool identifies the kind
-	return kind(s.Tool, input)
-}
-
-// add appends a step and returns the prefix of references to its result. It returns an empty text if a person wanted
-// the step left out, or if the tool can't be called, which it records in missing.
+// add appends a step and returns the prefix of references to its result, or records why its tool can't be called.
 func (p *planner) add(s step, tool string, input object) string {
-	if p.reading.leaves(kind(tool, input)) {
-		return ""
-	}
 	if why := p.hinders(tool, input); why != "" {
-		if why == noTool {
-			tool = ""
-		}
-		if l := (lack{s.Title, tool, why}); !slices.Contains(p.missing, l) {
-			p.missing = append(p.missing, l)
-		}
+		p.missing = add(p.missing, lack{s.Title, map[bool]string{false: tool}[why == noTool], why})
 		return ""
 	}
-	args, err := json.Marshal(input)
-	if err != nil { // input holds only texts, numbers and lists
-		return ""
-	}
-	n := len(p.steps) + 1
-	writes := slices.Contains([]string{"write_rows_to_google_sheet", "send_slack_dm", bookRoom, placeOrder}, tool)
-	p.steps = append(p.steps, planned{
-		StepID: fmt.Sprintf("step-%d", n), Order: n, Title: s.Title, Tool: tool, ToolInput: string(args),
-		Description: s.Description, ExpectedOutput: s.Expected, RequiresHumanCheck: writes && p.reading.humanCheck,
-	})
-	return fmt.Sprintf("step-%d.result.", n)
+	id := fmt.Sprintf("step-%d", len(p.steps)+1)
+	writes := slices.Contains([]string{writeRows, sendDM, bookRoom, placeOrder}, tool)
+	p.steps = append(p.steps, planned{id, len(p.steps) + 1, s.Title, tool, string(encoded(input)), s.Description,
+		s.Expected, writes && p.is["check"]})
+	return id + ".result."
 }
 
 const noTool = "no_tool"
@@ -89,233 +87,285 @@ const noTool = "no_tool"
 // hinders returns why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
 // demo never replaces a forbidden value by an allowed one.
 func (p *planner) hinders(tool string, input object) string {
-	offered, ok := p.tools[tool]
+	at := slices.IndexFunc(p.in.Tools, func(o offered) bool { return o.Name == tool })
 	switch {
-	case !ok && slices.Contains(p.forbidden, tool):
+	case at < 0 && slices.Contains(p.in.Forbidden, tool):
 		return "forbidden"
-	case !ok:
+	case at < 0:
 		return noTool
 	}
-	c := offered.Constraints
+	c := p.in.Tools[at].Constraints
 	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs,
 		"recipient": c.Recipients} {
-		now, has := input[name]
-		text, _ := now.(string)
-		if has && len(listed) > 0 && !slices.Contains(listed, text) {
+		text, _ := input[name].(string)
+		if _, has := input[name]; has && len(listed) > 0 && !slices.Contains(listed, text) {
 			return "constraint"
 		}
 	}
 	return ""
 }
 
-// plan makes the steps, or says what is missing for them. remarks name the reasons of rejections that the plan follows.
-func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
-	if r.cannot() != "" {
-		return []planned{}, []lack{{cmp.Or(oneLine(r.text), r.words.Say["titleEmpty"]), "", noTool}}, ""
+// plan makes the steps, or says what is missing for them.
+func plan(in input, w *wish) (steps []planned, missing []lack) {
+	if w.cannot() != "" {
+		return []planned{}, []lack{{cmp.Or(oneLine(w.text), w.say("noMessage")), "", noTool}}
 	}
-	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden, records: map[part]string{}}
-	for _, tool := range in.Tools {
-		p.tools[tool.Name] = tool
-	}
-	var details [][]object
-	switch r.topic {
-	case meeting:
-		details = [][]object{p.meet()}
-	case purchase:
-		details = [][]object{p.buy()}
-	case message:
-		for _, id := range r.recipients {
-			p.send(r.words.Steps["tell"], id, r.quotes[0], nil)
+	p := planner{wish: w, in: in, records: map[part]string{}}
+	var details []object
+	switch w.topic {
+	case "meeting":
+		details = p.meet()
+	case "purchase":
+		details = p.place()
+	case "message":
+		for _, id := range w.people {
+			p.send("tell", id, w.quotes[0], nil)
 		}
 	default:
-		for _, part := range r.parts() {
-			details = append(details, p.part(part, len(r.parts()) > 1))
+		for _, of := range w.parts() {
+			details = append(details, p.part(of, len(w.parts()) > 1)...)
 		}
 	}
-	if r.topic != message && !r.noNotice && len(p.missing) == 0 && len(p.steps) > 0 {
-		p.notify(in.Requester, p.listed(details))
+	if done := w.Form(map[bool]string{true: "done", false: "counted"}[w.Sheet()]); w.topic != "message" && !w.is["nodm"] {
+		if in.Requester != "" && (w.copied || len(w.people) == 0) {
+			p.send("notice", in.Requester, done, details)
+		}
+		for _, id := range w.people {
+			if id != in.Requester || !w.copied {
+				p.send("tell", id, done, details)
+			}
+		}
 	}
 	if len(p.missing) > 0 {
-		return []planned{}, p.missing, ""
+		return []planned{}, p.missing
 	}
-	if len(p.steps) == 0 && len(r.left) > 0 { // following the reasons would remove every step
-		r.left, r.refused, r.taken = nil, append(r.taken, r.refused...), nil
-		return plan(in, r)
-	}
-	return p.steps, []lack{}, r.remarks()
+	return p.steps, []lack{}
 }
 
-// remarks are up to three lines: reasons of rejections that the plan follows, reasons that were not understood, and
-// reasons against steps that other steps need. They have space for fifty reasons.
-func (r reading) remarks() string {
-	var lines []string
-	most := 1600 / max(len(r.taken)+len(r.refused)+len(r.needed), 1)
-	for _, of := range []struct {
-		reasons []string
-		form    string
-	}{{r.taken, r.words.Say["reflected"]}, {r.refused, r.words.Say["notReflected"]}, {r.needed, r.words.Say["stillNeeded"]}} {
-		var said []string
-		for _, reason := range of.reasons {
-			said = append(said, fmt.Sprintf(r.words.Say["quote"], legible.Clip(reason, most-2)))
-		}
-		if len(said) > 0 {
-			lines = append(lines, fmt.Sprintf(of.form, strings.Join(said, "")))
-		}
-	}
-	return strings.Join(lines, "\n")
+func (p *planner) send(step, to, text string, details []object) {
+	p.add(p.words.Steps[step], sendDM, object{"recipient": to, "text": legible.Clip(text, maxMessage),
+		"details": append([]object{}, details...)})
 }
 
-// part plans one table of the result, and returns the notice's details about it.
+// part is one table of the result, for one department, and for one month if the topic has months.
+type part struct {
+	department string
+	month      month
+	tab        string
+}
+
+// parts are the request's tables. A tab's name is made of everything that the table is about, so that different
+// requests write to different tabs. A name from the message is used unchanged, unless there are several tables.
+func (w *wish) parts() (out []part) {
+	departments, months := w.departments, w.months
+	if len(departments) == 0 {
+		departments = []string{""}
+	}
+	if !w.Dated() {
+		months = []month{0}
+	}
+	for _, d := range departments {
+		for _, m := range months {
+			tab := []string{cmp.Or(w.tab, w.Form("tab"))}
+			if m != 0 && (len(months) > 1 || w.tab == "") {
+				tab = append(tab, m.text())
+			}
+			if d != "" && (len(departments) > 1 || w.tab == "") {
+				tab = append(tab, d)
+			}
+			out = append(out, part{d, m, strings.Join(tab, " ")})
+		}
+	}
+	return out
+}
+
+// part plans one table of the result, and returns the notice's details about it: of several tables only one each, since
+// a message has room for 20.
 func (p *planner) part(of part, several bool) (details []object) {
-	t := p.reading.words
-	about := ""
+	t, l, about := p.words, p.list(), ""
 	if several {
-		about = fmt.Sprintf(t.Say["about"], of.tab)
+		about = p.say("about", of.tab)
+	}
+	call := func(name, tool string, input object, values ...any) string {
+		s := t.Steps[name]
+		return p.add(step{s.Title + about, language.Fill(s.Description, values...), s.Expected}, tool, input)
 	}
 	detail := func(label, path string) {
 		details = append(details, object{"label": legible.Clip(label+about, 100), "value": ref(path)})
 	}
-	if l := p.reading.topic.list(); l != nil {
-		p.listing(l, of, about, detail)
-		return details
-	}
-	people := p.reading.topic.read()
-	found := p.fetch(people, of, about)
-	if found == "" {
-		return nil
-	}
-	detail(t.ofList(people, "label"), found+"count")
-	s := t.Steps["attendance"]
-	s.Description = fmt.Sprintf(s.Description, t.month(of.month))
-	s.Title += about
-	records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()),
-		"employees": ref(found + "employees")})
-	if records == "" {
-		return details
-	}
-	p.records[part{of.department, of.month, ""}] = records
-	if p.reading.validate {
-		p.add(t.Steps["validate"].of(about), "calculate_overtime", p.judged(of, "validate"))
-	}
-	rows, member, columns := records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
-	if result := p.add(t.Steps["overtime"].of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
-		rows, member, columns = result, "rows", columnsOf(p.reading.topic)
-		detail(p.labelPeriod(of.month), result+"period")
+	found := p.fetch(l, of, about)
+	rows, label := found+l.Demo.Rows, l.of(t, "label")
+	detail(label, found+"count")
+	if p.kind() == "records" {
+		records := call("attendance", "list_attendance", object{"year": int(of.month / 12), "month": int(of.month.name()),
+			"employees": ref(found + "employees")}, "when", t.month(of.month)) + "records"
+		p.records[part{of.department, of.month, ""}] = records
+		judged := object{"mode": "validate", "records": ref(records)}
+		if before := p.before(of); len(before) > 0 {
+			judged["earlier"] = before
+		}
+		if p.is["validate"] {
+			call("validate", judge, judged)
+		}
+		judged["mode"] = "calculate"
+		result := call("overtime", judge, judged)
+		rows, label = result+"rows", "labelPeriod"
+		if of.month == thisMonth(p.now) { // days of this month are counted up to the run
+			label = "labelSoFar"
+		}
+		detail(t.Say[label], result+"period")
 		detail(t.Say["labelOver45"], result+"over_45h")
 		detail(t.Say["labelOver80"], result+"over_80h")
-		if len(p.before(of)) > 0 {
+		if judged["earlier"] != nil {
 			detail(t.Say["labelAverage"], result+"over_80h_average")
 		}
 	}
-	p.write(of, about, columns, rows+member, detail)
+	if p.Sheet() {
+		var header []object
+		for _, key := range p.columns() {
+			header = append(header, object{"key": key, "title": p.title(key)})
+		}
+		detail(t.Say["labelSheet"], call("sheet", writeRows, object{"spreadsheet_id": Sheet, "sheet": of.tab,
+			"columns": header, "rows": ref(rows)}, "tab", of.tab)+"url")
+	}
+	if several {
+		return details[len(details)-1:]
+	}
 	return details
 }
 
-// write adds the step that writes rows into a part's tab, unless the request wants no sheet.
-func (p *planner) write(of part, about string, columns []string, rows string, detail func(label, path string)) {
-	if !p.reading.withSheet() {
-		return
+// fetch adds the step that reads a list for a part's department and month. Who was employed, and where, is asked as of
+// the month, so that later changes don't count.
+func (p *planner) fetch(l *list, of part, about string) string {
+	input, form, then := maps.Clone(object(l.Demo.Input)), "description", ""
+	if of.department != "" {
+		input["department"] = of.department
 	}
-	t := p.reading.words
-	s := t.Steps["sheet"].of(about)
-	s.Description = fmt.Sprintf(s.Description, of.tab)
-	if sheet := p.add(s, "write_rows_to_google_sheet", object{
-		"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(p.reading.topic, columns), "rows": ref(rows),
-	}); sheet != "" {
-		detail(t.Say["labelSheet"], sheet+"url")
+	if of.month != 0 {
+		input["as_of"], form, then = of.month.text(), "descriptionThen", p.words.month(of.month)
 	}
-}
-
-// labelPeriod is the label of the counted days. Days of the current month are counted up to the run.
-func (p *planner) labelPeriod(m month) string {
-	if m == thisMonth(p.reading.now) {
-		return p.reading.words.Say["labelSoFar"]
-	}
-	return p.reading.words.Say["labelPeriod"]
-}
-
-// judged is the input of calculate_overtime for a part: its records and those of earlier months.
-func (p *planner) judged(of part, mode string) object {
-	o := object{"mode": mode, "records": ref(p.records[part{of.department, of.month, ""}] + "records")}
-	if before := p.before(of); len(before) > 0 {
-		o["earlier"] = before
-	}
-	return o
+	return p.add(step{l.Title.In(p.words.Locale) + about, l.of(p.words, form, "when", then), l.of(p.words, "expected")},
+		l.Name, input)
 }
 
 // before refers to records of the same people in earlier months, back to the first gap and at most eleven months. It
 // uses only months that the request reads anyway.
 func (p *planner) before(of part) (out []object) {
-	for m := of.month - 1; len(out) < maxMonths-1; m-- {
-		records := p.records[part{of.department, m, ""}]
-		if records == "" {
-			return out
-		}
-		out = append(out, ref(records+"records"))
+	for m := of.month - 1; len(out) < 11 && p.records[part{of.department, m, ""}] != ""; m-- {
+		out = append(out, ref(p.records[part{of.department, m, ""}]))
 	}
 	return out
 }
 
-// notify adds the messages to the people whom the request names, or else to the requester.
-func (p *planner) notify(requester string, details []object) {
-	r := p.reading
-	if requester != "" && (r.copied || len(r.recipients) == 0) {
-		p.send(r.words.Steps["notice"], requester, r.form(r.sheetOr("done", "counted")), details)
+// columns are the members of the rows that the sheet shows.
+func (w *wish) columns() []string {
+	if w.kind() == "records" {
+		return strings.Fields(w.words.Topics[w.topic]["columns"])
 	}
-	for _, id := range r.recipients {
-		if id != requester || !r.copied {
-			p.send(r.words.Steps["tell"], id, r.form(r.sheetOr("done", "counted")), details)
-		}
-	}
-}
-
-func (p *planner) send(s step, to, text string, details []object) {
-	p.add(s, "send_slack_dm", object{"recipient": to, "text": legible.Clip(text, maxMessage),
-		"details": append([]object{}, details...)})
-}
-
-// maxDetails is the most details of a direct message, according to the tool's schema.
-const maxDetails = 20
-
-// listed are the details of a notice: as many complete tables as fit, and the number of those left out.
-func (p *planner) listed(tables [][]object) (details []object) {
-	if all := slices.Concat(tables...); len(all) <= maxDetails {
-		return all
-	}
-	for i, table := range tables {
-		if len(details)+len(table) >= maxDetails {
-			label, value := p.reading.words.more(len(tables)-i, len(p.reading.departments) > 1, p.reading.withSheet())
-			return append(details, object{"label": label, "value": value})
-		}
-		details = append(details, table...)
-	}
-	return details
-}
-
-func columnsOf(t topic) []string {
-	if l := t.list(); l != nil {
-		return l.Demo.Columns
-	}
-	if t == overtime {
-		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag",
-			"period"}
-	}
-	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours",
-		"holiday_work_hours", "latenight_work_hours", "flag", "period"}
+	return w.list().Demo.Columns
 }
 
 // title is the heading of a column. A member without a title has its own name as the heading.
-func (t words) title(of topic, key string) string {
-	if l := of.list(); l != nil {
-		return cmp.Or(l.Demo.Words[t.Locale].Columns[key], key)
+func (w *wish) title(key string) string {
+	titles := w.words.Columns
+	if w.kind() != "records" {
+		titles = w.list().Demo.Words[w.words.Locale].Columns
 	}
-	return cmp.Or(t.Columns[key], key)
+	return cmp.Or(titles[key], key)
 }
 
-func (t words) header(of topic, keys []string) []object {
-	var out []object
-	for _, key := range keys {
-		out = append(out, object{"key": key, "title": t.title(of, key)})
+// meet adds the steps that look for a room and book it, and returns the notice's details.
+func (p *planner) meet() []object {
+	t, s := p.words.Topics["meeting"], p.slot
+	free := p.add(p.words.Steps["listRooms"], listRooms, object{"date": s.Day(), "start": s.Start(), "end": s.End()})
+	booked := p.add(p.words.Steps["bookRoom"], bookRoom, object{"date": s.Day(), "start": s.Start(), "end": s.End(),
+		"title": p.booked(), "room_id": ref(free + "rooms.0.id")})
+	return []object{{"label": t["labelTime"], "value": fmt.Sprintf("%s %s–%s", s.Day(), s.Start(), s.End())},
+		{"label": t["labelRoom"], "value": ref(free + "rooms.0.name")},
+		{"label": t["labelNumber"], "value": ref(booked + "booking_id")}}
+}
+
+// order is what is to be ordered from whom.
+type order struct {
+	supplier  string
+	Items     []item
+	Reference string // the same order is placed once under it
+	Total     int
+	wrong     bool // a price that is no whole number for one, or a number beyond the limits
+}
+
+type item struct {
+	Name                 string
+	Quantity, Price, Sum int // Price is of one, in yen
+}
+
+const mostOrdered = 100_000_000 // of a number in an order, as the tool has it
+
+// buy takes up an order. One whose names say when something is to be done, or for whom, stays unused.
+func (w *wish) buy(t *token, said []string) {
+	o := order{supplier: t.named["from"]}
+	if quoted := quotation(o.supplier, said); quoted != "" {
+		o.supplier = quoted
 	}
-	return out
+	all := []map[string]string{t.named}
+	if t.named["items"] != "" {
+		all = nil
+		for _, m := range form("$item").FindAllStringSubmatch(t.named["items"], -1) {
+			all = append(all, named(form("$item"), m))
+		}
+	}
+	names := []string{o.supplier}
+	for _, x := range all {
+		o.add(x, x["each"] != "" || t.means == "each")
+		names = append(names, x["name"])
+	}
+	if slices.ContainsFunc(names, saysMore) {
+		return
+	}
+	if w.topic != "" {
+		w.stop("noSecond", t.text)
+	}
+	sum := sha256.Sum256([]byte(w.text + w.now.Format(time.RFC3339)))
+	o.Reference = "R-" + hex.EncodeToString(sum[:4])
+	w.topic, w.order, t.used = "purchase", o, true
+}
+
+// saysMore reports whether a name has words that say when something is to be done, for whom, or that it is not to be.
+func saysMore(name string) bool {
+	return form("$due").MatchString(name) || slices.ContainsFunc(lex(normal(name), false), func(t token) bool {
+		return t.is("day", "month", "clock", "who", "upto", "nodm", "nosheet", "since", "only")
+	})
+}
+
+// add adds an item. Unless the price is that of one, it is that of all.
+func (o *order) add(said map[string]string, ofOne bool) {
+	price := number(strings.ReplaceAll(said["price"], ",", ""))
+	x := item{Name: strings.TrimSpace(said["name"]), Quantity: 1, Price: price}
+	if n, err := strconv.Atoi(said["n"]); err == nil { // else a, an or one
+		x.Quantity = n
+	}
+	if said["man"] != "" {
+		x.Price *= 10_000
+	}
+	if !ofOne && x.Quantity > 0 {
+		o.wrong = o.wrong || x.Price%x.Quantity != 0
+		x.Price /= x.Quantity
+	}
+	o.wrong = o.wrong || x.Quantity < 1 || x.Quantity > mostOrdered/10_000 || x.Price < 1 || x.Price > mostOrdered
+	x.Sum = x.Quantity * x.Price
+	o.Items, o.Total = append(o.Items, x), o.Total+x.Sum
+}
+
+// place adds the step that places the order, and returns the notice's details.
+func (p *planner) place() []object {
+	t, o := p.words.Topics["purchase"], p.order
+	var items []object
+	for _, x := range o.Items {
+		items = append(items, object{"name": x.Name, "quantity": x.Quantity, "unit_price": x.Price})
+	}
+	placed := p.add(p.words.Steps["place"], placeOrder, object{"supplier": o.supplier, "items": items, "currency": "JPY",
+		"reference": o.Reference})
+	return []object{{"label": t["labelSupplier"], "value": o.supplier},
+		{"label": t["labelNumber"], "value": ref(placed + "order_number")},
+		{"label": t["labelTotal"], "value": ref(placed + "total")}}
 }

@@ -17,7 +17,6 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"先月の勤怠をまとめて":                       {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"}, []string{"スプレッドシートには書き込みません", "入社日です"}},
 		"先月の勤怠をまとめて。シートは不要":                {[]string{"人数と合計を確認します", "スプレッドシートには書き込みません", "件数と合計だけです", "超える人数を数えます"}, []string{"スプレッドシートにまとめます", "印を付け"}},
 		"先月の残業を調べて。シートは不要":                 {[]string{"上限を超える人が何人いるか", "件数と合計だけです"}, []string{"上限に近い人が分かる", "印を付け"}},
-		"残業が80時間を超える人。シートは不要":              {[]string{"件数と合計だけです"}, []string{"全員を載せ", "印を付け"}},
 		"7月から9月の残業。シートは不要":                 {[]string{"年 360 時間を超える人数も数えます"}, []string{"印を付け"}},
 		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
 		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
@@ -32,7 +31,6 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			policy, did := carriedOut(t, text)
-			r := understood(t, text).words
 			for _, says := range tt.says {
 				expect.Has(t, policy, says, "is missing")
 			}
@@ -40,7 +38,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 				expect.That(t, !strings.Contains(policy, silent), "%q stands in\n%s", silent, policy)
 			}
 			writes := strings.Contains(strings.Join(did, "\n"), "write ")
-			expect.That(t, writes != strings.Contains(policy, r.Say["onlyCounts"]), "does %q after\n%s", did, policy)
+			expect.That(t, writes != (strings.Contains(policy, "件数と合計だけ") || strings.Contains(policy, "totals only")), "does %q after\n%s", did, policy)
 		})
 	}
 }
@@ -48,56 +46,45 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 // The title of a column depends on the list. Another list may have another title for the same member, or none.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	for _, locale := range language.All {
-		w := spoken.In(locale)
-		for of := attendance; of < lists+topic(len(allLists())); of++ {
-			for _, key := range columnsOf(of) {
-				expect.That(t, w.title(of, key) != key, "topic %d has no title for %s", of, key)
+		topics := []string{"attendance", "overtime"}
+		for _, l := range allLists() {
+			topics = append(topics, l.Name)
+		}
+		w := wish{words: spoken.In(locale)}
+		for _, w.topic = range topics {
+			for _, key := range w.columns() {
+				expect.That(t, w.title(key) != key, "%s has no title for %s", w.topic, key)
 			}
 		}
-		expect.Is(t, w.title(employees, "name"), "name", "a name that is no department's is titled")
+		w.topic = people
+		expect.Is(t, w.title("name"), "name", "a name that is no department's is titled")
 	}
 }
 
-// A notice never shows a part of a table. It leaves out tables that don't fit, and says so. A summary has one line for
-// each month.
-func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
-	for text, more := range map[string]string{
-		"2026年2月から2026年10月の残業":                        "ほか %d か月分: シートをご覧ください",
-		"営業部と開発部の7月から10月の残業":                          "ほか %d 件の表: シートをご覧ください",
-		"2025年11月から2026年10月の残業。シートは不要":                "ほか %d か月分: ここには載せきれません",
-		"overtime from February 2026 to October 2026": "More months (%d): see the spreadsheet",
-	} {
+// A notice of several tables has one detail of each. A summary has one line for each month.
+func TestANoticeTellsOfEachTable(t *testing.T) {
+	for _, text := range []string{"2026年2月から2026年10月の残業", "営業部と開発部の7月から10月の残業", "2025年11月から2026年10月の残業。シートは不要",
+		"overtime from February 2026 to October 2026"} {
 		t.Run(text, func(t *testing.T) {
 			r := understood(t, text)
-			steps, _, _ := plan(allowed(t), r)
+			steps, _ := plan(allowed(t), r)
 			var notice struct{ Details []struct{ Label, Value any } }
-			err := json.Unmarshal([]byte(steps[len(steps)-1].ToolInput), &notice)
-			expect.NoError(t, err)
-			told, last := map[string]int{}, len(notice.Details)-1
-			for _, d := range notice.Details[:last] {
-				label := d.Label.(string)
-				told[label[strings.LastIndex(label, "("):]]++
+			expect.NoError(t, json.Unmarshal([]byte(steps[len(steps)-1].ToolInput), &notice))
+			told := map[any]bool{}
+			for _, d := range notice.Details {
+				told[d.Label] = true
 			}
-			got := fmt.Sprint(notice.Details[last].Label, ": ", notice.Details[last].Value)
-			expect.That(t, last < maxDetails && got == fmt.Sprintf(more, len(r.parts())-len(told)), "after %v: %q", told, got)
-			said := summary(input{Steps: results(steps)}, r)
-			lines := strings.Split(said, "\n")
-			months := 0
-			for i, line := range lines {
-				if strings.Contains(line, "〜2026-01-31): ") {
-					months++
-				}
-				expect.That(t, !strings.HasSuffix(line, ":") || !strings.HasSuffix(lines[i+1], ":"),
-					"nothing stands below %q", line)
-			}
+			expect.That(t, len(told) == len(r.parts()) && len(notice.Details) == len(told), "%d of %d", len(told), len(r.parts()))
+			said := summary(input{Steps: returned(steps)}, r)
+			months := strings.Count(said, "〜2026-01-31): ")
 			expect.That(t, months == len(r.parts()) && utf8.RuneCountInString(said) <= maxSummary,
 				"%d months in %d characters:\n%s", months, utf8.RuneCountInString(said), said)
 		})
 	}
 }
 
-// results returns facts that the steps of a plan may return in a workspace of the other language.
-func results(steps []planned) (out []fact) {
+// returned are facts that the steps of a plan may return in a workspace of the other language.
+func returned(steps []planned) (out []fact) {
 	for i, s := range steps {
 		f := fact{Title: s.Title, Tool: s.Tool, Facts: map[string]any{"count": 42.0}}
 		switch s.Tool {
@@ -115,8 +102,8 @@ func results(steps []planned) (out []fact) {
 func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 	for text, want := range map[string]string{"Overtime for October": "Checked across 3 months.", "10月の残業": "3 か月分で判定しました。"} {
 		r := understood(t, text)
-		steps, _, _ := plan(allowed(t), r)
-		said := summary(input{Steps: results(steps)}, r)
+		steps, _ := plan(allowed(t), r)
+		said := summary(input{Steps: returned(steps)}, r)
 		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
 	}
 }

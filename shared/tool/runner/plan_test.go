@@ -46,8 +46,8 @@ var requests = map[string]struct {
 	"従業員一覧を取得して":                         {"データの検証を追加して", "従業員一覧", 43, "従業員一覧の作成が完了しました。", "42 行を書き込みました: http"},
 	"部署の一覧をシートにまとめて":                     {"", "部署一覧", 5, "部署一覧の作成が完了しました。\n• 部署の数: 4", "部署 4 件を確認しました。"},
 	"営業部の部署一覧をまとめて":                      {"", "部署一覧 営業部", 3, "営業部の部署一覧の作成が完了しました。\n• 部署の数: 2", "部署 2 件を確認しました。"},
-	"2月と3月の営業部の残業をまとめて":                  {"", "残業 2026-03 営業部", 22, "• 2〜6 か月平均 80 時間超 (残業 2026-03 営業部): ", "残業 493.97 時間、45 時間超 3 名、80 時間超 0 名、100 時間超 0 名、平均 80 時間超 0 名、"},
-	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Over 45 h: 4", "Checked 42 employees: "},
+	"2月と3月の営業部の残業をまとめて":                  {"", "残業 2026-03 営業部", 22, "• シート (残業 2026-03 営業部): http", "残業 493.97 時間、45 時間超 3 名、80 時間超 0 名、100 時間超 0 名、平均 80 時間超 0 名、"},
+	"Please summarize attendance in May": {"group by team", "Attendance 2025-05", 43, "• Days counted: 2025-05-01〜2025-05-31\n• Over 45 h: 4", "Checked 42 employees."},
 }
 
 // plan returns the demo's plan for a request. If reason is not empty, it rejected an earlier plan.
