@@ -57,7 +57,9 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 		{charset.UTF8, unicode.UTF8, append(sampleJapanese, ""), 16},
 		{charset.UTF8, unicode.UTF8BOM, sampleJapanese, 15},
 		{"", charmap.Windows1251, []string{"Имя,Отдел\nИван,Продажи\n", "Сегодня на совещании мы обсудили бюджет."}, 2},
-		{"", charmap.Windows1250, []string{"Příjmení,Jméno\n", "Zażółć gęślą jaźń\n", "dzień", "imię", "Novák, Dvořák, Černý", "Erdős Árpád", "člověk", "dům"}, 8},
+		{"", charmap.Windows1250, []string{"Příjmení,Jméno\n", "Zażółć gęślą jaźń\n", "dzień", "imię", "Novák, Dvořák, Černý", "Erdős Árpád", "člověk", "dům",
+			"Name;Dept\nKovač;Sales\n", "Novak;Marija;Kovač\n", "Babić,Horvat,Perić\n", "Popović\n", "Nume,Prenume\nMihăilescu,Ion\n", "był już na liście", "Čech\n",
+			"Ana Ilić;Ivan Babić;Marko Perić", "Café Kovač", "noćni rad", "coś"}, 19},
 		{"", charmap.Macintosh, []string{"Prénom", "café à Paris", "Größe"}, 3},
 		{"", charmap.CodePage850, []string{"Prénom", "café à Paris"}, 2},
 	} {

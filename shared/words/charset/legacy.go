@@ -228,6 +228,36 @@ var misplaced = lazy.Regexp{Text: `\pL[À-ÖØ-ÞŒŸ]\p{Ll}|ñ(?:[^aeiouáéí�
 	`\pL[^\x00-\x7f\pL’–—\x{a0}]+\pL|\pL[‚„]|[£€]\pL|\pL[–—](?:[^\pL\d]|$)|(?:[^\pL\d]|^)[ºª]|` +
 	`[§©®°·²³½¼¾™×±µ•€£–—][^\x00-\x7f\x{a0}]|[^\x00-\x7f\x{a0}][§©®°·²³½¼¾™×±µ•€£–—]`}
 
+// doubtful are letters in whose place languages of Central Europe have the č, ć and ă of names, where Western ones write
+// them, and which other letters such a text has.
+var doubtful = []struct {
+	letter string
+	usual  lazy.Regexp
+	beside string
+}{
+	{"èÈ", lazy.Regexp{Text: `(?i)è[bcdfglmnprstvz]{1,2}[es]|ès(?:\PL|$)|(?:^|\PL)è(?:\PL|$)`}, "éàùçêôûîâìòÉÀ"},
+	{"æÆ", lazy.Regexp{Text: `(?i)æ[bdgklmnrstv]`}, "åøÅØ"},
+	{"ãÃ", lazy.Regexp{Text: `(?i)ã[eo]`}, "ãÃ"},
+	{"œŒ", lazy.Regexp{Text: `(?i)œ[uit]`}, "éèàçêôûîâœŒ"},
+}
+
+// doubted reports whether the letters of a text are as likely those of Central Europe.
+func doubted(text string) bool {
+	for i := range doubtful {
+		d := &doubtful[i]
+		n := 0
+		for _, r := range text {
+			if strings.ContainsRune(d.letter, r) {
+				n++
+			}
+		}
+		if n > 0 && (2*len(d.usual.Get().FindAllStringIndex(text, -1)) < n || !strings.ContainsAny(text, d.beside)) {
+			return true
+		}
+	}
+	return false
+}
+
 // signs are those that such texts have beside letters.
 const signs = "\u00a0‘’‚“”„–—…•€£§©®°«»·²³½¼¾™×¿¡±µ"
 
@@ -263,7 +293,7 @@ func western(text string) (n int, fits bool) {
 	if told {
 		n = 0
 	}
-	return n, (told || n > 0 && words > 0) && !misplaced.Get().MatchString(text) && slices.ContainsFunc(alphabets, func(alphabet string) bool {
+	return n, (told || n > 0 && words > 0) && !misplaced.Get().MatchString(text) && !doubted(text) && slices.ContainsFunc(alphabets, func(alphabet string) bool {
 		for r := range letters {
 			if !strings.ContainsRune(alphabet, r) {
 				return false
