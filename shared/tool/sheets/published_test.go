@@ -84,3 +84,46 @@ func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 		}
 	}
 }
+
+// What tab is written, by the titles that a spreadsheet has: the same one, else the only one that differs in case.
+func TestATabIsFoundByItsTitle(t *testing.T) {
+	for about, x := range map[string]struct{ tabs, asked, written, refused string }{
+		"the same one behind":  {"data|Data", "Data", "Data", ""},
+		"the same one before":  {"Data|data", "Data", "Data", ""},
+		"between two others":   {"σ|Σ|ς", "Σ", "Σ", ""},
+		"only another case":    {"other|DATA", "Data", "DATA", ""},
+		"two of other cases":   {"σ|ς", "Σ", "", `the tabs "σ" and "ς" are both like "Σ"`},
+		"a chart's":            {"chart!OBJECT", "Chart", "", `the tab "chart" is of a chart`},
+		"a chart's beside":     {"chart!OBJECT|Chart", "Chart", "Chart", ""},
+		"a data source's":      {"Data!DATA_SOURCE", "Data", "", "has no cells"},
+		"none, so a new one":   {"x", "Data", "Data", ""},
+		"a composed character": {"か\u3099", "が", "が", ""},
+	} {
+		var written string
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				_, written, _ = strings.Cut(r.URL.Path, "/values/")
+			}
+			var tabs []any
+			for i, tab := range strings.Split(x.tabs, "|") {
+				title, kind, special := strings.Cut(tab, "!")
+				p := map[string]any{"sheetId": i, "title": title, "sheetType": kind}
+				if !special {
+					p["sheetType"], p["gridProperties"] = "GRID", map[string]any{"rowCount": 100, "columnCount": 26}
+				}
+				tabs = append(tabs, map[string]any{"properties": p})
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"spreadsheetUrl": "u", "sheets": tabs}) // it fails only if the client is gone
+		}))
+		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC", Sheet: x.asked,
+			Columns: []sheets.Column{{Key: "n", Title: "N"}}, Rows: []map[string]any{{"n": 1}}})
+		s.Close()
+		if x.refused == "" {
+			expect.That(t, err == nil && strings.HasPrefix(written, "'"+x.written+"'!"), "%s: %q, %v", about, written, err)
+			continue
+		}
+		e := new(failedcall.Error)
+		expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed && written == "" && strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), x.refused),
+			"%s: %q, %v", about, written, err)
+	}
+}

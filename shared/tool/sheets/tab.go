@@ -34,6 +34,7 @@ func (g grid) atLeast(rows, columns int) grid {
 type properties struct {
 	SheetID int    `json:"sheetId"`
 	Title   string `json:"title"`
+	Type    string `json:"sheetType"`
 	Grid    grid   `json:"gridProperties"`
 }
 
@@ -49,19 +50,24 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		} `json:"sheets"`
 	}
 	path := "/" + url.PathEscape(t.SpreadsheetID)
-	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,sheets.properties(sheetId,title,gridProperties(rowCount,columnCount))")
+	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
 	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
 		return "", "", 0, err
 	}
 	rows, columns := len(t.Rows)+1, len(t.Columns)
 	cells := 0
-	var found *properties
-	title = t.Sheet
-	for i, sheet := range s.Sheets {
+	var all []properties
+	for _, sheet := range s.Sheets {
 		cells += sheet.Properties.Grid.cells()
-		if strings.EqualFold(sheet.Properties.Title, t.Sheet) {
-			found, title = &s.Sheets[i].Properties, sheet.Properties.Title
-		}
+		all = append(all, sheet.Properties)
+	}
+	found, err := t.meant(all)
+	if err != nil {
+		return "", "", 0, err
+	}
+	title = t.Sheet
+	if found != nil {
+		title = found.Title
 	}
 	var request map[string]any
 	if found == nil {
@@ -90,6 +96,30 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		e.Outcome = failedcall.Failed
 	}
 	return s.SpreadsheetURL, title, height, err
+}
+
+// meant returns the tab of the table's title, nil if there is none: that with just this title, or the only one that
+// differs in case alone.
+func (t Table) meant(all []properties) (found *properties, err error) {
+	wrong := func(why string) error {
+		return failedcall.Fail(failedcall.ProblemBadArguments, nil, "write_rows_to_google_sheet", why)
+	}
+	for i, p := range all {
+		switch {
+		case p.Title == t.Sheet:
+			found, err = &all[i], nil
+		case !strings.EqualFold(p.Title, t.Sheet) || found != nil && found.Title == t.Sheet:
+			continue
+		case found != nil:
+			err = wrong(fmt.Sprintf("the tabs %q and %q are both like %q: name one of them", found.Title, p.Title, t.Sheet))
+		default:
+			found = &all[i]
+		}
+	}
+	if err == nil && found != nil && found.Type != "" && found.Type != "GRID" {
+		err = wrong(fmt.Sprintf("the tab %q is of a chart or a data source and has no cells: name another one", found.Title))
+	}
+	return found, err
 }
 
 // values returns the table's rows for the API, the titles first.
