@@ -132,9 +132,11 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 			return inbound.OK(), err
 		}
 	}
-	if m.channelType() == "im" {
-		if told, err := h.changeSaid(ctx, r, request.Text, at, deleted); told || err != nil {
-			return inbound.OK(), err
+	if m.channelType() == "im" || m.given(us, false).mentioned {
+		for _, r.Channel = range names {
+			if told, err := h.changeSaid(ctx, r, request, at, deleted); told || err != nil {
+				return inbound.OK(), err
+			}
 		}
 	}
 	return h.early(ctx, e, c, us, why)
@@ -169,7 +171,7 @@ func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why 
 	}
 	out, err := h.create(ctx, change, ref, r.Unsaid())
 	if err == nil && was.channelType() == "im" { // it may have come in this moment
-		_, err = h.changeSaid(ctx, r, "", cmp.Or(c.TS, c.EventTS), true)
+		_, err = h.changeSaid(ctx, r, r, cmp.Or(c.TS, c.EventTS), true)
 	}
 	return out, err
 }
@@ -178,17 +180,16 @@ func (h *Handler) early(ctx context.Context, e envelope, c changed, us bot, why 
 // six minutes later (https://docs.slack.dev/apis/events-api/#retries); the rest is for queues on its side.
 const redelivered = time.Hour
 
-// changeSaid saves the change of a message to an agent. told is false if there is no such conversation.
-func (h *Handler) changeSaid(ctx context.Context, r task.Request, text, at string, deleted bool) (told bool, err error) {
-	switch {
-	case deleted:
-		text = ""
-	case text == r.Text:
-		return false, nil
+// changeSaid saves the change of a message to an agent: is has what the message says now. told is false if there is no
+// such conversation.
+func (h *Handler) changeSaid(ctx context.Context, r, is task.Request, at string, deleted bool) (told bool, err error) {
+	if deleted {
+		is = is.Unsaid()
 	}
 	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS,
-		TS: at, User: r.User, Text: text, Changes: r.MessageTS, Deleted: deleted,
+		TS: at, User: r.User, Text: is.Text, Changes: r.MessageTS, Deleted: deleted,
+		Forwarded: is.Forwarded, Attachments: attachments(is),
 	}
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {

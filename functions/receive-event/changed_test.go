@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"ringi/shared/domain/conversation"
@@ -129,4 +130,47 @@ func TestAChangeThatCantBeReadIsRefused(t *testing.T) {
 		out := post(t, h, signed(callback(t, edit("1776675600.000100", "x", "y", more), nil)))
 		expect.That(t, out.StatusCode == 400 && len(k.told) == 1, "%v was answered %d", more, out.StatusCode)
 	}
+}
+
+// In a channel the change of a message that mentioned Ringi reaches its agent, with its files and what it forwards.
+func TestAChangeInAChannelReachesTheAgent(t *testing.T) {
+	is := func(text string, more map[string]any) map[string]any {
+		out := map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS, "text": "<@U0BOT> " + text}
+		merge(out, more)
+		return out
+	}
+	was := is("claude: 直して", nil)
+	file := []any{map[string]any{"id": "F1", "name": "a.txt", "user": "U0BOB"}}
+	shared := []any{map[string]any{"is_share": true, "author_id": "U0BOB", "text": "消さないで"}}
+	for name, tt := range map[string]struct {
+		event   map[string]any
+		text    string
+		quotes  []string
+		deleted bool
+	}{
+		"an edit":       {map[string]any{"message": is("claude: 消して", nil)}, "消して", nil, false},
+		"a file":        {map[string]any{"message": is("claude: 直して", map[string]any{"files": file})}, "直して", []string{"U0BOB"}, false},
+		"a forward":     {map[string]any{"message": is("claude: 直して", map[string]any{"attachments": shared})}, "直して", []string{"U0BOB"}, false},
+		"a deletion":    {map[string]any{"subtype": "message_deleted", "message": nil, "deleted_ts": messageTS}, "", nil, true},
+		"a new id, too": {map[string]any{"message": is("claude: 消して", nil), "channel": "C0NEW"}, "消して", nil, false},
+	} {
+		k := &kept{moved: tenancy.Channels{"C0HR": {To: "C0NEW", At: "1776675602.000100"}}}
+		h := handler(k)
+		post(t, h, signed(callback(t, map[string]any{"type": "app_mention", "channel": "C0HR", "text": was["text"], "ts": messageTS}, nil)))
+		expect.Must(t, len(k.said()) == 1, "%s: said %d", name, len(k.said()))
+		tt.event["previous_message"] = was
+		post(t, h, signed(callback(t, messageChanged("C0HR", "channel", tt.event), nil)))
+		expect.Must(t, len(k.said()) == 2, "%s: said %d", name, len(k.said()))
+		m := k.said()[1]
+		expect.That(t, m.Content == tt.text && m.Deleted == tt.deleted && slices.Equal(m.Quotes(), tt.quotes) && m.SessionID == k.said()[0].SessionID,
+			"%s: %+v", name, m)
+	}
+	k := &kept{}
+	h := handler(k)
+	post(t, h, signed(callback(t, map[string]any{"type": "app_mention", "channel": "C0HR", "text": was["text"], "ts": messageTS}, nil)))
+	talk := func(text string) map[string]any {
+		return is("", map[string]any{"ts": "1776675601.000100", "thread_ts": messageTS, "text": text})
+	}
+	post(t, h, signed(callback(t, messageChanged("C0HR", "channel", map[string]any{"message": talk("昼は?"), "previous_message": talk("昼")}), nil)))
+	expect.Is(t, len(k.said()), 1, "what people say to each other is told")
 }
