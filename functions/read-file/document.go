@@ -64,7 +64,7 @@ func (x *prose) begin(e xml.StartElement) error {
 	if n := len(x.looks); n > 0 && x.props == 0 {
 		x.looks[n-1].take(e)
 	}
-	if strings.HasSuffix(e.Name.Space, "/math") {
+	if space := e.Name.Space; strings.HasSuffix(space, "/math") || space == "m" { // or the prefix alone
 		x.math.begin(e, &x.line)
 	}
 	x.sign(e)
@@ -75,6 +75,12 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.looks = append(x.looks, look{})
 	case "pPr":
 		x.props++
+	case "numId":
+		if valued(e, "val") != "0" {
+			x.w.remark(filetext.Numbers)
+		}
+	case "buAutoNum":
+		x.w.remark(filetext.Numbers)
 	case "vanish":
 		if isOn(e) {
 			x.w.remark(filetext.Hidden)

@@ -102,6 +102,8 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 		{`<w:p><m:oMath xmlns:m="x/math"><m:f><m:num><m:r><m:t>a+1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f><m:sSup><m:e><m:d><m:dPr><m:begChr m:val="["/><m:endChr m:val="]"/></m:dPr>` +
 			`<m:e><m:r><m:t>x</m:t></m:r></m:e></m:d></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:rad><m:deg/><m:e><m:r><m:t>y</m:t></m:r></m:e></m:rad></m:oMath></w:p>`, "(a+1)/2[x]^2√(y)\n", nil},
 		{p("--- notes ---") + p("[rows 2 to 9 are empty]") + p("[x] a"), "\\--- notes ---\n\\[rows 2 to 9 are empty]\n[x] a\n", nil},
+		{`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", []filetext.Remark{filetext.Numbers}},
+		{`<w:p><w:pPr><w:numPr><w:numId w:val="0"/></w:numPr></w:pPr>` + r("", "対象") + `</w:p>`, "対象\n", nil},
 		{`<w:altChunk/>` + p("a"), "a\n", []filetext.Remark{filetext.Pictures}},
 		{`<w:p><w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox></w:ffData></w:fldChar></w:r>` + r("", "可") + `<w:r><w:fldChar><w:ffData><w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>` +
 			`</w:ffData></w:fldChar></w:r>` + r("", "否") + `<w:r><w:fldChar><w:ffData><w:ddList><w:result w:val="1"/><w:listEntry w:val="営業"/><w:listEntry w:val="人事"/></w:ddList></w:ffData></w:fldChar></w:r></w:p>`, "☑可☐否人事\n", nil},
