@@ -53,6 +53,16 @@ func TestWhoDictatesIsAnAskerOfWhatIsHandedOver(t *testing.T) {
 	expect.Same(t, r.RouteAskers, []string{suzuki, sato})
 }
 
+// Whoever sends an action back may stamp the next one, though the agent is shown why.
+func TestWhoSendsAnActionBackAsksForNothing(t *testing.T) {
+	tb := opened(t)
+	tb.turn(suzuki, tb.proposes())
+	tb.by("U_ITO", rejecting, tb.load().Current())
+	tb.turn("", tb.proposes())
+	of := tb.load().RouteAskersOf(tb.load().Current())
+	expect.That(t, slices.Contains(of, suzuki) && !slices.Contains(of, "U_ITO"), "%v", of)
+}
+
 func TestARequestOfOnePersonNamesNobodyBesideThem(t *testing.T) {
 	tb := opened(t)
 	tb.turn(sato, Answer{HandOver: "buy it"})
