@@ -45,8 +45,8 @@ const (
 	within                // one has not ended
 )
 
-// spoken returns a text without the thought at its beginning. A tag anywhere else is a word like others: whoever makes a
-// model quote one must not hide what it said. If more of the text may come, nothing is returned of what may be a tag.
+// spoken returns a text without the thought at its beginning. A tag anywhere else is a word like others: whoever makes
+// a model quote one must not hide what it said. If more of the text may come, nothing is returned of what may be a tag.
 // JSON that was asked for is left as it is.
 func spoken(raw string, how Marking, asJSON, whole bool) (text string, marked marks) {
 	begin := strings.TrimLeftFunc(raw, space)
@@ -115,7 +115,8 @@ func (s style) ends(text, low string, from int, whole bool) int {
 			return -1
 		}
 		begin, end := at+i, at+i+len(s.end)
-		if !quoted(text, begin, end, whole) && (from > 0 || !strings.HasSuffix(text[:begin], " ") && !inCode(text, begin, whole)) {
+		spoken := from == 0 && (strings.HasSuffix(text[:begin], " ") || inCode(text, begin, whole))
+		if !spoken && !quoted(text, begin, end, whole) {
 			return end
 		}
 		at = end

@@ -12,15 +12,15 @@ const wrapped = "arguments_json"
 // claudeKey is what Anthropic takes as a name in properties (its refusal: Property keys should match pattern …).
 var claudeKey = lazy.Regexp{Text: `^[a-zA-Z0-9_.-]{1,64}$`}
 
-// ForClaude returns tools as Anthropic takes them, on Bedrock too. It refuses a whole request for one foreign schema with
-// other names in properties or a condition at the top. Such a tool takes its arguments as a text, and says its schema.
+// ForClaude returns tools as Anthropic takes them, on Bedrock too. It refuses a whole request for one foreign schema
+// with other names in properties or a condition at the top. Such a tool takes its arguments as a text, and says its schema.
 func ForClaude(tools []Tool) []Tool {
 	out := make([]Tool, len(tools))
 	for i, t := range tools {
 		if t.wraps() {
 			t.Description += "\nWrite all arguments as one JSON object into " + wrapped + ". Its schema:\n" + string(t.Schema)
-			t.Schema = json.RawMessage(`{"type":"object","properties":{"` + wrapped + `":{"type":"string"}},"required":["` + wrapped +
-				`"],"additionalProperties":false}`)
+			t.Schema = json.RawMessage(`{"type":"object","properties":{"` + wrapped + `":{"type":"string"}},` +
+				`"required":["` + wrapped + `"],"additionalProperties":false}`)
 		}
 		out[i] = t
 	}

@@ -21,8 +21,8 @@ type hung struct {
 	Details   []detail        `json:"reasoning_details,omitempty"`
 }
 
-// detail is a block of an answer's thoughts, signed or sealed, which OpenRouter wants back with the answer's calls, whole
-// and in their order (https://openrouter.ai/docs/guides/best-practices/reasoning-tokens).
+// detail is a block of an answer's thoughts, signed or sealed, which OpenRouter wants back with the answer's calls,
+// whole and in their order (https://openrouter.ai/docs/guides/best-practices/reasoning-tokens).
 type detail map[string]any
 
 // opaque are the details in a piece of an answer. Anything else than objects is not theirs.
@@ -106,7 +106,8 @@ func (h *hearing) hang(from string) {
 		x.ID = h.out.Calls[i].ID
 		for _, d := range h.details {
 			// one that names another call goes with that
-			if of := slices.IndexFunc(h.out.Calls, func(c model.Call) bool { return c.ID != "" && c.ID == d["id"] }); max(0, of) == i {
+			of := slices.IndexFunc(h.out.Calls, func(c model.Call) bool { return c.ID != "" && c.ID == d["id"] })
+			if max(0, of) == i {
 				x.Details = append(x.Details, d)
 			}
 		}

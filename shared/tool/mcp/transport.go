@@ -161,8 +161,8 @@ type message struct {
 	} `json:"error"`
 }
 
-// response finds the operation's response in the body, which is JSON or a stream of events. An error may lack the id, and
-// that of a refused request may have any.
+// response finds the operation's response in the body, which is JSON or a stream of events. An error may lack the id,
+// and that of a refused request may have any.
 func (r *record) response() (m message, found bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

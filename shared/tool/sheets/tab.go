@@ -50,7 +50,8 @@ func (c *Client) tab(ctx context.Context, t Table) (address, title string, heigh
 		} `json:"sheets"`
 	}
 	path := "/" + url.PathEscape(t.SpreadsheetID)
-	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
+	fields := "?fields=" + url.QueryEscape("spreadsheetUrl,"+
+		"sheets.properties(sheetId,title,sheetType,gridProperties(rowCount,columnCount))")
 	if err := c.wire.Read(ctx, path+fields, &s); err != nil {
 		return "", "", 0, err
 	}
