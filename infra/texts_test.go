@@ -27,13 +27,13 @@ var bothInOne = []string{
 // notForPeople are files whose Japanese is no text of Ringi's: forms by which words are recognized, what people of the
 // sample company are called and wrote, and prompts for models.
 var notForPeople = []string{
-	"../shared/model/demo/", "../shared/model/turn/demofile.go", "../shared/model/turn/tools.go",
+	"../shared/model/demo/", "../shared/model/turn/tools.go",
 	"../shared/model/modeltest/", "../shared/tool/", "../shared/words/",
 	"../shared/slack/card/cut.go", "../shared/slack/card/marks.go", "../shared/decide/pipeline/pipelinetest/",
 	"../shared/store/contests/conteststest/",
 	"../functions/receive-interaction/command.go", "../functions/receive-event/conversation.go",
 	"../functions/read-file/plain.go", "../functions/read-file/show.go", "../functions/serve-console/rules/amounts.go",
-	"../shared/domain/organisation/columns.go",
+	"../shared/domain/organisation/columns.go", "../shared/domain/rules/unit.go",
 	"../functions/serve-console/consoletest/", "../functions/serve-console/settings/rows.go",
 	"bench/", "contest/", "driver/", "events/", "faults/", "smoke/", "witness/", "local/contests/", "local/vendors/",
 	"local/sandbox/workspace/",
