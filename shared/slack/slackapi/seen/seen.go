@@ -102,9 +102,12 @@ func (c *Content) forward(a map[string]any, depth int) {
 	}
 }
 
-// files adds files that are not there yet.
+// files adds files that are not there yet. Of a deleted one Slack leaves a tombstone with its id.
 func (c *Content) files(list any) {
 	for _, f := range objects(list) {
+		if f["mode"] == "tombstone" {
+			continue
+		}
 		x := aggregate.SharedFile{ID: id(f["id"]), Name: name(f["name"]), Type: name(f["mimetype"]), User: id(f["user"])}
 		if x.Name == "" {
 			x.Name = name(f["title"])

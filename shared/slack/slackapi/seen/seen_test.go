@@ -18,6 +18,20 @@ func TestWhatPeopleSeeOfAMessage(t *testing.T) {
 		"what a person typed": {`{"text":"hidden","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"user","user_id":"U1"},{"type":"text","text":" さん、"},{"type":"link","url":"https://e.example","text":"表"},{"type":"text","text":" を "},{"type":"channel","channel_id":"C1"},{"type":"emoji","name":"tada"}]},{"type":"rich_text_list","style":"bullet","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"一"}]},{"type":"rich_text_section","elements":[{"type":"text","text":"二"}]}]},{"type":"rich_text_quote","elements":[{"type":"text","text":"引用"}]}]}]}`, "<@U1> さん、表 (https://e.example) を <#C1>:tada:\n• 一\n• 二\n> 引用"},
 		"a table and a note": {`{"blocks":[{"type":"table","rows":[[{"type":"raw_text","text":"名前"},{"type":"raw_text","text":"時間"}],[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"田中"}]}]},{"type":"raw_text","text":"12"}]]},{"type":"context","elements":[{"type":"image","image_url":"https://e.example/x.png","alt_text":"図"},{"type":"mrkdwn","text":"注"}]},{"type":"markdown","text":"**太字**"}]}`,
 			"名前 | 時間\n田中 | 12\n図\n注\n**太字**"},
+		"a numbered list around its sublists": {`{"blocks":[{"type":"rich_text","elements":[` +
+			list(0, 0, "集計") + "," + list(1, 0, "営業", "人事") + "," + list(2, 3, "東京") + "," + list(0, 1, "送付") + `]}]}`,
+			"1. 集計\n    a. 営業\n    b. 人事\n        iv. 東京\n2. 送付"},
+		"an app's data table": {`{"text":"残業の表","blocks":[{"type":"data_table","caption":"対象者","rows":[[{"type":"raw_text","text":"氏名"},{"type":"raw_text","text":"時間"}],[{"type":"raw_text","text":"田中"},{"type":"raw_number","value":45,"text":"45.0"}]]}]}`,
+			"対象者\n氏名 | 時間\n田中 | 45.0"},
+		"an element without words, beside a text": {`{"text":"<https://x.slack.com/docs/T1/F9|対象者一覧> の人だけ","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"canvas","file_id":"F9"},{"type":"text","text":" の人だけ"}]}]}]}`,
+			"<https://x.slack.com/docs/T1/F9|対象者一覧> の人だけ"},
+		"an element without words, alone": {`{"blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"list_record","record_id":"R1"},{"type":"text","text":" の人だけ"}]}]}]}`,
+			"(something that Ringi can't show: list_record) の人だけ"},
+		"an element with a label":              {`{"text":"x","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"canvas","file_id":"F9","label":"対象者一覧"},{"type":"text","text":" の人だけ"}]}]}]}`, "対象者一覧 の人だけ"},
+		"an address that Slack's client links": {`{"text":"<mailto:tanaka@example.com|tanaka@example.com> に送る","blocks":[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"link","url":"mailto:tanaka@example.com","text":"tanaka@example.com"},{"type":"text","text":" に送る"}]}]}]}`, "tanaka@example.com に送る"},
+		"boxes of an app":                      {`{"text":"x","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"対象"},"accessory":{"type":"checkboxes","initial_options":[{"text":{"type":"plain_text","text":"営業"},"value":"1"}],"options":[{"text":{"type":"plain_text","text":"営業"},"value":"1"},{"text":{"type":"plain_text","text":"人事"},"value":"2"}]}}]}`, "対象\n☑ 営業\n☐ 人事"},
+		"marks of a text": {`{"text":"<!subteam^S1|@jinji> <!date^1392734382^{date}|2 月 18 日> <http://freee.co.jp|freee.co.jp> <https://e.example|表> <@U1>"}`,
+			"@jinji 2 月 18 日 freee.co.jp <https://e.example|表> <@U1>"},
 		"no buttons":           {`{"text":"hidden","blocks":[{"type":"section","text":{"type":"plain_text","text":"承認?"},"accessory":{"type":"button","text":{"type":"plain_text","text":"押す"}}},{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"はい"}}]},{"type":"divider"}]}`, "承認?"},
 		"attachments":          {`{"text":"表題","attachments":[{"color":"#fff","fallback":"hidden","pretext":"前","title":"題","text":"文","fields":[{"title":"期間","value":"4 月"}],"footer":"末"},{"fallback":"hidden","blocks":[{"type":"section","text":{"type":"mrkdwn","text":"中"}}]}]}`, "表題\n前\n題\n文\n期間: 4 月\n末\n中"},
 		"an attachment's last": {`{"attachments":[{"fallback":"これだけ"}]}`, "これだけ"},
@@ -77,7 +91,17 @@ func TestWhatIsForwardedIsItsAuthorsAndBounded(t *testing.T) {
 	}
 	got = content(t, fmt.Sprintf(`{"files":[`+files+`]}`, n...))
 	expect.That(t, len(got.Files) == seen.MaxFiles && got.MoreFiles == 5, "%d files and %d more", len(got.Files), got.MoreFiles)
-	expect.Same(t, 0, len(content(t, `{"files":[{"id":"F 1"},{"name":"a"},7,null]}`).Files))
+	expect.Same(t, 0, len(content(t, `{"files":[{"id":"F1","mode":"tombstone"},{"id":"F 1"},{"name":"a"},7,null]}`).Files))
+}
+
+// list is a numbered list of rich text.
+func list(indent, offset int, items ...string) string {
+	var sections []string
+	for _, item := range items {
+		sections = append(sections, `{"type":"rich_text_section","elements":[{"type":"text","text":"`+item+`"}]}`)
+	}
+	return fmt.Sprintf(`{"type":"rich_text_list","style":"ordered","indent":%d,"offset":%d,"border":0,"elements":[%s]}`,
+		indent, offset, strings.Join(sections, ","))
 }
 
 func content(t *testing.T, message string) seen.Content {

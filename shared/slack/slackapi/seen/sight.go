@@ -1,10 +1,13 @@
 package seen
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode"
+
+	"ringi/shared/words/lazy"
 )
 
 var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
@@ -18,8 +21,8 @@ func shown(text string, blocks any) string {
 	var s sight
 	s.block(blocks)
 	plain, drawn := strings.TrimSpace(Unescaped(text)), strings.Join(s.lines, "\n")
-	if drawn == "" || letters(drawn) == letters(plain) {
-		return plain
+	if drawn == "" || plain != "" && s.unknown || letters(drawn) == letters(plain) {
+		return people(plain)
 	}
 	return drawn
 }
@@ -37,6 +40,8 @@ func letters(s string) string {
 type sight struct {
 	lines []string
 	given bool // of what people type it reads only what they say themselves
+	// unknown is set if a line has an element that this code can't show.
+	unknown bool
 }
 
 func (s *sight) add(line string) {
@@ -100,12 +105,12 @@ func plainOf(v any) string {
 }
 
 // unread are the types of elements that people press or fill in.
-var unread = []string{"actions", "button", "call", "context_actions", "divider", "file", "input"}
+var unread = []string{"actions", "button", "call", "context_actions", "divider", "file"}
 
 // parts are the members in which blocks keep their texts, in the order of display.
 var parts = []string{
-	"title", "subtitle", "text", "body", "fields", "elements", "child_blocks", "cards", "tasks", "details", "output",
-	"description",
+	"title", "subtitle", "text", "body", "fields", "label", "element", "elements", "accessory", "child_blocks", "cards", "tasks",
+	"details", "output", "description",
 }
 
 // block reads a block, an object within a block, or a list of these. Their types may be unknown to this code.
@@ -127,10 +132,13 @@ func (s *sight) block(v any) {
 		case kind == "image":
 			s.block(v["title"])
 			s.block(v["alt_text"])
-		case kind == "table":
+		case kind == "checkboxes" || kind == "radio_buttons":
+			s.options(v)
+		case kind == "table" || kind == "data_table":
+			s.block(v["caption"])
 			rows, _ := v["rows"].([]any)
 			for _, row := range rows {
-				s.add(strings.Join(cells(row), " | "))
+				s.add(strings.Join(s.cells(row), " | "))
 			}
 		case plain && kind != "":
 			s.add(plainOf(text))
@@ -142,11 +150,30 @@ func (s *sight) block(v any) {
 	}
 }
 
-func cells(row any) (out []string) {
+// options reads what can be ticked, and what is.
+func (s *sight) options(v map[string]any) {
+	ticked := objects(v["initial_options"])
+	if one, ok := v["initial_option"].(map[string]any); ok {
+		ticked = append(ticked, one)
+	}
+	for _, o := range objects(v["options"]) {
+		var label sight
+		label.block(o["text"])
+		label.block(o["description"])
+		mark := "☐ "
+		if slices.ContainsFunc(ticked, func(t map[string]any) bool { return t["value"] == o["value"] }) {
+			mark = "☑ "
+		}
+		s.add(mark + strings.Join(label.lines, " "))
+	}
+}
+
+func (s *sight) cells(row any) (out []string) {
 	all, _ := row.([]any)
 	for _, cell := range all {
 		var one sight
 		one.block(cell)
+		s.unknown = s.unknown || one.unknown
 		out = append(out, strings.Join(one.lines, " "))
 	}
 	return out
@@ -159,7 +186,7 @@ func (s *sight) rich(v map[string]any) {
 		return
 	}
 	var line strings.Builder
-	item := 0
+	indent, item := number(v["indent"]), number(v["offset"])
 	for _, e := range objects(v["elements"]) {
 		kind, _ := e["type"].(string)
 		if !strings.HasPrefix(kind, "rich_text") {
@@ -168,20 +195,21 @@ func (s *sight) rich(v map[string]any) {
 		}
 		inner := sight{given: s.given}
 		inner.rich(e)
+		s.unknown = s.unknown || inner.unknown
 		if v["type"] != "rich_text_list" || s.given {
 			s.lines = append(s.lines, inner.lines...)
 			continue
 		}
-		mark := "• "
+		mark := "•"
 		if item++; v["style"] == "ordered" {
-			mark = fmt.Sprint(item, ". ")
+			mark = ordinal(item, indent) + "."
 		}
-		s.add(mark + strings.Join(inner.lines, "\n"))
+		s.lines = append(s.lines, strings.Repeat("    ", indent)+mark+" "+strings.Join(inner.lines, "\n"))
 	}
 	text := plainOf(line.String())
 	switch {
 	case text == "":
-	case v["type"] == "rich_text_quote":
+	case v["type"] == "rich_text_quote" || v["border"] == 1.0:
 		text = "> " + strings.ReplaceAll(text, "\n", "\n> ")
 	case v["type"] == "rich_text_preformatted":
 		text = "```\n" + text + "\n```"
@@ -205,13 +233,16 @@ func (s *sight) inlined(kind string, e map[string]any) string {
 	case "broadcast":
 		text = "@" + of("range")
 	case "link":
-		if text = of("url"); of("text") != "" && of("text") != text {
-			text = of("text") + " (" + text + ")"
-		}
+		text = linked(of("url"), of("text"))
 	case "date":
 		text = of("fallback")
 	case "color":
 		text = of("value")
+	case "text":
+	default:
+		if text = cmp.Or(text, of("label"), of("name"), of("title"), of("value"), of("url")); text == "" {
+			s.unknown, text = true, "(something that Ringi can't show: "+kind+")"
+		}
 	}
 	style, _ := e["style"].(map[string]any)
 	if s.given && (style["code"] == true || style["strike"] == true) {
@@ -223,4 +254,65 @@ func (s *sight) inlined(kind string, e map[string]any) string {
 		}
 	}
 	return text
+}
+
+// linked returns a link with its label, unless that is its address.
+func linked(url, label string) string {
+	plain := func(s string) string {
+		for _, scheme := range []string{"mailto:", "tel:", "https://", "http://"} {
+			s = strings.TrimPrefix(s, scheme)
+		}
+		return strings.ToLower(strings.TrimSuffix(s, "/"))
+	}
+	if label == "" || plain(label) == plain(url) {
+		return cmp.Or(label, url)
+	}
+	return label + " (" + url + ")"
+}
+
+// number returns a small count, such as an indent. Slack's lists have at most 8 levels.
+func number(v any) int {
+	n, _ := v.(float64)
+	return int(max(0, min(n, 10_000)))
+}
+
+// ordinal numbers an item of a list as Slack does at a level: 1, a, i, and again.
+func ordinal(n, indent int) string {
+	switch indent % 3 {
+	case 1:
+		letters := ""
+		for ; n > 0; n = (n - 1) / 26 {
+			letters = string(rune('a'+(n-1)%26)) + letters
+		}
+		return letters
+	case 2:
+		roman := ""
+		for i, sign := range []string{"m", "cm", "d", "cd", "c", "xc", "l", "xl", "x", "ix", "v", "iv", "i"} {
+			of := []int{1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1}[i]
+			roman += strings.Repeat(sign, n/of)
+			n %= of
+		}
+		return roman
+	}
+	return fmt.Sprint(n)
+}
+
+var (
+	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
+	dated    = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
+	labelled = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
+	link     = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)\|([^<>]+)>`}
+)
+
+// people writes what a text marks for Slack as people see it.
+func people(text string) string {
+	text = dated.Get().ReplaceAllString(text, "$1")
+	text = labelled.Get().ReplaceAllString(text, "$1")
+	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
+		parts := link.Get().FindStringSubmatch(of)
+		if said := linked(parts[1], parts[2]); said == parts[2] {
+			return said
+		}
+		return of
+	})
 }
