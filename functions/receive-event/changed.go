@@ -111,11 +111,12 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		return inbound.Response{}, err
 	}
 	request, edited := r, at
+	dropped := !deleted && m.channelType() != "im" && m.given(us, false).mentioned && !is.given(us, false).mentioned
 	if !deleted {
 		if request, err = is.request(e, us); err != nil {
 			return inbound.Response{}, err
 		}
-		if request.Saying() == r.Saying() {
+		if request.Saying() == r.Saying() && !dropped {
 			return ignore(ctx, e, why)
 		}
 		if is.Edited != nil {
@@ -127,6 +128,9 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 		return inbound.Response{}, err
 	}
 	now := is.said(request, us)
+	if dropped { // without the mention the message asks for nothing
+		now = now.Unsaid()
+	}
 	for _, now.Channel = range names {
 		if done, err := h.correct(ctx, now, edited, deleted); done || err != nil {
 			return inbound.OK(), err

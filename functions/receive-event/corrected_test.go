@@ -42,6 +42,12 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 	stone := map[string]any{"message": map[string]any{"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": messageTS}}
 	file := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
 		"text": "<@U0BOT> 営業部", "files": []any{map[string]any{"id": "F1", "name": "名簿.csv"}}}}
+	listed := func(text string, file map[string]any) map[string]any {
+		return map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS, "text": text, "files": []any{file}}
+	}
+	whole := map[string]any{"id": "F1", "name": "名簿.csv", "mode": "hosted"}
+	removed := map[string]any{"previous_message": listed("<@U0BOT> 営業部 名簿", whole), "message": listed("<@U0BOT> 営業部 名簿", map[string]any{"id": "F1", "mode": "tombstone"})}
+	unnamed := map[string]any{"previous_message": listed("<@U0BOT> 営業部", whole), "message": listed("営業部", whole)}
 	same := map[string]any{"message": map[string]any{"type": "message", "user": "U0ALICE", "team": "T0TEAM", "ts": messageTS,
 		"text": "<@U0BOT> 営業部", "attachments": []any{map[string]any{"from_url": "https://example.com", "title": "Example"}}}}
 	for _, tt := range []struct {
@@ -57,6 +63,8 @@ func TestAChangeOfARequestsMessageReachesIt(t *testing.T) {
 		{"a direct message", "D0DM", messageChanged("D0DM", "im", nil), "人事部", false},
 		{"a link that Slack unfolds", "C0HR", messageChanged("C0HR", "channel", same), "営業部", false},
 		{"a file that is added", "C0HR", messageChanged("C0HR", "channel", file), "営業部", false},
+		{"a file that is deleted", "C0HR", messageChanged("C0HR", "channel", removed), "営業部 名簿", false},
+		{"a mention that is taken out", "C0HR", messageChanged("C0HR", "channel", unnamed), "営業部", true},
 		{"a deletion", "C0HR", messageChanged("C0HR", "channel", gone), "営業部", true},
 		{"a deletion of a direct message", "D0DM", messageChanged("D0DM", "im", gone), "営業部", true},
 		{"a deletion whose thread goes on", "C0HR", messageChanged("C0HR", "channel", stone), "営業部", true},
