@@ -53,7 +53,8 @@ func earlierOf(said []slackapi.Said) (out []conversation.Earlier) {
 	for _, s := range said {
 		all = append(all, model.Said(s))
 	}
-	for _, s := range model.Recent(all) {
+	recent, _ := model.Recent(all)
+	for _, s := range recent {
 		at, err := aggregate.ParseTS(s.TS)
 		if err != nil {
 			continue

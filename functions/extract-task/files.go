@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/filetext"
-	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
@@ -114,7 +113,6 @@ func (h *Handler) fetch(ctx context.Context, id string, most int) (f slackapi.Fi
 	for try := 1; ; try++ {
 		f, err := h.Slack.File(ctx, id, most)
 		var refused slackapi.Refused
-		var limited slackapi.RateLimited
 		switch {
 		case err == nil:
 			return f, ""
@@ -125,9 +123,7 @@ func (h *Handler) fetch(ctx context.Context, id string, most int) (f slackapi.Fi
 			return f, conversation.NoRight
 		}
 		slog.WarnContext(ctx, "a file is not read", "file", id, "try", try, "err", err)
-		errors.As(err, &limited)
-		if try == fileTries || limited.RetryAfter > fileRest ||
-			sleep.For(ctx, max(limited.RetryAfter, time.Duration(try)*h.Rest)) != nil {
+		if try == fileTries || !h.again(ctx, try, err) {
 			return f, conversation.NotNow
 		}
 	}

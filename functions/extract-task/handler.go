@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/filetext"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -104,9 +106,10 @@ func (h *Handler) extract(
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}
-	thread := model.Recent(h.thread(ctx, a))
-	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Enclosed: enclosed, Thread: thread, Tools: tools,
-		Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run})
+	thread, of := h.thread(ctx, a)
+	out, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Enclosed: enclosed, Thread: thread,
+		ThreadNotShown: of.NotShown(), Tools: tools, Locale: a.Language(s.Locale), Now: a.Request.Written(), Try: a.Head.Run})
+	out.Thread = of
 	for _, s := range thread {
 		out.Shown = append(append(out.Shown, s.User), s.Quoted...)
 	}
@@ -116,26 +119,48 @@ func (h *Handler) extract(
 const (
 	// threadMessages is how many earlier messages of the thread the model sees with a request.
 	threadMessages = 20
-	threadWithin   = 6 * time.Second
+	// threadWithin bounds each try to read the thread.
+	threadWithin = 6 * time.Second
 )
 
-// thread returns the thread's messages before a request. If Slack can't be read, it returns nothing and the request is
-// extracted without them.
-func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
+// thread returns the thread's messages before a request, and what they are of it. What Slack fails to show for a while
+// is asked for again before the request is extracted without it.
+func (h *Handler) thread(ctx context.Context, a *task.Aggregate) ([]model.Said, *task.Thread) {
 	r := a.Request
 	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {
-		return nil
+		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(slackapi.For(ctx, a.Ref().Tenant), threadWithin)
-	defer cancel()
-	said, err := h.Slack.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
+	ctx = slackapi.For(ctx, a.Ref().Tenant)
+	said, err := h.before(ctx, r)
+	for try := 1; err != nil && try < fileTries && h.again(ctx, try, err); try++ {
+		said, err = h.before(ctx, r)
+	}
 	if err != nil {
 		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().ID, "err", err)
-		return nil
+		return nil, &task.Thread{Failed: true}
 	}
 	var out []model.Said
-	for _, s := range said {
+	for _, s := range said[max(0, len(said)-threadMessages):] {
 		out = append(out, model.Said(s))
 	}
-	return out
+	out, cut := model.Recent(out)
+	return out, &task.Thread{Read: len(out), Cut: cut, Earlier: len(said) > len(out)}
+}
+
+// before asks for one message more than the model sees, to know whether there are earlier ones.
+func (h *Handler) before(ctx context.Context, r *task.Request) ([]slackapi.Said, error) {
+	ctx, cancel := context.WithTimeout(ctx, threadWithin)
+	defer cancel()
+	return h.Slack.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages+1)
+}
+
+// again waits after a failure of Slack's. It reports false if another try is of no use, or comes too late.
+func (h *Handler) again(ctx context.Context, try int, err error) bool {
+	var refused slackapi.Refused
+	var limited slackapi.RateLimited
+	if errors.As(err, &refused) && (refused.App || refused.Permanent) {
+		return false
+	}
+	errors.As(err, &limited)
+	return limited.RetryAfter <= fileRest && sleep.For(ctx, max(limited.RetryAfter, time.Duration(try)*h.Rest)) == nil
 }

@@ -16,7 +16,10 @@ import (
 type ExtractInput struct {
 	Text string // the message
 	Enclosed
-	Thread []Said   // earlier messages of its thread, oldest first
+	Thread []Said // earlier messages of its thread, oldest first
+	// ThreadNotShown says what of the thread is missing.
+	ThreadNotShown string
+
 	Tools  []string // one line for each tool that is not Ringi's own
 	Locale string
 	Now    time.Time // when the message was written; relative dates are counted from it
@@ -35,18 +38,22 @@ type Said struct {
 // maxSaid bounds each message of a thread and maxThread all of them together, in characters.
 const maxSaid, maxThread = 2000, 20_000
 
-// Recent truncates each message of a thread to maxSaid, and drops the oldest messages beyond maxThread.
-func Recent(thread []Said) []Said {
+// Recent truncates each message of a thread to maxSaid, and drops the oldest messages beyond maxThread. cut is how many
+// of those that it returns are truncated.
+func Recent(thread []Said) (recent []Said, cut int) {
 	kept, left := []Said{}, maxThread
 	for _, s := range slices.Backward(thread) {
+		whole := s.Text
 		s.Text = legible.Clip(s.Text, maxSaid)
 		if left -= utf8.RuneCountInString(s.Text); left < 0 {
 			break
 		}
-		kept = append(kept, s)
+		if kept = append(kept, s); s.Text != whole {
+			cut++
+		}
 	}
 	slices.Reverse(kept)
-	return kept
+	return kept, cut
 }
 
 // maxMoreTools is how many tools of MCP servers the first layer sees, and maxMoreTool the characters of each line.
@@ -64,10 +71,11 @@ func moreTools(lines []string) []string {
 // answer stays unusable, and an *Error if the model gives none.
 func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage, error) {
 	var out task.Extract
+	thread, _ := Recent(in.Thread)
 	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
-		data: ExtractData{Message: in.Text, Enclosed: in.Enclosed, Thread: Recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now),
-			Locale: in.Locale},
+		data: ExtractData{Message: in.Text, Enclosed: in.Enclosed, Thread: thread, ThreadNotShown: in.ThreadNotShown,
+			Tools: moreTools(in.Tools), Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {
 			out, problems = readExtract(answer)
 			return problems
@@ -83,7 +91,10 @@ func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage,
 type ExtractData struct {
 	Message string `json:"message"`
 	Enclosed
-	Thread []Said   `json:"thread"`
+	Thread []Said `json:"thread"`
+	// ThreadNotShown is what of the thread is missing.
+	ThreadNotShown string `json:"thread_not_shown,omitempty"`
+
 	Tools  []string `json:"more_tools"`
 	Now    string   `json:"now"`
 	Locale string   `json:"locale"`

@@ -27,6 +27,7 @@ type File struct {
 
 // enclosed adds what the request forwards and attaches.
 func (r Reader) enclosed(m *Message, a *task.Aggregate) {
+	m.Thread = card.Thread(a.Request.Thread, r.Locale)
 	for _, q := range a.Request.Forwarded {
 		by := card.OneLine(q.Name)
 		if len(task.Others("", q.User)) > 0 {

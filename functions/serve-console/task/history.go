@@ -102,6 +102,7 @@ type Message struct {
 	Private  bool // a direct message
 	// Forwarded are the messages that it forwards, and Files its files.
 	Forwarded []Forwarded
+	Thread    string // what was read of the thread before it
 	Files     []File
 	MoreFiles int // that are not read
 }

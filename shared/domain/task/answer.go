@@ -47,6 +47,7 @@ func (k ExtractKind) reason() aggregate.Reason {
 func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()
+	c.readThread(a, e)
 	row := &Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now}
 	c.Put(row)
 	c.Made = row

@@ -34,7 +34,7 @@ func (a *Aggregate) Alone() (r Request, others bool) {
 		r.MoreFiles = 0
 	}
 	r.Meta, r.EventID, r.SaidAt, r.ByAgent = aggregate.Meta{}, "", r.Written(), a.Spoken()
-	r.RouteAskers, r.Forwarded = nil, nil
+	r.RouteAskers, r.Forwarded, r.Thread = nil, nil, nil
 	r.Asked()
 	left := strings.TrimSpace(r.Text) != "" || len(r.Files) > 0
 	return r, left && slices.ContainsFunc(a.askersOfAll()[1:], func(user string) bool {

@@ -218,6 +218,7 @@ func (a *Aggregate) extractedAnew(e Extract, now time.Time) (aggregate.Change, e
 	row := *a.Correction
 	row.Anew = false
 	c.Put(&row)
+	c.readThread(a, e)
 	if e.Kind.plain() {
 		c.Put(&Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now})
 		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": e.Kind.reason()})

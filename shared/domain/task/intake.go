@@ -35,6 +35,7 @@ type Extract struct {
 	Priority    Priority
 	TaskType    Type
 	Shown       []string // whose messages of the thread the first layer was shown, apps among them
+	Thread      *Thread  // what it was shown of the thread
 	Last        bool     // the task has cost what it may, so no policy begins
 }
 
@@ -55,6 +56,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	}
 	c := a.begin(now)
 	c.progress()
+	c.readThread(a, e)
 	t := &Task{
 		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority, TaskType: e.TaskType,
 		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
@@ -68,6 +70,16 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	about := a.Head.withNumber(map[string]any{"title": e.Title, "requester": a.Head.Requester})
 	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, about)
 	return c.done()
+}
+
+// readThread keeps with the request what was read of its thread.
+func (c *change) readThread(a *Aggregate, e Extract) {
+	if e.Thread == nil && a.Request.Thread == nil {
+		return
+	}
+	r := *a.Request
+	r.Thread = e.Thread
+	c.Put(&r)
 }
 
 // working returns ErrSuperseded if the head names another run or the task has ended.

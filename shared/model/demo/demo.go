@@ -40,6 +40,7 @@ type input struct {
 	Message   string      `json:"message"`
 	Forwarded []forwarded `json:"forwarded"`
 	Files     []attached  `json:"files"`
+	Thread    []said      `json:"thread"` // given to the extraction alone
 	Policy    string      `json:"policy"`
 	Requester string      `json:"requester"`
 	Now       string      `json:"now"`
@@ -100,7 +101,7 @@ func Answer(q Question) (string, error) {
 	var answer any
 	switch q.Purpose {
 	case "extract":
-		answer = extract(w)
+		answer = w.besideThread(in.Thread, extract(w))
 	case "draft":
 		w.heed(in, false)
 		answer = map[string]string{"policy": draft(w)}

@@ -5,8 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
+	"ringi/shared/words/legible"
 )
 
 // forwarded is a message that the request forwards.
@@ -70,6 +72,26 @@ func (w *wish) enclose(in input, message string) {
 	for _, p := range w.pieces {
 		w.text = strings.Join(strings.Fields(w.text+" "+p.text), " ")
 	}
+}
+
+// said is a message of the thread.
+type said struct {
+	User string `json:"user"`
+	Text string `json:"text"`
+}
+
+// besideThread says with a task, or with what is refused, that what people said before in the thread is not used.
+func (w *wish) besideThread(thread []said, answer map[string]string) map[string]string {
+	if !slices.ContainsFunc(thread, func(s said) bool { return !strings.HasPrefix(s.User, "B") && says(s.Text) }) {
+		return answer
+	}
+	switch answer["kind"] {
+	case "task":
+		answer["description"] += "\n" + w.say("inThread")
+	case "unsupported":
+		answer["sentence"] = legible.First(answer["sentence"]+w.say("inThread"), task.MaxSentence)
+	}
+	return answer
 }
 
 // says reports whether a text says more than that something else is meant.

@@ -15,15 +15,44 @@ import (
 // mostEnclosed is how many forwarded messages, and how many files, a card lists; the request's page has all.
 const mostEnclosed = 10
 
-// enclosed says which messages the request forwards, and what was read of its files.
+// enclosed says what was read of the request's thread, which messages it forwards, and what was read of its files.
 func (d drawing) enclosed() []slack.Block {
 	var blocks []slack.Block
-	for _, lines := range [][]string{d.forwarded(), d.files()} {
+	for _, lines := range [][]string{d.thread(), d.forwarded(), d.files()} {
 		if len(lines) > 0 {
 			blocks = append(blocks, contextLine(strings.Join(lines, "\n")))
 		}
 	}
 	return blocks
+}
+
+func (d drawing) thread() []string {
+	if d.a.Request == nil {
+		return nil
+	}
+	if said := Thread(d.a.Request.Thread, d.w.Locale); said != "" {
+		return []string{said}
+	}
+	return nil
+}
+
+// Thread says what was read of a thread, or that it could not be read. It is empty if nothing was left out or read.
+func Thread(t *task.Thread, locale string) string {
+	w := wordsOf.In(locale)
+	switch {
+	case t == nil || *t == task.Thread{}:
+		return ""
+	case t.Failed:
+		return w.ThreadFailed
+	}
+	parts := []string{fill(w.ThreadRead, "n", t.Read)}
+	if t.Cut > 0 {
+		parts = append(parts, fill(w.ThreadCut, "n", t.Cut))
+	}
+	if t.Earlier {
+		parts = append(parts, w.ThreadEarlier)
+	}
+	return strings.Join(parts, " ")
 }
 
 func (d drawing) forwarded() (lines []string) {
@@ -100,6 +129,9 @@ func (d drawing) fewer(lines []string) []string {
 
 // leftUnread says which files of a request were not read, for a reply that has no card.
 func (d drawing) leftUnread() (text string) {
+	if r := d.a.Request; r != nil && r.Thread != nil && (r.Thread.Failed || r.Thread.Earlier || r.Thread.Cut > 0) {
+		text += "\n" + Thread(r.Thread, d.w.Locale)
+	}
 	if r := d.a.Request; r != nil && r.MoreFiles > 0 {
 		text += "\n" + fill(d.w.FilesNotRead, "n", r.MoreFiles, "most", len(r.Files))
 	}
