@@ -43,7 +43,7 @@ func (r *resolving) enoughHands() error {
 		s := &r.stages[i]
 		ups := s.LeftOut == "" && r.policy.Stages[i].Empty.Twice == ThenUp && len(s.People) < MaxPeople
 		switch {
-		case ups && r.up(i, all):
+		case ups && r.up(i, all, true):
 			s.Filled = LeftHands
 		case len(r.stamping(all)) < len(all): // with the askers' stamps it might be enough
 			return r.refuse(i, LeftAskers)

@@ -171,7 +171,7 @@ func (r *resolving) empty(i int, why string) error {
 		return nil
 	case ThenUp:
 		for len(r.stamping(out.People)) < out.Need {
-			if !r.up(i, out.People) {
+			if !r.up(i, out.People, why == LeftOwn || why == LeftAskers) {
 				return r.refuse(i, why)
 			}
 		}
@@ -206,7 +206,7 @@ func (r *resolving) twice(i int) error {
 		return nil
 	}
 	for out.People = nil; len(out.People) < out.Need; {
-		if !r.up(i, append(asked, out.People...)) {
+		if !r.up(i, append(asked, out.People...), false) {
 			return r.refuse(i, LeftTwice)
 		}
 	}
@@ -215,9 +215,9 @@ func (r *resolving) twice(i int) error {
 }
 
 // up adds to a stage the nearest who stands above and may stamp, except those in not. They stand above whom the stage
-// found and who can't take a place, and then over the post that it names: never above somebody else who asks. Of a
-// manager's stage they are the managers above that one.
-func (r *resolving) up(i int, not []circulation.Person) (added bool) {
+// found and who can't take a place, above the requester only if the stage is their own, and then over the post that it
+// names. Of a manager's stage they are the managers above that one.
+func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 	s, out, on := &r.policy.Stages[i], &r.stages[i], r.facts.On
 	try := func(p circulation.Person) bool {
 		if added = r.mayStamp(s, p) && position(not, p) < 0; added {
@@ -235,7 +235,7 @@ func (r *resolving) up(i int, not []circulation.Person) (added bool) {
 		return climb(r.facts.Requester, s.Who.Level)
 	}
 	for _, p := range r.found[i] {
-		if (!r.mayStamp(s, p) || position(not, p) >= 0) && climb(p, 0) {
+		if (own || !r.facts.Requester.Is(p)) && (!r.mayStamp(s, p) || position(not, p) >= 0) && climb(p, 0) {
 			return true
 		}
 	}

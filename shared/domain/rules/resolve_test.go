@@ -69,6 +69,21 @@ func heads(users ...string) change {
 	return func(c *company, _ *rules.Facts) { c.holders[""] = users }
 }
 
+// leftBeside has X, who has left, head sales with R, who asks. P and Q stand above X, others above R.
+func leftBeside(users ...string) change {
+	return func(c *company, f *rules.Facts) {
+		heads(users...)(c, f)
+		gone("X")(c, f)
+		c.managers["X"], c.managers["P"] = "P", "Q"
+	}
+}
+
+// two is a stage at which two must stamp.
+func two(s rules.Stage) rules.Stage {
+	s.Need = 2
+	return s
+}
+
 // vacantRead has nobody who heads sales, and a request that only reads.
 func vacantRead(c *company, f *rules.Facts) {
 	c.holders[""], f.Calls = nil, []rules.Call{reads()}
@@ -185,7 +200,9 @@ func TestAStageThatFindsTooFew(t *testing.T) {
 		"up over a post that nobody stands over": {
 			policy(0, head(up)), func(c *company, _ *rules.Facts) { c.holders, c.over = nil, nil }, "refused 1 vacant",
 		},
-		"up from a holder who is gone": {policy(0, head(up)), heads("B"), "B/1 hands 1"},
+		"up beside the requester, above who is gone": {policy(0, two(head(up))), leftBeside("R", "X"), "P,Q/2 hands 1"},
+		"up above who is gone, beside the requester": {policy(0, two(head(up))), leftBeside("X", "R"), "P,Q/2 hands 1"},
+		"up from a holder who is gone":               {policy(0, head(up)), heads("B"), "B/1 hands 1"},
 		"up of a group whom nobody stands above": {
 			policy(0, group(1, up)), func(c *company, _ *rules.Facts) { c.group = nil }, "refused 1 vacant",
 		},
