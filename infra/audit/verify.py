@@ -450,7 +450,7 @@ class Execution(Claims):
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
         policy, steps, request = claim["policy"]["text"], claim["steps"], (claim.get("handed_over") or {}).get("text")
-        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request]
+        want = ["steps", claim["task_id"], str(steps["version"]), policy, sha256(steps["text"]), request, None]
         self.walk("the steps", steps.get("gate"), "process", steps["id"], "", want)
         # About this attempt, or about an earlier one in its stead.
         self.asked_in = claim.get("again_in") or {"id": claim["id"], "attempt": claim["attempt"]}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"ringi/shared/domain/aggregate"
@@ -32,7 +33,8 @@ func (a *Aggregate) asked(row Gated) []string {
 		if prompt == nil || a.Request == nil {
 			return nil
 		}
-		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text}
+		return []string{"steps", a.Head.TaskID, strconv.Itoa(row.Version), prompt.Content, row.hash(), a.Request.Text,
+			a.enclosed()}
 	case *StepGate:
 		return []string{"step", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt), row.StepID,
 			row.hash()}
@@ -42,9 +44,36 @@ func (a *Aggregate) asked(row Gated) []string {
 			return nil
 		}
 		return []string{"again", a.Head.TaskID, strconv.Itoa(row.ProcessVersion), strconv.Itoa(row.Attempt),
-			prompt.Content, p.hash(), a.Request.Text}
+			prompt.Content, p.hash(), a.Request.Text, a.enclosed()}
 	}
 	return nil
+}
+
+// enclosed returns what the request forwards, and its files with their hashes, as JSON; "" if it is its text alone.
+func (a *Aggregate) enclosed() string {
+	type file struct {
+		ID     string `json:"id"`
+		Name   string `json:"name,omitempty"`
+		SHA256 string `json:"sha256,omitempty"` // empty if it could not be read
+	}
+	what := struct {
+		Forwarded []aggregate.Quoted `json:"forwarded,omitempty"`
+		Files     []file             `json:"files,omitempty"`
+		More      int                `json:"more_files,omitempty"`
+	}{Forwarded: a.Request.Forwarded, More: a.Request.MoreFiles}
+	for _, f := range a.Request.Files {
+		what.Files = append(what.Files, file{ID: f.ID, Name: f.Name})
+	}
+	if read := a.Read(); read != nil {
+		for i, f := range read.Files {
+			what.Files[i].SHA256 = f.SHA256
+		}
+	}
+	if what.Forwarded == nil && what.Files == nil {
+		return ""
+	}
+	text, _ := json.Marshal(what) // its times are Slack's
+	return string(text)
 }
 
 // sum returns what the stamps on a gate under a rule are on, or "".

@@ -134,3 +134,34 @@ func TestOneStepIsAskedAboutAtATime(t *testing.T) {
 		return a.ClaimStep(s.head.Run, c, now)
 	}, aggregate.ErrMoved)
 }
+
+// What a request forwards and encloses is stamped with its text.
+func TestAStampIsOnAllOfARequest(t *testing.T) {
+	a := checkedOnRoute(t, []circulation.Stage{desk(1, suzuki)}, func(s *story) []decision {
+		return []decision{s.does(circulation.Stamp, suzuki)}
+	}).load()
+	plain, seen := *a.Request, map[string]string{}
+	read := func(sha256 string) *Files {
+		return &Files{Files: []ReadFile{{SharedFile: aggregate.SharedFile{ID: "F1"}, SHA256: sha256}}}
+	}
+	one := []aggregate.SharedFile{{ID: "F1"}}
+	for name, x := range map[string]struct {
+		files   *Files
+		request func(r *Request)
+	}{
+		"plain":        {nil, func(*Request) {}},
+		"text":         {nil, func(r *Request) { r.Text = "x" }},
+		"forward":      {nil, func(r *Request) { r.Forwarded = []aggregate.Quoted{{User: suzuki, Text: "x"}} }},
+		"another":      {nil, func(r *Request) { r.Forwarded = []aggregate.Quoted{{User: suzuki, Text: "y"}} }},
+		"file":         {read("01"), func(r *Request) { r.Files = one }},
+		"another file": {read("02"), func(r *Request) { r.Files = one }},
+		"more files":   {read("01"), func(r *Request) { r.Files, r.MoreFiles = one, 1 }},
+	} {
+		r := plain
+		x.request(&r)
+		a.Request, a.Files = &r, x.files
+		text := a.AskedText(a.Process())
+		expect.That(t, text != "" && seen[text] == "", "%s is stamped like %s", name, seen[text])
+		seen[text] = name
+	}
+}
