@@ -51,7 +51,7 @@ func everywhere(t *testing.T) *asked {
 	t.Helper()
 	hash := aggregate.HashOf(theSteps)
 	again := circulate(t, "process", execution, taskID, began().Add(4*time.Second), map[string]any{"version": 1,
-		"attempt": 1, "hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request)
+		"attempt": 1, "hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request, "")
 	denied := settling()[:1]
 	denied[0].Kind, denied[0].Text = circulation.Deny, "宛先が違う"
 	by := map[string]*circulated{
@@ -180,7 +180,7 @@ func TestAnAttemptShowsTheEarlierOneThatWasAskedAbout(t *testing.T) {
 	const first = "01M2H5DTC0VM37SYX3HZHVW0E0"
 	hash := aggregate.HashOf(theSteps)
 	again := circulate(t, "process", first, taskID, began().Add(4*time.Second), map[string]any{"version": 1, "attempt": 1,
-		"hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request)
+		"hash": hash}, settling(), "again", taskID, "1", "1", policy, hash, request, "")
 	x := &asked{Receipt: proved(t), gates: map[string]any{task.AgainKey(1, 1): again.Gate.Sealed(),
 		task.GateKey(1, 2, 3): map[string]any{"step": "step-3"}, task.GateKey(1, 2, 5): map[string]any{"step": "step-5"}}}
 	x.rows = slices.Concat(theEntries()[:5], again.rows, theEntries()[5:])

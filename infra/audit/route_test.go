@@ -107,14 +107,14 @@ func circulateBy(t testing.TB, rule circulation.Rule, of, resource, about string
 func ofSteps(t testing.TB, acts []circulation.Act) *circulated {
 	return circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1,
 		"hash": aggregate.HashOf(theSteps)},
-		acts, "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request)
+		acts, "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request, "")
 }
 
 // ofNumbered is ofSteps by a rule that gives numbers.
 func ofNumbered(t testing.TB) *circulated {
 	return circulateBy(t, circulation.Rule{ID: "r1", Name: "10万円以上", Revision: 3, Numbered: true}, "process", "S1",
 		taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": aggregate.HashOf(theSteps)},
-		settling(), "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request)
+		settling(), "steps", taskID, "1", policy, aggregate.HashOf(theSteps), request, "")
 }
 
 func ofStep(t testing.TB, acts []circulation.Act) *circulated {
@@ -171,7 +171,7 @@ func TestAnAttemptThatWasAskedAgainIsProved(t *testing.T) {
 	}
 	of := func(r *Receipt) *walked { return r.Execution.Again }
 	var j judged
-	r, _ := asked("again", taskID, "1", "1", policy, hash, request)
+	r, _ := asked("again", taskID, "1", "1", policy, hash, request, "")
 	j.add(t, "as it was", r, true)
 	j.changed(t, "again", r, changedActs("again", len(settling()), of))
 	j.changed(t, "again", r, map[string]func(*Receipt){
@@ -179,9 +179,9 @@ func TestAnAttemptThatWasAskedAgainIsProved(t *testing.T) {
 		"the steps": func(r *Receipt) { r.Execution.Again = r.Execution.Steps.Gate },
 	})
 	for name, what := range map[string][]string{
-		"another attempt": {"again", taskID, "1", "2", policy, hash, request},
-		"other steps":     {"again", taskID, "1", "1", policy, hash + "0", request},
-		"the steps' own":  {"steps", taskID, "1", policy, hash, request},
+		"another attempt": {"again", taskID, "1", "2", policy, hash, request, ""},
+		"other steps":     {"again", taskID, "1", "1", policy, hash + "0", request, ""},
+		"the steps' own":  {"steps", taskID, "1", policy, hash, request, ""},
 	} {
 		r, _ := asked(what...)
 		j.add(t, "stamped was "+name, r, false)
@@ -252,11 +252,11 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 	j.add(t, "another rule in the gate", provedOnRoutes(t, sealed, step), false)
 	hash := aggregate.HashOf(theSteps)
 	for name, what := range map[string][]string{
-		"another policy":  {"steps", taskID, "1", policy + ".", hash, request},
+		"another policy":  {"steps", taskID, "1", policy + ".", hash, request, ""},
 		"another request": {"steps", taskID, "1", policy, hash, request + "."},
 		"one member more": {"steps", taskID, "1", policy, hash, request, ""},
 		"of another kind": {"step", taskID, "1", policy, hash, request},
-		"another version": {"steps", taskID, "2", policy, hash, request},
+		"another version": {"steps", taskID, "2", policy, hash, request, ""},
 	} {
 		c := circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": hash},
 			settling(), what...)
