@@ -28,16 +28,22 @@ func TestThePolicyOfAnOrderNamesWhatIsCalled(t *testing.T) {
 	}
 }
 
-// Without the tool an order is answered at once, and a reason that fits no order is said to be not understood.
-// No date becomes a part of an order: 月末まで is no supplier.
-func TestAnOrderWithADateIsNotPlaced(t *testing.T) {
+// No date, condition, alternative or second item becomes a part of a name: 月末まで is no supplier.
+func TestAnOrderThatSaysMoreIsNotPlaced(t *testing.T) {
 	for _, text := range []string{"月末までにアクメに PC 3台 447,000円を発注して", "3営業日以内にアクメに PC 3台 447,000円を発注して",
-		"今週中にアクメに PC 3台 447,000円を発注して", "Order 3 PCs from Acme by Friday at 149,000 yen each"} {
+		"今週中にアクメに PC 3台 447,000円を発注して", "Order 3 PCs from Acme by Friday at 149,000 yen each",
+		"鈴木さんの確認後に、アクメに PC 2台 298,000円を発注して", "アクメではなくグローバルに PC 2台 298,000円を発注して",
+		"アクメかグローバルに PC 2台 298,000円を発注して", "アクメまたはグローバルに PC 2台 298,000円を発注して",
+		"アクメに PC 2台とマウス1個 300,000円を発注して", "在庫がなければアクメに PC 2台 298,000円を発注して",
+		"Order 2 PCs from Acme or Globex at 149,000 yen each", "Order 2 PCs from Acme if approved at 149,000 yen each",
+		"Order 2 PCs and 1 mouse from Acme at 149,000 yen each", "Order 2 to 3 PCs from Acme at 149,000 yen each",
+		"Order 2 dozen pens from Acme for 200 yen", "Order 2 PCs from Acme after the audit at 149,000 yen each"} {
 		r := understood(t, text)
 		expect.That(t, r.cannot() != "", "%s: ordered %+v", text, r.order)
 	}
 }
 
+// Without the tool an order is answered at once, and a reason that fits no order is said to be not understood.
 func TestAnOrderNeedsItsTool(t *testing.T) {
 	in := allowed(t)
 	in.Message = "取引先アクメに PC 2台 298,000円を発注して"
