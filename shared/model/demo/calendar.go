@@ -59,7 +59,7 @@ func (t token) months(now time.Time) (from, to month, sure bool) {
 // periods takes up months and ranges. What joins two of them says whether they are a range; two that nothing joins are
 // not both meant.
 func (w *wish) periods(all []token) {
-	last, dated, end := -1, false, month(0)
+	last, dated, end, open := -1, false, month(0), false
 	for i := range all {
 		t := &all[i]
 		if !t.is("month") {
@@ -83,7 +83,7 @@ func (w *wish) periods(all []token) {
 		case ranged && to < end: // November to February
 			w.months[len(w.months)-1] -= 12
 		}
-		if last >= 0 && !joins {
+		if last >= 0 && !joins || open {
 			w.stop("noSecond", t.text)
 		}
 		if ranged {
@@ -93,13 +93,14 @@ func (w *wish) periods(all []token) {
 			w.months = add(w.months, m)
 		}
 		t.used, last, dated, end = true, i, sure || dated, to
-		w.around(all, i)
+		open = w.around(all, i) || open
 	}
 	slices.Sort(w.months)
 }
 
-// around takes up the words beside a month: “from”, “since”, “on” and 「まで」 behind a range.
-func (w *wish) around(all []token, i int) {
+// around takes up the words beside a month: “from”, “since”, “on” and 「まで」 behind a range. It reports whether the
+// range is open: then it goes to this month, and no further month may follow.
+func (w *wish) around(all []token, i int) bool {
 	last, here := w.months[len(w.months)-1], thisMonth(w.now)
 	before, after := &token{}, &token{}
 	if i > 0 {
@@ -114,6 +115,7 @@ func (w *wish) around(all []token, i int) {
 	for m := last; (since || after.is("onward")) && m <= here; m++ {
 		w.months = add(w.months, m)
 	}
+	return since || after.is("onward")
 }
 
 // slot is the day and time of a meeting in Japan.

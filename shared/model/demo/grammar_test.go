@@ -177,3 +177,22 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 		expect.That(t, scopeOf(steps) == tt.want, "%s %v: %s: %s\n%s", tt.text, tt.forwarded, scopeOf(steps), reply, policy)
 	}
 }
+
+// Who speaks, is spoken to or gets the result narrows nothing, and what is sent to each is no summary for one: such
+// words are named, in requests and remarks. An end behind an open beginning is.
+func TestWhoIsAddressedNarrowsNothing(t *testing.T) {
+	for _, text := range []string{"先月の残業を人事部だけにDMして", "人事さん、先月の残業をまとめて", "営業です。先月の残業をまとめて",
+		"お疲れ様です、営業です。先月の残業をまとめて", "Hi HR, overtime for October please", "Send Sales the overtime for October",
+		"先月の残業を個人ごとに送って", "社員ごとに先月の残業を知らせて", "Overtime since September until October",
+		"Overtime since September, through last month"} {
+		u := understood(t, text)
+		expect.That(t, u.cannot() != "", "%s: %s of %v, %v", text, u.topic, u.departments, u.months)
+	}
+	for text, of := range map[string]string{"営業さんの先月の残業をまとめて": "営業部", "対象は営業です。先月の残業をまとめて": "営業部",
+		"営業だけ、先月の残業を個人ごとにまとめて": "営業部", "Send me the HR overtime for October": "人事部"} {
+		u := understood(t, text)
+		expect.That(t, u.cannot() == "" && len(u.departments) == 1 && u.departments[0] == of, "%s: %q %v", text, u.cannot(), u.departments)
+	}
+	policy, _ := carriedOut(t, "先月の残業をまとめて", "人事部だけにDMして")
+	expect.Has(t, policy, "反映していません")
+}

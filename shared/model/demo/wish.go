@@ -73,7 +73,7 @@ var uses = map[string]string{
 	"nodm": "records list booked", "dm": "records list booked", "nosheet": "records list", "sheet": "records list",
 	"neither": "records list", "tab": "records list", "validate": "records", "check": "records list booked message",
 	"brief": "records list booked message", "send": "records list booked message", "know": "records list booked message",
-	"asks": "records list", "urgent": "any", "high": "any", "low": "any",
+	"asks": "records list", "each": "records list", "urgent": "any", "high": "any", "low": "any",
 }
 
 // take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused.
@@ -92,6 +92,7 @@ func (w *wish) take(all []token, said []string) {
 	if w.kind() == "records" || w.list().departments && w.kind() == "list" {
 		w.narrow(all)
 	}
+	w.is["sends"] = slices.ContainsFunc(all, func(t token) bool { return t.is("send") || has(t.text, "送", "知らせ") })
 	for i := range all {
 		if t := &all[i]; !t.is("q") {
 			w.flag(t, said)
@@ -174,7 +175,7 @@ func (w *wish) narrow(all []token) {
 	var at []int
 	for i := range all {
 		t := &all[i]
-		if !t.is("dept") {
+		if !t.is("dept") || addressed(all, i) {
 			continue
 		}
 		if n := len(at); n > 0 && (slices.Contains(w.departments, t.means) ||
@@ -189,6 +190,25 @@ func (w *wish) narrow(all []token) {
 			all[i].used = true
 		}
 	}
+}
+
+// addressed reports whether a department is who speaks, is spoken to, or gets the result: it narrows nothing.
+func addressed(all []token, i int) bool {
+	at := func(i int) token {
+		if i < 0 || i >= len(all) {
+			return token{tag: "s"}
+		}
+		return all[i]
+	}
+	begins := i == 0 || !slices.ContainsFunc(all[:i], func(t token) bool { return !t.is("hi", "j", "s") })
+	switch after := at(i + 1); {
+	case after.is("only") && strings.HasSuffix(after.text, "に") && at(i+2).is("send"),
+		at(i-1).is("send", "lead") && !after.is("topic"):
+		return true
+	case begins && after.is("j") && (strings.HasSuffix(all[i].text, "さん") || at(i-1).is("hi")):
+		return true
+	}
+	return begins && strings.HasPrefix(at(i+1).text, "です") && at(i+2).is("s") && i+3 < len(all)
 }
 
 // flag takes up what is left out, added or said about the result, if the topic has a use for it.
@@ -208,6 +228,8 @@ func (w *wish) flag(t *token, said []string) {
 		t.used = !w.is["no"+t.tag]
 	case "urgent", "high", "low":
 		w.priority = t.tag
+	case "each":
+		t.used = !w.is["sends"]
 	case "tab":
 		name := strings.Join(strings.Fields(quotation(t.text, said)), " ")
 		if t.used = !w.is["nosheet"] && name != "" && w.tab == "" && len([]rune(name)) <= maxTab; t.used {
