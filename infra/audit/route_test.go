@@ -253,9 +253,9 @@ func TestBothVerifiersWalkARouteThatWasSealed(t *testing.T) {
 	hash := aggregate.HashOf(theSteps)
 	for name, what := range map[string][]string{
 		"another policy":  {"steps", taskID, "1", policy + ".", hash, request, ""},
-		"another request": {"steps", taskID, "1", policy, hash, request + "."},
-		"one member more": {"steps", taskID, "1", policy, hash, request, ""},
-		"of another kind": {"step", taskID, "1", policy, hash, request},
+		"another request": {"steps", taskID, "1", policy, hash, request + ".", ""},
+		"one member more": {"steps", taskID, "1", policy, hash, request, "", ""},
+		"of another kind": {"step", taskID, "1", policy, hash, request, ""},
 		"another version": {"steps", taskID, "2", policy, hash, request, ""},
 	} {
 		c := circulate(t, "process", "S1", taskID, began().Add(3500*time.Millisecond), map[string]any{"version": 1, "hash": hash},
