@@ -66,19 +66,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 	w.paced(0)
 	r := w.rush(15 * time.Second)
 	began := w.Now()
-	for done := false; !done; w.Later(time.Second) {
-		if n := len(r.all); n < 15 && w.Now().Sub(began) >= time.Duration(n)*time.Second {
-			r.ask([]string{workspace.HR, workspace.General, workspace.DirectMessage(workspace.Sato)}[n%3])
-		}
-		done = len(r.all) == 15
-		for _, i := range r.order.Perm(len(r.all)) {
-			x := r.all[i]
-			r.move(x)
-			r.deliverTo(x)
-			done = done && !x.seen.IsZero()
-		}
-		expect.Must(t, w.Now().Sub(began) <= 10*time.Minute, "not all is shown within ten minutes")
-	}
+	r.run(15, time.Second, time.Second, workspace.HR, workspace.General, workspace.DirectMessage(workspace.Sato))
 	var gates, ends []time.Duration
 	for _, x := range r.all {
 		for n, opened := range x.opened {
@@ -114,20 +102,7 @@ func TestTheButtonToStopIsThereAtOnceAtSlacksPace(t *testing.T) {
 		w := newWorld(t, db)
 		w.paced(0)
 		r := w.rush(thinking)
-		began := w.Now()
-		for done := false; !done; w.Later(step) {
-			if n := len(r.all); n < requests && w.Now().Sub(began) >= time.Duration(n)*every {
-				r.ask(workspace.HR)
-			}
-			done = len(r.all) == requests
-			for _, i := range r.order.Perm(len(r.all)) {
-				x := r.all[i]
-				r.move(x)
-				r.deliverTo(x)
-				done = done && !x.seen.IsZero()
-			}
-			expect.Must(t, w.Now().Sub(began) <= 10*time.Minute, "not all is shown within ten minutes")
-		}
+		r.run(requests, every, step, workspace.HR)
 		slices.SortFunc(r.all, func(x, y *asked) int { return x.stopped().Compare(y.stopped()) })
 		var took []time.Duration
 		var free time.Time // when another button may be posted
@@ -144,6 +119,25 @@ func TestTheButtonToStopIsThereAtOnceAtSlacksPace(t *testing.T) {
 			}
 		}
 		t.Logf("approved after %s, one each %s: seen after %v", thinking, every, took)
+	}
+}
+
+// run makes requests, one each time, in the channels by turns, and goes on step by step until the end of all is seen.
+func (r *rush) run(requests int, every, step time.Duration, channels ...string) {
+	r.T.Helper()
+	began := r.Now()
+	for done := false; !done; r.Later(step) {
+		if n := len(r.all); n < requests && r.Now().Sub(began) >= time.Duration(n)*every {
+			r.ask(channels[n%len(channels)])
+		}
+		done = len(r.all) == requests
+		for _, i := range r.order.Perm(len(r.all)) {
+			x := r.all[i]
+			r.move(x)
+			r.deliverTo(x)
+			done = done && !x.seen.IsZero()
+		}
+		expect.Must(r.T, r.Now().Sub(began) <= 10*time.Minute, "not all is shown within ten minutes")
 	}
 }
 

@@ -26,13 +26,7 @@ func (c Channels) Now(id string) string {
 	}
 }
 
-// Known returns the id by which rows know a channel: the first that it had.
-func (c Channels) Known(id string) string {
-	names := c.Names(id)
-	return names[0]
-}
-
-// Names returns all ids that a channel had, the first one first.
+// Names returns all ids that a channel had, the first one, by which rows know it, first.
 func (c Channels) Names(id string) []string {
 	now := c.Now(id)
 	var names []string

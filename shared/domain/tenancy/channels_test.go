@@ -23,7 +23,7 @@ func TestAChannelIsKnownByItsFirstIDAndCalledByItsLast(t *testing.T) {
 	} {
 		for _, id := range tt.ids {
 			expect.Is(t, tt.c.Now(id), tt.now, tt.name, id)
-			expect.Is(t, tt.c.Known(id), tt.known, tt.name, id)
+			expect.Is(t, tt.c.Names(id)[0], tt.known, tt.name, id)
 		}
 	}
 }
