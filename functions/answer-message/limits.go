@@ -136,8 +136,9 @@ func (t *answering) unknown(ctx context.Context, why aggregate.Reason, user stri
 	return &conversation.Refusal{Reason: why, Text: t.whyByRules(ctx, no)}
 }
 
-// limits says why no model is called: the author may not ask, nobody could approve a proposal, rules would refuse it, the budget of the
-// conversation or the tenant is used up, somebody has written too much within the hour, or there is nothing to answer.
+// limits says why no model is called: the author may not ask, nobody could approve a proposal, rules would refuse it,
+// the budget of the conversation or the tenant is used up, somebody has written too much within the hour, or there is
+// nothing to answer.
 func (t *answering) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/runtime/filetext"
 )
 
-// ofCompound tells what a compound file is by the names in it ([MS-CFB]): an encrypted file of Office, one in an old form of
-// Office, or one of another program. Mails of Outlook are compound files, too, and may hold any other.
+// ofCompound tells what a compound file is by the names in it ([MS-CFB]): an encrypted file of Office, one in an old
+// form of Office, or one of another program. Mails of Outlook are compound files, too, and may hold any other.
 func ofCompound(file []byte) filetext.Why {
 	names := directory(file)
 	has := func(any ...string) bool {

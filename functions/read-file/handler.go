@@ -95,7 +95,8 @@ func unlessPanics(read func() filetext.Text) (text filetext.Text) {
 	return read()
 }
 
-// textOf returns a file's text. What a file is follows from its bytes; its name only tells whether its ending is another's.
+// textOf returns a file's text. What a file is follows from its bytes; its name only tells whether its ending is
+// another's.
 func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 	w := &writer{}
 	var err error

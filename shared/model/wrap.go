@@ -13,7 +13,8 @@ const wrapped = "arguments_json"
 var claudeKey = lazy.Regexp{Text: `^[a-zA-Z0-9_.-]{1,64}$`}
 
 // ForClaude returns tools as Anthropic takes them, on Bedrock too. It refuses a whole request for one foreign schema
-// with other names in properties or a condition at the top. Such a tool takes its arguments as a text, and says its schema.
+// with other names in properties or a condition at the top. Such a tool takes its arguments as a text, and says its
+// schema.
 func ForClaude(tools []Tool) []Tool {
 	out := make([]Tool, len(tools))
 	for i, t := range tools {

@@ -228,8 +228,8 @@ var misplaced = lazy.Regexp{Text: `\pL[À-ÖØ-ÞŒŸ]\p{Ll}|ñ(?:[^aeiouáéí�
 	`\pL[^\x00-\x7f\pL’–—\x{a0}]+\pL|\pL[‚„]|[£€]\pL|\pL[–—](?:[^\pL\d]|$)|(?:[^\pL\d]|^)[ºª]|` +
 	`[§©®°·²³½¼¾™×±µ•€£–—][^\x00-\x7f\x{a0}]|[^\x00-\x7f\x{a0}][§©®°·²³½¼¾™×±µ•€£–—]`}
 
-// doubtful are letters in whose place languages of Central Europe have the č, ć and ă of names, where Western ones write
-// them, and which other letters such a text has.
+// doubtful are letters in whose place languages of Central Europe have the č, ć and ă of names, where Western ones
+// write them, and which other letters such a text has.
 var doubtful = []struct {
 	letter string
 	usual  lazy.Regexp

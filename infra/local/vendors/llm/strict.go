@@ -126,7 +126,8 @@ func tooMany(vendor string, tokens, most int) (said, parameter string) {
 // nine is the form of ids that Mistral's API takes, and vLLM with Mistral's own tokenizer.
 var nine = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
-// notMistral is why Mistral refuses a request (mistralai/mistral-common, src/mistral_common/protocol/instruct/validator.py).
+// notMistral is why Mistral refuses a request (mistralai/mistral-common,
+// src/mistral_common/protocol/instruct/validator.py).
 func (q asked) notMistral() (kind, code, said string) {
 	for i, x := range q.Messages {
 		ids := []string{x.CallID}
