@@ -99,19 +99,26 @@ func (t *answering) proposal(ctx context.Context, p *turn.Proposal) (*conversati
 		Plan: len(p.Decoded.Commands), Summary: p.Summary, Terms: t.settings.ActionTerms(t.Now()),
 		On:   conversation.On{Base: *p.Decoded.Base, Attachments: p.Decoded.AttachmentsVersion},
 		Tool: p.Decoded.Tool, Access: p.Decoded.Access, Push: p.Decoded.Push}
-	if out.Rule, err = t.approvedBySettings(p); err == nil {
+	if out.Rule, err = t.approvedBySettings(ctx, p); err == nil {
 		err = t.underRules(ctx, out, p.Decoded, "")
 	}
 	return out, err
 }
 
 // approvedBySettings returns the entry of the settings by which a proposal needs no person; empty: it needs one.
-func (t *answering) approvedBySettings(p *turn.Proposal) (string, error) {
+func (t *answering) approvedBySettings(ctx context.Context, p *turn.Proposal) (string, error) {
 	if p.Type == agent.ToolCall {
 		return t.listed(p.Decoded)
 	}
 	where := t.a.Conversation.Where(t.settings.Sources)
 	where.Attached = p.Decoded.AttachmentsVersion != ""
+	if len(t.settings.AutoActions) > 0 {
+		moved, err := t.Store.Channels(ctx, t.in.Tenant)
+		if err != nil {
+			return "", err
+		}
+		where.Also = moved.Names(where.Place)
+	}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, where); i >= 0 && t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {

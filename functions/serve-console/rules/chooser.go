@@ -104,10 +104,12 @@ func (a *asked) channelChooser(ids []string, query string) chooser {
 	return c
 }
 
-// sortedChannels returns the ids of the viewer's channels by their names.
+// sortedChannels returns the present ids of the viewer's channels by their names.
 func (a *asked) sortedChannels() (ids []string) {
 	for id := range a.channels {
-		ids = append(ids, id)
+		if a.moved[id] == "" {
+			ids = append(ids, id)
+		}
 	}
 	slices.SortFunc(ids, func(x, y string) int {
 		return cmp.Or(strings.Compare(a.channels[x], a.channels[y]), strings.Compare(x, y))

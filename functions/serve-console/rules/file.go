@@ -139,6 +139,7 @@ func (c *Pages) read(w http.ResponseWriter, r *http.Request, v *web.Viewer) erro
 		return a.Show(w, r, v, d, "rules-import.html")
 	}
 	a.draft = draft{Rev: now.Rev, Rules: x}
+	x.Call(a.moved)
 	return a.list(listState{})
 }
 

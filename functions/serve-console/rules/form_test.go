@@ -7,8 +7,8 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -134,4 +134,25 @@ func testPeopleAndChannelsAreFoundByName(t *testing.T, w *consoletest.World) {
 		b.Locale = locale
 		b.Post(path+"/rule", form.Hidden("act", "search", "find.channels", "zzz")).Says(t, http.StatusOK)
 	}
+}
+
+// A rule from before its channel got another id is shown, tried and saved with the id that the channel has by now.
+func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
+	written(t, w)
+	b, former := w.As(workspace.Suzuki), "C0FORMER"
+	x := stored(w)
+	x.Rules[0].When.Places.Channels = []string{former}
+	saved(w, x)
+	b.Get(path).Says(t, http.StatusOK, former).Lacks(t, "#人事 で")
+	draft := b.Get(path)
+	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, tenancy.Moved{To: workspace.HR, At: "1612206778.000000"}))
+	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
+	for _, place := range []string{former, workspace.HR} {
+		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).
+			Says(t, http.StatusOK, "ルール 1「10万円以上の外部書き込み」:")
+	}
+	b.Post(path, draft.Hidden("act", "check")).Lacks(t, former)
+	form := b.Post(path, draft.Hidden("act", "edit.0"))
+	b.Post(path+"/rule", form.Hidden(append(append([]string{}, ordered...), "channels", "|"+former, "act", "keep")...)).
+		Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
 }

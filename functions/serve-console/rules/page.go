@@ -54,6 +54,7 @@ type asked struct {
 	unread  bool                    // one stands, and can't be read
 	day     organisation.Date       // today
 	draft   draft
+	moved   map[string]string // what Slack calls channels by now, by their former ids
 }
 
 // ask reads what the page needs besides the rules. Without Slack it shows ids instead of names.
@@ -81,6 +82,11 @@ func (c *Pages) ask(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*ask
 	if a.channels == nil {
 		a.channels = map[string]string{}
 	}
+	moved, err := c.Store.Channels(r.Context(), v.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	a.moved = moved.All()
 	if a.tools, err = c.knownTools(r.Context(), v); err != nil {
 		return nil, err
 	}
@@ -121,6 +127,9 @@ func (c *Pages) begun(w http.ResponseWriter, r *http.Request, v *web.Viewer) (*a
 	}
 	if a.draft = d; d.Rules != nil {
 		a.draft.Rules.Floor = typedFloor(r.PostForm, d.Rules.Floor)
+	}
+	if a.draft.Rules != nil {
+		a.draft.Rules.Call(a.moved)
 	}
 	return a, nil
 }

@@ -53,6 +53,7 @@ func TestRules(t *testing.T) {
 		"the rule that takes a request":                     testTheRuleThatTakesARequest,
 		"rules for the actions of agents":                   testRulesForActions,
 		"people and channels are found by name":             testPeopleAndChannelsAreFoundByName,
+		"a channel that got another id":                     testAChannelThatGotAnotherID,
 		"rules travel as a file":                            testRulesTravelAsAFile,
 		"a files mistakes are named with their lines":       testAFilesMistakesAreNamed,
 		"rules are for administrators":                      testRulesAreForAdministrators,

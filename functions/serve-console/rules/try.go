@@ -75,7 +75,7 @@ func (a *asked) trying(answer bool) (tryData, error) {
 	if err != nil {
 		return d, err
 	}
-	facts := &rules.Facts{Kind: kind, Place: rules.Place{Channel: f.Get("try.place")}, On: day.String(),
+	facts := &rules.Facts{Kind: kind, Place: a.draft.Rules.At(f.Get("try.place"), false), On: day.String(),
 		Home:  settings.DirectApprovers,
 		Calls: []rules.Call{{Tool: of.Tool, Access: of.Access, Amount: rules.Unknown(rules.WhyUnmarked)}}}
 	if facts.Place.Channel == tryDirect {

@@ -26,12 +26,13 @@ type AutoRule struct {
 
 // Where is what rules know of a conversation.
 type Where struct {
-	Workspace string // team and channel; empty if it has a source
-	Source    string // name of its source, if the settings still list that for it; empty: it has none
-	Sourced   bool   // it began from a source, also if that is not listed any more
-	Place     string // Slack's id of the channel
-	Changed   bool   // its files are not the source's any more
-	Attached  bool   // what people attached lies beside its files, and nobody has approved that
+	Workspace string   // team and channel; empty if it has a source
+	Source    string   // name of its source, if the settings still list that for it; empty: it has none
+	Sourced   bool     // it began from a source, also if that is not listed any more
+	Place     string   // Slack's id of the channel
+	Also      []string // other ids that Slack has called it by
+	Changed   bool     // its files are not the source's any more
+	Attached  bool     // what people attached lies beside its files, and nobody has approved that
 }
 
 // Where names where a rule holds, for people.
@@ -48,12 +49,17 @@ func (r AutoRule) holds(w Where) bool {
 	case w.Attached && !r.Changed:
 		return false
 	case r.Workspace != "":
-		return r.Workspace == w.Workspace
+		team, place, _ := strings.Cut(r.Workspace, "/")
+		in, _, _ := strings.Cut(w.Workspace, "/")
+		return r.Workspace == w.Workspace || w.Workspace != "" && team == in && slices.Contains(w.Also, place)
 	case r.Source == "":
-		return r.Place == w.Place && !w.Sourced
+		return r.at(w) && !w.Sourced
 	}
-	return r.Source == w.Source && r.Place == w.Place && (r.Changed || !w.Changed)
+	return r.Source == w.Source && r.at(w) && (r.Changed || !w.Changed)
 }
+
+// at reports whether the rule names the channel by one of its ids.
+func (r AutoRule) at(w Where) bool { return r.Place == w.Place || slices.Contains(w.Also, r.Place) }
 
 var placeForm = lazy.Regexp{Text: `^[CDG][A-Z0-9]{1,40}$`}
 

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +29,11 @@ func TestARuleHoldsBesideAttachmentsOnlyIfItSaysSo(t *testing.T) {
 		want  bool
 	}{
 		"by team and channel": {agent.AutoRule{Workspace: "w"}, agent.Where{Workspace: "w"}, false},
-		"by a place":          {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
+		"by a former id":      {agent.AutoRule{Place: "C1"}, agent.Where{Place: "C2", Also: []string{"C1", "C2"}}, false},
+		"by the present id":   {agent.AutoRule{Place: "C2"}, agent.Where{Place: "C1", Also: []string{"C1", "C2"}}, false},
+		"team and former id": {agent.AutoRule{Workspace: "T/C1"},
+			agent.Where{Workspace: "T/C2", Place: "C2", Also: []string{"C1", "C2"}}, false},
+		"by a place": {agent.AutoRule{Place: "D1"}, agent.Where{Place: "D1"}, false},
 		"by a source": {agent.AutoRule{Source: "shop", Place: "D1"},
 			agent.Where{Source: "shop", Sourced: true, Place: "D1"}, false},
 		"by a source, and says": {agent.AutoRule{Source: "shop", Place: "D1", Changed: true},
@@ -63,7 +68,8 @@ func TestARuleHoldsForItsSourceAndPlace(t *testing.T) {
 		tt.rule.Type, tt.rule.Argv = agent.TestRun, []string{"npm", "test"}
 		expect.Must(t, len(tt.rule.Faults()) == 0, "%s: %v", name, tt.rule.Faults())
 		for _, w := range []agent.Where{shop, changed, unlisted, elsewhere, none, {}} {
-			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w), slices.Contains(tt.holds, w),
+			expect.Is(t, tt.rule.Allows(agent.TestRun, []string{"npm", "test"}, w),
+				slices.ContainsFunc(tt.holds, func(x agent.Where) bool { return reflect.DeepEqual(x, w) }),
 				"%s: in %+v", name, w)
 		}
 	}

@@ -26,6 +26,17 @@ func (c Channels) Now(id string) string {
 	}
 }
 
+// All returns what Slack calls each of them by now.
+func (c Channels) All() map[string]string {
+	all := map[string]string{}
+	for was := range c {
+		if now := c.Now(was); now != was {
+			all[was] = now
+		}
+	}
+	return all
+}
+
 // Names returns all ids that a channel had, the first one, by which rows know it, first.
 func (c Channels) Names(id string) []string {
 	now := c.Now(id)

@@ -72,15 +72,16 @@ func (b *bearer) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		r.Body.Close()
+		body = b.moved.named(r.Context(), body)
 	}
 	response, code, err := b.send(r, body)
 	if slices.Contains(staleToken, code) && b.keys.Refused(r.Context()) {
 		response, code, err = b.send(r, body)
 	}
-	if code == codeNoChannel {
-		if now := b.moved.follow(r, body); now != nil {
+	if slices.Contains(noChannel, code) {
+		if now, with := b.moved.follow(r, body); now != nil {
 			response.Body.Close()
-			response, _, err = b.send(r, now)
+			response, _, err = b.send(now, with)
 		}
 	}
 	if see, ok := r.Context().Value(asSent{}).(func(answer []byte)); ok && err == nil {
