@@ -143,6 +143,11 @@ func (h *Handler) change(ctx context.Context, e envelope, why string) (inbound.R
 			}
 		}
 	}
+	if err := h.unchanged(ctx, e, c.Channel); errors.Is(err, errRenamed) {
+		return h.change(ctx, e, why)
+	} else if err != nil {
+		return inbound.Response{}, err
+	}
 	return h.early(ctx, e, c, us, why)
 }
 

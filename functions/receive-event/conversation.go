@@ -40,9 +40,9 @@ const mostKnown = 100
 // say so, and what is written in the thread of a conversation; in a channel what mentions Ringi. There a name needs its
 // colon, and opens a conversation within a thread, too: the channel's people are its people. A name that is almost an
 // agent's gets a question, and another agent's name in a conversation's thread an answer. taken is false for any other
-// message.
+// message. at is the channel as Slack calls it.
 func (h *Handler) toAgent(
-	ctx context.Context, e envelope, m message, r task.Request,
+	ctx context.Context, e envelope, m message, r task.Request, at string,
 ) (out inbound.Response, taken bool, err error) {
 	s, err := h.settings(ctx, aggregate.TenantID(r.TeamID))
 	if err != nil {
@@ -67,7 +67,7 @@ func (h *Handler) toAgent(
 	if !ok || m.channelType() != "im" && !(to.named && called) {
 		return out, false, nil
 	}
-	if gone, err := h.kept(ctx, e, r, false); gone || err != nil {
+	if gone, err := h.kept(ctx, e, r, at, false); gone || err != nil {
 		return inbound.OK(), true, err
 	}
 	if to.asksSource {
@@ -280,6 +280,9 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 		return inbound.Response{}, err
 	}
 	if err := inbound.CheckTS("event.thread_ts", stop.ThreadTS); err != nil {
+		return inbound.Response{}, err
+	}
+	if err := h.unchanged(ctx, e, stop.Channel); err != nil && !errors.Is(err, errRenamed) {
 		return inbound.Response{}, err
 	}
 	channel, err := h.place(ctx, e, stop.Channel, stop.ThreadTS)

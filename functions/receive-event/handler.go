@@ -45,7 +45,7 @@ type Handler struct {
 
 	known remember.Answers[string, tenancy.Settings] // by tenant
 	bots  remember.Answers[string, string]           // the bots' own ids, by tenant
-	calls remember.Answers[channel, []string]        // what channels were called
+	calls remember.Answers[channel, called]          // what channels were called
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before. If the write fails, it
@@ -114,8 +114,18 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	return h.message(ctx, e, m)
 }
 
-// message handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
+// message handles what a person wrote, again if the channel is called otherwise than was remembered.
 func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.Response, error) {
+	out, err := h.wrote(ctx, e, m)
+	if errors.Is(err, errRenamed) {
+		return h.wrote(ctx, e, m)
+	}
+	return out, err
+}
+
+// wrote handles what a person wrote. What it only shows is no request: a hint says so to those who wrote to Ringi.
+func (h *Handler) wrote(ctx context.Context, e envelope, m message) (inbound.Response, error) {
+	at := m.Channel
 	us, err := h.us(ctx, e, m)
 	if err != nil {
 		return inbound.Response{}, unkept(ctx, e.EventID, err)
@@ -142,7 +152,7 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	case given.shown && !request.Threaded():
 		return h.shown(ctx, request)
 	case direct || request.Threaded() || calls.MatchString(request.Text):
-		if out, taken, err := h.toAgent(ctx, e, m, request); taken {
+		if out, taken, err := h.toAgent(ctx, e, m, request, at); taken {
 			return out, err
 		}
 	}
@@ -152,7 +162,7 @@ func (h *Handler) message(ctx context.Context, e envelope, m message) (inbound.R
 	case given.shown:
 		return h.shown(ctx, request)
 	}
-	if again, err := h.kept(ctx, e, request, true); again || err != nil {
+	if again, err := h.kept(ctx, e, request, at, true); again || err != nil {
 		return inbound.OK(), err
 	}
 	return h.keep(ctx, request)

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -35,7 +35,7 @@ func (h *Handler) moved(ctx context.Context, e envelope) (inbound.Response, erro
 	if err := h.Store.MoveChannel(ctx, tenant, x.Old, tenancy.Moved{To: x.New, At: x.At}); err != nil {
 		return inbound.Response{}, unkept(ctx, e.EventID, err)
 	}
-	h.calls.Keep(channel{tenant, x.New}, nil, h.Now(), 0)
+	h.calls.Keep(channel{tenant, x.New}, called{}, h.Now(), 0)
 	slog.InfoContext(ctx, "a channel has another id", "event_id", e.EventID, "was", x.Old, "is", x.New)
 	return inbound.OK(), nil
 }
@@ -43,42 +43,67 @@ func (h *Handler) moved(ctx context.Context, e envelope) (inbound.Response, erro
 // channel is a tenant's channel under an id of Slack's.
 type channel struct{ tenant, id string }
 
-// names returns all ids of an event's channel, the one first by which rows know it. Direct messages keep theirs. They
-// are remembered by the id that Slack gives: what it gives for the first time, as after a change, is looked up.
+// called has all ids of a channel, and which event had them read.
+type called struct {
+	names []string
+	by    string
+}
+
+// names returns all ids of an event's channel, the one first by which rows know it. They are remembered for a while:
+// see unchanged.
 func (h *Handler) names(ctx context.Context, e envelope, id string) ([]string, error) {
-	if strings.HasPrefix(id, "D") || inbound.CheckIDs("team_id", e.team(), "event.channel", id) != nil {
+	if inbound.CheckIDs("team_id", e.team(), "event.channel", id) != nil {
 		return []string{id}, nil
 	}
-	of := channel{aggregate.TenantID(e.team()), id}
-	names, err := h.calls.Ask(of, h.Now(), settingsFor, func() ([]string, error) {
-		moved, err := h.Store.Channels(ctx, of.tenant)
-		return moved.Names(id), err
+	is, err := h.calls.Ask(channel{aggregate.TenantID(e.team()), id}, h.Now(), settingsFor, func() (called, error) {
+		names, err := intake.Names(ctx, h.Store, e.team(), id)
+		return called{names, e.EventID}, err
 	})
 	if err != nil {
 		return nil, unkept(ctx, e.EventID, err)
 	}
-	return names, nil
+	return is.names, nil
 }
 
-// kept reports whether a message, which Slack may send repeatedly, is a request already, or was deleted before it came.
-// What makes a request itself asks only for the other ids of its channel.
-func (h *Handler) kept(ctx context.Context, e envelope, r task.Request, others bool) (bool, error) {
-	names, err := h.names(ctx, e, r.Channel)
-	for _, name := range names {
-		id, odd := task.ID(r.TeamID, name, r.MessageTS)
-		if others && name == r.Channel || odd != nil {
-			continue
-		}
-		_, err := h.Tasks.Decide(ctx, task.RefOf(aggregate.TenantID(r.TeamID), id),
-			func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
-		switch {
-		case err == nil:
-			return true, nil
-		case !errors.Is(err, aggregate.ErrNotFound):
-			return false, unkept(ctx, r.EventID, err)
-		}
+// errRenamed says that a channel got another id since its ids were read. They are known by now: try again.
+var errRenamed = errors.New("the channel is called otherwise")
+
+// unchanged returns errRenamed if what is remembered of a channel's ids is over. It is asked before an event opens
+// something, or is taken for one of nothing that rows know.
+func (h *Handler) unchanged(ctx context.Context, e envelope, id string) error {
+	of := channel{aggregate.TenantID(e.team()), id}
+	was, known := h.calls.Known(of, h.Now())
+	if !known || was.by == e.EventID {
+		return nil
 	}
-	return false, err
+	h.calls.Keep(of, called{}, h.Now(), 0)
+	if names, err := h.names(ctx, e, id); err != nil || slices.Equal(names, was.names) {
+		return err
+	}
+	return errRenamed
+}
+
+// kept reports whether a message, which Slack may send repeatedly, is a request already, or was deleted before it came:
+// at is the channel as Slack calls it. What makes a request itself asks only for the other ids of its channel.
+func (h *Handler) kept(ctx context.Context, e envelope, r task.Request, at string, others bool) (bool, error) {
+	if err := h.unchanged(ctx, e, at); err != nil {
+		return false, err
+	}
+	names, err := h.names(ctx, e, at)
+	if err != nil {
+		return false, err
+	}
+	if others {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == r.Channel })
+	}
+	is, err := intake.Kept(ctx, func(ctx context.Context, ref aggregate.Ref) error {
+		_, err := h.Tasks.Decide(ctx, ref, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
+		return err
+	}, r.TeamID, r.MessageTS, names)
+	if err != nil {
+		err = unkept(ctx, r.EventID, err)
+	}
+	return is, err
 }
 
 // place returns the id under which rows know an event's channel: the one that the conversation of its thread has, which

@@ -2,10 +2,12 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
 
@@ -64,7 +66,40 @@ func TestAMessageIsOneRequestUnderAllIDs(t *testing.T) {
 	expect.Is(t, len(k.changes), 1)
 	send(mentioned("残業をまとめて", map[string]any{"channel": "C2LAST", "ts": "1776675712.000100"}))
 	expect.Is(t, len(k.changes), 2)
-	expect.Is(t, k.read, 3, "what a channel is called is read once for each id, and again after a change")
+	expect.Is(t, k.read, 2, "what a channel is called is read once, and again after a change")
+}
+
+// Another process received the event. What this one remembers is read again before it opens anything, and nothing else
+// is.
+func TestWhatIsRememberedOfAChannelOpensNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		said             map[string]any
+		told, made, read int
+	}{
+		"a message to an agent's thread": {mentioned("続けて", map[string]any{"channel": "C1NEXT", "thread_ts": root,
+			"ts": "1776675710.000100"}), 2, 0, 1},
+		"a request": {mentioned("勤怠", map[string]any{"channel": "C1NEXT", "ts": "1776675710.000100"}), 1, 1, 1},
+		"a message under the former id": {mentioned("続けて", map[string]any{"thread_ts": root,
+			"ts": "1776675710.000100"}), 2, 0, 0},
+	} {
+		k := &kept{}
+		h := handler(k)
+		n := 0
+		send := func(fields map[string]any) {
+			n++
+			body := callback(t, fields, map[string]any{"event_id": fmt.Sprintf("Ev%d", n)})
+			expect.Is(t, post(t, h, signed(body)).StatusCode, 200)
+		}
+		send(mentioned("claude: 見て", map[string]any{"ts": root}))
+		expect.Value(h.names(t.Context(), envelope{TeamID: "T0TEAM", EventID: "Ev0"}, "C1NEXT"))(t)
+		k.read = 0
+		k.moved = tenancy.Channels{"C0HR": {To: "C1NEXT", At: "1776675650.000000"}}
+		send(c.said)
+		expect.Same(t, [3]int{len(k.told), len(k.changes), k.read}, [3]int{c.told, c.made, c.read})
+		if c.made == 1 {
+			expect.Is(t, k.request(t).Channel, "C0HR", name)
+		}
+	}
 }
 
 func TestAChannelsNewIDThatIsNotKeptIsSentAgain(t *testing.T) {

@@ -153,7 +153,11 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
 // text asks, too, or attached the files, which go with the request in either case.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
-	names := h.names(ctx, p.Team.ID, of.Channel)
+	names, err := intake.Names(ctx, h.Store, p.Team.ID, of.Channel)
+	if err != nil {
+		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
+		return outcome{note: card.NoteFailed}
+	}
 	of.Channel = names[0]
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
@@ -186,10 +190,12 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		RouteAskers: w.like.RouteAskers, Authors: w.like.Authors, Files: w.like.Files, MoreFiles: w.like.MoreFiles,
 	}
 	r.Asked()
-	if h.asked(ctx, p.Team.ID, of.TS, names[1:]) {
-		return outcome{place{r.Channel, of.TS}, card.NoteRepeated}
+	kept, err := intake.Kept(ctx, h.loaded, p.Team.ID, of.TS, names[1:])
+	var ref aggregate.Ref
+	repeated := kept
+	if err == nil && !kept {
+		ref, repeated, err = intake.Keep(ctx, h.Store, r, h.Now())
 	}
-	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {
 	case repeated:
 		return outcome{place{r.Channel, of.TS}, card.NoteRepeated}
@@ -200,6 +206,11 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source,
 		"characters", len([]rune(text)))
 	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
+}
+
+func (h *Handler) loaded(ctx context.Context, ref aggregate.Ref) error {
+	_, err := h.Rows.Load(ctx, ref)
+	return err
 }
 
 // askAgain withdraws a request for its requester, and makes a new one of its text alone, without the words of others.

@@ -8,6 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -24,7 +25,8 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	thread := cmp.Or(p.thread(), p.Message.TS)
 	var c click
 	var v verdict
-	names := h.names(ctx, p.Team.ID, p.channel())
+	names, err := intake.Names(ctx, h.Store, p.Team.ID, p.channel())
+	v.Err = err
 	ids := p.tasks(names)
 	for _, name := range names {
 		ids = append(ids, conversation.ID(p.Team.ID, name, thread))
@@ -32,6 +34,9 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	for _, id := range ids {
 		c = p.click(id, id)
 		c.Withdraws = true
+		if err != nil {
+			break
+		}
 		if v = h.check(ctx, c, decide.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}

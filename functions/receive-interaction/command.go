@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/decide"
 	"ringi/shared/decide/inbox"
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
@@ -90,8 +91,12 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		// An unknown subcommand with an id, such as "approve": a request has more words.
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
-	channel := h.names(ctx, c.team, c.channel)[0]
-	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: channel, elsewhere: true,
+	names, err := intake.Names(ctx, h.Store, c.team, c.channel)
+	if err != nil {
+		slog.ErrorContext(ctx, "not kept", "user", c.user, "err", err)
+		return ephemeral(card.NoteFailed.Told(person, "")), nil
+	}
+	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: names[0], elsewhere: true,
 		once: "command " + c.trigger}, workspace)
 	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.Channel, out.TS, ""))), nil
 }

@@ -20,6 +20,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
@@ -90,7 +91,8 @@ type Handler struct {
 	Now           func() time.Time
 	Organised     func(ctx context.Context, tenant, account string) (tenancy.Employed, error)
 
-	early atomic.Pointer[early] // the last that this instance noted
+	early atomic.Pointer[early]            // the last that this instance noted
+	calls remember.Answers[call, struct{}] // what is recorded of how channels are called
 }
 
 // click is one act of one person: what they clicked, and where.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -8,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
@@ -39,10 +43,60 @@ func TestAClickTellsWhatAChannelIsCalled(t *testing.T) {
 		click["channel"] = map[string]any{"id": c.in, "name": "人事"}
 		click["container"].(map[string]any)["channel_id"] = c.in
 		click["container"].(map[string]any)["message_ts"] = c.ts
+		reads := &naming{Store: w.h.Store}
+		w.h.Store = reads
 		w.post(click)
+		first := reads.read
+		w.post(click)
+		expect.Is(t, reads.read, first, "%s: what is known is read again", name)
 		expect.That(t, w.Load().Prompt().Status == aggregate.Approved, "%s: %+v", name, w.Load().Prompt().Gate)
 		known := expect.Value(w.Store.Channels(t.Context(), w.Ref.Tenant))(t)
 		expect.Is(t, known.Now(workspace.HR), c.want, name)
+	}
+}
+
+// naming counts how often it is read which channels moved, and may fail at it.
+type naming struct {
+	Store
+	err  error
+	read int
+}
+
+func (n *naming) Channels(ctx context.Context, tenant string) (tenancy.Channels, error) {
+	if n.read++; n.err != nil {
+		return nil, n.err
+	}
+	return n.Store.Channels(ctx, tenant)
+}
+
+// unloaded fails to read a request.
+type unloaded struct{ Rows }
+
+func (unloaded) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
+	return nil, errors.New("down")
+}
+
+// While the store doesn't say whether a message is a request under another id of its channel, none is made of it, and
+// the person is told to try again.
+func TestAStoreThatFailsIsNotTakenForNoRequest(t *testing.T) {
+	db := storetest.Start(t)
+	for name, fail := range map[string]func(h *Handler){
+		"which channels moved": func(h *Handler) { h.Store = &naming{Store: h.Store, err: errors.New("down")} },
+		"the request":          func(h *Handler) { h.Rows = unloaded{h.Rows} },
+	} {
+		w := newWorld(t, db)
+		move := tenancy.Moved{To: workspace.HR, At: "1776675600.000000"}
+		expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Ref.Tenant, "G0FORMER", move))
+		w.slack.Client.Follow(w.Store.Channels)
+		ts := w.slack.Say(t, workspace.Sato, workspace.HR, "勤怠を確認して")
+		message := map[string]any{"type": "message", "user": workspace.Sato, "text": "勤怠を確認して", "ts": ts}
+		fail(w.h)
+		answer := w.post(w.sent(workspace.Sato, workspace.HR, message))
+		expect.That(t, strings.Contains(answer.Body, card.NoteFailed.Told("ja", "")), "%s: %s", name, answer.Body)
+		for _, id := range []string{"G0FORMER", workspace.HR} {
+			_, err := w.Store.Load(t.Context(), task.RefOf(w.Ref.Tenant, expect.Value(task.ID(slacktest.Team, id, ts))(t)))
+			expect.That(t, errors.Is(err, aggregate.ErrNotFound), "%s: %v", name, err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide"
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -28,10 +29,15 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 	var id string
 	var c click
 	var v verdict
-	for _, name := range h.names(ctx, p.Team.ID, p.channel()) {
+	names, err := intake.Names(ctx, h.Store, p.Team.ID, p.channel())
+	v.Err = err
+	for _, name := range names {
 		id = conversation.ID(p.Team.ID, name, thread)
 		c = p.click(id, id)
 		c.thread = thread
+		if err != nil {
+			break
+		}
 		if v = h.check(ctx, c, decide.MayPropose); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}

@@ -111,7 +111,12 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	case at != "" && inbound.CheckID("channel", at) != nil:
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
-	at = h.names(ctx, p.Team.ID, at)[0]
+	names, err := intake.Names(ctx, h.Store, p.Team.ID, at)
+	if err != nil {
+		slog.ErrorContext(ctx, "not kept", "user", p.User.ID, "err", err)
+		return problem(card.RequestAtBlock, card.NoteFailed)
+	}
+	at = names[0]
 	if at != "" && intake.ChannelType(at) != "im" { // the dialog also lists channels that the person is not in
 		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
 		switch {

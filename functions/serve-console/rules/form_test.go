@@ -7,6 +7,7 @@ import (
 
 	"ringi/functions/serve-console/consoletest"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -145,7 +146,8 @@ func testAChannelThatGotAnotherID(t *testing.T, w *consoletest.World) {
 	saved(w, x)
 	b.Get(path).Says(t, http.StatusOK, former).Lacks(t, "#人事 で")
 	draft := b.Get(path)
-	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, tenancy.Moved{To: workspace.HR, At: "1612206778.000000"}))
+	move := tenancy.Moved{To: workspace.HR, At: "1612206778.000000"}
+	expect.NoError(t, w.Store.MoveChannel(t.Context(), w.Tenant.ID, former, move))
 	b.Get(path).Says(t, http.StatusOK, "#人事 で").Lacks(t, former)
 	for _, place := range []string{former, workspace.HR} {
 		b.Post(path, draft.Hidden("act", "try", "try.tool", " send_slack_dm", "try.place", place, "try.amount", "200000")).

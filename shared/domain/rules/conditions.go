@@ -80,7 +80,9 @@ func (c *Conditions) holdBut(f *Facts) bool {
 
 // NameChannels reports whether a rule names a channel.
 func (r *Rules) NameChannels() bool {
-	return slices.ContainsFunc(r.Rules, func(x Rule) bool { return x.When.Places != nil && len(x.When.Places.Channels) > 0 })
+	return slices.ContainsFunc(r.Rules, func(x Rule) bool {
+		return x.When.Places != nil && len(x.When.Places.Channels) > 0
+	})
 }
 
 // Call makes the rules name channels as Slack calls them by now: moved has these ids by former ones. Slack gives a

@@ -95,8 +95,9 @@ func TestAFormerIDIsNeitherShownNorLinked(t *testing.T) {
 	expect.Is(t, link, "https://ringi-sandbox.slack.com/archives/"+workspace.HR+"/p1776675600000100?thread_ts="+
 		"1776675500.000100&cid="+workspace.HR)
 	text := func(channel string) outgoing.Message {
-		return outgoing.Message{Text: "in <#" + channel + "> and <#C0OTHER>", Attachments: []goslack.Attachment{{Blocks: goslack.Blocks{
-			BlockSet: []goslack.Block{goslack.NewSectionBlock(goslack.NewTextBlockObject("mrkdwn", "in <#"+channel+">", false, false), nil, nil)}}}}}
+		in := goslack.NewTextBlockObject("mrkdwn", "in <#"+channel+">", false, false)
+		block := goslack.Attachment{Blocks: goslack.Blocks{BlockSet: []goslack.Block{goslack.NewSectionBlock(in, nil, nil)}}}
+		return outgoing.Message{Text: "in <#" + channel + "> and <#C0OTHER>", Attachments: []goslack.Attachment{block}}
 	}
 	ts := expect.Value(slack.Client.Post(ctx, workspace.HR, "", text("C0FORMER"), slackapi.Metadata{}))(t)
 	said := slack.Thread(t, workspace.HR, ts)[0]

@@ -9,8 +9,8 @@ import (
 )
 
 // Link returns the address at which people open a message in Slack, within its thread unless that is empty. It returns
-// "" when the workspace's address is unknown. It asks Slack once for each token. A channel that got another id is linked
-// by this one.
+// "" when the workspace's address is unknown. It asks Slack once for each token. A channel that got another id is
+// linked by this one.
 func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
 	self, err := c.whoami(ctx)
 	if err != nil || self.URL == "" || channel == "" || ts == "" {
