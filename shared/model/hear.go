@@ -39,8 +39,8 @@ type Hearing struct {
 	// Thoughts says whether the text may have thoughts in it. A text that may begin within one is kept back until it is
 	// sure that it doesn't.
 	Thoughts Marking
-	// Claude says that the tools were those of ForClaude.
-	Claude bool
+	// Vendor is for whom the tools are Takeable; empty if any schema is taken.
+	Vendor string
 
 	raw      strings.Builder
 	shown    string
@@ -204,8 +204,8 @@ func (h *Hearing) End(err error) error {
 	h.out.Text = text
 	h.out.Thought = h.unspoken + estimate(h.raw.String()) - estimate(text)
 	for i := range h.out.Calls {
-		if h.out.Calls[i].Input = unquoted(h.out.Calls[i].Input); h.Claude {
-			h.asked.unwrap(&h.out.Calls[i])
+		if h.out.Calls[i].Input = unquoted(h.out.Calls[i].Input); h.Vendor != "" {
+			h.unwrap(&h.out.Calls[i])
 		}
 	}
 	none := len(h.out.Calls) == 0

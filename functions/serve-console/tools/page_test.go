@@ -348,6 +348,23 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 	expect.That(t, e.ActorID == workspace.Suzuki && strings.Contains(string(e.Details), `"contests":true`), "%+v", e)
 	expect.Same(t, http.StatusSeeOther, b.Post(path, url.Values{"act": {"no-contests"}, "tool": {reads}, "hash": {hash}}).Status)
 	expect.That(t, !permission(w, reads).Contests, "it is still listed")
+	for schema, vendor := range map[string]string{
+		`{"type":"object","properties":{"key":{"type":"string","pattern":"^(?!null$)"}}}`: "OpenAI",
+		`{"type":"object","properties":{"$top":{"type":"integer"}}}`:                      "Anthropic",
+		`{"type":"object","properties":{"top":{"type":"integer"}}}`:                       "",
+	} {
+		p := permission(w, reads)
+		p.Pin.Input = aggregate.JSON(schema)
+		expect.Value(w.Store.SaveToolPermission(t.Context(), p, w.By, w.Now()))(t)
+		w.Console.Servers = nil // what was allowed is shown
+		for _, locale := range language.All {
+			b.Locale = locale
+			said := web.TextsOf("tools", locale).Say("as_text", "vendors", vendor)
+			shown := html.UnescapeString(b.Get(path).Text())
+			expect.Is(t, strings.Contains(shown, said), vendor != "", "%s: %s", locale, schema)
+			expect.Is(t, strings.Contains(shown, "arguments_json"), vendor != "", "%s: %s", locale, schema)
+		}
+	}
 	if a := w.As(workspace.Sato).Post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {hash}}); a.Status != http.StatusForbidden {
 		t.Errorf("a member: %d", a.Status)
 	}

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
 
@@ -57,6 +58,7 @@ type serverTool struct {
 	Open                            bool
 	Contests                        bool   // members of contests may call it
 	Listable                        bool   // they can be let
+	AsText                          string // at which vendors of models they are sent the tool as a text
 	Writes                          bool   // they can't
 	Mark                            string // of a write that is on, what its amount is and where it goes
 }
@@ -202,6 +204,15 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 	if x.State == mcp.On && pin != nil {
 		out.Version = pin.Version()
 	}
+	var refuse []string
+	for _, vendor := range []string{schema.Anthropic, schema.OpenAI} {
+		if !schema.TakenBy(vendor, []byte(x.Tool.Input)) {
+			refuse = append(refuse, vendor)
+		}
+	}
+	if refuse != nil {
+		out.AsText = t.Say("as_text", "vendors", strings.Join(refuse, t.Say("and")))
+	}
 	was := mcp.Tool{}
 	changed := x.State == mcp.Changed && pin != nil
 	if changed {
@@ -248,10 +259,10 @@ func spelled(text string) string {
 }
 
 // pretty formats a schema with one member per line.
-func pretty(schema string) string {
+func pretty(text string) string {
 	var b bytes.Buffer
-	if schema == "" || json.Indent(&b, []byte(schema), "", "  ") != nil {
-		return schema
+	if text == "" || json.Indent(&b, []byte(text), "", "  ") != nil {
+		return text
 	}
 	return b.String()
 }

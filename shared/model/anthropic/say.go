@@ -18,6 +18,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/tool/schema"
 )
 
 // Say makes one call, and streams its answer unless the request has Once. An answer that pauses, because the vendor
@@ -32,7 +33,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
 	h := &hearing{Hearing: model.Hear(&out, r, c.from(r, len(r.Messages)), onText), out: &out}
-	h.Claude = true
+	h.Vendor = schema.Anthropic
 	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
 	for pauses := 0; ; pauses++ {
 		res, err := c.open(ctx, &p, r, &out)
@@ -250,7 +251,7 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 			return p, fmt.Errorf("read the schema of the answer: %w", err)
 		}
 	}
-	for _, t := range model.ForClaude(r.Tools) {
+	for _, t := range model.Takeable(r.Tools, schema.Anthropic) {
 		tool := sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description)}
 		in, err := &tool.InputSchema, error(nil)
 		if in.Properties, in.Required, in.ExtraFields, err = model.Shape(t.Schema); err != nil {

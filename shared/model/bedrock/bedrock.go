@@ -22,6 +22,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/tool/schema"
 )
 
 // Config describes one model of Bedrock's.
@@ -71,7 +72,9 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 			return out, err
 		}
 		h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), onText), &out, false}
-		if h.Claude = c.claude(); !h.Claude { // Nova writes them into the text
+		if c.claude() {
+			h.Vendor = schema.Anthropic
+		} else { // Nova writes them into the text
 			h.Thoughts = model.Opened
 		}
 		if r.Once {

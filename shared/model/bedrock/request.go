@@ -14,6 +14,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/tool/schema"
 )
 
 // form selects optional parts of a request that some models don't support: cache points, an answer's schema, sampling.
@@ -86,7 +87,7 @@ func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) err
 		return nil
 	}
 	if c.claude() {
-		tools = model.ForClaude(tools)
+		tools = model.Takeable(tools, schema.Anthropic)
 	}
 	in.ToolConfig = &types.ToolConfiguration{}
 	for _, t := range tools {

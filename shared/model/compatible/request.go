@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ringi/shared/model"
+	"ringi/shared/tool/schema"
 )
 
 // request is a request to any of these servers. A server knows at least one of the two names of the token limit; it
@@ -136,7 +137,7 @@ func (c *Client) request(r model.Request) request {
 	if r.Schema != nil {
 		q.ResponseFormat = formOf(r.Schema)
 	}
-	for _, t := range r.Tools {
+	for _, t := range model.Takeable(r.Tools, schema.OpenAI) {
 		x := tool{Type: "function"}
 		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
 		q.Tools = append(q.Tools, x)

@@ -17,6 +17,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/tool/schema"
 )
 
 // Say makes one call and streams its answer. The vendor is asked not to store it.
@@ -30,6 +31,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	out.Tokens, out.Full = r.Output(c.config.Model, true)
 	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
 	h := &hearing{Hearing: model.Hear(&out, r, c.from(), onText), out: &out, done: map[string]string{}}
+	h.Vendor = schema.OpenAI
 	res, err := c.open(ctx, &p, r, &out)
 	if err == nil {
 		err = h.read(res)
@@ -248,7 +250,7 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	if r.Searches > 0 {
 		searching(&p, r.Searches)
 	}
-	for _, t := range r.Tools {
+	for _, t := range model.Takeable(r.Tools, schema.OpenAI) {
 		var shape map[string]any
 		if err := json.Unmarshal(t.Schema, &shape); err != nil {
 			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)

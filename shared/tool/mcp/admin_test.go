@@ -270,6 +270,17 @@ func TestALongNameIsNoProblem(t *testing.T) {
 	}
 }
 
+// Figma's server, and servers whose schemas Zod writes, have patterns that look ahead.
+func TestPatternsThatLookAheadAreNoProblem(t *testing.T) {
+	for pattern, fits := range map[string]bool{
+		`^(?!undefined$|null$)`: true, `^(?=.*\\p{Lu})[\\u0020-\\u007e]+$`: true, `^(?!a`: false,
+	} {
+		x := mcp.Tool{Name: "a",
+			Input: `{"type":"object","properties":{"key":{"type":"string","pattern":"` + pattern + `"}}}`}
+		expect.Is(t, x.Problem() == "", fits, "%s: %s", pattern, x.Problem())
+	}
+}
+
 func testForContests(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "lists"), plain("book", "books"))
 	o.allow("rooms.list", aggregate.Read)

@@ -13,7 +13,7 @@ import (
 
 // check adds the problems of a value, after measurable, at a place.
 func (p *part) check(v any, at []string, found *problems) {
-	if len(*found) == maxProblems {
+	if len(found.list) == maxProblems || found.unsure != "" {
 		return
 	}
 	if !p.takes(v) {
@@ -26,28 +26,65 @@ func (p *part) check(v any, at []string, found *problems) {
 	if err := p.own.Validate(v); err != nil {
 		found.add(at, innermost(err).Error())
 	}
+	p.checkForms(v, at, found)
+	switch v := v.(type) {
+	case string:
+		if p.form != nil && !found.matches(p.form, v) {
+			found.add(at, fmt.Sprintf("pattern: %q does not match %q", v, p.form.text))
+		}
+	case []any:
+		p.checkElements(v, at, found)
+	case map[string]any:
+		p.checkMembers(v, at, found)
+	}
+}
+
+// checkForms checks the schemas for the same value.
+func (p *part) checkForms(v any, at []string, found *problems) {
 	for _, x := range p.all {
 		x.check(v, at, found)
 	}
-	if fits, nearest := choose(p.any, v, at); fits == 0 {
+	if fits, nearest := choose(p.any, v, at, found.effort); fits == 0 {
 		found.take(nearest)
 	}
-	if fits, nearest := choose(p.one, v, at); fits == 0 {
+	if fits, nearest := choose(p.one, v, at, found.effort); fits == 0 {
 		found.take(nearest)
 	} else if fits > 1 {
 		found.add(at, fmt.Sprintf("fits %d of the forms of which it must have one", fits))
 	}
-	switch v := v.(type) {
-	case []any:
-		for i, x := range v {
-			if i < len(p.first) {
-				p.first[i].check(x, append(at, strconv.Itoa(i)), found)
-			} else if p.rest != nil {
-				p.rest.check(x, append(at, strconv.Itoa(i)), found)
-			}
+	if p.not != nil && found.fits(p.not, v, at) {
+		found.add(at, "has the form that it must not have")
+	}
+	if p.cond != nil {
+		decides := p.orElse
+		if found.fits(p.cond, v, at) {
+			decides = p.then
 		}
-	case map[string]any:
-		p.checkMembers(v, at, found)
+		if decides != nil {
+			decides.check(v, at, found)
+		}
+	}
+}
+
+func (p *part) checkElements(v []any, at []string, found *problems) {
+	fit := 0
+	for i, x := range v {
+		there := append(at, strconv.Itoa(i))
+		if i < len(p.first) {
+			p.first[i].check(x, there, found)
+		} else if p.rest != nil {
+			p.rest.check(x, there, found)
+		}
+		if p.has != nil && found.fits(p.has, x, there) {
+			fit++
+		}
+	}
+	if p.has != nil && (fit < p.least || p.most >= 0 && fit > p.most) {
+		limit := fmt.Sprintf("at least %d", p.least)
+		if p.most >= 0 {
+			limit += fmt.Sprintf(" and at most %d", p.most)
+		}
+		found.add(at, fmt.Sprintf("contains: %d elements have the form that %s must have", fit, limit))
 	}
 }
 
@@ -55,12 +92,18 @@ func (p *part) checkMembers(v map[string]any, at []string, found *problems) {
 	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		there := append(at, name)
+		if p.names != nil && !found.fits(p.names, name, there) {
+			found.add(at, fmt.Sprintf("propertyNames: %q is no name that it may have", name))
+		}
+		if x := p.depend[name]; x != nil {
+			x.check(v, at, found)
+		}
 		x, known := p.members[name]
 		if known {
 			x.check(v[name], there, found)
 		}
 		for _, form := range p.patterns {
-			if form.name.MatchString(name) {
+			if found.matches(form.name, name) {
 				known = true
 				form.part.check(v[name], there, found)
 			}
@@ -80,7 +123,7 @@ func (p *part) checkMembers(v map[string]any, at []string, found *problems) {
 
 // choose counts the forms that a value fits. Without any form it returns 1. If the value fits none, nearest are the
 // problems of the form with the fewest, among the forms for the value's type.
-func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
+func choose(forms []*part, v any, at []string, spent *effort) (fits int, nearest []Problem) {
 	if len(forms) == 0 {
 		return 1, nil
 	}
@@ -90,16 +133,18 @@ func choose(forms []*part, v any, at []string) (fits int, nearest problems) {
 			types = append(types, x.types...)
 			continue
 		}
-		var found problems
+		found := problems{effort: spent}
 		x.check(v, at, &found)
-		if len(found) == 0 {
+		if len(found.list) == 0 {
 			fits++
-		} else if nearest == nil || len(found) < len(nearest) {
-			nearest = found
+		} else if nearest == nil || len(found.list) < len(nearest) {
+			nearest = found.list
 		}
 	}
 	if fits == 0 && nearest == nil {
-		nearest.add(at, wrongType(v, types))
+		var found problems
+		found.add(at, wrongType(v, types))
+		nearest = found.list
 	}
 	return fits, nearest
 }
@@ -161,11 +206,12 @@ func kind(v any) string {
 // unevaluated… don't count.
 func (s *Schema) Undeclared(value any) []string {
 	var names []string
-	undeclared(s.root.whole(), value, &names)
+	undeclared(s.root.whole(), value, new(effort), &names)
 	return names
 }
 
-func undeclared(parts []*part, value any, names *[]string) {
+// undeclared takes a member whose name can't be checked for one that no pattern declares: its own are listed, then.
+func undeclared(parts []*part, value any, spent *effort, names *[]string) {
 	switch v := value.(type) {
 	case []any:
 		for i, x := range v {
@@ -177,7 +223,7 @@ func undeclared(parts []*part, value any, names *[]string) {
 					inner = append(inner, p.rest.whole()...)
 				}
 			}
-			undeclared(inner, x, names)
+			undeclared(inner, x, spent, names)
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -190,7 +236,7 @@ func undeclared(parts []*part, value any, names *[]string) {
 					continue
 				}
 				for _, form := range p.patterns {
-					if form.name.MatchString(name) {
+					if spent.matches(form.name, name) {
 						inner = append(inner, form.part.whole()...)
 					}
 				}
@@ -199,7 +245,7 @@ func undeclared(parts []*part, value any, names *[]string) {
 			if !declared {
 				*names = append(*names, name)
 			}
-			undeclared(inner, v[name], names)
+			undeclared(inner, v[name], spent, names)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -17,18 +16,28 @@ type part struct {
 	types    []string             // the value has one of them; none: any type
 	step     *float64             // what a number must be a multiple of
 	own      *jsonschema.Resolved // other keywords about the value itself
+	form     *form                // of a text
 	all      []*part              // every one
 	any, one []*part              // at least one fits, exactly one fits; none: no condition
+	not      *part                // must not fit
+	cond     *part                // if it fits, then decides, else orElse does
+	then     *part
+	orElse   *part
+	has      *part // fitted by as many elements as least and most say; most below 0: any number
+	least    int
+	most     int
+	names    *part // of every member's name
 	members  map[string]*part
-	patterns []pattern // members by a pattern of their names
-	closed   bool      // no other members are allowed
-	others   *part     // the other members; nil: anything
-	first    []*part   // the first elements, in order
-	rest     *part     // the elements after first; nil: anything
+	depend   map[string]*part // of the whole object if it has the member
+	patterns []pattern        // members by a pattern of their names
+	closed   bool             // no other members are allowed
+	others   *part            // the other members; nil: anything
+	first    []*part          // the first elements, in order
+	rest     *part            // the elements after first; nil: anything
 }
 
 type pattern struct {
-	name *regexp.Regexp
+	name *form
 	part *part
 }
 
@@ -69,29 +78,51 @@ func (t *taker) part(s *jsonschema.Schema) *part {
 	if s.UnevaluatedItems == nil && s.UnevaluatedProperties == nil { // these keywords depend on all others
 		p.all, p.any, p.one = t.parts(s.AllOf), t.parts(s.AnyOf), t.parts(s.OneOf)
 		p.first, p.rest = t.parts(s.PrefixItems), t.part(s.Items)
-		p.members = map[string]*part{}
-		for name, s := range s.Properties {
-			p.members[name] = t.part(s)
+		p.members, p.depend = t.named(s.Properties), t.named(s.DependentSchemas)
+		p.not, p.cond, p.then, p.orElse = t.part(s.Not), t.part(s.If), t.part(s.Then), t.part(s.Else)
+		p.names, p.has = t.part(s.PropertyNames), t.part(s.Contains)
+		p.least, p.most = 1, -1
+		if s.MinContains != nil {
+			p.least = *s.MinContains
+		}
+		if s.MaxContains != nil {
+			p.most = *s.MaxContains
+		}
+		if s.Pattern != "" {
+			p.form = t.form(s.Pattern)
 		}
 		for _, name := range slices.Sorted(maps.Keys(s.PatternProperties)) {
-			form, err := regexp.Compile(name)
-			if err != nil {
-				t.err = err
-				return nil
-			}
-			p.patterns = append(p.patterns, pattern{form, t.part(s.PatternProperties[name])})
+			p.patterns = append(p.patterns, pattern{t.form(name), t.part(s.PatternProperties[name])})
 		}
 		if p.closed = never(s.AdditionalProperties); !p.closed {
 			p.others = t.part(s.AdditionalProperties)
 		}
 		own.AllOf, own.AnyOf, own.OneOf, own.PrefixItems, own.Items = nil, nil, nil, nil, nil
 		own.Properties, own.PatternProperties, own.AdditionalProperties = nil, nil, nil
+		own.Not, own.If, own.Then, own.Else, own.DependentSchemas = nil, nil, nil, nil, nil
+		own.PropertyNames, own.Contains, own.MinContains, own.MaxContains, own.Pattern = nil, nil, nil, nil, ""
 	}
 	var err error
-	if p.own, err = own.Resolve(nil); err != nil {
+	if p.own, err = own.Resolve(nil); err != nil && t.err == nil {
 		t.err = fmt.Errorf("not a schema: %w", err)
 	}
 	return p
+}
+
+func (t *taker) form(text string) *form {
+	f, err := newForm(text)
+	if err != nil && t.err == nil {
+		t.err = err
+	}
+	return f
+}
+
+func (t *taker) named(in map[string]*jsonschema.Schema) map[string]*part {
+	out := map[string]*part{}
+	for name, s := range in {
+		out[name] = t.part(s)
+	}
+	return out
 }
 
 func (t *taker) parts(list []*jsonschema.Schema) (out []*part) {

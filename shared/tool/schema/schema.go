@@ -93,25 +93,40 @@ func Weight(text []byte) (n int) {
 const maxProblems = 1000
 
 // Check returns the places where a decoded value does not fit the schema, each with its first problem. A value comes
-// before its parts, and members are sorted by name. If the value fits, there are none.
+// before its parts, and members are sorted by name. If the value fits, there are none. A value that can't be checked in
+// time is a problem, whatever else was found.
 func (s *Schema) Check(value any) []Problem {
-	var found problems
-	if v := found.measurable(value, nil); len(found) == 0 {
+	found := problems{effort: new(effort)}
+	if v := found.measurable(value, nil); len(found.list) == 0 {
 		s.root.check(v, nil, &found)
 	}
-	return found
+	if found.unsure != "" {
+		return []Problem{{Message: clip(fmt.Sprintf("can't be checked: the pattern %q takes over %v", found.unsure,
+			patience))}}
+	}
+	return found.list
 }
 
-type problems []Problem
+type problems struct {
+	list []Problem
+	*effort
+}
 
 func (f *problems) add(at []string, message string) {
-	if len(*f) < maxProblems {
-		*f = append(*f, Problem{append([]string(nil), at...), clip(message)})
+	if len(f.list) < maxProblems {
+		f.list = append(f.list, Problem{append([]string(nil), at...), clip(message)})
 	}
 }
 
-func (f *problems) take(more problems) {
-	*f = append(*f, more[:min(len(more), maxProblems-len(*f))]...)
+func (f *problems) take(more []Problem) {
+	f.list = append(f.list, more[:min(len(more), maxProblems-len(f.list))]...)
+}
+
+// fits reports whether a part takes a value, without naming why not.
+func (f *problems) fits(p *part, v any, at []string) bool {
+	found := problems{effort: f.effort}
+	p.check(v, at, &found)
+	return len(found.list) == 0
 }
 
 // measurable copies a value with numbers that can be compared. A number that exceeds float64 is a problem.

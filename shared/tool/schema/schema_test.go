@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,9 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 		"a huge pattern":         {`{"pattern":"` + strings.Repeat("a", 2001) + `"}`, "the limit is 2000"},
 		"patterns that multiply": {`{"pattern":"` + strings.Repeat("(x{10}y{10}){50}", 20) + `"}`, "repeat too much"},
 		"a name's pattern":       {`{"patternProperties":{"` + strings.Repeat("[a-z]{1000}", 20) + `":true}}`, "repeat too much"},
-		"a pattern that is none": {`{"pattern":"(?<=a)b"}`, "invalid"},
+		"a pattern that is none": {`{"pattern":"(?<=a"}`, "not a pattern of ECMA 262"},
+		"a class of nobody":      {`{"pattern":"^\\p{Emojis}$"}`, "is not known"},
+		"where the rest decides": {`{"unevaluatedProperties":{"pattern":"(?=a)"}}`, "invalid or unsupported Perl syntax"},
 		"a type that is none":    {`{"properties":{"type":{"type":"nope"}}}`, "properties: type: type: there is no type nope"},
 		"a schema that is none":  {`{"properties":{"a":null}}`, "must be an object or a boolean"},
 		"a bound that is none":   {`{"maxLength":"x"}`, "cannot be unmarshaled"},
@@ -107,6 +110,69 @@ func TestHostileSchemasAreRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The first patterns are published: Figma's server, emails of Zod 4, Pydantic's Decimal, and an email before version 4.
+func TestPatternsAreOfECMA262(t *testing.T) {
+	for _, test := range []struct {
+		pattern string
+		fit, no []string
+	}{
+		{pattern: `^(?!undefined$|null$)`, fit: []string{"key", "nullable"}, no: []string{"null", "undefined"}},
+		{pattern: `^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$`,
+			fit: []string{"a.b@example.com"}, no: []string{"a..b@example.com", ".a@example.com", "a@example"}},
+		{pattern: `^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$`, fit: []string{"-12.50"}, no: []string{"-", "1.2.3", "12\n"}},
+		{pattern: `^([^\x00-\x20\x22\x28\x29\x2c\x2e\x3a-\x3c\x3e\x40\x5b-\x5d\x7f-\xff]+)@\w+$`, fit: []string{"a@b"},
+			no: []string{"a b@c"}},
+		{pattern: `^[\u3040-\u30ff\u4e00-\u9fff]+$`, fit: []string{"田中かな"}, no: []string{"tanaka", ""}},
+		{pattern: `^\p{Script=Hiragana}+$`, fit: []string{"ひらがな"}, no: []string{"カタカナ"}},
+		{pattern: `^\p{Letter}\p{Lu}$`, fit: []string{"éA"}, no: []string{"1A"}},
+		{pattern: `^(["'])x\1$`, fit: []string{`"x"`, "'x'"}, no: []string{`"x'`}},
+		{pattern: `^https?:\/\/[^\s]+$`, fit: []string{"https://a"}, no: []string{"https://a b", "https://a\u00a0"}},
+		{pattern: `^.$`, fit: []string{"a", "😀"}, no: []string{"\n", "\u2028", "ab"}},
+		{pattern: `^a$`, fit: []string{"a"}, no: []string{"a\n"}},
+		{pattern: `^\d+$`, fit: []string{"1"}, no: []string{"１"}},
+		{pattern: `^[]$`, no: []string{"", "]"}},
+		{pattern: `^[\w-.]+$`, fit: []string{"a-."}, no: []string{"a b"}}, // only without the u flag
+	} {
+		quoted := string(expect.Value(json.Marshal(test.pattern))(t))
+		for kind, text := range map[string]string{
+			"value": `{"items":{"pattern":` + quoted + `}}`, "not": `{"items":{"not":{"not":{"pattern":` + quoted + `}}}}`,
+			"if":     `{"items":{"if":{"pattern":` + quoted + `},"else":false}}`,
+			"member": `{"items":{"patternProperties":{` + quoted + `:{"type":"null"}},"additionalProperties":false}}`,
+			"name":   `{"items":{"propertyNames":{"pattern":` + quoted + `}}}`,
+		} {
+			s := compile(t, text)
+			for i, value := range slices.Concat(test.fit, test.no) {
+				asked := string(expect.Value(json.Marshal(value))(t))
+				if kind == "member" || kind == "name" {
+					asked = `{` + asked + `:null}`
+				}
+				found := check(t, s, `[`+asked+`]`)
+				expect.That(t, (len(found) == 0) == (i < len(test.fit)), "%s %s of %s: %v", kind, asked, test.pattern, found)
+			}
+		}
+	}
+}
+
+// Neither a check that gave up nor one that would flip its meaning passes a value.
+func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
+	const slow = `{"pattern":"^(?=a)(a+)+$"}`
+	for _, text := range []string{slow, `{"not":` + slow + `}`, `{"if":` + slow + `,"then":false}`,
+		`{"anyOf":[` + slow + `,{"maxLength":1}]}`, `{"oneOf":[` + slow + `,true]}`, `{"not":{"anyOf":[` + slow + `]}}`} {
+		expect.Within(t, 5*time.Second, func() {
+			found := check(t, compile(t, text), `"`+strings.Repeat("a", 60)+`b"`)
+			said := len(found) == 1 && strings.HasPrefix(found[0], "can't be checked: the pattern")
+			expect.That(t, said, "%s: %v", text, found)
+		})
+	}
+	expect.Within(t, 5*time.Second, func() { // all of them together are bounded
+		s := compile(t, `{"items":`+slow+`}`)
+		found := check(t, s, `[`+strings.Repeat(`"`+strings.Repeat("a", 22)+`b",`, 2000)+`""]`)
+		expect.Is(t, len(found), 1, "%v", found)
+	})
+	long := check(t, compile(t, `{"pattern":"^(?:[A-Za-z0-9+/]{4})*$"}`), `"`+strings.Repeat("QUJD", 250_000)+`"`)
+	expect.Is(t, len(long), 0, "a long text: %v", long)
 }
 
 // encoding/json would accept $Ref and ITEMS as $ref and items.
@@ -203,6 +269,7 @@ func TestNamesThatASchemaLeavesOpen(t *testing.T) {
 // FuzzCheck checks that for any schema and value a check ends, and that it always has the same result.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
+		`{"items":{"pattern":"^(?!(a{1000}){1000}$)(.*\\1)+b"},"propertyNames":{"pattern":"(?<=\\p{L})\\u{3042}"}}`,
 		person, `false`, `{"const":null}`, `{"enum":[null,1.0,{"a":[]}]}`, `{"prefixItems":[true],"items":false,"contains":{"type":"null"},"uniqueItems":true}`,
 		`{"oneOf":[{"required":["a"]},{"not":{"multipleOf":0.1}}],"unevaluatedProperties":false,"patternProperties":{"^a":{"type":["string","null"]}}}`,
 		`{"if":{"minProperties":1},"then":{"propertyNames":{"pattern":"^a"}},"dependentSchemas":{"a":{"maxProperties":2}},"dependentRequired":{"a":["b"]}}`,

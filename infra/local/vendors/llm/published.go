@@ -64,6 +64,24 @@ func (c *conversation) takes(schema map[string]any) error {
 	return nil
 }
 
+// looksAround refuses a tool with a pattern that OpenAI refuses, in its words (cline/cline#14013).
+func looksAround(schema any) error { return around("$", schema) }
+
+func around(at string, v any) error {
+	members, _ := v.(map[string]any)
+	for name, x := range members {
+		if text, ok := x.(string); ok && name == "pattern" && lookaround.MatchString(text) {
+			return fmt.Errorf("Invalid JSON schema: regex lookaround is not supported. Found at %s.pattern.", at)
+		}
+		if err := around(at+"."+name, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var lookaround = regexp.MustCompile(`\(\?<?[=!]`)
+
 var propertyKey = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // schemas are the requests of the vendors' SDKs. AWS ignores members that it doesn't know.

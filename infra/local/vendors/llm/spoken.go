@@ -279,8 +279,11 @@ func readConverse(body []byte) (spokenTo, error) {
 func readResponses(body []byte) (spokenTo, error) {
 	var q struct {
 		Model string
-		Tools []struct{ Name string }
-		Text  struct {
+		Tools []struct {
+			Name       string
+			Parameters any
+		}
+		Text struct {
 			Format format
 		}
 		Input []struct {
@@ -295,7 +298,7 @@ func readResponses(body []byte) (spokenTo, error) {
 	}
 	c := begun("openai", q.Model, q.Text.Format.Schema)
 	for _, t := range q.Tools {
-		if err := c.offer(t.Name); err != nil {
+		if err := cmp.Or(c.offer(t.Name), looksAround(t.Parameters)); err != nil {
 			return c.spokenTo, err
 		}
 	}
@@ -334,8 +337,13 @@ func readResponses(body []byte) (spokenTo, error) {
 func readCompletions(body []byte) (spokenTo, error) {
 	var q struct {
 		Model string
-		Tools []struct{ Function struct{ Name string } }
-		Form  struct {
+		Tools []struct {
+			Function struct {
+				Name       string
+				Parameters any
+			}
+		}
+		Form struct {
 			JSONSchema format `json:"json_schema"`
 		} `json:"response_format"`
 		Turns []struct {
@@ -353,7 +361,7 @@ func readCompletions(body []byte) (spokenTo, error) {
 	}
 	c := begun("compatible", q.Model, q.Form.JSONSchema.Schema)
 	for _, t := range q.Tools {
-		if err := c.offer(t.Function.Name); err != nil {
+		if err := cmp.Or(c.offer(t.Function.Name), looksAround(t.Function.Parameters)); err != nil {
 			return c.spokenTo, err
 		}
 	}
