@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -50,7 +51,9 @@ type values struct {
 	each   func(string, json.RawMessage) (bool, error)
 	failed error // of the connection
 	read   int
-	found  bool // a value
+	held   func(goesOn bool) error // gives on a value that ends with half a character; nil: there is none
+	half   string                  // the escape of that half
+	found  bool                    // a value
 	last   bool
 }
 
@@ -65,7 +68,10 @@ func (x *values) Read(p []byte) (n int, err error) {
 
 // ended returns the error of an answer of which no more came.
 func (x *values) ended() error {
+	err := x.release(false)
 	switch {
+	case err != nil:
+		return err
 	case x.failed != nil:
 		return x.failed
 	case !x.found:
@@ -109,8 +115,65 @@ func (x *values) json(in io.Reader) error {
 	return nil
 }
 
-func (x *values) take(event string, value json.RawMessage) (err error) {
+// take gives on a value. Where a text ends with the first half of a character that the next value continues, as some
+// servers cut emojis (\ud83d | \ude00), the half goes to the next value.
+func (x *values) take(event string, value json.RawMessage) error {
 	x.found = true
+	rest := halfAt(value, false)
+	goesOn := x.held != nil && rest >= 0
+	if goesOn {
+		value = slices.Concat(value[:rest], json.RawMessage(x.half), value[rest:])
+	}
+	if err := x.release(goesOn); err != nil || x.last {
+		return err
+	}
+	if at := halfAt(value, true); at >= 0 {
+		whole, cut := value, slices.Concat(value[:at], value[at+escape:])
+		x.half = string(value[at : at+escape])
+		x.held = func(goesOn bool) error {
+			if goesOn {
+				return x.give(event, cut)
+			}
+			return x.give(event, whole) // U+FFFD stands for what never came
+		}
+		return nil
+	}
+	return x.give(event, value)
+}
+
+// release gives on the value that waited for the next one.
+func (x *values) release(goesOn bool) error {
+	if give := x.held; give != nil {
+		x.held = nil
+		return give(goesOn)
+	}
+	return nil
+}
+
+// escape is the length of \uXXXX.
+const escape = len(`\u0000`)
+
+// halfAt returns where a text of a JSON value ends with the escape of a first half of a character, or begins with that
+// of a second one; -1 if none does.
+func halfAt(value []byte, first bool) int {
+	const firsts, seconds = "89ab", "cdef"
+	for i := 0; i+escape < len(value); i++ {
+		if value[i] != '\\' {
+			continue
+		}
+		kinds, edge := seconds, i > 0 && value[i-1] == '"'
+		if first {
+			kinds, edge = firsts, value[i+escape] == '"'
+		}
+		if edge && (value[i+1] == 'u') && value[i+2]|0x20 == 'd' && strings.IndexByte(kinds, value[i+3]|0x20) >= 0 {
+			return i
+		}
+		i++ // what is escaped
+	}
+	return -1
+}
+
+func (x *values) give(event string, value json.RawMessage) (err error) {
 	var list []json.RawMessage
 	if json.Unmarshal(value, &list) != nil {
 		list = []json.RawMessage{value}
@@ -212,7 +275,7 @@ func (l *lines) next() bool {
 func (x *values) event(name string, data []byte) error {
 	if string(data) == "[DONE]" {
 		x.last, x.found = true, true
-		return nil
+		return x.release(false)
 	}
 	if !json.Valid(data) {
 		for line := range bytes.Lines(data) {
@@ -232,6 +295,32 @@ func (x *values) event(name string, data []byte) error {
 func idle(name string, data []byte) bool {
 	quiet := []string{"ping", "heartbeat", "keepalive", "keep-alive"}
 	return slices.Contains(quiet, name) || slices.Contains(quiet, strings.Trim(strings.ToLower(string(data)), `":. `))
+}
+
+// Says reports whether a member for an error has one. Gateways send it empty, too: null, an object without members
+// or of empty ones, a text without words.
+func Says(value json.RawMessage) bool {
+	var v any
+	if json.Unmarshal(value, &v) != nil {
+		return len(value) > 0
+	}
+	return says(v)
+}
+
+func says(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.TrimSpace(v) != ""
+	case float64:
+		return v != 0
+	case bool:
+		return v
+	case []any:
+		return slices.ContainsFunc(v, says)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), says)
+	}
+	return false
 }
 
 // Members describes a JSON value by its members, and quotes none of their values.

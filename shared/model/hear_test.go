@@ -169,7 +169,12 @@ func TestAnyFormOfAnAnswerIsRead(t *testing.T) {
 		`{"himitsu"}`:                  "ERR no JSON",
 		"data: {\"a\":1}\n\n{\"a\":2}": `{"a":1} {"a":2}`,
 		strings.Repeat("x", 5<<20):     "ERR a line that is too long",
-		"data: {\"a\":1}\n\nevent: error\ndata: {}\n\n": `{"a":1} error:{}`,
+		"data: {\"a\":\"x\\ud83d\"}\n\ndata: {\"a\":\"\\uDE00y\"}\n\ndata: [DONE]\n\n": `{"a":"x"} {"a":"\ud83d\uDE00y"}`,
+		"data: {\"a\":\"x\\ud83d\"}\n\ndata: {\"a\":\"y\"}\n\n":                        `{"a":"x\ud83d"} {"a":"y"}`,
+		"data: {\"a\":\"x\\ud83d\"}\n\ndata: [DONE]\n\n":                               `{"a":"x\ud83d"}`,
+
+		`{"a":"x\\ud83d"}{"a":"\ude00"}{"a":"\ud83d\ude00"}`: `{"a":"x\\ud83d"} {"a":"\ude00"} {"a":"\ud83d\ude00"}`,
+		"data: {\"a\":1}\n\nevent: error\ndata: {}\n\n":      `{"a":1} error:{}`,
 	} {
 		for name, in := range map[string]io.Reader{"at once": strings.NewReader(body), "in bytes": iotest.OneByteReader(strings.NewReader(body))} {
 			if name == "in bytes" && len(body) > 1<<20 {

@@ -107,7 +107,7 @@ func FromCode(provider, said string, codes ...string) *Error {
 
 // unpaid are the vendors' error codes for an account without money or quota.
 var unpaid = []string{"insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
-	"credit_balance_too_low"}
+	"credit_balance_too_low", "insufficient_balance_error"}
 
 // CodeTooLong is OpenAI's code for a request that is longer than the model takes at once. Wires whose vendors have none
 // use it when LengthRefused recognizes the vendor's sentence.

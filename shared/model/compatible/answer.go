@@ -28,9 +28,11 @@ type chunk struct {
 		Usage        json.RawMessage `json:"usage"` // Moonshot's
 	} `json:"choices"`
 	Error json.RawMessage `json:"error"`
+	Base  base            `json:"base_resp"`
 }
 
 type said struct {
+	Extra     json.RawMessage `json:"extra_content"`
 	Content   words           `json:"content"`
 	Refusal   words           `json:"refusal"`
 	Reasoning words           `json:"reasoning_content"`
@@ -132,7 +134,7 @@ func (w *words) part(b []byte) error {
 		*w = *p.Text
 	case kind == "refusal":
 		w.said = p.Refusal.said
-	case kind != "reference": // Mistral's, of sources
+	case kind != "reference" && !strings.Contains(kind, "text"): // Mistral's, of sources; a text that is null
 		return &model.UnreadableError{What: "content that has " + model.Members(b)}
 	}
 	return nil
@@ -266,8 +268,7 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 		return err
 	}
 	use(&h.out.Usage, value)
-	given := len(x.Error) > 0 && !bytes.Equal(x.Error, []byte("null"))
-	if given || event == "error" || x.Object == "error" {
+	if model.Says(x.Error) || x.Base.failed() || event == "error" || x.Object == "error" {
 		return &failed{refusalIn(value)}
 	}
 	if x.Model != "" {
@@ -334,6 +335,10 @@ func (h *hearing) none() error {
 
 // say adds what a choice says: a piece of it, or all.
 func (h *hearing) say(x *said, whole bool) {
+	var extra struct{ Google struct{ Thought bool } } // Gemini's
+	if json.Unmarshal(x.Extra, &extra) == nil && extra.Google.Thought {
+		x.Content = words{thought: x.Content.said + x.Content.thought}
+	}
 	h.Say(x.Content.said)
 	thought := x.Content.thought + cmp.Or(x.Reasoning.said, x.Thinking.said)
 	h.Thinks(thought)

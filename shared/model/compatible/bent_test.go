@@ -74,9 +74,35 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 		"a word for no end so far":     {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
 		"another word for its end":     {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
 		"usage as text":                {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
-		"usage of Responses":           {strings.NewReplacer("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens").Replace(whole(`{"content":"Hello"}`)), "Hello"},
-		"usage in the choice":          {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":3}}]}`), "Hello"},
-		"usage beside":                 {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":3}}}`), "Hello"},
+		"half an emoji": {streamed(`{"content":"Hello\ud83d"}`, `{"content":"\ude00\uD83D"}`,
+			`{"content":"\uDE00"}`, ended), "Hello😀😀"},
+		"half an emoji in arguments": {
+			streamed(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\":\"\ud83d"}}]}`,
+				`{"tool_calls":[{"index":0,"function":{"arguments":"\ude00\"}"}}]}`, ended), `f{"a":"😀"}`},
+		"a half that stays one": {streamed(`{"content":"Hello\ud83d"}`, `{"content":"!"}`, ended), "Hello\ufffd!"},
+		"an empty error": {streamed(`!{"error":{},"choices":[{"delta":{"content":"Hel"}}]}`,
+			`!{"error":"","choices":[{"delta":{"content":"lo"}}]}`, ended), "Hello"},
+		"an error of nothing": {strings.Replace(whole(`{"content":"Hello"}`), `{`,
+			`{"error":{"message":"","type":"","param":null,"code":0},`, 1), "Hello"},
+		"a text that is null": {
+			whole(`{"content":[null,{"type":"text","text":null},{"type":"output_text","text":"Hello"},{"type":"text"}]}`),
+			"Hello",
+		},
+		"Gemini's thoughts": {streamed(`{"content":"SECRET","extra_content":{"google":{"thought":true}}}`,
+			`{"content":"Hello","extra_content":{"google":{"thought_signature":"x"}}}`, ended), "Hello"},
+		"Gemini's calls": {
+			streamed(`{"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{\"a\":1}"}}]}`,
+				`{"tool_calls":[{"id":"","type":"function","function":{"name":"f","arguments":"{\"a\":2}"}}]}`, ended),
+			`f{"a":1}f{"a":2}`},
+		"MiniMax's": {strings.Replace(whole(`{"content":"Hello"}`), `{`,
+			`{"input_sensitive":false,"output_sensitive_int":0,"base_resp":{"status_code":0,"status_msg":""},`, 1), "Hello"},
+		"usage of Responses": {strings.NewReplacer("prompt_tokens", "input_tokens", "completion_tokens",
+			"output_tokens").Replace(whole(`{"content":"Hello"}`)), "Hello"},
+		"usage in the choice": {streamed(`{"content":"Hello"}`,
+			`!{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":3}}]}`), "Hello"},
+		"usage beside": {streamed(`{"content":"Hello"}`,
+			`!{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":3}}}`),
+			"Hello"},
 	} {
 		for _, once := range []bool{true, false} {
 			got, shown, err := answered(t, tt.body, once)
@@ -109,16 +135,29 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 		"a status inside":             {`{"error":{"message":"x","code":429}}`, model.RateLimited, true, false},
 		"a key that is refused":       {`{"error":{"message":"x","code":401}}`, model.Unauthorized, false, false},
 		"in a stream, after words":    {streamed(half, `!{"choices":[{"delta":{"content":""},"finish_reason":"error"}],"error":{"code":400,"message":"invalid"}}`), model.BadRequest, false, true},
-		"an error that is a text":     {`{"error":"overloaded"}`, model.Overloaded, true, false},
-		"one that says nothing":       {`{"error":"himitsu"}`, model.Unreadable, false, true},
-		"vLLM's":                      {streamed(`!{"object":"error","message":"x","type":"InternalServerError","code":500}`), model.Overloaded, true, false},
-		"an event of an error":        {"event: error\ndata: {\"message\":\"x\",\"code\":\"rate_limit_exceeded\"}\n\n", model.RateLimited, true, false},
-		"a page":                      {"<html>himitsu", model.Unreadable, false, true},
-		"content that is a number":    {whole(`{"content":7}`), model.Unreadable, false, true},
-		"a part of an unknown kind":   {whole(`{"content":[{"type":"audio","himitsu no irai":1}]}`), model.Unreadable, false, true},
-		"half of its JSON":            {whole(half)[:60], model.Unreadable, false, true},
-		"another protocol":            {`{"candidates":[]}`, model.Unreadable, false, true},
-		"nothing":                     {"", model.Overloaded, true, false},
+		"MiniMax's rate limit": {`{"id":"1","choices":null,"base_resp":{"status_code":1002,"status_msg":"rate limit"}}`,
+			model.RateLimited, true, false},
+		"MiniMax's key": {`{"base_resp":{"status_code":1004,"status_msg":"login fail: himitsu"}}`, model.Unauthorized,
+			false, false},
+		"MiniMax's balance": {streamed(`!{"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}`),
+			model.NoCredit, false, false},
+		"MiniMax's parameters": {`{"choices":[],"base_resp":{"status_code":"2013","status_msg":"invalid params"}}`,
+			model.BadRequest, false, false},
+		"MiniMax's, after words": {streamed(half, `!{"choices":null,"base_resp":{"status_code":1033,"status_msg":"x"}}`),
+			model.Overloaded, true, true},
+		"an error that is a text": {`{"error":"overloaded"}`, model.Overloaded, true, false},
+		"one that says nothing":   {`{"error":"himitsu"}`, model.Unreadable, false, true},
+		"vLLM's": {streamed(`!{"object":"error","message":"x","type":"InternalServerError","code":500}`),
+			model.Overloaded, true, false},
+		"an event of an error": {"event: error\ndata: {\"message\":\"x\",\"code\":\"rate_limit_exceeded\"}\n\n",
+			model.RateLimited, true, false},
+		"a page":                   {"<html>himitsu", model.Unreadable, false, true},
+		"content that is a number": {whole(`{"content":7}`), model.Unreadable, false, true},
+		"a part of an unknown kind": {whole(`{"content":[{"type":"audio","himitsu no irai":1}]}`), model.Unreadable, false,
+			true},
+		"half of its JSON": {whole(half)[:60], model.Unreadable, false, true},
+		"another protocol": {`{"candidates":[]}`, model.Unreadable, false, true},
+		"nothing":          {"", model.Overloaded, true, false},
 	} {
 		for _, once := range []bool{true, false} {
 			got, shown, err := answered(t, tt.body, once)
@@ -141,6 +180,18 @@ func TestFiltersAreRefusals(t *testing.T) {
 	} {
 		got, _, err := answered(t, strings.Replace(whole(`{"content":""}`), `"stop"`, `"`+reason+`"`, 1), true)
 		expect.That(t, got.Stop == want && (err == nil) == (want == model.StopRefused), "%s: %s %q, %v", reason, got.Stop, got.Why, err)
+	}
+}
+
+// MiniMax's filters answer with status 200 and a code of their own.
+func TestMiniMaxsFiltersAreRefusals(t *testing.T) {
+	for _, code := range []string{"1026", "1027"} {
+		for _, once := range []bool{true, false} {
+			got, _, err := answered(t,
+				`{"choices":null,"output_sensitive":true,"base_resp":{"status_code":`+code+`,"status_msg":"new_sensitive"}}`,
+				once)
+			expect.That(t, err == nil && got.Stop == model.StopRefused, "%s: %s, %v", code, got.Stop, err)
+		}
 	}
 }
 

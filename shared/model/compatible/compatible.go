@@ -68,6 +68,25 @@ type details struct {
 	Details json.RawMessage `json:"details"`
 }
 
+// base is how MiniMax ends every answer, also one of status 200 that has nothing else.
+type base struct {
+	Code scalar `json:"status_code"`
+	Said words  `json:"status_msg"`
+}
+
+func (b base) failed() bool { return b.Code != "" && b.Code != "0" }
+
+// code returns an error code of the others for MiniMax's, if there is one
+// (https://platform.minimax.io/docs/api-reference/errorcode).
+func (b base) code() scalar {
+	const internal, often, key, unpaid = "internal_error", "rate_limit", "invalid_api_key", "insufficient_quota"
+	return cmp.Or(map[scalar]scalar{
+		"1000": internal, "1024": internal, "1033": internal, "1001": "timeout",
+		"1002": often, "1039": often, "1041": often, "2045": often, "1004": key, "2049": key,
+		"1008": unpaid, "2056": unpaid, "1026": filtered, "1027": filtered,
+	}[b.Code], b.Code)
+}
+
 // refusal is what an error says. Its text is only looked through for numbers and known words.
 type refusal struct {
 	code      string   // the first of codes that is a word
@@ -84,16 +103,20 @@ func refusalIn(text []byte) refusal {
 	}
 	var body struct {
 		Error json.RawMessage `json:"error"`
+		Base  base            `json:"base_resp"`
 	}
 	_ = json.Unmarshal(text, &body) // what is no object has no such member
 	inner := text
-	if len(body.Error) > 0 && string(body.Error) != "null" {
+	if model.Says(body.Error) {
 		inner = body.Error
 	}
 	var d details
 	if json.Unmarshal(inner, &d) != nil {
 		d = details{}
 		_ = json.Unmarshal(inner, &d.Said.said) // else it is no text either
+	}
+	if body.Base.failed() {
+		d.Code, d.Said = body.Base.code(), body.Base.Said
 	}
 	why := refusal{parameter: string(d.Param), said: cmp.Or(d.Said.said, d.Detail.said, string(text))}
 	for _, code := range []scalar{d.Code, d.Status, d.Type} {

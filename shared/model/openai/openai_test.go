@@ -61,6 +61,43 @@ func said(content, status string) string {
 	return `{"type":"message","id":"msg_1","role":"assistant","status":"` + status + `","content":[` + content + `]}`
 }
 
+// A model writes commentary before its answer: messages of their own, with a phase.
+func TestSeveralMessagesOfOneAnswer(t *testing.T) {
+	message := func(id, phase, text string) string {
+		return `{"type":"message","id":"` + id + `","role":"assistant","status":"completed","phase":"` + phase +
+			`","content":[{"type":"output_text","text":` + text + `,"annotations":[]}]}`
+	}
+	items := func(last string) string {
+		return message("m1", "commentary", `"I look."`) + `,{"type":"reasoning","id":"rs","summary":[]},` + message("m2",
+			"final_answer", last)
+	}
+	delta := func(id, text string) string {
+		return "event: response.output_text.delta\ndata: " + `{"type":"response.output_text.delta","item_id":"` + id +
+			`","output_index":0,"content_index":0,"delta":` + text + `}` + "\n\n"
+	}
+	flat := func(body string) string { return strings.Join(strings.Fields(body), " ") }
+	for about, tt := range map[string]struct{ body, schema, want string }{
+		"whole": {response(`"completed"`, `null`, `null`, items(`"Done."`)), "", "I look.\n\nDone."},
+		"as JSON": {response(`"completed"`, `null`, `null`, items(`"{\"a\":1}"`)),
+			`{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}`,
+			`{"a":1}`},
+		"in events": {delta("m1", `"I "`) + delta("m1", `"look."`) + delta("m2", `"Done."`) +
+			`data: {"type":"response.completed","response":` + flat(response(`"completed"`, `null`, `null`,
+			items(`"Done."`))) + "}\n\n", "", "I look.\n\nDone."},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, tt.body) }))
+		defer s.Close()
+		r := model.Request{Messages: []model.Message{model.Words(model.User, "x")}, MaxTokens: 10, Once: about != "in events"}
+		if tt.schema != "" {
+			r.Schema = []byte(tt.schema)
+		}
+		shown := ""
+		got, err := open(s.URL).Say(t.Context(), r, func(text string) { shown = text })
+		expect.That(t, err == nil && got.Text == tt.want && (shown == "" || shown == tt.want), "%s: %q, shown %q, %v",
+			about, got.Text, shown, err)
+	}
+}
+
 // A response with status 200 may still have failed. A retry helps only if the failure was the server's.
 func TestAResponseThatFailed(t *testing.T) {
 	for code, want := range map[string]struct {

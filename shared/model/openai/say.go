@@ -30,7 +30,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, true)
 	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
-	h := &hearing{Hearing: model.Hear(&out, r, c.from(), onText), out: &out, done: map[string]string{}}
+	h := &hearing{Hearing: model.Hear(&out, r, c.from(), onText), out: &out, done: map[string]string{},
+		form: r.Schema != nil}
 	h.Vendor = schema.OpenAI
 	res, err := c.open(ctx, &p, r, &out)
 	if err == nil {
@@ -72,9 +73,11 @@ func (*failed) Error() string { return "the answer is an error" }
 // hearing is an answer as it arrives: in events, of which the last repeats all of it, or as a whole.
 type hearing struct {
 	*model.Hearing
-	out   *model.Response
-	done  map[string]string // encrypted thoughts by the ids of their items, complete only here
-	items []responses.ResponseOutputItemUnion
+	out    *model.Response
+	done   map[string]string // encrypted thoughts by the ids of their items, complete only here
+	items  []responses.ResponseOutputItemUnion
+	form   bool   // the answer is to be JSON
+	newest string // the item of the newest piece of the text
 }
 
 func (h *hearing) read(res *http.Response) error {
@@ -110,6 +113,10 @@ func (h *hearing) read(res *http.Response) error {
 		}
 		switch e.Type {
 		case "response.output_text.delta":
+			if h.newest != "" && h.newest != e.ItemID {
+				h.Say(between)
+			}
+			h.newest = e.ItemID
 			h.Say(e.Delta)
 		case "response.output_item.done":
 			h.items, h.done[e.Item.ID] = append(h.items, e.Item), e.Item.EncryptedContent
@@ -135,11 +142,11 @@ func (h *hearing) whole(last *responses.Response) error {
 	u.Input, u.Output = max(0, last.Usage.InputTokens-u.Cached), last.Usage.OutputTokens
 	u.Written = min(last.Usage.InputTokensDetails.CacheWriteTokens, u.Input)
 	h.out.Answered = last.Model
-	h.Instead(last.OutputText())
 	items := last.Output
 	if len(items) == 0 { // gateways leave them out
 		items = h.items
 	}
+	h.Instead(h.text(items))
 	reason := string(last.Status)
 	if last.Status == responses.ResponseStatusIncomplete {
 		reason = cmp.Or(last.IncompleteDetails.Reason, reason)
@@ -155,6 +162,30 @@ func (h *hearing) whole(last *responses.Response) error {
 		return &failed{last.Error.Message, []string{string(code)}}
 	}
 	return nil
+}
+
+// between stands between the texts of several messages of one answer.
+const between = "\n\n"
+
+// text is what the messages of an answer say. An answer that is to be JSON is the last of them: those before it are
+// commentary (phase of a message in the API's reference).
+func (h *hearing) text(items []responses.ResponseOutputItemUnion) string {
+	var all []string
+	for _, item := range items {
+		text := ""
+		for _, part := range item.Content {
+			if part.Type == "output_text" {
+				text += part.Text
+			}
+		}
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	if h.form && len(all) > 1 {
+		all = all[len(all)-1:]
+	}
+	return strings.Join(all, between)
 }
 
 func (h *hearing) item(item responses.ResponseOutputItemUnion) {
