@@ -19,11 +19,8 @@ func (s *Sandbox) Forward(user, channel, ts, to, text string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("forward %s as %s: %w", ts, user, err)
 	}
-	d := workspace.Draft{Channel: to, User: user, Text: text, Attachments: []any{shared}}
-	if text != "" {
-		d.Blocks = []any{richText(text)}
-	}
-	m, err := s.ws.Post(d)
+	text, blocks := composed(text)
+	m, err := s.ws.Post(workspace.Draft{Channel: to, User: user, Text: text, Blocks: blocks, Attachments: []any{shared}})
 	if err != nil {
 		return "", fmt.Errorf("forward %s to %s: %w", ts, to, err)
 	}

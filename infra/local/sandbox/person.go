@@ -1,16 +1,20 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Say posts a person's message and returns its ts. The text is as Slack sends it to apps: &, < and > are escaped, and
-// people are <@U…>.
+// Say posts what a person types and returns the message's ts. &, < and > are escaped, and people are <@U…>; the rest
+// becomes what Slack's clients make of it.
 func (s *Sandbox) Say(user, channel, text string) (string, error) {
 	return s.Reply(user, channel, "", text)
 }
@@ -20,8 +24,8 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 	if _, err := s.ws.User(user); err != nil {
 		return "", fmt.Errorf("say as %s: %w", user, err)
 	}
-	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text,
-		Blocks: []any{richText(text)}})
+	text, blocks := composed(text)
+	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks})
 	if err != nil {
 		return "", fmt.Errorf("say in %s: %w", channel, err)
 	}
@@ -33,11 +37,9 @@ func (s *Sandbox) Attach(user, channel, threadTS, text string, files ...workspac
 	if _, err := s.ws.User(user); err != nil {
 		return "", fmt.Errorf("attach files as %s: %w", user, err)
 	}
-	d := workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Subtype: "file_share", Files: files}
-	if text != "" {
-		d.Blocks = []any{richText(text)}
-	}
-	m, err := s.ws.Post(d)
+	text, blocks := composed(text)
+	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: blocks,
+		Subtype: "file_share", Files: files})
 	if err != nil {
 		return "", fmt.Errorf("attach files in %s: %w", channel, err)
 	}
@@ -52,7 +54,8 @@ func (s *Sandbox) Edit(user, channel, ts, text string) error {
 	if m.User != user {
 		return fmt.Errorf("edit %s: %w", ts, workspace.CantUpdate)
 	}
-	if _, err := s.ws.Update(channel, ts, user, workspace.Patch{Text: &text, Typed: []any{richText(text)}}); err != nil {
+	text, blocks := composed(text)
+	if _, err := s.ws.Update(channel, ts, user, workspace.Patch{Text: &text, Typed: blocks}); err != nil {
 		return fmt.Errorf("edit %s: %w", ts, err)
 	}
 	return nil
@@ -118,20 +121,56 @@ func (s *Sandbox) Mark(channel, ts string) (delivery.Attempt, bool) {
 
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// typed converts a typed text to Slack's format: it escapes the text and turns @Name and #channel into references.
+// typed converts a typed text to Slack's format: it escapes the text and turns @Name, #channel, @group and @here into
+// references. A name that follows a letter of a mail address is none.
 func (s *Sandbox) typed(plain string) string {
-	var pairs []string
+	names := map[string]string{}
 	for _, u := range s.ws.Users() {
 		for _, name := range []string{u.Name, u.NameEN, u.Handle} {
-			if name != "" {
-				pairs = append(pairs, "@"+name, "<@"+u.ID+">")
-			}
+			names["@"+escape.Replace(name)] = "<@" + u.ID + ">"
 		}
+	}
+	for _, g := range s.ws.Groups() {
+		names["@"+g.Handle] = "<!subteam^" + g.ID + "|@" + g.Handle + ">"
 	}
 	for _, c := range s.ws.Channels() {
 		if c.IM == "" {
-			pairs = append(pairs, "#"+c.Name, "<#"+c.ID+"|"+c.Name+">")
+			names["#"+c.Name] = "<#" + c.ID + "|" + c.Name + ">"
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace(escape.Replace(plain))
+	for _, all := range []string{"here", "channel", "everyone"} {
+		names["@"+all] = "<!" + all + ">"
+	}
+	delete(names, "@")
+	longest := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	var out strings.Builder
+	before := rune(0)
+	for text := escape.Replace(plain); text != ""; {
+		i := slices.IndexFunc(longest, func(name string) bool { return begun(text, name) })
+		if i >= 0 && !ascii(before) {
+			out.WriteString(names[longest[i]])
+			before, text = '>', text[len(longest[i]):]
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(text)
+		out.WriteString(text[:n])
+		before, text = r, text[n:]
+	}
+	return out.String()
+}
+
+// begun reports whether a text begins with a name that ends there.
+func begun(text, name string) bool {
+	rest, is := strings.CutPrefix(text, name)
+	if !is {
+		return false
+	}
+	last, _ := utf8.DecodeLastRuneInString(name)
+	next, _ := utf8.DecodeRuneInString(rest)
+	return !ascii(last) || !ascii(next)
+}
+
+// ascii reports whether a character is one of those of handles and mail addresses.
+func ascii(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_')
 }

@@ -3,7 +3,7 @@
 import { h, icon } from "./dom.js";
 import { t } from "./i18n.js";
 import { button, control } from "./elements.js";
-import { mrkdwn, plain } from "./mrkdwn.js";
+import { led, mrkdwn, plain, reference } from "./mrkdwn.js";
 
 /** textOf renders a text object. */
 export const textOf = (o) => (o?.type === "mrkdwn" ? mrkdwn(o.text, o.verbatim) : document.createTextNode(plain(o?.text)));
@@ -22,8 +22,25 @@ function element(e, on) {
 
 // leaf is an element of rich text; its text is shown as it is.
 function leaf(e) {
-  if (e.type === "link" && /^https?:/i.test(e.url)) return h("a", { href: e.url, target: "_blank", rel: "noopener noreferrer" }, e.text || e.url);
-  return e.style?.bold ? h("strong", {}, e.text || "") : document.createTextNode(e.text || "");
+  const pointed = { user: `@${e.user_id}`, channel: `#${e.channel_id}`, usergroup: `!subteam^${e.usergroup_id}`, broadcast: `!${e.range}` }[e.type];
+  let node = document.createTextNode(e.text || e.fallback || e.value || "");
+  if (pointed) node = reference(pointed);
+  else if (e.type === "emoji") node = document.createTextNode(e.unicode ? String.fromCodePoint(...e.unicode.split("-").map((x) => parseInt(x, 16))) : `:${e.name}:`);
+  else if (e.type === "link" && /^(https?:|mailto:)/i.test(e.url)) node = h("a", { href: led(e.url), target: "_blank", rel: "noopener noreferrer" }, e.text || e.url);
+  for (const [style, tag] of [["code", "code"], ["strike", "s"], ["italic", "em"], ["bold", "strong"]]) if (e.style?.[style]) node = h(tag, {}, node);
+  return node;
+}
+
+const leaves = (part) => (part.elements || []).map(leaf);
+
+// part is a container of rich text. A list's items are numbered on from its offset, as letters within another.
+function part(p) {
+  if (p.type === "rich_text_quote") return h("blockquote", {}, leaves(p));
+  if (p.type === "rich_text_preformatted") return h("pre.code", {}, leaves(p));
+  if (p.type !== "rich_text_list") return h("div", {}, leaves(p));
+  const level = p.indent || 0;
+  const kinds = p.style === "ordered" ? ["decimal", "lower-alpha", "lower-roman"] : ["disc", "circle", "square"];
+  return h(p.style === "ordered" ? "ol" : "ul", { start: (p.offset || 0) + 1, style: { "list-style-type": kinds[level % 3], "margin-left": `${level * 22}px` } }, p.elements.map((item) => h("li", {}, leaves(item))));
 }
 
 const makers = {
@@ -45,8 +62,7 @@ const makers = {
       h("table", {}, h("thead", {}, cells(b.rows[0], "th")), h("tbody", {}, b.rows.slice(1).map((r) => cells(r, "td")))));
   },
   markdown: (b) => h("div.b-text", {}, mrkdwn(b.text)),
-  rich_text: (b) => h("div.b-text", {}, (b.elements || []).map((s) =>
-    s.type === "rich_text_list" ? h("ul", {}, s.elements.map((item) => h("li", {}, item.elements.map(leaf)))) : h("div", {}, (s.elements || []).map(leaf)))),
+  rich_text: (b) => h("div.b-text.b-rich", {}, (b.elements || []).map(part)),
   context_actions: (b, on) =>
     h("div.b-actions", {}, b.elements.flatMap((e) => (e.type === "feedback_buttons" ? [e.positive_button, e.negative_button] : [e]).map((x) =>
       h("button.btn", { type: "button", onclick: () => on.act(e, x.value) }, plain(x.text.text))))),

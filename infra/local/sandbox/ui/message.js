@@ -87,9 +87,9 @@ function content(channel, m) {
   const on = actor(channel, m);
   if (m.subtype === "tombstone") return [h("p.tombstone", {}, t("deleted"))];
   const typed = !m.bot_id;
+  const said = m.blocks ? blocks(m.blocks, on) : m.text && [m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text)];
   return [
-    (typed || !m.blocks) && m.text && h("div.text-body", {}, m.mrkdwn === false ? literal(m.text) : mrkdwn(m.text), m.edited && h("span.note", {}, " " + t("edited"))),
-    !typed && m.blocks && h("div.blocks", {}, blocks(m.blocks, on)),
+    said && h(typed || !m.blocks ? "div.text-body" : "div.blocks", {}, said, (typed || !m.blocks) && m.edited && h("span.note", {}, " " + t("edited"))),
     enclosed(m.attachments, on),
     filesOf(m.files),
   ];

@@ -1,18 +1,17 @@
 // Slack's mrkdwn as DOM nodes. Nothing that an app writes becomes HTML.
 
 import { h } from "./dom.js";
+import emojiNames from "./emoji.json" with { type: "json" };
 import { slackDate } from "./i18n.js";
 import { nameOf } from "./people.js";
 import { state } from "./store.js";
 
-const shortcodes = {
-  white_check_mark: "✅", x: "❌", warning: "⚠️", rocket: "🚀", memo: "📝", gear: "⚙️", eyes: "👀", tada: "🎉", thumbsup: "👍", "+1": "👍", arrows_counterclockwise: "🔄",
-  white_large_square: "⬜", mag: "🔍", stop_button: "⏹️", stopwatch: "⏱️", red_circle: "🔴", rotating_light: "🚨", bulb: "💡", wave: "👋", pray: "🙏", hourglass: "⌛", calendar: "📆",
-};
+const shortcodes = new Map(Object.entries(emojiNames).flatMap(([of, names]) => names.split(" ").map((name) => [name, of])));
 
 const entities = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
 const decode = (s) => s.replace(/&(?:lt|gt|amp);/g, (e) => entities[e]);
-const emoji = (s) => s.replace(/:([a-z0-9_+-]+):/g, (whole, name) => shortcodes[name] || whole);
+const toned = (of, tone) => (tone ? of.replace("\u{FE0F}", "") + String.fromCodePoint(0x1f3f9 + Number(tone)) : of);
+const emoji = (s) => s.replace(/:([a-z0-9_+-]+):(?::skin-tone-([2-6]):)?/g, (whole, name, tone) => (shortcodes.has(name) ? toned(shortcodes.get(name), tone) : whole));
 const text = (s) => document.createTextNode(emoji(decode(s)));
 
 /** plain is a plain_text object's text, which may hold shortcodes. */
@@ -53,14 +52,14 @@ function inline(s, verbatim) {
   return nodes;
 }
 
-// led is where a link leads: vendors' pages are stood in for, too.
-function led(address) {
+/** led is where a link leads: vendors' pages are stood in for, too. */
+export function led(address) {
   const [from, to] = state.links.find(([begins]) => address.startsWith(begins)) || ["", ""];
   return to + address.slice(from.length);
 }
 
-// reference is what stands in <…>: a person, a channel, a date or a link.
-function reference(body) {
+/** reference is what stands in <…>: a person, a channel, a date or a link. */
+export function reference(body) {
   const [target, label] = split(body, "|");
   if (target.startsWith("@")) {
     const user = state.users.get(target.slice(1));

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
@@ -45,7 +46,7 @@ const (
 // a forwarded one does, but no is_share. Previews are no part of a message that shows anything else.
 func (m Message) Content() Content {
 	var c Content
-	var own, previews sight
+	own, previews := sight{locale: language.Of(m.Text, language.English)}, sight{locale: language.Of(m.Text, language.English)}
 	own.lines = lines(shown(m.Text, m.Blocks))
 	for _, a := range objects(m.Attachments) {
 		switch {
@@ -75,7 +76,8 @@ func (c *Content) forward(a map[string]any, depth int) {
 	for _, q := range c.Forwarded {
 		left -= len([]rune(q.Text))
 	}
-	var s sight
+	said, _ := a["text"].(string)
+	s := sight{locale: language.Of(said, language.English)}
 	s.shared(a)
 	whole := strings.Join(s.lines, "\n")
 	q := aggregate.Quoted{User: id(a["author_id"]), Name: name(a["author_name"]), Where: where(a),

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"unicode"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
+	"ringi/shared/words/legible"
 )
 
 var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
@@ -16,16 +18,20 @@ var unescaping = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 func Unescaped(text string) string { return unescaping.Replace(text) }
 
 // shown returns what Slack shows of a text and the blocks beside it: the blocks. If both say the same, it is the text,
-// which keeps the marks of bold print, quotes and code.
+// which keeps the marks of bold print, quotes and code. Blocks that this code can't show are named after either.
 func shown(text string, blocks any) string {
-	var s sight
+	s := sight{locale: language.Of(text, language.English)}
 	s.block(blocks)
-	plain, drawn := strings.TrimSpace(Unescaped(text)), strings.Join(s.lines, "\n")
-	if drawn == "" || plain != "" && s.unknown || letters(drawn) == letters(plain) {
-		return people(plain)
+	unnamed := slices.DeleteFunc(slices.Clone(s.lines), func(line string) bool { return slices.Contains(s.named, line) })
+	plain, drawn := strings.TrimSpace(Unescaped(text)), strings.Join(unnamed, "\n")
+	if drawn == "" || plain != "" && s.unknown || letters(drawn) == letters(people(reference.Get().ReplaceAllString(plain, "<$1>"))) {
+		return strings.Join(append(lines(people(plain)), s.named...), "\n")
 	}
-	return drawn
+	return strings.Join(s.lines, "\n")
 }
+
+// reference is a person, channel or group with a label, which blocks don't have.
+var reference = lazy.Regexp{Text: `<([@#]\w+|!subteam\^\w+)\|[^<>]*>`}
 
 // letters returns a text's letters and digits.
 func letters(s string) string {
@@ -40,8 +46,17 @@ func letters(s string) string {
 type sight struct {
 	lines []string
 	given bool // of what people type it reads only what they say themselves
-	// unknown is set if a line has an element that this code can't show.
+	// unknown is set if a line has an element that this code can't show. named are the lines that stand for such blocks.
 	unknown bool
+	named   []string
+	locale  string // of these lines
+}
+
+var cantShow = language.InEach("(ここに表示できないもの: %s)", "(something that can't be shown here: %s)")
+
+// cant returns what stands for an element or block of a type that this code can't show.
+func (s *sight) cant(kind string) string {
+	return fmt.Sprintf(cantShow.In(cmp.Or(s.locale, language.English)), legible.First(legible.OneLine(kind), 40))
 }
 
 func (s *sight) add(line string) {
@@ -104,8 +119,11 @@ func plainOf(v any) string {
 	return strings.TrimSpace(Unescaped(text))
 }
 
-// unread are the types of elements that people press or fill in.
-var unread = []string{"actions", "button", "call", "context_actions", "divider", "file"}
+// unread are the types of elements that people press or fill in, and silent those that may have no text.
+var (
+	unread = []string{"actions", "button", "context_actions", "divider", "feedback_buttons", "icon_button", "overflow", "workflow_button"}
+	silent = []string{"context", "header", "input", "markdown", "section", "video"}
+)
 
 // parts are the members in which blocks keep their texts, in the order of display.
 var parts = []string{
@@ -126,7 +144,7 @@ func (s *sight) block(v any) {
 		kind, _ := v["type"].(string)
 		text, plain := v["text"].(string)
 		switch {
-		case slices.Contains(unread, kind) || strings.HasSuffix(kind, "_select") || kind == "overflow":
+		case slices.Contains(unread, kind) || strings.HasSuffix(kind, "_select") || strings.HasSuffix(kind, "picker") || strings.HasSuffix(kind, "_input"):
 		case strings.HasPrefix(kind, "rich_text"):
 			s.rich(v)
 		case kind == "image":
@@ -143,8 +161,13 @@ func (s *sight) block(v any) {
 		case plain && kind != "":
 			s.add(plainOf(text))
 		default:
+			before := len(s.lines)
 			for _, key := range parts {
 				s.block(v[key])
+			}
+			if len(s.lines) == before && kind != "" && !slices.Contains(silent, kind) {
+				s.named = append(s.named, s.cant(kind))
+				s.add(s.cant(kind))
 			}
 		}
 	}
@@ -171,7 +194,7 @@ func (s *sight) options(v map[string]any) {
 func (s *sight) cells(row any) (out []string) {
 	all, _ := row.([]any)
 	for _, cell := range all {
-		var one sight
+		one := sight{locale: s.locale}
 		one.block(cell)
 		s.unknown = s.unknown || one.unknown
 		out = append(out, strings.Join(one.lines, " "))
@@ -193,7 +216,7 @@ func (s *sight) rich(v map[string]any) {
 			line.WriteString(s.inlined(kind, e))
 			continue
 		}
-		inner := sight{given: s.given}
+		inner := sight{given: s.given, locale: s.locale}
 		inner.rich(e)
 		s.unknown = s.unknown || inner.unknown
 		if v["type"] != "rich_text_list" || s.given {
@@ -230,6 +253,9 @@ func (s *sight) inlined(kind string, e map[string]any) string {
 		text = "<#" + of("channel_id") + ">"
 	case "emoji":
 		text = ":" + of("name") + ":"
+		if tone := number(e["skin_tone"]); tone > 0 {
+			text += fmt.Sprintf(":skin-tone-%d:", tone)
+		}
 	case "broadcast":
 		text = "@" + of("range")
 	case "link":
@@ -241,7 +267,7 @@ func (s *sight) inlined(kind string, e map[string]any) string {
 	case "text":
 	default:
 		if text = cmp.Or(text, of("label"), of("name"), of("title"), of("value"), of("url")); text == "" {
-			s.unknown, text = true, "(something that Ringi can't show: "+kind+")"
+			s.unknown, text = true, s.cant(kind)
 		}
 	}
 	style, _ := e["style"].(map[string]any)
@@ -299,20 +325,19 @@ func ordinal(n, indent int) string {
 
 var (
 	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
-	dated    = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
-	labelled = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
-	link     = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)\|([^<>]+)>`}
+	dated     = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
+	labelled  = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
+	broadcast = lazy.Regexp{Text: `<!(here|channel|everyone)(?:\|[^<>]*)?>`}
+	link      = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
 )
 
 // people writes what a text marks for Slack as people see it.
 func people(text string) string {
 	text = dated.Get().ReplaceAllString(text, "$1")
 	text = labelled.Get().ReplaceAllString(text, "$1")
+	text = broadcast.Get().ReplaceAllString(text, "@$1")
 	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
 		parts := link.Get().FindStringSubmatch(of)
-		if said := linked(parts[1], parts[2]); said == parts[2] {
-			return said
-		}
-		return of
+		return linked(parts[1], parts[2])
 	})
 }
