@@ -100,6 +100,7 @@ type Handler struct {
 	Streamer Streamer
 	// Thread reads what was said in a thread before a message; if it is nil, nothing is read.
 	Thread  func(ctx context.Context, ref aggregate.Ref, channel, thread, before string, n int) ([]slackapi.Said, error)
+	Rest    time.Duration // between tries to read a thread
 	Uploads Uploads
 	Written Written
 	Notes   Notes

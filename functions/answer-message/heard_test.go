@@ -22,7 +22,7 @@ const whole = `{"department":null,"status":"all"}`
 
 // listing is a conversation that U1 began in a thread and in which an agent may list employees for these people.
 func listing(t *testing.T, server *storetest.Server, before []slackapi.Said, people ...string) *world {
-	w, _ := called(t, server, before, nil)
+	w, _ := called(t, server, before, nil, 0)
 	s, _ := expect.Value(tool.Builtin())(t).Lookup("list_employees")
 	settings := tenancy.DefaultSettings()
 	settings.Locale = "en"

@@ -64,7 +64,8 @@ func TestTheNextCallBeginsAsTheLastOne(t *testing.T) {
 
 // Each request begins with all of the one before, whatever the system says, whatever comes meanwhile and whatever waits.
 func TestRequestsOfAConversationShareTheirBeginning(t *testing.T) {
-	w, _ := called(t, storetest.Start(t), []slackapi.Said{{User: "U7", Text: "it is red", TS: "1775034001.000100"}}, nil)
+	w, _ := called(t, storetest.Start(t), []slackapi.Said{{User: "U7", Text: "it is red", TS: "1775034001.000100"}}, nil,
+		0)
 	w.all()
 	w.vendor.says.Calls = []model.Call{{ID: "c", Name: "shell_command",
 		Input: json.RawMessage(`{"script":"ls","timeout_seconds":60,"summary":"look"}`)}}

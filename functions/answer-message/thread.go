@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -15,27 +13,22 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-const (
-	// threadMessages is how many earlier messages of its thread an agent is given, as many as a request is.
-	threadMessages = 20
-	threadWithin   = 6 * time.Second
-)
-
-// giveThread gives the agent what was said in the thread before somebody called it, once for a conversation. Where Slack
+// giveThread gives the agent what was said in the thread before somebody called it, once for a conversation. What of it
 // can't be read, the agent answers without.
 func (t *answering) giveThread(ctx context.Context) error {
 	s := t.a.Conversation
 	if s.ThreadBefore == "" || t.Thread == nil {
 		return nil
 	}
-	within, cancel := context.WithTimeout(ctx, threadWithin)
-	defer cancel()
-	said, err := t.Thread(within, t.ref, s.Channel, s.ThreadTS, s.ThreadBefore, threadMessages)
-	if err != nil {
-		slog.WarnContext(ctx, "without the thread", "session", t.ref.ID, "err", err)
-	}
+	said, of := model.ReadThread(ctx, func(ctx context.Context, n int) (out []model.Said, err error) {
+		said, err := t.Thread(ctx, t.ref, s.Channel, s.ThreadTS, s.ThreadBefore, n)
+		for _, x := range said {
+			out = append(out, model.Said(x))
+		}
+		return out, err
+	}, func(try int, err error) bool { return slackapi.Again(ctx, try, t.Rest, err) })
 	a, failed := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveThread(t.in.Run, earlierOf(said), err == nil, t.Now())
+		return a.GiveThread(t.in.Run, earlierOf(said), *of, t.Now())
 	})
 	switch {
 	case errors.Is(failed, aggregate.ErrNotDue): // another invocation was faster
@@ -47,14 +40,8 @@ func (t *answering) giveThread(ctx context.Context) error {
 	return nil
 }
 
-// earlierOf bounds a thread as that of a request is bounded.
-func earlierOf(said []slackapi.Said) (out []conversation.Earlier) {
-	var all []model.Said
+func earlierOf(said []model.Said) (out []conversation.Earlier) {
 	for _, s := range said {
-		all = append(all, model.Said(s))
-	}
-	recent, _ := model.Recent(all)
-	for _, s := range recent {
 		at, err := aggregate.ParseTS(s.TS)
 		if err != nil {
 			continue

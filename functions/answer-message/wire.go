@@ -67,7 +67,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Answers: func(ctx context.Context, d agent.Definition, s tenancy.Settings) (agent.Answering, error) {
 			return models.Answers(ctx, d, env.Model, s)
 		},
-		File: reader(slack), Thread: threads(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
+		File: reader(slack), Thread: threads(slack), Rest: time.Second, Streamer: slack, Notes: rows.Of.Store,
+		Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},

@@ -21,12 +21,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-const (
-	// filesWithin bounds the reading of a request's files. It leaves the model as much time as it has for an answer.
-	filesWithin = 50 * time.Second
-	// fileTries is how often Slack is asked for a file that it does not give, and fileRest the longest rest between.
-	fileTries, fileRest = 3, 3 * time.Second
-)
+// filesWithin bounds the reading of a request's files. It leaves the model as much time as it has for an answer.
+const filesWithin = 50 * time.Second
 
 // Slack reads what was said before a request, and its files.
 type Slack interface {
@@ -123,7 +119,7 @@ func (h *Handler) fetch(ctx context.Context, id string, most int) (f slackapi.Fi
 			return f, conversation.NoRight
 		}
 		slog.WarnContext(ctx, "a file is not read", "file", id, "try", try, "err", err)
-		if try == fileTries || !h.again(ctx, try, err) {
+		if !slackapi.Again(ctx, try, h.Rest, err) {
 			return f, conversation.NotNow
 		}
 	}

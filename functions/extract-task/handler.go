@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -13,7 +11,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/filetext"
-	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -36,7 +33,7 @@ type Handler struct {
 	Text  func(ctx context.Context, ref aggregate.Ref, name string, file []byte) (filetext.Text, error)
 	Texts Texts
 	Files model.Opener
-	Rest  time.Duration // between tries to get a file
+	Rest  time.Duration // between tries to get a file or a thread
 	Now   func() time.Time
 }
 
@@ -116,51 +113,19 @@ func (h *Handler) extract(
 	return out, usage, err
 }
 
-const (
-	// threadMessages is how many earlier messages of the thread the model sees with a request.
-	threadMessages = 20
-	// threadWithin bounds each try to read the thread.
-	threadWithin = 6 * time.Second
-)
-
 // thread returns the thread's messages before a request, and what they are of it. What Slack fails to show for a while
 // is asked for again before the request is extracted without it.
-func (h *Handler) thread(ctx context.Context, a *task.Aggregate) ([]model.Said, *task.Thread) {
+func (h *Handler) thread(ctx context.Context, a *task.Aggregate) ([]model.Said, *aggregate.Thread) {
 	r := a.Request
 	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {
 		return nil, nil
 	}
 	ctx = slackapi.For(ctx, a.Ref().Tenant)
-	said, err := h.before(ctx, r)
-	for try := 1; err != nil && try < fileTries && h.again(ctx, try, err); try++ {
-		said, err = h.before(ctx, r)
-	}
-	if err != nil {
-		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().ID, "err", err)
-		return nil, &task.Thread{Failed: true}
-	}
-	var out []model.Said
-	for _, s := range said[max(0, len(said)-threadMessages):] {
-		out = append(out, model.Said(s))
-	}
-	out, cut := model.Recent(out)
-	return out, &task.Thread{Read: len(out), Cut: cut, Earlier: len(said) > len(out)}
-}
-
-// before asks for one message more than the model sees, to know whether there are earlier ones.
-func (h *Handler) before(ctx context.Context, r *task.Request) ([]slackapi.Said, error) {
-	ctx, cancel := context.WithTimeout(ctx, threadWithin)
-	defer cancel()
-	return h.Slack.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages+1)
-}
-
-// again waits after a failure of Slack's. It reports false if another try is of no use, or comes too late.
-func (h *Handler) again(ctx context.Context, try int, err error) bool {
-	var refused slackapi.Refused
-	var limited slackapi.RateLimited
-	if errors.As(err, &refused) && (refused.App || refused.Permanent) {
-		return false
-	}
-	errors.As(err, &limited)
-	return limited.RetryAfter <= fileRest && sleep.For(ctx, max(limited.RetryAfter, time.Duration(try)*h.Rest)) == nil
+	return model.ReadThread(ctx, func(ctx context.Context, n int) (out []model.Said, err error) {
+		said, err := h.Slack.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, n)
+		for _, s := range said {
+			out = append(out, model.Said(s))
+		}
+		return out, err
+	}, func(try int, err error) bool { return slackapi.Again(ctx, try, h.Rest, err) })
 }

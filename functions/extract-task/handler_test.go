@@ -165,7 +165,7 @@ type threadBefore struct {
 }
 
 func (t *threadBefore) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
-	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > threadWithin {
+	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > 6*time.Second {
 		return nil, errors.New("it may take for ever")
 	}
 	t.asked = append(t.asked, fmt.Sprint(channel, " ", thread, " ", ts, " ", n))
@@ -179,7 +179,7 @@ func TestARequestInAThread(t *testing.T) {
 	in := func(root string) *task.Aggregate {
 		return &task.Aggregate{Request: &task.Request{Channel: "C1", ThreadTS: root, MessageTS: "1700000000.000200", Text: "これをお願い"}}
 	}
-	said, many := []slackapi.Said{{User: "U1", Text: "有給の残りが合わない"}}, make([]slackapi.Said, threadMessages+1)
+	said, many := []slackapi.Said{{User: "U1", Text: "有給の残りが合わない"}}, make([]slackapi.Said, model.ThreadMessages+1)
 	for i := range many {
 		many[i] = slackapi.Said{User: "U1", Text: strings.Repeat("長", 100+i*100)}
 	}
@@ -189,15 +189,21 @@ func TestARequestInAThread(t *testing.T) {
 		name         string
 		root         string
 		threadBefore threadBefore
-		read         *task.Thread
+		read         *aggregate.Thread
 		asked        []string
 	}{
-		{"it goes with what was said before", "1700000000.000100", threadBefore{said: said}, &task.Thread{Read: 1}, []string{asked}},
-		{"what is left out is known", "1700000000.000100", threadBefore{said: many}, &task.Thread{Read: 13, Cut: 1, Earlier: true}, []string{asked}},
-		{"it does without when Slack does not show it", "1700000000.000100", threadBefore{err: refused}, &task.Thread{Failed: true}, []string{asked}},
-		{"what Slack does not show now it is asked again", "1700000000.000100", threadBefore{err: away, said: said, fails: 2}, &task.Thread{Read: 1}, []string{asked, asked, asked}},
-		{"but not for ever", "1700000000.000100", threadBefore{err: away, fails: 9}, &task.Thread{Failed: true}, []string{asked, asked, asked}},
-		{"nor for minutes", "1700000000.000100", threadBefore{err: slackapi.RateLimited{RetryAfter: time.Minute}}, &task.Thread{Failed: true}, []string{asked}},
+		{"it goes with what was said before", "1700000000.000100", threadBefore{said: said}, &aggregate.Thread{Read: 1},
+			[]string{asked}},
+		{"what is left out is known", "1700000000.000100", threadBefore{said: many}, &aggregate.Thread{Read: 13, Cut: 1,
+			Earlier: true}, []string{asked}},
+		{"it does without when Slack does not show it", "1700000000.000100", threadBefore{err: refused}, &aggregate.Thread{
+			Failed: true}, []string{asked}},
+		{"what Slack does not show now it is asked again", "1700000000.000100", threadBefore{err: away, said: said, fails: 2},
+			&aggregate.Thread{Read: 1}, []string{asked, asked, asked}},
+		{"but not for ever", "1700000000.000100", threadBefore{err: away, fails: 9}, &aggregate.Thread{Failed: true},
+			[]string{asked, asked, asked}},
+		{"nor for minutes", "1700000000.000100", threadBefore{err: slackapi.RateLimited{RetryAfter: time.Minute}},
+			&aggregate.Thread{Failed: true}, []string{asked}},
 		{"one that begins its thread asks for none", "1700000000.000200", threadBefore{said: said}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -223,7 +229,7 @@ func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
 		slackapi.Said{User: "U0SUZUKI", Text: "パソコンを買いたい"}, slackapi.Said{User: pipelinetest.Requester, Text: "はい"})}
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Task.RouteAskers)
-	expect.Same(t, &task.Thread{Read: 12, Earlier: true}, w.Load().Request.Thread)
+	expect.Same(t, &aggregate.Thread{Read: 12, Earlier: true}, w.Load().Request.Thread)
 	expect.Has(t, data(g, 0), `"thread_not_shown":"the earlier messages"`)
 	expect.Has(t, w.Load().Task.Description, "このスレッドの前の発言は、内容に使いません。")
 	expect.Same(t, []string{pipelinetest.Requester}, w.Load().Askers())

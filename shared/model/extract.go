@@ -3,10 +3,12 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
@@ -54,6 +56,33 @@ func Recent(thread []Said) (recent []Said, cut int) {
 	}
 	slices.Reverse(kept)
 	return kept, cut
+}
+
+// ThreadMessages is how many earlier messages of its thread models see with a message, and threadWithin bounds each try
+// to read them.
+const (
+	ThreadMessages = 20
+	threadWithin   = 6 * time.Second
+)
+
+// ReadThread returns the messages before another one of its thread that models see, and what these are of the thread.
+// before reads the last n of them; again waits after its failure, and reports whether to try once more. What can't be
+// read is left out.
+func ReadThread(ctx context.Context, before func(ctx context.Context, n int) ([]Said, error),
+	again func(try int, err error) bool) ([]Said, *aggregate.Thread) {
+	for try := 1; ; try++ {
+		within, cancel := context.WithTimeout(ctx, threadWithin)
+		said, err := before(within, ThreadMessages+1) // one more, to know whether there are earlier ones
+		cancel()
+		if err == nil {
+			recent, cut := Recent(said[max(0, len(said)-ThreadMessages):])
+			return recent, &aggregate.Thread{Read: len(recent), Cut: cut, Earlier: len(said) > len(recent)}
+		}
+		if !again(try, err) {
+			slog.WarnContext(ctx, "without the thread", "err", err)
+			return nil, &aggregate.Thread{Failed: true}
+		}
+	}
 }
 
 // maxMoreTools is how many tools of MCP servers the first layer sees, and maxMoreTool the characters of each line.

@@ -77,7 +77,10 @@ func pageOfThread(t *testing.T, w *consoletest.World) {
 		return aggregate.Change{Head: &head, Rows: []aggregate.Row{&s}}, nil
 	})
 	k.Decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: workspace.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}}, true, w.Now())
+		return a.GiveThread(a.Head.Run, []conversation.Earlier{{User: workspace.Suzuki, At: w.Now(), Text: "<b>赤い</b>"}},
+			aggregate.Thread{Read: 1, Cut: 1, Earlier: true}, w.Now())
 	})
-	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました", "スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
+	w.As(workspace.Sato).Get(k.Page()).Holds(t, "これまでのメッセージ 1 件をエージェントに渡しました",
+		"うち 1 件は長いため、終わりを読んでいません。 それより前にも発言がありますが、読んでいません。",
+		"スレッドのこれまでのメッセージ (1)", "鈴木", "&lt;b&gt;赤い")
 }

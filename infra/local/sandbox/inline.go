@@ -25,15 +25,23 @@ var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 // marks are the characters of styles in a text, the outermost first.
 var marks = []struct{ style, sign string }{{"bold", "*"}, {"italic", "_"}, {"strike", "~"}, {"code", "`"}}
 
+// urlRune is a character of an address: no space, and no bracket or full stop of full width.
+const urlRune = `[^\s<>|"\x{3000}-\x{303F}\x{FF00}-\x{FF65}]`
+
+// between matches a text between two marks, without a space beside these.
+func between(mark string) string {
+	return mark + `([^\s` + mark + `](?:[^` + mark + `\n]*[^\s` + mark + `])?)` + mark
+}
+
 // What begins at a place in a typed text.
 var (
 	coded     = regexp.MustCompile("^`([^`\n]+)`")
-	styled    = regexp.MustCompile(`^(?:\*([^\s*](?:[^*\n]*[^\s*])?)\*|_([^\s_](?:[^_\n]*[^\s_])?)_|~([^\s~](?:[^~\n]*[^\s~])?)~)`)
+	styled    = regexp.MustCompile(`^(?:` + between(`\*`) + "|" + between("_") + "|" + between("~") + ")")
 	reference = regexp.MustCompile(`^<([@#!]|https?://|mailto:|tel:)([^|<>\n]+)(?:\|([^<>\n]*))?>`)
 	shortcode = regexp.MustCompile(`^:([a-z0-9_+-]+):(?::skin-tone-([2-6]):)?`)
-	address   = regexp.MustCompile(`^https?://[^\s<>|"\x{3000}-\x{303F}\x{FF00}-\x{FF65}]+`)
+	address   = regexp.MustCompile(`^https?://` + urlRune + `+`)
 	email     = regexp.MustCompile(`^[A-Za-z0-9._%+-]+@((?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,})`)
-	domain    = regexp.MustCompile(`^((?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,})(?:/[^\s<>|"\x{3000}-\x{303F}\x{FF00}-\x{FF65}]*)?`)
+	domain    = regexp.MustCompile(`^((?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z]{2,})(?:/` + urlRune + `*)?`)
 	broadcast = regexp.MustCompile(`^(?:here|channel|everyone)$`)
 )
 
@@ -57,7 +65,8 @@ func inline(text string, style []string) (all []leaf) {
 
 // begins returns what a text begins with, and its length: 0 if it is nothing but a character.
 func begins(text string, before rune, style []string) ([]leaf, int) {
-	word := before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before) || strings.ContainsRune("@._%+-/", before))
+	word := before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before) ||
+		strings.ContainsRune("@._%+-/", before))
 	switch text[0] {
 	case '`':
 		if m := coded.FindStringSubmatch(text); m != nil {
@@ -146,7 +155,8 @@ func linked(text string, style []string) (leaf, int) {
 	}
 	of := strings.TrimRight(m[0], ".,:;!?')")
 	next, _ := utf8.DecodeRuneInString(text[len(of):])
-	if next == '@' || next == '-' || next == '_' || next < utf8.RuneSelf && (unicode.IsLetter(next) || unicode.IsDigit(next)) {
+	if next == '@' || next == '-' || next == '_' || next < utf8.RuneSelf && (unicode.IsLetter(next) ||
+		unicode.IsDigit(next)) {
 		return leaf{}, 0
 	}
 	return link("http://"+of, of, style), len(of)
@@ -265,7 +275,8 @@ func merged(leaves []leaf) (out []leaf) {
 		if l.of["type"] == "text" && l.text == "" {
 			continue
 		}
-		if n := len(out) - 1; n >= 0 && l.of["type"] == "text" && out[n].of["type"] == "text" && slices.Equal(out[n].style, l.style) {
+		if n := len(out) - 1; n >= 0 && l.of["type"] == "text" && out[n].of["type"] == "text" && slices.Equal(out[n].style,
+			l.style) {
 			of := maps.Clone(out[n].of)
 			of["text"] = of["text"].(string) + l.of["text"].(string)
 			out[n] = leaf{of, out[n].text + l.text, l.style}

@@ -142,7 +142,9 @@ func (s *Sandbox) typed(plain string) string {
 		names["@"+all] = "<!" + all + ">"
 	}
 	delete(names, "@")
-	longest := slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
+	longest := slices.SortedFunc(maps.Keys(names), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
 	var out strings.Builder
 	before := rune(0)
 	for text := escape.Replace(plain); text != ""; {

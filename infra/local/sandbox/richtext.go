@@ -12,7 +12,8 @@ var (
 	fence = regexp.MustCompile("(?s)```\n?(.+?)\n?```")
 	// quoted is a line's quote, quotedRest one of everything that follows.
 	quoted, quotedRest = regexp.MustCompile(`^(?:&gt;|>) ?`), regexp.MustCompile(`^(?:&gt;|>){3} ?`)
-	item               = regexp.MustCompile(`^((?:\t| {4})*)(?:([-*•◦▪]\x{FE0E}?)|(\d{1,3})\.|(?:[a-z]|[ivx]{2,5})\.)[ \t]+(\S.*)$`)
+	item               = regexp.MustCompile(`^((?:\t| {4})*)(?:([-*•◦▪]\x{FE0E}?)|(\d{1,3})\.|` +
+		`(?:[a-z]|[ivx]{2,5})\.)[ \t]+(\S.*)$`)
 )
 
 // part is a container of rich text. Only a list has more than one item.

@@ -63,12 +63,14 @@ var typed = []struct{ name, typed, text, elements string }{
 	{"emoji of several characters", "1️⃣👨‍👩‍👧🇯🇵⭐️ © ❤",
 		":one::man-woman-girl::jp::star: © ❤", section + `{"type":"emoji","name":"one","unicode":"0031-fe0f-20e3"},
 		{"type":"emoji","name":"man-woman-girl","unicode":"1f468-200d-1f469-200d-1f467"},
-		{"type":"emoji","name":"jp","unicode":"1f1ef-1f1f5"},{"type":"emoji","name":"star","unicode":"2b50"},` + said(" © ❤") + "]}"},
+		{"type":"emoji","name":"jp","unicode":"1f1ef-1f1f5"},{"type":"emoji","name":"star","unicode":"2b50"},` +
+			said(" © ❤") + "]}"},
 	{"a mail address", "sato@example.com に(h@h.pl)、x@nowhere.invalid",
 		"<mailto:sato@example.com|sato@example.com> に(<mailto:h@h.pl|h@h.pl>)、x@nowhere.invalid",
 		section + `{"type":"link","url":"mailto:sato@example.com","text":"sato@example.com"},` + said(" に(") +
 			`,{"type":"link","url":"mailto:h@h.pl","text":"h@h.pl"},` + said(")、x@nowhere.invalid") + "]}"},
-	{"a mail address that a person's handle stands in", "x@sato.example.com", "<mailto:x@sato.example.com|x@sato.example.com>",
+	{"a mail address that a person's handle stands in", "x@sato.example.com",
+		"<mailto:x@sato.example.com|x@sato.example.com>",
 		section + `{"type":"link","url":"mailto:x@sato.example.com","text":"x@sato.example.com"}]}`},
 	{"a full-width at sign", "sato＠example.com", "sato＠<http://example.com|example.com>",
 		section + said("sato＠") + `,{"type":"link","url":"http://example.com","text":"example.com"}]}`},
@@ -79,14 +81,16 @@ var typed = []struct{ name, typed, text, elements string }{
 			`,{"type":"link","url":"https://e.example/"},` + said(".") + "]}"},
 	{"files that look like domains", "travel.md と 一覧.csv、v1.2 e.g. list.xlsx",
 		"<http://travel.md|travel.md> と 一覧.csv、v1.2 e.g. list.xlsx",
-		section + `{"type":"link","url":"http://travel.md","text":"travel.md"},` + said(" と 一覧.csv、v1.2 e.g. list.xlsx") + "]}"},
+		section + `{"type":"link","url":"http://travel.md","text":"travel.md"},` + said(" と 一覧.csv、v1.2 e.g. list.xlsx") +
+			"]}"},
 	{"styles", "*太字* _斜体 と ~取消~_ *a🙏* 4/1~4/15 snake_case_name 2*3*4",
 		"*太字* _斜体 と ~取消~_ *a:pray:* 4/1~4/15 snake_case_name 2*3*4",
 		section + style(said("太字"), "bold") + "," + said(" ") + "," + style(said("斜体 と "), "italic") + "," +
 			style(said("取消"), "italic strike") + "," + said(" ") + "," + style(said("a"), "bold") + "," +
 			style(`{"type":"emoji","name":"pray","unicode":"1f64f"}`, "bold") + "," +
 			said(" 4/1~4/15 snake_case_name 2*3*4") + "]}"},
-	{"code", "`*a* 🙏 x@h.pl` と", "`*a* 🙏 x@h.pl` と", section + style(said("*a* 🙏 x@h.pl"), "code") + "," + said(" と") + "]}"},
+	{"code", "`*a* 🙏 x@h.pl` と", "`*a* 🙏 x@h.pl` と", section + style(said("*a* 🙏 x@h.pl"), "code") + "," + said(" と") +
+		"]}"},
 	{"a block of code", "例:\n```\n- a <b>\n> c\n```\n終わり", "例:\n```- a &lt;b&gt;\n&gt; c```\n終わり",
 		section + said("例:\n") + "]}," + code + said("- a <b>\n> c") + "]}," + section + said("終わり") + "]}"},
 	{"a quote", "これ\n> 先月の\n> 残業は?\nはい", "これ\n&gt; 先月の\n&gt; 残業は?\nはい",
@@ -100,9 +104,11 @@ var typed = []struct{ name, typed, text, elements string }{
 			"," + items("ordered", "0", `,"offset":1`, "送付")},
 	{"no list", "-5 度\n1.5 倍\n・中黒\n2026.4", "-5 度\n1.5 倍\n・中黒\n2026.4", section + said("-5 度\n1.5 倍\n・中黒\n2026.4") + "]}"},
 	{"mentions", "@佐藤 花子さん @sato #人事 @here @hr-approvers @hereafter",
-		"<@" + workspace.Sato + ">さん <@" + workspace.Sato + "> <#" + workspace.HR + "|人事> <!here> <!subteam^" + workspace.Approvers + "|@hr-approvers> @hereafter",
+		"<@" + workspace.Sato + ">さん <@" + workspace.Sato + "> <#" + workspace.HR + "|人事> <!here> <!subteam^" +
+			workspace.Approvers + "|@hr-approvers> @hereafter",
 		section + `{"type":"user","user_id":"` + workspace.Sato + `"},` + said("さん ") + `,{"type":"user","user_id":"` +
-			workspace.Sato + `"},` + said(" ") + "," + hr + "," + said(" ") + `,{"type":"broadcast","range":"here"},` + said(" ") +
+			workspace.Sato + `"},` + said(" ") + "," + hr + "," + said(" ") + `,{"type":"broadcast","range":"here"},` +
+			said(" ") +
 			`,{"type":"usergroup","usergroup_id":"` + workspace.Approvers + `"},` + said(" @hereafter") + "]}"},
 }
 

@@ -346,7 +346,8 @@ func TestWhoWroteInTheThreadBeforeIsAnAsker(t *testing.T) {
 	tb := inThread(t)
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {
 		return a.GiveThread(a.Head.Run, []Earlier{{User: suzuki, At: start, Text: "buy it"},
-			{User: "B0APP", At: start, Text: "deployed"}, {User: tanaka, At: start, Text: "yes"}}, true, tb.now)
+			{User: "B0APP", At: start, Text: "deployed"}, {User: tanaka, At: start, Text: "yes"}}, aggregate.Thread{Read: 3},
+			tb.now)
 	})
 	tb.turn("", Answer{HandOver: "buy it", Asked: true})
 	tb.must(func(a *Aggregate) (aggregate.Change, error) {

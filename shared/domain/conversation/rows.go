@@ -152,8 +152,9 @@ type Message struct {
 	Own []Span `json:"own,omitempty"`
 	// Refused are the agent's surplus proposals. The agent is told that they were ignored.
 	Refused []RefusedProposal `json:"refused,omitempty"`
-	// Thread is what was said in the thread before the conversation.
-	Thread []Earlier `json:"thread,omitempty"`
+	// Thread is what was said in the thread before the conversation, and OfThread what that is of the thread.
+	Thread   []Earlier         `json:"thread,omitempty"`
+	OfThread *aggregate.Thread `json:"of_thread,omitempty"`
 	// HandOver is a request that the agent made with this answer, and TaskID the task that a system message is about.
 	HandOver *Handed `json:"hand_over,omitempty"`
 	TaskID   string  `json:"task_id,omitempty"`

@@ -3,6 +3,7 @@ package conversation
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -18,9 +19,9 @@ type Earlier struct {
 	Quoted []string `json:"quoted,omitempty"`
 }
 
-// GiveThread gives the agent what was said in the thread before the conversation, and says so to people, once. said is
-// empty if there was nothing or read is false: it could not be read. It returns ErrNotDue if that was done.
-func (a *Aggregate) GiveThread(run int, said []Earlier, read bool, now time.Time) (aggregate.Change, error) {
+// GiveThread gives the agent what was said in the thread before the conversation, and says so to people, once: what of
+// the thread it is, or that it could not be read. It returns ErrNotDue if that was done.
+func (a *Aggregate) GiveThread(run int, said []Earlier, of aggregate.Thread, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
@@ -30,15 +31,15 @@ func (a *Aggregate) GiveThread(run int, said []Earlier, read bool, now time.Time
 	c := a.begin(now)
 	c.Conversation.ThreadBefore = ""
 	w := saidOfThread.In(c.Conversation.Locale)
-	m := Message{Sender: FromSystem, Thread: said}
+	m := Message{Sender: FromSystem, Thread: said, OfThread: &of}
 	switch {
-	case !read:
+	case of.Failed:
 		m.own(w.unread)
 	case len(said) > 0:
 		for _, e := range said {
 			c.hears(append(slices.Clone(e.Quoted), e.User)...)
 		}
-		m.own(fmt.Sprintf(w.given, len(said)))
+		m.own(strings.TrimSpace(fmt.Sprintf(w.given, len(said)) + " " + of.LeftOut(c.Conversation.Locale, "")))
 	default:
 		return c.done()
 	}

@@ -24,17 +24,20 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 	before := []Earlier{{User: suzuki, At: start.Add(-time.Hour), Text: "the build is <red>"}}
 	for name, tt := range map[string]struct {
 		said []Earlier
-		read bool
+		of   aggregate.Thread
 		says string
 	}{
-		"something": {before, true, "shown earlier messages from this thread (1)"}, "nothing": {nil, true, ""},
-		"unread": {nil, false, "couldn’t be read"},
+		"something": {before, aggregate.Thread{Read: 1}, "shown earlier messages from this thread (1)"}, "nothing": {
+			nil, aggregate.Thread{}, ""},
+		"a part": {before, aggregate.Thread{Read: 1, Cut: 1, Earlier: true},
+			"page. Long ones whose end was not read: 1. There are earlier messages, which were not read."},
+		"unread": {nil, aggregate.Thread{Failed: true}, "couldn’t be read"},
 	} {
 		tb := inThread(t)
 		expect.Is(t, tb.load().Conversation.ThreadBefore, "1775034005.000100")
 		had := len(tb.lists)
 		give := func(a *Aggregate) (aggregate.Change, error) {
-			return a.GiveThread(a.Head.Run, tt.said, tt.read, tb.now)
+			return a.GiveThread(a.Head.Run, tt.said, tt.of, tb.now)
 		}
 		tb.must(give)
 		expect.Fails(t, tb.do(give), aggregate.ErrNotDue, name)
@@ -50,7 +53,8 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 				m = said
 			}
 		}
-		expect.Must(t, m != nil && len(m.Thread) == len(tt.said) && len(a.Cards) == 1 && m.DeleteAfter > 0,
+		expect.Must(t, m != nil && len(m.Thread) == len(tt.said) && *m.OfThread == tt.of && len(a.Cards) == 1 &&
+			m.DeleteAfter > 0,
 			"%s: %+v", name, m)
 		expect.Has(t, m.Content, tt.says)
 	}

@@ -39,19 +39,6 @@ const (
 	MaxFilesShown = 60_000
 )
 
-// NotShown says for models what they don't see of a thread.
-func (t *Thread) NotShown() string {
-	switch {
-	case t == nil:
-		return ""
-	case t.Failed:
-		return "the whole thread: Slack did not show it"
-	case t.Earlier:
-		return "the earlier messages"
-	}
-	return ""
-}
-
 // FilesKey is the key of a task's Files.
 const FilesKey = "FILES"
 

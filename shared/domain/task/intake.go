@@ -34,9 +34,9 @@ type Extract struct {
 	Description string
 	Priority    Priority
 	TaskType    Type
-	Shown       []string // whose messages of the thread the first layer was shown, apps among them
-	Thread      *Thread  // what it was shown of the thread
-	Last        bool     // the task has cost what it may, so no policy begins
+	Shown       []string          // whose messages of the thread the first layer was shown, apps among them
+	Thread      *aggregate.Thread // what it was shown of the thread
+	Last        bool              // the task has cost what it may, so no policy begins
 }
 
 // Extracted creates the task's row from the first layer's output and begins its first policy, or ends the task with a

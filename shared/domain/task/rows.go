@@ -104,15 +104,8 @@ type Request struct {
 	// SaidAt is when the text was said that User asked for again; zero: MessageTS says it.
 	SaidAt    time.Time `json:"said_at,omitzero"`
 	CreatedAt time.Time `json:"created_at"`
-	Thread    *Thread   `json:"thread,omitempty"` // nil unless the thread had to be read
-}
-
-// Thread says what the first layer was shown of the thread before the request.
-type Thread struct {
-	Read    int  `json:"read"`              // messages
-	Cut     int  `json:"cut,omitempty"`     // of these, those whose end was left out
-	Earlier bool `json:"earlier,omitempty"` // there are earlier messages, which were not read
-	Failed  bool `json:"failed,omitempty"`  // Slack didn't show the thread
+	// Thread is what the first layer was shown of the thread before; nil unless it had to be read.
+	Thread *aggregate.Thread `json:"thread,omitempty"`
 }
 
 // Asked adds those to RouteAskers whose words or files the request has. beside are who led to it otherwise.

@@ -37,22 +37,15 @@ func (d drawing) thread() []string {
 }
 
 // Thread says what was read of a thread, or that it could not be read. It is empty if nothing was left out or read.
-func Thread(t *task.Thread, locale string) string {
+func Thread(t *aggregate.Thread, locale string) string {
 	w := wordsOf.In(locale)
 	switch {
-	case t == nil || *t == task.Thread{}:
+	case t == nil || *t == aggregate.Thread{}:
 		return ""
 	case t.Failed:
 		return w.ThreadFailed
 	}
-	parts := []string{fill(w.ThreadRead, "n", t.Read)}
-	if t.Cut > 0 {
-		parts = append(parts, fill(w.ThreadCut, "n", t.Cut))
-	}
-	if t.Earlier {
-		parts = append(parts, w.ThreadEarlier)
-	}
-	return strings.Join(parts, " ")
+	return strings.TrimSpace(fill(w.ThreadRead, "n", t.Read) + " " + t.LeftOut(locale, "⚠️ "))
 }
 
 func (d drawing) forwarded() (lines []string) {
@@ -129,7 +122,7 @@ func (d drawing) fewer(lines []string) []string {
 
 // leftUnread says which files of a request were not read, for a reply that has no card.
 func (d drawing) leftUnread() (text string) {
-	if r := d.a.Request; r != nil && r.Thread != nil && (r.Thread.Failed || r.Thread.Earlier || r.Thread.Cut > 0) {
+	if r := d.a.Request; r != nil && r.Thread != nil && (r.Thread.Failed || r.Thread.LeftOut(d.w.Locale, "") != "") {
 		text += "\n" + Thread(r.Thread, d.w.Locale)
 	}
 	if r := d.a.Request; r != nil && r.MoreFiles > 0 {

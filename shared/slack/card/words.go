@@ -53,7 +53,7 @@ type words struct {
 	IsRegenerationHeld, IsHeld                                string // if nobody may approve the next version
 
 	// What a request forwards and attaches.
-	ThreadRead, ThreadCut, ThreadEarlier, ThreadFailed                    string
+	ThreadRead, ThreadFailed                                              string
 	Forwards, ForwardCut, ForwardHidden                                   string
 	FileWaits, FileRead, FilePart, FileUnread, FilesNotRead, EnclosedMore string
 

@@ -12,6 +12,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/sleep"
 )
 
 // RateLimited says that Slack did nothing, and when to try again.
@@ -28,6 +29,24 @@ type Refused struct {
 }
 
 func (e Refused) Error() string { return "slack: refused: " + e.Code }
+
+// Tries is how often Slack is asked for what it doesn't show, and longestRest the longest rest between.
+const (
+	Tries       = 3
+	longestRest = 3 * time.Second
+)
+
+// Again waits after a try, of which the first is 1, that failed with err. It reports false if another one is of no use,
+// or comes too late. Rests get longer by rest.
+func Again(ctx context.Context, try int, rest time.Duration, err error) bool {
+	var refused Refused
+	var limited RateLimited
+	if try >= Tries || errors.As(err, &refused) && (refused.App || refused.Permanent) {
+		return false
+	}
+	errors.As(err, &limited)
+	return limited.RetryAfter <= longestRest && sleep.For(ctx, max(limited.RetryAfter, time.Duration(try)*rest)) == nil
+}
 
 // Unknown says that the call may or may not have had its effect: its answer was lost, or Slack answered with an error
 // that leaves it open.

@@ -46,7 +46,8 @@ const (
 // a forwarded one does, but no is_share. Previews are no part of a message that shows anything else.
 func (m Message) Content() Content {
 	var c Content
-	own, previews := sight{locale: language.Of(m.Text, language.English)}, sight{locale: language.Of(m.Text, language.English)}
+	own, previews := sight{locale: language.Of(m.Text, language.English)},
+		sight{locale: language.Of(m.Text, language.English)}
 	own.lines = lines(shown(m.Text, m.Blocks))
 	for _, a := range objects(m.Attachments) {
 		switch {

@@ -24,7 +24,8 @@ func shown(text string, blocks any) string {
 	s.block(blocks)
 	unnamed := slices.DeleteFunc(slices.Clone(s.lines), func(line string) bool { return slices.Contains(s.named, line) })
 	plain, drawn := strings.TrimSpace(Unescaped(text)), strings.Join(unnamed, "\n")
-	if drawn == "" || plain != "" && s.unknown || letters(drawn) == letters(people(reference.Get().ReplaceAllString(plain, "<$1>"))) {
+	if drawn == "" || plain != "" && s.unknown || letters(drawn) == letters(people(reference.Get().ReplaceAllString(plain,
+		"<$1>"))) {
 		return strings.Join(append(lines(people(plain)), s.named...), "\n")
 	}
 	return strings.Join(s.lines, "\n")
@@ -121,7 +122,8 @@ func plainOf(v any) string {
 
 // unread are the types of elements that people press or fill in, and silent those that may have no text.
 var (
-	unread = []string{"actions", "button", "context_actions", "divider", "feedback_buttons", "icon_button", "overflow", "workflow_button"}
+	unread = []string{"actions", "button", "context_actions", "divider", "feedback_buttons", "icon_button", "overflow",
+		"workflow_button"}
 	silent = []string{"context", "header", "input", "markdown", "section", "video"}
 )
 
@@ -144,7 +146,8 @@ func (s *sight) block(v any) {
 		kind, _ := v["type"].(string)
 		text, plain := v["text"].(string)
 		switch {
-		case slices.Contains(unread, kind) || strings.HasSuffix(kind, "_select") || strings.HasSuffix(kind, "picker") || strings.HasSuffix(kind, "_input"):
+		case slices.Contains(unread, kind) || strings.HasSuffix(kind, "_select") || strings.HasSuffix(kind, "picker") ||
+			strings.HasSuffix(kind, "_input"):
 		case strings.HasPrefix(kind, "rich_text"):
 			s.rich(v)
 		case kind == "image":
@@ -257,7 +260,7 @@ func (s *sight) inlined(kind string, e map[string]any) string {
 			text += fmt.Sprintf(":skin-tone-%d:", tone)
 		}
 	case "broadcast":
-		text = "@" + of("range")
+		text = "<!" + of("range") + ">"
 	case "link":
 		text = linked(of("url"), of("text"))
 	case "date":
@@ -325,17 +328,15 @@ func ordinal(n, indent int) string {
 
 var (
 	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
-	dated     = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
-	labelled  = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
-	broadcast = lazy.Regexp{Text: `<!(here|channel|everyone)(?:\|[^<>]*)?>`}
-	link      = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
+	dated    = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
+	labelled = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
+	link     = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
 )
 
 // people writes what a text marks for Slack as people see it.
 func people(text string) string {
 	text = dated.Get().ReplaceAllString(text, "$1")
 	text = labelled.Get().ReplaceAllString(text, "$1")
-	text = broadcast.Get().ReplaceAllString(text, "@$1")
 	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
 		parts := link.Get().FindStringSubmatch(of)
 		return linked(parts[1], parts[2])
