@@ -93,7 +93,11 @@ func TestATextIsDecodedOrNotKnown(t *testing.T) {
 		"Pr\xe9nom,Nom\n":                     {Form: filetext.Plain, Encoding: "Windows-1252", Text: "Prénom,Nom\n"},
 		"氏名,部署\xe6\xb0": {Form: filetext.Plain, Encoding: "UTF-8", Text: "氏名,部署",
 			Remarks: []filetext.Remark{filetext.Torn}},
-		"\xc0\xcc\xb8\xa7": {Why: filetext.Encoding}, // 이름, or something else in another language
+		"+bA9UDQ,+kOh/cg-\nA+-B":      {Why: filetext.Encoding}, // UTF-7: 氏名,部署
+		"~{<:Ky2;S{~}\n":              {Why: filetext.Encoding}, // HZ
+		"C++ +81-3-1234-5678 a+foo-b": {Form: filetext.Plain, Encoding: "UTF-8", Text: "C++ +81-3-1234-5678 a+foo-b"},
+		"~{a b~} ~{":                  {Form: filetext.Plain, Encoding: "UTF-8", Text: "~{a b~} ~{"},
+		"\xc0\xcc\xb8\xa7":            {Why: filetext.Encoding}, // 이름, or something else in another language
 	} {
 		expect.Same(t, want, read([]byte(file), "a.csv", soon()))
 	}

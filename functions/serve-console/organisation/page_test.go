@@ -294,7 +294,7 @@ func testFilesAreReadInTheEncodingsOfSpreadsheets(t *testing.T, w *consoletest.W
 		expect.Is(t, shown(t, a).Get("sha256"), want)
 	}
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staff+"\xff\xfe\x00")).Says(t, http.StatusUnprocessableEntity,
-		"7 "+ja.In("rules", "encoding"))
+		"7 0xFF "+ja.In("rules", "encoding"))
 }
 
 func testFilesThatAreSentAreReadAsTheSame(t *testing.T, w *consoletest.World) {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 
@@ -108,9 +109,15 @@ func literal(s string) string {
 // spreadsheets and people mix, and without blanks around it.
 func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }
 
+// exponent matches what Excel makes of a number of twelve digits or more: its last ones are gone.
+var exponent = lazy.Regexp{Text: `^[0-9](?:\.[0-9]+)?[eE]\+[0-9]+$`}
+
 // code reads an employee number or a department's code.
 func (c *cells) code(column Column, most int) string {
 	s := folded(c.values[column])
+	if exponent.Get().MatchString(s) {
+		c.problem(column, RuleExponent, 0)
+	}
 	// Keys of rows part numbers by #.
 	if strings.ContainsFunc(s, func(r rune) bool { return r == '#' || legible.Ignorable(r) || legible.Blank(r) }) {
 		c.problem(column, RuleCharacters, 0)

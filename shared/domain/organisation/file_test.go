@@ -28,7 +28,7 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		"blank":        {"\ufeff\r\n\r\n", []problem{{Rule: organisation.RuleEmpty}}},
 		"header alone": {header + ",,,,\n", []problem{{Rule: organisation.RuleEmpty}}},
 		"another code": {header + top + "\n2,\x8e\x52\x93\x63,,A,,,,,,,employee,,",
-			[]problem{{Row: 3, Rule: organisation.RuleEncoding}}},
+			[]problem{{Row: 3, Rule: organisation.RuleEncoding, Value: "0x8E"}}},
 		"a wrong quote": {file(top, `2,B"o"b,,A,,,,,,,employee,,`),
 			[]problem{{Row: 3, Rule: organisation.RuleQuotes}}},
 		"an open quote": {file(top, "", `2,"Bob,,A,,,,,,,employee,,`),
@@ -181,4 +181,26 @@ func TestAProblemSaysRowColumnAndLimit(t *testing.T) {
 	expect.Is(t, encoded(t, organisation.Problem{Row: 4, Column: organisation.ColumnPost, Rule: organisation.RuleTwoMains,
 		On: day("2026-04-01")}),
 		`{"row":4,"column":"post","what":"two_mains","on":"2026-04-01"}`)
+}
+
+// What spreadsheet programs make of a file is named, and nothing is said that only follows from it.
+func TestAFileOfAnotherFormIsNamed(t *testing.T) {
+	header := strings.TrimSpace(header)
+	row := "2,Bob,,A,,,,,,,employee,,"
+	by := func(c string) string { return strings.ReplaceAll(header+"\n"+row+"\n", ",", c) }
+	for about, tt := range map[string]struct {
+		file string
+		want problem
+	}{
+		"a workbook":     {"PK\x03\x04\x14\x00", problem{Rule: organisation.RuleForm}},
+		"an old one":     {"\xd0\xcf\x11\xe0\xa1\xb1", problem{Rule: organisation.RuleForm}},
+		"semicolons":     {by(";"), problem{Row: 1, Rule: organisation.RuleSeparator, Value: ";"}},
+		"tabs":           {"\ufeff" + by("\t"), problem{Row: 1, Rule: organisation.RuleSeparator, Value: "\t"}},
+		"a line for one": {"sep=,\n" + by(","), problem{Row: 1, Rule: organisation.RuleSepLine, Value: "sep="}},
+		"an exponent": {file(top, "1.2E+11,Bob,,A,,,,,,,employee,,"),
+			problem{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleExponent, Value: "1.2E+11"}},
+		"another encoding": {header + "\n2,\xe9,,A\n", problem{Row: 2, Rule: organisation.RuleEncoding, Value: "0xE9"}},
+	} {
+		t.Run(about, func(t *testing.T) { expect.Same(t, []problem{tt.want}, problemsOf(t, tt.file).Listed) })
+	}
 }

@@ -18,7 +18,10 @@ const (
 	RulePeople        Rule = "people"         // more than Limit employee numbers
 	RuleDepartments   Rule = "departments"    // more than Limit department codes
 	RuleEmpty         Rule = "empty"          // no row below the header
-	RuleEncoding      Rule = "encoding"       // not UTF-8
+	RuleEncoding      Rule = "encoding"       // not UTF-8: Value is the first byte that isn't
+	RuleForm          Rule = "form"           // a workbook, not CSV
+	RuleSeparator     Rule = "separator"      // Value stands between the cells in place of a comma
+	RuleSepLine       Rule = "sep_line"       // a first line sep=… that only Excel understands
 	RuleQuotes        Rule = "quotes"         // quotation marks that don't fit; rows below aren't read
 	RuleUnknownColumn Rule = "unknown_column" // a header that names no column
 	RuleTwice         Rule = "twice"          // two headers name the same column
@@ -32,6 +35,7 @@ const (
 	RuleLength     Rule = "length"     // more than Limit characters
 	RuleMails      Rule = "mails"      // more than Limit e-mail addresses
 	RuleMail       Rule = "mail"       // not the form of an e-mail address
+	RuleExponent   Rule = "exponent"   // a number that a spreadsheet shortened, such as 1.2E+10
 	RuleCharacters Rule = "characters" // invisible characters, or blanks inside of a number or code
 	RuleRank       Rule = "rank"       // not a whole number from 1 to Limit
 	RuleNoPosition Rule = "no_position"
@@ -94,7 +98,10 @@ func (p Problem) Error() string {
 var said = map[Rule]string{
 	RuleBytes: "the file has too many bytes", RuleRows: "there are too many rows", RulePeople: "there are too many people",
 	RuleDepartments: "there are too many departments", RuleEmpty: "there are no rows", RuleEncoding: "it is not UTF-8",
-	RuleQuotes: "quotation marks don't fit, the rest is not read", RuleUnknownColumn: "there is no such column",
+	RuleForm: "it is a workbook, not CSV", RuleSeparator: "the cells are not separated by commas",
+	RuleSepLine:  "the first line is not the header",
+	RuleExponent: "a spreadsheet has shortened the number",
+	RuleQuotes:   "quotation marks don't fit, the rest is not read", RuleUnknownColumn: "there is no such column",
 	RuleTwice: "the column stands there twice", RuleMissingColumn: "the column is missing",
 	RuleExtraCell: "the cell has no header", RuleRequired: "it must not be empty", RuleLength: "it is too long",
 	RuleMails: "there are too many addresses", RuleMail: "it is no e-mail address",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,8 +46,14 @@ func (r *reader) lines(file []byte) (all []line, complete bool) {
 		r.problems.add(Problem{Rule: RuleBytes, Limit: MaxBytes})
 		return nil, false
 	}
+	if bytes.HasPrefix(file, []byte("PK\x03\x04")) || bytes.HasPrefix(file, []byte("\xd0\xcf\x11\xe0")) {
+		r.problems.add(Problem{Rule: RuleForm})
+		return nil, false
+	}
 	if !utf8.Valid(file) {
-		r.problems.add(Problem{Row: 1 + bytes.Count(valid(file), []byte("\n")), Rule: RuleEncoding})
+		good := valid(file)
+		r.problems.add(Problem{Row: 1 + bytes.Count(good, []byte("\n")), Rule: RuleEncoding,
+			Value: fmt.Sprintf("0x%X", file[len(good)])})
 		return nil, false
 	}
 	rows := newRows(bytes.TrimPrefix(file, []byte("\ufeff")))
@@ -96,8 +103,28 @@ func empty(record []string) bool {
 	return !slices.ContainsFunc(record, func(s string) bool { return strings.TrimSpace(s) != "" })
 }
 
+// separator returns what separates the names of a header that has no commas, if that makes columns of them.
+func separator(record []string) string {
+	for _, by := range []string{";", "\t"} {
+		names := strings.Split(strings.Join(record, ","), by)
+		if len(record) == 1 && len(names) > 1 &&
+			slices.ContainsFunc(names, func(s string) bool { _, ok := columnOf(strings.Trim(s, `"`)); return ok }) {
+			return by
+		}
+	}
+	return ""
+}
+
 // header reads the names of the columns. Rows are read only if nothing is wrong with them.
 func (r *reader) header(record []string) {
+	if len(record) > 0 && strings.HasPrefix(strings.ToLower(record[0]), "sep=") {
+		r.problems.add(Problem{Row: 1, Rule: RuleSepLine, Value: record[0]})
+		return
+	}
+	if by := separator(record); by != "" {
+		r.problems.add(Problem{Row: 1, Rule: RuleSeparator, Value: by})
+		return
+	}
 	for _, name := range record {
 		column, ok := columnOf(name)
 		switch {

@@ -107,9 +107,40 @@ func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declar
 			wire.Short(said))
 	}
 	if structured != nil && declares {
-		return structured, nil
+		return beside(structured, answer.Content)
 	}
 	return map[string]string{"text": said}, nil
+}
+
+// notShown is the member of a declared result that says what came beside it and is not shown: images, sounds, files.
+const notShown = "not_shown"
+
+// beside adds that member, before all others, whose digits stay as they are. A result that has one keeps it.
+func beside(structured json.RawMessage, parts []sdk.Content) (any, error) {
+	var said []string
+	for _, part := range parts {
+		switch x := part.(type) {
+		case *sdk.ImageContent, *sdk.AudioContent:
+			said = append(said, textOf([]sdk.Content{x}))
+		case *sdk.EmbeddedResource:
+			if x.Resource != nil && x.Resource.Text == "" {
+				said = append(said, textOf([]sdk.Content{x}))
+			}
+		}
+	}
+	var members map[string]json.RawMessage
+	if said == nil || json.Unmarshal(structured, &members) != nil || members[notShown] != nil {
+		return structured, nil
+	}
+	list, err := json.Marshal(said)
+	if err != nil {
+		return nil, fmt.Errorf("say what is not shown: %w", err)
+	}
+	rest := bytes.TrimLeft(structured[1:], " \t\r\n")
+	if len(members) > 0 {
+		rest = append([]byte(","), rest...)
+	}
+	return json.RawMessage(slices.Concat([]byte(`{"`+notShown+`":`), list, rest)), nil
 }
 
 // structured returns the structured content of the response, nil if it has none: it must be an object.

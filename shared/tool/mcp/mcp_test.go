@@ -54,6 +54,32 @@ func TestAResultKeepsItsNumbers(t *testing.T) {
 	expect.That(t, err == nil && string(got.(json.RawMessage)) == `{"booking_id":9007199254740993}`, "%s, %v", got, err)
 }
 
+// What comes beside a declared result and is not shown is said in it.
+func TestImagesBesideADeclaredResultAreSaid(t *testing.T) {
+	const (
+		image = `{"type":"image","mimeType":"image/png","data":"AAEC"}`
+		file  = `{"type":"resource","resource":{"uri":"x://1","blob":"AAEC"}}`
+		said  = `{"not_shown":["[image image/png, 3 bytes, not shown]"`
+		id    = `"booking_id":9007199254740993`
+	)
+	for result, want := range map[string]string{
+		`{"content":[` + image + `],"structuredContent":{` + id + `}}`: said + `],` + id + `}`,
+
+		`{"content":[` + image + `],"structuredContent":{ }}`:                   said + `]}`,
+		`{"content":[` + image + `],"structuredContent":{"not_shown":1}}`:       `{"not_shown":1}`,
+		`{"content":[{"type":"text","text":"{}"}],"structuredContent":{"a":1}}`: `{"a":1}`,
+
+		`{"content":[` + image + `,` + file + `],"structuredContent":{"a":1}}`: said +
+			`,"x://1\n[resource of no type, 3 bytes, not shown]"],"a":1}`,
+	} {
+		_, v := newRooms(t)
+		hash := v.hash(t, "book_room")
+		v.faults["tools/call"] = replying(result)
+		got, err := v.book(t, hash)
+		expect.That(t, err == nil && string(got.(json.RawMessage)) == want, "%s, %v", got, err)
+	}
+}
+
 func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[]}`: "",

@@ -4,6 +4,7 @@ package charset
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"strings"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
 
 	"ringi/shared/words/lazy"
 )
@@ -45,10 +47,47 @@ func Decode(file []byte) (text, as string, torn bool) {
 		return of2022(file)
 	}
 	plain := bytes.TrimPrefix(file, []byte("\xef\xbb\xbf"))
+	if inASCII(plain) {
+		return "", "", false
+	}
 	if text, torn, ok := ofUTF8(plain); ok {
 		return text, UTF8, torn
 	}
 	return legacy(file)
+}
+
+// Encodings that write other languages in ASCII, and look like it: HZ, and UTF-7 with its base64 of UTF-16.
+var (
+	hz        = lazy.Regexp{Text: `~\{((?:[!-w][!-~])+)~\}`}
+	utf7      = lazy.Regexp{Text: `\+([A-Za-z0-9/+]*)-?`}
+	inUTF7    = base64.RawStdEncoding
+	leastUTF7 = 4 // characters: fewer may be chance
+)
+
+// inASCII reports whether a file is in one of them. They are not decoded.
+func inASCII(file []byte) bool {
+	if bytes.ContainsFunc(file, func(r rune) bool { return r >= 0x80 }) {
+		return false
+	}
+	if open := bytes.Count(file, []byte("~{")); open > 0 && len(hz.Get().FindAll(file, -1)) == open {
+		text, ok := in(simplifiedchinese.HZGB2312, file)
+		return ok && usual(text)
+	}
+	found := 0
+	for _, run := range utf7.Get().FindAllSubmatch(file, -1) {
+		code, err := inUTF7.Strict().DecodeString(string(run[1]))
+		if err != nil || len(code)%2 != 0 || len(code) == 0 && !bytes.HasSuffix(run[0], []byte("-")) {
+			return false // a sign like others
+		}
+		for i := 0; i < len(code); i += 2 {
+			if r := rune(binary.BigEndian.Uint16(code[i:])); r >= 0x80 && !usual(string(r)) {
+				return false
+			} else if r >= 0x2000 {
+				found++
+			}
+		}
+	}
+	return found >= leastUTF7
 }
 
 // shifts matches what ISO 2022 changes its sets of characters by. Escape sequences that color a terminal are others.
