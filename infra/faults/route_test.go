@@ -218,4 +218,4 @@ func (b *harness) survivesAny(t *testing.T, s scenario, d *scenarioRun, base end
 }
 
 // mostOfRoute is how many crash points of a route are tried without -long.
-const mostOfRoute = 6
+const mostOfRoute = 4

@@ -48,6 +48,8 @@ func TestLooksOfThePagesThatAdministratorsRead(t *testing.T) {
 	}
 }
 
+// looked looks at pages in a language: with pictures at each, wide and narrow, light and dark; without at every other
+// page, so that each is looked at in one language.
 func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale string, all []look) {
 	pictures := os.Getenv("RINGI_SCREENSHOTS")
 	byPath := map[string]look{}
@@ -75,7 +77,10 @@ func looked(t *testing.T, w *consoletest.World, b *browser.Browser, locale strin
 	}))
 	defer server.Close()
 	tab := b.Open(t, server.URL+"/console/assets/console.css", browser.Window{Width: 1440, Height: 900, Language: locale, Calm: true})
-	for _, x := range all {
+	for i, x := range all {
+		if pictures == "" && (i%2 == 0) == (locale == language.English) {
+			continue
+		}
 		byPath["/look/"+x.name] = x
 		tab.Visit(server.URL + "/look/" + x.name)
 		tab.Until(`document.querySelector("h1") && !document.querySelector("[data-now]")`)
