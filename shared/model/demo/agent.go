@@ -34,16 +34,23 @@ func sample(name string) string {
 	return string(b)
 }
 
+// agentPhrases are what the agent reacts to, and its calls, whose form takes the tool and its input apart.
 var agentPhrases = sync.OnceValue(func() (all []phrase) {
-	for tag, form := range rows(agentTable) {
-		all = append(all, phrase{tag: tag, form: regexp.MustCompile(form)})
+	for tag, text := range rows(agentTable) {
+		if tag[0] == '=' {
+			all = append(all, phrase{tag: tag, means: text})
+		} else {
+			all = append(all, phrase{tag: tag, form: regexp.MustCompile(text)})
+		}
 	}
 	return all
 })
 
-func agentForm(tag string) *regexp.Regexp {
-	return agentPhrases()[slices.IndexFunc(agentPhrases(), func(p phrase) bool { return p.tag == tag })].form
+func agentPhrase(tag string) phrase {
+	return agentPhrases()[slices.IndexFunc(agentPhrases(), func(p phrase) bool { return p.tag == tag })]
 }
+
+func agentForm(tag string) *regexp.Regexp { return agentPhrase(tag).form }
 
 // heard is what a turn tells the agent: the last statement of a person, what it encloses, the result of an action or a
 // proposal, and what was read.
@@ -54,7 +61,7 @@ type heard struct {
 	spoken           bool
 }
 
-func hear(turn model.Message, w map[string]string) (h heard) {
+func (t talk) hear(turn model.Message) (h heard) {
 	result := false
 	for _, p := range turn.Parts {
 		text := p.Text
@@ -63,7 +70,7 @@ func hear(turn model.Message, w map[string]string) (h heard) {
 				h.refused += text
 			}
 			if strings.HasPrefix(p.Result.CallID, "read_") {
-				h.read += told(text, w)
+				h.read += t.told(text)
 			}
 		}
 		var list []struct{ From, System, Quoted, Text, File, Forwards string }
@@ -74,7 +81,7 @@ func hear(turn model.Message, w map[string]string) (h heard) {
 		for _, e := range list {
 			switch said := e.System + e.Quoted; {
 			case e.Forwards != "":
-				h.forwards, h.others = append(h.forwards, e.Quoted), add(h.others, w["forward"])
+				h.forwards, h.others = append(h.forwards, e.Quoted), add(h.others, t.words["forward"])
 			case e.File != "":
 				h.others = add(h.others, e.File)
 			case said != "" && goes: // it goes on
@@ -91,7 +98,7 @@ func hear(turn model.Message, w map[string]string) (h heard) {
 }
 
 // told says what a read returned; empty if it is none.
-func told(result string, w map[string]string) string {
+func (t talk) told(result string) string {
 	var x struct {
 		Files, Found []struct {
 			Path, Text  string
@@ -103,18 +110,11 @@ func told(result string, w map[string]string) string {
 	if json.Unmarshal([]byte(result), &x) != nil {
 		return ""
 	}
-	lines := strings.TrimSpace(x.File + "\n" + x.Text)
-	for _, f := range x.Files {
-		lines += fmt.Sprintf("%s  %s B\n", f.Path, conversation.Grouped(f.Bytes))
-	}
-	for _, h := range x.Found {
-		lines += fmt.Sprintf("%s:%d: %s\n", h.Path, h.Line, h.Text)
-	}
+	lines := strings.Trim(spoken.In(t.locale).filled("told", x), "\n")
 	if lines == "" {
-		return w["nothing"] + "\n"
+		return t.words["nothing"] + "\n"
 	}
-	more := map[bool]string{true: w["more"] + "\n"}[x.NotShown != ""]
-	return w["read"] + "\n```\n" + strings.TrimRight(lines, "\n") + "\n```\n" + more
+	return t.words["read"] + "\n```\n" + lines + "\n```\n" + map[bool]string{true: t.words["more"] + "\n"}[x.NotShown != ""]
 }
 
 // talk is a conversation with the demo's agent.
@@ -143,17 +143,18 @@ func (Agent) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 func agentOf(r model.Request) talk {
 	t := talk{Request: r, locale: language.All[0]}
 	for _, m := range r.Messages {
-		if h := hear(m, nil); m.Role == model.User && h.spoken {
+		if h := t.hear(m); m.Role == model.User && h.spoken {
 			text := cmp.Or(h.text, strings.Join(h.forwards, ""))
 			if at := agentForm("run").FindStringSubmatchIndex(text); at != nil {
 				text = text[:at[2]]
 			}
 			t.locale = language.Of(text, language.All[0])
-			t.asked = hear(m, spoken.In(t.locale).Agent)
+			t.words = maps.Clone(spoken.In(t.locale).Agent)
+			t.asked = t.hear(m)
 		}
 	}
 	t.words = maps.Clone(spoken.In(t.locale).Agent)
-	t.now = hear(r.Messages[len(r.Messages)-1], t.words)
+	t.now = t.hear(r.Messages[len(r.Messages)-1])
 	return t
 }
 
@@ -163,19 +164,6 @@ func (t talk) say(texts ...string) model.Response {
 		texts = append(texts, "\n"+fmt.Sprintf(t.words["unused"], strings.Join(t.asked.others, t.words["comma"])))
 	}
 	return model.Response{Text: strings.TrimSpace(strings.Join(texts, ""))}
-}
-
-// propose calls a tool, if it is offered.
-func (t talk) propose(does, tool string, input object) model.Response {
-	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
-		return t.say(t.words["cant"])
-	}
-	if sum := t.words[does+"Sum"]; sum != "" && input["summary"] == nil {
-		input["summary"] = sum
-	}
-	out := t.say(t.words[does])
-	out.Calls = []model.Call{{ID: "call_demo", Name: tool, Input: encoded(input)}}
-	return out
 }
 
 func (t talk) answer() model.Response {
@@ -196,8 +184,11 @@ func (t talk) answer() model.Response {
 		text, t.asked.others = h.forwards[0], nil
 	}
 	for _, p := range agentPhrases() {
-		if m := p.form.FindStringSubmatch(text); m != nil && p.tag[0] > '-' {
-			if out, ok := t.act(p.tag, strings.TrimSpace(strings.Join(m[1:], "")), text, p.form); ok {
+		if p.tag[0] < 'a' { // it asks for nothing
+			continue
+		}
+		if m := p.form.FindStringSubmatch(text); m != nil {
+			if out, ok := t.act(p, strings.TrimSpace(strings.Join(m[1:], "")), text); ok {
 				return out
 			}
 		}
@@ -205,73 +196,61 @@ func (t talk) answer() model.Response {
 	return t.say(w["lost"])
 }
 
-// calls are the calls by phrases, with what a phrase names in the place of $1.
-var calls = map[string]struct {
-	tool  string
-	input object
-}{
-	"test":       {string(agent.TestRun), object{"argv": []string{"node", "--test"}, "timeout_seconds": 120}},
-	"list_files": {"list_files", object{"path": ""}},
-	"search":     {"search", object{"path": "", "text": "$1"}},
-	"read_file":  {"read_file", object{"path": "$1", "from": 1, "to": 0}},
-	"hand_over":  {"hand_over", object{"request": "$1"}},
-	"pull":       {string(agent.ToolCall), object{"tool": "open_pull_request", "arguments": "$1"}},
-	"joined":     {string(agent.ToolCall), object{"tool": people, "arguments": "$1"}},
-	"files":      {string(agent.CodeGenerate), object{"edits": []any{}, "delete": []any{}}},
-	"write":      {string(agent.CodeGenerate), object{"edits": []any{}, "delete": []any{}}},
-	"run":        {string(agent.ShellCommand), object{}},
-}
-
-// act does what a phrase asks for; said is what the phrase names. It reports false if the phrase means something else.
-func (t talk) act(does, said, text string, form *regexp.Regexp) (model.Response, bool) {
-	call := calls[does]
-	input, times := maps.Clone(call.input), t.proposals()
-	switch does {
+// act does what a phrase asks for, if a tool for it is offered; said is what the phrase names. It reports false if the
+// phrase means something else.
+func (t talk) act(p phrase, said, text string) (model.Response, bool) {
+	times := strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`) // proposed before
+	var value any
+	switch p.tag {
 	case "run":
 		var all []object
 		for _, script := range agentForm("-next").Split(said, -1) {
 			all = append(all, object{"script": strings.TrimSpace(script), "timeout_seconds": 60})
 		}
-		if input = all[0]; len(all) > 1 {
-			input = object{"commands": all}
+		if value = all[0]; len(all) > 1 {
+			value = object{"commands": all}
 		}
 	case "write":
-		_, rest, _ := strings.Cut(text, form.FindString(text))
-		for _, name := range []string{does, does + "Sum"} {
-			t.words[name] = fmt.Sprintf(t.words[name], said)
-		}
-		input["files"] = []object{{"path": said, "content": t.content(said, text, rest) + strings.Repeat("\n", times)}}
 		if strings.Contains(said, "..") || strings.Contains(said, "//") {
 			return model.Response{}, false
 		}
+		for _, name := range []string{"write", "writeSum"} {
+			t.words[name] = fmt.Sprintf(t.words[name], said)
+		}
+		_, rest, _ := strings.Cut(text, p.form.FindString(text))
+		value = []object{{"path": said, "content": t.content(said, text, rest) + strings.Repeat("\n", times)}}
 	case "files": // after the first time with a line that makes a change to approve
 		again := strings.Repeat(fmt.Sprintf("// %d\n", times+1), min(1, times))
-		input["files"] = []object{{"path": "hello.js", "content": sample("hello.js") + again},
+		value = []object{{"path": "hello.js", "content": sample("hello.js") + again},
 			{"path": "hello.test.js", "content": sample("hello.test.js")}}
 	case "pull":
-		said = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
-		if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool {
-			return strings.Contains(string(x.Schema), `"open_pull_request"`)
-		}) {
+		if !strings.Contains(string(encoded(t.Tools)), `open_pull_request`) {
 			return t.say(t.words["noPull"]), true
 		}
+		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
 	case "joined":
 		asked := object{"department": nil, "status": "all"}
 		if m := agentForm("-of").FindStringSubmatch(text); m != nil {
 			asked["department"] = m[1] + m[2]
 		}
-		said = string(encoded(asked))
+		value = string(encoded(asked))
 	case "hand_over":
-		said = t.request(form)
-	case "search", "read_file":
-		said = strings.TrimRight(said, ".?!")
+		value = t.request(p.form)
+	default:
+		value = strings.TrimRight(said, ".?!")
 	}
-	for name, value := range input {
-		if value == "$1" {
-			input[name] = said
-		}
+	tool, call, _ := strings.Cut(agentPhrase("="+p.tag).means, " ")
+	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
+		return t.say(t.words["cant"]), true
 	}
-	return t.propose(does, call.tool, input), does != "read_file" || said != ""
+	var input object
+	_ = json.Unmarshal([]byte(strings.Replace(call, `"$1"`, string(encoded(value)), 1)), &input) // the table's are whole
+	if sum := t.words[p.tag+"Sum"]; sum != "" {
+		input["summary"] = sum
+	}
+	out := t.say(t.words[p.tag])
+	out.Calls = []model.Call{{ID: "call_demo", Name: tool, Input: encoded(input)}}
+	return out, p.tag != "read_file" || said != ""
 }
 
 // content is what is written into a file: what the message gives, the demo's draft on the topic that it names, or a
@@ -282,25 +261,19 @@ func (t talk) content(name, text, rest string) string {
 			return body + "\n"
 		}
 	}
-	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	ending := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
 	if d, known := allDrafts.In(t.locale).on(text); known && (ending == "md" || ending == "txt") {
 		lines := d.text(0, 1)
 		return "# " + lines[0] + "\n\n" + lines[1] + "\n\n" + strings.Join(lines[2:], "\n") + "\n"
 	}
-	return cmp.Or(sample(ending), fmt.Sprintf(t.words["note"], base))
-}
-
-// proposals counts the files that were proposed before.
-func (t talk) proposals() int {
-	return strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`)
+	return cmp.Or(sample(ending), fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(name), path.Ext(name))))
 }
 
 // request is the text of a request: the words next to the phrase that asks for it, what the message forwards, or else
 // earlier words.
 func (t *talk) request(form *regexp.Regexp) string {
 	for _, m := range slices.Backward(t.Messages) {
-		h := hear(m, nil)
+		h := t.hear(m)
 		if m.Role != model.User {
 			continue
 		}
@@ -341,7 +314,10 @@ func (t talk) ended(result string) model.Response {
 		text = w["done"]
 	}
 	for _, p := range agentPhrases() {
-		if at := p.form.FindStringSubmatchIndex(told); at != nil && p.tag[0] == '+' {
+		if p.tag[0] != '+' {
+			continue
+		}
+		if at := p.form.FindStringSubmatchIndex(told); at != nil {
 			text, colon = string(p.form.ExpandString([]byte(text+colon), w[p.tag[1:]], told, at)), w["comma"]
 		}
 	}
@@ -374,9 +350,7 @@ func (t talk) counted(result string) string {
 	}
 	month := 0
 	if m := agentForm("-month").FindStringSubmatch(t.asked.text); m != nil {
-		if month = number(m[1]) + monthNamed(m[2]); month > 12 {
-			month = 0
-		}
+		month = monthOf(named(agentForm("-month"), m)) % 13
 	}
 	var names []string
 	for _, e := range got.Employees {

@@ -14,7 +14,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,20 +36,23 @@ var ErrAsked = errors.New("the message asked for this failure")
 
 // input is the data of any of the four purposes.
 type input struct {
-	Message   string      `json:"message"`
-	Forwarded []forwarded `json:"forwarded"`
-	Files     []attached  `json:"files"`
-	Thread    []said      `json:"thread"` // given to the extraction alone
-	Policy    string      `json:"policy"`
-	Requester string      `json:"requester"`
-	Now       string      `json:"now"`
-	Locale    string      `json:"locale"`
-	Earlier   []version   `json:"rejected_versions"`
-	Tools     []offered   `json:"tools"`
-	Forbidden []string    `json:"forbidden"`
-	Servers   []string    `json:"server_tools"` // given to the draft alone
-	More      []string    `json:"more_tools"`   // given to the extraction alone, each as “name: title. description”
-	Steps     []fact      `json:"steps"`
+	Message   string     `json:"message"`
+	Forwarded []enclosed `json:"forwarded"`
+	Files     []enclosed `json:"files"`
+	Thread    []struct {
+		User string `json:"user"`
+		Text string `json:"text"`
+	} `json:"thread"` // given to the extraction alone
+	Policy    string    `json:"policy"`
+	Requester string    `json:"requester"`
+	Now       string    `json:"now"`
+	Locale    string    `json:"locale"`
+	Earlier   []version `json:"rejected_versions"`
+	Tools     []offered `json:"tools"`
+	Forbidden []string  `json:"forbidden"`
+	Servers   []string  `json:"server_tools"` // given to the draft alone
+	More      []string  `json:"more_tools"`   // given to the extraction alone, each as “name: title. description”
+	Steps     []fact    `json:"steps"`
 }
 
 type offered struct {
@@ -62,10 +64,8 @@ type offered struct {
 	} `json:"constraints"`
 }
 
-// version is a rejected version. A policy's version has no steps.
 type version struct {
-	Steps  []planned `json:"steps"`
-	Reason string    `json:"reason"`
+	Reason string `json:"reason"`
 }
 
 type fact struct {
@@ -95,23 +95,23 @@ func Answer(q Question) (string, error) {
 		tool, _, _ := strings.Cut(line, ":")
 		in.Servers = append(in.Servers, tool)
 	}
-	for _, tool := range map[string][]string{"meeting": {listRooms, bookRoom}, "purchase": {placeOrder}}[w.topic] {
-		w.is["notools"] = w.is["notools"] || !slices.Contains(in.Servers, tool)
+	for _, tool := range map[string][]string{"meeting": {listRooms, bookRoom}, "purchase": {placeOrder}}[w.Topic] {
+		w.Is["notools"] = w.Is["notools"] || !slices.Contains(in.Servers, tool)
 	}
 	var answer any
 	switch q.Purpose {
 	case "extract":
-		answer = w.besideThread(in.Thread, extract(w))
+		answer = extract(w)
 	case "draft":
-		w.heed(in, false)
+		w.heed(false)
 		answer = map[string]string{"policy": draft(w)}
 	case "plan":
 		w.follow(in.Policy)
-		w.heed(in, true)
-		steps, missing := plan(in, w)
-		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.remarks()}
+		w.heed(true)
+		steps, _, missing := plan(w)
+		answer = map[string]any{"steps": steps, "missing": missing, "remarks": strings.Join(w.told(w.fates), "\n")}
 	case "summarize":
-		answer = map[string]string{"summary": summary(in, w)}
+		answer = map[string]string{"summary": summary(w)}
 	default:
 		return "", fmt.Errorf("unknown purpose %q", q.Purpose)
 	}
@@ -124,14 +124,13 @@ func (q Question) input() (in input, err error) {
 			return in, fmt.Errorf("read the data: %w", err)
 		}
 	}
-	in.leaveOut()
 	return in, nil
 }
 
 // markers are the places where a text asks for something beside its request. Their forms stand in the table by names
 // that begin with @.
 func markers(name, text string) [][]string {
-	return regexp.MustCompile(`(?i)demo:\s*`+form("@"+name).String()).FindAllStringSubmatch(text, -1)
+	return form("@"+name).FindAllStringSubmatch(text, -1)
 }
 
 // marker is the first such marker of a text, nil if it has none.
@@ -149,9 +148,9 @@ func asked(name, text, purpose string) float64 {
 
 // plain removes the markers from a text.
 func plain(text string) string {
-	for tag, form := range rows(table) {
-		if strings.HasPrefix(tag, "@") {
-			text = regexp.MustCompile(`(?i)demo:\s*`+form).ReplaceAllString(text, " ")
+	for _, p := range phrases() {
+		if p.tag[0] == '@' {
+			text = p.form.ReplaceAllString(text, " ")
 		}
 	}
 	return strings.TrimSpace(text)

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"ringi/shared/words/lazy"
 )
 
 // A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. There is no other way into
@@ -31,57 +29,65 @@ func rows(table string) iter.Seq2[string, string] {
 	}
 }
 
-// phrase is one way to say something.
+// phrase is one way to say something, or a row that is read by name.
 type phrase struct {
 	tag, means string
 	form       *regexp.Regexp
 }
 
-// form compiles what stands in the table under a tag that is read by name.
-func form(tag string) *regexp.Regexp {
-	for name, text := range rows(table) {
-		if name == tag {
-			return regexp.MustCompile(unfold(text))
-		}
-	}
-	return nil // a test reads each
-}
-
-func unfold(form string) string {
-	for range 4 { // macros stand in macros
-		form = macros().Replace(form)
-	}
-	return form
-}
-
-var macros = sync.OnceValue(func() *strings.Replacer {
-	var all []string
-	for tag, form := range rows(table) {
-		if name, text, _ := strings.Cut(form, " "); tag == "=" {
-			all = append(all, "{"+name+"}", text)
-		}
-	}
-	return strings.NewReplacer(all...)
-})
-
-// phrases are the table's, those of the catalog's lists first.
+// phrases are the table's rows, behind the catalog's lists.
 var phrases = sync.OnceValue(func() (all []phrase) {
+	var macros []string
+	for tag, text := range rows(table) {
+		if name, form, _ := strings.Cut(text, " "); tag == "=" {
+			macros = append(macros, "{"+name+"}", form)
+		}
+	}
 	add := func(tag, form string) {
+		for range 4 { // macros stand in macros
+			form = strings.NewReplacer(macros...).Replace(form)
+		}
 		tag, means, _ := strings.Cut(tag, ":")
-		p := phrase{tag, means, regexp.MustCompile(`^(?i:` + unfold(form) + `)`)}
-		p.form.Longest()
+		if tag == "~" {
+			form, means, _ = strings.Cut(form, " =>")
+		}
+		if !strings.ContainsAny(tag[:1], "@$~") {
+			form = `^(?i:` + form + `)`
+		}
+		p := phrase{tag, strings.TrimSpace(means), regexp.MustCompile(form)}
+		if !strings.ContainsAny(tag[:1], "@$~") {
+			p.form.Longest()
+		}
 		all = append(all, p)
 	}
 	for _, l := range allLists() {
 		add("topic:"+l.Name, l.Demo.Asks)
 	}
 	for tag, form := range rows(table) {
-		if !strings.ContainsAny(tag[:1], "=@$") {
+		if !strings.ContainsAny(tag[:1], "=&") {
 			add(tag, form)
 		}
 	}
 	return all
 })
+
+// form is the expression of a row that is read by its name. A test reads each.
+func form(tag string) *regexp.Regexp {
+	return phrases()[slices.IndexFunc(phrases(), func(p phrase) bool { return p.tag == tag })].form
+}
+
+var kinds = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for tag, text := range rows(table) {
+		if name, kinds, _ := strings.Cut(text, " "); tag == "&" {
+			all[name] = kinds
+		}
+	}
+	return all
+})
+
+// uses says of a tag whether a kind of topic has a use for it.
+func uses(tag, kind string) bool { return slices.Contains(strings.Fields(kinds()[tag]), kind) }
 
 // token is a part of a text. Its tag is empty if no phrase takes it; used says that the reading has taken it up.
 type token struct {
@@ -133,7 +139,7 @@ func lex(text string, remark bool) (all []token) {
 			return append(all, token{text: strings.TrimSpace(text[at:])})
 		}
 		t := longest(text, at, remark)
-		if t.tag == "p" && (len(all) == 0 || all[len(all)-1].is("p", "j", "s")) || t.tag == "^" && len(all) > 0 {
+		if t.is("p") && (len(all) == 0 || all[len(all)-1].is("p", "j", "s")) || t.is("^") && len(all) > 0 {
 			t = token{}
 		}
 		if t.tag == "" {
@@ -154,20 +160,18 @@ func longest(text string, at int, remark bool) (out token) {
 	var form *regexp.Regexp
 	for _, p := range phrases() {
 		tag, only := strings.CutSuffix(p.tag, "!")
-		if only && !remark || tag == "depts" && out.tag != "" && out.tag != "dept" {
+		if only && !remark || tag == "depts" && !out.is("", "dept") || strings.ContainsAny(tag[:1], "@$~") {
 			continue
 		}
-		m := p.form.FindString(text[at:])
-		if len(m) <= len(out.text) || torn(text, at+len(m)) || tag == "depts" && noDepartment().MatchString(m) {
-			continue
-		}
-		form, out = p.form, token{tag: tag, text: m, means: p.means}
-		if tag == "depts" {
-			out.tag, out.means = "dept", m
+		if m := p.form.FindString(text[at:]); len(m) > len(out.text) && !torn(text, at+len(m)) {
+			form, out = p.form, token{tag: tag, text: m, means: p.means}
 		}
 	}
 	if form != nil && form.NumSubexp() > 0 {
 		out.named = named(form, form.FindStringSubmatch(text[at:]))
+	}
+	if out.is("depts") {
+		out.tag, out.means = "dept", out.named["d"]
 	}
 	return out
 }
@@ -177,8 +181,6 @@ func torn(text string, end int) bool {
 	before, after := last(text[:end]), first(text[end:])
 	return after == '間' || word(before) && word(after) && unicode.IsDigit(before) == unicode.IsDigit(after)
 }
-
-var noDepartment = sync.OnceValue(func() *regexp.Regexp { return form("$nodept") })
 
 // unknown is the part of a text that no phrase takes: up to where one begins, at the beginning of a word.
 func unknown(text string, at int, remark bool) string {
@@ -194,9 +196,8 @@ func unknown(text string, at int, remark bool) string {
 			continue
 		}
 		t := longest(text, end, remark)
-		inside := t.is("p", "j") && unicode.Is(unicode.Hiragana, r) &&
-			unicode.Is(unicode.Hiragana, first(text[end+len(t.text):]))
-		if t.tag != "" && !inside {
+		kana := func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
+		if t.tag != "" && !(t.is("p", "j") && kana(r) && kana(first(text[end+len(t.text):]))) {
 			break
 		}
 	}
@@ -207,32 +208,29 @@ func unknown(text string, at int, remark bool) string {
 // behind a preposition, without which it would say nothing.
 func strange(all []token) (out []string) {
 	free := func(t token) bool { return !t.used && !t.quiet() }
+	end := token{tag: "s"}
 	for i := 0; i < len(all); i++ {
-		if !free(all[i]) {
-			continue
-		}
 		begin := i
-		for i+1 < len(all) && free(all[i+1]) {
+		for i < len(all) && free(all[i]) {
 			i++
 		}
-		said := joined(all[begin : i+1])
-		r, before, after := first(said), token{tag: "s"}, token{tag: "s"}
-		if begin > 0 {
-			before = all[begin-1]
+		if begin == i {
+			continue
 		}
-		if i+1 < len(all) {
-			after = all[i+1]
-		}
-		switch {
+		said := joined(all[begin:i])
+		before, after := append([]token{end}, all[:begin]...)[begin], append(slices.Clone(all), end)[i]
+		switch r := first(said); {
 		case !before.is("s", "j") && (unicode.Is(unicode.Hiragana, r) || compound(r) && compound(last(before.text))):
-			said = joined(all[begin-1 : i+1])
-		case word(r) && all[i].is("", "to", "lead", "from", "since", "only") && !after.quiet():
-			said = joined(all[begin : i+2])
+			said = joined(all[begin-1 : i])
+		case word(r) && all[i-1].tag == "" && !after.quiet():
+			said = joined(all[begin : i+1])
 		}
-		if compound(last(all[i].text)) && compound(first(after.text)) {
+		if compound(last(all[i-1].text)) && compound(first(after.text)) {
 			said += after.text
 		}
-		out = add(out, strings.TrimSpace(said))
+		if said = strings.TrimSpace(said); !slices.Contains(out, said) {
+			out = append(out, said)
+		}
 	}
 	return out
 }
@@ -250,90 +248,58 @@ func joined(all []token) (out string) {
 
 // split parts tokens at those of a tag, and leaves out parts that say nothing.
 func split(all []token, tag string) (out [][]token) {
-	var part []token
-	for _, t := range append(slices.Clone(all), token{tag: tag}) {
-		if t.tag != tag {
-			part = append(part, t)
-			continue
+	for len(all) > 0 {
+		end := slices.IndexFunc(append(slices.Clone(all), token{tag: tag}), func(t token) bool { return t.is(tag) })
+		if slices.ContainsFunc(all[:end], func(t token) bool { return !t.quiet() }) {
+			out = append(out, all[:end])
 		}
-		if slices.ContainsFunc(part, func(t token) bool { return !t.quiet() }) {
-			out = append(out, part)
-		}
-		part = nil
+		all = all[min(end+1, len(all)):]
 	}
 	return out
 }
 
-var (
-	numberForm  = &lazy.Regexp{Text: `[0-9]+`}
-	channelForm = &lazy.Regexp{Text: `<#\w+\|([^>]*)>`}
-	spaceForm   = &lazy.Regexp{Text: `[\s\p{Z}]+`}
-	besideForm  = &lazy.Regexp{Text: ` ?([\p{Han}\p{Hiragana}\p{Katakana}ー々、。「」〜]+|[<>\x{e000}] [<>\x{e000}]) ?`}
-)
-
-// normal writes full-width characters as ASCII, and leaves out spaces beside Japanese ones.
+// normal writes full-width characters as ASCII, and leaves out what only says how a text looks.
 func normal(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r >= '!'+0xfee0 && r <= '~'+0xfee0 {
 			return r - 0xfee0
 		}
 		return r
-	}, channelForm.Get().ReplaceAllString(text, "#$1"))
-	text = strings.TrimSpace(spaceForm.Get().ReplaceAllString(text, " "))
-	return besideForm.Get().ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, " ", "") })
+	}, text)
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	text = strings.Join(lines, "\n")
+	for _, p := range phrases() {
+		if p.tag == "~" {
+			text = p.form.ReplaceAllString(text, p.means)
+		}
+	}
+	return text
 }
 
 // While a text is read, each quotation is replaced by a rune of the private use area.
 const firstQuotation, maxQuotations = '\ue000', 100
 
-// quotations takes the quoted texts out of a text unchanged. It reports false if quotation marks don't match, or if
-// there are more than maxQuotations.
-func quotations(text string) (rest string, said []string, ok bool) {
-	closing := map[rune]rune{'「': '」', '『': '』', '“': '”', '"': '"', '＂': '＂'}
-	var out []rune
-	var open rune
-	depth, quoted := 0, []rune{}
-	for _, c := range text {
-		switch {
-		case depth == 0 && closing[c] != 0:
-			open, depth, quoted = c, 1, nil
-			continue
-		case depth == 0 && strings.ContainsRune("」』”", c) || len(said) == maxQuotations:
-			return "", nil, false
-		case depth > 0 && c == closing[open]:
-			depth--
-		case depth > 0 && c == open:
-			depth++
-		case c >= firstQuotation && c < firstQuotation+maxQuotations:
-			c = ' '
+// quotations takes the quoted texts out of a text unchanged, behind those that were said before. It reports false if
+// quotation marks don't match, or if there are more than maxQuotations.
+func quotations(text string, before []string) (rest string, said []string, ok bool) {
+	said = before
+	rest = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Co, r) {
+			return ' '
 		}
-		if depth > 0 {
-			quoted = append(quoted, c)
-		} else if c != closing[open] {
-			out = append(out, c)
-		} else if open = 0; strings.TrimSpace(string(quoted)) == "" {
-			out = append(out, ' ')
-		} else {
-			out, said = append(out, firstQuotation+rune(len(said))), append(said, string(quoted))
+		return r
+	}, text)
+	rest = form("$quoted").ReplaceAllStringFunc(rest, func(s string) string {
+		_, n := utf8.DecodeRuneInString(s)
+		_, m := utf8.DecodeLastRuneInString(s)
+		if s = s[n : len(s)-m]; strings.TrimSpace(s) == "" || len(said) == maxQuotations {
+			return strings.Repeat("「", min(1, len(said)/maxQuotations)) + " "
 		}
-	}
-	return string(out), said, depth == 0
-}
-
-// pairs returns where a text begins to name a second department, month, subject or person with one of its own, as in
-// “HR in September and Sales in October”. A plan would cover each at all times, for everybody. Empty: nowhere.
-func pairs(all []token) string {
-	for _, two := range [][]string{{"dept", "month"}, {"dept", "topic"}, {"month", "topic"}, {"dept", "who"}, {"month", "who"},
-		{"topic", "who"}} {
-		at, times := []token{{}}, map[string]int{}
-		for _, t := range all {
-			if t.is(two...) && at[len(at)-1].tag != t.tag {
-				at, times[t.tag] = append(at, t), times[t.tag]+1
-			}
-		}
-		if times[two[0]] > 1 && times[two[1]] > 1 {
-			return at[3].text
-		}
-	}
-	return ""
+		said = append(said, s)
+		return string(firstQuotation + rune(len(said)-1))
+	})
+	return rest, said, !strings.ContainsAny(rest, `「」『』“”"＂`)
 }

@@ -26,11 +26,11 @@ func TestNoWordOfARequestIsDropped(t *testing.T) {
 				for _, w := range []string{strange[name][at%4]} {
 					text := x[0][:at] + w + x[0][at:]
 					r := understood(t, text)
-					said := r.cannot()
+					said := r.Cannot()
 					if said == "" {
 						said = draft(r)
 					}
-					whole := strings.ContainsAny(said, "「“") && r.cannot() != "" || strings.Contains(said, strings.TrimSpace(w))
+					whole := strings.ContainsAny(said, "「“") && r.Cannot() != "" || strings.Contains(said, strings.TrimSpace(w))
 					expect.Must(t, whole, "%q: %s", text, said)
 				}
 			}
@@ -88,13 +88,14 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"至急！先月の残業を確認してください！", "残業 | 2026-10 | all | sheet | U0SANDSATO"},
 		{"10月に在籍した従業員の一覧をまとめて", "従業員一覧 | all | sheet | U0SANDSATO"},
 		{"List employees in October", "Employees | all | sheet | U0SANDSATO"},
-		{"去年10月の営業部の従業員一覧", "従業員一覧 | 営業部 | sheet | U0SANDSATO"},
+		{"去年10月の営業部の従業員一覧", "refused: 去年"},
+		{"2025年10月の営業部の従業員一覧", "従業員一覧 | 営業部 | sheet | U0SANDSATO"},
 		{"役職一覧を10月分", "refused: 10月"},
 		{"<@U0SUZUKI> だけに先月の残業を送って", "残業 | 2026-10 | all | sheet | U0SUZUKI"},
 		{"先月の残業を <@U0SUZUKI> に秘密で送って", "refused: 秘密で"},
 		{"先月の残業を <@U0SUZUKI> には送らないで", "refused: 送らないで"},
 		{"Send <@U0SUZUKI> a DM “hi” but not to <@U0TANAKA>", "refused: but not to"},
-		{"<@U0SUZUKI> に「了解」とDMして、<@U0TANAKA> には「却下」と", "refused: 却下"},
+		{"<@U0SUZUKI> に「了解」とDMして、<@U0TANAKA> には「却下」と", "refused: <@U0TANAKA>"},
 		{"会議室を明日10時に予約して、飲み物も", "refused: 飲み物"},
 		{"会議室を明日10時から2時間予約して、DMは不要", "room 2026-11-21 10:00–12:00 会議"},
 		{"Book a meeting room tomorrow from 10am to noon", "refused: to noon"},
@@ -116,6 +117,16 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 		{"https://example.com/a の勤怠をまとめて", "refused: https://example.com/a"},
 		{"先月の勤怠 (派遣を含む)", "refused: 派遣"},
 		{"Attendance for October (incl. interns)", "refused: incl"},
+		{"• 先月の残業\n• 営業部だけ\n• DM は不要", "残業 | 2026-10 | 営業部 | sheet"},
+		{"1. attendance for October\n2. no DM", "Attendance | 2026-10 | all | sheet"},
+		{"*先月* の勤怠をまとめて :pray:", "勤怠 | 2026-10 | all | sheet | U0SANDSATO"},
+		{"先月の勤怠を a@b.co.jp (mailto:a@b.co.jp) に送って", "勤怠 | 2026-10 | all | sheet | a@b.co.jp"},
+		{"はやとの先月の勤怠", "refused: 「はやと"},
+		{"モリヤ商事の先月の勤怠", "refused: 「モリヤ商事"},
+		{"先月の残業を <@U0SUZUKI> に送って、DMは不要", "refused: <@U0SUZUKI>に"},
+		{"シートは不要、シート「残業」に先月の残業を書いて", "refused: シート"},
+		{"会議室を11月24日10時に予約して", "refused: 11月24日"},
+		{"会議室を「定例」で明日10時に予約して", "refused: 定例"},
 	} {
 		t.Run(tt[0], func(t *testing.T) {
 			reply, policy, steps := planFor(t, tt[0])
@@ -131,43 +142,43 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 // What a request forwards is read with it, and narrows it; a file is read where it alone is the request. What of them is
 // not understood, or can't be used, is named.
 func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
-	text := func(s string) attached { return attached{forwarded: forwarded{Text: s}, Name: "依頼.txt"} }
-	unseen := forwarded{Text: "営業だけ", NotShown: "the rest"}
+	text := func(s string) enclosed { return enclosed{Text: s, Name: "依頼.txt"} }
+	unseen := enclosed{Text: "営業だけ", NotShown: "the rest"}
 	for _, tt := range []struct {
 		text      string
-		forwarded []forwarded
-		files     []attached
+		forwarded []enclosed
+		files     []enclosed
 		want      string
 	}{
-		{"今月の勤怠をまとめて", []forwarded{{Text: "対象は営業だけ。DM は送らないでください"}}, nil, "勤怠 | 2026-11 | 営業部 | sheet"},
-		{"今月の勤怠をまとめて", []forwarded{{Text: "営業だけ"}, {Text: "シートは不要です"}}, nil, "2026-11 | 営業部 | U0SANDSATO"},
-		{"勤怠をまとめて", []forwarded{{Text: "10月分です"}}, nil, "勤怠 | 2026-10 | all | sheet | U0SANDSATO"},
-		{"先月の残業をまとめて", []forwarded{{Text: "営業の先月の残業を教えてください"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"これをお願いします", []forwarded{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"下記の件、ご対応お願いします", []forwarded{{Text: "<@U0SUZUKI> に「了解」とDMして"}}, nil, "U0SUZUKI: 了解"},
-		{"", []forwarded{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"Can you do this, please?", []forwarded{{Text: "Overtime for Sales for October, no DM"}}, nil, "Overtime | 2026-10 | 営業部 | sheet"},
-		{"Attendance for October", []forwarded{{Text: "Only Sales, and no DM please"}}, nil, "Attendance | 2026-10 | 営業部 | sheet"},
-		{"これを実行して", []forwarded{{Text: "取引先アクメに PC 2台 298,000円を発注して"}}, nil, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
-		{"取引先アクメに PC 2台 298,000円を発注して", []forwarded{{Text: "納期は来月末"}}, nil, "refused: 分かりません"},
-		{"今月の勤怠をまとめて", []forwarded{{Text: "派遣の人は除いてください"}}, nil, "refused: 」が分かりません。この言葉は、転送されたメッセージにあります。"},
-		{"Attendance for October", []forwarded{{Text: "except interns"}}, nil, "refused: That stands in the forwarded message."},
-		{"営業の今月の勤怠", []forwarded{{Text: "人事です"}}, nil, "refused: 「人事」は別の依頼に分けてください。この言葉は、転送されたメッセージにあります。"},
-		{"今月の勤怠", []forwarded{{Text: "先月"}}, nil, "refused: 「先月」は別の依頼に"},
-		{"今月の勤怠", []forwarded{{Text: "「営業"}}, nil, "refused: 対になっていません。この言葉は、転送された"},
-		{"今月の勤怠をまとめて", []forwarded{unseen}, nil, "refused: 転送されたメッセージに、見えない部分があります"},
-		{"これをお願いします", []forwarded{{}}, nil, "refused: 見えない部分"},
+		{"今月の勤怠をまとめて", []enclosed{{Text: "対象は営業だけ。DM は送らないでください"}}, nil, "勤怠 | 2026-11 | 営業部 | sheet"},
+		{"今月の勤怠をまとめて", []enclosed{{Text: "営業だけ"}, {Text: "シートは不要です"}}, nil, "2026-11 | 営業部 | U0SANDSATO"},
+		{"勤怠をまとめて", []enclosed{{Text: "10月分です"}}, nil, "勤怠 | 2026-10 | all | sheet | U0SANDSATO"},
+		{"先月の残業をまとめて", []enclosed{{Text: "営業の先月の残業を教えてください"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"これをお願いします", []enclosed{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"下記の件、ご対応お願いします", []enclosed{{Text: "<@U0SUZUKI> に「了解」とDMして"}}, nil, "U0SUZUKI: 了解"},
+		{"", []enclosed{{Text: "営業の先月の残業を確認して"}}, nil, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"Can you do this, please?", []enclosed{{Text: "Overtime for Sales for October, no DM"}}, nil, "Overtime | 2026-10 | 営業部 | sheet"},
+		{"Attendance for October", []enclosed{{Text: "Only Sales, and no DM please"}}, nil, "Attendance | 2026-10 | 営業部 | sheet"},
+		{"これを実行して", []enclosed{{Text: "取引先アクメに PC 2台 298,000円を発注して"}}, nil, "order from アクメ: [{PC 2 149000}] | U0SANDSATO"},
+		{"取引先アクメに PC 2台 298,000円を発注して", []enclosed{{Text: "納期は来月末"}}, nil, "refused: 分かりません"},
+		{"今月の勤怠をまとめて", []enclosed{{Text: "派遣の人は除いてください"}}, nil, "refused: 」が分かりません。この言葉は、転送されたメッセージにあります。"},
+		{"Attendance for October", []enclosed{{Text: "except interns"}}, nil, "refused: That stands in the forwarded message."},
+		{"営業の今月の勤怠", []enclosed{{Text: "人事です"}}, nil, "refused: 「人事」は別の依頼に分けてください。この言葉は、転送されたメッセージにあります。"},
+		{"今月の勤怠", []enclosed{{Text: "先月"}}, nil, "refused: 「先月」は別の依頼に"},
+		{"今月の勤怠", []enclosed{{Text: "「営業"}}, nil, "refused: 対になっていません。この言葉は、転送された"},
+		{"今月の勤怠をまとめて", []enclosed{unseen}, nil, "refused: 転送されたメッセージに、見えない部分があります"},
+		{"これをお願いします", []enclosed{{}}, nil, "refused: 見えない部分"},
 		{"今月の勤怠。これをお願いします", nil, nil, "refused: 「これ」"},
-		{"", nil, []attached{text("営業の先月の残業を確認して\n")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"添付の件、お願いします", nil, []attached{text("営業の先月の残業を確認して")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"", nil, []attached{text("名前\n田中 恵")}, "refused: この言葉は、添付ファイル「依頼.txt」にあります。"},
-		{"", nil, []attached{text(strings.Repeat("営業の先月の残業を確認して。", 100))}, "refused: 添付ファイル「依頼.txt」を使えません"},
-		{"", nil, []attached{{Name: "依頼.pdf", NotRead: "pdf"}}, "refused: 添付ファイル「依頼.pdf」を使えません"},
-		{"今月の勤怠をまとめて", nil, []attached{{Name: "対象者.csv", forwarded: forwarded{Text: "田中"}}}, "refused: 「対象者.csv」を使えません。必要なことを依頼の文に"},
-		{"よろしくお願いします", nil, []attached{{Name: "a.csv"}, {Name: "b.csv"}}, "refused: 「a.csv」、「b.csv」を使えません"},
-		{"これをお願いします", []forwarded{{Text: "先月の残業"}}, []attached{text("x")}, "refused: 「依頼.txt」を使えません"},
-		{"取引先アクメに PC 2台 298,000円を発注して", nil, []attached{{Name: "見積.pdf"}}, "refused: 「見積.pdf」を使えません"},
-		{"Attendance for October", nil, make([]attached, 9), "refused: and 5 more). Write what you need"},
+		{"", nil, []enclosed{text("営業の先月の残業を確認して\n")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"添付の件、お願いします", nil, []enclosed{text("営業の先月の残業を確認して")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
+		{"", nil, []enclosed{text("名前\n田中 恵")}, "refused: この言葉は、添付ファイル「依頼.txt」にあります。"},
+		{"", nil, []enclosed{text(strings.Repeat("営業の先月の残業を確認して。", 100))}, "refused: 添付ファイル「依頼.txt」を使えません"},
+		{"", nil, []enclosed{{Name: "依頼.pdf", NotRead: "pdf"}}, "refused: 添付ファイル「依頼.pdf」を使えません"},
+		{"今月の勤怠をまとめて", nil, []enclosed{{Name: "対象者.csv", Text: "田中"}}, "refused: 「対象者.csv」を使えません。必要なことを依頼の文に"},
+		{"よろしくお願いします", nil, []enclosed{{Name: "a.csv"}, {Name: "b.csv"}}, "refused: 「a.csv」、「b.csv」を使えません"},
+		{"これをお願いします", []enclosed{{Text: "先月の残業"}}, []enclosed{text("x")}, "refused: 「依頼.txt」を使えません"},
+		{"取引先アクメに PC 2台 298,000円を発注して", nil, []enclosed{{Name: "見積.pdf"}}, "refused: 「見積.pdf」を使えません"},
+		{"Attendance for October", nil, make([]enclosed, 9), "refused: and 5 more). Write what you need"},
 	} {
 		reply, policy, steps := planFor(t, tt.text, tt.forwarded, tt.files)
 		if named, refused := strings.CutPrefix(tt.want, "refused: "); refused {
@@ -183,15 +194,15 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 func TestWhoIsAddressedNarrowsNothing(t *testing.T) {
 	for _, text := range []string{"先月の残業を人事部だけにDMして", "人事さん、先月の残業をまとめて", "営業です。先月の残業をまとめて",
 		"お疲れ様です、営業です。先月の残業をまとめて", "Hi HR, overtime for October please", "Send Sales the overtime for October",
-		"先月の残業を個人ごとに送って", "社員ごとに先月の残業を知らせて", "Overtime since September until October",
+		"先月の残業を個人ごとに送って", "営業だけ、先月の残業を個人ごとにまとめて", "社員ごとに先月の残業を知らせて", "Overtime since September until October",
 		"Overtime since September, through last month"} {
 		u := understood(t, text)
-		expect.That(t, u.cannot() != "", "%s: %s of %v, %v", text, u.topic, u.departments, u.months)
+		expect.That(t, u.Cannot() != "", "%s: %s of %v, %v", text, u.Topic, u.Part, u.Month)
 	}
 	for text, of := range map[string]string{"営業さんの先月の残業をまとめて": "営業部", "対象は営業です。先月の残業をまとめて": "営業部",
-		"営業だけ、先月の残業を個人ごとにまとめて": "営業部", "Send me the HR overtime for October": "人事部"} {
+		"営業だけ、先月の残業をまとめて": "営業部", "Send me the HR overtime for October": "人事部"} {
 		u := understood(t, text)
-		expect.That(t, u.cannot() == "" && len(u.departments) == 1 && u.departments[0] == of, "%s: %q %v", text, u.cannot(), u.departments)
+		expect.That(t, u.Cannot() == "" && u.Part == of, "%s: %q %v", text, u.Cannot(), u.Part)
 	}
 	policy, _ := carriedOut(t, "先月の残業をまとめて", "人事部だけにDMして")
 	expect.Has(t, policy, "反映していません")

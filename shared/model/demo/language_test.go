@@ -104,7 +104,7 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 
 // Words are looked up by name: each name in the code is one that each language has.
 func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
-	named := regexp.MustCompile(`(Say|Steps|Topics|words|w)\["(\w+)"\](?:\["(\w+)"\])?|(?:form|ofList)\((?:\w+(?:\.\w+\(\))?, )?"(\w+)"`)
+	named := regexp.MustCompile(`(Steps|Topics|words|w)\["(\w+)"\](?:\["(\w+)"\])?|(say|Say)\("(\w+)"|(?:\.Form|words, )\(?"(\w+)"`)
 	found := 0
 	for _, path := range expect.Value(filepath.Glob("*.go"))(t) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -115,8 +115,8 @@ func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
 			for _, locale := range language.All {
 				w, known := spoken.In(locale), false
 				switch {
-				case m[1] == "Say":
-					known = w.Say[m[2]] != ""
+				case m[4] != "":
+					known = w.Say[m[5]] != ""
 				case m[1] == "Steps":
 					known = w.Steps[m[2]].Title != ""
 				case m[1] == "Topics":
@@ -124,7 +124,7 @@ func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
 				case m[1] == "words", m[1] == "w":
 					known = w.Agent[m[2]] != ""
 				default:
-					known = w.List[m[4]] != "" || w.Topics["meeting"][m[4]] != ""
+					known = w.List[m[6]] != "" || w.Topics["meeting"][m[6]] != "" || w.Topics["purchase"][m[6]] != ""
 				}
 				expect.That(t, known, "%s: %s in %s", path, m[0], locale)
 			}
@@ -138,15 +138,15 @@ func TestEachTemplateCanBeFilledIn(t *testing.T) {
 	for _, name := range language.All {
 		for _, x := range requests(t, name) {
 			w := understood(t, x[0])
-			for _, is := range []map[string]bool{w.is, {"brief": true, "check": true, "validate": true, "nodm": true}, {"nosheet": true, "notools": true}} {
-				w.is = is
+			for _, is := range []map[string]bool{w.Is, {"brief": true, "check": true, "validate": true, "nodm": true}, {"nosheet": true, "notools": true}} {
+				w.Is = is
 				said := draft(w)
 				expect.That(t, !strings.Contains(said, "template:") && !strings.Contains(said, "<no value>") && !strings.Contains(said, "{"),
 					"%s: %s", x[0], said)
 			}
 		}
-		for _, of := range []string{"calculate", "validate", "sheet", "sheets", "room", "order", "notice", "tell", "one", "limits", "done"} {
-			said := spoken.In(name).text("sum", map[string]any{"name": of, "f": map[string]any{}})
+		for _, of := range []string{"calculate_overtime", "write_rows_to_google_sheet", bookRoom, placeOrder, sendDM} {
+			said := spoken.In(name).text("sum", object{"tool": of, "topic": "overtime", "f": map[string]any{}})
 			expect.That(t, said != "" && !strings.Contains(said, "template:"), "%s in %s: %q", of, name, said)
 		}
 	}

@@ -2,28 +2,291 @@ package demo
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
+	"embed"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
+	"text/template"
 	"time"
 
+	"ringi/shared/domain/catalog"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
-// Sheet is the spreadsheet that the demo's plans write to. The tools of servers are those of the local stack's; an
-// administrator has to allow them first.
+//go:embed words/*.json drafts/*.json words/*.txt steps.txt
+var files embed.FS
+
+// words are the texts of one language. A test holds the names in the code against them.
+type words struct {
+	Locale  string
+	Say     map[string]string
+	Steps   map[string]step
+	List    map[string]string            // forms of all lists; {things}, {tab}, {from} and {handled} are of the list's file
+	Topics  map[string]map[string]string // forms and words of the topics that are no lists
+	Columns map[string]string            // titles of columns, by the rows' member; lists have their own
+	Agent   map[string]string
+	Teams   struct {
+		Reviews                []string
+		Good, Mend             map[string]string // by metric
+		ScoredBy, GoOn, Enough string
+	}
+}
+
+type step struct{ Title, Description, Expected string }
+
+var spoken = language.Catalog[words]{Files: &files, Folder: "words"}
+
+// texts are the templates of policies, steps and summaries, by language.
+var texts = sync.OnceValue(func() map[string]*template.Template {
+	all := map[string]*template.Template{}
+	for _, locale := range language.All {
+		t := template.New("").Funcs(template.FuncMap{"quote": spoken.In(locale).quote,
+			"json": func(v any) string { return string(encoded(v)) }})
+		all[locale] = template.Must(t.ParseFS(files, "words/"+locale+".txt", "steps.txt"))
+	}
+	return all
+})
+
+func (t *words) filled(name string, data any) string {
+	var out strings.Builder
+	if err := texts()[t.Locale].ExecuteTemplate(&out, name, data); err != nil {
+		return err.Error() // a test fills each in
+	}
+	return out.String()
+}
+
+// text fills a template in. Its lines have no blanks at their ends, and none is empty.
+func (t *words) text(name string, data any) string {
+	var lines []string
+	for line := range strings.Lines(t.filled(name, data)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (t *words) quote(s string) string { return fmt.Sprintf(t.Say["quote"], s) }
+
+func (w *meant) say(form string, values ...any) string {
+	return fmt.Sprintf(w.words.Say[form], values...)
+}
+
+func (w *meant) Say(form string) string { return w.words.Say[form] }
+
+// Quoted quotes texts, each as one line.
+func (w *meant) Quoted(said []string) string {
+	var out []string
+	for _, s := range said {
+		out = append(out, w.words.quote(oneLine(w.shown(s, true))))
+	}
+	return strings.Join(out, w.words.Say["and"])
+}
+
+// oneLine joins a text into one line, short enough for a title.
+func oneLine(s string) string { return legible.Clip(strings.Join(strings.Fields(s), " "), 60) }
+
+// list is a tool that the demo plans from its catalog file. Its rows go to the sheet, and the notice tells their
+// number.
+type list struct {
+	catalog.File
+	departments, past bool // it can be asked for a department, and as of a past month
+}
+
+// allLists are the catalog's lists.
+var allLists = sync.OnceValue(func() (all []*list) {
+	files, _ := catalog.Files() // a test reads every file
+	for _, f := range files {
+		var input struct{ Properties map[string]any }
+		_ = json.Unmarshal(f.Input, &input) // a tool without a readable schema takes no department
+		if f.Demo != nil {
+			all = append(all, &list{f, input.Properties["department"] != nil, input.Properties["as_of"] != nil})
+		}
+	}
+	return all
+})
+
+// people is the tool that lists the people for whom records of a month are read.
+const people = "list_employees"
+
+// List is the topic's list, or that of people.
+func (w *meant) List() *list {
+	at := slices.IndexFunc(allLists(), func(l *list) bool { return l.Name == w.Topic })
+	if at < 0 {
+		at = slices.IndexFunc(allLists(), func(l *list) bool { return l.Name == people })
+	}
+	return allLists()[at]
+}
+
+// of fills in a form: the list's own of that name, or else the one that all lists share.
+func (l *list) of(t *words, form string, more ...any) string {
+	x := l.Demo.Words[t.Locale]
+	return language.Fill(cmp.Or(x.Forms[form], t.List[form]), append(more, "things", x.Things, "tab", x.Tab, "from", x.From,
+		"handled", x.Handled)...)
+}
+
+// Form is what the words say of the request's topic under a name.
+func (w *meant) Form(name string) string {
+	of, then := "", ""
+	if w.Part != "" {
+		of = w.say("titleOf", w.Part)
+	}
+	if w.Dated() {
+		then = w.say("about", w.When())
+	}
+	more := []any{"of", of, "when", w.When(), "then", then, "department", w.Part, "text", oneLine(w.Quote), "to", w.To(),
+		"supplier", w.Order.Supplier, "short", oneLine(w.Order.Supplier)}
+	if own := w.words.Topics[w.Topic][name]; own != "" {
+		return language.Fill(own, append(more, "handled", w.List().Demo.Words[w.words.Locale].Handled)...)
+	}
+	return w.List().of(w.words, name, more...)
+}
+
+// At is the month's first day.
+func (w *meant) At() time.Time {
+	m, _ := time.Parse(byMonth, w.Month) // a token's, or that of now
+	return m
+}
+
+// When names the month.
+func (w *meant) When() string {
+	return language.Fill(w.Say("month"), "year", w.At().Year(), "month", int(w.At().Month()), "name", w.At().Month())
+}
+
+// Dated reports whether a request is about a month: its records', or that as of which a list is read. Who was employed,
+// and where, is asked as of the month, so that later changes don't count.
+func (w *meant) Dated() bool {
+	return w.Kind() == "records" || w.Kind() == "list" && w.List().past && !w.Is["assumed"]
+}
+
+// Sheet reports whether results are written to the sheet.
+func (w *meant) Sheet() bool { return uses("sheet", w.Kind()) && !w.Is["nosheet"] }
+
+// told is who gets a direct message, by which step.
+type told struct{ Step, ID string }
+
+// Told are those who get a direct message.
+func (w *meant) Told() (all []told) {
+	if w.Topic != "message" && (w.copied || len(w.people) == 0) {
+		all = append(all, told{"notice", w.in.Requester})
+	}
+	for _, id := range w.people {
+		if len(all) == 0 || id != w.in.Requester {
+			all = append(all, told{"tell", id})
+		}
+	}
+	return all
+}
+
+// To names who is told.
+func (w *meant) To() string {
+	var all []string
+	for _, to := range w.Told() {
+		switch {
+		case to.Step == "notice":
+			to.ID = w.Say("requester")
+		case !strings.Contains(to.ID, "@"): // an e-mail address stays as it is
+			to.ID = "<@" + to.ID + ">"
+		}
+		all = append(all, to.ID)
+	}
+	last := max(0, len(all)-1)
+	return strings.Join(all[:last], w.Say("and")) + strings.Repeat(w.Say("andLast"), min(last, 1)) + strings.Join(all[last:], "")
+}
+
+// Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
+// write to different tabs. A name from the message is used unchanged.
+func (w *meant) Tab() string {
+	month := map[bool]string{true: w.Month}[w.Dated()]
+	return cmp.Or(w.TabSaid, strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " "))
+}
+
+// Columns are the members of the rows that the sheet shows, each with its heading. A member without one has its name.
+func (w *meant) Columns() (out []object) {
+	keys, titles := w.List().Demo.Columns, w.List().Demo.Words[w.words.Locale].Columns
+	if w.Kind() == "records" {
+		keys, titles = strings.Fields(w.words.Topics[w.Topic]["columns"]), w.words.Columns
+	}
+	for _, key := range keys {
+		out = append(out, object{"key": key, "title": cmp.Or(titles[key], key)})
+	}
+	return out
+}
+
+// inLine stands for the end of a line in a text that people wrote.
+const inLine = "\ue0ff"
+
+// Text is a message's text in quotation marks.
+func (w *meant) Text() string { return w.words.quote(strings.ReplaceAll(w.Quote, "\n", inLine)) }
+
+// lines are a policy's numbered lines, each behind its kind, of which a remark may say that one is left out.
+func (w *meant) lines() (kinds, lines []string) {
+	for line := range strings.SplitSeq(w.words.text("how", w), "\n") {
+		kind, line, _ := strings.Cut(line, " ")
+		kinds, lines = append(kinds, kind), append(lines, line)
+	}
+	return kinds, lines
+}
+
+// How are a policy's lines, as people read them.
+func (w *meant) How() string {
+	_, lines := w.lines()
+	for i, line := range lines {
+		if lines[i] = fmt.Sprintf("\n%d. %s", i+1, line); w.Is["brief"] {
+			lines[i] = strings.TrimRight(line, "。.")
+		}
+	}
+	return strings.Join(lines, map[bool]string{true: " → "}[w.Is["brief"]])
+}
+
+// draft is the policy.
+func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w), inLine, "\n") }
+
+// extract says what kind of message a request is, and titles it. What people said before in the thread is not used.
+func extract(w *meant) map[string]string {
+	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "", "priority": w.priority,
+		"task_type": "standard"}
+	if w.priority == "urgent" {
+		out["task_type"] = "urgent"
+	}
+	inThread := ""
+	for _, x := range w.in.Thread {
+		if !strings.HasPrefix(x.User, "B") && says(x.Text) {
+			inThread = w.Say("inThread")
+		}
+	}
+	if w.Is["notools"] {
+		out["sentence"] = cmp.Or(out["sentence"], w.Form("noTools"))
+	}
+	switch {
+	case w.helps():
+		out["kind"] = "help"
+	case out["sentence"] != "":
+		out["kind"], out["sentence"] = "unsupported", legible.First(out["sentence"]+inThread, task.MaxSentence)
+	default:
+		var lines []string
+		for _, p := range w.pieces {
+			if text := strings.Join(strings.Fields(p.text), " "); text != "" {
+				lines = append(lines, w.say("describe", cmp.Or(p.in, w.Say("request")), text))
+			}
+		}
+		out["title"] = w.Form("title")
+		out["description"] = strings.TrimSpace(legible.Clip(strings.Join(lines, "\n"), 2500) + "\n" + inThread)
+	}
+	return out
+}
+
+// The tools of servers that the demo's plans call are those of the local stack's; an administrator has to allow them
+// first.
 const (
-	Sheet      = "ringi-demo-sheet"
 	listRooms  = "rooms.list_rooms"
 	bookRoom   = "rooms.book_room"
 	placeOrder = "rooms.place_order"
-	judge      = "calculate_overtime"
-	writeRows  = "write_rows_to_google_sheet"
 	sendDM     = "send_slack_dm"
 )
 
@@ -38,18 +301,6 @@ type planned struct {
 	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
 }
 
-// kindsOf are the kinds of steps, of which a remark may say that one is left out.
-func kindsOf(steps []planned) (kinds []string) {
-	for _, s := range steps {
-		kind := map[string]string{writeRows: "sheet", sendDM: "dm", judge: "calculate"}[s.Tool]
-		if strings.Contains(s.ToolInput, `"mode":"validate"`) {
-			kind = "validate"
-		}
-		kinds = append(kinds, cmp.Or(kind, "read"))
-	}
-	return kinds
-}
-
 // lack is something that a request needs and that no step can do.
 type lack struct {
 	What string `json:"what"`
@@ -59,313 +310,93 @@ type lack struct {
 
 type object map[string]any
 
-func ref(path string) object { return object{"$ref": path} }
-
-type planner struct {
-	*wish
-	in      input
-	records map[part]string // references to the attendance records that steps read
-	steps   []planned
-	missing []lack
+// Arguments are those of the list's call.
+func (w *meant) Arguments() object {
+	arguments := maps.Clone(object(w.List().Demo.Input))
+	if w.Part != "" {
+		arguments["department"] = w.Part
+	}
+	if w.Dated() {
+		arguments["as_of"] = w.Month
+	}
+	return arguments
 }
 
-// add appends a step and returns the prefix of references to its result, or records why its tool can't be called.
-func (p *planner) add(s step, tool string, input object) string {
-	if why := p.hinders(tool, input); why != "" {
-		p.missing = add(p.missing, lack{s.Title, map[bool]string{false: tool}[why == noTool], why})
-		return ""
+// plan makes the steps, or says what is missing for them. A line in steps.txt has a step's name, its kind, its tool and
+// its arguments; what they refer to as name.x is the step's result. kinds are those of the steps.
+func plan(w *meant) (steps []planned, kinds []string, missing []lack) {
+	if w.Cannot() != "" {
+		return []planned{}, nil, []lack{{cmp.Or(oneLine(w.text()), w.Say("noMessage")), "", noTool}}
 	}
-	id := fmt.Sprintf("step-%d", len(p.steps)+1)
-	writes := slices.Contains([]string{writeRows, sendDM, bookRoom, placeOrder}, tool)
-	p.steps = append(p.steps, planned{id, len(p.steps) + 1, s.Title, tool, string(encoded(input)), s.Description,
-		s.Expected, writes && p.is["check"]})
-	return id + ".result."
+	refs := []string{}
+	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {
+		part := strings.SplitN(line, " ", 4)
+		name, kind, tool := part[0], part[1], part[2]
+		var input object
+		_ = json.Unmarshal([]byte(strings.NewReplacer(refs...).Replace(part[3])), &input) // a test fills each in
+		s := w.words.Steps[name]
+		if name == "list" {
+			s = step{w.List().Title.In(w.words.Locale), w.Form(map[bool]string{true: "descriptionThen",
+				false: "description"}[w.Dated()]), w.Form("expected")}
+		}
+		if why := w.in.hinders(tool, input); why != "" {
+			missing = add(missing, lack{s.Title, map[bool]string{false: tool}[why == noTool], why})
+			continue
+		}
+		n := len(steps) + 1
+		refs = append(refs, `"$ref":"`+name+".", fmt.Sprintf(`"$ref":"step-%d.result.`, n))
+		steps = append(steps, planned{fmt.Sprintf("step-%d", n), n, s.Title, tool, string(encoded(input)),
+			language.Fill(s.Description, "when", w.When(), "tab", w.Tab()), s.Expected,
+			w.Is["check"] && slices.Contains([]string{"sheet", "dm", "write"}, kind)})
+		kinds = append(kinds, kind)
+	}
+	if len(missing) > 0 {
+		return []planned{}, nil, missing
+	}
+	return steps, kinds, []lack{}
 }
 
 const noTool = "no_tool"
 
 // hinders returns why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
 // demo never replaces a forbidden value by an allowed one.
-func (p *planner) hinders(tool string, input object) string {
-	at := slices.IndexFunc(p.in.Tools, func(o offered) bool { return o.Name == tool })
+func (in input) hinders(tool string, arguments object) string {
+	at := slices.IndexFunc(in.Tools, func(o offered) bool { return o.Name == tool })
 	switch {
-	case at < 0 && slices.Contains(p.in.Forbidden, tool):
+	case at < 0 && slices.Contains(in.Forbidden, tool):
 		return "forbidden"
 	case at < 0:
 		return noTool
 	}
-	c := p.in.Tools[at].Constraints
+	c := in.Tools[at].Constraints
 	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs,
 		"recipient": c.Recipients} {
-		text, _ := input[name].(string)
-		if _, has := input[name]; has && len(listed) > 0 && !slices.Contains(listed, text) {
+		text, _ := arguments[name].(string)
+		if _, has := arguments[name]; has && len(listed) > 0 && !slices.Contains(listed, text) {
 			return "constraint"
 		}
 	}
 	return ""
 }
 
-// plan makes the steps, or says what is missing for them.
-func plan(in input, w *wish) (steps []planned, missing []lack) {
-	if w.cannot() != "" {
-		return []planned{}, []lack{{cmp.Or(oneLine(w.text), w.say("noMessage")), "", noTool}}
-	}
-	p := planner{wish: w, in: in, records: map[part]string{}}
-	var details []object
-	switch w.topic {
-	case "meeting":
-		details = p.meet()
-	case "purchase":
-		details = p.place()
-	case "message":
-		for _, id := range w.people {
-			p.send("tell", id, w.quotes[0], nil)
+// summary reports the counts and addresses that the steps returned.
+func summary(w *meant) string {
+	var lines []string
+	told := 0
+	for _, s := range w.in.Steps {
+		if told += min(1, strings.Count(s.Title, w.words.Steps["tell"].Title)); s.Title == w.words.Steps["tell"].Title {
+			continue
 		}
-	default:
-		for _, of := range w.parts() {
-			details = append(details, p.part(of, len(w.parts()) > 1)...)
-		}
-	}
-	if done := w.Form(map[bool]string{true: "done", false: "counted"}[w.Sheet()]); w.topic != "message" && !w.is["nodm"] {
-		if in.Requester != "" && (w.copied || len(w.people) == 0) {
-			p.send("notice", in.Requester, done, details)
-		}
-		for _, id := range w.people {
-			if id != in.Requester || !w.copied {
-				p.send("tell", id, done, details)
+		for _, l := range allLists() {
+			if l.Name == s.Tool {
+				lines = append(lines, l.of(w.words, "sum", "count", s.Facts["count"]))
 			}
 		}
+		lines = append(lines, w.words.text("sum", object{"tool": s.Tool, "f": s.Facts, "topic": w.Topic}))
 	}
-	if len(p.missing) > 0 {
-		return []planned{}, p.missing
+	if told > 0 {
+		lines = append(lines, fmt.Sprintf(w.Say("told"), told))
 	}
-	return p.steps, []lack{}
-}
-
-func (p *planner) send(step, to, text string, details []object) {
-	p.add(p.words.Steps[step], sendDM, object{"recipient": to, "text": legible.Clip(text, maxMessage),
-		"details": append([]object{}, details...)})
-}
-
-// part is one table of the result, for one department, and for one month if the topic has months.
-type part struct {
-	department string
-	month      month
-	tab        string
-}
-
-// parts are the request's tables. A tab's name is made of everything that the table is about, so that different
-// requests write to different tabs. A name from the message is used unchanged, unless there are several tables.
-func (w *wish) parts() (out []part) {
-	departments, months := w.departments, w.months
-	if len(departments) == 0 {
-		departments = []string{""}
-	}
-	if !w.Dated() {
-		months = []month{0}
-	}
-	for _, d := range departments {
-		for _, m := range months {
-			tab := []string{cmp.Or(w.tab, w.Form("tab"))}
-			if m != 0 && (len(months) > 1 || w.tab == "") {
-				tab = append(tab, m.text())
-			}
-			if d != "" && (len(departments) > 1 || w.tab == "") {
-				tab = append(tab, d)
-			}
-			out = append(out, part{d, m, strings.Join(tab, " ")})
-		}
-	}
-	return out
-}
-
-// part plans one table of the result, and returns the notice's details about it: of several tables only one each, since
-// a message has room for 20.
-func (p *planner) part(of part, several bool) (details []object) {
-	t, l, about := p.words, p.list(), ""
-	if several {
-		about = p.say("about", of.tab)
-	}
-	call := func(name, tool string, input object, values ...any) string {
-		s := t.Steps[name]
-		return p.add(step{s.Title + about, language.Fill(s.Description, values...), s.Expected}, tool, input)
-	}
-	detail := func(label, path string) {
-		details = append(details, object{"label": legible.Clip(label+about, 100), "value": ref(path)})
-	}
-	found := p.fetch(l, of, about)
-	rows, label := found+l.Demo.Rows, l.of(t, "label")
-	detail(label, found+"count")
-	if p.kind() == "records" {
-		records := call("attendance", "list_attendance", object{"year": int(of.month / 12), "month": int(of.month.name()),
-			"employees": ref(found + "employees")}, "when", t.month(of.month)) + "records"
-		p.records[part{of.department, of.month, ""}] = records
-		judged := object{"mode": "validate", "records": ref(records)}
-		if before := p.before(of); len(before) > 0 {
-			judged["earlier"] = before
-		}
-		if p.is["validate"] {
-			call("validate", judge, judged)
-		}
-		judged["mode"] = "calculate"
-		result := call("overtime", judge, judged)
-		rows, label = result+"rows", "labelPeriod"
-		if of.month == thisMonth(p.now) { // days of this month are counted up to the run
-			label = "labelSoFar"
-		}
-		detail(t.Say[label], result+"period")
-		detail(t.Say["labelOver45"], result+"over_45h")
-		detail(t.Say["labelOver80"], result+"over_80h")
-		if judged["earlier"] != nil {
-			detail(t.Say["labelAverage"], result+"over_80h_average")
-		}
-	}
-	if p.Sheet() {
-		var header []object
-		for _, key := range p.columns() {
-			header = append(header, object{"key": key, "title": p.title(key)})
-		}
-		detail(t.Say["labelSheet"], call("sheet", writeRows, object{"spreadsheet_id": Sheet, "sheet": of.tab,
-			"columns": header, "rows": ref(rows)}, "tab", of.tab)+"url")
-	}
-	if several {
-		return details[len(details)-1:]
-	}
-	return details
-}
-
-// fetch adds the step that reads a list for a part's department and month. Who was employed, and where, is asked as of
-// the month, so that later changes don't count.
-func (p *planner) fetch(l *list, of part, about string) string {
-	input, form, then := maps.Clone(object(l.Demo.Input)), "description", ""
-	if of.department != "" {
-		input["department"] = of.department
-	}
-	if of.month != 0 {
-		input["as_of"], form, then = of.month.text(), "descriptionThen", p.words.month(of.month)
-	}
-	return p.add(step{l.Title.In(p.words.Locale) + about, l.of(p.words, form, "when", then), l.of(p.words, "expected")},
-		l.Name, input)
-}
-
-// before refers to records of the same people in earlier months, back to the first gap and at most eleven months. It
-// uses only months that the request reads anyway.
-func (p *planner) before(of part) (out []object) {
-	for m := of.month - 1; len(out) < 11 && p.records[part{of.department, m, ""}] != ""; m-- {
-		out = append(out, ref(p.records[part{of.department, m, ""}]))
-	}
-	return out
-}
-
-// columns are the members of the rows that the sheet shows.
-func (w *wish) columns() []string {
-	if w.kind() == "records" {
-		return strings.Fields(w.words.Topics[w.topic]["columns"])
-	}
-	return w.list().Demo.Columns
-}
-
-// title is the heading of a column. A member without a title has its own name as the heading.
-func (w *wish) title(key string) string {
-	titles := w.words.Columns
-	if w.kind() != "records" {
-		titles = w.list().Demo.Words[w.words.Locale].Columns
-	}
-	return cmp.Or(titles[key], key)
-}
-
-// meet adds the steps that look for a room and book it, and returns the notice's details.
-func (p *planner) meet() []object {
-	t, s := p.words.Topics["meeting"], p.slot
-	free := p.add(p.words.Steps["listRooms"], listRooms, object{"date": s.Day(), "start": s.Start(), "end": s.End()})
-	booked := p.add(p.words.Steps["bookRoom"], bookRoom, object{"date": s.Day(), "start": s.Start(), "end": s.End(),
-		"title": p.booked(), "room_id": ref(free + "rooms.0.id")})
-	return []object{{"label": t["labelTime"], "value": fmt.Sprintf("%s %s–%s", s.Day(), s.Start(), s.End())},
-		{"label": t["labelRoom"], "value": ref(free + "rooms.0.name")},
-		{"label": t["labelNumber"], "value": ref(booked + "booking_id")}}
-}
-
-// order is what is to be ordered from whom.
-type order struct {
-	supplier  string
-	Items     []item
-	Reference string // the same order is placed once under it
-	Total     int
-	wrong     bool // a price that is no whole number for one, or a number beyond the limits
-}
-
-type item struct {
-	Name                 string
-	Quantity, Price, Sum int // Price is of one, in yen
-}
-
-const mostOrdered = 100_000_000 // of a number in an order, as the tool has it
-
-// buy takes up an order. One whose names say when something is to be done, or for whom, stays unused.
-func (w *wish) buy(t *token, said []string) {
-	o := order{supplier: t.named["from"]}
-	if quoted := quotation(o.supplier, said); quoted != "" {
-		o.supplier = quoted
-	}
-	all := []map[string]string{t.named}
-	if t.named["items"] != "" {
-		all = nil
-		for _, m := range form("$item").FindAllStringSubmatch(t.named["items"], -1) {
-			all = append(all, named(form("$item"), m))
-		}
-	}
-	names := []string{o.supplier}
-	for _, x := range all {
-		o.add(x, x["each"] != "" || t.means == "each")
-		names = append(names, x["name"])
-	}
-	if slices.ContainsFunc(names, saysMore) {
-		return
-	}
-	if w.topic != "" {
-		w.stop("noSecond", t.text)
-	}
-	sum := sha256.Sum256([]byte(w.text + w.now.Format(time.RFC3339)))
-	o.Reference = "R-" + hex.EncodeToString(sum[:4])
-	w.topic, w.order, t.used = "purchase", o, true
-}
-
-// saysMore reports whether a name has words that say when something is to be done, for whom, or that it is not to be.
-func saysMore(name string) bool {
-	return form("$due").MatchString(name) || slices.ContainsFunc(lex(normal(name), false), func(t token) bool {
-		return t.is("day", "month", "clock", "who", "upto", "nodm", "nosheet", "since", "only")
-	})
-}
-
-// add adds an item. Unless the price is that of one, it is that of all.
-func (o *order) add(said map[string]string, ofOne bool) {
-	price := number(strings.ReplaceAll(said["price"], ",", ""))
-	x := item{Name: strings.TrimSpace(said["name"]), Quantity: 1, Price: price}
-	if n, err := strconv.Atoi(said["n"]); err == nil { // else a, an or one
-		x.Quantity = n
-	}
-	if said["man"] != "" {
-		x.Price *= 10_000
-	}
-	if !ofOne && x.Quantity > 0 {
-		o.wrong = o.wrong || x.Price%x.Quantity != 0
-		x.Price /= x.Quantity
-	}
-	o.wrong = o.wrong || x.Quantity < 1 || x.Quantity > mostOrdered/10_000 || x.Price < 1 || x.Price > mostOrdered
-	x.Sum = x.Quantity * x.Price
-	o.Items, o.Total = append(o.Items, x), o.Total+x.Sum
-}
-
-// place adds the step that places the order, and returns the notice's details.
-func (p *planner) place() []object {
-	t, o := p.words.Topics["purchase"], p.order
-	var items []object
-	for _, x := range o.Items {
-		items = append(items, object{"name": x.Name, "quantity": x.Quantity, "unit_price": x.Price})
-	}
-	placed := p.add(p.words.Steps["place"], placeOrder, object{"supplier": o.supplier, "items": items, "currency": "JPY",
-		"reference": o.Reference})
-	return []object{{"label": t["labelSupplier"], "value": o.supplier},
-		{"label": t["labelNumber"], "value": ref(placed + "order_number")},
-		{"label": t["labelTotal"], "value": ref(placed + "total")}}
+	said := strings.TrimSpace(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"))
+	return legible.Clip(cmp.Or(said, w.Say("done")), 1900)
 }

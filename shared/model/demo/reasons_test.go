@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,5 +55,18 @@ func TestAVersionThatTookNothingInSaysSo(t *testing.T) {
 		expect.That(t, rest == v3 && strings.HasPrefix(first, tt.first), "%s\n%s", first, rest)
 		first, rest, _ = strings.Cut(draftAfter(t, text, tt.needed), "\n")
 		expect.That(t, rest == v1 && first == tt.kept, "%s\n%s", first, rest)
+	}
+}
+
+// The reasons that a policy gives as examples would be followed by it.
+func TestTheExamplesOfAPolicyAreFollowed(t *testing.T) {
+	for _, text := range []string{"10月の勤怠をまとめて", "overtime for October", "役職一覧", "List all positions", "会議室を予約して",
+		"Order 2 PCs from Acme at 149,000 yen each", "<@U0SUZUKI> に「x」とDMして", "Send <@U0SUZUKI> a DM “x”"} {
+		w := understood(t, text)
+		examples := regexp.MustCompile(`「(.*?)」|“(.*?)”`).FindAllStringSubmatch(w.Form("feedback"), -1)
+		expect.That(t, len(examples) > 1, "%s: %q", text, w.Form("feedback"))
+		for _, m := range examples {
+			expect.Is(t, w.copy().remark(m[1]+m[2], false)[0].form, "applied", "%s: %s", text, m[0])
+		}
 	}
 }

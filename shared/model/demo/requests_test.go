@@ -143,7 +143,7 @@ func TestRequestsOfAnOffice(t *testing.T) {
 				}
 				expect.Is(t, language.Of(reply+policy, ""), name, "in the other language: %s", reply+policy)
 				if word, refused := strings.CutPrefix(x[1], "refused:"); refused {
-					first, _, _ := strings.Cut(reply, (&wish{words: spoken.In(name)}).can())
+					first, _, _ := strings.Cut(reply, spoken.In(name).Say["can"])
 					expect.That(t, len(steps) == 0 && strings.Contains(first, strings.TrimSpace(word)),
 						"plans %s, replies %q, policy\n%s", scopeOf(steps), reply, policy)
 					return

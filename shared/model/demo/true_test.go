@@ -1,11 +1,9 @@
 package demo
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -17,7 +15,6 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"先月の勤怠をまとめて":                       {[]string{"結果をスプレッドシートにまとめます", "列は社員番号、氏名、労働日数", "退職日、勤怠のみ", "(月初から月末まで)"}, []string{"スプレッドシートには書き込みません", "入社日です"}},
 		"先月の勤怠をまとめて。シートは不要":                {[]string{"人数と合計を確認します", "スプレッドシートには書き込みません", "件数と合計だけです", "超える人数を数えます"}, []string{"スプレッドシートにまとめます", "印を付け"}},
 		"先月の残業を調べて。シートは不要":                 {[]string{"上限を超える人が何人いるか", "件数と合計だけです"}, []string{"上限に近い人が分かる", "印を付け"}},
-		"7月から9月の残業。シートは不要":                 {[]string{"年 360 時間を超える人数も数えます"}, []string{"印を付け"}},
 		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
 		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
 		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
@@ -50,36 +47,12 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 		for _, l := range allLists() {
 			topics = append(topics, l.Name)
 		}
-		w := wish{words: spoken.In(locale)}
-		for _, w.topic = range topics {
-			for _, key := range w.columns() {
-				expect.That(t, w.title(key) != key, "%s has no title for %s", w.topic, key)
+		w := meant{words: spoken.In(locale)}
+		for _, w.Topic = range topics {
+			for _, c := range w.Columns() {
+				expect.That(t, c["title"] != c["key"], "%s has no title for %s", w.Topic, c["key"])
 			}
 		}
-		w.topic = people
-		expect.Is(t, w.title("name"), "name", "a name that is no department's is titled")
-	}
-}
-
-// A notice of several tables has one detail of each. A summary has one line for each month.
-func TestANoticeTellsOfEachTable(t *testing.T) {
-	for _, text := range []string{"2026年2月から2026年10月の残業", "営業部と開発部の7月から10月の残業", "2025年11月から2026年10月の残業。シートは不要",
-		"overtime from February 2026 to October 2026"} {
-		t.Run(text, func(t *testing.T) {
-			r := understood(t, text)
-			steps, _ := plan(allowed(t), r)
-			var notice struct{ Details []struct{ Label, Value any } }
-			expect.NoError(t, json.Unmarshal([]byte(steps[len(steps)-1].ToolInput), &notice))
-			told := map[any]bool{}
-			for _, d := range notice.Details {
-				told[d.Label] = true
-			}
-			expect.That(t, len(told) == len(r.parts()) && len(notice.Details) == len(told), "%d of %d", len(told), len(r.parts()))
-			said := summary(input{Steps: returned(steps)}, r)
-			months := strings.Count(said, "〜2026-01-31): ")
-			expect.That(t, months == len(r.parts()) && utf8.RuneCountInString(said) <= maxSummary,
-				"%d months in %d characters:\n%s", months, utf8.RuneCountInString(said), said)
-		})
 	}
 }
 
@@ -100,10 +73,12 @@ func returned(steps []planned) (out []fact) {
 
 // A summary is in the request's language, even if the workspace has another.
 func TestANoteIsInTheRequestsLanguage(t *testing.T) {
-	for text, want := range map[string]string{"Overtime for October": "Checked across 3 months.", "10月の残業": "3 か月分で判定しました。"} {
+	for text, want := range map[string]string{"Overtime for October": "need more than one month.", "10月の残業": "1 か月分のため、"} {
 		r := understood(t, text)
-		steps, _ := plan(allowed(t), r)
-		said := summary(input{Steps: returned(steps)}, r)
+		r.in = allowed(t)
+		steps, _, _ := plan(r)
+		r.in.Steps = returned(steps)
+		said := summary(r)
 		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
 	}
 }

@@ -44,6 +44,8 @@ var (
 	quoted     = lazy.Regexp{Text: `(?m)^[ \t]*(?:&gt;|>).*$`}
 	// struck stands between marks that touch the text and no other word: "4/1~4/15" has none.
 	struck = lazy.Regexp{Text: `(^|[^\pL\pN~<|/])~[^\s~](?:[^~\n]*[^\s~])?~($|[^\pL\pN~])`}
+	// struckInFile is how shared/model/reading marks it.
+	struckInFile = lazy.Regexp{Text: `~~[^~\n]+~~`}
 )
 
 // withoutMarked removes what a text marks as code, as a quote or as struck through.
@@ -52,4 +54,9 @@ func withoutMarked(text string) string {
 		text = shown.Get().ReplaceAllString(text, " ")
 	}
 	return struck.Get().ReplaceAllString(text, "$1 $2")
+}
+
+// WithoutStruck removes what a forwarded message (~) or a file (~~) strikes through.
+func WithoutStruck(text string) string {
+	return struck.Get().ReplaceAllString(struckInFile.Get().ReplaceAllString(text, " "), "$1 $2")
 }
