@@ -204,9 +204,9 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		want    string
 	}{
 		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "ステップ4は不要です"},
-			"「ステップ4は不要です」 → 反映しました。\n「最後のステップは不要です」「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。"},
+			"「ステップ4は不要です」 → 反映しました。\n「最後のステップは不要です」、「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。"},
 		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without step 4", "Make it nicer"},
-			"“without step 4” → applied.\n“Put step 4 first”“Make it nicer” → not applied: I didn't understand it."},
+			"“without step 4” → applied.\n“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it."},
 	} {
 		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 		for n, reason := range append(tt.reasons, "") {

@@ -26,14 +26,20 @@ func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 
 // The demo drafts only policies whose steps a card can show.
 func TestDemoPlansFitACard(t *testing.T) {
-	for _, text := range []string{
-		"2025年1月から2025年9月の残業を確認して", "2025年1月から2025年9月の勤怠をまとめて", "Attendance from January 2025 to September 2025", "2025年1月から2025年12月の残業。シートは不要",
-		"営業部と開発部と第一営業課の2025年1月から2025年3月の勤怠をまとめて", "2025年1月から2025年9月の営業部の勤怠を、人が確認してからまとめて",
-	} {
-		_, _, steps := think(t, text, "ja", nil, nil)
-		expect.That(t, card.StepsFit(steps, ""), "the %d steps of %q don't fit a card", len(steps), text)
+	const mostTold = 10
+	told := func(n int) (people string) {
+		for i := range n {
+			people += fmt.Sprintf("<@U%010d> ", i)
+		}
+		return people
 	}
-	for _, text := range []string{"2025年1月から2025年12月の残業を確認して", "2025年1月から2025年12月の勤怠をまとめて", "Check overtime from January 2025 to December 2025"} {
+	for _, request := range []string{"データの検証もして、営業部の2025年9月の勤怠を、%sに送って", "%sにも2025年1月の残業を送って",
+		"Validate the data and send attendance for January 2025 to %s"} {
+		text := fmt.Sprintf(request, told(mostTold))
+		_, _, steps := think(t, text, "ja", nil, nil)
+		expect.That(t, len(steps) > mostTold && card.StepsFit(steps, ""), "the %d steps of %q don't fit a card",
+			len(steps), text)
+		text = fmt.Sprintf(request, told(mostTold+1))
 		e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
 		expect.That(t, err == nil && e.Sentence != "", "%q becomes a task whose steps no card can show", text)
 	}

@@ -109,7 +109,7 @@ func Answer(q Question) (string, error) {
 		w.follow(in.Policy)
 		w.heed(true)
 		steps, _, missing := plan(w)
-		answer = map[string]any{"steps": steps, "missing": missing, "remarks": strings.Join(w.told(w.fates), "\n")}
+		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.remarks()}
 	case "summarize":
 		answer = map[string]string{"summary": summary(w)}
 	default:

@@ -85,8 +85,8 @@ func (w *meant) enclose() {
 	w.pieces = []piece{{plain(w.in.Message), ""}}
 	for _, f := range w.in.Forwarded {
 		in := w.say("forwarded")
-		if by, _, _ := strings.Cut(strings.TrimPrefix(f.By, "?"), " <@"); by != "" {
-			in += w.say("about", by)
+		if by, _, _ := strings.Cut(strings.TrimPrefix(f.By, "?"), "<@"); by != "" {
+			in += w.say("about", strings.TrimSpace(by))
 		}
 		if w.pieces = append(w.pieces, piece{seen.WithoutStruck(f.Text), in}); !f.whole() {
 			w.no = w.say("forwardHidden")
@@ -243,7 +243,8 @@ func (w *meant) shown(text string, marks bool) string {
 }
 
 // maxTab and maxMessage are the limits of a tab's name and a message in characters, maxUnread that of quoted phrases.
-const maxTab, maxMessage, maxUnread = 100, 3000, 4
+// maxTold keeps the steps within a card: nobody may stamp steps that they can't see in full.
+const maxTab, maxMessage, maxUnread, maxTold = 100, 3000, 4, 10
 
 // judge names what no phrase takes, and refuses texts without a subject.
 func (w *meant) judge(all []token) {
@@ -259,8 +260,8 @@ func (w *meant) judge(all []token) {
 		w.no = w.say("noWords", w.Quoted(unread)) + w.where(unread...) + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:
 		w.no += w.say("longMessage", maxMessage)
-	case len(w.people) > task.MaxMentioned:
-		w.no += w.say("tooManyTold", len(w.people), task.MaxMentioned)
+	case len(w.people) > maxTold:
+		w.no += w.say("tooManyTold", len(w.people), maxTold)
 	case w.Topic == "" && to:
 		w.no += w.say("noMessage")
 	case w.Topic == "" && len(all) > 0 && !w.helps():

@@ -261,7 +261,7 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 		r.in.Earlier = []version{{Reason: tt.reason}, {Reason: "もっと簡潔に"}}
 		r.heed(true)
 		steps, _, _ := plan(r)
-		remarks := strings.Join(r.told(r.fates), "\n")
+		remarks := r.remarks()
 		if stays := len(steps) == len(first); stays != tt.stays || stays != strings.Contains(remarks, "「"+tt.reason+"」 → 結果をほかのステップが使うため") {
 			t.Errorf("%s: %q, %s", tt.reason, acts(steps), remarks)
 		}

@@ -154,12 +154,26 @@ func (w *meant) leave(all []token, kinds []string) (out, known, against bool) {
 	return out, known, against && known
 }
 
-// told says what became of reasons, each in one line.
-func (w *meant) told(fates []fate) (lines []string) {
+// of are the reasons of which the same became, each once.
+func of(fates []fate, form string) (reasons []string) {
 	for _, f := range fates {
-		lines = add(lines, w.say(f.form, w.words.quote(f.reason)))
+		if f.form == form {
+			reasons = add(reasons, f.reason)
+		}
 	}
-	return lines
+	return reasons
+}
+
+// remarks are up to three lines: reasons of rejections that the plan follows, reasons that were not understood, and
+// reasons against steps that other steps need. They have space for fifty reasons.
+func (w *meant) remarks() string {
+	var lines []string
+	for _, form := range []string{"applied", "unclear", "needed"} {
+		if reasons := of(w.fates, form); len(reasons) > 0 {
+			lines = append(lines, w.say(form, w.Quoted(reasons)))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // newest is how many reasons there are up to the newest that was followed.
@@ -173,14 +187,15 @@ func (w *meant) newest() (n int) {
 }
 
 // Followed says what became of the reasons up to the newest that was followed.
-func (w *meant) Followed() []string { return w.told(w.fates[:w.newest()]) }
+func (w *meant) Followed() (lines []string) {
+	for _, f := range w.fates[:w.newest()] {
+		lines = append(lines, w.say(f.form, w.words.quote(f.reason)))
+	}
+	return lines
+}
 
 // Open are the newest reasons after these of which the same became.
-func (w *meant) Open(form string) (reasons []string) {
-	for _, f := range w.fates[w.newest():] {
-		if f.form == form {
-			reasons = add(reasons, f.reason)
-		}
-	}
+func (w *meant) Open(form string) []string {
+	reasons := of(w.fates[w.newest():], form)
 	return reasons[max(0, len(reasons)-maxUnread):]
 }
