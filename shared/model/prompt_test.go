@@ -109,7 +109,8 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 	for i := range 11 {
 		request += fmt.Sprintf("<@U0PERSON%03d>、", i)
 	}
-	got, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: strings.TrimSuffix(request, "、") + "に知らせて", Locale: "ja", Now: now()})
+	got, _, err := model.Extract(t.Context(), demo.Layers{},
+		model.ExtractInput{Text: strings.TrimSuffix(request, "、") + "に知らせて", Locale: "ja", Now: now()})
 	expect.That(t, err == nil && got.Kind == "unsupported" && strings.Contains(got.Sentence, "10 人まで"),
 		"%+v, %v", got, err)
 }

@@ -114,7 +114,8 @@ func (t talk) told(result string) string {
 	if lines == "" {
 		return t.words["nothing"] + "\n"
 	}
-	return t.words["read"] + "\n```\n" + lines + "\n```\n" + map[bool]string{true: t.words["more"] + "\n"}[x.NotShown != ""]
+	more := map[bool]string{true: t.words["more"] + "\n"}[x.NotShown != ""]
+	return t.words["read"] + "\n```\n" + lines + "\n```\n" + more
 }
 
 // talk is a conversation with the demo's agent.

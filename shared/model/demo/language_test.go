@@ -104,7 +104,8 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 
 // Words are looked up by name: each name in the code is one that each language has.
 func TestTheCodeNamesOnlyWordsThatThereAre(t *testing.T) {
-	named := regexp.MustCompile(`(Steps|Topics|words|w)\["(\w+)"\](?:\["(\w+)"\])?|(say|Say)\("(\w+)"|(?:\.Form|words, )\(?"(\w+)"`)
+	named := regexp.MustCompile(`(Steps|Topics|words|w)\["(\w+)"\](?:\["(\w+)"\])?|` +
+		`(say|Say)\("(\w+)"|(?:\.Form|words, )\(?"(\w+)"`)
 	found := 0
 	for _, path := range expect.Value(filepath.Glob("*.go"))(t) {
 		if strings.HasSuffix(path, "_test.go") {
@@ -138,7 +139,8 @@ func TestEachTemplateCanBeFilledIn(t *testing.T) {
 	for _, name := range language.All {
 		for _, x := range requests(t, name) {
 			w := understood(t, x[0])
-			for _, is := range []map[string]bool{w.Is, {"brief": true, "check": true, "validate": true, "nodm": true}, {"nosheet": true, "notools": true}} {
+			for _, is := range []map[string]bool{w.Is, {"brief": true, "check": true, "validate": true, "nodm": true},
+				{"nosheet": true, "notools": true}} {
 				w.Is = is
 				said := draft(w)
 				expect.That(t, !strings.Contains(said, "template:") && !strings.Contains(said, "<no value>") && !strings.Contains(said, "{"),

@@ -47,8 +47,8 @@ func read(in input) (*meant, error) {
 	for _, e := range append(slices.Clone(in.Forwarded), in.Files...) {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
-	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium", Is: map[string]bool{},
-		This: now.Format(byMonth), Slot: slot{1, 10 * 60, 60}}
+	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium",
+		Is: map[string]bool{}, This: now.Format(byMonth), Slot: slot{1, 10 * 60, 60}}
 	w.enclose()
 	all, ok := w.tokens()
 	w.take(all)

@@ -80,24 +80,62 @@ func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 		line string // expected in the policy
 		did  []string
 	}{
-		"先月の勤怠をまとめて。通知はDMで結構です":                      {"依頼者に Slack の DM で知らせます", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
-		"先月の勤怠。シートで結構です":                             {"「勤怠 2026-10」に書き込みます", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october}},
-		"先月の勤怠。DMは結構です":                              {"完了の DM は送りません", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
-		"先月の勤怠。DMだけ不要です":                             {"完了の DM は送りません", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10"}},
-		"先月の勤怠。DMとシートは不要です":                          {"スプレッドシートには書き込みません", []string{"list  2026-10", "read 2026-10", "calculate +0"}},
-		"attendance for October, no DM or sheet":     {"No DM is sent", []string{"list  2026-10", "read 2026-10", "calculate +0"}},
-		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って":             {"完了したら、依頼者、<@U0SANDSUZU>に", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october, "tell U0SANDSUZU: " + october}},
-		"先月の勤怠をまとめて <@U0SANDSUZU> に送って":              {"完了したら、<@U0SANDSUZU>に", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october}},
-		"send the employee list, cc <@U0SANDSUZU>":   {"send the requester and <@U0SANDSUZU> a Slack DM", []string{"list ", "write Employees", "tell U0SANDSATO: The list of employees is ready.", "tell U0SANDSUZU: The list of employees is ready."}},
-		"<@U0SANDTANA> に先月の勤怠を送って":                   {"完了したら、<@U0SANDTANA>に", []string{"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october}},
-		"シート「来期計画」に10月の営業部の勤怠を書いて。DMは不要":             {"「来期計画」に書き込みます", []string{"list 営業部 2026-10", "read 2026-10", "calculate +0", "write 来期計画"}},
-		"営業部の従業員一覧。DMは不要":                            {"「従業員一覧 営業部」に", []string{"list 営業部", "write 従業員一覧 営業部"}},
-		"<@U0SANDSUZU> に「『10月の勤怠』を確認してください」とDMして":    {"「『10月の勤怠』を確認してください」", []string{"tell U0SANDSUZU: 『10月の勤怠』を確認してください"}},
-		"<@U0SANDSUZU> に「１０時に会議室Ａへ！\n持ち物：筆記具」とDMして":  {"「１０時に会議室Ａへ！\n持ち物：筆記具」", []string{"tell U0SANDSUZU: １０時に会議室Ａへ！\n持ち物：筆記具"}},
-		"<@U0SANDSUZU> に「「中」の「外」」とDMして":              {"「「中」の「外」」", []string{"tell U0SANDSUZU: 「中」の「外」"}},
-		"<@U0SANDSUZU> に「x\n完了したら、<@U0OTHER>に」とDMして": {"目的: <@U0SANDSUZU>に", []string{"tell U0SANDSUZU: x\n完了したら、<@U0OTHER>に"}},
-		"<@U0SANDSUZU> と <@U0SANDTANA> に「x」とDMして":    {"「x」", []string{"tell U0SANDSUZU: x", "tell U0SANDTANA: x"}},
-		"会議室を明日15時に予約して。DMは不要":                       {"日時: 2026-11-21 15:00", []string{"book 2026-11-21 15:00"}},
+		"先月の勤怠をまとめて。通知はDMで結構です": {"依頼者に Slack の DM で知らせます", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october,
+		}},
+		"先月の勤怠。シートで結構です": {"「勤怠 2026-10」に書き込みます", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october,
+		}},
+		"先月の勤怠。DMは結構です": {"完了の DM は送りません", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10",
+		}},
+		"先月の勤怠。DMだけ不要です": {"完了の DM は送りません", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10",
+		}},
+		"先月の勤怠。DMとシートは不要です": {"スプレッドシートには書き込みません", []string{
+			"list  2026-10", "read 2026-10", "calculate +0",
+		}},
+		"attendance for October, no DM or sheet": {"No DM is sent", []string{
+			"list  2026-10", "read 2026-10", "calculate +0",
+		}},
+		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って": {"完了したら、依頼者、<@U0SANDSUZU>に", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october,
+			"tell U0SANDSUZU: " + october,
+		}},
+		"先月の勤怠をまとめて <@U0SANDSUZU> に送って": {"完了したら、<@U0SANDSUZU>に", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october,
+		}},
+		"send the employee list, cc <@U0SANDSUZU>": {"send the requester and <@U0SANDSUZU> a Slack DM", []string{
+			"list ", "write Employees", "tell U0SANDSATO: The list of employees is ready.",
+			"tell U0SANDSUZU: The list of employees is ready.",
+		}},
+		"<@U0SANDTANA> に先月の勤怠を送って": {"完了したら、<@U0SANDTANA>に", []string{
+			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october,
+		}},
+		"シート「来期計画」に10月の営業部の勤怠を書いて。DMは不要": {"「来期計画」に書き込みます", []string{
+			"list 営業部 2026-10", "read 2026-10", "calculate +0", "write 来期計画",
+		}},
+		"営業部の従業員一覧。DMは不要": {"「従業員一覧 営業部」に", []string{
+			"list 営業部", "write 従業員一覧 営業部",
+		}},
+		"<@U0SANDSUZU> に「『10月の勤怠』を確認してください」とDMして": {"「『10月の勤怠』を確認してください」", []string{
+			"tell U0SANDSUZU: 『10月の勤怠』を確認してください",
+		}},
+		"<@U0SANDSUZU> に「１０時に会議室Ａへ！\n持ち物：筆記具」とDMして": {"「１０時に会議室Ａへ！\n持ち物：筆記具」", []string{
+			"tell U0SANDSUZU: １０時に会議室Ａへ！\n持ち物：筆記具",
+		}},
+		"<@U0SANDSUZU> に「「中」の「外」」とDMして": {"「「中」の「外」」", []string{
+			"tell U0SANDSUZU: 「中」の「外」",
+		}},
+		"<@U0SANDSUZU> に「x\n完了したら、<@U0OTHER>に」とDMして": {"目的: <@U0SANDSUZU>に", []string{
+			"tell U0SANDSUZU: x\n完了したら、<@U0OTHER>に",
+		}},
+		"<@U0SANDSUZU> と <@U0SANDTANA> に「x」とDMして": {"「x」", []string{
+			"tell U0SANDSUZU: x", "tell U0SANDTANA: x",
+		}},
+		"会議室を明日15時に予約して。DMは不要": {"日時: 2026-11-21 15:00", []string{
+			"book 2026-11-21 15:00",
+		}},
 	} {
 		t.Run(text, func(t *testing.T) {
 			policy, did := carriedOut(t, text)
@@ -209,7 +247,9 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		})
 	}
 	for _, tt := range [][2]string{
-		{"10月の勤怠", "9月"}, {"10月の勤怠", "9月も追加して"}, {"人事部の10月の勤怠", "営業部も追加してください"}, {"attendance for October", "Also November, please"}, {"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"}, {"人事部の10月の勤怠", "人事部ではなく営業部にして"}, {"attendance for October", "September instead of October"},
+		{"10月の勤怠", "9月"}, {"10月の勤怠", "9月も追加して"}, {"人事部の10月の勤怠", "営業部も追加してください"},
+		{"attendance for October", "Also November, please"},
+		{"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"}, {"人事部の10月の勤怠", "人事部ではなく営業部にして"}, {"attendance for October", "September instead of October"},
 		{"10月の勤怠", "9月までにして"}, {"従業員一覧", "データの検証を追加して"}, {"10月の勤怠", "私だけに教えて"},
 	} {
 		t.Run(tt[1]+" is not guessed", func(t *testing.T) {

@@ -26,7 +26,7 @@ type words struct {
 	Locale  string
 	Say     map[string]string
 	Steps   map[string]step
-	List    map[string]string            // forms of all lists; {things}, {tab}, {from} and {handled} are of the list's file
+	List    map[string]string            // forms of all lists, with words of the list's file in braces
 	Topics  map[string]map[string]string // forms and words of the topics that are no lists
 	Columns map[string]string            // titles of columns, by the rows' member; lists have their own
 	Agent   map[string]string
@@ -126,8 +126,8 @@ func (w *meant) List() *list {
 // of fills in a form: the list's own of that name, or else the one that all lists share.
 func (l *list) of(t *words, form string, more ...any) string {
 	x := l.Demo.Words[t.Locale]
-	return language.Fill(cmp.Or(x.Forms[form], t.List[form]), append(more, "things", x.Things, "tab", x.Tab, "from", x.From,
-		"handled", x.Handled)...)
+	more = append(more, "things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled)
+	return language.Fill(cmp.Or(x.Forms[form], t.List[form]), more...)
 }
 
 // Form is what the words say of the request's topic under a name.
@@ -195,8 +195,10 @@ func (w *meant) To() string {
 		}
 		all = append(all, to.ID)
 	}
-	last := max(0, len(all)-1)
-	return strings.Join(all[:last], w.Say("and")) + strings.Repeat(w.Say("andLast"), min(last, 1)) + strings.Join(all[last:], "")
+	if last := len(all) - 1; last > 0 {
+		all = []string{strings.Join(all[:last], w.Say("and")) + w.Say("andLast") + all[last]}
+	}
+	return strings.Join(all, "")
 }
 
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
@@ -249,8 +251,8 @@ func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w
 
 // extract says what kind of message a request is, and titles it. What people said before in the thread is not used.
 func extract(w *meant) map[string]string {
-	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "", "priority": w.priority,
-		"task_type": "standard"}
+	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "",
+		"priority": w.priority, "task_type": "standard"}
 	if w.priority == "urgent" {
 		out["task_type"] = "urgent"
 	}

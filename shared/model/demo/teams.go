@@ -246,8 +246,8 @@ func (d Draft) text(view, rounds int) []string {
 	if rounds == 0 {
 		rules = rules[:len(rules)*2/3]
 	}
-	lines := []string{d.Title, d.Aim}
-	for _, more := range append([][]string{rules, {d.Views[view%len(d.Views)]}}, d.Rounds[:min(rounds, len(d.Rounds))]...) {
+	lines, parts := []string{d.Title, d.Aim}, [][]string{rules, {d.Views[view%len(d.Views)]}}
+	for _, more := range append(parts, d.Rounds[:min(rounds, len(d.Rounds))]...) {
 		for _, rule := range more {
 			lines = append(lines, "- "+rule)
 		}
