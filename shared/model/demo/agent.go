@@ -3,7 +3,6 @@ package demo
 import (
 	"cmp"
 	"context"
-	"embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,8 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -23,34 +20,12 @@ import (
 // Agent is an agent without a model. It says so, and proposes an action for each of a few fixed phrases.
 type Agent struct{}
 
-//go:embed agent.txt
-var agentTable string
-
-//go:embed samples
-var samples embed.FS
-
 func sample(name string) string {
-	b, _ := samples.ReadFile("samples/" + name) // no such file is an empty one
+	b, _ := files.ReadFile("samples/" + name) // no such file is an empty one
 	return string(b)
 }
 
-// agentPhrases are what the agent reacts to, and its calls, whose form takes the tool and its input apart.
-var agentPhrases = sync.OnceValue(func() (all []phrase) {
-	for tag, text := range rows(agentTable) {
-		if tag[0] == '=' {
-			all = append(all, phrase{tag: tag, means: text})
-		} else {
-			all = append(all, phrase{tag: tag, form: regexp.MustCompile(text)})
-		}
-	}
-	return all
-})
-
-func agentPhrase(tag string) phrase {
-	return agentPhrases()[slices.IndexFunc(agentPhrases(), func(p phrase) bool { return p.tag == tag })]
-}
-
-func agentForm(tag string) *regexp.Regexp { return agentPhrase(tag).form }
+func agentForm(name string) *regexp.Regexp { return form("%" + name) }
 
 // heard is what a turn tells the agent: the last statement of a person, what it encloses, the result of an action or a
 // proposal, and what was read.
@@ -99,14 +74,7 @@ func (t talk) hear(turn model.Message) (h heard) {
 
 // told says what a read returned; empty if it is none.
 func (t talk) told(result string) string {
-	var x struct {
-		Files, Found []struct {
-			Path, Text  string
-			Bytes, Line int
-		}
-		File, Text string
-		NotShown   string `json:"not_shown"`
-	}
+	var x map[string]any
 	if json.Unmarshal([]byte(result), &x) != nil {
 		return ""
 	}
@@ -114,8 +82,7 @@ func (t talk) told(result string) string {
 	if lines == "" {
 		return t.words["nothing"] + "\n"
 	}
-	more := map[bool]string{true: t.words["more"] + "\n"}[x.NotShown != ""]
-	return t.words["read"] + "\n```\n" + lines + "\n```\n" + more
+	return t.words["read"] + "\n```\n" + lines + "\n```\n"
 }
 
 // talk is a conversation with the demo's agent.
@@ -184,8 +151,8 @@ func (t talk) answer() model.Response {
 	if len(h.forwards) == 1 && len(h.others) == 1 && !says(text) { // the forwarded message is what the person says
 		text, t.asked.others = h.forwards[0], nil
 	}
-	for _, p := range agentPhrases() {
-		if p.tag[0] < 'a' { // it asks for nothing
+	for _, p := range phrases() {
+		if p.tag[0] != '%' || p.means == "" { // it asks for nothing
 			continue
 		}
 		if m := p.form.FindStringSubmatch(text); m != nil {
@@ -201,8 +168,8 @@ func (t talk) answer() model.Response {
 // phrase means something else.
 func (t talk) act(p phrase, said, text string) (model.Response, bool) {
 	times := strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`) // proposed before
-	var value any
-	switch p.tag {
+	does, value := p.tag[1:], any(nil)
+	switch does {
 	case "run":
 		var all []object
 		for _, script := range agentForm("-next").Split(said, -1) {
@@ -240,18 +207,19 @@ func (t talk) act(p phrase, said, text string) (model.Response, bool) {
 	default:
 		value = strings.TrimRight(said, ".?!")
 	}
-	tool, call, _ := strings.Cut(agentPhrase("="+p.tag).means, " ")
+	tool := p.means[:strings.IndexAny(p.means, `{"`)]
+	call := strings.Replace(p.means[len(tool):], `"$1"`, string(encoded(value)), 1)
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
 		return t.say(t.words["cant"]), true
 	}
 	var input object
-	_ = json.Unmarshal([]byte(strings.Replace(call, `"$1"`, string(encoded(value)), 1)), &input) // the table's are whole
-	if sum := t.words[p.tag+"Sum"]; sum != "" {
+	_ = json.Unmarshal([]byte(call), &input) // a test reads each
+	if sum := t.words[does+"Sum"]; sum != "" {
 		input["summary"] = sum
 	}
-	out := t.say(t.words[p.tag])
+	out := t.say(t.words[does])
 	out.Calls = []model.Call{{ID: "call_demo", Name: tool, Input: encoded(input)}}
-	return out, p.tag != "read_file" || said != ""
+	return out, does != "read_file" || said != ""
 }
 
 // content is what is written into a file: what the message gives, the demo's draft on the topic that it names, or a
@@ -293,11 +261,8 @@ func (t *talk) request(form *regexp.Regexp) string {
 // maxShown is the most lines of output that an answer repeats.
 const maxShown = 8
 
-// ended answers after a result: it says who joined, how an action ended, or repeats the first line.
+// ended answers after a result: it says how an action ended, or repeats the first line.
 func (t talk) ended(result string) model.Response {
-	if said := t.counted(result); said != "" {
-		return t.say(said)
-	}
 	m, w := agentForm("-ended").FindStringSubmatch(result), t.words
 	if m == nil { // in the other language the person reads it only on the card; what was refused at once has none
 		first, _, _ := strings.Cut(result, "\n")
@@ -314,12 +279,9 @@ func (t talk) ended(result string) model.Response {
 	if m[1]+m[2] != "" {
 		text = w["done"]
 	}
-	for _, p := range agentPhrases() {
-		if p.tag[0] != '+' {
-			continue
-		}
-		if at := p.form.FindStringSubmatchIndex(told); at != nil {
-			text, colon = string(p.form.ExpandString([]byte(text+colon), w[p.tag[1:]], told, at)), w["comma"]
+	for _, of := range []string{"exit", "changed", "pulled"} {
+		if at := agentForm("+" + of).FindStringSubmatchIndex(told); at != nil {
+			text, colon = string(agentForm("+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
 		}
 	}
 	var tests conversation.Tests
@@ -335,30 +297,4 @@ func (t talk) ended(result string) model.Response {
 		text += "\n```\n" + shown + "\n```"
 	}
 	return t.say(text)
-}
-
-// counted says who joined in the month that the person asked for; empty if the result has no employees.
-func (t talk) counted(result string) string {
-	_, data, _ := strings.Cut(result, "{")
-	var got struct {
-		Employees []struct {
-			Name   string `json:"display_name"`
-			Joined string `json:"entry_date"`
-		}
-	}
-	if json.NewDecoder(strings.NewReader("{"+data)).Decode(&got) != nil || got.Employees == nil {
-		return ""
-	}
-	month := 0
-	if m := agentForm("-month").FindStringSubmatch(t.asked.text); m != nil {
-		month = monthOf(named(agentForm("-month"), m)) % 13
-	}
-	var names []string
-	for _, e := range got.Employees {
-		if day, err := time.Parse(time.DateOnly, e.Joined); err == nil && (month == 0 || int(day.Month()) == month) {
-			names = append(names, "\n"+e.Name+" ("+e.Joined+")")
-		}
-	}
-	slices.Sort(names)
-	return fmt.Sprintf(t.words["counted"], len(got.Employees), len(names)) + strings.Join(names, "")
 }

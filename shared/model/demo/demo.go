@@ -21,6 +21,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/words/lazy"
 )
 
 // Question is one call.
@@ -62,6 +63,29 @@ type offered struct {
 		Recipients     []string `json:"recipients"`
 		Departments    []string `json:"departments"`
 	} `json:"constraints"`
+}
+
+const noTool = "no_tool"
+
+// hinders returns why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
+// demo never replaces a forbidden value by an allowed one.
+func (in input) hinders(tool string, arguments object) string {
+	at := slices.IndexFunc(in.Tools, func(o offered) bool { return o.Name == tool })
+	switch {
+	case at < 0 && slices.Contains(in.Forbidden, tool):
+		return "forbidden"
+	case at < 0:
+		return noTool
+	}
+	c := in.Tools[at].Constraints
+	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs,
+		"recipient": c.Recipients} {
+		text, _ := arguments[name].(string)
+		if _, has := arguments[name]; has && len(listed) > 0 && !slices.Contains(listed, text) {
+			return "constraint"
+		}
+	}
+	return ""
 }
 
 type version struct {
@@ -119,8 +143,8 @@ func Answer(q Question) (string, error) {
 }
 
 func (q Question) input() (in input, err error) {
-	for _, data := range fenced(q.Text) {
-		if err := json.Unmarshal([]byte(data), &in); err != nil {
+	for _, data := range fence.Get().FindAllStringSubmatch(q.Text, -1) {
+		if err := json.Unmarshal([]byte(data[1]), &in); err != nil {
 			return in, fmt.Errorf("read the data: %w", err)
 		}
 	}
@@ -195,17 +219,7 @@ func failure(err error) error {
 
 const openFence, closeFence = "<data>", "</data>"
 
-// fenced returns the data of a text, one after the other.
-func fenced(text string) (all []string) {
-	for {
-		_, after, found := strings.Cut(text, openFence)
-		if !found {
-			return all
-		}
-		data, after, _ := strings.Cut(after, closeFence)
-		all, text = append(all, data), after
-	}
-}
+var fence = &lazy.Regexp{Text: `(?s)` + openFence + `(.*?)(?:` + closeFence + `|$)`}
 
 func encoded(v any) json.RawMessage {
 	b, err := json.Marshal(v)

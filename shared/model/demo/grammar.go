@@ -2,13 +2,14 @@ package demo
 
 import (
 	_ "embed"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"ringi/shared/words/lazy"
 )
 
 // A text is read as a sequence of the phrases in phrases.txt, from its beginning to its end. There is no other way into
@@ -17,77 +18,56 @@ import (
 //go:embed phrases.txt
 var table string
 
-// rows are the lines of a table, except comments: a tag, and what stands behind it.
-func rows(table string) iter.Seq2[string, string] {
-	return func(yield func(tag, text string) bool) {
-		for line := range strings.Lines(table) {
-			tag, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			if ok && tag != "#" && !yield(tag, text) {
-				return
-			}
-		}
-	}
-}
-
 // phrase is one way to say something, or a row that is read by name.
 type phrase struct {
 	tag, means string
 	form       *regexp.Regexp
 }
 
-// phrases are the table's rows, behind the catalog's lists.
-var phrases = sync.OnceValue(func() (all []phrase) {
-	var macros []string
-	for tag, text := range rows(table) {
-		if name, form, _ := strings.Cut(text, " "); tag == "=" {
-			macros = append(macros, "{"+name+"}", form)
-		}
-	}
-	add := func(tag, form string) {
-		for range 4 { // macros stand in macros
-			form = strings.NewReplacer(macros...).Replace(form)
-		}
-		tag, means, _ := strings.Cut(tag, ":")
-		if tag == "~" {
-			form, means, _ = strings.Cut(form, " =>")
-		}
-		if !strings.ContainsAny(tag[:1], "@$~") {
-			form = `^(?i:` + form + `)`
-		}
-		p := phrase{tag, strings.TrimSpace(means), regexp.MustCompile(form)}
-		if !strings.ContainsAny(tag[:1], "@$~") {
-			p.form.Longest()
-		}
-		all = append(all, p)
-	}
+// macros, kinds and phrases are the rows of the table: what {x} stands for, the kinds of topics that have a use for a
+// tag, and what is said, the catalog's lists first.
+var macros, kinds, phrases = map[string]string{}, map[string]string{}, sync.OnceValue(func() (all []phrase) {
+	lines := strings.Split(table, "\n")
 	for _, l := range allLists() {
-		add("topic:"+l.Name, l.Demo.Asks)
+		lines = append([]string{"topic:" + l.Name + " " + l.Demo.Asks}, lines...)
 	}
-	for tag, form := range rows(table) {
-		if !strings.ContainsAny(tag[:1], "=&") {
-			add(tag, form)
+	for _, line := range lines {
+		tag, form, _ := strings.Cut(line, " ")
+		tag, means, _ := strings.Cut(tag, ":")
+		form = macroForm.Get().ReplaceAllStringFunc(form, func(s string) string { return macros[strings.Trim(s, "{}")] })
+		name, rest, _ := strings.Cut(form, " ")
+		switch {
+		case tag == "=":
+			macros[name] = rest
+		case tag == "&":
+			kinds[name] = rest
+		case tag == "~":
+			form, means, _ = strings.Cut(form, " =>")
+			all = append(all, phrase{tag, strings.TrimSpace(means), regexp.MustCompile(form)})
+		case strings.HasPrefix(tag, "#") || tag == "":
+		case strings.ContainsAny(tag[:1], "@$%"): // read by name
+			all = append(all, phrase{tag, means, regexp.MustCompile(form)})
+		default:
+			p := phrase{tag, means, regexp.MustCompile(`^(?i:` + form + `)`)}
+			p.form.Longest()
+			all = append(all, p)
 		}
 	}
 	return all
 })
+
+var macroForm = &lazy.Regexp{Text: `\{[a-z]+\}`}
 
 // form is the expression of a row that is read by its name. A test reads each.
 func form(tag string) *regexp.Regexp {
 	return phrases()[slices.IndexFunc(phrases(), func(p phrase) bool { return p.tag == tag })].form
 }
 
-var kinds = sync.OnceValue(func() map[string]string {
-	all := map[string]string{}
-	for tag, text := range rows(table) {
-		if name, kinds, _ := strings.Cut(text, " "); tag == "&" {
-			all[name] = kinds
-		}
-	}
-	return all
-})
-
 // uses says of a tag whether a kind of topic has a use for it.
-func uses(tag, kind string) bool { return slices.Contains(strings.Fields(kinds()[tag]), kind) }
+func uses(tag, kind string) bool {
+	_ = phrases() // the table is read
+	return slices.Contains(strings.Fields(kinds[tag]), kind)
+}
 
 // token is a part of a text. Its tag is empty if no phrase takes it; used says that the reading has taken it up.
 type token struct {
@@ -160,7 +140,7 @@ func longest(text string, at int, remark bool) (out token) {
 	var form *regexp.Regexp
 	for _, p := range phrases() {
 		tag, only := strings.CutSuffix(p.tag, "!")
-		if only && !remark || tag == "depts" && !out.is("", "dept") || strings.ContainsAny(tag[:1], "@$~") {
+		if only && !remark || tag == "depts" && !out.is("", "dept") || strings.ContainsAny(tag[:1], "@$~%") {
 			continue
 		}
 		if m := p.form.FindString(text[at:]); len(m) > len(out.text) && !torn(text, at+len(m)) {

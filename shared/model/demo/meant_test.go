@@ -249,7 +249,8 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"10月の勤怠", "9月"}, {"10月の勤怠", "9月も追加して"}, {"人事部の10月の勤怠", "営業部も追加してください"},
 		{"attendance for October", "Also November, please"},
-		{"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"}, {"人事部の10月の勤怠", "人事部ではなく営業部にして"}, {"attendance for October", "September instead of October"},
+		{"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"},
+		{"人事部の10月の勤怠", "人事部ではなく営業部にして"}, {"attendance for October", "September instead of October"},
 		{"10月の勤怠", "9月までにして"}, {"従業員一覧", "データの検証を追加して"}, {"10月の勤怠", "私だけに教えて"},
 	} {
 		t.Run(tt[1]+" is not guessed", func(t *testing.T) {

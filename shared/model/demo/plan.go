@@ -18,7 +18,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-//go:embed words/*.json drafts/*.json words/*.txt steps.txt
+//go:embed words drafts samples steps.txt
 var files embed.FS
 
 // words are the texts of one language. A test holds the names in the code against them.
@@ -356,29 +356,6 @@ func plan(w *meant) (steps []planned, kinds []string, missing []lack) {
 		return []planned{}, nil, missing
 	}
 	return steps, kinds, []lack{}
-}
-
-const noTool = "no_tool"
-
-// hinders returns why a tool can't be called with an input: noTool, "forbidden" or "constraint"; empty if it can. The
-// demo never replaces a forbidden value by an allowed one.
-func (in input) hinders(tool string, arguments object) string {
-	at := slices.IndexFunc(in.Tools, func(o offered) bool { return o.Name == tool })
-	switch {
-	case at < 0 && slices.Contains(in.Forbidden, tool):
-		return "forbidden"
-	case at < 0:
-		return noTool
-	}
-	c := in.Tools[at].Constraints
-	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs,
-		"recipient": c.Recipients} {
-		text, _ := arguments[name].(string)
-		if _, has := arguments[name]; has && len(listed) > 0 && !slices.Contains(listed, text) {
-			return "constraint"
-		}
-	}
-	return ""
 }
 
 // summary reports the counts and addresses that the steps returned.

@@ -18,7 +18,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/words/language"
-	"ringi/shared/words/lazy"
 )
 
 // Teams plays contests without a model. A leader delegates once, and submits drafts that differ by team and grow with
@@ -61,7 +60,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 				model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: encoded(object{"task": s.subject()})})
 		}
 	case s.TeamID != "":
-		out.Text = s.draft(r.System, results)
+		out.Text = s.draft(r.System)
 	case s.Metric != "" && !strings.Contains(s.Submission, "\n- ") &&
 		slices.ContainsFunc(markers("team", text), func(m []string) bool { return strings.EqualFold(m[1], "unscored") }):
 		return out, failure(ErrAsked) // such a draft has no list
@@ -83,15 +82,15 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 
 // teamsData returns the data of the first turn, and the results of the calls.
 func teamsData(r model.Request) (s teamData, results []string) {
-	for i, turn := range r.Messages {
+	for _, turn := range r.Messages {
 		for _, p := range turn.Parts {
 			if p.Result != nil {
 				results = append(results, p.Result.Text)
 			}
-			if data := fenced(p.Text); i == 0 && len(data) > 0 {
-				_ = json.Unmarshal([]byte(data[0]), &s) // unreadable data counts as empty
-			}
 		}
+	}
+	if data := fence.Get().FindStringSubmatch(r.Messages[0].Parts[0].Text); data != nil {
+		_ = json.Unmarshal([]byte(data[1]), &s) // unreadable data counts as empty
 	}
 	return s, results
 }
@@ -105,63 +104,52 @@ func (s teamData) trouble(what string) bool {
 
 func (s teamData) words() *words { return spoken.In(language.Of(s.subject()+s.Task, language.English)) }
 
-// material is the last fenced data in the request, with its fence. Text before it may contain the fence's words, too.
+// material is the last fenced data in the request. Text before it may contain the fence's words, too.
 func (s teamData) material() string {
-	begin, end := strings.LastIndex(s.Request, openFence), strings.LastIndex(s.Request, closeFence)
-	if begin < 0 || end < begin {
-		return ""
+	if begin := strings.LastIndex(s.Request, openFence); begin >= 0 {
+		return s.Request[begin:]
 	}
-	return s.Request[begin : end+len(closeFence)]
+	return ""
 }
 
 // subject is the message in the request's data or, without one, the first line of the request.
 func (s teamData) subject() string {
 	var about struct{ Message string }
-	data := strings.TrimSuffix(strings.TrimPrefix(s.material(), openFence), closeFence)
-	if json.Unmarshal([]byte(data), &about) == nil && about.Message != "" {
-		return about.Message
+	if data := fence.Get().FindStringSubmatch(s.material()); data != nil {
+		_ = json.Unmarshal([]byte(data[1]), &about) // unreadable data has no message
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(s.Request), "\n")
-	return strings.TrimSpace(first)
+	return cmp.Or(about.Message, strings.TrimSpace(first))
 }
 
 // draft is a team's text. If the request has the data for the demo's own policy, it is that policy with points to check
 // that differ by team and grow from round to round. Otherwise it is the team's draft on the request's topic. People
 // stamp it, so it says nothing of teams, rounds and scores.
-func (s teamData) draft(system string, results []string) string {
+func (s teamData) draft(system string) string {
 	w, d, hash := s.words(), allDrafts.In(s.words().Locale), hashOf(s.TeamID, system)
 	view := int(hash % uint32(len(d.Views)))
 	topic, _ := d.on(plain(s.subject()))
-	text, lines := "", topic.text(view, len(s.History))
-	if s.material() != "" {
-		var policy struct{ Policy string }
-		answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
-		_ = json.Unmarshal([]byte(answer), &policy) // without an answer there is no policy
-		if text = policy.Policy; text != "" {
-			other := (view + 1 + int(hash/8)%(len(d.Policy)-1)) % len(d.Policy)
-			text, lines = text+"\n\n", []string{"- " + d.Policy[view], "- " + d.Policy[other]}
-			for _, line := range w.Teams.Reviews[:min(len(s.History), len(w.Teams.Reviews))] {
-				lines = append(lines, "- "+line)
-			}
+	lines := topic.text(view, len(s.History))
+	var policy struct{ Policy string }
+	answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
+	_ = json.Unmarshal([]byte(answer), &policy) // without an answer there is no policy
+	if policy.Policy != "" {
+		other := (view + 1 + int(hash/8)%(len(d.Policy)-1)) % len(d.Policy)
+		lines = []string{policy.Policy + "\n", "- " + d.Policy[view], "- " + d.Policy[other]}
+		for _, line := range w.Teams.Reviews[:min(len(s.History), len(w.Teams.Reviews))] {
+			lines = append(lines, "- "+line)
 		}
 	}
 	if s.trouble("unscored") {
-		return cmp.Or(strings.TrimSpace(text), lines[0])
+		return strings.TrimSpace(lines[0])
 	}
-	for _, x := range results { // the first lines of members' results, but for what the demo made up
-		first, _, _ := strings.Cut(x, "\n")
-		made := first == d.General.Found || slices.ContainsFunc(d.Topics, func(t Draft) bool { return t.Found == first })
-		if first != "" && !made && !strings.HasPrefix(first, "ERROR: ") {
-			lines = add(lines, "- "+first)
-		}
-	}
-	return text + strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }
 
 // scored computes a score from the text: more lines are better, and a small part makes different texts differ.
 func (s teamData) scored() string {
 	w, items := s.words().Teams, float64(min(strings.Count(s.Submission, "\n- "), 14))
-	words := figureForm.Get().ReplaceAllString(s.Submission, "") // dates and figures don't count
+	words := form("$number").ReplaceAllString(s.Submission, "") // dates and figures don't count
 	score := contest.Round2(56 + 2.4*items + float64(hashOf(s.Metric, words)%100)/100)
 	of := w.Mend
 	if score >= 80 {
@@ -170,18 +158,13 @@ func (s teamData) scored() string {
 	return string(encoded(object{"score": score, "comment": cmp.Or(of[s.Metric], of["other"]) + w.ScoredBy}))
 }
 
-var figureForm = &lazy.Regexp{Text: `\p{Nd}`}
-
-// arguments are those of a member's call: its task wherever the tool requires something.
+// arguments are those of a member's call: its task, and a script, wherever the tool requires them.
 func (s teamData) arguments(t model.Tool) json.RawMessage {
 	var shape struct{ Required []string }
 	_ = json.Unmarshal(t.Schema, &shape) // without a readable schema there are no arguments
 	input := object{}
 	for _, name := range shape.Required {
-		input[name] = s.Task
-	}
-	if t.Name == "execute_code" {
-		input["script"] = "echo 42"
+		input[name] = cmp.Or(map[string]string{"script": "echo 42"}[name], s.Task)
 	}
 	return encoded(input)
 }
@@ -190,7 +173,7 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 func (s teamData) member(system string, results []string) string {
 	d, _ := allDrafts.In(s.words().Locale).on(plain(s.Task))
 	said := append([]string{d.Found}, d.Views...)[hashOf(system)%4]
-	return strings.Join(append([]string{said}, results[max(0, len(results)-1):]...), "\n")
+	return strings.Join(append([]string{said}, results...), "\n")
 }
 
 // judged asks for another round while the scores rise.
