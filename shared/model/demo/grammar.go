@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	_ "embed"
 	"regexp"
 	"slices"
@@ -74,6 +75,7 @@ type token struct {
 	tag, text, means string
 	named            map[string]string // what the form's named groups took
 	used             bool
+	in               string // where it stands, if not in the message
 }
 
 // named are what the named groups of a form took, the first of each name.
@@ -185,20 +187,20 @@ func unknown(text string, at int, remark bool) string {
 }
 
 // strange names the tokens that were not taken up, each with those beside it and with the word before a particle or
-// behind a preposition, without which it would say nothing.
-func strange(all []token) (out []string) {
+// behind a preposition, without which it would say nothing. in is where the first of them stands.
+func strange(all []token) (out []string, in string) {
 	free := func(t token) bool { return !t.used && !t.quiet() }
 	end := token{tag: "s"}
-	for i := 0; i < len(all); i++ {
+	all = append([]token{end}, append(slices.Clone(all), end)...)
+	for i := 1; i+1 < len(all); i++ {
 		begin := i
-		for i < len(all) && free(all[i]) {
+		for free(all[i]) {
 			i++
 		}
 		if begin == i {
 			continue
 		}
-		said := joined(all[begin:i])
-		before, after := append([]token{end}, all[:begin]...)[begin], append(slices.Clone(all), end)[i]
+		said, before, after := joined(all[begin:i]), all[begin-1], all[i]
 		switch r := first(said); {
 		case !before.is("s", "j") && (unicode.Is(unicode.Hiragana, r) || compound(r) && compound(last(before.text))):
 			said = joined(all[begin-1 : i])
@@ -208,11 +210,9 @@ func strange(all []token) (out []string) {
 		if compound(last(all[i-1].text)) && compound(first(after.text)) {
 			said += after.text
 		}
-		if said = strings.TrimSpace(said); !slices.Contains(out, said) {
-			out = append(out, said)
-		}
+		out, in = add(out, strings.TrimSpace(said)), cmp.Or(in, all[begin].in)
 	}
-	return out
+	return out, in
 }
 
 // joined is a sequence of tokens as it was said.
@@ -264,22 +264,25 @@ const firstQuotation, maxQuotations = '\ue000', 100
 
 // quotations takes the quoted texts out of a text unchanged, behind those that were said before. It reports false if
 // quotation marks don't match, or if there are more than maxQuotations.
-func quotations(text string, before []string) (rest string, said []string, ok bool) {
-	said = before
-	rest = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Co, r) {
-			return ' '
-		}
-		return r
-	}, text)
-	rest = form("$quoted").ReplaceAllStringFunc(rest, func(s string) string {
+func (w *meant) quotations(text string) (rest string, ok bool) {
+	text = regexp.MustCompile(`\p{Co}`).ReplaceAllString(text, " ")
+	rest = form("$quoted").ReplaceAllStringFunc(text, func(s string) string {
 		_, n := utf8.DecodeRuneInString(s)
-		_, m := utf8.DecodeLastRuneInString(s)
-		if s = s[n : len(s)-m]; strings.TrimSpace(s) == "" || len(said) == maxQuotations {
-			return strings.Repeat("「", min(1, len(said)/maxQuotations)) + " "
+		if s = s[n : len(s)-n]; strings.TrimSpace(s) == "" { // the marks of a pair are equally long
+			return " "
 		}
-		said = append(said, s)
-		return string(firstQuotation + rune(len(said)-1))
+		w.said = append(w.said, s)
+		return string(firstQuotation + rune(len(w.said)-1))
 	})
-	return rest, said, !strings.ContainsAny(rest, `「」『』“”"＂`)
+	return rest, len(w.said) <= maxQuotations && !strings.ContainsAny(rest, `「」『』“”"＂`)
+}
+
+// quotation is the text that stands where its rune is.
+func (w *meant) quotation(place string) string {
+	for i, s := range w.said {
+		if strings.ContainsRune(place, firstQuotation+rune(i)) {
+			return s
+		}
+	}
+	return ""
 }

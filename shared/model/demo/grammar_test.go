@@ -181,7 +181,7 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 		{"よろしくお願いします", nil, []enclosed{{Name: "a.csv"}, {Name: "b.csv"}}, "refused: 「a.csv」、「b.csv」を使えません"},
 		{"これをお願いします", []enclosed{{Text: "先月の残業"}}, []enclosed{text("x")}, "refused: 「依頼.txt」を使えません"},
 		{"取引先アクメに PC 2台 298,000円を発注して", nil, []enclosed{{Name: "見積.pdf"}}, "refused: 「見積.pdf」を使えません"},
-		{"Attendance for October", nil, make([]enclosed, 9), "refused: and 5 more). Write what you need"},
+		{"Attendance for October", nil, append(make([]enclosed, 8), enclosed{Name: "f8"}), "refused: “f8”). Write what you need"},
 	} {
 		reply, policy, steps := planFor(t, tt.text, tt.forwarded, tt.files)
 		if named, refused := strings.CutPrefix(tt.want, "refused: "); refused {
@@ -189,6 +189,14 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 			continue
 		}
 		expect.That(t, scopeOf(steps) == tt.want, "%s %v: %s: %s\n%s", tt.text, tt.forwarded, scopeOf(steps), reply, policy)
+	}
+}
+
+// A question what there is to ask for is answered, also where the demo knows no word of it.
+func TestAQuestionIsAnswered(t *testing.T) {
+	for text, helps := range map[string]bool{"使い方は?": true, "What can you do?": true, "こんにちは": true, "": true,
+		"ありがとうございます": true, "help": true, "何ができますか": true, "使い方と先月の残業": false, "hello, buy a printer": false} {
+		expect.Is(t, extract(understood(t, text))["kind"] == "help", helps, text)
 	}
 }
 

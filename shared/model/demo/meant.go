@@ -32,8 +32,7 @@ type meant struct {
 	copied   bool // the requester is told, too, besides the people
 
 	Topic, Month, Part, Quote, TabSaid string // the month as 2026-10, the department, a message's text, a tab's name
-	This                               string // the month of the request
-	Slot                               slot
+	Start, End                         time.Time
 	Order                              order
 	Is                                 map[string]bool // tags that were said, and assumed, courtesy and notools
 }
@@ -48,25 +47,21 @@ func read(in input) (*meant, error) {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
 	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium",
-		Is: map[string]bool{}, This: now.Format(byMonth), Slot: slot{1, 10 * 60, 60}}
+		Is: map[string]bool{}}
 	w.enclose()
-	all, ok := w.tokens()
+	all := w.tokens()
 	w.take(all)
-	if ok {
-		w.judge(all)
-	}
+	w.judge(all)
 	w.Is["check"] = w.Is["check"] || marker("check", in.Message) != nil
-	w.Is["assumed"], w.Month = w.Month == "", cmp.Or(w.Month, w.This)
+	w.Is["assumed"], w.Month = w.Month == "", cmp.Or(w.Month, w.This())
 	return w, nil
 }
 
 // enclosed is a message that the request forwards, or a file of it.
 type enclosed struct {
-	Text     string `json:"text"`
-	NotShown string `json:"not_shown"`
-	By       string `json:"by"`       // of a message
-	Name     string `json:"name"`     // of a file
-	NotRead  string `json:"not_read"` // of a file
+	Text, Name, By string // By is of a message, Name of a file
+	NotShown       string `json:"not_shown"`
+	NotRead        string `json:"not_read"`
 }
 
 // whole reports whether there is a text, and all of it.
@@ -92,17 +87,16 @@ func (w *meant) enclose() {
 			w.no = w.say("forwardHidden")
 		}
 	}
-	alone := w.no == "" && !slices.ContainsFunc(w.pieces, func(p piece) bool { return says(p.text) })
+	alone := len(w.in.Files) == 1 && !slices.ContainsFunc(w.pieces, func(p piece) bool { return says(p.text) })
 	var names []string
 	for _, f := range w.in.Files {
-		names = append(names, f.Name)
-		if len(w.in.Files) == 1 && alone && f.whole() && utf8.RuneCountInString(f.Text) <= maxFileAsked {
-			w.pieces, names = append(w.pieces, piece{seen.WithoutStruck(f.Text), w.say("inFile", w.Quoted(names))}), nil
+		if alone && w.no == "" && f.whole() && utf8.RuneCountInString(f.Text) <= maxFileAsked {
+			w.pieces = append(w.pieces, piece{seen.WithoutStruck(f.Text), w.say("inFile", w.quote(f.Name))})
+		} else {
+			names = append(names, f.Name)
 		}
 	}
-	if more := len(names) - maxUnread; more > 0 {
-		w.no += w.say("noFiles", w.Quoted(names[:maxUnread]), more)
-	} else if len(names) > 0 {
+	if len(names) > 0 {
 		w.no += w.say("noFile", w.Quoted(names))
 	}
 }
@@ -120,38 +114,29 @@ func (w *meant) text() (all string) {
 	return strings.Join(strings.Fields(all), " ")
 }
 
-// tokens reads the pieces one by one. A month or subject that an earlier piece has already says nothing more. It
-// reports false if a quotation has no end.
-func (w *meant) tokens() (all []token, ok bool) {
+// tokens reads the pieces one by one. A month or subject that an earlier piece has already says nothing more.
+func (w *meant) tokens() (all []token) {
 	for i, p := range w.pieces {
-		rest, said, closed := quotations(p.text, w.said)
+		rest, closed := w.quotations(p.text)
 		if !closed {
-			w.no += w.say("noQuote") + w.where(p.text)
-			return nil, false
+			w.no += w.say("noQuote") + w.stands(p.in)
+			return nil
 		}
-		part := lex(normal(rest), false)
-		for j, t := range part {
+		before := len(all)
+		for _, t := range append(lex(normal(rest), false), token{tag: "s", text: "\n"}) {
 			again := func(x token) bool { return x.tag == t.tag && x.text == t.text }
-			if i > 0 && t.is("month", "topic") && slices.ContainsFunc(all, again) {
-				part[j].tag = "."
+			if i > 0 && t.is("month", "topic") && slices.ContainsFunc(all[:before], again) {
+				t.tag = "."
 			}
+			t.in = p.in
+			all = append(all, t)
 		}
-		all, w.said = append(append(all, token{tag: "s", text: "\n"}), part...), said
 	}
-	return all[1:], true
+	return all
 }
 
-// where says in which of the enclosed texts words stand that the message doesn't have.
-func (w *meant) where(words ...string) (said string) {
-	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(normal(text)), "")) }
-	for _, x := range words {
-		at := slices.IndexFunc(w.pieces, func(p piece) bool { return strings.Contains(plain(p.text), plain(x)) })
-		if at > 0 && !strings.Contains(said, w.pieces[at].in) {
-			said += w.say("stands", w.pieces[at].in)
-		}
-	}
-	return said
-}
+// stands says where something stands, unless it is the message.
+func (w *meant) stands(in string) string { return map[bool]string{true: w.say("stands", in)}[in != ""] }
 
 // Kind groups topics by what their requests may say.
 func (w *meant) Kind() string {
@@ -164,82 +149,76 @@ func (w *meant) Kind() string {
 	return "list"
 }
 
-// take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused.
+// take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused, and what is said
+// a second time is for another request.
 func (w *meant) take(all []token) {
-	of := func(tags ...string) bool {
-		return slices.ContainsFunc(all, func(t token) bool { return t.is(tags...) })
-	}
-	for i := range all { // what it is about says what else it may say
-		if t := &all[i]; t.is("topic") {
-			w.once(all, i, &w.Topic, t.means)
-		} else if t.is("order") {
-			w.buy(all, i)
-		}
-	}
-	if w.Topic == "" && of("to", "also") && of("q") {
-		w.Topic = "message"
-	}
 	for i := range all {
 		t := &all[i]
-		if t.used = t.used || t.is("this") && len(w.pieces) > 1; !uses(t.tag, w.Kind()) ||
-			w.Kind() == "list" && (t.is("month") && !w.List().past || t.is("dept") && !w.List().departments) {
+		if t.is("order") {
+			t.means = w.buy(*t)
+		}
+		if t.used = t.is("topic", "order") && t.means != ""; t.used && w.Topic != "" && w.Topic != t.means {
+			w.stop("noSecond", *t)
+		} else if t.used {
+			w.Topic = t.means
+		}
+		if uses(t.tag, "1") && has(all[:i], t.tag) {
+			w.stop("noSecond", *t)
+		}
+		t.used = t.used || t.is("this") && len(w.pieces) > 1
+	}
+	if w.Topic == "" && has(all, "to") && has(all, "q") {
+		w.Topic = "message"
+	}
+	at, length := time.Date(w.now.Year(), w.now.Month(), w.now.Day()+1, 10, 0, 0, 0, w.now.Location()), 60
+	for i := range all {
+		t := &all[i]
+		x, minutes := t.named, number(t.named["min"])+number(t.means)
+		if !uses(t.tag, w.Kind()) || w.Kind() == "list" && (t.is("month") && !w.List().past ||
+			t.is("dept") && !w.List().departments) {
 			continue
 		}
-		switch t.used = true; t.tag {
+		switch w.Is[t.tag], t.used = true, true; t.tag {
 		case "month":
-			w.once(all, i, &w.Month, t.month(w.now))
+			w.Month = t.month(w.now)
 		case "dept":
-			w.once(all, i, &w.Part, t.means)
-		case "to", "also":
+			w.Part = t.means
+		case "to":
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
 				w.people = add(w.people, named(form("$who"), m)["id"])
 			}
-			w.copied = t.is("also")
+			w.copied = t.means != ""
 		case "q":
-			w.once(all, i, &w.Quote, w.shown(t.text, false))
+			w.Quote = w.quotation(t.text)
 		case "tab":
-			name := strings.Join(strings.Fields(w.shown(form("$place").FindString(t.text), false)), " ")
-			w.once(all, i, &w.TabSaid, name)
-			t.used = utf8.RuneCountInString(name) <= maxTab
-		case "day", "clock", "length":
-			w.Slot.read(*t)
+			w.TabSaid = strings.Join(strings.Fields(w.quotation(t.text)), " ")
+			t.used = utf8.RuneCountInString(w.TabSaid) <= maxTab
+		case "day":
+			at = at.AddDate(0, 0, number(t.means)-1)
+		case "clock":
+			hour := number(x["h"])
+			if x["pm"] != "" {
+				hour = hour%12 + 12
+			}
+			at = time.Date(at.Year(), at.Month(), at.Day(), hour, minutes, 0, 0, at.Location())
+		case "length":
+			length = 60*number(x["h"]) + minutes
 		case "neither":
 			w.Is["nodm"], w.Is["nosheet"] = true, true
 		case "urgent", "high", "low":
 			w.priority = t.tag
 		}
-		if w.Is[t.tag] && t.is("to", "also", "day", "clock", "length") { // these are said once
-			w.stop("noSecond", t.text)
-		}
-		w.Is[t.tag] = true
 	}
 	for i := range all { // what is left out is not asked for, too
 		t := &all[i]
-		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to", "also") || w.Is["nosheet"] && t.is("sheet", "tab") ||
-			w.Is["to"] && t.is("also"))
+		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && t.is("sheet", "tab"))
 	}
+	w.Start, w.End = at, at.Add(time.Duration(length)*time.Minute)
 }
 
-// once takes up what a text says once. What is said a second time is for another request.
-func (w *meant) once(all []token, i int, had *string, value string) {
-	again := slices.ContainsFunc(all[:i], func(t token) bool { return t.is(all[i].tag) })
-	if again || *had != "" && *had != value {
-		w.stop("noSecond", all[i].text)
-	}
-	*had, all[i].used = cmp.Or(*had, value), true
-}
-
-// shown is a text with what was quoted in it, in quotation marks or as it was said.
-func (w *meant) shown(text string, marks bool) string {
-	for i, s := range w.said {
-		if marks {
-			s = w.words.quote(oneLine(s))
-		} else if strings.ContainsRune(text, firstQuotation+rune(i)) {
-			return s
-		}
-		text = strings.ReplaceAll(text, string(firstQuotation+rune(i)), s)
-	}
-	return text
+// has reports whether there is a token of one of these tags.
+func has(all []token, tags ...string) bool {
+	return slices.ContainsFunc(all, func(t token) bool { return t.is(tags...) })
 }
 
 // maxTab and maxMessage are the limits of a tab's name and a message in characters, maxUnread that of quoted phrases.
@@ -248,35 +227,38 @@ const maxTab, maxMessage, maxUnread, maxTold = 100, 3000, 4, 10
 
 // judge names what no phrase takes, and refuses texts without a subject.
 func (w *meant) judge(all []token) {
-	w.Is["courtesy"] = len(all) > 0 && !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
-	unread := strange(all)
-	to := slices.ContainsFunc(all, func(t token) bool { return t.is("to", "also") })
+	w.Is["courtesy"] = !slices.ContainsFunc(all, func(t token) bool { return !t.is("hi", "s", "j") })
+	if w.helps() {
+		return
+	}
+	unread, in := strange(all)
+	names := w.Quoted(unread[:min(len(unread), maxUnread)])
 	switch n := len(unread); {
-	case n > 0 && w.Topic == "" && to:
-		w.no = w.say("noText", w.Quoted(unread))
+	case n > 0 && w.Topic == "" && has(all, "to"):
+		w.no = w.say("noText", names)
 	case n > maxUnread:
-		w.no = w.say("tooMuch", w.Quoted(unread[:maxUnread]), n-maxUnread) + w.where(unread...) + w.no
+		w.no = w.say("tooMuch", names, n-maxUnread) + w.stands(in) + w.no
 	case n > 0:
-		w.no = w.say("noWords", w.Quoted(unread)) + w.where(unread...) + w.no
+		w.no = w.say("noWords", names) + w.stands(in) + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:
 		w.no += w.say("longMessage", maxMessage)
 	case len(w.people) > maxTold:
 		w.no += w.say("tooManyTold", len(w.people), maxTold)
-	case w.Topic == "" && to:
+	case w.Topic == "" && has(all, "to"):
 		w.no += w.say("noMessage")
-	case w.Topic == "" && len(all) > 0 && !w.helps():
-		w.stop("noWords", w.text())
+	case w.Topic == "":
+		w.stop("noWords", token{text: w.text()})
 	}
 }
 
 // stop says why nothing is planned, unless something else was said before.
-func (w *meant) stop(form, word string) {
-	w.no = cmp.Or(w.no, w.say(form, w.Quoted([]string{word}))+w.where(word))
+func (w *meant) stop(form string, t token) {
+	w.no = cmp.Or(w.no, w.say(form, w.Quoted([]string{t.text}))+w.stands(t.in))
 }
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.
 func (w *meant) helps() bool {
-	return w.no == "" && (w.text() == "" || w.Is["courtesy"] || form("$help").MatchString(w.text()))
+	return w.no == "" && (w.Is["courtesy"] || form("$help").MatchString(w.text()))
 }
 
 // Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
@@ -286,7 +268,8 @@ func (w *meant) Cannot() string {
 		return legible.Clip(strings.TrimSpace(w.no), task.MaxSentence)
 	case w.no != "", w.helps():
 		return w.no + w.say("can")
-	case w.Topic == "meeting" && w.Slot.wrong(w.now), w.Topic == "purchase" && w.Order.wrong:
+	case w.Topic == "meeting" && (w.Start.Before(w.now) || !w.End.After(w.Start) || w.Ends() != w.Day()),
+		w.Topic == "purchase" && w.Order.wrong:
 		return w.Form("wrong")
 	}
 	return ""
@@ -306,60 +289,26 @@ func add[T comparable](list []T, s T) []T {
 	return append(slices.Clip(list), s)
 }
 
-const byMonth = "2006-01" // as tools have months
-
 func number(digits string) int {
 	n, _ := strconv.Atoi(strings.ReplaceAll(digits, ",", "")) // no digits mean 0
 	return n
 }
 
-// monthOf is the number of the month that a token names, by its number or in English.
-func monthOf(named map[string]string) int {
-	mon := named["mon"]
-	if t, err := time.Parse("Jan", mon[:min(3, len(mon))]); err == nil {
-		return int(t.Month())
-	}
-	return number(named["m"])
-}
+// byMonth is how tools have months.
+const byMonth = "2006-01"
 
 // month is what a token means. Without its year it is the latest that has begun.
 func (t token) month(now time.Time) string {
-	year, month := cmp.Or(number(t.named["y"]), now.Year()), monthOf(t.named)
+	year, month, mon := cmp.Or(number(t.named["y"]), now.Year()), number(t.named["m"]), t.named["mon"]
+	if at, err := time.Parse("Jan", mon[:min(3, len(mon))]); err == nil {
+		month = int(at.Month())
+	}
 	if t.means != "" {
 		month = int(now.Month()) + number(t.means)
 	} else if t.named["y"] == "" && month > int(now.Month()) {
 		year--
 	}
 	return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, now.Location()).Format(byMonth)
-}
-
-// slot is the time of a meeting: in how many days, from which minute, and how long.
-type slot struct{ days, minute, length int }
-
-func (s slot) Start() string { return fmt.Sprintf("%02d:%02d", s.minute/60, s.minute%60) }
-func (s slot) End() string   { return slot{0, s.minute + s.length, 0}.Start() }
-
-// Day is the day of a meeting.
-func (w *meant) Day() string { return w.now.AddDate(0, 0, w.Slot.days).Format(time.DateOnly) }
-
-func (s *slot) read(t token) {
-	x, minutes := t.named, number(strings.Replace(t.named["min"], "半", "30", 1))
-	switch t.tag {
-	case "day":
-		s.days = number(t.means)
-	case "clock":
-		if s.minute = 60*number(x["h"]) + minutes; x["half"] == "午後" || strings.EqualFold(x["half"], "pm") {
-			s.minute = s.minute%720 + 720
-		}
-	default:
-		s.length = number(t.means) + 60*number(x["hours"]) + minutes
-	}
-}
-
-// wrong reports whether the time does not exist or is past.
-func (s slot) wrong(now time.Time) bool {
-	return s.length == 0 || s.minute >= 24*60 || s.minute+s.length > 24*60 ||
-		s.days == 0 && s.minute < now.Hour()*60+now.Minute()
 }
 
 // order is what is to be ordered from whom. Price is that of one, in yen.
@@ -369,29 +318,30 @@ type order struct {
 	wrong                     bool // a price that is no whole number for one, or a number beyond the limits
 }
 
-const mostOrdered = 100_000_000 // of a number in an order, as the tool has it
+// mostOrdered and mostPaid are the limits of the tool.
+const mostOrdered, mostPaid = 10_000, 100_000_000
 
-// buy takes up an order. One whose names say when something is to be done, or for whom, stays unused.
-func (w *meant) buy(all []token, i int) {
-	x := all[i].named
-	o := order{Supplier: w.shown(x["from"], false), Name: strings.TrimSpace(x["name"]), Quantity: number(x["n"]),
-		Price: number(x["price"])}
+// buy takes up an order. One whose names say when something is to be done, or for whom, is none.
+func (w *meant) buy(t token) (topic string) {
+	x := t.named
+	o := order{Supplier: cmp.Or(w.quotation(x["from"]), x["from"]), Name: strings.TrimSpace(x["name"]),
+		Quantity: number(x["n"]), Price: number(x["price"])}
 	for _, name := range []string{o.Supplier, o.Name} {
 		if form("$due").MatchString(name) || slices.ContainsFunc(lex(normal(name), false), func(t token) bool {
 			return t.is("day", "month", "clock", "who", "to", "nodm", "nosheet")
 		}) {
-			return
+			return ""
 		}
 	}
 	if x["one"] != "" {
 		o.Quantity = 1
-	} else if all[i].means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
+	} else if t.means+x["each"] == "" && o.Quantity > 0 { // the price is that of all
 		o.wrong = o.Price%o.Quantity != 0
 		o.Price /= o.Quantity
 	}
-	o.wrong = o.wrong || o.Quantity < 1 || o.Quantity > mostOrdered/10_000 || o.Price < 1 || o.Price > mostOrdered
+	o.wrong = o.wrong || o.Quantity < 1 || o.Quantity > mostOrdered || o.Price < 1 || o.Price > mostPaid
 	sum := sha256.Sum256([]byte(w.text() + w.now.Format(time.RFC3339)))
 	o.Total, o.Reference = o.Quantity*o.Price, "R-"+hex.EncodeToString(sum[:4])
-	w.once(all, i, &w.Topic, "purchase")
 	w.Order = o
+	return "purchase"
 }

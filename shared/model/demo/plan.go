@@ -79,13 +79,20 @@ func (w *meant) say(form string, values ...any) string {
 
 func (w *meant) Say(form string) string { return w.words.Say[form] }
 
-// Quoted quotes texts, each as one line.
-func (w *meant) Quoted(said []string) string {
-	var out []string
-	for _, s := range said {
-		out = append(out, w.words.quote(oneLine(w.shown(s, true))))
+// quote quotes a text as one line, with what is quoted in it.
+func (w *meant) quote(s string) string {
+	for i, said := range w.said {
+		s = strings.ReplaceAll(s, string(firstQuotation+rune(i)), w.words.quote(oneLine(said)))
 	}
-	return strings.Join(out, w.words.Say["and"])
+	return w.words.quote(oneLine(s))
+}
+
+func (w *meant) Quoted(all []string) string {
+	var out []string
+	for _, s := range all {
+		out = append(out, w.quote(s))
+	}
+	return strings.Join(out, w.Say("and"))
 }
 
 // oneLine joins a text into one line, short enough for a title.
@@ -147,6 +154,13 @@ func (w *meant) Form(name string) string {
 	return w.List().of(w.words, name, more...)
 }
 
+// This is the month of the request.
+func (w *meant) This() string { return w.now.Format(byMonth) }
+
+// Day and Ends are the days of a meeting's begin and end.
+func (w *meant) Day() string  { return w.Start.Format(time.DateOnly) }
+func (w *meant) Ends() string { return w.End.Format(time.DateOnly) }
+
 // At is the month's first day.
 func (w *meant) At() time.Time {
 	m, _ := time.Parse(byMonth, w.Month) // a token's, or that of now
@@ -183,22 +197,14 @@ func (w *meant) Told() (all []told) {
 	return all
 }
 
-// To names who is told.
+// To names who is told. An e-mail address stays as it is.
 func (w *meant) To() string {
 	var all []string
 	for _, to := range w.Told() {
-		switch {
-		case to.Step == "notice":
-			to.ID = w.Say("requester")
-		case !strings.Contains(to.ID, "@"): // an e-mail address stays as it is
-			to.ID = "<@" + to.ID + ">"
-		}
-		all = append(all, to.ID)
+		named := map[bool]string{true: to.ID, false: "<@" + to.ID + ">"}[strings.Contains(to.ID, "@")]
+		all = append(all, map[bool]string{true: w.Say("requester"), false: named}[to.Step == "notice"])
 	}
-	if last := len(all) - 1; last > 0 {
-		all = []string{strings.Join(all[:last], w.Say("and")) + w.Say("andLast") + all[last]}
-	}
-	return strings.Join(all, "")
+	return strings.Join(all, w.Say("andTo"))
 }
 
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,14 +49,19 @@ func (w *meant) follow(policy string) {
 // remark follows the sentences of a reason to a version of the policy or the steps. One that is not understood is split
 // at its commas.
 func (w *meant) remark(reason string, steps bool) (out []fate) {
-	rest, said, _ := quotations(reason, nil)
+	said := &meant{words: w.words}
+	rest, _ := said.quotations(reason)
 	kinds, _ := w.lines() // those of the numbered lines that people saw
 	if steps {
 		_, kinds, _ = plan(w)
 	}
 	one := func(to *meant, part []token) fate {
-		n := &meant{words: w.words, now: w.now, Topic: w.Topic, said: said, Is: map[string]bool{}}
-		return fate{n.shown(joined(part), true), to.merge(n, slices.Clone(part), kinds, steps)}
+		n := &meant{words: w.words, now: w.now, Topic: w.Topic, said: said.said, Is: map[string]bool{}}
+		text := joined(part)
+		for i, s := range n.said {
+			text = strings.ReplaceAll(text, string(firstQuotation+rune(i)), w.words.quote(s))
+		}
+		return fate{text, to.merge(n, slices.Clone(part), kinds, steps)}
 	}
 	for _, part := range split(lex(normal(rest), true), "s") {
 		some, n, pieces := []fate{one(w, part)}, w.copy(), split(part, "j")
@@ -63,7 +70,7 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 			for _, p := range pieces {
 				each = append(each, one(n, p))
 			}
-			if slices.ContainsFunc(each, func(f fate) bool { return f.form == "applied" }) {
+			if len(of(each, "applied")) > 0 {
 				*w, some = *n, each
 			}
 		}
@@ -79,51 +86,35 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 // “instead” and “only” replace a month or department, “also” adds who is told, and no other meaning is guessed. Not
 // even a reason goes beyond a stamped policy.
 func (w *meant) merge(n *meant, all []token, kinds []string, steps bool) (became string) {
-	asks := func(tags ...string) bool {
-		return slices.ContainsFunc(all, func(t token) bool { return t.is(tags...) })
-	}
 	n.take(all)
-	to, told := w.copy(), len(n.people) > 0
-	scoped := n.Month+n.Part != ""
-	sets := slices.ContainsFunc(all, func(t token) bool {
-		return t.is("set") || t.is("dept") && (strings.Contains(t.text, "だけ") || strings.Contains(t.text, "のみ") ||
-			strings.Contains(strings.ToLower(t.text), "only") || strings.HasPrefix(strings.ToLower(t.text), "just"))
-	})
+	to, told, scoped := w.copy(), len(n.people) > 0, n.Month+n.Part != ""
 	out, known, against := to.leave(all, kinds)
+	sets := has(all, "set") || slices.ContainsFunc(all, func(t token) bool { return t.named["only"] != "" })
 	for i := range all {
 		t := &all[i]
 		t.used = t.used || t.is("add") && !scoped || t.is("set") && (scoped || told)
 	}
-	flags := asks("nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief", "tab")
+	strange, _ := strange(all)
 	switch {
 	case against:
 		return "needed"
-	case !known, len(strange(all)) > 0, n.no != "", n.Quote != "", !scoped && !told && !out && !flags, scoped && !sets,
-		w.Is["nodm"] && told && !asks("dm"),
-		steps && (scoped || told || asks("brief", "tab") || asks("dm") && w.Is["nodm"] || asks("sheet") && w.Is["nosheet"]):
+	case !known, len(strange) > 0, n.no != "", n.Quote != "", scoped && !sets, w.Is["nodm"] && told && !has(all, "dm"),
+		!scoped && !told && !out && !has(all, "nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief", "tab"),
+		steps && (scoped || told || has(all, "brief", "tab") || w.Is["nodm"] && has(all, "dm") ||
+			w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
-	adds := n.copied || asks("add")
-	if told && adds {
-		to.copied = w.copied || len(w.people) == 0
+	if adds := n.copied || has(all, "add"); told {
+		to.copied = adds && (w.copied || len(w.people) == 0)
+		to.people = map[bool][]string{true: w.people}[adds]
 		for _, id := range n.people {
 			to.people = add(to.people, id)
 		}
-	} else if told {
-		to.people, to.copied = n.people, false
 	}
-	to.Is["nodm"], to.Is["nosheet"] = to.Is["nodm"] && !asks("dm"), to.Is["nosheet"] && !asks("sheet", "tab")
-	for flag, set := range n.Is {
-		to.Is[flag] = to.Is[flag] || set
-	}
-	if n.Month != "" {
-		to.Month, to.Is["assumed"] = n.Month, false
-	}
-	for had, wanted := range map[*string]string{&to.Part: n.Part, &to.TabSaid: n.TabSaid} {
-		if wanted != "" {
-			*had = wanted
-		}
-	}
+	to.Is["nodm"], to.Is["nosheet"] = to.Is["nodm"] && !has(all, "dm"), to.Is["nosheet"] && !has(all, "sheet", "tab")
+	maps.Copy(to.Is, n.Is)
+	to.Is["assumed"] = to.Is["assumed"] && n.Month == ""
+	to.Month, to.Part, to.TabSaid = cmp.Or(n.Month, to.Month), cmp.Or(n.Part, to.Part), cmp.Or(n.TabSaid, to.TabSaid)
 	*w = *to
 	return "applied"
 }
