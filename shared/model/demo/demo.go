@@ -37,32 +37,27 @@ var ErrAsked = errors.New("the message asked for this failure")
 
 // input is the data of any of the four purposes.
 type input struct {
-	Message   string     `json:"message"`
-	Forwarded []enclosed `json:"forwarded"`
-	Files     []enclosed `json:"files"`
-	Thread    []struct {
-		User string `json:"user"`
-		Text string `json:"text"`
-	} `json:"thread"` // given to the extraction alone
-	Policy    string    `json:"policy"`
-	Requester string    `json:"requester"`
-	Now       string    `json:"now"`
-	Locale    string    `json:"locale"`
-	Earlier   []version `json:"rejected_versions"`
-	Tools     []offered `json:"tools"`
-	Forbidden []string  `json:"forbidden"`
-	Servers   []string  `json:"server_tools"` // given to the draft alone
-	More      []string  `json:"more_tools"`   // given to the extraction alone, each as “name: title. description”
-	Steps     []fact    `json:"steps"`
+	Message, Policy, Requester, Now, Locale string
+	Forwarded, Files                        []enclosed
+	Thread                                  []struct{ User, Text string } // given to the extraction alone
+	Earlier                                 []version                     `json:"rejected_versions"`
+	Tools                                   []offered
+	Forbidden                               []string
+	Servers                                 []string `json:"server_tools"` // given to the draft alone
+	More                                    []string `json:"more_tools"`   // each as “name: title. description”
+	Steps                                   []fact
 }
 
 type offered struct {
-	Name        string `json:"name"`
-	Constraints struct {
-		SpreadsheetIDs []string `json:"spreadsheet_ids"`
-		Recipients     []string `json:"recipients"`
-		Departments    []string `json:"departments"`
-	} `json:"constraints"`
+	Name        string
+	Constraints map[string]any
+}
+
+type version struct{ Reason string }
+
+type fact struct {
+	Title, Tool string
+	Facts       map[string]any
 }
 
 const noTool = "no_tool"
@@ -77,25 +72,13 @@ func (in input) hinders(tool string, arguments object) string {
 	case at < 0:
 		return noTool
 	}
-	c := in.Tools[at].Constraints
-	for name, listed := range map[string][]string{"department": c.Departments, "spreadsheet_id": c.SpreadsheetIDs,
-		"recipient": c.Recipients} {
-		text, _ := arguments[name].(string)
-		if _, has := arguments[name]; has && len(listed) > 0 && !slices.Contains(listed, text) {
+	for name, value := range arguments {
+		listed, _ := in.Tools[at].Constraints[name+"s"].([]any)
+		if len(listed) > 0 && !slices.Contains(listed, value) {
 			return "constraint"
 		}
 	}
 	return ""
-}
-
-type version struct {
-	Reason string `json:"reason"`
-}
-
-type fact struct {
-	Title string         `json:"title"`
-	Tool  string         `json:"tool"`
-	Facts map[string]any `json:"facts"`
 }
 
 // Answer returns JSON of the purpose's schema, or ErrAsked if the message asks for a failure.

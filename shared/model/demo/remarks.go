@@ -95,12 +95,12 @@ func (w *meant) merge(n *meant, all []token, kinds []string, steps bool) (became
 		t.used = t.used || t.is("add") && !scoped || t.is("set") && (scoped || told)
 	}
 	strange, _ := strange(all)
+	asks := has(all, "nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief", "tab")
 	switch {
 	case against:
 		return "needed"
 	case !known, len(strange) > 0, n.no != "", n.Quote != "", scoped && !sets, w.Is["nodm"] && told && !has(all, "dm"),
-		!scoped && !told && !out && !has(all, "nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief", "tab"),
-		steps && (scoped || told || has(all, "brief", "tab") || w.Is["nodm"] && has(all, "dm") ||
+		!asks && !scoped && !told && !out, steps && (scoped || told || has(all, "brief", "tab") || w.Is["nodm"] && has(all, "dm") ||
 			w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
