@@ -100,7 +100,8 @@ func (w *meant) merge(n *meant, all []token, kinds []string, steps bool) (became
 	case against:
 		return "needed"
 	case !known, len(strange) > 0, n.no != "", n.Quote != "", scoped && !sets, w.Is["nodm"] && told && !has(all, "dm"),
-		!asks && !scoped && !told && !out, steps && (scoped || told || has(all, "brief", "tab") || w.Is["nodm"] && has(all, "dm") ||
+		!asks && !scoped && !told && !out,
+		steps && (scoped || told || has(all, "brief", "tab") || w.Is["nodm"] && has(all, "dm") ||
 			w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
