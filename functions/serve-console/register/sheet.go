@@ -96,7 +96,7 @@ func (c *Pages) fill(r *http.Request, d *sheetData, x *tasks.Registered, v *web.
 		return err
 	}
 	if a.Request != nil {
-		d.Text = a.Request.Text
+		d.Text = a.Request.Words(v.Locale)
 	}
 	for _, p := range a.Processes {
 		if p.Version != x.Decision.ProcessVersion {

@@ -191,9 +191,9 @@ func (c *Pages) known(r *http.Request, v *web.Viewer, items []store.WaitingItem)
 		if s, ok := conversed[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
 			a.origin, a.title, a.agent = s.Origin(), s.Title, s.AgentID
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
-			a.origin, a.text = m.Origin(), m.Text
+			a.origin, a.text = m.Origin(), m.Words(v.Locale)
 		} else if t, ok := titles[x.Ref.ID]; ok {
-			a.origin, a.title, a.rank, a.text = originOf(v, t), t.Title, t.Priority, messages[x.Ref.ID].Text
+			a.origin, a.title, a.rank, a.text = originOf(v, t), t.Title, t.Priority, messages[x.Ref.ID].Words(v.Locale)
 		} else {
 			continue
 		}

@@ -144,7 +144,7 @@ func (r Reader) begin(t *History, a *task.Aggregate) {
 	if m := a.Request; m != nil {
 		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
 		r.enclosed(&t.Message, a)
-		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Text))), m.CreatedAt
+		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Words(r.Locale)))), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
 		t.Title, t.Description, t.Priority, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.Priority, x.CreatedAt

@@ -290,4 +290,16 @@ func enclosed(t *testing.T, w *consoletest.World) {
 	})
 	sato.Get(w.TaskPage()).Holds(t, "転送されたメッセージ", "鈴木 一郎", "&lt;b&gt;対象は営業だけ&lt;/b&gt;", "#sales", "ここまで読みます", "Jira", "内容を表示しない",
 		"対象者.csv", "2 KB", "40000 文字のうち、先頭の 30000 文字だけ", "abc123", "図.png", "読んでいません", "画像は読みません")
+
+	const wordless = "1776675700.000200"
+	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "\u2060",
+		MessageTS: wordless, ThreadTS: wordless, Forwarded: []aggregate.Quoted{{Name: "Jira", Text: "チケット 12"}},
+		Files: []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}}})
+	page := sato.Get(w.TaskPage())
+	page.Holds(t, "<title>Jira さんのメッセージの転送, 📎 対象者.csv", "本文のないメッセージです。", "チケット 12")
+	expect.That(t, !strings.Contains(page.Body, `quote"></div>`), "an empty quote")
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Park(a.Head.Run, task.Generation{Layer: task.L1}, task.ReasonModelUnavailable, "", w.Now())
+	})
+	sato.Get("/console/tasks").Holds(t, "Jira さんのメッセージの転送, 📎 対象者.csv")
 }

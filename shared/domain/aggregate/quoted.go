@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -46,6 +47,37 @@ func OwnersOf(files []SharedFile) (users []string) {
 	}
 	return users
 }
+
+// Wordless names what a message without words consists of, on one line: the messages that it forwards by their authors,
+// and its files. Without a locale it speaks the language of what is forwarded.
+func Wordless(locale string, forwarded []Quoted, files []string) string {
+	var parts []string
+	for _, q := range forwarded[:min(len(forwarded), mostNamed)] {
+		w := wordless.In(cmp.Or(locale, language.Of(q.Text, "")))
+		if q.Name == "" {
+			parts = append(parts, w.forwarded)
+		} else {
+			parts = append(parts, fmt.Sprintf(w.of, q.Name))
+		}
+	}
+	for _, name := range files[:min(len(files), mostNamed)] {
+		parts = append(parts, "📎 "+name)
+	}
+	if max(len(forwarded), len(files)) > mostNamed {
+		parts = append(parts, "…")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// mostNamed is how many forwarded messages, and how many files, a line names.
+const mostNamed = 3
+
+type wordlessWords struct{ forwarded, of string }
+
+var wordless = language.InEach(
+	wordlessWords{forwarded: "転送されたメッセージ", of: "%s さんのメッセージの転送"},
+	wordlessWords{forwarded: "Forwarded message", of: "Forwarded message of %s"},
+)
 
 // Thread says what models were shown of the thread before a message.
 type Thread struct {

@@ -71,6 +71,18 @@ func (in Inbound) message(keep int64) (*Message, error) {
 	return m, nil
 }
 
+// title is how a conversation that begins with the message is called.
+func (in Inbound) title(locale string) string {
+	if legible.Text(in.Text) {
+		return in.Text
+	}
+	var names []string
+	for _, a := range in.Attachments {
+		names = append(names, a.Name)
+	}
+	return aggregate.Wordless(locale, in.Forwarded, names)
+}
+
 // noSource says of a conversation's files that they began empty.
 const noSource = "files"
 
@@ -82,8 +94,9 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	s := &Conversation{
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
 		WorkspacePath: noSource, IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
-		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
-		Source: o.Source, Unnamed: o.Unnamed,
+		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.title(o.Locale), maxTitle), Locale: o.Locale,
+		IdleDays: o.IdleDays,
+		Source:   o.Source, Unnamed: o.Unnamed,
 	}
 	if in.TS != in.Thread {
 		s.ThreadBefore = in.TS

@@ -60,3 +60,14 @@ func TestWhatWasSaidInAThreadIsGivenOnce(t *testing.T) {
 	}
 	expect.Is(t, opened(t).load().Conversation.ThreadBefore, "", "a message that begins its thread")
 }
+
+// A conversation that begins without a word is called by what its message has.
+func TestAConversationWithoutWordsIsCalledByWhatItHas(t *testing.T) {
+	in := inbound(" ", "1775034005.000100")
+	in.Forwarded = []aggregate.Quoted{{Name: "Hanako"}}
+	in.Attachments = []Attachment{{Name: "a.csv"}, {Name: "b.csv"}, {Name: "c.csv"}, {Name: "d.csv"}}
+	c, err := Begin(in, Opening{AgentID: "claude", IdleDays: 7, Locale: "en"}, start)
+	expect.NoError(t, err)
+	expect.Is(t, c.Written((&Conversation{}).Key()).(*Conversation).Title,
+		"Forwarded message of Hanako, 📎 a.csv, 📎 b.csv, 📎 c.csv, …")
+}

@@ -248,8 +248,9 @@ func (c *change) noteListing(out *aggregate.Change) {
 		return
 	}
 	n := Listing{
-		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Text, maxListed), Source: r.Source, SlackChannel: r.Channel,
-		ListedAs: head.Noted, CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
+		ID: head.TaskID, TenantID: head.TenantID, Text: beginning(r.Words(""), maxListed), Source: r.Source,
+		SlackChannel: r.Channel,
+		ListedAs:     head.Noted, CreatedAt: r.CreatedAt, UpdatedAt: c.Now,
 	}
 	if was != nil {
 		n.Rev = was.Rev

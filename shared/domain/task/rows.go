@@ -1,11 +1,13 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/legible"
 )
 
 // Head is the head row of a task.
@@ -112,6 +114,18 @@ type Request struct {
 func (r *Request) Asked(beside ...string) {
 	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
 		aggregate.OwnersOf(r.Files))...)
+}
+
+// Words returns what the request says on one line or more, or names what it consists of if it has no words.
+func (r Request) Words(locale string) string {
+	if legible.Text(r.Text) {
+		return r.Text
+	}
+	var names []string
+	for _, f := range r.Files {
+		names = append(names, cmp.Or(f.Name, f.ID))
+	}
+	return aggregate.Wordless(locale, r.Forwarded, names)
 }
 
 // Unsaid returns the request without what its author wrote or attached.

@@ -254,3 +254,21 @@ func TestTheCardOfTheLastVersionSaysWhatARejectionDoes(t *testing.T) {
 		}
 	}
 }
+
+// A message of nothing but files and forwarded messages is called by these where its words would stand.
+func TestAMessageWithoutWordsIsCalledByWhatItHas(t *testing.T) {
+	for locale, says := range map[string]string{
+		"ja": "田中 恵 さんのメッセージの転送, 転送されたメッセージ, 📎 名簿.csv, 📎 F2",
+		"en": "Forwarded message of 田中 恵, Forwarded message, 📎 名簿.csv, 📎 F2",
+	} {
+		s := received(t)
+		s.Request.Text = "\u200b"
+		s.Request.Files = []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}, {ID: "F2"}}
+		s.Request.Forwarded = []aggregate.Quoted{{Name: "田中 恵", Text: "営業だけ"}, {Text: "DM は不要"}}
+		choice := beside(s, task.CardPrompt)
+		text := drawn(render(choice.Aggregate, choice.card(taskCard), locale, s.now).Attachments[0].Blocks.BlockSet)
+		expect.Has(t, text, says)
+		in := card.Summary{Waiting: []card.Waits{{Of: choice.Aggregate, Question: aggregate.Question{Kind: task.CardTask}}}}
+		expect.Has(t, card.List(locale, in), says)
+	}
+}

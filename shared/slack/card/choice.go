@@ -49,12 +49,12 @@ func (d drawing) choice(c *task.Choice) face {
 // reason shows the complete message as a possible reason for a rejection. fits is false if the message can't be one
 // (see aggregate.CheckReason); then only its beginning is shown.
 func (d drawing) reason() (said []slack.Block, fits bool) {
-	text := ""
+	text, words := "", ""
 	if d.a.Request != nil {
-		text = d.a.Request.Text
+		text, words = d.a.Request.Text, d.a.Request.Words(d.w.Locale)
 	}
 	if _, err := aggregate.CheckReason(text); err != nil {
-		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(text, maxDetail), d.w.None))), false
+		return sectioned(fill(d.w.ChoiceSaid, "text", or(inline(words, maxDetail), d.w.None))), false
 	}
 	for _, page := range pages(unformatted(text, len(text)), maxSection-20) { // leaves room for the quotation mark
 		said = append(said, section(fill(d.w.ChoiceSaid, "text", bounded(page, maxSection-10))))

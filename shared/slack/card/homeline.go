@@ -17,10 +17,14 @@ const maxListSaid = 60
 const maxListTitle = 80
 
 func titleOf(a *task.Aggregate, w *askWords) string {
-	if a.Task == nil {
-		return w.Untitled
+	title := ""
+	switch {
+	case a.Task != nil:
+		title = a.Task.Title
+	case a.Request != nil:
+		title = a.Request.Words(w.Locale)
 	}
-	return or(inline(a.Task.Title, maxListTitle), w.Untitled)
+	return or(inline(title, maxListTitle), w.Untitled)
 }
 
 func opens(link string, w *askWords) string {
@@ -53,8 +57,10 @@ func waitsLine(x Waits, w *askWords) string {
 // facts are what somebody wants to know before they open a request: its words, what its steps write to, and its priority.
 func facts(a *task.Aggregate, q aggregate.Question, w *askWords) string {
 	out := ""
-	if a.Request != nil && a.Request.Text != "" {
-		out += fill(w.WaitsSaid, "text", inline(a.Request.Text, maxListSaid))
+	if a.Request != nil && a.Task != nil {
+		if said := inline(a.Request.Words(w.Locale), maxListSaid); said != "" {
+			out += fill(w.WaitsSaid, "text", said)
+		}
 	}
 	if p := a.Process(); p != nil && (q.Kind == task.CardProcess || q.Kind == task.CardStep) {
 		steps := p.Steps

@@ -301,3 +301,10 @@ func render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) 
 	set.Locale = locale
 	return card.RenderUnder(a, c, set, now)
 }
+
+// ofThread makes a task of a request of which the first layer was shown so much of its thread.
+func ofThread(s *scenario, of aggregate.Thread) *scenario {
+	s.extracted()
+	s.Request.Thread = &of
+	return s
+}

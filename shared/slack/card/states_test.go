@@ -98,6 +98,16 @@ var taskStates = []state{
 			{SharedFile: aggregate.SharedFile{ID: "F3", Name: "図.pdf"}, Why: "pdf"}}}
 		return s
 	}},
+	{"task_read_thread", taskCard, func(s *scenario) *scenario {
+		return ofThread(s, aggregate.Thread{Read: 13, Cut: 2, Earlier: true})
+	}},
+	{"task_read_whole_thread", taskCard, func(s *scenario) *scenario { return ofThread(s, aggregate.Thread{Read: 3}) }},
+	{"task_read_no_thread", taskCard, func(s *scenario) *scenario { return ofThread(s, aggregate.Thread{Failed: true}) }},
+	{"task_forwards", taskCard, func(s *scenario) *scenario {
+		s.Request.Text, s.Request.Forwarded = "", []aggregate.Quoted{
+			{User: "U_TANAKA", Name: "田中 恵", Text: "営業だけ", Cut: true}, {Name: "Jira"}}
+		return s.extracted()
+	}},
 	{"task_parked", taskCard, func(s *scenario) *scenario { return s.park(task.ReasonModelUnavailable) }},
 	{"task_cancelled_before_extract", taskCard, func(s *scenario) *scenario { return s.cancelTask() }},
 	{"task_refused_guest", taskCard, func(s *scenario) *scenario {

@@ -76,7 +76,7 @@ func (l *lines) requests(ctx context.Context, gate func(x *Registered) string) e
 			}
 			return (&task.Request{}).Key()
 		}
-		err = fill(ctx, l, untitled, func(x *Registered, is task.Request) { x.Task.Text = is.Text })
+		err = fill(ctx, l, untitled, func(x *Registered, is task.Request) { x.Task.Text = is.Words("") })
 	}
 	if err == nil {
 		err = fill(ctx, l, gate, func(x *Registered, is gateRow) { x.Gate = is.Gate })
