@@ -25,8 +25,6 @@ func sample(name string) string {
 	return string(b)
 }
 
-func agentForm(name string) *regexp.Regexp { return form("%" + name) }
-
 // heard is what a turn tells the agent: the last statement of a person, what it encloses, the result of an action or a
 // proposal, and what was read.
 type heard struct {
@@ -113,7 +111,7 @@ func agentOf(r model.Request) talk {
 	for _, m := range r.Messages {
 		if h := t.hear(m); m.Role == model.User && h.spoken {
 			text := cmp.Or(h.text, strings.Join(h.forwards, ""))
-			if at := agentForm("run").FindStringSubmatchIndex(text); at != nil {
+			if at := form("%run").FindStringSubmatchIndex(text); at != nil {
 				text = text[:at[2]]
 			}
 			t.locale = language.Of(text, language.All[0])
@@ -143,7 +141,7 @@ func (t talk) answer() model.Response {
 		return t.say(h.read)
 	}
 	for _, of := range []string{"unchanged", "patch", "waits"} {
-		if agentForm("-" + of).MatchString(h.refused) {
+		if form("%-" + of).MatchString(h.refused) {
 			return t.say(w[of])
 		}
 	}
@@ -172,7 +170,7 @@ func (t talk) act(p phrase, said, text string) (model.Response, bool) {
 	switch does {
 	case "run":
 		var all []object
-		for _, script := range agentForm("-next").Split(said, -1) {
+		for _, script := range form("%-next").Split(said, -1) {
 			all = append(all, object{"script": strings.TrimSpace(script), "timeout_seconds": 60})
 		}
 		if value = all[0]; len(all) > 1 {
@@ -198,7 +196,7 @@ func (t talk) act(p phrase, said, text string) (model.Response, bool) {
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
 	case "joined":
 		asked := object{"department": nil, "status": "all"}
-		if m := agentForm("-of").FindStringSubmatch(text); m != nil {
+		if m := form("%-of").FindStringSubmatch(text); m != nil {
 			asked["department"] = m[1] + m[2]
 		}
 		value = string(encoded(asked))
@@ -225,7 +223,7 @@ func (t talk) act(p phrase, said, text string) (model.Response, bool) {
 // content is what is written into a file: what the message gives, the demo's draft on the topic that it names, or a
 // sample by the file's ending.
 func (t talk) content(name, text, rest string) string {
-	if m := agentForm("-body").FindStringSubmatch(rest); m != nil {
+	if m := form("%-body").FindStringSubmatch(rest); m != nil {
 		if body := strings.Trim(strings.Join(m[1:], ""), "\n "); body != "" {
 			return body + "\n"
 		}
@@ -263,7 +261,7 @@ const maxShown = 8
 
 // ended answers after a result: it says how an action ended, or repeats the first line.
 func (t talk) ended(result string) model.Response {
-	m, w := agentForm("-ended").FindStringSubmatch(result), t.words
+	m, w := form("%-ended").FindStringSubmatch(result), t.words
 	if m == nil { // in the other language the person reads it only on the card; what was refused at once has none
 		first, _, _ := strings.Cut(result, "\n")
 		if language.Of(first, language.All[0]) == t.locale || !strings.Contains(first, "#") {
@@ -272,16 +270,16 @@ func (t talk) ended(result string) model.Response {
 		return t.say(w["card"])
 	}
 	told, output := result, ""
-	if at := agentForm("-output").FindStringSubmatchIndex(result); at != nil {
-		told, output = result[:at[0]], agentForm("-number").ReplaceAllString(result[at[2]:at[3]], "")
+	if at := form("%-output").FindStringSubmatchIndex(result); at != nil {
+		told, output = result[:at[0]], form("%-number").ReplaceAllString(result[at[2]:at[3]], "")
 	}
 	text, colon := w["failed"], w["colon"]
 	if m[1]+m[2] != "" {
 		text = w["done"]
 	}
 	for _, of := range []string{"exit", "changed", "pulled"} {
-		if at := agentForm("+" + of).FindStringSubmatchIndex(told); at != nil {
-			text, colon = string(agentForm("+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
+		if at := form("%+" + of).FindStringSubmatchIndex(told); at != nil {
+			text, colon = string(form("%+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
 		}
 	}
 	var tests conversation.Tests

@@ -31,10 +31,11 @@ type meant struct {
 	people   []string
 	copied   bool // the requester is told, too, besides the people
 
-	Topic, Month, Part, Quote, TabSaid string // the month as 2026-10, the department, a message's text, a tab's name
-	Start, End                         time.Time
-	Order                              order
-	Is                                 map[string]bool // tags that were said, and assumed, courtesy and notools
+	Topic, Part, Quote, TabSaid string    // Part is a department, Quote a message's text
+	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
+	Start, End                  time.Time // of a meeting
+	Order                       order
+	Is                          map[string]bool // tags that were said, and assumed, courtesy and notools
 }
 
 func read(in input) (*meant, error) {
@@ -47,13 +48,13 @@ func read(in input) (*meant, error) {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
 	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium",
-		Is: map[string]bool{}}
+		Is: map[string]bool{}, This: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())}
 	w.enclose()
 	all := w.tokens()
 	w.take(all)
 	w.judge(all)
 	w.Is["check"] = w.Is["check"] || marker("check", in.Message) != nil
-	w.Is["assumed"], w.Month = w.Month == "", cmp.Or(w.Month, w.This())
+	w.Is["assumed"], w.Month = w.Month.IsZero(), cmp.Or(w.Month, w.This)
 	return w, nil
 }
 
@@ -174,13 +175,13 @@ func (w *meant) take(all []token) {
 	for i := range all {
 		t := &all[i]
 		x, minutes := t.named, number(t.named["min"])+number(t.means)
-		if !uses(t.tag, w.Kind()) || w.Kind() == "list" && (t.is("month") && !w.List().past ||
-			t.is("dept") && !w.List().departments) {
+		if !uses(t.tag, w.Kind()) || w.Kind() == "list" && (t.is("month") && !w.List().takes("as_of") ||
+			t.is("dept") && !w.List().takes("department")) {
 			continue
 		}
 		switch w.Is[t.tag], t.used = true, true; t.tag {
 		case "month":
-			w.Month = t.month(w.now)
+			w.Month = t.month(w.This)
 		case "dept":
 			w.Part = t.means
 		case "to":
@@ -268,7 +269,7 @@ func (w *meant) Cannot() string {
 		return legible.Clip(strings.TrimSpace(w.no), task.MaxSentence)
 	case w.no != "", w.helps():
 		return w.no + w.say("can")
-	case w.Topic == "meeting" && (w.Start.Before(w.now) || !w.End.After(w.Start) || w.Ends() != w.Day()),
+	case w.Topic == "meeting" && (w.Start.Before(w.now) || !w.End.After(w.Start) || w.End.Day() != w.Start.Day()),
 		w.Topic == "purchase" && w.Order.wrong:
 		return w.Form("wrong")
 	}
@@ -298,17 +299,19 @@ func number(digits string) int {
 const byMonth = "2006-01"
 
 // month is what a token means. Without its year it is the latest that has begun.
-func (t token) month(now time.Time) string {
-	year, month, mon := cmp.Or(number(t.named["y"]), now.Year()), number(t.named["m"]), t.named["mon"]
+func (t token) month(this time.Time) time.Time {
+	year, month, mon := number(t.named["y"]), number(t.named["m"]), t.named["mon"]
+	if t.means != "" {
+		return this.AddDate(0, number(t.means), 0)
+	}
 	if at, err := time.Parse("Jan", mon[:min(3, len(mon))]); err == nil {
 		month = int(at.Month())
 	}
-	if t.means != "" {
-		month = int(now.Month()) + number(t.means)
-	} else if t.named["y"] == "" && month > int(now.Month()) {
-		year--
+	then := time.Date(cmp.Or(year, this.Year()), time.Month(month), 1, 0, 0, 0, 0, this.Location())
+	if year == 0 && then.After(this) {
+		return then.AddDate(-1, 0, 0)
 	}
-	return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, now.Location()).Format(byMonth)
+	return then
 }
 
 // order is what is to be ordered from whom. Price is that of one, in yen.

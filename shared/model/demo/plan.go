@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"text/template"
-	"time"
 
 	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
@@ -100,19 +99,17 @@ func oneLine(s string) string { return legible.Clip(strings.Join(strings.Fields(
 
 // list is a tool that the demo plans from its catalog file. Its rows go to the sheet, and the notice tells their
 // number.
-type list struct {
-	catalog.File
-	departments, past bool // it can be asked for a department, and as of a past month
-}
+type list struct{ catalog.File }
+
+// takes reports whether a list can be asked for something, as for a department or as of a past month.
+func (l list) takes(name string) bool { return strings.Contains(string(l.Input), `"`+name+`"`) }
 
 // allLists are the catalog's lists.
-var allLists = sync.OnceValue(func() (all []*list) {
+var allLists = sync.OnceValue(func() (all []list) {
 	files, _ := catalog.Files() // a test reads every file
 	for _, f := range files {
-		var input struct{ Properties map[string]any }
-		_ = json.Unmarshal(f.Input, &input) // a tool without a readable schema takes no department
 		if f.Demo != nil {
-			all = append(all, &list{f, input.Properties["department"] != nil, input.Properties["as_of"] != nil})
+			all = append(all, list{f})
 		}
 	}
 	return all
@@ -122,16 +119,16 @@ var allLists = sync.OnceValue(func() (all []*list) {
 const people = "list_employees"
 
 // List is the topic's list, or that of people.
-func (w *meant) List() *list {
-	at := slices.IndexFunc(allLists(), func(l *list) bool { return l.Name == w.Topic })
+func (w *meant) List() list {
+	at := slices.IndexFunc(allLists(), func(l list) bool { return l.Name == w.Topic })
 	if at < 0 {
-		at = slices.IndexFunc(allLists(), func(l *list) bool { return l.Name == people })
+		at = slices.IndexFunc(allLists(), func(l list) bool { return l.Name == people })
 	}
 	return allLists()[at]
 }
 
 // of fills in a form: the list's own of that name, or else the one that all lists share.
-func (l *list) of(t *words, form string, more ...any) string {
+func (l list) of(t *words, form string, more ...any) string {
 	x := l.Demo.Words[t.Locale]
 	more = append(more, "things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled)
 	return language.Fill(cmp.Or(x.Forms[form], t.List[form]), more...)
@@ -154,28 +151,15 @@ func (w *meant) Form(name string) string {
 	return w.List().of(w.words, name, more...)
 }
 
-// This is the month of the request.
-func (w *meant) This() string { return w.now.Format(byMonth) }
-
-// Day and Ends are the days of a meeting's begin and end.
-func (w *meant) Day() string  { return w.Start.Format(time.DateOnly) }
-func (w *meant) Ends() string { return w.End.Format(time.DateOnly) }
-
-// At is the month's first day.
-func (w *meant) At() time.Time {
-	m, _ := time.Parse(byMonth, w.Month) // a token's, or that of now
-	return m
-}
-
 // When names the month.
 func (w *meant) When() string {
-	return language.Fill(w.Say("month"), "year", w.At().Year(), "month", int(w.At().Month()), "name", w.At().Month())
+	return language.Fill(w.Say("month"), "year", w.Month.Year(), "month", int(w.Month.Month()), "name", w.Month.Month())
 }
 
 // Dated reports whether a request is about a month: its records', or that as of which a list is read. Who was employed,
 // and where, is asked as of the month, so that later changes don't count.
 func (w *meant) Dated() bool {
-	return w.Kind() == "records" || w.Kind() == "list" && w.List().past && !w.Is["assumed"]
+	return w.Kind() == "records" || w.Kind() == "list" && w.List().takes("as_of") && !w.Is["assumed"]
 }
 
 // Sheet reports whether results are written to the sheet.
@@ -210,7 +194,7 @@ func (w *meant) To() string {
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
 // write to different tabs. A name from the message is used unchanged.
 func (w *meant) Tab() string {
-	month := map[bool]string{true: w.Month}[w.Dated()]
+	month := map[bool]string{true: w.Month.Format(byMonth)}[w.Dated()]
 	return cmp.Or(w.TabSaid, strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " "))
 }
 
@@ -325,7 +309,7 @@ func (w *meant) Arguments() object {
 		arguments["department"] = w.Part
 	}
 	if w.Dated() {
-		arguments["as_of"] = w.Month
+		arguments["as_of"] = w.Month.Format(byMonth)
 	}
 	return arguments
 }

@@ -56,7 +56,7 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 		_, kinds, _ = plan(w)
 	}
 	one := func(to *meant, part []token) fate {
-		n := &meant{words: w.words, now: w.now, Topic: w.Topic, said: said.said, Is: map[string]bool{}}
+		n := &meant{words: w.words, now: w.now, This: w.This, Topic: w.Topic, said: said.said, Is: map[string]bool{}}
 		text := joined(part)
 		for i, s := range n.said {
 			text = strings.ReplaceAll(text, string(firstQuotation+rune(i)), w.words.quote(s))
@@ -87,7 +87,7 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 // even a reason goes beyond a stamped policy.
 func (w *meant) merge(n *meant, all []token, kinds []string, steps bool) (became string) {
 	n.take(all)
-	to, told, scoped := w.copy(), len(n.people) > 0, n.Month+n.Part != ""
+	to, told, scoped := w.copy(), len(n.people) > 0, !n.Month.IsZero() || n.Part != ""
 	out, known, against := to.leave(all, kinds)
 	sets := has(all, "set") || slices.ContainsFunc(all, func(t token) bool { return t.named["only"] != "" })
 	for i := range all {
@@ -114,7 +114,7 @@ func (w *meant) merge(n *meant, all []token, kinds []string, steps bool) (became
 	}
 	to.Is["nodm"], to.Is["nosheet"] = to.Is["nodm"] && !has(all, "dm"), to.Is["nosheet"] && !has(all, "sheet", "tab")
 	maps.Copy(to.Is, n.Is)
-	to.Is["assumed"] = to.Is["assumed"] && n.Month == ""
+	to.Is["assumed"] = to.Is["assumed"] && n.Month.IsZero()
 	to.Month, to.Part, to.TabSaid = cmp.Or(n.Month, to.Month), cmp.Or(n.Part, to.Part), cmp.Or(n.TabSaid, to.TabSaid)
 	*w = *to
 	return "applied"
