@@ -40,6 +40,18 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 	}
 }
 
+// The policy of an order or a booking has only the lines that its steps carry out.
+func TestAPolicyHasALineForEachStepAndNoMore(t *testing.T) {
+	for text, lines := range map[string]int{"取引先アクメに PC 2台 298,000円を発注して": 2, "会議室を予約して": 3, "<@U0SUZUKI> に「x」とDMして": 1,
+		"Order 2 PCs from Acme at 149,000 yen each": 2, "Book a meeting room": 3, "List all positions": 3, "10月の残業": 5} {
+		_, policy, steps := planFor(t, text)
+		kinds, _ := understood(t, text).lines()
+		reads := strings.Contains(policy, "従業員一覧を読み取ります")
+		expect.That(t, len(steps) == lines && len(kinds) == lines && (lines > 3) == reads,
+			"%s: %d steps\n%s", text, len(steps), policy)
+	}
+}
+
 // The title of a column depends on the list. Another list may have another title for the same member, or none.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
 	for _, locale := range language.All {
