@@ -241,6 +241,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.OK(), nil
 	}
 	b, ok := decide.Buttons()[a.ActionID]
+	if a.ActionID == card.Redraft {
+		b, ok = decide.Redraft(hash), true
+	}
 	if !ok {
 		return ignore(ctx, "action")
 	}

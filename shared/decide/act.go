@@ -19,13 +19,12 @@ type Button struct {
 	Withdraws, Retries bool // as in people.Want
 }
 
-// Buttons returns the acts of card buttons other than approve and reject, by action_id.
+// Buttons returns the acts of card buttons that say nothing of what the card shows, by action_id.
 func Buttons() map[string]Button {
 	return map[string]Button{
 		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
 		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
-		card.Redraft:            {Act: onWhole((*task.Aggregate).Redraft), Withdraws: true},
 		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
 		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.SendFiles:          {Act: on((*conversation.Aggregate).SendFiles)},
@@ -40,6 +39,14 @@ func Buttons() map[string]Button {
 
 // End returns the button that ends a subject: it cancels a task or closes a conversation.
 func End() Button { return Button{Act: onWhole(Subject.End), Withdraws: true} }
+
+// Redraft has a corrected request drafted anew. shown is what the person read; see task.Correction.
+func Redraft(shown string) Button {
+	return Button{Act: onWhole(func(a *task.Aggregate, by aggregate.Actor, _ aggregate.Policy, now time.Time) (
+		aggregate.Change, error) {
+		return a.Redraft(shown, by, now)
+	}), Withdraws: true}
+}
 
 // AskAgain withdraws what waits, because its requester asks again without the words of others.
 func AskAgain() Act { return onWhole((*task.Aggregate).AskAgain) }

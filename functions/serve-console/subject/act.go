@@ -94,6 +94,8 @@ func (x Wanted) button(on Page) (b decide.Button, ok bool) {
 		return b, x.Kind == "" || kinds.Asks(x.Kind)
 	case aggregate.ActTakeBack:
 		return decide.Button{Act: decide.Shown(x.Kind, x.Hash, decide.TakeBack)}, true
+	case task.ActRedraft:
+		return decide.Redraft(x.Hash), true
 	case on.Ends:
 		return decide.End(), true
 	}

@@ -55,6 +55,9 @@ func (r *Correction) of(q Request) *Request {
 	return &q
 }
 
+// Saying is a hash of what the message says now. Who has it drafted anew names what they read by it.
+func (r *Correction) Saying() string { return r.of(Request{}).Saying() }
+
 // Blank reports whether nothing is left in the message that could be drafted.
 func (r *Correction) Blank() bool {
 	return strings.TrimSpace(r.Text) == "" && len(r.Forwarded)+len(r.Files) == 0
@@ -63,7 +66,7 @@ func (r *Correction) Blank() bool {
 // Corrected returns the change of the message that the drafts don't have, or nil.
 func (a *Aggregate) Corrected() *Correction {
 	r := a.Correction
-	if r == nil || a.Request == nil || r.Taken || !r.Deleted && r.of(Request{}).Saying() == a.Request.Saying() {
+	if r == nil || a.Request == nil || r.Taken || !r.Deleted && r.Saying() == a.Request.Saying() {
 		return nil
 	}
 	return r
@@ -108,7 +111,7 @@ func (a *Aggregate) RedraftableOnceItWaits() bool {
 	return !waits || a.Prompt().Version < most && (a.Process() == nil || a.Process().Version < most)
 }
 
-// Correct records that the author of the request's message edited it, or deleted it: is has what it says now, and edited
+// Correct records that the author of the request's message edited it, or that it was deleted: is has what it says now, and edited
 // is Slack's time of that. What was edited before anything was drafted is drafted; a deletion ends what no execution has
 // begun, and an edit that leaves nothing to draft ends what nothing was drafted of. If somebody else made the message a
 // request, its author's change only waits for them. An older change, and one that leaves what the message says,
@@ -121,7 +124,7 @@ func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregat
 	row := &Correction{Text: is.Text, Forwarded: is.Forwarded, Files: is.Files, MoreFiles: is.MoreFiles, Edited: edited,
 		Deleted: deleted}
 	if was != nil {
-		row.Meta, row.Anew, before = was.Meta, was.Anew, was.of(Request{}).Saying()
+		row.Meta, row.Anew, before = was.Meta, was.Anew, was.Saying()
 		if was.Edited == edited {
 			row.Earlier = append(slices.Clone(was.Earlier), before)
 		}
@@ -150,13 +153,20 @@ func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregat
 	}
 	c.Put(row)
 	a.relyOnStage(c)
+	if deleted {
+		by = aggregate.System()
+	}
 	c.audit(by, AuditRequestEdited, "task", a.Head.TaskID, map[string]any{"counts": row.Taken, "deleted": deleted,
 		"text_hash": aggregate.HashOf(is.Text)})
 	return c.done()
 }
 
-// takeBack ends a task whose message its author deleted, or left nothing in.
+// takeBack ends a task whose message was deleted, or in which its author left nothing. Slack doesn't say who deleted a
+// message: people may also delete those of others (https://docs.slack.dev/reference/events/message/message_deleted).
 func (a *Aggregate) takeBack(row *Correction, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
+	if row.Deleted {
+		by = aggregate.System()
+	}
 	c := a.withdraw(by, aggregate.Cancelled, now)
 	row.SeenAt = c.Now
 	c.Put(row)
@@ -177,21 +187,24 @@ func Gone(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.
 	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
 	c := a.begin(now)
 	c.Put(&r)
-	c.Head.Ended = &Ended{As: TaskCancelled, By: r.User, At: c.Now, Reason: ReasonDeleted}
+	c.Head.Ended = &Ended{As: TaskCancelled, At: c.Now, Reason: ReasonDeleted}
 	c.of = nil // no list has it
 	out, err := c.done()
 	return out, a.Ref(), err
 }
 
 // Redraft has a corrected request drafted anew: the text is the request's from now on, and the gate that waits closes
-// with its stamps. Only the requester may. It returns ErrNothingToRetry if there is nothing to draft anew; a second
-// click changes nothing.
-func (a *Aggregate) Redraft(by aggregate.Actor, _ aggregate.Policy, now time.Time) (aggregate.Change, error) {
+// with its stamps. Only the requester may, and only what they read: shown is what the message said then, see
+// Correction.Saying. It returns ErrEdited if the message says something else by now, and ErrNothingToRetry if there is
+// nothing to draft anew; a second click changes nothing.
+func (a *Aggregate) Redraft(shown string, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	switch {
 	case by.ID != a.Head.Requester:
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester}
 	case a.Head.Ended != nil:
 		return aggregate.Change{}, a.ended()
+	case a.Correction != nil && a.Correction.Saying() != shown:
+		return aggregate.Change{}, ErrEdited
 	case a.Correction != nil && a.Correction.Taken:
 		return aggregate.Change{}, nil
 	case !a.Redraftable():

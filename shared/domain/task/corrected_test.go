@@ -27,7 +27,61 @@ func says(r Request, text string) Request {
 }
 
 func (s *story) redraft(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.Redraft(person(requester), s.policy, now)
+	return a.Redraft(shown(a), person(requester), now)
+}
+
+// shown is what the card shows of an edit.
+func shown(a *Aggregate) string {
+	if a.Correction == nil {
+		return ""
+	}
+	return a.Correction.Saying()
+}
+
+// Whoever clicks on a card that shows an earlier edit doesn't have the later one drafted unseen.
+func TestOnlyWhatTheCardShowsIsDraftedAnew(t *testing.T) {
+	s := waitingPrompt(t)
+	s.do(corrects(newText, editedAt, false, requester))
+	first := shown(s.load())
+	s.do(corrects("営業部の残業をまとめて", "1776675701.000000", false, requester))
+	for _, text := range []string{first, ""} {
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Redraft(text, person(requester), now)
+		}, ErrEdited)
+	}
+	open, _ := s.load().OpenGate()
+	s.do(s.redraft)
+	expect.Is(t, s.load().Request.Text, "営業部の残業をまとめて")
+	expect.Fails(t, s.load().Undecided(open.ID), ErrEdited)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Redraft(first, person(requester), now)
+	}, ErrEdited)
+}
+
+// While a generation is parked or a contest plays nothing is drafted anew; as soon as the draft waits for people, the
+// button is there.
+func TestTheButtonIsThereOnceADraftWaits(t *testing.T) {
+	contest := told(begin, func(s *story) { s.do(s.extract, s.askContest, s.contestMade) })
+	for name, c := range map[string]struct {
+		reach func(testing.TB) *story
+		then  func(s *story)
+	}{
+		"a policy is parked": {told(begin, func(s *story) { s.do(s.extract, s.park) }),
+			func(s *story) { s.do(s.retryGeneration, s.finishPrompt) }},
+		"steps are parked": {told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.park) }),
+			func(s *story) { s.do(s.retryGeneration, s.finishProcess) }},
+		"a contest plays": {contest, func(s *story) { s.do(s.contestEnds, s.finishContest) }},
+	} {
+		s := c.reach(t)
+		s.do(corrects(newText, editedAt, false, requester))
+		a := s.load()
+		expect.That(t, !a.Redraftable() && a.RedraftableOnceItWaits(), "%s: %+v", name, a.Correction)
+		c.then(s)
+		offer := aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID, Hash: shown(s.load())}
+		expect.That(t, slices.Contains(s.load().Offers(), offer), "%s: %+v", name, s.load().Offers())
+		s.do(s.redraft)
+		expect.Is(t, s.load().Request.Text, newText, name)
+	}
 }
 
 // An edit counts at once while nothing is drafted, waits for its author while no step may begin, and is too late then.
@@ -70,7 +124,7 @@ func TestTheNewTextIsDraftedAnew(t *testing.T) {
 			s.refused(s.redraft, ErrNothingToRetry)
 			s.do(corrects(newText, editedAt, false, requester))
 			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.Redraft(person(suzuki), s.policy, now)
+				return a.Redraft(shown(a), person(suzuki), now)
 			}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester})
 			open, _ := s.load().OpenGate()
 			s.do(s.redraft)
@@ -112,8 +166,11 @@ func TestADeletionWithdrawsWhatWaits(t *testing.T) {
 				}
 			} else {
 				_, waits := a.OpenGate()
-				expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonDeleted && a.Head.Ended.By == requester && !waits,
+				expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == ReasonDeleted && a.Head.Ended.By == "" && !waits,
 					"%+v", a.Head.Ended)
+				last := s.audit[len(s.audit)-1]
+				expect.That(t, last.ActorID == "" && last.ActorType == aggregate.ActorSystem,
+					"Slack doesn't say who deleted it: %+v", last)
 			}
 			s.nothing(corrects("", editedAt, true, requester))
 			s.nothing(corrects(newText, "1776675900.000000", false, requester)) // what comes late
@@ -192,7 +249,8 @@ func TestWhenARequestCanBeDraftedAnew(t *testing.T) {
 	a := s.load()
 	expect.That(t, !a.Redraftable() && a.RedraftableOnceItWaits(), "%+v", a.Correction)
 	s.do(s.finishPrompt)
-	expect.That(t, s.load().Redraftable() && slices.Contains(s.load().Offers(), aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID}),
+	expect.That(t, s.load().Redraftable() && slices.Contains(s.load().Offers(), aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID,
+		Hash: shown(s.load())}),
 		"%+v", s.load().Offers())
 }
 
@@ -206,7 +264,7 @@ func TestTheAuthorsChangeOfAnothersRequest(t *testing.T) {
 			"%+v", a.Correction)
 		s.do(s.extract, s.finishPrompt)
 		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-			return a.Redraft(person(suzuki), s.policy, now)
+			return a.Redraft(shown(a), person(suzuki), now)
 		}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotRequester})
 		if expect.Is(t, s.load().Redraftable(), !deleted); deleted {
 			continue

@@ -213,8 +213,9 @@ func (a *Aggregate) ended() error {
 	return aggregate.ErrDecided{Status: string(e.As), By: e.By, At: e.At, Reason: e.Reason}
 }
 
-// decidable returns the gate with this id. It returns ErrNotLatest for a waiting version that is not the newest, and
-// ErrSuperseded for a step that an earlier call turned out to have done.
+// decidable returns the gate with this id. It returns ErrNotLatest for a waiting version that is not the newest,
+// ErrEdited for one that closed because its request is drafted anew, and ErrSuperseded for a step that an earlier call
+// turned out to have done.
 func (a *Aggregate) decidable(id string) (Gated, error) {
 	row := a.gateOf(id)
 	if row == nil {
@@ -225,7 +226,7 @@ func (a *Aggregate) decidable(id string) (Gated, error) {
 	case newest > 0 && (waits || closed):
 		return nil, aggregate.ErrNotLatest{Latest: newest}
 	case closed && a.redrafted(row):
-		return nil, aggregate.ErrSuperseded
+		return nil, ErrEdited
 	}
 	if step, ok := row.(*StepGate); ok {
 		e := a.executionOf(step)

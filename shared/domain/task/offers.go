@@ -37,7 +37,7 @@ func (a *Aggregate) Offers() []aggregate.Offer {
 		out = append(out, aggregate.Offer{Act: ActRetryGeneration, ID: a.Head.TaskID})
 	}
 	if a.Redraftable() {
-		out = append(out, aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID})
+		out = append(out, aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID, Hash: a.Correction.Saying()})
 	}
 	if e := a.Execution(); e != nil && !e.over() {
 		return append(out, aggregate.Offer{Act: ActCancelExecution, ID: e.ID})

@@ -9,7 +9,7 @@ const (
 	// Reasons why a task ended.
 	ReasonDone         aggregate.Reason = "done"
 	ReasonByPerson     aggregate.Reason = "cancelled_by_person"
-	ReasonDeleted      aggregate.Reason = "message_deleted" // by its author, before the steps began
+	ReasonDeleted      aggregate.Reason = "message_deleted" // before the steps began; Slack doesn't say by whom
 	ReasonAskedAgain   aggregate.Reason = "asked_again"     // by the requester, without the words of others
 	ReasonMaxVersions  aggregate.Reason = "max_versions"
 	ReasonExpired      aggregate.Reason = "approval_expired"

@@ -35,6 +35,7 @@ var ofTheDomain = map[string]struct {
 	"ErrInFlight":       {aggregate.ErrInFlight, errorclass.InFlight, true},
 	"ErrUncovered":      {aggregate.ErrUncovered, errorclass.Uncovered, true},
 	"ErrField":          {aggregate.ErrField{Field: "slug"}, errorclass.Field, true},
+	"ErrEdited":         {task.ErrEdited, errorclass.Edited, true},
 	"ErrNothingToRetry": {task.ErrNothingToRetry, errorclass.NothingToRetry, true},
 	"ErrMaxAttempts":    {task.ErrMaxAttempts, errorclass.MaxAttempts, true},
 	"ErrMaxRetries":     {task.ErrMaxRetries, errorclass.MaxRetries, true},

@@ -53,6 +53,7 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 		return err
 	}
 	reason := "検証を追加してください"
+	_, shown, _ := strings.Cut(b.Value, "/")
 	_, err := map[string]func() (aggregate.Change, error){
 		"approve_prompt":   func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
 		"reject_prompt":    func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
@@ -65,7 +66,7 @@ func click(s *scenario, b *slack.ButtonBlockElement) error {
 		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
 		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
 		card.TakeBest:      func() (aggregate.Change, error) { return s.TakeBest(b.Value, true, approver, policy, s.now) },
-		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(requester, policy, s.now) },
+		card.Redraft:       func() (aggregate.Change, error) { return s.Redraft(shown, requester, s.now) },
 		card.AskAgain:      func() (aggregate.Change, error) { return s.AskAgain(requester, policy, s.now) },
 		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
 	}[b.ActionID]()
@@ -124,7 +125,11 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				case x.Kind != "":
 					name += "_" + string(x.Kind)
 				}
-				want[name+" "+x.ID] = 1
+				id := x.ID
+				if x.Act == task.ActRedraft { // it says which text it is about
+					id += "/" + x.Hash
+				}
+				want[name+" "+id] = 1
 			}
 			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
 				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked

@@ -7,7 +7,8 @@ import (
 	"ringi/shared/slack/slackapi/seen"
 )
 
-// Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id.
+// Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id,
+// a slash, and the hash of the text that the card shows.
 const Redraft = "redraft"
 
 // Changed returns the sentence that the author changed the request's message after what the drafts were made from, and
@@ -71,7 +72,7 @@ func (d drawing) redrafts() []slack.BlockElement {
 	if !d.a.Redraftable() {
 		return nil
 	}
-	return []slack.BlockElement{button(d.w.Redraft, Redraft, d.taskID(), "")}
+	return []slack.BlockElement{button(d.w.Redraft, Redraft, d.taskID()+"/"+d.a.Correction.Saying(), "")}
 }
 
 // AskAgain is the action_id of the button by which the requester asks again without the words of others. Its value is

@@ -154,6 +154,10 @@ var taskStates = []state{
 		beside(s, task.CardProcess)
 		return s.do(s.TakeAsReason(s.Choice.ID, approver, policy, s.now))
 	}},
+	{"task_became_reason_and_changed", taskCard, func(s *scenario) *scenario {
+		s = beside(s, task.CardPrompt)
+		return s.do(s.TakeAsReason(s.Choice.ID, approver, policy, s.now)).changes("別の文")
+	}},
 	{"task_became_request", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)
 		return s.do(s.TakeAsRequest(s.Choice.ID, requester, policy, s.now))
