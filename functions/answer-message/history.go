@@ -25,6 +25,7 @@ func (t *answering) history(ctx context.Context) ([]turn.Message, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what was said: %w", err)
 	}
+	said = conversation.Heard(said)
 	now, err := t.asked(ctx, said)
 	if err != nil {
 		return nil, err

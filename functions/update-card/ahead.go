@@ -30,7 +30,7 @@ func (a *ahead) pay(takes []slackstate.Take, now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, t := range takes {
-		if a.left[t.From] < max(1, t.N) || !now.Before(a.until) {
+		if a.left[t.From] < max(1, t.N) || !now.Before(a.until) || t.InTurn {
 			return false
 		}
 	}

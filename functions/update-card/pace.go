@@ -116,10 +116,15 @@ func (d *drawing) takes(c *aggregate.Card, method string) []slackstate.Take {
 	of := func(b slackstate.Budget, n int) slackstate.Take {
 		return slackstate.Take{From: b, N: n, Spare: spare(d.urgency[c.Key()], method, b.Calls)}
 	}
+	stop, place := d.urgency[c.Key()] == stops, d.head.DrawAt
 	if method == methodUpdate {
 		return []slackstate.Take{of(d.updates(), 1)}
 	}
 	out := []slackstate.Take{of(d.postsIn(cmp.Or(c.Channel, "@"+c.User)), 1), of(d.allPosts(), 1)}
+	// Buttons to stop are there in the order in which the work began: none is before one that has waited longer.
+	if out[0].InTurn = stop; stop && place != nil {
+		out[0].Place = *place
+	}
 	if d.urgency[c.Key()] == progress { // a card that is posted without its final content needs an update later
 		out = append(out, of(d.updates(), 0))
 	}
@@ -164,6 +169,9 @@ func together(takes []slackstate.Take, more ...slackstate.Take) []slackstate.Tak
 			continue
 		}
 		takes[i].N, takes[i].Spare = takes[i].N+t.N, max(takes[i].Spare, t.Spare)
+		if t.InTurn {
+			takes[i].InTurn, takes[i].Place = true, t.Place
+		}
 	}
 	return takes
 }
@@ -257,7 +265,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 		return later{mostHeld, slacksPace}
 	}
 	place := d.head.DrawAt
-	if place == nil || now.Sub(*place) > turnLasts {
+	if place == nil || now.Sub(*place) > turnLasts || s.InTurn && place.Sub(now) > mostShort {
 		at, err := d.Pace.JoinLine(ctx, s.From, s.Spare, now)
 		if err == nil {
 			err = d.Store.DrawAt(ctx, d.ref, at, at.Sub(now) > longLine)

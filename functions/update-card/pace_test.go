@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +101,27 @@ func testStopIsNotLeftOut(t *testing.T, w *world) {
 		}
 	}
 	t.Error("there is no card")
+}
+
+// Another attempt's button to stop comes with an update, which is made at once while there is any left.
+func TestTheButtonToStopAnotherAttemptIsNoProgress(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", w.Now())
+	})
+	w.done()
+	face := func() string {
+		return fmt.Sprint(w.slack.Thread(t, workspace.HR, w.root))
+	}
+	expect.That(t, strings.Contains(face(), "retry_execution"), "%s", face())
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RetryExecution(a.Execution().ID, w.requester(), w.policy(), w.Now())
+	})
+	w.paced(updates - 1)
+	w.deliver()
+	expect.That(t, strings.Contains(face(), "cancel_execution"), "%s", face())
 }
 
 // A card that could not be shown while its content was generated is posted with its question.
@@ -254,4 +277,70 @@ func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w.Later(time.Hour) // nobody has recorded the silence again
 	n := w.calls(false)
 	expect.That(t, n != 0, "it is silent for ever")
+}
+
+// Of several buttons to stop that Slack's pace delays, none comes before one whose work began earlier: neither of one
+// that comes anew when a post is free, nor of one that comes before its time. After the last nobody waits.
+func TestButtonsToStopComeInOrder(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.paced(0)
+	type work struct {
+		ref  aggregate.Ref
+		root string
+	}
+	var all []work
+	for range 4 {
+		w.root = w.slack.Say(t, workspace.Sato, workspace.HR, pipelinetest.Text)
+		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: w.root,
+			ThreadTS: w.root})
+		w.Planned(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"))
+		for !w.deliver() {
+			w.Later(time.Minute)
+		}
+		all = append(all, work{w.Ref, w.root})
+		w.Later(time.Minute)
+	}
+	stops := func(i int) bool { // whether the button is there after a message of the ith
+		w.Ref = all[i].ref
+		w.deliver()
+		for _, m := range w.slack.Thread(t, workspace.HR, all[i].root) {
+			if strings.Contains(fmt.Sprint(m.Attachments), "cancel_execution") {
+				return true
+			}
+		}
+		return false
+	}
+	d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
+	for range posts {
+		short := expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), slackstate.Take{From: d.postsIn(workspace.HR), N: 1}))(t)
+		expect.That(t, short.Until.IsZero(), "%+v", short)
+	}
+	for i := range 3 {
+		w.Ref = all[i].ref
+		w.Approve()
+		expect.That(t, !stops(i), "%d doesn't wait", i)
+		w.Later(100 * time.Millisecond)
+	}
+	w.Later(postWindow - 200*time.Millisecond) // a post is free
+	w.Ref = all[3].ref
+	w.Approve()
+	expect.That(t, !stops(3), "the last to begin is first")
+	for _, i := range []int{2, 1} {
+		expect.That(t, !stops(i), "%d comes before its time", i)
+	}
+	for i := range 4 {
+		if i > 0 {
+			w.Later(time.Second)
+		}
+		w.Later(time.Second)
+		for j := i + 1; j < 4; j++ {
+			if !stops(i) {
+				expect.That(t, !stops(j), "%d comes before %d", j, i)
+			}
+		}
+		for n := 0; !stops(i) && n < 10; n++ {
+			w.Later(500 * time.Millisecond)
+		}
+		expect.That(t, stops(i), "%d never comes", i)
+	}
 }

@@ -92,16 +92,16 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 
 // Several people work in one channel, where Slack takes a post a second: people see the button to stop an execution
 // within 1.5 s of its approval, whatever else is posted there meanwhile, also if they approve at once. One of several
-// that begin together is posted in each window.
+// that begin together is posted in each window, in the order in which they began.
 func TestTheButtonToStopIsThereAtOnceAtSlacksPace(t *testing.T) {
 	expect.Patience(t)
 	const requests, step, within = 10, 250 * time.Millisecond, 1500 * time.Millisecond
 	db := storetest.Start(t)
-	for _, c := range [][2]time.Duration{{0, 6}, {2, 4}, {4, 4}} {
+	for _, c := range [][2]time.Duration{{0, 6}, {2, 4}, {4, 4}, {0, 2}, {1, 1}} {
 		thinking, every := c[0]*time.Second, c[1]*time.Second
 		w := newWorld(t, db)
 		w.paced(0)
-		r := w.rush(thinking)
+		r, began := w.rush(thinking), w.Now()
 		r.run(requests, every, step, workspace.HR)
 		slices.SortFunc(r.all, func(x, y *asked) int { return x.stopped().Compare(y.stopped()) })
 		var took []time.Duration
@@ -117,6 +117,12 @@ func TestTheButtonToStopIsThereAtOnceAtSlacksPace(t *testing.T) {
 			if !x.stop.IsZero() {
 				free = x.stop.Add(postWindow)
 			}
+		}
+		waits := slices.DeleteFunc(slices.Clone(r.all), func(x *asked) bool { return x.stop.IsZero() })
+		slices.SortStableFunc(waits, func(x, y *asked) int { return x.begun.Compare(y.begun) })
+		for i := 1; i < len(waits); i++ {
+			expect.That(t, !waits[i].stop.Before(waits[i-1].stop), "approved after %s: of %s and %s the later came first",
+				thinking, waits[i-1].begun.Sub(began), waits[i].begun.Sub(began))
 		}
 		t.Logf("approved after %s, one each %s: seen after %v", thinking, every, took)
 	}

@@ -115,7 +115,7 @@ func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 		switch {
 		case e != nil && e.Status != task.ExecutionPending && e.Status != task.ExecutionRunning:
 			return asks
-		case c.MessageTS == "":
+		case c.MessageTS == "", e != nil && e.Attempt > 1 && len(e.Results) == 0: // another attempt's button is an update
 			return stops
 		}
 	default:

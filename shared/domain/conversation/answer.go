@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/legible"
 )
@@ -93,6 +94,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if err != nil {
 		return aggregate.Change{}, err
 	}
+	c.asks(seen)
 	c.to(Open) // in case it was failing
 	c.Conversation.Error, c.Conversation.ErrorDetail = "", ""
 	if c.Conversation.Unnamed {
@@ -247,7 +249,6 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 			c.late = append(c.late, is.Message)
 		}
 	}
-	c.asks(seen)
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
 	c.progress()
@@ -325,6 +326,24 @@ type Refusal struct {
 	Usage  aggregate.Usage
 }
 
+// whose are the reasons for which people may not write to an agent at all. What they write ends nobody else's thread:
+// they ask for nothing, and their words are not shown to the agent.
+var whose = []aggregate.Reason{task.ReasonGuest, task.ReasonStranger, task.ReasonNoRow}
+
+// Heard returns messages without those of people who may not write to an agent, and what they were told.
+func Heard(said []Message) []Message {
+	unheard := map[string]bool{}
+	for _, m := range said {
+		if m.Sender == FromSystem && slices.Contains(whose, m.Reason) {
+			unheard[m.Key()] = true
+			for _, key := range m.Answers {
+				unheard[key] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(said), func(m Message) bool { return unheard[m.Key()] })
+}
+
 // Refused answers the messages seen with a fixed sentence.
 func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (aggregate.Change, error) {
 	if len(seen) > mostTogether {
@@ -333,6 +352,9 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	c, err := a.answering(run, seen, now)
 	if err != nil {
 		return aggregate.Change{}, err
+	}
+	if !slices.Contains(whose, r.Reason) {
+		c.asks(seen)
 	}
 	c.charge(r.Usage)
 	refused := Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late,

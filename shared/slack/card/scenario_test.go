@@ -105,7 +105,9 @@ func (s *scenario) deletesAs(by aggregate.Actor) *scenario {
 	return s.do(s.Correct(task.Request{}, "1776675700.000000", true, by, s.now))
 }
 
-func (s *scenario) redrafts() *scenario { return s.do(s.Redraft(s.Correction.Saying(), requester, s.now)) }
+func (s *scenario) redrafts() *scenario {
+	return s.do(s.Redraft(s.Correction.Saying(), requester, s.now))
+}
 
 func (s *scenario) extracted() *scenario {
 	return s.do(pipelinetest.Early(s.Extracted(1, task.Extract{

@@ -64,6 +64,35 @@ func attribute(prefix, name string) string {
 type Take struct {
 	From     Budget
 	N, Spare int
+	// InTurn: not before those who joined the line of this Spare earlier. Place is what JoinLine gave; zero: none.
+	InTurn bool
+	Place  time.Time
+}
+
+// placeLasts is how long after a place in a line its holder may still come: the queue counts in seconds.
+const placeLasts = 3 * time.Second
+
+// served is the attribute of the place in a line whose holder took a call last.
+func (b Budget) served(spare int) string { return attribute(b.Prefix, "served_"+strconv.Itoa(spare)) }
+
+// inTurn returns the condition of a take in its turn: whoever was before it in the line has been served, or comes no
+// more.
+func (t Take) inTurn(e *table.Expression, now time.Time) string {
+	line, served, gone := t.From.line(t.Spare), t.From.served(t.Spare), now.Add(-placeLasts)
+	free := []string{e.Lacks(line), e.Is(line, "<", gone.UnixMilli()), fmt.Sprintf("%s <= %s", e.Name(line), e.Name(served))}
+	if place := t.Place; !place.IsZero() && !now.Before(place) {
+		e.Set(served, place.UnixMilli())
+		free = append(free, e.Is(served, ">=", max(place.UnixMilli()-t.From.apart(t.Spare), 0)))
+		if place.Before(gone) {
+			free = append(free, e.Is(line, ">", 0))
+		}
+	}
+	return table.AnyOf(free...)
+}
+
+// apart is how far apart the places in a line are, in milliseconds.
+func (b Budget) apart(spare int) int64 {
+	return (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
 }
 
 // last is the attribute of the earliest call that must be out of the window.
@@ -78,7 +107,7 @@ type Short struct {
 // TakePace takes one call of a budget if spare calls remain after it. It returns the zero time if it did, else the time
 // at which to try again.
 func (s Notes) TakePace(ctx context.Context, b Budget, spare int, now time.Time) (time.Time, error) {
-	short, err := s.TakeCalls(ctx, now, Take{b, 1, spare})
+	short, err := s.TakeCalls(ctx, now, Take{From: b, N: 1, Spare: spare})
 	return short.Until, err
 }
 
@@ -102,6 +131,9 @@ func (s Notes) TakeCalls(ctx context.Context, now time.Time, takes ...Take) (Sho
 		}
 		free = append(free, table.AnyOf(e.Lacks(b.held()), e.Is(b.held(), "<=", now.UnixMilli())),
 			table.AnyOf(e.Lacks(t.last()), e.Is(t.last(), "<=", now.Add(-b.Window).UnixMilli())))
+		if t.InTurn {
+			free = append(free, t.inTurn(e, now))
+		}
 	}
 	e.Row("pace", now.Add(paceRowsLast))
 	it, err := s.t.Update(ctx, k, e, table.All(free...))
@@ -127,6 +159,9 @@ func shortest(it table.Item, takes []Take, now time.Time) (out Short) {
 	}
 	if out.Until.IsZero() { // freed between the write and its answer
 		out = Short{takes[0], now}
+		if takes[0].InTurn { // others wait
+			out.Until = now.Add(time.Second)
+		}
 	}
 	return out
 }
@@ -140,17 +175,26 @@ func (s Notes) JoinLine(ctx context.Context, b Budget, spare int, now time.Time)
 		return time.Time{}, err
 	}
 	line := b.line(spare)
-	apart := (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
+	apart := b.apart(spare)
 	for range 5 {
 		for _, long := range []bool{true, false} {
 			e := table.NewExpression()
 			var free string
 			if long {
 				e.Sets = append(e.Sets, fmt.Sprintf("%s = %s + %s", e.Name(line), e.Name(line), e.Value(apart)))
-				free = e.Is(line, ">", now.UnixMilli())
+				if free = e.Is(line, ">", now.UnixMilli()); spare == 0 { // its last may still come
+					free = table.AnyOf(free, table.Both(e.Is(line, ">", now.Add(-placeLasts).UnixMilli()),
+						fmt.Sprintf("%s > %s", e.Name(line), e.Name(b.served(spare)))))
+				}
 			} else {
 				e.Set(line, now.UnixMilli()+apart)
-				free = table.AnyOf(e.Lacks(line), e.Is(line, "<=", now.UnixMilli()))
+				over := e.Is(line, "<=", now.UnixMilli())
+				if spare == 0 { // nobody is before it
+					e.Set(b.served(spare), now.UnixMilli())
+					over = table.AnyOf(e.Is(line, "<=", now.Add(-placeLasts).UnixMilli()),
+						table.Both(over, fmt.Sprintf("%s <= %s", e.Name(line), e.Name(b.served(spare)))))
+				}
+				free = table.AnyOf(e.Lacks(line), over)
 			}
 			e.Row("pace", now.Add(paceRowsLast))
 			it, err := s.t.Update(ctx, k, e, &free)
