@@ -312,7 +312,8 @@ func TestButtonsToStopComeInOrder(t *testing.T) {
 	}
 	d := &drawing{Handler: w.h, place: Place{Team: slacktest.Team}}
 	for range posts {
-		short := expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), slackstate.Take{From: d.postsIn(workspace.HR), N: 1}))(t)
+		take := slackstate.Take{From: d.postsIn(workspace.HR), N: 1}
+		short := expect.Value(w.h.Pace.TakeCalls(t.Context(), w.Now(), take))(t)
 		expect.That(t, short.Until.IsZero(), "%+v", short)
 	}
 	for i := range 3 {

@@ -111,11 +111,11 @@ func (a *Aggregate) RedraftableOnceItWaits() bool {
 	return !waits || a.Prompt().Version < most && (a.Process() == nil || a.Process().Version < most)
 }
 
-// Correct records that the author of the request's message edited it, or that it was deleted: is has what it says now, and edited
-// is Slack's time of that. What was edited before anything was drafted is drafted; a deletion ends what no execution has
-// begun, and an edit that leaves nothing to draft ends what nothing was drafted of. If somebody else made the message a
-// request, its author's change only waits for them. An older change, and one that leaves what the message says,
-// changes nothing.
+// Correct records that the author of the request's message edited it, or that it was deleted: is has what it says
+// now, and edited is Slack's time of that. What was edited before anything was drafted is drafted; a deletion ends
+// what no execution has begun, and an edit that leaves nothing to draft ends what nothing was drafted of. If
+// somebody else made the message a request, its author's change only waits for them. An older change, and one that
+// leaves what the message says, changes nothing.
 func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	if a.Request == nil {
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read

@@ -249,9 +249,8 @@ func TestWhenARequestCanBeDraftedAnew(t *testing.T) {
 	a := s.load()
 	expect.That(t, !a.Redraftable() && a.RedraftableOnceItWaits(), "%+v", a.Correction)
 	s.do(s.finishPrompt)
-	expect.That(t, s.load().Redraftable() && slices.Contains(s.load().Offers(), aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID,
-		Hash: shown(s.load())}),
-		"%+v", s.load().Offers())
+	offer := aggregate.Offer{Act: ActRedraft, ID: a.Head.TaskID, Hash: shown(s.load())}
+	expect.That(t, s.load().Redraftable() && slices.Contains(s.load().Offers(), offer), "%+v", s.load().Offers())
 }
 
 // Somebody else made the message a request: its author's change counts only if the requester has it drafted anew.

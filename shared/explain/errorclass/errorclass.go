@@ -137,7 +137,8 @@ func ofAct(err error) Class {
 // Otherwise Ringi, Slack or AWS failed or something changed meanwhile, and nothing is known to be saved.
 func (c Class) Refusal() bool {
 	switch c {
-	case NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field:
+	case NotFound, NotAllowed, Decided, NotLatest, Edited, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries,
+		Field:
 		return true
 	}
 	return false

@@ -104,7 +104,8 @@ func TestEveryClassHasANote(t *testing.T) {
 	of := map[errorclass.Class]error{
 		errorclass.NotFound: aggregate.ErrNotFound, errorclass.NotAllowed: aggregate.ErrNotAllowed{}, errorclass.Decided: aggregate.ErrDecided{},
 		errorclass.NotLatest: aggregate.ErrNotLatest{}, errorclass.InFlight: aggregate.ErrInFlight, errorclass.Uncovered: aggregate.ErrUncovered,
-		errorclass.Edited: task.ErrEdited, errorclass.NothingToRetry: task.ErrNothingToRetry, errorclass.MaxAttempts: task.ErrMaxAttempts, errorclass.MaxRetries: task.ErrMaxRetries,
+		errorclass.Edited:         task.ErrEdited,
+		errorclass.NothingToRetry: task.ErrNothingToRetry, errorclass.MaxAttempts: task.ErrMaxAttempts, errorclass.MaxRetries: task.ErrMaxRetries,
 		errorclass.Field: aggregate.ErrField{}, errorclass.Full: aggregate.ErrFull{}, errorclass.Stopped: task.StopError{},
 		errorclass.Unconfirmed: aggregate.ErrUnconfirmed, errorclass.Conflict: aggregate.ErrConflict, errorclass.Changed: aggregate.ErrMoved,
 		errorclass.Superseded: aggregate.ErrSuperseded, errorclass.Unverified: errorclass.ErrUnverified, errorclass.MalformedForm: errorclass.ErrMalformedForm,

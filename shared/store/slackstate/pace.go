@@ -79,7 +79,8 @@ func (b Budget) served(spare int) string { return attribute(b.Prefix, "served_"+
 // more.
 func (t Take) inTurn(e *table.Expression, now time.Time) string {
 	line, served, gone := t.From.line(t.Spare), t.From.served(t.Spare), now.Add(-placeLasts)
-	free := []string{e.Lacks(line), e.Is(line, "<", gone.UnixMilli()), fmt.Sprintf("%s <= %s", e.Name(line), e.Name(served))}
+	free := []string{e.Lacks(line), e.Is(line, "<", gone.UnixMilli()),
+		fmt.Sprintf("%s <= %s", e.Name(line), e.Name(served))}
 	if place := t.Place; !place.IsZero() && !now.Before(place) {
 		e.Set(served, place.UnixMilli())
 		free = append(free, e.Is(served, ">=", max(place.UnixMilli()-t.From.apart(t.Spare), 0)))
