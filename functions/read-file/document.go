@@ -16,8 +16,13 @@ import (
 type prose struct {
 	w       *writer
 	line    marked
-	looks   []look // of runs within each other
-	props   int    // within a paragraph's properties
+	looks   []look  // of runs within each other
+	props   int     // within a paragraph's properties
+	styles  *styles // of a document; nil: these are no documents
+	in      []paragraph
+	runs    []style // how runs look, by the document's styles and themselves
+	boxes   int     // within text boxes
+	paper   bool    // the pages have a color
 	math    formulas
 	box     string   // a form's box that is ticked or not
 	choices []string // of a form's list
@@ -62,7 +67,7 @@ func (x *prose) begin(e xml.StartElement) error {
 		return nil
 	}
 	if n := len(x.looks); n > 0 && x.props == 0 {
-		x.looks[n-1].take(e)
+		x.look(&x.looks[n-1], &x.runs[n-1], e)
 	}
 	if space := e.Name.Space; strings.HasSuffix(space, "/math") || space == "m" { // or the prefix alone
 		x.math.begin(e, &x.line)
@@ -72,19 +77,20 @@ func (x *prose) begin(e xml.StartElement) error {
 	case "t":
 		x.text = true
 	case "r", "fld":
-		x.looks = append(x.looks, look{})
+		run := style{}.within(x.paragraph().looks)
+		x.looks, x.runs = append(x.looks, x.seen(run)), append(x.runs, run)
+	case "p":
+		x.in = append(x.in, x.styled(""))
 	case "pPr":
 		x.props++
-	case "numId":
-		if valued(e, "val") != "0" {
-			x.w.remark(filetext.Numbers)
-		}
+	case "pStyle", "numId", "ilvl", "shd":
+		x.property(e)
 	case "buAutoNum":
 		x.w.remark(filetext.Numbers)
-	case "vanish":
-		if isOn(e) {
-			x.w.remark(filetext.Hidden)
-		}
+	case "txbxContent":
+		x.boxes++
+	case "background":
+		x.paper = true
 	case "gridSpan", "gridBefore":
 		n, err := strconv.Atoi(valued(e, "val"))
 		if last := len(x.rows) - 1; err != nil || last < 0 {
@@ -116,9 +122,13 @@ func (x *prose) end(name string) error {
 	case "t":
 		x.text = false
 	case "r", "fld":
-		x.looks = x.looks[:max(0, len(x.looks)-1)]
+		x.looks, x.runs = x.looks[:max(0, len(x.looks)-1)], x.runs[:max(0, len(x.runs)-1)]
 	case "pPr":
-		x.props--
+		if x.props--; x.props == 0 {
+			x.number()
+		}
+	case "txbxContent":
+		x.boxes--
 	case "checkBox":
 		x.say(x.box)
 	case "ddList":
@@ -126,6 +136,7 @@ func (x *prose) end(name string) error {
 			x.say(oneLine(x.choices[x.chosen]))
 		}
 	case "p":
+		x.in = x.in[:max(0, len(x.in)-1)]
 		return x.lineEnd()
 	case "tc":
 		if n > 0 {
@@ -160,6 +171,9 @@ func (x *prose) say(s string) {
 	as := look{}
 	if n := len(x.looks); n > 0 {
 		as = x.looks[n-1]
+	}
+	if as.hidden && strings.TrimSpace(s) != "" {
+		x.w.remark(filetext.Hidden)
 	}
 	x.line.add(s, as)
 }
@@ -217,11 +231,15 @@ var sections = []struct{ kind, title string }{
 
 // document writes a document's text, then its notes and comments.
 func (p *pack) document(main string, w *writer) error {
-	if err := p.prose(main, w); err != nil {
-		return err
-	}
 	relations, err := p.relations(main)
 	if err != nil {
+		return err
+	}
+	looks, err := p.looks(relations)
+	if err != nil {
+		return err
+	}
+	if err := p.prose(main, w, looks); err != nil {
 		return err
 	}
 	for _, s := range sections {
@@ -229,7 +247,10 @@ func (p *pack) document(main string, w *writer) error {
 			if !strings.HasSuffix(r.kind, s.kind) {
 				continue
 			}
-			if err := p.under("\n--- "+s.title+" ---\n", w, func(w *writer) error { return p.prose(r.target, w) }); err != nil {
+			if err := p.under("\n--- "+s.title+" ---\n", w, func(w *writer) error {
+				return p.prose(r.target, w,
+					looks)
+			}); err != nil {
 				return err
 			}
 		}
@@ -254,8 +275,9 @@ func (p *pack) under(title string, w *writer, read func(*writer) error) error {
 	return w.write(title + text + "\n")
 }
 
-func (p *pack) prose(part string, w *writer) error {
-	x := &prose{w: w}
+// prose reads a part's text; looks is nil if it belongs to no document.
+func (p *pack) prose(part string, w *writer, looks *styles) error {
+	x := &prose{w: w, styles: looks}
 	return p.each(part, x.begin, x.end, x.chars)
 }
 
@@ -292,7 +314,7 @@ func (p *pack) presentation(main string, w *writer) error {
 }
 
 func (p *pack) slide(part string, w *writer) error {
-	if err := p.prose(part, w); err != nil {
+	if err := p.prose(part, w, nil); err != nil {
 		return err
 	}
 	beside, err := p.relations(part)
@@ -300,7 +322,7 @@ func (p *pack) slide(part string, w *writer) error {
 		return err
 	}
 	if notes := related(beside, ofNotes); notes != "" {
-		if err := p.under("--- notes ---\n", w, func(w *writer) error { return p.prose(notes, w) }); err != nil {
+		if err := p.under("--- notes ---\n", w, func(w *writer) error { return p.prose(notes, w, nil) }); err != nil {
 			return err
 		}
 	}

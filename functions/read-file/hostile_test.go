@@ -88,7 +88,8 @@ func TestWhatStandsBesideATextIsReadOrSaid(t *testing.T) {
 	}{
 		{`<w:p><w:ins><w:r><w:t>10</w:t></w:r></w:ins><w:del><w:r><w:delText>5</w:delText></w:r></w:del></w:p>`, "10\n",
 			[]filetext.Remark{filetext.Changes}},
-		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>`, "hidden\n", []filetext.Remark{filetext.Hidden}},
+		{`<w:p><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r></w:p>`, "[invisible: hidden]\n",
+			[]filetext.Remark{filetext.Hidden}},
 		{`<w:p><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>shown</w:t></w:r></w:p>`, "shown\n", nil},
 		{p("a") + `<w:p><w:r><w:drawing><graphic><blip/></graphic></w:drawing></w:r></w:p>`, "a\n\n", []filetext.Remark{filetext.Pictures}},
 		{`<w:p><w:ruby><w:rt><w:r><w:t>ふり</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>振</w:t></w:r></w:rubyBase></w:ruby></w:p>`, "振\n", nil},

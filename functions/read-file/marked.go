@@ -12,6 +12,7 @@ import (
 // look is how the text of a run looks, as far as it changes what the text says.
 type look struct {
 	struck bool
+	hidden bool
 	raised string // ^ for a superscript, _ for a subscript
 }
 
@@ -41,8 +42,13 @@ func isOn(e xml.StartElement) bool {
 	return v == "" || isTrue(v) || v == "on"
 }
 
-// struckMark stands before and after what is struck out.
-const struckMark = "~~"
+// struckMark stands before and after what is struck out. What people don't see stands between hiddenBegins and
+// hiddenEnds.
+const (
+	struckMark   = "~~"
+	hiddenBegins = "[invisible: "
+	hiddenEnds   = "]"
+)
 
 // marked is a text in which marks say what is struck out, raised or lowered.
 type marked struct {
@@ -60,13 +66,16 @@ func (m *marked) add(s string, as look) {
 	if m.now.raised != as.raised {
 		m.settle(s)
 		if m.now.raised = as.raised; as.raised != "" && len(m.text) > 0 {
-			m.mark(false)
+			m.mark(look{hidden: m.now.hidden})
 			m.text = append(m.text, as.raised...)
 		}
 		m.since = len(m.text)
 	}
 	if strings.TrimSpace(s) != "" {
-		m.mark(as.struck)
+		m.mark(as)
+	}
+	if m.now.hidden {
+		s = strings.NewReplacer("[", "［", "]", "］").Replace(s)
 	}
 	if m.now.struck {
 		m.struck = true
@@ -75,9 +84,19 @@ func (m *marked) add(s string, as look) {
 	m.text = append(m.text, s...)
 }
 
-func (m *marked) mark(struck bool) {
-	if struck != m.now.struck {
-		m.text, m.now.struck = append(m.text, struckMark...), struck
+func (m *marked) mark(as look) {
+	if m.now.struck && (!as.struck || as.hidden != m.now.hidden) {
+		m.text, m.now.struck = append(m.text, struckMark...), false
+	}
+	if as.hidden != m.now.hidden {
+		sign := hiddenEnds
+		if m.now.hidden = as.hidden; as.hidden {
+			sign = hiddenBegins
+		}
+		m.text = append(m.text, sign...)
+	}
+	if as.struck && !m.now.struck {
+		m.text, m.now.struck = append(m.text, struckMark...), true
 	}
 }
 
@@ -106,7 +125,7 @@ func simple(part []byte) bool {
 // done returns the text, and begins another.
 func (m *marked) done() (text string, struck bool) {
 	m.settle("")
-	m.mark(false)
+	m.mark(look{})
 	text, struck = string(m.text), m.struck
 	*m = marked{text: m.text[:0]}
 	return text, struck

@@ -98,3 +98,36 @@ text = "部署,氏名,金額\r\n営業,髙橋①,1200\r\n㈱山田,ソ能表,-5\
 for name, encoding in {"sjis": "cp932", "utf8": "utf-8", "utf8-bom": "utf-8-sig", "utf16": "utf-16", "euc": "euc-jp"}.items():
     with open(f"{name}.csv", "wb") as f:
         f.write((text if encoding != "euc-jp" else "部署,氏名\r\n営業,佐藤\r\n開発,鈴木\r\n").encode(encoding))
+
+# Lists by styles and by themselves, and what styles strike out or hide.
+from docx.enum.style import WD_STYLE_TYPE
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import RGBColor
+
+paper = docx.Document()
+for name, attribute in [("Gone", "strike"), ("Gone twice", "double_strike"), ("Unseen", "hidden")]:
+    setattr(paper.styles.add_style(name, WD_STYLE_TYPE.CHARACTER).font, attribute, True)
+paper.styles.add_style("Gone lines", WD_STYLE_TYPE.PARAGRAPH).font.strike = True
+paper.styles.add_style("More lines", WD_STYLE_TYPE.PARAGRAPH).base_style = paper.styles["Gone lines"]
+for text in ["対象は営業", "期間は10月", "上限は30時間"]:
+    paper.add_paragraph(text, style="List Number")
+paper.add_paragraph("点", style="List Bullet")
+p = paper.add_paragraph("営業")
+p.add_run("と人事", style="Gone")
+p.add_run("と総務", style="Gone twice")
+p.add_run("の残業。")
+p.add_run("役員も]含む", style="Unseen")
+p = paper.add_paragraph("取消", style="More lines")
+p.add_run("ではない", style="Gone")
+p = paper.add_paragraph("見える")
+p.add_run("白い文字").font.color.rgb = RGBColor(255, 255, 255)
+run = p.add_run("白抜き")
+run.font.color.rgb = RGBColor(255, 255, 255)
+shade = OxmlElement("w:shd")
+shade.set(qn("w:val"), "clear")
+shade.set(qn("w:fill"), "1F3864")
+run._r.rPr.append(shade)
+cell = paper.add_table(rows=1, cols=1).cell(0, 0).paragraphs[0].add_run("表の白")
+cell.font.color.rgb = RGBColor(255, 255, 255)
+paper.save("lists.docx")

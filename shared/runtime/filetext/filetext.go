@@ -53,7 +53,7 @@ const (
 	Hidden   Remark = "hidden"   // there are hidden sheets, rows, columns, slides or texts, which are there, too
 	Changes  Remark = "changes"  // there are changes that nobody has accepted, which are there as if somebody had
 	Pictures Remark = "pictures" // there are pictures, charts, controls or embedded files, which are not read
-	Numbers  Remark = "numbers"  // there are lists whose numbers or bullets are not in the text
+	Numbers  Remark = "numbers"  // there are lists whose numbers or bullets are not known, and not in the text
 	Struck   Remark = "struck"   // there are texts that are struck out, which stand between ~~ and ~~
 	Torn     Remark = "torn"     // it begins or ends within a character, or has damaged ones
 )
