@@ -24,7 +24,7 @@ func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
 	expect.Is(t, x.StartedAt == nil, true, "it was called before anybody approved it")
 	d.Press(workspace.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "ツールの結果", "エージェントに渡しました")
-	d.Shows("結果を受け取りました")
+	d.Shows("該当するのは")
 	x = d.Rests().Actions[0]
 	expect.Is(t, x.Status, conversation.ActionSucceeded)
 	expect.Is(t, x.ApprovedBy, conversation.ApprovedByUser)
@@ -51,7 +51,7 @@ func TestAListedReadGoesByTheSettings(t *testing.T) {
 		x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(), People: []string{workspace.Sato}}}
 	})
 	d := begin(t, "codex: 4 月の入社は?")
-	d.Shows("結果を受け取りました")
+	d.Shows("該当するのは")
 	x := d.Rests().Actions[0]
 	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)
 	approved := d.Audit(conversation.AuditApproved)

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/conversation"
@@ -259,8 +260,11 @@ func (t *talk) request(form *regexp.Regexp) string {
 // maxShown is the most lines of output that an answer repeats.
 const maxShown = 8
 
-// ended answers after a result: it says how an action ended, or repeats the first line.
+// ended answers after a result: it says who joined, how an action ended, or repeats the first line.
 func (t talk) ended(result string) model.Response {
+	if said := t.counted(result); said != "" {
+		return t.say(said)
+	}
 	m, w := form("%-ended").FindStringSubmatch(result), t.words
 	if m == nil { // in the other language the person reads it only on the card; what was refused at once has none
 		first, _, _ := strings.Cut(result, "\n")
@@ -295,4 +299,32 @@ func (t talk) ended(result string) model.Response {
 		text += "\n```\n" + shown + "\n```"
 	}
 	return t.say(text)
+}
+
+// counted says who joined in the month that the person asked for; empty if the result has no employees.
+func (t talk) counted(result string) string {
+	_, data, _ := strings.Cut(result, "{")
+	var got struct {
+		Employees []struct {
+			Name   string `json:"display_name"`
+			Joined string `json:"entry_date"`
+		}
+	}
+	if json.NewDecoder(strings.NewReader("{"+data)).Decode(&got) != nil || got.Employees == nil {
+		return ""
+	}
+	month := ""
+	for _, said := range lex(normal(t.asked.text), false) {
+		if said.is("month") && said.means == "" { // which month is this one it isn't told
+			month = said.month(time.Time{}).Format("-01-")
+		}
+	}
+	var names []string
+	for _, e := range got.Employees {
+		if strings.Contains(e.Joined, month) && e.Joined != "" {
+			names = append(names, "\n"+e.Name+" ("+e.Joined+")")
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf(t.words["counted"], len(got.Employees), len(names)) + strings.Join(names, "")
 }

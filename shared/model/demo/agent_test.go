@@ -76,7 +76,9 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
 		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
 		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
-		{"who joined in October?", `Done.{"count":3}More.`, "The result is in.\n" + `Done.{"count":3}More.`},
+		{"who joined in October?", `Done.{"count":3,"employees":[{"display_name":"A","entry_date":"2026-10-01"},` +
+			`{"display_name":"B","entry_date":"2026-04-01"},{"display_name":"C","entry_date":null}]}More.`,
+			"1 of 3 people match.\nA (2026-10-01)"},
 	} {
 		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
 		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)

@@ -28,6 +28,7 @@ type meant struct {
 	priority string
 	no       string // why nothing is planned
 	fates    []fate // of each part of the remarks, in order
+	followed int    // how many of them there are up to the newest that was followed
 	people   []string
 	copied   bool // the requester is told, too, besides the people
 

@@ -166,27 +166,27 @@ func (w *meant) Dated() bool {
 func (w *meant) Sheet() bool { return uses("sheet", w.Kind()) && !w.Is["nosheet"] }
 
 // told is who gets a direct message, by which step.
-type told struct{ Step, ID string }
+type told struct{ Step, ID, name string }
 
-// Told are those who get a direct message.
+// Told are those who get a direct message. An e-mail address is named as it is.
 func (w *meant) Told() (all []told) {
 	if w.Topic != "message" && (w.copied || len(w.people) == 0) {
-		all = append(all, told{"notice", w.in.Requester})
+		all = append(all, told{"notice", w.in.Requester, w.Say("requester")})
 	}
 	for _, id := range w.people {
+		name := map[bool]string{true: id, false: "<@" + id + ">"}[strings.Contains(id, "@")]
 		if len(all) == 0 || id != w.in.Requester {
-			all = append(all, told{"tell", id})
+			all = append(all, told{"tell", id, name})
 		}
 	}
 	return all
 }
 
-// To names who is told. An e-mail address stays as it is.
+// To names who is told.
 func (w *meant) To() string {
 	var all []string
 	for _, to := range w.Told() {
-		named := map[bool]string{true: to.ID, false: "<@" + to.ID + ">"}[strings.Contains(to.ID, "@")]
-		all = append(all, map[bool]string{true: w.Say("requester"), false: named}[to.Step == "notice"])
+		all = append(all, to.name)
 	}
 	return strings.Join(all, w.Say("andTo"))
 }

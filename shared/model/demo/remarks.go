@@ -29,7 +29,9 @@ func (w *meant) heed(steps bool) {
 			if steps || f.form != "applied" { // a policy is planned by what it says that it followed
 				f.reason = legible.Clip(oneLine(f.reason), 1600/len(w.in.Earlier))
 			}
-			w.fates = append(w.fates, f)
+			if w.fates = append(w.fates, f); f.form == "applied" {
+				w.followed = len(w.fates)
+			}
 		}
 	}
 }
@@ -128,18 +130,21 @@ func (w *meant) leave(all []token, kinds []string) (out, known, against bool) {
 		if !all[i].is("out") {
 			continue
 		}
-		all[i].used = true
+		all[i].used, out = true, true
 		for _, n := range form("$number").FindAllString(all[i].text, -1) {
-			kind := append([]string{"none"}, append(slices.Clone(kinds), "none")...)[min(number(n), len(kinds)+1)]
-			switch same := len(slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k != kind })); {
-			case same > 1 && kind != "read" || kind == "none":
-				known = false
-			case kind == "sheet" || kind == "dm":
-				w.Is["no"+kind], out = true, true
-			case kind == "validate" || kind == "check":
-				w.Is[kind], out = false, true
+			if number(n) < 1 || number(n) > len(kinds) {
+				return false, false, false
+			}
+			kind := kinds[number(n)-1]
+			same := slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k != kind })
+			known = known && kind != "none" && (kind == "read" || len(same) == 1)
+			switch kind {
+			case "sheet", "dm":
+				w.Is["no"+kind] = true
+			case "validate", "check":
+				w.Is[kind] = false
 			default:
-				out, against = true, true
+				against = true
 			}
 		}
 	}
@@ -168,19 +173,9 @@ func (w *meant) remarks() string {
 	return strings.Join(lines, "\n")
 }
 
-// newest is how many reasons there are up to the newest that was followed.
-func (w *meant) newest() (n int) {
-	for i, f := range w.fates {
-		if f.form == "applied" {
-			n = i + 1
-		}
-	}
-	return n
-}
-
 // Followed says what became of the reasons up to the newest that was followed.
 func (w *meant) Followed() (lines []string) {
-	for _, f := range w.fates[:w.newest()] {
+	for _, f := range w.fates[:w.followed] {
 		lines = append(lines, w.say(f.form, w.words.quote(f.reason)))
 	}
 	return lines
@@ -188,6 +183,6 @@ func (w *meant) Followed() (lines []string) {
 
 // Open are the newest reasons after these of which the same became.
 func (w *meant) Open(form string) []string {
-	reasons := of(w.fates[w.newest():], form)
+	reasons := of(w.fates[w.followed:], form)
 	return reasons[max(0, len(reasons)-maxUnread):]
 }
