@@ -95,3 +95,18 @@ func TestTheSecondEventOfAMessageAndARetryAreOneTask(t *testing.T) {
 	before := time.Now()
 	d.Until("shown", func(a *task.Aggregate) bool { return a.Head.Ended != nil && before.After(a.Head.CreatedAt) })
 }
+
+// What a person types, Slack's clients send in their own form; the request has it as people see it, and goes on.
+func TestARequestIsReadAsItWasTyped(t *testing.T) {
+	s := start(t)
+	for typed, want := range map[string]string{
+		"今月の勤怠をまとめて🙏":                                    "今月の勤怠をまとめて:pray:",
+		"*今月の勤怠* をまとめて\n- 営業部\n- 人事部":                    "*今月の勤怠* をまとめて\n• 営業部\n• 人事部",
+		"従業員一覧を取得して、list.md と x@example.com に &lt;a&gt;": "従業員一覧を取得して、list.md と x@example.com に <a>",
+		"従業員一覧を取得して\n&gt; 先月の\n```\n- a\n```":            "従業員一覧を取得して\n> 先月の\n```- a```",
+	} {
+		d := driver.Ask(t, s, workspace.Sato, typed)
+		a := d.Until("it is read", func(a *task.Aggregate) bool { return a.Task != nil || a.Answer != nil })
+		expect.Is(t, a.Request.Text, want)
+	}
+}
