@@ -87,7 +87,8 @@ func checkRows(s *stack, id, action string, st statement, wrong report) {
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*", "FACT#*", "COUNTED#*"}) && action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
 		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
-	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*", "CHANNELS#*"}):
+	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" &&
+		limited && slices.Equal(st.rows, []string{"HOME#*", "CHANNELS#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // answered messages
 	case slices.Contains(numbering, id) && limited && beside(st, "NUMBER#*") && action == "dynamodb:PutItem":

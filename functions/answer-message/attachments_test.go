@@ -251,12 +251,15 @@ func TestFilesBeyondThoseOfAMessageAreSaid(t *testing.T) {
 	a.answered()
 	for _, ts := range []string{second, third} {
 		in := inbound(ts, "U1", "and these")
-		in.Attachments = []conversation.Attachment{{Kind: unread, Name: "+5", FileID: "beyond " + ts, Why: conversation.Beyond}}
-		expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, a.Now()))(t)))
+		in.Attachments = []conversation.Attachment{{Kind: unread, Name: "+5", FileID: "beyond " + ts,
+			Why: conversation.Beyond}}
+		expect.NoError(t, a.rows.Tell(t.Context(), a.ref, expect.Value(conversation.Tell(in, conversation.Opening{},
+			a.Now()))(t)))
 		expect.Is(t, len(a.answered().Attached), 1, "laid files")
 	}
 	said := a.system()
-	expect.That(t, len(said) == 2 && strings.Contains(said[1], "• +5: At most 20 files of one message are read."), "%q", said)
+	expect.That(t, len(said) == 2 && strings.Contains(said[1], "• +5: At most 20 files of one message are read."), "%q",
+		said)
 	expect.Has(t, a.told(), conversation.Beyond)
 }
 

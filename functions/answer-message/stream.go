@@ -78,8 +78,8 @@ func (t *answering) grow(ctx context.Context) (onText func(string), end func(hal
 	}
 }
 
-// say replaces the text that waits to be shown; "" says that what was shown no longer counts. Only one goroutine may call
-// it.
+// say replaces the text that waits to be shown; "" says that what was shown no longer counts. Only one goroutine may
+// call it.
 func (g *growing) say(text string) {
 	if text == "" {
 		g.void.Store(true)

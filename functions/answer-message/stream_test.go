@@ -131,7 +131,8 @@ func testTriedAgain(t *testing.T, g *stage) {
 	expect.Is(t, len(g.slack.Calls("chat.startStream")), 1, "streams began")
 }
 
-// What was shown of an answer that broke off is said to be none before the model is asked again, not when it has answered.
+// What was shown of an answer that broke off is said to be none before the model is asked again, not when it has
+// answered.
 func testBreaksOff(t *testing.T, g *stage) {
 	var half workspace.Message
 	g.vendor.says = model.Response{Text: long, Stop: model.StopLength}

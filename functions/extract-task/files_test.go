@@ -111,7 +111,8 @@ func TestAModelIsShownWholeRowsAndTheirCells(t *testing.T) {
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	_, shown, _ := strings.Cut(data(g, 0), `"text":"`)
 	shown, second, _ := strings.Cut(shown, `"`)
-	expect.Is(t, strings.Trim(strings.ReplaceAll(shown, `佐藤 誠\t\t1234567\n`, ""), " "), "", "the end of %d bytes", len(shown))
+	expect.Is(t, strings.Trim(strings.ReplaceAll(shown, `佐藤 誠\t\t1234567\n`, ""), " "), "", "the end of %d bytes",
+		len(shown))
 	expect.Has(t, second, `"text":"a\t\t5000\n\tb\n"`)
 }
 
@@ -169,7 +170,8 @@ func TestWhatARequestForwardsIsItsAuthors(t *testing.T) {
 
 // The demo plans what is forwarded, too, or says what of it it doesn't understand.
 func TestTheDemoReadsWhatARequestForwards(t *testing.T) {
-	for says, want := range map[string]string{"対象は営業 ~と人事~ だけ": "営業部の", "対象は営業~~と人事~~だけ": "営業部の", "対象は営業だけ。DM は送らないでください": "営業部の", "対象は派遣だけ": "この言葉は、転送されたメッセージにあります。"} {
+	for says, want := range map[string]string{"対象は営業 ~と人事~ だけ": "営業部の", "対象は営業~~と人事~~だけ": "営業部の",
+		"対象は営業だけ。DM は送らないでください": "営業部の", "対象は派遣だけ": "この言葉は、転送されたメッセージにあります。"} {
 		w := pipelinetest.Start(t).World(t)
 		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", Text: "今月の勤怠をまとめて",
 			MessageTS: "1775034000.000300", ThreadTS: "1775034000.000300", Forwarded: []aggregate.Quoted{{User: "U0TANAKA", Text: says}}})

@@ -42,8 +42,8 @@ type row struct {
 // widest is how many columns a table of Word has at most.
 const widest = 63
 
-// unseen are elements whose text is not shown: the older form beside a newer one, deleted text, fields' codes, where tabs
-// stop, and how a text is read aloud.
+// unseen are elements whose text is not shown: the older form beside a newer one, deleted text, fields' codes, where
+// tabs stop, and how a text is read aloud.
 var unseen = map[string]bool{"Fallback": true, "del": true, "moveFrom": true, "instrText": true, "delText": true,
 	"tabs": true, "rt": true, "rPrChange": true}
 

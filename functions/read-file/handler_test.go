@@ -124,9 +124,12 @@ func TestANameDoesNotDecideWhatAFileIs(t *testing.T) {
 	}{
 		"a.xlsx": {"PK\x03\x04 is no archive", filetext.Broken}, "b.docx": {"%PDF-1.7 x", filetext.PDF},
 		"c.csv": {"\x89PNG\r\n\x1a\n\x00\x00", filetext.OtherType}, "d.txt": {"caf\x8e cr\x8fme", filetext.Encoding},
-		"e.txt": {"one\x01two", filetext.OtherType}, "h.rtf": {`{\rtf1\ansi abc}`, filetext.OtherType}, "i.eml": {"Subject: =?utf-8?b?5a++?=\r\n folded\r\nContent-Transfer-Encoding: base64\r\n\r\n5a++", filetext.OtherType},
-		"j.msg":  {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("W\x00", 600), filetext.OtherType},
-		"k.xlsb": {string(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument", "xl/workbook.bin")), "xl/workbook.bin", "\x83\x01"})), filetext.OtherType},
+		"e.txt": {"one\x01two", filetext.OtherType}, "h.rtf": {`{\rtf1\ansi abc}`, filetext.OtherType},
+		"i.eml": {"Subject: =?utf-8?b?5a++?=\r\n folded\r\nContent-Transfer-Encoding: base64\r\n\r\n5a++",
+			filetext.OtherType},
+		"j.msg": {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("W\x00", 600), filetext.OtherType},
+		"k.xlsb": {string(zipped(t, []string{"_rels/.rels", fmt.Sprintf(refs, fmt.Sprintf(ref, "r1", "officeDocument",
+			"xl/workbook.bin")), "xl/workbook.bin", "\x83\x01"})), filetext.OtherType},
 		"f.docx": {string(zipped(t, nil)), filetext.OtherType},
 		"g.zip":  {string(zipped(t, []string{"readme.txt", "hello"})), filetext.OtherType},
 	} {

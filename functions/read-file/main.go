@@ -1,7 +1,7 @@
 // Command read-file returns the text of a file that somebody attached to a conversation. It reads what strangers wrote,
-// so it has no rights but to write its log: whoever calls it hands over the address of one object. Workbooks are read as a
-// stream: excelize keeps a part whole, so that a file of 91 KiB with 60 MiB of styles takes 5.0 GB and 22 s there, and
-// 21 MB and 0.1 s here.
+// so it has no rights but to write its log: whoever calls it hands over the address of one object. Workbooks are read
+// as a stream: excelize keeps a part whole, so that a file of 91 KiB with 60 MiB of styles takes 5.0 GB and 22 s there,
+// and 21 MB and 0.1 s here.
 package main
 
 import (

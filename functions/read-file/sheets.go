@@ -101,7 +101,8 @@ func (p *pack) sharedStrings(part string, book *workbook, w *writer) error {
 
 // texts gives take each of a part's items, named by their elements, with what its elements called written say. How a
 // name is read aloud (rPh) is no part of a text.
-func (p *pack) texts(part string, w *writer, items, written []string, take func(item xml.StartElement, text string) error) error {
+func (p *pack) texts(part string, w *writer, items, written []string, take func(item xml.StartElement,
+	text string) error) error {
 	var item xml.StartElement
 	var text marked
 	var as look

@@ -150,8 +150,8 @@ func withoutZero(section string, n float64) string {
 	})
 }
 
-// rounded returns a number with the digits that a section shows after its point. 1.005 is a bit less than that in binary,
-// but 1.01 with two digits.
+// rounded returns a number with the digits that a section shows after its point. 1.005 is a bit less than that in
+// binary, but 1.01 with two digits.
 func rounded(section string, n float64) float64 {
 	bare := noText.Get().ReplaceAllString(section, "")
 	whole, fraction, _ := strings.Cut(bare, ".")
@@ -332,7 +332,8 @@ func withWords(shown string, at time.Time, first bool, number string) string {
 	day := string([]rune("日月火水木金土")[at.Weekday()])
 	thai := strconv.Itoa(at.Year() + 543)
 	return strings.NewReplacer(markEra, era.name, markShort, era.short, markLetter, era.letter, markYear, year, markTwoDigits,
-		two, markDay, day+"曜日", markDayShort, day, markThai, thai, markThaiTwo, thai[len(thai)-2:], markNumber, number).Replace(shown)
+		two, markDay, day+"曜日", markDayShort, day, markThai, thai, markThaiTwo, thai[len(thai)-2:], markNumber,
+		number).Replace(shown)
 }
 
 // decimal returns a number with the 15 digits that Excel keeps, without an exponent where that stays short.

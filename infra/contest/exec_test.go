@@ -78,7 +78,9 @@ func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
 	r := run(t, sampled(t), "exec", "Write a policy for expenses", "-model", "demo")
 	_, table, found := strings.Cut(r.out, "PLACE")
 	first := strings.Fields(strings.SplitN(table, "\n", 3)[1])
-	if r.code != 0 || !found || first[0] != "1" || len(first[1]) != len("79.27") || first[6] != "max_rounds_reached" || !strings.Contains(r.out, "\n- ") || !strings.Contains(r.out, "Clarity and coherence (") || strings.Contains(r.out, "Clarity and coherence (0.") {
+	if r.code != 0 || !found || first[0] != "1" || len(first[1]) != len("79.27") || first[6] != "max_rounds_reached" ||
+		!strings.Contains(r.out, "\n- ") || !strings.Contains(r.out, "Clarity and coherence (") ||
+		strings.Contains(r.out, "Clarity and coherence (0.") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -251,8 +251,8 @@ func TestAGenerationFailsAndIsTriedAgain(t *testing.T) {
 	}
 }
 
-// The requester edits the message while a policy waits: the card says it, the button drafts the new text, and a stamp on
-// the old version is over. A deletion then withdraws the request.
+// The requester edits the message while a policy waits: the card says it, the button drafts the new text, and a stamp
+// on the old version is over. A deletion then withdraws the request.
 func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
@@ -262,9 +262,11 @@ func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 	d.Click(workspace.Sato, "CARD#prompt#0001", "redraft")
 	d.Card("CARD#prompt#0002", "営業部")
 	old := d.Card("CARD#prompt#0001", "作り直し")
-	expect.That(t, !strings.Contains(driver.Face(old), "approve_prompt"), "the closed version can be stamped: %s", driver.Face(old))
+	expect.That(t, !strings.Contains(driver.Face(old), "approve_prompt"), "the closed version can be stamped: %s",
+		driver.Face(old))
 	expect.NoError(t, s.Sandbox.Remove(workspace.Sato, d.Channel, d.Root))
 	d.Card("CARD#prompt#0002", "取り下げられました")
 	a := d.Load()
-	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted && len(a.Prompts) == 2, "%+v", a.Head.Ended)
+	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted && len(a.Prompts) == 2, "%+v",
+		a.Head.Ended)
 }

@@ -133,7 +133,8 @@ func (h *history) read() []types.Record {
 	h.d.T.Helper()
 	streams := dynamodbstreams.NewFromConfig(h.d.S.AWS)
 	for h.next != nil {
-		page := expect.Value(streams.GetRecords(context.Background(), &dynamodbstreams.GetRecordsInput{ShardIterator: h.next}))(h.d.T)
+		page := expect.Value(streams.GetRecords(context.Background(), &dynamodbstreams.GetRecordsInput{
+			ShardIterator: h.next}))(h.d.T)
 		h.next = page.NextShardIterator
 		if len(page.Records) == 0 {
 			break

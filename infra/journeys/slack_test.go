@@ -128,7 +128,10 @@ func TestAForwardedMessageIsReadOrNamed(t *testing.T) {
 	for ts, named := range map[string]string{said: "「対象は営業だけ」、「DMは送らないでください」が分かりません", file: "「対象者.csv」を使えません"} {
 		d := driver.Forward(t, s, workspace.Sato, ts, sandbox.Mention("これをお願いします"))
 		d.Eventually("the answer says "+named, func() bool {
-			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m workspace.Message) bool { return strings.Contains(m.Text, named) })
+			return slices.ContainsFunc(d.Cards(driver.TaskCard), func(m workspace.Message) bool {
+				return strings.Contains(m.Text,
+					named)
+			})
 		})
 	}
 }

@@ -131,7 +131,8 @@ func TestDemoSaysBeforeTheStampThatNoRoomCanBeBooked(t *testing.T) {
 			for _, name := range in.Bounds.ServerTools {
 				more = append(more, name+": 会議室. Rooms.")
 			}
-			e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Tools: more, Locale: "ja", Now: now(), Try: 1})
+			e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Tools: more, Locale: "ja",
+				Now: now(), Try: 1})
 			expect.That(t, err == nil && strings.HasPrefix(e.Sentence, says) == (n < 3) && (e.Kind == task.KindUnsupported) == (n < 3),
 				"%s, permissions %d: %+v %v", text, n, e, err)
 		}
@@ -293,7 +294,8 @@ func TestACallIsLoggedWithoutItsContent(t *testing.T) {
 	was := slog.Default()
 	slog.SetDefault(slog.New(slog.NewJSONHandler(&b, nil)))
 	defer slog.SetDefault(was)
-	_, usage, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: "himitsu", Now: now(), Locale: "en", Try: 1})
+	_, usage, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: "himitsu", Now: now(),
+		Locale: "en", Try: 1})
 	expect.NoError(t, err)
 	if n := strings.Count(b.String(), `"provider":"demo"`); n != 1 || strings.Contains(b.String(), "himitsu") {
 		t.Errorf("%d lines: %s", n, b.String())

@@ -69,7 +69,8 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		for n := 1; n <= len(text); n++ {
 			for _, how := range []model.Marking{how, model.Begun} {
 				got, shown := heard(text, n, false, how)
-				if got.Text != want || got.Stop != model.StopEnd || strings.Contains(shown, "SECRET") || !strings.HasSuffix(shown, want+"\x00") {
+				if got.Text != want || got.Stop != model.StopEnd || strings.Contains(shown, "SECRET") || !strings.HasSuffix(shown,
+					want+"\x00") {
 					t.Fatalf("%q by %d bytes: %q (%s), shown %q", text, n, got.Text, got.Stop, shown)
 				}
 				if want != text && strings.Contains(text, "SECRET") && got.Thought == 0 {
@@ -100,7 +101,8 @@ func TestAQuotedTagIsText(t *testing.T) {
 	} {
 		for _, how := range []model.Marking{model.Apart, model.Opened, model.Begun} {
 			got, shown := heard(text, 7, false, how)
-			expect.That(t, got.Text == text && got.Stop == model.StopEnd && strings.HasSuffix(shown, text+"\x00"), "%s (%d): %+v, shown %q", about, how, got, shown)
+			expect.That(t, got.Text == text && got.Stop == model.StopEnd && strings.HasSuffix(shown, text+"\x00"),
+				"%s (%d): %+v, shown %q", about, how, got, shown)
 		}
 	}
 }

@@ -40,7 +40,8 @@ func TestDemoPlansFitACard(t *testing.T) {
 		expect.That(t, len(steps) > mostTold && card.StepsFit(steps, ""), "the %d steps of %q don't fit a card",
 			len(steps), text)
 		text = fmt.Sprintf(request, told(mostTold+1))
-		e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
+		e, _, err := model.Extract(t.Context(), demo.Layers{}, model.ExtractInput{Text: text, Locale: "ja", Now: now(),
+			Try: 1})
 		expect.That(t, err == nil && e.Sentence != "", "%q becomes a task whose steps no card can show", text)
 	}
 }

@@ -37,7 +37,8 @@ func TestAttachmentsAreListedWithWhetherTheAgentReadsThem(t *testing.T) {
 		{Path: "c.pdf", Why: string(filetext.PDF)}, {Path: "d.png", Type: "image/png"}}
 	expect.Same(t, []attachedRow{{".ringi/in/a.csv", 9, "The agent can read this (Shift_JIS).", ""},
 		{".ringi/in/b.xlsx", 0, "The agent can read this (xlsx).", "Its macros are not read."},
-		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.", "PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text."},
+		{".ringi/in/c.pdf", 0, "The agent can’t read this, but commands can use it.",
+			"PDF text can't be read. Attach the .docx or .xlsx that it was made from, or paste its text."},
 		{".ringi/in/d.png", 0, "The agent sees this as an image.", ""}}, attachedOf(web.TextsOf("conversation", "en"), all))
 	expect.Is(t, attachedOf(web.TextsOf("conversation", "ja"), all)[0].Read, "エージェントが読み取れます (Shift_JIS)。", "in Japanese")
 }

@@ -20,7 +20,8 @@ func TestANameAddsNothingToAPath(t *testing.T) {
 
 // The sheet says at the stage itself that a post was vacant: nobody looks up who would have been asked years later.
 func TestTheSheetSaysWhichPostWasVacant(t *testing.T) {
-	desk := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{{User: "U1"}}}
+	desk := circulation.Stage{Name: "部長", Mode: circulation.ModePeople, Need: 1, People: []circulation.Person{
+		{User: "U1"}}}
 	filled, out := desk, circulation.Stage{Name: "室長", Mode: circulation.ModePeople, LeftOut: rules.LeftVacant}
 	filled.Filled = rules.LeftVacant
 	g := &aggregate.Gate{Route: &circulation.Route{Stages: []circulation.Stage{desk, filled, out}, Hands: 1}}

@@ -52,12 +52,17 @@ func TestAMentionWithAFileIsTwoEvents(t *testing.T) {
 	w := newWorld(t)
 	ts := expect.Value(w.Attach(workspace.Sato, workspace.HR, "", sandbox.Mention("集計して"),
 		workspace.File{Name: "a.csv", Body: []byte("1\n")}))(t)
-	expect.Eventually(t, "both events", func() bool { return len(w.app.events()) == 1 && len(w.app.requests(inChannels)) == 1 })
+	expect.Eventually(t, "both events", func() bool {
+		return len(w.app.events()) == 1 &&
+			len(w.app.requests(inChannels)) == 1
+	})
 	own := w.app.requests(inChannels)[0].body["event"]
-	expect.That(t, at(own, "subtype") == "file_share" && at(own, "ts") == ts && at(own, "files", 0, "name") == "a.csv", "%v", own)
+	expect.That(t, at(own, "subtype") == "file_share" && at(own, "ts") == ts && at(own, "files", 0, "name") == "a.csv",
+		"%v", own)
 	e := w.app.events()[0].body["event"]
 	_, has := e.(map[string]any)["subtype"]
-	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "files", 0, "name") == "a.csv" && !has, "%v", e)
+	expect.That(t, at(e, "type") == "app_mention" && at(e, "ts") == ts && at(e, "files", 0, "name") == "a.csv" && !has,
+		"%v", e)
 }
 
 // A message may be files alone, as in Slack.

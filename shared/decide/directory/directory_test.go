@@ -130,7 +130,8 @@ func TestFactsKnowWhoAsks(t *testing.T) {
 
 	// who has left, who hasn't begun, and whom nobody knows
 	d := Of(organised(t), workspace{})
-	for on, want := range map[string]map[string]bool{day: {"B": true, "N": false, "X": false}, later: {"B": false, "N": true}} {
+	for on, want := range map[string]map[string]bool{day: {"B": true, "N": false, "X": false},
+		later: {"B": false, "N": true}} {
 		for user, here := range want {
 			f := rules.Facts{On: on, Askers: []circulation.Person{d.Person(user)}}
 			opening.AskedBy(&f, &rules.Rules{}, d, "R")

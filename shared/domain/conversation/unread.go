@@ -30,7 +30,8 @@ type Unread struct {
 }
 
 // Causes lists all causes, for texts that need one for each. The last ones are read-file's.
-var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, External, Forbidden, Full, Surplus}, ofReading()...)
+var Causes = append([]Cause{TooLarge, OtherType, TooMany, Altered, Silent, Unreadable, External, Forbidden, Full,
+	Surplus}, ofReading()...)
 
 func ofReading() (all []Cause) {
 	for _, why := range filetext.Whys {

@@ -15,8 +15,8 @@ const AskAgainFor = 24 * time.Hour
 var becauseOfOthers = []aggregate.Reason{ReasonNoRowWords, ReasonAskersRoute, ReasonManyAskers}
 
 // Alone returns the request as a message of its own, as its message says it by now: without the thread's words, what it
-// forwards, and others' files. Who wrote the text, if the requester didn't, still asks. others reports whether anybody's
-// words are left out, and anything is left.
+// forwards, and others' files. Who wrote the text, if the requester didn't, still asks. others reports whether
+// anybody's words are left out, and anything is left.
 func (a *Aggregate) Alone() (r Request, others bool) {
 	if a.Request == nil {
 		return r, false
@@ -43,8 +43,8 @@ func (a *Aggregate) Alone() (r Request, others bool) {
 }
 
 // AsksAgain reports whether the requester may ask again without the words of others: they are why the request was
-// refused, or its gate waits under a rule, and no execution has begun. It stays so once they did: the button leads to the
-// new request.
+// refused, or its gate waits under a rule, and no execution has begun. It stays so once they did: the button leads to
+// the new request.
 func (a *Aggregate) AsksAgain() bool {
 	if _, others := a.Alone(); !others || a.Execution() != nil {
 		return false

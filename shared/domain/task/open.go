@@ -85,7 +85,8 @@ func (a *Aggregate) askersOfAll() []string {
 // and Slack itself are none.
 func Others(than string, users ...string) (others []string) {
 	for _, user := range users {
-		if user != "" && user != than && !strings.HasPrefix(user, "B") && user != "USLACKBOT" && !slices.Contains(others, user) {
+		if user != "" && user != than && !strings.HasPrefix(user, "B") && user != "USLACKBOT" &&
+			!slices.Contains(others, user) {
 			others = append(others, user)
 		}
 	}

@@ -64,7 +64,8 @@ func TestOnlySomeModelsWriteThoughtsIntoTheText(t *testing.T) {
 	}))
 	defer s.Close()
 	for id, want := range map[string]string{"us.amazon.nova-pro-v1:0": "", "jp.anthropic.claude-sonnet-4-6": thought} {
-		got, err := opened(s.URL, id).Say(t.Context(), model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, nil)
+		got, err := opened(s.URL, id).Say(t.Context(), model.Request{MaxTokens: 10, Messages: []model.Message{
+			model.Words(model.User, "x")}}, nil)
 		expect.That(t, err == nil && got.Text == want+"Never. It says </thinking>", "%s: %q, %v", id, got.Text, err)
 	}
 }

@@ -37,7 +37,8 @@ var thinking = map[string]func(url, key string) model.Wire{
 		return compatible.New(compatible.Config{Endpoint: "gemini", BaseURL: url + "/gemini", Model: "gemini-3.5-flash", Key: key, HTTP: provider.VendorClient()})
 	},
 	"compatible": func(url, key string) model.Wire {
-		return compatible.New(compatible.Config{Endpoint: "openrouter", BaseURL: url + "/compatible/v1", Model: "google/gemini-3-pro-preview", Key: key, HTTP: provider.VendorClient()})
+		return compatible.New(compatible.Config{Endpoint: "openrouter", BaseURL: url + "/compatible/v1",
+			Model: "google/gemini-3-pro-preview", Key: key, HTTP: provider.VendorClient()})
 	},
 	"bedrock": func(url, _ string) model.Wire {
 		role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}

@@ -136,7 +136,8 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 	for about, x := range map[string]struct{ schema, input string }{
 		"OData":    {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`},
 		"Japanese": {`{"type":"object","properties":{"氏名":{"type":"string"}}}`, `{"氏名":"佐藤"}`},
-		"below":    {`{"type":"object","properties":{"filter":{"type":"object","properties":{"a b":{"type":"string"}}}}}`, `{"filter":{"a b":"x"}}`},
+		"below": {`{"type":"object","properties":{"filter":{"type":"object","properties":{"a b":{"type":"string"}}}}}`,
+			`{"filter":{"a b":"x"}}`},
 		"Figma": {`{"type":"object","properties":{"fileKey":{"type":"string","pattern":"^(?!undefined$|null$)"}}}`,
 			`{"fileKey":"a"}`},
 		"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`},
@@ -147,11 +148,13 @@ func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
 				b, _ := json.Marshal(map[string]string{"arguments_json": input})
 				input = string(b)
 			}
-			w.Scripted(llm.Script{Calls: []llm.ScriptedCall{call("c1", "list", input), call("c2", "own", `{"arguments_json":"x"}`)}})
+			w.Scripted(llm.Script{Calls: []llm.ScriptedCall{call("c1", "list", input),
+				call("c2", "own", `{"arguments_json":"x"}`)}})
 			own := json.RawMessage(`{"type":"object","properties":{"arguments_json":{"type":"string"}},"required":["arguments_json"],"additionalProperties":false}`)
 			got, err := w.wire.Say(t.Context(), model.Request{
 				Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
-				Tools: []model.Tool{{Name: "list", Description: "d", Schema: json.RawMessage(x.schema), Foreign: true}, {Name: "own", Schema: own}},
+				Tools: []model.Tool{{Name: "list", Description: "d", Schema: json.RawMessage(x.schema), Foreign: true},
+					{Name: "own", Schema: own}},
 			}, func(string) {})
 			expect.Must(t, err == nil && len(got.Calls) == 2, "%s: %+v, %v", about, got, err)
 			expect.Same(t, decoded(t, x.input), decoded(t, string(got.Calls[0].Input)))

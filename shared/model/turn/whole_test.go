@@ -125,8 +125,8 @@ func TestACallOfNoToolIsLeftOut(t *testing.T) {
 	})
 }
 
-// What a model thinks at the beginning of a text is no part of its answer, wherever the stream is cut. Vendors that tell
-// thoughts apart send none there: a tag is what the model says, and so it is behind the beginning.
+// What a model thinks at the beginning of a text is no part of its answer, wherever the stream is cut. Vendors that
+// tell thoughts apart send none there: a tag is what the model says, and so it is behind the beginning.
 func TestThoughtsInATextAreNotSaid(t *testing.T) {
 	onEach(t, func(t *testing.T, w *world) {
 		for _, text := range []string{"<think>The user is annoying.</think> Hello", "The user is annoying.</think>\n\nHello", "<THINKING>\nannoying `<b>`\n</THINKING>Hello"} {
@@ -136,7 +136,8 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 			}
 			w.Scripted(llm.Script{Texts: split(text)})
 			reply, heard, err := w.answer(t, turnOf(user("x")))
-			expect.That(t, err == nil && reply.Text == want && (want == text || !strings.Contains(strings.Join(heard, ""), "annoying")), "%q: %+v, heard %q, %v", text, reply, heard, err)
+			expect.That(t, err == nil && reply.Text == want && (want == text || !strings.Contains(strings.Join(heard, ""),
+				"annoying")), "%q: %+v, heard %q, %v", text, reply, heard, err)
 		}
 		const warned = "Warning: this script deletes the production table.\nIts last line reads: # end of notes </think>\nI recommend approving it."
 		w.Scripted(llm.Script{Texts: split(warned)}, llm.Script{Texts: split(warned)})
@@ -145,7 +146,8 @@ func TestThoughtsInATextAreNotSaid(t *testing.T) {
 		sum, _ := turn.Summarize(t.Context(), w.wire, messages(2, 10), 10_000, "ja")
 		expect.Is(t, sum, warned)
 		if w.name == "compatible" {
-			w.Scripted(llm.Script{Texts: []string{"<think>The user is ann"}}, llm.Script{Texts: []string{"<think>The user is ann"}})
+			w.Scripted(llm.Script{Texts: []string{"<think>The user is ann"}},
+				llm.Script{Texts: []string{"<think>The user is ann"}})
 			_, heard, err := w.answer(t, turnOf(user("x")))
 			expect.That(t, model.Broke(err) && strings.Join(heard, "") == "", "a thought without an end: %q, %v", heard, err)
 		}

@@ -147,7 +147,8 @@ func TestOfTwoProposalsOneIsTaken(t *testing.T) {
 		w.Scripted(llm.Script{Texts: []string{"はい"}})
 		_, _, err = w.answer(t, turnOf(user("テストして"), turn.Message{Sender: turn.FromAgent, Proposal: &first, Refused: reply.Refused}, user("ほかは?")))
 		expect.NoError(t, err)
-		if last := w.Asked()[len(w.Asked())-1]; !strings.Contains(last, "one action at a time") || w.name != "compatible" && strings.Count(last, "call_01ACTION") != 4 ||
+		if last := w.Asked()[len(w.Asked())-1]; !strings.Contains(last, "one action at a time") || w.name != "compatible" &&
+			strings.Count(last, "call_01ACTION") != 4 ||
 			w.name == "compatible" && strings.Count(last, "tool_call_id") != 2 {
 			t.Errorf("asked %s", w.Asked())
 		}

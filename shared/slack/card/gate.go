@@ -117,7 +117,8 @@ func (d drawing) gate(v version) face {
 		case over:
 			return d.closed(v, w.IsCancelled)
 		case d.a.Head.Parked != nil: // the run failed before it approved this gate as the system
-			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()).with(d.changed()...), "").with(d.version(v.version))
+			return d.parked(d.titled(v, red, "").with(v.body.blocks...).with(divider()).with(d.changed()...), "").with(
+				d.version(v.version))
 		case !v.terms.ApprovalRequired && !v.gate.Ruled():
 			return d.titled(v, yellow, "").with(v.body.blocks...).with(divider(), contextLine(w.WillAuto))
 		}

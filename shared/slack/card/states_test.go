@@ -191,7 +191,10 @@ var promptStates = []state{
 		return s.extracted().park(task.ReasonModelUnavailable).changes("人事部 <!here>")
 	}},
 	{"prompt_changed_to_nothing", promptCard, func(s *scenario) *scenario { return prompt(s).changes(" ") }},
-	{"prompt_changed_by_its_author", promptCard, func(s *scenario) *scenario { return prompt(s).changesAs(approver, "人事部") }},
+	{"prompt_changed_by_its_author", promptCard, func(s *scenario) *scenario {
+		return prompt(s).changesAs(approver,
+			"人事部")
+	}},
 	{"prompt_deleted_by_its_author", promptCard, func(s *scenario) *scenario { return prompt(s).deletesAs(approver) }},
 	{"task_answered_and_changed", taskCard, func(s *scenario) *scenario {
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "できません。"}, s.now)).changes("人事部の残業")

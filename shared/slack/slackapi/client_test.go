@@ -211,7 +211,8 @@ func TestAnAppOfAThreadIsNobody(t *testing.T) {
 		m := expect.Value(s.Workspace.Post(d))(t)
 		expect.That(t, m.User == d.User && m.BotID == workspace.BotID && m.BotProfile != nil, "%+v", m)
 	}
-	asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い", ThreadTS: root}))(t).TS
+	asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い",
+		ThreadTS: root}))(t).TS
 	for range 2 {
 		got := expect.Value(s.Client.Before(t.Context(), workspace.HR, root, asked, 3))(t)
 		expect.Must(t, len(got) == 3, "%+v", got)
@@ -231,7 +232,8 @@ func TestTheEndOfALongThreadIsRead(t *testing.T) {
 		s := slacktest.Start(t)
 		root := s.Say(t, workspace.Suzuki, workspace.HR, "日報スレッド")
 		for i := range tt.people {
-			expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Suzuki, Text: fmt.Sprint(i), ThreadTS: root}))(t)
+			expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Suzuki, Text: fmt.Sprint(i),
+				ThreadTS: root}))(t)
 		}
 		for range tt.ours {
 			expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about))(t)
@@ -239,12 +241,14 @@ func TestTheEndOfALongThreadIsRead(t *testing.T) {
 		if tt.deleted > 0 {
 			expect.NoError(t, s.Workspace.Delete(workspace.HR, root, workspace.Suzuki))
 		}
-		asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い", ThreadTS: root}))(t).TS
+		asked := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Sato, Text: "お願い",
+			ThreadTS: root}))(t).TS
 		for _, n := range []int{20, 26} {
 			got, err := s.Client.Before(t.Context(), workspace.HR, root, asked, n)
 			all := min(n, 1+tt.people-tt.deleted)
 			expect.That(t, err == nil && len(got) == all && got[all-1].Text == fmt.Sprint(tt.people-1) &&
-				(all < n || got[0].Text == fmt.Sprint(tt.people-n) || got[0].TS == root), "%s: %d of %d, %v", name, len(got), n, err)
+				(all < n || got[0].Text == fmt.Sprint(tt.people-n) || got[0].TS == root), "%s: %d of %d, %v", name, len(got), n,
+				err)
 		}
 	}
 }

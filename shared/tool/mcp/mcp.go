@@ -51,8 +51,8 @@ type Call struct {
 }
 
 // Call makes the call if the server still has the tool that was allowed. The result is the structured content if the
-// tool declares an output schema and there is one, else {"text": …} with all that came. Errors are *failedcall.Error, with
-// the outcome Failed if the call was not made or was refused, else Unknown.
+// tool declares an output schema and there is one, else {"text": …} with all that came. Errors are *failedcall.Error,
+// with the outcome Failed if the call was not made or was refused, else Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
 	if err != nil {

@@ -102,10 +102,11 @@ func TestStructuredContentCountsWithoutAnOutputSchema(t *testing.T) {
 		`{"content":[],"structuredContent":{"total":9007199254740993,"accounts":[{"id":1}]}}`:             `{"total":9007199254740993,"accounts":[{"id":1}]}`,
 		`{"content":[{"type":"text","text":"2 items"}],"structuredContent":{"a":1}}`:                      "2 items\n{\"a\":1}",
 		`{"content":[{"type":"text","text":"{ \"b\": 2, \"a\": 1 }"}],"structuredContent":{"a":1,"b":2}}`: `{ "b": 2, "a": 1 }`,
-		`{"structuredContent":{"a":1}}`:                                                  `{"a":1}`,
-		`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`:              "x",
-		`{"content":[],"structuredContent":{"a":"` + strings.Repeat("x", 70_000) + `"}}`: `{"a":"` + strings.Repeat("x", 70_000) + `"}`,
-		`{"content":[],"isError":true,"structuredContent":{"error":"room is taken"}}`:    "",
+		`{"structuredContent":{"a":1}}`:                                     `{"a":1}`,
+		`{"content":[{"type":"text","text":"x"}],"structuredContent":null}`: "x",
+		`{"content":[],"structuredContent":{"a":"` + strings.Repeat("x", 70_000) + `"}}`: `{"a":"` +
+			strings.Repeat("x", 70_000) + `"}`,
+		`{"content":[],"isError":true,"structuredContent":{"error":"room is taken"}}`: "",
 	} {
 		_, v := newRooms(t)
 		hash := v.hash(t, "house_rules")

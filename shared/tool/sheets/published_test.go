@@ -113,9 +113,11 @@ func TestATabIsFoundByItsTitle(t *testing.T) {
 				}
 				tabs = append(tabs, map[string]any{"properties": p})
 			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"spreadsheetUrl": "u", "sheets": tabs}) // it fails only if the client is gone
+			_ = json.NewEncoder(w).Encode(map[string]any{"spreadsheetUrl": "u",
+				"sheets": tabs}) // it fails only if the client is gone
 		}))
-		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC", Sheet: x.asked,
+		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: "1AbC",
+			Sheet:   x.asked,
 			Columns: []sheets.Column{{Key: "n", Title: "N"}}, Rows: []map[string]any{{"n": 1}}})
 		s.Close()
 		if x.refused == "" {
@@ -123,7 +125,8 @@ func TestATabIsFoundByItsTitle(t *testing.T) {
 			continue
 		}
 		e := new(failedcall.Error)
-		expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed && written == "" && strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), x.refused),
+		expect.That(t, errors.As(err, &e) && e.Outcome == failedcall.Failed && written == "" &&
+			strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), x.refused),
 			"%s: %q, %v", about, written, err)
 	}
 }

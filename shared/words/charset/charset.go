@@ -185,7 +185,8 @@ func usual(text string) bool {
 		switch {
 		case r < ' ':
 			return !strings.ContainsRune("\t\n\r\f", r)
-		case r < 0x250, r >= 0x2000 && r < 0x2c00, r == 0xfe0f, r >= 0x1f000 && r < 0x1fb00, r >= 0x3000 && r < 0x3400, r >= 0xff00 && r < 0xfff0:
+		case r < 0x250, r >= 0x2000 && r < 0x2c00, r == 0xfe0f, r >= 0x1f000 && r < 0x1fb00, r >= 0x3000 && r < 0x3400,
+			r >= 0xff00 && r < 0xfff0:
 			return false
 		}
 		return !unicode.In(r, unicode.Han, unicode.Hangul, unicode.Cyrillic, unicode.Greek)

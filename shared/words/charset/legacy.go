@@ -293,12 +293,13 @@ func western(text string) (n int, fits bool) {
 	if told {
 		n = 0
 	}
-	return n, (told || n > 0 && words > 0) && !misplaced.Get().MatchString(text) && !doubted(text) && slices.ContainsFunc(alphabets, func(alphabet string) bool {
-		for r := range letters {
-			if !strings.ContainsRune(alphabet, r) {
-				return false
+	return n, (told || n > 0 && words > 0) && !misplaced.Get().MatchString(text) && !doubted(text) &&
+		slices.ContainsFunc(alphabets, func(alphabet string) bool {
+			for r := range letters {
+				if !strings.ContainsRune(alphabet, r) {
+					return false
+				}
 			}
-		}
-		return true
-	})
+			return true
+		})
 }

@@ -17,8 +17,8 @@ func First(s string, most int) string {
 	return s
 }
 
-// FirstLines is First, but ends with a whole line, or at least with a whole cell or word, so that no value is cut in two:
-// half a number reads well. It is cut within one only if that would take more than half of what may be shown.
+// FirstLines is First, but ends with a whole line, or at least with a whole cell or word, so that no value is cut in
+// two: half a number reads well. It is cut within one only if that would take more than half of what may be shown.
 func FirstLines(s string, most int) string {
 	first := First(s, most)
 	if first == s || strings.HasPrefix(s[len(first):], "\n") {

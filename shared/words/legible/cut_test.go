@@ -32,7 +32,8 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 func TestATextIsCutAfterAWholeLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\tb\n12345\t67890\nc": "a\tb\n12345\t", "a\tbcdefgh\n1234567": "a\tbcdefgh\n", "abcdefghijkl": "abcdefghijkl",
-		"abcdefghijkl\nx": "abcdefghijkl", "abcdefghijklmn": "abcdefghijkl", "a,営業、人事部の全員の残業": "a,営業、人事部の全員の", "稟議書類です。人事部の全員": "稟議書類です。",
+		"abcdefghijkl\nx": "abcdefghijkl", "abcdefghijklmn": "abcdefghijkl", "a,営業、人事部の全員の残業": "a,営業、人事部の全員の",
+		"稟議書類です。人事部の全員": "稟議書類です。",
 	} {
 		expect.Is(t, legible.FirstLines(text, 12), want, "%q", text)
 	}

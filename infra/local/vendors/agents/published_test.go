@@ -93,31 +93,42 @@ func TestRequestsThatTheVendorRefuses(t *testing.T) {
 		defer res.Body.Close()
 		return res.StatusCode, string(expect.Value(io.ReadAll(res.Body))(t))
 	}
-	const agent, place, message = `{"name":"Ringi","model":{"id":"m"}}`, `{"name":"Ringi","config":{"type":"cloud","networking":{"type":"limited"}}}`,
+	const agent, place, message = `{"name":"Ringi","model":{"id":"m"}}`,
+		`{"name":"Ringi","config":{"type":"cloud","networking":{"type":"limited"}}}`,
 		`{"events":[{"type":"user.message","content":[{"type":"text","text":"x"}]}]}`
 	const session = `{"agent":{"type":"agent_with_overrides","id":"agent_1","system":"s","model":{"id":"m"},"tools":[{"type":"custom","name":"list","description":"d",` +
 		`"input_schema":{"type":"object","additionalProperties":false}}]},"environment_id":"env_2","metadata":{"a":"b"},"budget":{"type":"limit","max_list_cost":{"amount":"1","currency":"USD"}}}`
 	const result = `{"events":[{"type":"user.custom_tool_result","custom_tool_use_id":"c","content":[{"type":"text","text":"x"}]}]}`
-	for _, good := range []string{"/v1/agents" + agent, "/v1/environments" + place, "/v1/sessions" + session, "/v1/sessions/sesn_1/events" + message} {
+	for _, good := range []string{"/v1/agents" + agent, "/v1/environments" + place, "/v1/sessions" + session,
+		"/v1/sessions/sesn_1/events" + message} {
 		path, body, _ := strings.Cut(good, "{")
 		status, said := ask(path, "{"+body)
 		expect.Must(t, status == 200, "%s: %s", path, said)
 	}
 	for about, x := range map[string]struct{ path, body, old, with, says string }{
-		"an agent without a model":   {"/v1/agents", agent, `"model":{"id":"m"}`, `"metadata":{}`, "model: missing"},
-		"a member that isn't known":  {"/v1/agents", agent, `"id":"m"`, `"id":"m","temperature":1`, "model.temperature: unknown"},
-		"a long tag":                 {"/v1/agents", agent, `"name"`, `"metadata":{"a":"` + strings.Repeat("x", 513) + `"},"name"`, ""},
-		"another network":            {"/v1/environments", place, `"limited"`, `"limited","hosts":[]`, "hosts: unknown"},
-		"a tool without a schema":    {"/v1/sessions", session, `,"input_schema":{"type":"object","additionalProperties":false}`, "", "input_schema: missing"},
-		"a schema of another type":   {"/v1/sessions", session, `"type":"object"`, `"type":"array"`, "input_schema.type: another value"},
-		"a strict tool":              {"/v1/sessions", session, `"description"`, `"strict":true,"description"`, "strict: unknown"},
-		"two tools of one name":      {"/v1/sessions", session, `"tools":[`, `"tools":[{"type":"custom","name":"list","description":"d","input_schema":{"type":"object"}},`, "agent.tools.1"},
-		"a budget in dollars":        {"/v1/sessions", session, `"amount":"1"`, `"amount":"1.5"`, "budget"},
-		"a number for a text":        {"/v1/sessions", session, `"amount":"1"`, `"amount":1`, "of another type"},
-		"a budget of another kind":   {"/v1/sessions", session, `"limit"`, `"limited"`, "budget"},
-		"an effort for a session":    {"/v1/sessions", session, `"metadata"`, `"effort":"high","metadata"`, "effort: unknown"},
-		"an empty text":              {"/v1/sessions/sesn_1/events", message, `"text":"x"`, `"text":""`, "events.0.content.0"},
-		"a role":                     {"/v1/sessions/sesn_1/events", message, `"content"`, `"role":"user","content"`, "role: unknown"},
+		"an agent without a model": {"/v1/agents", agent, `"model":{"id":"m"}`, `"metadata":{}`, "model: missing"},
+		"a member that isn't known": {"/v1/agents", agent, `"id":"m"`, `"id":"m","temperature":1`,
+			"model.temperature: unknown"},
+		"a long tag": {"/v1/agents", agent, `"name"`, `"metadata":{"a":"` + strings.Repeat("x", 513) +
+			`"},"name"`, ""},
+		"another network": {"/v1/environments", place, `"limited"`, `"limited","hosts":[]`, "hosts: unknown"},
+		"a tool without a schema": {"/v1/sessions", session,
+			`,"input_schema":{"type":"object","additionalProperties":false}`, "", "input_schema: missing"},
+		"a schema of another type": {"/v1/sessions", session, `"type":"object"`, `"type":"array"`,
+			"input_schema.type: another value"},
+		"a strict tool": {"/v1/sessions", session, `"description"`, `"strict":true,"description"`,
+			"strict: unknown"},
+		"two tools of one name": {"/v1/sessions", session, `"tools":[`,
+			`"tools":[{"type":"custom","name":"list","description":"d","input_schema":{"type":"object"}},`, "agent.tools.1"},
+		"a budget in dollars":      {"/v1/sessions", session, `"amount":"1"`, `"amount":"1.5"`, "budget"},
+		"a number for a text":      {"/v1/sessions", session, `"amount":"1"`, `"amount":1`, "of another type"},
+		"a budget of another kind": {"/v1/sessions", session, `"limit"`, `"limited"`, "budget"},
+		"an effort for a session": {"/v1/sessions", session, `"metadata"`, `"effort":"high","metadata"`,
+			"effort: unknown"},
+		"an empty text": {"/v1/sessions/sesn_1/events", message, `"text":"x"`, `"text":""`,
+			"events.0.content.0"},
+		"a role": {"/v1/sessions/sesn_1/events", message, `"content"`, `"role":"user","content"`,
+			"role: unknown"},
 		"an event of another kind":   {"/v1/sessions/sesn_1/events", message, `user.message`, `user.note`, "events.0"},
 		"a result that nobody wants": {"/v1/sessions/sesn_1/events", result, "", "", "custom_tool_use_id"},
 	} {

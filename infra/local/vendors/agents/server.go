@@ -94,7 +94,8 @@ func (s *Server) Sessions() []*Session {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m := http.NewServeMux()
 	m.Handle("POST /v1/agents", s.op(MakeAgent, s.makeNamed("agent", agent, sdk.BetaAgentNewParams{})))
-	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment, sdk.BetaEnvironmentNewParams{})))
+	m.Handle("POST /v1/environments", s.op(MakeEnvironment, s.makeNamed("env", environment,
+		sdk.BetaEnvironmentNewParams{})))
 	m.Handle("POST /v1/sessions", s.op(MakeSession, s.makeSession))
 	m.Handle("GET /v1/sessions", s.op(ListSessions, s.listSessions))
 	m.Handle("GET /v1/sessions/{id}", s.op(GetSession, s.of(func(x *Session, r *http.Request) (int, any) {
@@ -197,7 +198,8 @@ func refusal(status int, why ...string) any {
 		429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 	}[status]
 	return map[string]any{
-		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません " + strings.Join(why, "")}, "request_id": "req_1",
+		"type": "error", "error": map[string]any{"type": cmp.Or(kind, "api_error"), "message": "この要求は受け付けられません " +
+			strings.Join(why, "")}, "request_id": "req_1",
 	}
 }
 

@@ -87,7 +87,8 @@ func (r Request) refused() string {
 		return "agent.system: too long"
 	case !tagged(r.Metadata):
 		return "metadata"
-	case b != nil && (b.Type != "limit" || b.MaxListCost.Currency != "USD" || !centsForm.MatchString(b.MaxListCost.Amount)):
+	case b != nil && (b.Type != "limit" || b.MaxListCost.Currency != "USD" ||
+		!centsForm.MatchString(b.MaxListCost.Amount)):
 		return "budget"
 	}
 	return ""

@@ -96,7 +96,8 @@ type streamed[T any] struct{}
 func (streamed[T]) refused(body []byte, exact bool) *published.Fault {
 	var members map[string]json.RawMessage
 	var stream bool
-	if json.Unmarshal(body, &members) != nil || members["stream"] != nil && json.Unmarshal(members["stream"], &stream) != nil {
+	if json.Unmarshal(body, &members) != nil || members["stream"] != nil && json.Unmarshal(members["stream"],
+		&stream) != nil {
 		return &published.Fault{Kind: published.Mistyped}
 	}
 	delete(members, "stream")
@@ -123,7 +124,8 @@ func complete(vendor string, body []byte, f *format) error {
 		refused(body []byte, exact bool) *published.Fault
 	}); ok {
 		// Gemini and OpenRouter speak Chat Completions with a member of their own.
-		if f := schema.refused(body, vendor == "anthropic"); f != nil && !slices.Contains([]string{"extra_content", "reasoning_details"}, f.Path[len(f.Path)-1]) {
+		if f := schema.refused(body, vendor == "anthropic"); f != nil &&
+			!slices.Contains([]string{"extra_content", "reasoning_details"}, f.Path[len(f.Path)-1]) {
 			return said(vendor, f)
 		}
 	}
@@ -168,7 +170,8 @@ func said(vendor string, f *published.Fault) error {
 //   - https://platform.claude.com/docs/en/build-with-claude/structured-outputs (JSON Schema limitations)
 //   - https://developers.openai.com/api/docs/guides/structured-outputs (supported schemas)
 var (
-	notAnthropic = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+	notAnthropic = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+		"maxLength",
 		"maxItems", "uniqueItems", "oneOf", "not", "if", "patternProperties"}
 	notOpenAI = []string{"allOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "patternProperties",
 		"uniqueItems", "contains", "minProperties", "maxProperties"}

@@ -316,9 +316,11 @@ func streamCompletions(s Script) (out []event) {
 		case s.thoughts == nil || i > 0:
 		case s.vendor == "compatible": // OpenRouter's form
 			for _, piece := range halves(s.thoughts.text) {
-				add(object{"content": "", "reasoning": piece, "reasoning_details": []object{{"type": "reasoning.text", "text": piece, "index": 0, "format": "google-gemini-v1"}}}, nil)
+				add(object{"content": "", "reasoning": piece, "reasoning_details": []object{
+					{"type": "reasoning.text", "text": piece, "index": 0, "format": "google-gemini-v1"}}}, nil)
 			}
-			add(object{"reasoning_details": []object{{"type": "reasoning.encrypted", "data": s.signature, "id": c.ID, "index": 0, "format": "google-gemini-v1"}}}, nil)
+			add(object{"reasoning_details": []object{{"type": "reasoning.encrypted", "data": s.signature, "id": c.ID, "index": 0,
+				"format": "google-gemini-v1"}}}, nil)
 		default:
 			call["extra_content"] = object{"google": object{"thought_signature": s.signature}}
 		}

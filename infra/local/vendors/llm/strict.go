@@ -161,13 +161,15 @@ func (m *Models) obeys(w http.ResponseWriter, of wire, body []byte) bool {
 	}
 	if kind, code, said := q.notMistral(); m.rules.Mistral && of.vendor == "compatible" && said != "" {
 		w.WriteHeader(http.StatusBadRequest)
-		_ = json.NewEncoder(w).Encode(object{"object": "error", "message": said, "type": kind, "param": nil, "code": code}) // else the client has disconnected
+		_ = json.NewEncoder(w).Encode(object{"object": "error", "message": said, "type": kind, "param": nil,
+			"code": code}) // else the client has disconnected
 		return false
 	}
 	if !m.rules.Signed {
 		return true
 	}
-	check := map[string]func(asked, []byte) error{"anthropic": m.thoughtful, "bedrock": m.thoughtful, "gemini": m.signedCalls, "openai": m.reasoned, "compatible": m.routed}[of.vendor]
+	check := map[string]func(asked, []byte) error{"anthropic": m.thoughtful, "bedrock": m.thoughtful,
+		"gemini": m.signedCalls, "openai": m.reasoned, "compatible": m.routed}[of.vendor]
 	if check == nil {
 		return true
 	}

@@ -22,9 +22,9 @@ const (
 	Constant Kind = "another value"
 )
 
-// Refused compares a request with the type that a vendor's Go SDK has for it, with all that stands in it. It returns nil
-// if the vendor takes it. exact says that required members are so within others, too: OpenAI's server does without some
-// that its description requires.
+// Refused compares a request with the type that a vendor's Go SDK has for it, with all that stands in it. It returns
+// nil if the vendor takes it. exact says that required members are so within others, too: OpenAI's server does without
+// some that its description requires.
 func Refused(body []byte, sdk any, exact bool) *Fault {
 	return judge{exact}.object(body, reflect.TypeOf(sdk), true)
 }
@@ -103,8 +103,8 @@ func union(t reflect.Type) bool {
 	return false
 }
 
-// nearest returns the fault of the variant that comes nearest: it has the request's constants, else most of its members,
-// else the fault is deep in it.
+// nearest returns the fault of the variant that comes nearest: it has the request's constants, else most of its
+// members, else the fault is deep in it.
 func (j judge) nearest(raw json.RawMessage, t reflect.Type) (most *Fault) {
 	best := 0
 	for i := range t.NumField() {

@@ -56,7 +56,8 @@ func TestBlocksSayWhatIsShown(t *testing.T) {
 		{"a quote and an answer", in("rich_text_quote", word("残業は?", "")) + "," + in("rich_text_section", mention(""), word(" はい", "")), "<@U0BOT> はい"},
 		{"a list", `{"type":"rich_text_list","style":"bullet","elements":[` + in("rich_text_section", mention("")) + `]}`, "<@U0BOT>"},
 		{"an emoji", in("rich_text_section", `{"type":"emoji","name":"wave"}`), ":wave:"},
-		{"a list of what is struck", `{"type":"rich_text_list","style":"ordered","elements":[` + in("rich_text_section", word("営業", strike)) + `]}`, ""},
+		{"a list of what is struck", `{"type":"rich_text_list","style":"ordered","elements":[` +
+			in("rich_text_section", word("営業", strike)) + `]}`, ""},
 	} {
 		var m seen.Message
 		expect.NoError(t, json.Unmarshal([]byte("{\"text\":\"`anything`\",\"blocks\":["+in("rich_text", tt.blocks)+"]}"), &m))

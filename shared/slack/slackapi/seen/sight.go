@@ -129,7 +129,8 @@ var (
 
 // parts are the members in which blocks keep their texts, in the order of display.
 var parts = []string{
-	"title", "subtitle", "text", "body", "fields", "label", "element", "elements", "accessory", "child_blocks", "cards", "tasks",
+	"title", "subtitle", "text", "body", "fields", "label", "element", "elements", "accessory", "child_blocks", "cards",
+	"tasks",
 	"details", "output", "description",
 }
 
