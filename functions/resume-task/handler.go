@@ -136,6 +136,9 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 	if a, err = h.refuseUndecidable(ctx, a, s); err != nil || !a.Waiting() {
 		return a, err
 	}
+	if a, err = h.leaveOut(ctx, a, s); err != nil {
+		return nil, err
+	}
 	a, shownTo, err := h.refuseByRules(ctx, a, s)
 	if err != nil || !a.Waiting() {
 		return a, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"ringi/shared/decide/lookup"
@@ -87,4 +88,23 @@ func (m *moving) DecideOn(ctx context.Context, a *task.Aggregate, d task.Decisio
 		m.then()
 	}
 	return after, err
+}
+
+// Slack's bots have ids like people's: one whose message is forwarded, or whose file it is, is no asker without a row.
+// Whom Slack doesn't know stays a person, and is refused.
+func testApps(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	for n, user := range []string{"U0APP", "U0NOBODY", "U0TANAKA"} {
+		ts, refused := fmt.Sprintf("177667560%d.000900", n), n > 0
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: ts,
+			ThreadTS: ts, Text: "これ", RouteAskers: []string{user}})
+		w.resume()
+		a := w.Load()
+		expect.Is(t, a.Head.Ended != nil, refused, user)
+		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), refused, user)
+		again := *a.Request
+		again.Asked(user)
+		expect.Is(t, slices.Contains(again.RouteAskers, user), refused, user)
+	}
 }

@@ -39,6 +39,26 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 	return after, shownTo, err
 }
 
+// leaveOut leaves out those who count as askers, by a forward or a file, and are apps. Whom Slack doesn't know stays a
+// person. Where no rules decide, nobody asks beside the requester.
+func (h *Handler) leaveOut(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
+	if !a.UnderRules(s) || len(a.Request.RouteAskers) == 0 {
+		return a, nil
+	}
+	asking, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	apps, err := h.people.Apps(asking, h.Slack, a.Request.TeamID, a.Request.RouteAskers, h.Now())
+	if err != nil {
+		return nil, fmt.Errorf("who wrote what is forwarded: %w: %w", errSilent, err)
+	}
+	if len(apps) == 0 {
+		return a, nil
+	}
+	return h.commit(ctx, a, "leave out apps", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.LeaveOut(run, apps, now)
+	})
+}
+
 // openOnRoute looks up whom the rules ask about what a gate asks, and opens it along their route. If the rules refuse
 // it, or nobody is found, the task ends. If there are no rules any more, the gate opens as the settings say, and that
 // of a step under the rule of the steps.

@@ -28,6 +28,7 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"rules that change all the time are tried again":         testChanging,
 		"the task may be cancelled meanwhile, and not decided":   testMeanwhile,
 		"a run that dies is restarted, and another changes none": testRestart,
+		"an app whose message is forwarded asks for nothing":     testApps,
 		"an organisation says who stands above":                  testOrganisation,
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
 		"marks say what the rules know of the steps":             testMarks,

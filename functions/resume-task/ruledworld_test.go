@@ -38,7 +38,11 @@ func (c *company) ask(about string) error {
 }
 
 func (c *company) User(_ context.Context, id string) (slackapi.User, error) {
-	return slackapi.User{ID: id, Team: pipelinetest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT"}, c.ask(id)
+	if id == "U0NOBODY" {
+		return slackapi.User{}, slackapi.Refused{Code: slackapi.CodeUserNotFound, Permanent: true}
+	}
+	return slackapi.User{ID: id, Team: pipelinetest.Team, Guest: id == "U0GUEST", Gone: id == "U0LEFT",
+		Bot: id == "U0APP"}, c.ask(id)
 }
 
 func (c *company) UsergroupMembers(_ context.Context, group string) ([]string, error) {

@@ -98,6 +98,7 @@ type Request struct {
 	EventID     string   `json:"event_id"`
 	RouteAskers []string `json:"route_askers,omitempty"` // whose messages led to it beside User's; see askersOfAll
 	Authors     []string `json:"authors,omitempty"`      // those of them who wrote the text
+	Apps        []string `json:"apps,omitempty"`         // who are apps by users.info: they are none of these
 	ByAgent     bool     `json:"by_agent,omitempty"`     // an agent wrote the text, and User asked for it again
 	// Forwarded are the messages that it forwards, and Files its files and theirs.
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
@@ -114,6 +115,22 @@ type Request struct {
 func (r *Request) Asked(beside ...string) {
 	r.RouteAskers = Others(r.User, slices.Concat(r.RouteAskers, beside, r.Authors, aggregate.AuthorsOf(r.Forwarded),
 		aggregate.OwnersOf(r.Files))...)
+	app := func(user string) bool { return slices.Contains(r.Apps, user) }
+	r.RouteAskers = slices.DeleteFunc(r.RouteAskers, app)
+	r.Authors = slices.DeleteFunc(slices.Clone(r.Authors), app)
+}
+
+// LeaveOut notes that these are apps, whose words ask for nothing: Slack's bots have ids like people's.
+func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	r := *a.Request
+	r.Apps = Others("", append(slices.Clone(r.Apps), apps...)...)
+	r.Asked()
+	c := a.begin(now)
+	c.Put(&r)
+	return c.done()
 }
 
 // Words returns what the request says on one line or more, or names what it consists of if it has no words.
