@@ -193,6 +193,18 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 	}
 }
 
+// A task's description quotes what the request encloses by where it stands, without what is struck out of it.
+func TestADescriptionSaysWhoseWordsAreWhose(t *testing.T) {
+	in := input{Message: "今月の勤怠をまとめて demo: human check", Now: written, Locale: "ja",
+		Forwarded: []enclosed{{Text: "営業だけ ~人事も~", By: "鈴木 一郎 <@U0SUZUKI>"}, {Text: "DM は不要", By: "?"}}}
+	expect.Is(t, extract(expect.Value(read(in))(t))["description"],
+		"依頼内容: 今月の勤怠をまとめて\n転送されたメッセージ (鈴木 一郎): 営業だけ\n転送されたメッセージ: DM は不要")
+	in = input{Message: "Please do this", Now: written, Locale: "en",
+		Files: []enclosed{{Text: "Overtime for Sales ~~and HR~~", Name: "a.txt"}}}
+	expect.Is(t, extract(expect.Value(read(in))(t))["description"],
+		"Request: Please do this\nthe file “a.txt”: Overtime for Sales")
+}
+
 // A question what there is to ask for is answered, also where the demo knows no word of it.
 func TestAQuestionIsAnswered(t *testing.T) {
 	for text, helps := range map[string]bool{"使い方は?": true, "What can you do?": true, "こんにちは": true, "": true,

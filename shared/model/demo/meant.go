@@ -151,9 +151,8 @@ func (w *meant) Kind() string {
 	return "list"
 }
 
-// take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused, and what is said
-// a second time is for another request.
-func (w *meant) take(all []token) {
+// about finds what is asked for. A second subject, and what is said a second time, is for another request.
+func (w *meant) about(all []token) {
 	for i := range all {
 		t := &all[i]
 		if t.is("order") {
@@ -172,6 +171,11 @@ func (w *meant) take(all []token) {
 	if w.Topic == "" && has(all, "to") && has(all, "q") {
 		w.Topic = "message"
 	}
+}
+
+// take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused.
+func (w *meant) take(all []token) {
+	w.about(all)
 	at, length := time.Date(w.now.Year(), w.now.Month(), w.now.Day()+1, 10, 0, 0, 0, w.now.Location()), 60
 	for i := range all {
 		t := &all[i]
