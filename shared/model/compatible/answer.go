@@ -27,8 +27,7 @@ type chunk struct {
 		Message      *said           `json:"message"`
 		Usage        json.RawMessage `json:"usage"` // Moonshot's
 	} `json:"choices"`
-	Error json.RawMessage `json:"error"`
-	Base  base            `json:"base_resp"`
+	Base base `json:"base_resp"`
 }
 
 type said struct {
@@ -268,7 +267,7 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 		return err
 	}
 	use(&h.out.Usage, value)
-	if model.Says(x.Error) || x.Base.failed() || event == "error" || x.Object == "error" {
+	if errorIn(value) != nil || x.Base.failed() || event == "error" || x.Object == "error" {
 		return &failed{refusalIn(value)}
 	}
 	if x.Model != "" {

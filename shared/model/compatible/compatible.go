@@ -96,19 +96,45 @@ type refusal struct {
 	said      string
 }
 
+// errorIn returns the error in a body; nil: none. It stands at the top, or where an answer breaks off, beside any reason
+// to stop, in the choice (https://openrouter.ai/docs/api-reference/overview: NonStreamingChoice) or within.
+func errorIn(body []byte) json.RawMessage {
+	type failing struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var x struct {
+		failing
+		Choices []struct {
+			failing
+			Delta   failing `json:"delta"`
+			Message failing `json:"message"`
+		} `json:"choices"`
+	}
+	_ = json.Unmarshal(body, &x) // what is no object has no such member
+	all := []failing{x.failing}
+	for _, c := range x.Choices {
+		all = append(all, c.failing, c.Delta, c.Message)
+	}
+	for _, f := range all {
+		if len(f.Error) > 0 && model.Says(f.Error) {
+			return f.Error
+		}
+	}
+	return nil
+}
+
 func refusalIn(text []byte) refusal {
 	var list []json.RawMessage
 	if json.Unmarshal(text, &list) == nil && len(list) > 0 { // Gemini's
 		text = list[0]
 	}
 	var body struct {
-		Error json.RawMessage `json:"error"`
-		Base  base            `json:"base_resp"`
+		Base base `json:"base_resp"`
 	}
 	_ = json.Unmarshal(text, &body) // what is no object has no such member
 	inner := text
-	if model.Says(body.Error) {
-		inner = body.Error
+	if said := errorIn(text); said != nil {
+		inner = said
 	}
 	var d details
 	if json.Unmarshal(inner, &d) != nil {
