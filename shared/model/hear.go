@@ -98,11 +98,12 @@ func (h *Hearing) Think(block string, piece Thought) {
 	h.thoughts, h.newest = append(h.thoughts, piece), block
 }
 
-// Thinks counts thoughts that the vendor doesn't want back. They show that the text has none.
+// Thinks counts thoughts that the vendor doesn't want back. They show that the text does not begin within one. It may
+// repeat them between their tags, as those of gateways do that serve both kinds of clients.
 func (h *Hearing) Thinks(text string) {
 	h.unspoken += estimate(text)
 	if text != "" {
-		h.Thoughts = Apart
+		h.Thoughts = min(h.Thoughts, Opened)
 	}
 }
 

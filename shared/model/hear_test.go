@@ -61,6 +61,30 @@ func TestThoughtsAreToldFromTheText(t *testing.T) {
 		"SECRET ```\nSECRET</think>Hello":              "Hello Begun",
 		"SECRET ``</think>`` </think>x\n</think>Hello": "Hello Begun",
 		"SECRET◁/think▷Hello":                          "Hello Begun",
+
+		"<|START_THINKING|>SECRET<|END_THINKING|><|START_RESPONSE|>Hello<|END_RESPONSE|>": "Hello",
+		"<think>\nSECRET\n</think>\n<answer>\nHello\n</answer>":                           "Hello",
+		"<think>SECRET</think><answer>Hello</answer>\n":                                   "Hello",
+		"<think>SECRET</think><answer>Hello":                                              "Hello",
+		"<think>SECRET</think><answer>Put </answer> there </ans":                          "Put </answer> there </ans",
+		"<think>SECRET</think>\n<think>\nSECRET</think>Hello":                             "Hello",
+		"<think></think><thinking>SECRET</thinking><answer>x</answer>":                    "<answer>x</answer>",
+		"</think>\n\nHello":                                        "Hello",
+		"<unused94>thought\nSECRET<unused95>Hello":                 "Hello",
+		"<mm:think>SECRET</mm:think>Hello":                         "Hello",
+		"<longcat_think>SECRET</longcat_think>Hello":               "Hello",
+		"analysisSECRET assistantfinal SECRET.assistantfinalHello": "Hello",
+		"analysis of assistantfinal":                               "analysis of assistantfinal",
+		"analysis: say `assistantfinal`.":                          "analysis: say `assistantfinal`.",
+		"Analysis: it is there, assistantfinalHello":               "Analysis: it is there, assistantfinalHello",
+		"analysisX": "analysisX",
+
+		"<|channel|>analysis<|message|>SECRET<|end|><|start|>assistant<|channel|>final<|message|>Hello<|return|>": "Hello",
+
+		"<|begin_of_thought|>SECRET<|end_of_thought|>\n<|begin_of_solution|>Hello<|end_of_solution|>": "Hello",
+		"Here are my reasoning steps:\n- SECRET\n[BEGIN FINAL RESPONSE]\nHello\n[END FINAL RESPONSE]": "Hello",
+		"Here are my reasoning steps:\n1. I":                            "Here are my reasoning steps:\n1. I",
+		"- SECRET\n[BEGIN FINAL RESPONSE]\nHello\n[END FINAL RESPONSE]": "Hello Begun",
 	} {
 		how := model.Opened
 		if begun, is := strings.CutSuffix(want, " Begun"); is {

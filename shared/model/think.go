@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"ringi/shared/words/lazy"
 )
@@ -16,24 +17,37 @@ const (
 	Begun                 // the server's template may have the first tag, so that the text begins within the thought
 )
 
-// style is how a family of models marks a thought at the beginning of a text.
+// style is how a family of models marks a thought at the beginning of a text, and some of them the answer behind it.
 type style struct {
 	open, end string
-	begun     bool   // templates have the beginning: Qwen's, DeepSeek's, GLM's, Kimi's, Cohere's
-	around    string // what begins the answer behind the thought
+	begun     bool // templates have the beginning: Qwen's, DeepSeek's, GLM's, Kimi's, Cohere's
+	bare      bool // of plain words, so that one without its end is a text
+	answer    string
+	answered  string // the answer's end
 }
 
+// The first has Hunyuan's answer; behind those with a vendor's marks stand gpt-oss', where a server leaves its special
+// tokens in or out, Gemma's, MedGemma's, MiniMax', LongCat's, OpenThinker's and Apriel's.
 var styles = []style{
-	{open: "<think>", end: "</think>", begun: true},
+	{open: "<think>", end: "</think>", begun: true, answer: "<answer>", answered: "</answer>"},
 	{open: "<thinking>", end: "</thinking>"},
 	{open: "<thought>", end: "</thought>"},
 	{open: "<reasoning>", end: "</reasoning>"},
 	{open: "<seed:think>", end: "</seed:think>"},
 	{open: "[think]", end: "[/think]"},
 	{open: "◁think▷", end: "◁/think▷", begun: true},
-	{open: "<|start_thinking|>", end: "<|end_thinking|>", begun: true, around: "<|start_response|>"},
-	{open: "<|channel|>analysis", end: "<|channel|>final<|message|>"}, // gpt-oss'
-	{open: "<|channel>thought", end: "<channel|>"},                    // Gemma's
+	{open: "<|start_thinking|>", end: "<|end_thinking|>", begun: true, answer: "<|start_response|>",
+		answered: "<|end_response|>"},
+	{open: "<|channel|>analysis", end: "<|channel|>final<|message|>", answered: "<|return|>"},
+	{open: "analysis", end: "assistantfinal", bare: true},
+	{open: "<|channel>thought", end: "<channel|>"},
+	{open: "<unused94>thought", end: "<unused95>"},
+	{open: "<mm:think>", end: "</mm:think>"},
+	{open: "<longcat_think>", end: "</longcat_think>", begun: true},
+	{open: "<|begin_of_thought|>", end: "<|end_of_thought|>", answer: "<|begin_of_solution|>",
+		answered: "<|end_of_solution|>"},
+	{open: "here are my reasoning steps:\n", end: "[begin final response]", begun: true, bare: true,
+		answered: "[end final response]"},
 }
 
 // marks say how thoughts are marked in a text.
@@ -45,34 +59,65 @@ const (
 	within                // one has not ended
 )
 
-// spoken returns a text without the thought at its beginning. A tag anywhere else is a word like others: whoever makes
+// spoken returns a text without the thoughts at its beginning. A tag anywhere else is a word like others: whoever makes
 // a model quote one must not hide what it said. If more of the text may come, nothing is returned of what may be a tag.
 // JSON that was asked for is left as it is.
 func spoken(raw string, how Marking, asJSON, whole bool) (text string, marked marks) {
-	begin := strings.TrimLeftFunc(raw, space)
-	if how == Apart || asJSON && strings.HasPrefix(begin, "{") {
+	if how == Apart || asJSON && strings.HasPrefix(strings.TrimLeftFunc(raw, space), "{") {
 		return raw, unmarked
 	}
-	low := lower(begin)
-	for _, s := range styles {
+	for text = raw; ; how = Opened { // a second thought has its first tag
+		begin := strings.TrimLeftFunc(text, space)
+		low := lower(begin)
+		s, at, held := first(begin, low, how, whole)
 		switch {
-		case !whole && strings.HasPrefix(s.open, low):
-			return "", unmarked
-		case strings.HasPrefix(low, s.open):
-			if at := s.ends(begin, low, len(s.open), whole); at >= 0 {
-				return s.behind(begin, low, at, whole), apart
-			}
+		case held:
+			return "", marked
+		case at == 0:
+			return text, marked
+		case at < 0:
 			return "", within
+		}
+		marked = apart
+		var answers bool
+		if text, answers = s.behind(begin, low, at, whole); answers {
+			return text, marked
+		}
+	}
+}
+
+// first returns the style of the thought at the beginning of a text and the index behind it: 0 without one, -1 if it
+// has no end. held says that what came may be one. Where thoughts come apart, servers leave the end of one in the text
+// (vllm-project/vllm#39697).
+func first(text, low string, how Marking, whole bool) (s style, at int, held bool) {
+	for _, s := range styles {
+		open := strings.HasPrefix(low, s.open) && !(s.bare && s.goesOn(text))
+		switch at := s.ends(text, low, len(s.open), whole, open); {
+		case !whole && (strings.HasPrefix(s.open, low) || s.begun && strings.HasPrefix(s.end, low)):
+			return s, 0, true
+		case s.begun && strings.HasPrefix(low, s.end):
+			return s, len(s.end), false
+		case !open:
+		case at >= 0, !s.bare:
+			return s, at, false
+		case !whole:
+			return s, 0, true
 		}
 	}
 	if how == Begun {
 		for _, s := range styles {
-			if at := s.ends(begin, low, 0, whole); s.begun && at >= 0 {
-				return s.behind(begin, low, at, whole), apart
+			if at := s.ends(text, low, 0, whole, s.begun); at >= 0 {
+				return s, at, false
 			}
 		}
 	}
-	return raw, unmarked
+	return style{}, 0, false
+}
+
+// goesOn reports whether a text that begins with a style's word goes on as a text does.
+func (s style) goesOn(text string) bool {
+	next, _ := utf8.DecodeRuneInString(text[len(s.open):])
+	return !strings.HasSuffix(s.open, "\n") && (unicode.IsSpace(next) || unicode.IsPunct(next))
 }
 
 func space(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
@@ -87,17 +132,32 @@ func lower(s string) string {
 	}, s)
 }
 
-// behind returns what follows the end of a thought.
-func (s style) behind(text, low string, at int, whole bool) string {
+// behind returns what follows the end of a thought, without the marks of the answer if it has them.
+func (s style) behind(text, low string, at int, whole bool) (rest string, answers bool) {
 	text, low = text[at:], low[at:]
 	cut := len(low) - len(strings.TrimLeftFunc(low, space))
 	text, low = text[cut:], low[cut:]
 	switch {
-	case s.around == "":
-	case strings.HasPrefix(low, s.around):
-		text = strings.TrimLeftFunc(text[len(s.around):], space)
-	case !whole && strings.HasPrefix(s.around, low):
-		return ""
+	case s.answered == "":
+	case strings.HasPrefix(low, s.answer):
+		return s.within(text[len(s.answer):], low[len(s.answer):], whole), true
+	case !whole && strings.HasPrefix(s.answer, low):
+		return "", true
+	}
+	return text, false
+}
+
+// within returns an answer without its end, or if more may come, without what may be its end.
+func (s style) within(text, low string, whole bool) string {
+	text = strings.TrimLeftFunc(text, space)
+	low = strings.TrimRightFunc(low[len(low)-len(text):], space)
+	for n := len(s.answered); n > 0; n-- {
+		if strings.HasSuffix(low, s.answered[:n]) {
+			return strings.TrimRightFunc(text[:len(low)-n], space)
+		}
+		if whole {
+			break
+		}
 	}
 	return text
 }
@@ -107,20 +167,21 @@ var code = lazy.Regexp{Text: "`+|~{3,}"}
 
 // ends returns the index behind the end of the thought that begins there, -1 without one. The thought speaks of an end
 // that stands in inline code. Where the text begins within the thought, it speaks of an end in any code or behind a
-// space, too: servers write it behind the last word or on a line of its own.
-func (s style) ends(text, low string, from int, whole bool) int {
-	for at := from; ; {
+// space, too: servers write it behind the last word or on a line of its own. Without open, no thought begins there.
+func (s style) ends(text, low string, from int, whole, open bool) int {
+	for at := from; open; {
 		i := strings.Index(low[at:], s.end)
 		if i < 0 {
 			return -1
 		}
 		begin, end := at+i, at+i+len(s.end)
-		spoken := from == 0 && (strings.HasSuffix(text[:begin], " ") || inCode(text, begin, whole))
+		spoken := (from == 0 || s.bare) && (strings.HasSuffix(text[:begin], " ") || inCode(text, begin, whole))
 		if !spoken && !quoted(text, begin, end, whole) {
 			return end
 		}
 		at = end
 	}
+	return -1
 }
 
 // quoted reports whether a tag stands between backticks, or may.

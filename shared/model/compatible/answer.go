@@ -338,9 +338,8 @@ func (h *hearing) say(x *said, whole bool) {
 	if json.Unmarshal(x.Extra, &extra) == nil && extra.Google.Thought {
 		x.Content = words{thought: x.Content.said + x.Content.thought}
 	}
+	h.Thinks(x.Content.thought + cmp.Or(x.Reasoning.said, x.Thinking.said))
 	h.Say(x.Content.said)
-	thought := x.Content.thought + cmp.Or(x.Reasoning.said, x.Thinking.said)
-	h.Thinks(thought)
 	h.reasoning.WriteString(x.Reasoning.said)
 	h.detail(x.Details)
 	if x.Refusal.said != "" {

@@ -90,6 +90,14 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 			whole(`{"content":[null,{"type":"text","text":null},{"type":"output_text","text":"Hello"},{"type":"text"}]}`),
 			"Hello",
 		},
+		"thoughts beside it and in tags": {
+			whole(`{"reasoning_content":"SECRET","content":"<think>SECRET</think>Hello"}`), "Hello"},
+		"both in a stream": {streamed(`{"reasoning_content":"SECRET"}`, `{"content":"<thi"}`,
+			`{"content":"nk>SECRET</think>"}`, `{"content":"Hello"}`, ended), "Hello"},
+		"the end of thoughts in the text": {streamed(`{"reasoning":"SECRET"}`, `{"content":"</thi"}`,
+			`{"content":"nk>\n\nHello"}`, ended), "Hello"},
+		"a quoted end in the text": {
+			whole(`{"reasoning":"SECRET","content":"Write</think>"}`), "Write</think>"},
 		"Gemini's thoughts": {streamed(`{"content":"SECRET","extra_content":{"google":{"thought":true}}}`,
 			`{"content":"Hello","extra_content":{"google":{"thought_signature":"x"}}}`, ended), "Hello"},
 		"Gemini's calls": {
