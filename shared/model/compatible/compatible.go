@@ -96,8 +96,8 @@ type refusal struct {
 	said      string
 }
 
-// errorIn returns the error in a body; nil: none. It stands at the top, or where an answer breaks off, beside any reason
-// to stop, in the choice (https://openrouter.ai/docs/api-reference/overview: NonStreamingChoice) or within.
+// errorIn returns the error in a body; nil: none. It stands at the top, or where an answer breaks off, beside any
+// reason to stop, in the choice (https://openrouter.ai/docs/api-reference/overview: NonStreamingChoice) or within.
 func errorIn(body []byte) json.RawMessage {
 	type failing struct {
 		Error json.RawMessage `json:"error"`
