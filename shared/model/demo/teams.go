@@ -60,7 +60,7 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 				model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: encoded(object{"task": s.subject()})})
 		}
 	case s.TeamID != "":
-		out.Text = s.draft(r.System)
+		out.Text = s.draft(r.System, results)
 	case s.Metric != "" && !strings.Contains(s.Submission, "\n- ") &&
 		slices.ContainsFunc(markers("team", text), func(m []string) bool { return strings.EqualFold(m[1], "unscored") }):
 		return out, failure(ErrAsked) // such a draft has no list
@@ -125,7 +125,7 @@ func (s teamData) subject() string {
 // draft is a team's text. If the request has the data for the demo's own policy, it is that policy with points to check
 // that differ by team and grow from round to round. Otherwise it is the team's draft on the request's topic. People
 // stamp it, so it says nothing of teams, rounds and scores.
-func (s teamData) draft(system string) string {
+func (s teamData) draft(system string, results []string) string {
 	w, d, hash := s.words(), allDrafts.In(s.words().Locale), hashOf(s.TeamID, system)
 	view := int(hash % uint32(len(d.Views)))
 	topic, _ := d.on(plain(s.subject()))
@@ -142,6 +142,13 @@ func (s teamData) draft(system string) string {
 	}
 	if s.trouble("unscored") {
 		return strings.TrimSpace(lines[0])
+	}
+	for _, x := range results { // the first lines of members' results, but for what the demo made up
+		first, _, _ := strings.Cut(x, "\n")
+		made := first == d.General.Found || slices.ContainsFunc(d.Topics, func(t Draft) bool { return t.Found == first })
+		if first != "" && !made && !strings.HasPrefix(first, "ERROR: ") {
+			lines = add(lines, "- "+first)
+		}
 	}
 	return strings.Join(lines, "\n")
 }
@@ -173,7 +180,7 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 func (s teamData) member(system string, results []string) string {
 	d, _ := allDrafts.In(s.words().Locale).on(plain(s.Task))
 	said := append([]string{d.Found}, d.Views...)[hashOf(system)%4]
-	return strings.Join(append([]string{said}, results...), "\n")
+	return strings.Join(append([]string{said}, results[max(0, len(results)-1):]...), "\n")
 }
 
 // judged asks for another round while the scores rise.
