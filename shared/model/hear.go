@@ -1,7 +1,10 @@
 package model
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -45,6 +48,7 @@ type Hearing struct {
 	raw      strings.Builder
 	shown    string
 	at       map[string]int // index of the vendor's -> index of the call
+	repeats  []repeating    // of each call
 	thoughts []Thought      // since the last call
 	newest   string         // the block of the newest thought
 	unspoken int            // tokens of thoughts that came apart from the text
@@ -108,16 +112,20 @@ func (h *Hearing) Thinks(text string) {
 }
 
 // Call adds a piece of a call, and returns the call's index in the response. index is the vendor's; empty: none. Pieces
-// belong together by their index, and without one by their id, or to the last call. A new name begins a call: some
-// servers number all of them 0. A changed id does not: others make one for each piece.
+// belong together by their id, else by their index, because some servers count it on within a call (agno-agi/agno#8880)
+// or begin to count late; without either, and without a name, to the last call. A new name begins a call: some servers
+// number all of them 0. A changed id does not: others make one for each piece.
 func (h *Hearing) Call(index, id, name, input string) int {
-	i, known := h.callOf(index, id)
+	i, known := h.callOf(index, id, name)
 	if known && name != "" && h.out.Calls[i].Name != "" {
 		was := h.out.Calls[i]
 		known = was.Name == name && (id != "" && id == was.ID || !json.Valid(was.Input))
 	}
 	if !known {
 		return h.begin(index, id, name, input)
+	}
+	if index != "" {
+		h.at[index] = i
 	}
 	call := &h.out.Calls[i]
 	if call.ID == "" {
@@ -126,36 +134,73 @@ func (h *Hearing) Call(index, id, name, input string) int {
 	if call.Name == "" {
 		call.Name = name
 	}
-	call.Input = append(call.Input, input...)
+	h.goOn(i, input)
 	return i
+}
+
+// goOn adds a piece of a call's arguments. Behind whole ones nothing follows: servers send {} before the arguments
+// (microsoft/autogen#6843), and the same once more (Soju06/codex-lb#284).
+func (h *Hearing) goOn(i int, piece string) {
+	call, next := &h.out.Calls[i], strings.TrimSpace(piece)
+	if next == "" {
+		call.Input = append(call.Input, piece...)
+		return
+	}
+	h.repeats[i] = h.repeats[i].before(piece)
+	if next[0] == '{' && bytes.HasSuffix(call.Input, []byte("}")) && isObject(call.Input) {
+		switch was := string(bytes.TrimSpace(call.Input)); was {
+		case next:
+			return
+		case "{}":
+			call.Input = nil
+		}
+	}
+	call.Input = append(call.Input, piece...)
+}
+
+// repeating is what shows whether each piece of a call's arguments repeats all before it, as some servers send them
+// (NousResearch/hermes-agent#35592).
+type repeating struct {
+	newest string
+	once   bool // one did not
+}
+
+func (r repeating) before(piece string) repeating {
+	return repeating{piece, r.once || !strings.HasPrefix(piece, r.newest)}
 }
 
 // WholeCall adds a call that came in one piece.
 func (h *Hearing) WholeCall(id, name, input string) int { return h.begin("", id, name, input) }
 
 func (h *Hearing) begin(index, id, name, input string) int {
-	call := Call{ID: id, Name: name, Input: json.RawMessage(input)}
+	call := Call{ID: id, Name: name}
 	if h.thoughts != nil {
 		call.Opaque, h.thoughts = Hang(h.from, h.thoughts), nil
 	}
-	h.out.Calls = append(h.out.Calls, call)
+	h.out.Calls, h.repeats = append(h.out.Calls, call), append(h.repeats, repeating{})
+	i := len(h.out.Calls) - 1
 	if index != "" {
-		h.at[index] = len(h.out.Calls) - 1
+		h.at[index] = i
 	}
-	return len(h.out.Calls) - 1
+	h.goOn(i, input)
+	return i
 }
 
-func (h *Hearing) callOf(index, id string) (i int, known bool) {
-	if index != "" {
-		i, known = h.at[index]
-		return i, known
+func (h *Hearing) callOf(index, id, name string) (i int, known bool) {
+	at, numbered := h.at[index]
+	if numbered && (id == "" || h.out.Calls[at].ID == id) {
+		return at, true
 	}
-	for i, c := range h.out.Calls {
-		if id != "" && c.ID == id {
+	last := len(h.out.Calls) - 1
+	for i := last; i >= 0 && id != ""; i-- {
+		if h.out.Calls[i].ID == id {
 			return i, true
 		}
 	}
-	return len(h.out.Calls) - 1, len(h.out.Calls) > 0
+	if numbered {
+		return at, true
+	}
+	return last, last >= 0 && (index == "" || id == "" && name == "")
 }
 
 // Calls reports whether a call with the vendor's index has begun.
@@ -204,10 +249,9 @@ func (h *Hearing) End(err error) error {
 	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, true)
 	h.out.Text = text
 	h.out.Thought = h.unspoken + estimate(h.raw.String()) - estimate(text)
+	unreadable := ""
 	for i := range h.out.Calls {
-		if h.out.Calls[i].Input = unquoted(h.out.Calls[i].Input); h.Vendor != "" {
-			h.unwrap(&h.out.Calls[i])
-		}
+		unreadable = cmp.Or(unreadable, h.complete(i))
 	}
 	none := len(h.out.Calls) == 0
 	switch {
@@ -216,6 +260,8 @@ func (h *Hearing) End(err error) error {
 	case h.out.Stop == "":
 		h.Break("no reason")
 	case h.out.Stop != StopEnd:
+	case unreadable != "":
+		h.Break(unreadable)
 	case none && h.calls:
 		h.Break("a call that did not come")
 	case none && marked == within:
@@ -226,13 +272,39 @@ func (h *Hearing) End(err error) error {
 	return err
 }
 
+// complete completes a call, and returns what can't be read of it. Such a call goes nowhere: what a person would decide
+// about, or a tool do, would be another one than the model meant.
+func (h *Hearing) complete(i int) (unreadable string) {
+	call, pieces := &h.out.Calls[i], h.repeats[i]
+	if newest := []byte(pieces.newest); !pieces.once && isObject(newest) && !isObject(call.Input) {
+		call.Input = newest
+	}
+	if call.Input = unquoted(call.Input); h.Vendor != "" {
+		h.unwrap(call)
+	}
+	switch name := cmp.Or(word(call.Name), "a tool"); {
+	case call.Name == "" && i > 0 && string(h.out.Calls[i-1].Input) == "{}": // the arguments may be that one's
+		return fmt.Sprintf("a call that can't be read: no name, and %d bytes of arguments", len(call.Input))
+	case !isObject(call.Input):
+		return fmt.Sprintf("a call that can't be read: the arguments of %s, %d bytes, are not one JSON object", name,
+			len(call.Input))
+	}
+	return ""
+}
+
+// isObject reports whether a text is one JSON object.
+func isObject(text []byte) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(text, &members) == nil && members != nil
+}
+
 // unquoted returns a call's arguments: those of a tool without any, and an object that is written as a text.
 func unquoted(input json.RawMessage) json.RawMessage {
 	text := string(input)
 	if json.Unmarshal(input, &text) == nil && json.Valid([]byte(text)) {
 		input = json.RawMessage(text)
 	}
-	if strings.TrimSpace(text) == "" {
+	if text = strings.TrimSpace(text); text == "" || text == "null" {
 		return json.RawMessage("{}")
 	}
 	return input

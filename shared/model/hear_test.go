@@ -152,6 +152,26 @@ func TestCallsArePutTogether(t *testing.T) {
 		"numbered from 1, with no name":    {[]piece{{"1", "A", "", `{"a"`}, {"1", "", "f", `:1}`}}, `f{"a":1}`},
 		"without arguments":                {[]piece{{"0", "A", "f", ""}}, `f{}`},
 		"with arguments written as a text": {[]piece{{"0", "A", "f", `"{\"a\":1}"`}}, `f{"a":1}`},
+
+		"with {} before the arguments": {
+			[]piece{{"0", "A", "f", "{}"}, {"0", "A", "", `{"a":`}, {"0", "", "", `1}`}}, `f{"a":1}`},
+		"with {} twice": {[]piece{{"0", "A", "f", "{}"}, {"0", "A", "f", "{}"}}, `f{}`},
+		"sent twice":    {[]piece{{"0", "A", "f", `{"a":1}`}, {"0", "A", "f", `{"a":1}`}}, `f{"a":1}`},
+		"sent whole behind its pieces": {
+			[]piece{{"0", "A", "f", `{"a":`}, {"0", "", "", `1}`}, {"0", "", "", `{"a":1}`}}, `f{"a":1}`},
+		"each piece with all before it": {
+			[]piece{{"0", "A", "f", `{"a"`}, {"0", "A", "", `{"a":"x`}, {"0", "A", "", `{"a":"xy"}`}}, `f{"a":"xy"}`},
+		"whose pieces only look so": {
+			[]piece{{"0", "A", "f", `{"a":`}, {"0", "A", "", `{"a":1}`}, {"0", "A", "", `}`}}, `f{"a":{"a":1}}`},
+		"one id under two indices": {
+			[]piece{{"0", "A", "f", ""}, {"1", "A", "", `{"a":`}, {"1", "", "", `1}`}}, `f{"a":1}`},
+		"with an index that comes later": {
+			[]piece{{"", "A", "f", ""}, {"0", "A", "", `{"a":`}, {"0", "", "", `1}`}}, `f{"a":1}`},
+		"with an index and without an id": {[]piece{{"", "A", "f", ""}, {"0", "", "", `{"a":1}`}}, `f{"a":1}`},
+		"a second one numbered on": {
+			[]piece{{"0", "A", "f", `{"a":1}`}, {"0", "B", "g", ""}, {"1", "", "", `{"b":`}, {"1", "B", "", `2}`}},
+			`f{"a":1} g{"b":2}`},
+		"whose arguments are null": {[]piece{{"0", "A", "f", "null"}}, `f{}`},
 	} {
 		var out model.Response
 		h := model.Hear(&out, model.Request{}, "", nil)
@@ -160,11 +180,38 @@ func TestCallsArePutTogether(t *testing.T) {
 		}
 		h.Stops("tool_calls")
 		_ = h.End(nil)
+		expect.Is(t, out.Stop, model.StopEnd, about)
 		var got []string
 		for _, c := range out.Calls {
 			got = append(got, c.Name+string(c.Input))
 		}
 		expect.Is(t, strings.Join(got, " "), tt.want, about)
+	}
+}
+
+// A call of which nobody knows what it is, or with what, is none.
+func TestACallThatCantBeReadBreaksTheAnswer(t *testing.T) {
+	for about, tt := range map[string]struct {
+		pieces []piece
+		want   string
+	}{
+		"two objects":       {[]piece{{"0", "A", "f", `{"a":1}`}, {"0", "A", "", `{"a":2}`}}, "the arguments of f, 14 bytes"},
+		"half of one":       {[]piece{{"0", "A", "f", `{"a":`}}, "the arguments of f, 5 bytes"},
+		"a list":            {[]piece{{"0", "A", "f", `[1]`}}, "the arguments of f, 3 bytes"},
+		"words":             {[]piece{{"0", "A", "f", `himitsu`}}, "the arguments of f, 7 bytes"},
+		"a text of words":   {[]piece{{"0", "A", "f", `"himitsu"`}}, "the arguments of f, 9 bytes"},
+		"no name":           {[]piece{{"0", "A", "f", `{}`}, {"1", "B", "", `{}`}}, "no name, and 2 bytes of arguments"},
+		"a name that isn't": {[]piece{{"0", "A", "himitsu no na", `{`}}, "the arguments of a tool, 1 bytes"},
+	} {
+		var out model.Response
+		h := model.Hear(&out, model.Request{}, "", nil)
+		for _, p := range tt.pieces {
+			h.Call(p.index, p.id, p.name, p.input)
+		}
+		h.Stops("tool_calls")
+		_ = h.End(nil)
+		expect.That(t, out.Stop == model.StopBroken && strings.HasPrefix(out.Why, "a call that can't be read: ") &&
+			strings.Contains(out.Why, tt.want) && !strings.Contains(out.Why, "himitsu"), "%s: %s %q", about, out.Stop, out.Why)
 	}
 }
 

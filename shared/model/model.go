@@ -107,8 +107,7 @@ type Call struct {
 // Object returns a call's input as an object, because vendors accept nothing else in a history: {} when the model wrote
 // none.
 func (c Call) Object() json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(c.Input, &members) != nil || members == nil {
+	if !isObject(c.Input) {
 		return json.RawMessage("{}")
 	}
 	return c.Input

@@ -114,6 +114,7 @@ func (w *words) part(b []byte) error {
 	var p struct {
 		Type      scalar
 		Text      *words
+		Value     *words // of a text in the form of Assistants
 		Refusal   words
 		Thinking  words
 		Reasoning words
@@ -129,8 +130,8 @@ func (w *words) part(b []byte) error {
 		if p.Text != nil {
 			w.thought += p.Text.said
 		}
-	case p.Text != nil:
-		*w = *p.Text
+	case p.Text != nil || p.Value != nil:
+		*w = *cmp.Or(p.Text, p.Value)
 	case kind == "refusal":
 		w.said = p.Refusal.said
 	case kind != "reference" && !strings.Contains(kind, "text"): // Mistral's, of sources; a text that is null

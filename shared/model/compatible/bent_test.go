@@ -98,6 +98,15 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 			`{"content":"nk>\n\nHello"}`, ended), "Hello"},
 		"a quoted end in the text": {
 			whole(`{"reasoning":"SECRET","content":"Write</think>"}`), "Write</think>"},
+		"a text with its value": {
+			whole(`{"content":[{"type":"text","text":{"value":"Hello","annotations":[]}},{"type":"text","text":null}]}`),
+			"Hello"},
+		"empty arguments before the arguments": {
+			streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{}"}}]}`,
+				`{"tool_calls":[{"index":0,"id":"B","function":{"arguments":"{\"a\":1}"}}]}`, ended), `f{"a":1}`},
+		"an index that goes on": {
+			streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":""}}]}`,
+				`{"tool_calls":[{"index":1,"id":"A","function":{"arguments":"{\"a\":1}"}}]}`, ended), `f{"a":1}`},
 		"Gemini's thoughts": {streamed(`{"content":"SECRET","extra_content":{"google":{"thought":true}}}`,
 			`{"content":"Hello","extra_content":{"google":{"thought_signature":"x"}}}`, ended), "Hello"},
 		"Gemini's calls": {
@@ -171,6 +180,12 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 			model.Overloaded, true, false},
 		"an event of an error": {"event: error\ndata: {\"message\":\"x\",\"code\":\"rate_limit_exceeded\"}\n\n",
 			model.RateLimited, true, false},
+		"a call that isn't readable": {
+			whole(`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":"{}{himitsu"}}]}`), model.BrokenOff, false,
+			true},
+		"a call without a name": {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{}"}}]}`,
+			`{"tool_calls":[{"index":1,"id":"B","function":{"arguments":"{\"himitsu\":1}"}}]}`, ended), model.BrokenOff,
+			false, true},
 		"a page":                   {"<html>himitsu", model.Unreadable, false, true},
 		"content that is a number": {whole(`{"content":7}`), model.Unreadable, false, true},
 		"a part of an unknown kind": {whole(`{"content":[{"type":"audio","himitsu no irai":1}]}`), model.Unreadable, false,
