@@ -37,8 +37,8 @@ func (l listing) Users(ctx context.Context) iter.Seq2[slackapi.User, error] {
 }
 
 func TestEachRuleOfAFileHasItsWords(t *testing.T) {
-	gaps := []organisation.GapRule{organisation.GapNoHead, organisation.GapHeads, organisation.GapNoManager,
-		organisation.GapManagerGone, organisation.GapCycle}
+	gaps := []organisation.GapRule{organisation.GapNoHead, organisation.GapNoRow, organisation.GapHeads,
+		organisation.GapNoManager, organisation.GapManagerGone, organisation.GapCycle}
 	for _, locale := range language.All {
 		w, said := web.TextsOf("organisation", locale), map[string]bool{}
 		for _, rule := range organisation.Rules() {

@@ -180,7 +180,7 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 		"held":                   {"2026-10-31", "", post("SALES", "部長"), "H3 (部長 of SALES as of 2026-10-31)"},
 		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
 		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
-		"a post nobody ever had": {day, "", post("SEC", "係長"), "C4 (over 係長 of SEC as of " + day + ")"},
+		"a post nobody ever had": {day, "", post("SEC", "係長"), "B2 (over 係長 of SEC as of " + day + ")"},
 		"of no department":       {day, "", post("NONE", "部長"), "refused: vacant"},
 		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
 	} {
@@ -192,4 +192,31 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 	s.Need = 1
 	route := expect.Value((&rules.Policy{Stages: []rules.Stage{s}}).Resolve(f, rules.Floor{}, Of(org, workspace{})))(t)
 	expect.Is(t, route.Stages[0].Filled, rules.LeftVacant)
+}
+
+// The rank of a post that the file never ranks isn't known: who leads its department may stand below it, and is then
+// the asker's own superior. A department may have had nobody but who held the post.
+func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
+	const header = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n"
+	const above = "2,Director,b@example.com,DIV,,本部長,2,employee,\n"
+	const chief = "4,Chief,c@example.com,SALES,DIV,課長,4,employee,\n"
+	const section = "4,Chief,c@example.com,SEC,SALES,課長,4,employee,\n"
+	const want = "B2 (over 部長 of SALES as of " + day + ")"
+	for name, c := range map[string][2]string{
+		"no rank, a chief in it":       {above + chief, want},
+		"without rank, a chief in it":  {above + chief + "3,Other,,OTHER,DIV,部長,,employee,\n", want},
+		"its rank is another's":        {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", want},
+		"who left was all of it":       {above + section + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
+		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
+		"no row of it: what is above?": {above + section, "refused: vacant"},
+	} {
+		o := expect.Value(organisation.Read([]byte(header + c[0])))(t)
+		var accounts []organisation.Account
+		for user, mail := range map[string]string{"B": "b", "H": "h", "C": "c"} {
+			accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+		}
+		d := Of(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
+		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
+			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
+	}
 }

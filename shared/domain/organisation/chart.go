@@ -30,6 +30,7 @@ func (o *Organisation) Chart(day Date) *Chart {
 			c.departments[d.Code] = d
 		}
 	}
+	c.unstated(o)
 	for _, p := range o.people {
 		if p.Has(day) {
 			c.people[p.Number] = p
@@ -45,6 +46,30 @@ func (o *Organisation) Chart(day Date) *Chart {
 		slices.SortFunc(all, c.byRank)
 	}
 	return c
+}
+
+// unstated adds the departments that the day only names as the parent of others: who led them alone may have left.
+// Their name and parent are those of their last day before, else of the first after, else unknown.
+func (c *Chart) unstated(o *Organisation) {
+	for {
+		var codes []string
+		for _, d := range c.departments {
+			if _, ok := c.departments[d.Parent]; !ok && d.Parent != "" {
+				codes = append(codes, d.Parent)
+			}
+		}
+		if len(codes) == 0 {
+			return
+		}
+		slices.Sort(codes)
+		for _, code := range slices.Compact(codes) {
+			d := o.nearest(code, c.day)
+			if slices.ContainsFunc(c.Path(d.Parent), func(x Department) bool { return x.Parent == code }) {
+				d.Parent = "" // it has come to stand below itself meanwhile
+			}
+			c.departments[code] = Department{Code: code, Name: d.Name, Parent: d.Parent, Unstated: true}
+		}
+	}
 }
 
 // byRank orders posts of a department: by rank, main posts first, then by number. So it is decided, though arbitrary,

@@ -15,8 +15,7 @@ type check struct {
 	lines       []line
 	people      map[string][]line
 	departments map[string][]line
-	exists      map[string][]Period // by department, unless a row of it can't be read
-	above       map[above]int       // the row that says what stands above something from a day on
+	above       map[above]int // the row that says what stands above something from a day on
 }
 
 // above is a department or a person from a day on.
@@ -28,8 +27,8 @@ type above struct {
 
 // organisation returns what the rows say. It means nothing if there are problems.
 func (c *check) organisation() *Organisation {
-	c.people, c.departments = map[string][]line{}, map[string][]line{}
-	c.exists, c.above = map[string][]Period{}, map[above]int{}
+	c.people, c.departments, c.above = map[string][]line{}, map[string][]line{}, map[above]int{}
+	codes := map[string]bool{} // also of departments that are only named as a parent
 	for _, l := range c.lines {
 		if l.number != "" {
 			c.people[l.number] = append(c.people[l.number], l)
@@ -37,7 +36,12 @@ func (c *check) organisation() *Organisation {
 		}
 		if l.department != "" {
 			c.departments[l.department] = append(c.departments[l.department], l)
-			c.few(len(c.departments), MaxDepartments, Problem{Row: l.row, Column: ColumnDepartment, Rule: RuleDepartments})
+			codes[l.department] = true
+			c.few(len(codes), MaxDepartments, Problem{Row: l.row, Column: ColumnDepartment, Rule: RuleDepartments})
+		}
+		if l.parent != "" {
+			codes[l.parent] = true
+			c.few(len(codes), MaxDepartments, Problem{Row: l.row, Column: ColumnParent, Rule: RuleDepartments})
 		}
 	}
 	o := &Organisation{positions: c.positions()}
@@ -47,11 +51,6 @@ func (c *check) organisation() *Organisation {
 		o.people = append(o.people, c.person(number, all)...)
 		o.posts = append(o.posts, c.posts(all)...)
 		c.mains(all)
-	}
-	for code, all := range c.departments {
-		if !slices.ContainsFunc(all, func(l line) bool { return l.broken }) {
-			c.exists[code] = union(periodsOf(all, func(line) bool { return true }))
-		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(c.departments)) {
 		o.departments = append(o.departments, c.department(code, c.departments[code])...)

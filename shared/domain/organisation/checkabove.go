@@ -9,25 +9,10 @@ func (c *check) department(code string, all []line) (out []Department) {
 		return nil
 	}
 	for _, p := range joined(phases(said, c.conflicts(ColumnDepartmentName, ColumnParent))) {
-		c.parent(p.during, p.values[1], p.rows[1])
 		c.above[above{ColumnParent, code, p.during.From}] = p.rows[1]
-		out = append(out, Department{code, p.values[0], p.values[1], p.during})
+		out = append(out, Department{Code: code, Name: p.values[0], Parent: p.values[1], Period: p.during})
 	}
 	return out
-}
-
-// parent checks that a department's parent exists on all days on which it is the parent.
-func (c *check) parent(during Period, parent string, row int) {
-	if parent == "" {
-		return
-	}
-	if c.departments[parent] == nil {
-		c.problems.add(Problem{Row: row, Column: ColumnParent, Rule: RuleUnknown, Value: parent})
-	} else if exists, ok := c.exists[parent]; ok {
-		if day, missing := uncovered(during, exists); missing {
-			c.problems.add(Problem{Row: row, Column: ColumnParent, Rule: RuleNoParent, Value: parent, On: day})
-		}
-	}
 }
 
 // cycles checks that no department and no person stands above itself on any day: on the day on which a cycle begins,

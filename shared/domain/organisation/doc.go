@@ -8,7 +8,8 @@
 //   - name, email (several with ; or line breaks between), employment and manager belong to the person. Rows that hold
 //     on the same day must agree on them, or leave them empty. Addresses of all rows add up, whatever their days.
 //   - department_name and parent_department (a code) belong to the department, by the same rule. A department exists on
-//     the days on which one of its rows holds, and has no name but its code where no row names it.
+//     the days on which one of its rows holds, and has no name but its code where no row names it. Where it is only
+//     named as a parent it exists, too: Gaps says so, as its own parent is then that of other days, or unknown.
 //   - rank belongs to the position: 1 is the highest, and a position without rank leads nobody.
 //   - post says whether it is the person's main post, which it is unless said otherwise. Each person has exactly one
 //     main post on each day.

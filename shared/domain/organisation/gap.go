@@ -12,6 +12,8 @@ type GapRule string
 const (
 	// GapNoHead: nobody with a rank is in the department.
 	GapNoHead GapRule = "no_head"
+	// GapNoRow: no row of the department holds, others name it as their parent. Its own parent may be unknown.
+	GapNoRow GapRule = "no_row"
 	// GapHeads: the people of Numbers share the highest rank of the department. The first leads it.
 	GapHeads GapRule = "heads"
 	// GapNoManager: nobody stands above the person, who isn't at the top.
@@ -34,6 +36,8 @@ type Gap struct {
 func (c *Chart) Gaps() (all []Gap) {
 	for _, d := range c.Departments() {
 		switch heads := c.heads(d.Code); {
+		case d.Unstated:
+			all = append(all, Gap{Rule: GapNoRow, Department: d.Code})
 		case len(heads) == 0:
 			all = append(all, Gap{Rule: GapNoHead, Department: d.Code})
 		case len(heads) > 1:

@@ -47,6 +47,21 @@ func TestOnlyTheTopHasNobodyAbove(t *testing.T) {
 	}, chart.Gaps())
 }
 
+// A department that others name as their parent is there without a row, as on its nearest other day, and it is said.
+func TestAParentWithoutARowIsAGap(t *testing.T) {
+	o := read(t, file(top, "2,Bob,,B,sales,A,chief,2,,,employee,,2027-03-31", "3,Cem,,C,,B,lead,3,,,employee,,",
+		"4,Dora,,D,,Z,lead,3,,,employee,,"))
+	expect.Same(t, []organisation.Gap{
+		{Rule: organisation.GapNoRow, Department: "B"},
+		{Rule: organisation.GapNoRow, Department: "Z"},
+		{Rule: organisation.GapNoManager, Number: "4"},
+	}, o.Chart(day(firstDay)).Gaps())
+	expect.Is(t, numbersOf(o.Chart(day(lastDay)).ManagersAbove("3")), "2 1")
+	expect.Is(t, numbersOf(o.Chart(day(firstDay)).ManagersAbove("3")), "1")
+	expect.Same(t, organisation.Department{Code: "B", Name: "sales", Parent: "A", Unstated: true},
+		o.Chart(day(firstDay)).Path("C")[1])
+}
+
 // Each cycle is told once, and not for those below it.
 func TestCyclesOfAChart(t *testing.T) {
 	chart := read(t, file(

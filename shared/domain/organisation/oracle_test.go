@@ -3,6 +3,7 @@ package organisation_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -73,10 +74,10 @@ func sayOf(rows []drawn, which func(drawn) bool, value func(drawn) string) (said
 }
 
 // onDay looks at one day by itself: whether rows are valid, and what a chart then shows.
-func onDay(rows []drawn, known []drawn) (shown string, valid bool) {
+func onDay(rows, known []drawn, on int) (shown string, valid bool) {
 	var b strings.Builder
 	valid = true
-	parents, managers := map[string]string{}, map[string]string{}
+	parents, managers, departments := map[string]string{}, map[string]string{}, map[string][]string{}
 	for _, code := range []string{"A", "B", "C"} {
 		its := func(r drawn) bool { return r.department == code }
 		if !slices.ContainsFunc(rows, its) {
@@ -85,9 +86,15 @@ func onDay(rows []drawn, known []drawn) (shown string, valid bool) {
 		name, agree := sayOf(rows, its, func(r drawn) string { return r.departmentName })
 		parent, agreeAbove := sayOf(rows, its, func(r drawn) string { return r.parent })
 		parents[code] = parent
-		exists := parent == "" || slices.ContainsFunc(rows, func(r drawn) bool { return r.department == parent })
-		valid = valid && agree && agreeAbove && exists
-		fmt.Fprintln(&b, code, name, parent)
+		valid = valid && agree && agreeAbove
+		departments[code] = []string{name, parent, "false"}
+	}
+	if circular(parents) {
+		return "", false
+	}
+	unstated(departments, known, on)
+	for _, code := range slices.Sorted(maps.Keys(departments)) {
+		fmt.Fprintln(&b, code, strings.Join(departments[code], " "))
 	}
 	for _, number := range []string{"1", "2", "3"} {
 		its := func(r drawn) bool { return r.number == number }
@@ -103,7 +110,46 @@ func onDay(rows []drawn, known []drawn) (shown string, valid bool) {
 		fmt.Fprintln(&b, number, name, []string{}, kind, manager)
 		valid = onDayPosts(&b, rows, number) && valid
 	}
-	return b.String(), valid && !circular(parents) && !circular(managers)
+	return b.String(), valid && !circular(managers)
+}
+
+// unstated adds what a day only names as a parent, as the nearest other day describes it: the one before, if there is.
+func unstated(departments map[string][]string, known []drawn, day int) {
+	days := []int{}
+	for on := day - 1; on >= 0; on-- {
+		days = append(days, on)
+	}
+	for on := day + 1; on <= week+1; on++ {
+		days = append(days, on)
+	}
+	for {
+		missing := ""
+		for _, code := range []string{"C", "B", "A"} {
+			if _, ok := departments[code]; !ok && slices.ContainsFunc(slices.Collect(maps.Values(departments)),
+				func(d []string) bool { return d[1] == code }) {
+				missing = code
+			}
+		}
+		if missing == "" {
+			return
+		}
+		its := func(on int) func(drawn) bool {
+			return func(r drawn) bool { return r.department == missing && r.has(on) }
+		}
+		name, parent := "", ""
+		if i := slices.IndexFunc(days, func(on int) bool { return slices.ContainsFunc(known, its(on)) }); i >= 0 {
+			name, _ = sayOf(known, its(days[i]), func(r drawn) string { return r.departmentName })
+			parent, _ = sayOf(known, its(days[i]), func(r drawn) string { return r.parent })
+		}
+		above := parent
+		for above != "" && above != missing && departments[above] != nil {
+			above = departments[above][1]
+		}
+		if above == missing {
+			parent = ""
+		}
+		departments[missing] = []string{name, parent, "true"}
+	}
 }
 
 func onDayPosts(b *strings.Builder, rows []drawn, number string) (valid bool) {
@@ -156,7 +202,7 @@ func TestAFileIsTakenIfItIsValidOnEachDay(t *testing.T) {
 		valid, shown := true, []string{}
 		for on := range week + 2 { // day 0 is before all, week+1 after all
 			day := slices.DeleteFunc(slices.Clone(rows), func(r drawn) bool { return !r.has(on) })
-			text, ok := onDay(day, rows)
+			text, ok := onDay(day, rows, on)
 			valid, shown = valid && ok, append(shown, text)
 		}
 		expect.Must(t, valid == (err == nil), "valid: %v, but %v", valid, err)

@@ -17,6 +17,7 @@ type Department struct {
 	Name   string `json:"name,omitempty"`
 	Parent string `json:"parent,omitempty"` // code; none at the top
 	Period
+	Unstated bool `json:"-"` // of a chart: no row of it holds on the day, others only name it as their parent
 }
 
 // Person is a person on some days.
@@ -83,6 +84,21 @@ func (o *Organisation) periods() (all []Period) {
 		all = append(all, p.Period)
 	}
 	return all
+}
+
+// nearest returns what is said of a department on the last of its days before a day on which it has none, else on the
+// first after it.
+func (o *Organisation) nearest(code string, day Date) Department {
+	first := func(d Department, c string) int { return cmp.Compare(d.Code, c) }
+	i, _ := slices.BinarySearchFunc(o.departments, code, first)
+	var near Department
+	for _, d := range o.departments[i:] {
+		if d.Code != code || near.Code != "" && d.From > day {
+			break
+		}
+		near = d
+	}
+	return near
 }
 
 // NextChange returns the first day after another on which anything differs from the day before; false if nothing

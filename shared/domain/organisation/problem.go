@@ -53,8 +53,7 @@ const (
 	RuleNoMain   Rule = "no_main"   // no main post on the day On
 	RuleSamePost Rule = "same_post" // Other says the same post for the day On
 	RuleTwoRanks Rule = "two_ranks" // Other gives the position another rank
-	RuleUnknown  Rule = "unknown"   // no such person or department
-	RuleNoParent Rule = "no_parent" // the parent department does not exist on the day On
+	RuleUnknown  Rule = "unknown"   // no such person
 	RuleCycle    Rule = "cycle"     // on the day On it stands above itself
 	RuleDepth    Rule = "depth"     // more than Limit stand above each other on the day On
 )
@@ -111,9 +110,8 @@ var said = map[Rule]string{
 	RuleOrder: "it lies before valid_from", RuleConflict: "another row says something else",
 	RuleMailUsed: "the address is another person's", RuleTwoMains: "the person has two main posts",
 	RuleNoMain: "the person has no main post", RuleSamePost: "the post stands there twice",
-	RuleTwoRanks: "the position has another rank", RuleUnknown: "there is no such number or code",
-	RuleNoParent: "the parent department does not exist", RuleCycle: "it stands above itself",
-	RuleDepth: "too many stand above each other",
+	RuleTwoRanks: "the position has another rank", RuleUnknown: "there is no such number",
+	RuleCycle: "it stands above itself", RuleDepth: "too many stand above each other",
 }
 
 // Rules returns all rules, by name.

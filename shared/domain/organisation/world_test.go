@@ -108,7 +108,7 @@ func encoded(t expect.T, v any) string {
 func asShown(c *organisation.Chart) string {
 	var b strings.Builder
 	for _, d := range c.Departments() {
-		fmt.Fprintln(&b, d.Code, d.Name, d.Parent)
+		fmt.Fprintln(&b, d.Code, d.Name, d.Parent, d.Unstated)
 	}
 	for _, p := range c.People() {
 		fmt.Fprintln(&b, p.Number, p.Name, p.Mails, p.Kind, p.Manager)
