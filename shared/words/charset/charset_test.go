@@ -29,6 +29,18 @@ var (
 		"el señor, un año\n", "Prénom,Département\nHélène,Ventes\nFrançois,Développement\n", "it’s a “test”, isn’t it – yes\n",
 		"MÜLLER", "été à Paris\n", "São Paulo: avaliações nº 3\n", "perché è così\n", "Åse Ødegård og Bjørn\n", "Kosten: 5 €\n",
 		"Señor Muñoz, mañana\n", "A\u00a0B\n"}
+	sampleProse = []string{
+		"Le maître d'hôtel a goûté la crème brûlée, puis il a reçu le garçon naïf près du château où l'été finit à Noël.\n",
+		"La reunión será el miércoles próximo; el año pasado también asistió la señora Núñez. ¿Qué día podrá venir Ángel?\n",
+		"A reunião será na próxima terça-feira; não há ações em São Paulo. Três pessoas virão também, após o almoço.\n",
+		"La città è bella perché c'è più sole; però lunedì pioverà, così andrò al caffè con papà e la società.\n",
+		"Die Größe der Straßen ist für Fußgänger nötig; schöne Grüße aus Köln und Düsseldorf.\n",
+		"De financiële coördinatie in België is geïntegreerd; één collega uit Zoë's team heeft ideeën.\n",
+		"Blåbærgrød på en ø: Århus og Ålborg får små børn, og året går. Kjære gjester, velkommen på møtet.\n",
+		"Han går på gatan och får åka båt; smörgåsar är gott, säger fröken Åsa i Malmö.\n",
+		"Työntekijän nimi on tärkeä; määrä näkyy päivän lopussa. Äiti söi jäätelöä.\n",
+		"Combien\u00a0? Vingt\u00a0euros, c’est l’été\u00a0: voilà… et 19” d’écran • ¡Olé!\n",
+		"Nom;Prénom;Âge;Métier\nBenoît;Anaïs;30;Élève\nGérard;Zoë;41;Maçon\n"}
 	sampleKorean  = []string{"이름,부서\n김철수,영업부\n", "똠방각하 펲시콜라\n", "안녕하세요. 오늘 회의에서는 예산에 대해 논의했습니다.", "사원번호,성명,부서\n1001,박영희,인사부\n"}
 	sampleChinese = []string{"姓名,部门\n张三,销售部\n", "我们今天开会讨论预算问题,下个月开始适用新的规定。", "员工编号,姓名,部门\n1001,李伟,人事部\n"}
 	sampleTaiwan  = []string{"姓名,部門\n王小明,業務部\n", "我們今天開會討論預算問題,下個月開始適用新的規定。"}
@@ -47,6 +59,7 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 		{charset.ISO2022JP, japanese.ISO2022JP, sampleJapanese, 15},
 		{charset.EUCJP, japanese.EUCJP, sampleJapanese, 10},
 		{charset.Windows1252, charmap.Windows1252, sampleWestern, 14},
+		{charset.Windows1252, charmap.Windows1252, sampleProse, 11},
 		{charset.CP949, korean.EUCKR, sampleKorean, 4},
 		{charset.GB18030, simplifiedchinese.GB18030, sampleChinese, 3},
 		{charset.Big5, traditionalchinese.Big5, sampleTaiwan, 2},
@@ -63,8 +76,22 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 			"Name;Dept\nKovač;Sales\n", "Novak;Marija;Kovač\n", "Babić,Horvat,Perić\n", "Popović\n",
 			"Nume,Prenume\nMihăilescu,Ion\n", "był już na liście", "Čech\n",
 			"Ana Ilić;Ivan Babić;Marko Perić", "Café Kovač", "noćni rad", "coś"}, 19},
-		{"", charmap.Macintosh, []string{"Prénom", "café à Paris", "Größe"}, 3},
-		{"", charmap.CodePage850, []string{"Prénom", "café à Paris"}, 2},
+		{"", charmap.Windows1250, []string{"Plzeň", "stĺpec", "çeşit"}, 3},
+		{"", charmap.Windows1257, []string{"Pavardė", "Vardas;Pavardė\nJonas;Petraitė\n", "Mėnuo,Suma\nKovas,12\n",
+			"ėjo namo",
+			"Įmonė;Suma", "Jānis,Rīga", "Vārds,Uzvārds", "Jūrmala", "diena, mēnesis, gads", "ēka", "Ķekava", "Pēteris",
+			"nodaļa", "Liepāja;Ventspils", "Kārlis un Līga", "Dział;Kwota", "świat"}, 17},
+		{"", charmap.Windows1253, []string{"Όνομα,Τμήμα\n", "ID;Όνομα\n1;Νίκος"}, 2},
+		{"", charmap.Windows1254, []string{"Ad,Soyad\nAyşe,Yılmaz\n", "İsim", "Ağrı", "çeşit", "Işık", "Doğum"}, 6},
+		{"", charmap.KOI8R, []string{"Имя,Отдел", "Сумма", "январь 2026", "ID;ФИО\n1;Иванов"}, 4},
+		{"", charmap.CodePage866, []string{"Имя,Отдел", "Сумма", "январь 2026", "ID;ФИО\n1;Иванов"}, 4},
+		{"", charmap.ISO8859_5, []string{"Имя,Отдел", "ООО Ромашка", "ID;ФИО\n1;Иванов"}, 3},
+		{"", charmap.ISO8859_4, []string{"Pavardė", "Kęstutis", "Ķekava"}, 3},
+		{"", charmap.Macintosh, []string{"Prénom", "café à Paris", "Größe", "œuvre", "Così", "Élève", "ühik;hind"}, 7},
+		{"", charmap.CodePage437, []string{"señor", "Straße", "città", "à Paris", "Élève", "Malmö", "está aquí"}, 7},
+		{"", charmap.CodePage850, []string{"Prénom", "café à Paris", "Straße", "città", "à Paris", "Élève", "Malmö",
+			"col·legi"}, 8},
+		{"", charmap.CodePage852, []string{"Košice", "vŕba", "Gdańsk", "Poznań", "Đuro", "šeštadienis", "čia", "Plzeň"}, 8},
 	} {
 		known := 0
 		for _, text := range c.texts {
@@ -86,7 +113,10 @@ func TestATextIsDecodedAsItsProgramWroteIt(t *testing.T) {
 // What could be several texts is none.
 func TestWhatCantBeToldIsNotGuessed(t *testing.T) {
 	for _, file := range []string{"\xb1", "a,\xb1\n", "\x95\x5c", "a\xff\xfe\xfd", "\x00\x01\x02\x00", "abc\xe3\x81", "caf\x8e",
-		"\x1b$)C\x0eabc\x0f", "\xc9\xc8", "\x1b$B\x40\x1b(B", strings.Repeat("\xe9\xe8", 40), "\x89PNG\r\n\x1a\n"} {
+		"\x1b$)C\x0eabc\x0f", "\xc9\xc8", "\x1b$B\x40\x1b(B", strings.Repeat("\xe9\xe8", 40), "\x89PNG\r\n\x1a\n",
+		// 姓名,部門 and 佢哋嘅嘢喺邊度, in EUC-TW and Big5-HKSCS
+		"\xcc\xef\xc7\xd8,\xdd\xe5\xcf\xdc\n\xc5\xde\xc4\xd1\xcd\xfc,\xe4\xc6\xd9\xad\xdd\xe5\n",
+		"\xca\\x92]\x9d\xef\x9d\xcf\x9d\xf6\xc3\xe4\xab\xd7"} {
 		got, as, torn := charset.Decode([]byte(file))
 		expect.That(t, as == "" && got == "" && !torn, "%q is read as %s: %q", file, as, got)
 	}

@@ -168,9 +168,12 @@ func (l language) judge(text string) found {
 		f.alone = kana > full && kana >= 4
 		f.fits = likely*10 >= f.n*7 && (f.fits || f.alone && marked > 0)
 	}
-	f.fits = f.fits && glued*2 < all
+	f.fits = f.fits && glued*2 < all && !accents.Get().MatchString(text)
 	return f
 }
+
+// accents matches a word that begins with accents in a code page of DOS or the Macintosh, and nothing else.
+var accents = lazy.Regexp{Text: `^[^\x00-\x7f]{1,3}[a-z][\x00-\x7f]*$`}
 
 // runs yields what of a text tells languages apart: runs of characters that are neither ASCII nor the same in all of the
 // encodings, and whether a run stands within a word or after small letters, as the accents of another encoding do.
@@ -196,17 +199,21 @@ func runs(text string) iter.Seq2[string, bool] {
 	}
 }
 
-// halfWidth reports whether the half-width kana of a run are in an order that Japanese has them in: several, none that
-// only follows another at the beginning, sound marks after what they are for. sounds counts those and long vowels.
+// halfWidth reports whether the half-width kana of a run are in an order that Japanese has them in: several, none three
+// times, none that only follows another at the beginning, sound marks after what they are for. sounds counts those and
+// long vowels.
 func halfWidth(run string) (fits bool, sounds int) {
-	n, before := 0, rune(0)
+	n, same, before := 0, 0, rune(0)
 	for _, r := range run {
+		if same++; r != before {
+			same = 0
+		}
 		if r < 0xff61 || r >= 0xffa0 {
 			before = 0
 			continue
 		}
 		switch first := before == 0; {
-		case r < 'ｦ', first && (r >= 'ｧ' && r <= 'ｰ' || r >= 'ﾞ'),
+		case r < 'ｦ', same > 1, first && (r >= 'ｧ' && r <= 'ｰ' || r >= 'ﾞ'),
 			r == 'ﾞ' && !(before == 'ｳ' || before >= 'ｶ' && before <= 'ﾄ' || before >= 'ﾊ' && before <= 'ﾎ'),
 			r == 'ﾟ' && !(before >= 'ﾊ' && before <= 'ﾎ'):
 			return false, 0
@@ -226,22 +233,45 @@ var alphabets = []string{"àâçéèêëîïôùûüÿœ", "äöüßé", "áéí
 // the same number, capitals after small letters, and signs where no such text has them.
 var misplaced = lazy.Regexp{Text: `\pL[À-ÖØ-ÞŒŸ]\p{Ll}|ñ(?:[^aeiouáéíóúü]|$)|õ(?:[^e]|$)|ê(?:\PL|$)|[àìòù]\pL|\p{Ll}[À-ÖØ-Þ]|[ß-öø-ÿ][A-Z]|` +
 	`\pL[^\x00-\x7f\pL’–—\x{a0}]+\pL|\pL[‚„]|[£€]\pL|\pL[–—](?:[^\pL\d]|$)|(?:[^\pL\d]|^)[ºª]|` +
-	`[§©®°·²³½¼¾™×±µ•€£–—][^\x00-\x7f\x{a0}]|[^\x00-\x7f\x{a0}][§©®°·²³½¼¾™×±µ•€£–—]`}
+	`[§©®°·²³½¼¾™×±µ•€£–—][^\x00-\x7f\x{a0}]|[^\x00-\x7f\x{a0}][§©®°·²³½¼¾™×±µ•€£–—]|` +
+	`[ºª]\pL|µ[aeiou]|(?:^|\PL)Ó[eiu]|Ÿ\p{Ll}|\pL[£•¡]`}
 
-// doubtful are letters in whose place languages of Central Europe have the č, ć and ă of names, where Western ones
-// write them, and which other letters such a text has.
+// foreign matches what are letters in code pages of DOS and the Macintosh: a sign that closes a quote which nothing
+// opened, and dots or a space where there is nothing else.
+var foreign = lazy.Regexp{Text: `^[^“”„‘’‚]*\pL[“”][^“”„]*$|^[\x00-\x7f]*(?:[…\x{a0}][\x00-\x7f]*)+$`}
+
+// doubtful are letters in whose place languages of Central Europe and the Baltic, and other encodings of the West, have
+// others: of most of them in a text either stand where Western languages write them, or it has one of beside, which
+// those texts lack. A name's č, ć and ă are as frequent as the letters in their place, so both are asked for.
 var doubtful = []struct {
 	letter string
 	usual  lazy.Regexp
 	beside string
+	both   bool
 }{
-	{"èÈ", lazy.Regexp{Text: `(?i)è[bcdfglmnprstvz]{1,2}[es]|ès(?:\PL|$)|(?:^|\PL)è(?:\PL|$)`}, "éàùçêôûîâìòÉÀ"},
-	{"æÆ", lazy.Regexp{Text: `(?i)æ[bdgklmnrstv]`}, "åøÅØ"},
-	{"ãÃ", lazy.Regexp{Text: `(?i)ã[eo]`}, "ãÃ"},
-	{"œŒ", lazy.Regexp{Text: `(?i)œ[uit]`}, "éèàçêôûîâœŒ"},
+	{"èÈ", lazy.Regexp{Text: `(?i)è[bcdfglmnprstvz]{1,2}[es]|ès(?:\PL|$)|(?:^|\PL)è(?:\PL|$)`}, "éàùçêôûîâìòÉÀ", true},
+	{"æÆ", lazy.Regexp{Text: `(?i)æ[bdgklmnrstv]`}, "åøÅØ", true},
+	{"ãÃ", lazy.Regexp{Text: `(?i)ã[eo]`}, "ãÃ", true},
+	{"œŒ", lazy.Regexp{Text: `(?i)œ[uit]`}, "éèàçêôûîâœŒ", true},
+	{"ëË", lazy.Regexp{Text: `(?i)[aeio]ë`}, "éêôÉÊ", false},
+	{"çÇ", lazy.Regexp{Text: `(?i)ç[aouãõ]`}, "éêôãÉÊ", false},
+	{"âÂ", lazy.Regexp{}, "éêôãÉÊ", false},
+	{"îÎ", lazy.Regexp{Text: `(?i)[ao]î|(?:^|\PL)îles?(?:\PL|$)`}, "éêôÉÊ", false},
+	{"ûÛ", lazy.Regexp{Text: `(?i)[ao]û`}, "éêôÉÊ", false},
+	{"ïÏ", lazy.Regexp{Text: `(?i)[aou]ï[bcdfglmnqrstv]`}, "éêôÉÊ", false},
+	{"êÊ", lazy.Regexp{Text: `(?i)ê(?:t|m|ch|n[ce]|v|l|r|z|s(?:\PL|$))`}, "éàçãôâèÉÀ", false},
+	{"äÄ", lazy.Regexp{Text: `(?i)(?:^|[^a])ä`}, "öüßåÖÜÅ", false},
+	{"áÁ", lazy.Regexp{Text: `(?i)[bcdfghjlmnpqrstvxyz]á\pL|(?:^|\PL)á[rngf]`}, "éíóúñãçõÉ", false},
+	{"íÍ", lazy.Regexp{Text: `(?i)\pLí(?:[^eiuî]|$)|(?:^|\PL)í[^aeiou\PL]`}, "éáóúñÉ", false},
+	{"úÚ", lazy.Regexp{Text: `(?i)[^l\PL]ú|(?:^|\PL)ú[lnrt]`}, "éáíóñÉ", false},
+	{"ùÙ", lazy.Regexp{Text: `(?i)[oits]ù`}, "éàèìòÉÀ", false},
+	{"ìÌ", lazy.Regexp{Text: `(?i)(?:ed|os|^s|\PLs|^l|\PLl)ì`}, "éàèòùÉÀ", false},
+	{"òÒ", lazy.Regexp{Text: `(?i)[irdlmntu]ò`}, "", false},
+	{"åÅ", lazy.Regexp{Text: `(?i)(?:^|[^aeiouy])å(?:[bdgjklmnrstv]|\PL|$)`}, "äöøæÄÖØÆ", false},
+	{"ñÑ", lazy.Regexp{Text: `(?i)\pLñ`}, "áéíóú", false},
 }
 
-// doubted reports whether the letters of a text are as likely those of Central Europe.
+// doubted reports whether the letters of a text are as likely those of another encoding.
 func doubted(text string) bool {
 	for i := range doubtful {
 		d := &doubtful[i]
@@ -251,7 +281,12 @@ func doubted(text string) bool {
 				n++
 			}
 		}
-		if n > 0 && (2*len(d.usual.Get().FindAllStringIndex(text, -1)) < n || !strings.ContainsAny(text, d.beside)) {
+		if n == 0 {
+			continue
+		}
+		usual := d.usual.Text != "" && 2*len(d.usual.Get().FindAllStringIndex(text, -1)) >= n
+		beside := strings.ContainsAny(text, d.beside)
+		if !usual && !beside || d.both && !(usual && beside) {
 			return true
 		}
 	}
@@ -293,13 +328,13 @@ func western(text string) (n int, fits bool) {
 	if told {
 		n = 0
 	}
-	return n, (told || n > 0 && words > 0) && !misplaced.Get().MatchString(text) && !doubted(text) &&
-		slices.ContainsFunc(alphabets, func(alphabet string) bool {
-			for r := range letters {
-				if !strings.ContainsRune(alphabet, r) {
-					return false
-				}
+	odd := misplaced.Get().MatchString(text) || foreign.Get().MatchString(text) || doubted(text)
+	return n, (told || n > 0 && words > 0) && !odd && slices.ContainsFunc(alphabets, func(alphabet string) bool {
+		for r := range letters {
+			if !strings.ContainsRune(alphabet, r) {
+				return false
 			}
-			return true
-		})
+		}
+		return true
+	})
 }
