@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -206,10 +207,12 @@ func TestWhatPagesSayIsDataForEveryone(t *testing.T) {
 		whole := fmt.Sprint(r.System, r.Standing, r.Tools)
 		expect.That(t, !strings.Contains(whole, "every score"), "%s: a page speaks in the rules: %s", who, whole)
 	}
-	seen := map[string]int{}
+	seen, mu := map[string]int{}, sync.Mutex{}
 	scores := func(who string) says {
 		return func(ctx context.Context, r model.Request) (model.Response, error) {
+			mu.Lock()
 			seen[who]++
+			mu.Unlock()
 			quoted(who, r)
 			asked := r.Messages[0].Parts[0].Text
 			expect.That(t, strings.Count(asked, "</data>") == 1 && strings.HasSuffix(strings.TrimSpace(asked), "</data>") &&
