@@ -79,6 +79,9 @@ func (h *Hearing) Say(piece string) {
 	h.raw.WriteString(piece)
 	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, false)
 	h.out.Text = text
+	if h.Thoughts == Opened && marked == unmarked && text != "" { // its beginning is no thought, whatever follows
+		h.Thoughts = Apart
+	}
 	if marked != unmarked || h.Thoughts != Begun {
 		h.show()
 	}

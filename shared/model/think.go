@@ -124,12 +124,13 @@ func space(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
 // lower lowers ASCII letters, so that indices stay.
 func lower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
+	low := []byte(s)
+	for i, c := range low {
+		if 'A' <= c && c <= 'Z' {
+			low[i] += 'a' - 'A'
 		}
-		return r
-	}, s)
+	}
+	return string(low)
 }
 
 // behind returns what follows the end of a thought, without the marks of the answer if it has them.

@@ -25,6 +25,7 @@ type chunk struct {
 		FinishReason scalar          `json:"finish_reason"`
 		Delta        *said           `json:"delta"`
 		Message      *said           `json:"message"`
+		Text         *words          `json:"text"`  // where a gateway takes the request for a text's
 		Usage        json.RawMessage `json:"usage"` // Moonshot's
 	} `json:"choices"`
 	Base base `json:"base_resp"`
@@ -113,6 +114,7 @@ func (w *words) UnmarshalJSON(b []byte) error {
 func (w *words) part(b []byte) error {
 	var p struct {
 		Type      scalar
+		Thought   any // true: Gemini's
 		Text      *words
 		Value     *words // of a text in the form of Assistants
 		Refusal   words
@@ -125,7 +127,7 @@ func (w *words) part(b []byte) error {
 	}
 	kind := string(p.Type)
 	switch {
-	case strings.Contains(kind, "think") || strings.Contains(kind, "reason"):
+	case strings.Contains(kind, "think") || strings.Contains(kind, "reason") || p.Thought == true:
 		w.thought = p.Thinking.said + p.Reasoning.said + p.Summary.said
 		if p.Text != nil {
 			w.thought += p.Text.said
@@ -285,6 +287,8 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 			h.beside = m
 		case m != nil && !h.deltas:
 			h.say(m, true)
+		case m == nil && choice.Text != nil:
+			h.delta(&said{Content: *choice.Text})
 		}
 		h.Stops(string(choice.FinishReason))
 		h.began = true

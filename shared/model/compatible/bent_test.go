@@ -107,6 +107,11 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 		"an index that goes on": {
 			streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":""}}]}`,
 				`{"tool_calls":[{"index":1,"id":"A","function":{"arguments":"{\"a\":1}"}}]}`, ended), `f{"a":1}`},
+		"a part that is a thought": {
+			whole(`{"content":[{"type":"text","text":"SECRET","thought":true},{"type":"text","text":"Hello","thought":false}]}`),
+			"Hello"},
+		"a text in the choice": {streamed(`!{"object":"text_completion","choices":[{"text":"Hel"}]}`,
+			`!{"choices":[{"text":"lo","finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
 		"Gemini's thoughts": {streamed(`{"content":"SECRET","extra_content":{"google":{"thought":true}}}`,
 			`{"content":"Hello","extra_content":{"google":{"thought_signature":"x"}}}`, ended), "Hello"},
 		"Gemini's calls": {

@@ -158,7 +158,7 @@ func (h *hearing) whole(last *responses.Response) error {
 	switch code := last.Error.Code; {
 	case code == responses.ResponseErrorCodeBioPolicy, code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
 		h.Stops("refusal")
-	case last.Status == responses.ResponseStatusFailed && h.out.Stop != model.StopRefused:
+	case (last.Status == responses.ResponseStatusFailed || code != "") && h.out.Stop != model.StopRefused:
 		return &failed{last.Error.Message, []string{string(code)}}
 	}
 	return nil
