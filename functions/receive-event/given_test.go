@@ -12,7 +12,7 @@ import (
 func TestWhatNobodyWroteIsIgnored(t *testing.T) {
 	direct := func(more map[string]any) map[string]any { return directly("You have been removed from #sales", more) }
 	for name, fields := range map[string]map[string]any{
-		"Slack's own notice":      direct(map[string]any{"user": "USLACKBOT", "team": nil}),
+		"Slack's own notice":      direct(map[string]any{"user": "USLACKBOT"}),
 		"as a client shows it":    direct(map[string]any{"user": "USLACKBOT", "user_team": "T0TEAM", "user_profile": map[string]any{"name": "slackbot"}}),
 		"in a thread":             direct(map[string]any{"user": "USLACKBOT", "thread_ts": root}),
 		"a reminder in a channel": {"user": "USLACKBOT", "text": "Reminder: <@U0BOT> 勤怠をまとめて"},
@@ -22,10 +22,13 @@ func TestWhatNobodyWroteIsIgnored(t *testing.T) {
 		"a huddle":                direct(map[string]any{"subtype": "huddle_thread"}),
 		"a notice of a channel":   {"type": "message", "subtype": "channel_topic", "text": "<@U0BOT> set the topic"},
 	} {
-		k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
-		out := post(t, handler(k), signed(callback(t, fields, nil)))
-		expect.That(t, out.StatusCode == 200 && len(k.changes) == 0 && len(k.told) == 0, "%s: answered %d, made %d, told %d", name,
-			out.StatusCode, len(k.changes), len(k.told))
+		for _, team := range []any{"T0TEAM", nil} {
+			fields["team"] = team
+			k := &kept{settings: custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })}
+			out := post(t, handler(k), signed(callback(t, fields, nil)))
+			expect.That(t, out.StatusCode == 200 && len(k.changes) == 0 && len(k.told) == 0,
+				"%s of team %v: answered %d, made %d, told %d", name, team, out.StatusCode, len(k.changes), len(k.told))
+		}
 	}
 	for _, user := range []string{"USLACKBOT", "U0ALICE"} { // nor what changes of it
 		k := &kept{}
@@ -164,5 +167,19 @@ func TestWhatAMessageOnlyShowsIsNoRequest(t *testing.T) {
 		}
 		expect.Is(t, is, tt.want, tt.name)
 		expect.Is(t, len(k.opened), 1, tt.name)
+	}
+}
+
+// A quoted list, as Slack's composer sends it: a rich_text_list with a border.
+func TestAListInAQuoteIsShownNotGiven(t *testing.T) {
+	user := map[string]any{"type": "user", "user_id": "U0BOT"}
+	list := map[string]any{"type": "rich_text_list", "style": "bullet", "indent": 0, "border": 1, "elements": []any{
+		map[string]any{"type": "rich_text_section", "elements": []any{user,
+			map[string]any{"type": "text", "text": " 残業をまとめて"}}}}}
+	k := &kept{}
+	post(t, handler(k), signed(callback(t, map[string]any{"text": "&gt; • <@U0BOT> 残業をまとめて",
+		"blocks": []any{map[string]any{"type": "rich_text", "elements": []any{list}}}}, nil)))
+	if len(k.changes) != 0 {
+		t.Errorf("a request: %q", k.request(t).Text)
 	}
 }

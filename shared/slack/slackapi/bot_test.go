@@ -3,8 +3,10 @@ package slackapi_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,4 +118,48 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 		expect.That(t, err == nil && len(found) == want.found, "as %s: %v, %v", want.token, found, err)
 	}
 	expect.That(t, asked == 6, "%d calls: whose a token is, is asked once for each", asked)
+}
+
+// One message of an unusual form in a thread must not hide the others from the model, nor the card that is looked for.
+// The first two forms were reported by users of other clients: rusq/slackdump#492 (id), slack-go/slack#1292 (color).
+func TestOneOddMessageHidesNoThread(t *testing.T) {
+	const root = "1776675000.000100"
+	for name, more := range map[string]string{
+		"an attachment's id is a text":        `"attachments":[{"id":"1","text":"a"}]`,
+		"an attachment's color a number":      `"attachments":[{"id":1,"color":123,"text":"a"}]`,
+		"a field's value is a number":         `"attachments":[{"id":1,"fields":[{"title":"期間","value":4,"short":true}]}]`,
+		"a younger element of a context":      `"text":"a","blocks":[{"type":"context","elements":[{"type":"brand_new"}]}]`,
+		"a younger element of actions":        `"text":"a","blocks":[{"type":"actions","elements":[{"type":"brand_new"}]}]`,
+		"its metadata is a list":              `"metadata":[1],"text":"a"`,
+		"its user is no text":                 `"user":7,"subtype":[],"text":"a"`,
+		"an app that users.info doesn't know": `"user":"U9","app_id":"A9","text":"a"`,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			odd := `{"type":"message","bot_id":"B7","ts":"1776675005.000100","thread_ts":"` + root + `",` + more + `}`
+			switch {
+			case strings.HasSuffix(r.URL.Path, "conversations.replies"):
+				io.WriteString(w, `{"ok":true,"has_more":false,"messages":[
+				{"type":"message","user":"U1","ts":"`+root+`","thread_ts":"`+root+`","text":"対象は営業だけ"},`+
+					odd+`,{"type":"message","user":"UB","bot_id":"BB","ts":"1776675006.000100","thread_ts":"`+root+`",
+				"text":"card","metadata":{"event_type":"ringi_card","event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`)
+			case strings.HasSuffix(r.URL.Path, "conversations.history"):
+				io.WriteString(w, `{"ok":true,"messages":[]}`)
+			case strings.HasSuffix(r.URL.Path, "auth.test"):
+				io.WriteString(w, `{"ok":true,"user_id":"UB","bot_id":"BB","team_id":"T"}`)
+			default:
+				io.WriteString(w, `{"ok":false,"error":"user_not_found"}`)
+			}
+		}))
+		c := client(t, s.URL+"/api/", time.Minute)
+		got, err := c.Before(t.Context(), "C1", root, "1776675009.000100", 20)
+		if err != nil || len(got) != 2 {
+			t.Errorf("%s: %d messages of the thread, %v", name, len(got), err)
+		}
+		cards, err := c.FindCards(t.Context(), "C1", root, about)
+		if err != nil || len(cards) != 1 {
+			t.Errorf("%s: its card is found %d times, %v", name, len(cards), err)
+		}
+		s.Close()
+	}
 }

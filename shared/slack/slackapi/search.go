@@ -184,6 +184,10 @@ func (c *Client) nameApp(ctx context.Context, s *Said) error {
 	is, known := c.apps.Known(of, time.Now())
 	if !known {
 		u, err := c.User(ctx, user)
+		if code := Code(err); code == CodeUserNotFound || code == CodeUserNotVisible {
+			s.User = bot // all that is known of who wrote it
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -254,15 +258,15 @@ func between(early, late string) string {
 // readShown adds the messages of an answer to those that are shown.
 func readShown(answer []byte, shown map[string]seen.Message) {
 	var page struct {
-		Messages []struct {
+		Messages []json.RawMessage `json:"messages"`
+	}
+	_ = json.Unmarshal(answer, &page) // slack-go refuses what is no answer
+	for _, text := range page.Messages {
+		var m struct {
 			seen.Message
 			TS string `json:"ts"`
-		} `json:"messages"`
-	}
-	if json.Unmarshal(answer, &page) != nil {
-		return // slack-go refuses the answer, too
-	}
-	for _, m := range page.Messages {
+		}
+		_ = json.Unmarshal(text, &m) // it goes on after a member of another form
 		shown[m.TS] = m.Message
 	}
 }

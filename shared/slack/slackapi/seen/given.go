@@ -60,3 +60,20 @@ func withoutMarked(text string) string {
 func WithoutStruck(text string) string {
 	return struck.Get().ReplaceAllString(struckInFile.Get().ReplaceAllString(text, " "), "$1 $2")
 }
+
+var (
+	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
+	dated    = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
+	labelled = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
+	link     = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
+)
+
+// people writes what a text marks for Slack as people see it.
+func people(text string) string {
+	text = dated.Get().ReplaceAllString(text, "$1")
+	text = labelled.Get().ReplaceAllString(text, "$1")
+	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
+		parts := link.Get().FindStringSubmatch(of)
+		return linked(parts[1], parts[2])
+	})
+}

@@ -55,6 +55,8 @@ func TestBlocksSayWhatIsShown(t *testing.T) {
 		{"preformatted", in("rich_text_preformatted", word("<@U0BOT> 残業", "")), ""},
 		{"a quote and an answer", in("rich_text_quote", word("残業は?", "")) + "," + in("rich_text_section", mention(""), word(" はい", "")), "<@U0BOT> はい"},
 		{"a list", `{"type":"rich_text_list","style":"bullet","elements":[` + in("rich_text_section", mention("")) + `]}`, "<@U0BOT>"},
+		{"a list in a quote", `{"type":"rich_text_list","border":1,"elements":[` +
+			in("rich_text_section", mention("")) + `]}`, ""},
 		{"an emoji", in("rich_text_section", `{"type":"emoji","name":"wave"}`), ":wave:"},
 		{"a list of what is struck", `{"type":"rich_text_list","style":"ordered","elements":[` +
 			in("rich_text_section", word("営業", strike)) + `]}`, ""},

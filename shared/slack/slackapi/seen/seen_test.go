@@ -132,3 +132,29 @@ func content(t *testing.T, message string) seen.Content {
 	expect.NoError(t, json.Unmarshal([]byte(message), &m))
 	return m.Content()
 }
+
+func TestWhatIsChosenIsShown(t *testing.T) {
+	const option = `{"text":{"type":"plain_text","text":"営業"},"value":"s"}`
+	for element, want := range map[string]string{
+		`static_select","initial_option":` + option + `,"options":[` + option + `]`: "営業",
+		`multi_static_select","initial_options":[` + option + `,` + option + `]`:    "営業, 営業",
+		`multi_users_select","initial_users":["U1"]`:                                "<@U1>",
+		`conversations_select","initial_conversation":"C1"`:                         "<#C1>",
+		`datepicker","initial_date":"2026-10-30"`:                                   "2026-10-30",
+		`datetimepicker","initial_date_time":1793458790`:                            "2026-10-31 23:59 JST",
+		`plain_text_input","initial_value":"今月"`:                                    "今月",
+		`static_select","options":[` + option + `]`:                                 "",
+	} {
+		got := content(t, `{"blocks":[{"type":"section","accessory":{"type":"`+element+`}}]}`).Whole()
+		expect.Is(t, got, want, element)
+	}
+	for date, want := range map[string]string{
+		`"timestamp":1793458790,"format":"{date_num}"`: "2026-10-31 23:59 JST",
+		`"format":"{date_num}"`:                        "(something that can't be shown here: date)",
+	} {
+		section := `{"type":"rich_text_section","elements":[{"type":"date",` + date + `}]}`
+		got := content(t, `{"blocks":[{"type":"rich_text","elements":[`+section+`]}]}`).Whole()
+		expect.Is(t, got, want, date)
+	}
+	expect.Is(t, content(t, `{"attachments":[{"fields":[{"title":"期間","value":4}]}]}`).Whole(), "期間: 4")
+}

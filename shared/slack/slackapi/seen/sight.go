@@ -3,10 +3,14 @@ package seen
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
@@ -115,8 +119,12 @@ func (s *sight) shared(a map[string]any) {
 	}
 }
 
+// plainOf returns a text, which some apps send as a number.
 func plainOf(v any) string {
 	text, _ := v.(string)
+	if n, ok := v.(float64); ok {
+		text = strconv.FormatFloat(n, 'f', -1, 64)
+	}
 	return strings.TrimSpace(Unescaped(text))
 }
 
@@ -147,8 +155,10 @@ func (s *sight) block(v any) {
 		kind, _ := v["type"].(string)
 		text, plain := v["text"].(string)
 		switch {
-		case slices.Contains(unread, kind) || strings.HasSuffix(kind, "_select") || strings.HasSuffix(kind, "picker") ||
+		case slices.Contains(unread, kind):
+		case strings.HasSuffix(kind, "_select") || strings.HasSuffix(kind, "picker") ||
 			strings.HasSuffix(kind, "_input"):
+			s.chosen(v)
 		case strings.HasPrefix(kind, "rich_text"):
 			s.rich(v)
 		case kind == "image":
@@ -175,6 +185,52 @@ func (s *sight) block(v any) {
 			}
 		}
 	}
+}
+
+// chosen reads what a menu, a picker or a field was given to begin with.
+func (s *sight) chosen(v map[string]any) {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		of, initial := strings.CutPrefix(key, "initial_")
+		if !initial {
+			continue
+		}
+		values, several := v[key].([]any)
+		if !several {
+			values = []any{v[key]}
+		}
+		for _, value := range values {
+			var one sight
+			text := plainOf(value)
+			switch o, _ := value.(map[string]any); {
+			case o["type"] == "rich_text":
+				one.rich(o)
+				text = strings.Join(one.lines, "\n")
+			case o != nil:
+				one.block(o["text"])
+				text = strings.Join(one.lines, " ")
+			case strings.HasPrefix(of, "user"):
+				text = "<@" + text + ">"
+			case strings.HasPrefix(of, "channel"), strings.HasPrefix(of, "conversation") && !strings.HasPrefix(text, "U"):
+				text = "<#" + text + ">"
+			case strings.HasPrefix(of, "conversation"):
+				text = "<@" + text + ">"
+			case of == "date_time":
+				text = moment(value)
+			}
+			all = append(all, text)
+		}
+	}
+	s.add(strings.Join(all, ", "))
+}
+
+// moment returns a time of Slack's, in seconds, as people of the tenant's zone read it; "" for anything else.
+func moment(v any) string {
+	n, ok := v.(float64)
+	if !ok || n <= 0 || n >= 1<<40 {
+		return ""
+	}
+	return time.Unix(int64(n), 0).In(tenancy.Zone()).Format("2006-01-02 15:04 MST")
 }
 
 // options reads what can be ticked, and what is.
@@ -209,7 +265,8 @@ func (s *sight) cells(row any) (out []string) {
 // rich reads rich text, which people write in Slack's own field, and some apps too. Quotes and code are marked as in
 // Slack's texts.
 func (s *sight) rich(v map[string]any) {
-	if s.given && (v["type"] == "rich_text_quote" || v["type"] == "rich_text_preformatted") {
+	bordered := v["type"] == "rich_text_quote" || v["border"] == 1.0
+	if s.given && (bordered || v["type"] == "rich_text_preformatted") {
 		return
 	}
 	var line strings.Builder
@@ -231,12 +288,16 @@ func (s *sight) rich(v map[string]any) {
 		if item++; v["style"] == "ordered" {
 			mark = ordinal(item, indent) + "."
 		}
-		s.lines = append(s.lines, strings.Repeat("    ", indent)+mark+" "+strings.Join(inner.lines, "\n"))
+		mark = strings.Repeat("    ", indent) + mark
+		if bordered {
+			mark = "> " + mark
+		}
+		s.lines = append(s.lines, mark+" "+strings.Join(inner.lines, "\n"))
 	}
 	text := plainOf(line.String())
 	switch {
 	case text == "":
-	case v["type"] == "rich_text_quote" || v["border"] == 1.0:
+	case bordered:
 		text = "> " + strings.ReplaceAll(text, "\n", "\n> ")
 	case v["type"] == "rich_text_preformatted":
 		text = "```\n" + text + "\n```"
@@ -265,7 +326,7 @@ func (s *sight) inlined(kind string, e map[string]any) string {
 	case "link":
 		text = linked(of("url"), of("text"))
 	case "date":
-		text = of("fallback")
+		text = cmp.Or(of("fallback"), moment(e["timestamp"]), s.cant(kind))
 	case "color":
 		text = of("value")
 	case "text":
@@ -325,21 +386,4 @@ func ordinal(n, indent int) string {
 		return roman
 	}
 	return fmt.Sprint(n)
-}
-
-var (
-	// dated is a date with what people see where it can't be formatted, labelled a group or link with its label.
-	dated    = lazy.Regexp{Text: `<!date\^[^|<>]*\|([^<>]*)>`}
-	labelled = lazy.Regexp{Text: `<!subteam\^[A-Z0-9]+\|(@?[^<>]+)>`}
-	link     = lazy.Regexp{Text: `<((?:https?://|mailto:|tel:)[^|<>]+)(?:\|([^<>]+))?>`}
-)
-
-// people writes what a text marks for Slack as people see it.
-func people(text string) string {
-	text = dated.Get().ReplaceAllString(text, "$1")
-	text = labelled.Get().ReplaceAllString(text, "$1")
-	return link.Get().ReplaceAllStringFunc(text, func(of string) string {
-		parts := link.Get().FindStringSubmatch(of)
-		return linked(parts[1], parts[2])
-	})
 }
