@@ -29,7 +29,7 @@ func (k *talk) asked() (n int) {
 func TestACrashInACallOfAToolCallsNothingTwice(t *testing.T) {
 	t.Parallel()
 	b := running
-	begin := func(t driver.T, kills ...point) *talk { return b.says(t, "who joined in October?", kills...) }
+	begin := func(t driver.T, kills ...point) *talk { return b.says(t, "list the employees", kills...) }
 	first := begin(t)
 	if x := first.end(t); x.Status != conversation.ActionSucceeded || x.CallResult == nil {
 		t.Fatalf("undisturbed, the call is %s (%s %s): %v", x.Status, x.Error, x.ErrorDetail, first.counts)

@@ -16,15 +16,15 @@ import (
 	"ringi/shared/tool"
 )
 
-// An agent looks up who joined only after a person approved exactly that call, and answers with what it returned.
+// An agent reads the employees only after a person approved exactly that call, and answers with what it returned.
 func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
-	d := begin(t, "codex: 4 月の入社は?")
+	d := begin(t, "codex: 従業員の一覧")
 	asks := d.Shows("操作 #1 の確認", "list_employees", "全社", "退職者を含む", "提供元", "この会話をコンソールで読めるのは")
 	x := d.Rests().Actions[0]
 	expect.Is(t, x.StartedAt == nil, true, "it was called before anybody approved it")
 	d.Press(workspace.Sato, asks, card.ApproveAction)
 	d.Shows("操作 #1 完了", "ツールの結果", "エージェントに渡しました")
-	d.Shows("該当するのは")
+	d.Shows("完了しました: ", " 件")
 	x = d.Rests().Actions[0]
 	expect.Is(t, x.Status, conversation.ActionSucceeded)
 	expect.Is(t, x.ApprovedBy, conversation.ApprovedByUser)
@@ -36,8 +36,8 @@ func TestAnAgentCallsAToolThatAPersonApproved(t *testing.T) {
 	expect.Has(t, page, "エージェントに渡した結果")
 	expect.Has(t, page, "entry_date")
 
-	d.Reply("「存在しない部」の入社は?")
-	second := d.Shows("操作 #2 の確認", "存在しない部")
+	d.Reply("従業員の一覧をもう一度")
+	second := d.Shows("操作 #2 の確認")
 	d.Reject(workspace.Sato, second, "いりません")
 	d.Shows("操作 #2(却下)")
 	expect.Is(t, len(d.Audit(conversation.AuditStarted)), 1, "calls that began")
@@ -50,12 +50,12 @@ func TestAListedReadGoesByTheSettings(t *testing.T) {
 	driver.Settings(t, running, func(x *tenancy.Settings) {
 		x.ListedReads = []agent.ListedRead{{Agent: "codex", Tool: s.Name, Version: s.Version(), People: []string{workspace.Sato}}}
 	})
-	d := begin(t, "codex: 4 月の入社は?")
-	d.Shows("該当するのは")
+	d := begin(t, "codex: 従業員の一覧")
+	d.Shows("完了しました: ", " 件")
 	x := d.Rests().Actions[0]
 	expect.Is(t, x.ApprovedBy, conversation.ApprovedByAuto)
 	approved := d.Audit(conversation.AuditApproved)
 	expect.Must(t, len(approved) == 1, "%+v", approved)
 	expect.Is(t, approved[0].ActorType, aggregate.ActorSystem)
-	driver.Talk(t, running, workspace.Suzuki, "codex: 4 月の入社は?").Shows("操作 #1 の確認")
+	driver.Talk(t, running, workspace.Suzuki, "codex: 従業員の一覧").Shows("操作 #1 の確認")
 }

@@ -49,7 +49,7 @@ func TestNoSecretReachesWhatAgentsAndPeopleGet(t *testing.T) {
 	d.Rests()
 	d.Press(workspace.Sato, done, card.SendFiles)
 	d.Eventually("the file is in Slack", func() bool { return strings.Contains(inSlack(t), "found.txt") })
-	d.Reply("4 月の入社は?")
+	d.Reply("従業員の一覧")
 	d.Press(workspace.Sato, d.Shows("操作 #2 の確認", "list_employees"), card.ApproveAction)
 	d.Shows("操作 #2 完了")
 	d.Rests()

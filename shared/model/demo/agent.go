@@ -5,15 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
 )
@@ -22,17 +19,17 @@ import (
 type Agent struct{}
 
 func sample(name string) string {
-	b, _ := files.ReadFile("samples/" + name) // no such file is an empty one
+	b, _ := files.ReadFile("samples/" + name) // a test reads each
 	return string(b)
 }
 
-// heard is what a turn tells the agent: the last statement of a person, what it encloses, the result of an action or a
-// proposal, and what was read.
+// heard is what a turn tells the agent: the last statement of a person, the texts of forwarded messages, the names of
+// files, the result of an action or a proposal, and what was read.
 type heard struct {
-	text, system     string
-	forwards, others []string // the texts of forwarded messages; the names of all that is enclosed
-	refused, read    string
-	spoken           bool
+	text, system    string
+	forwards, files []string
+	refused, read   string
+	spoken          bool
 }
 
 func (t talk) hear(turn model.Message) (h heard) {
@@ -55,9 +52,9 @@ func (t talk) hear(turn model.Message) (h heard) {
 		for _, e := range list {
 			switch said := e.System + e.Quoted; {
 			case e.Forwards != "":
-				h.forwards, h.others = append(h.forwards, e.Quoted), add(h.others, t.words["forward"])
+				h.forwards = append(h.forwards, e.Quoted)
 			case e.File != "":
-				h.others = add(h.others, e.File)
+				h.files = append(h.files, e.File)
 			case said != "" && goes: // it goes on
 				h.system += said
 			case said != "" && (p.Result != nil || !result):
@@ -65,7 +62,7 @@ func (t talk) hear(turn model.Message) (h heard) {
 			case e.From != "":
 				h.text, h.spoken = e.Text, true
 			}
-			goes = e.System != "" || e.Quoted != "" && e.Forwards == ""
+			goes = e.System+e.Quoted != "" && e.Forwards == ""
 		}
 	}
 	return h
@@ -115,20 +112,22 @@ func agentOf(r model.Request) talk {
 			if at := form("%run").FindStringSubmatchIndex(text); at != nil {
 				text = text[:at[2]]
 			}
-			t.locale = language.Of(text, language.All[0])
-			t.words = maps.Clone(spoken.In(t.locale).Agent)
-			t.asked = t.hear(m)
+			t.locale, t.asked = language.Of(text, language.All[0]), h
 		}
 	}
-	t.words = maps.Clone(spoken.In(t.locale).Agent)
+	t.words = spoken.In(t.locale).Agent
 	t.now = t.hear(r.Messages[len(r.Messages)-1])
 	return t
 }
 
 // say answers, and names what the newest statement encloses and the answer makes no use of.
 func (t talk) say(texts ...string) model.Response {
-	if len(t.asked.others) > 0 && (t.now.system == "" || t.now.spoken) {
-		texts = append(texts, "\n"+fmt.Sprintf(t.words["unused"], strings.Join(t.asked.others, t.words["comma"])))
+	unused := t.asked.files
+	if len(t.asked.forwards) > 0 {
+		unused = append([]string{t.words["forward"]}, unused...)
+	}
+	if len(unused) > 0 && (t.now.system == "" || t.now.spoken) {
+		texts = append(texts, "\n"+fmt.Sprintf(t.words["unused"], strings.Join(unused, t.words["comma"])))
 	}
 	return model.Response{Text: strings.TrimSpace(strings.Join(texts, ""))}
 }
@@ -147,27 +146,26 @@ func (t talk) answer() model.Response {
 		}
 	}
 	text := h.text
-	if len(h.forwards) == 1 && len(h.others) == 1 && !says(text) { // the forwarded message is what the person says
-		text, t.asked.others = h.forwards[0], nil
+	if len(h.forwards) == 1 && h.files == nil && !says(text) { // the forwarded message is what the person says
+		text, t.asked.forwards = h.forwards[0], nil
 	}
 	for _, p := range phrases() {
 		if p.tag[0] != '%' || p.means == "" { // it asks for nothing
 			continue
 		}
-		if m := p.form.FindStringSubmatch(text); m != nil {
-			if out, ok := t.act(p, strings.TrimSpace(strings.Join(m[1:], "")), text); ok {
-				return out
-			}
+		if m := p.form.FindStringSubmatchIndex(text); m != nil {
+			said := string(p.form.ExpandString(nil, "$1$2", text, m))
+			return t.act(p, strings.TrimSpace(said), text[m[1]:])
 		}
 	}
 	return t.say(w["lost"])
 }
 
-// act does what a phrase asks for, if a tool for it is offered; said is what the phrase names. It reports false if the
-// phrase means something else.
-func (t talk) act(p phrase, said, text string) (model.Response, bool) {
-	times := strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`) // proposed before
-	does, value := p.tag[1:], any(nil)
+// act does what a phrase asks for, if a tool for it is offered; said is what the phrase names, rest what follows it.
+func (t talk) act(p phrase, said, rest string) model.Response {
+	does, value := p.tag[1:], any(strings.TrimRight(said, ".?!"))
+	// Each further proposal of files has one more empty line, so that it makes a change to approve.
+	more := strings.Repeat("\n", strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`))
 	switch does {
 	case "run":
 		var all []object
@@ -177,64 +175,36 @@ func (t talk) act(p phrase, said, text string) (model.Response, bool) {
 		if value = all[0]; len(all) > 1 {
 			value = object{"commands": all}
 		}
-	case "write":
-		if strings.Contains(said, "..") || strings.Contains(said, "//") {
-			return model.Response{}, false
+	case "write": // what the message gives, or a note
+		content := fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(said), path.Ext(said)))
+		if m := form("%-body").FindStringSubmatch(rest); strings.TrimSpace(strings.Join(m, "")) != "" {
+			content = strings.Trim(strings.Join(m[1:], ""), "\n ") + "\n"
 		}
-		for _, name := range []string{"write", "writeSum"} {
-			t.words[name] = fmt.Sprintf(t.words[name], said)
-		}
-		_, rest, _ := strings.Cut(text, p.form.FindString(text))
-		value = []object{{"path": said, "content": t.content(said, text, rest) + strings.Repeat("\n", times)}}
-	case "files": // after the first time with a line that makes a change to approve
-		again := strings.Repeat(fmt.Sprintf("// %d\n", times+1), min(1, times))
-		value = []object{{"path": "hello.js", "content": sample("hello.js") + again},
+		value = []object{{"path": said, "content": content + more}}
+	case "files":
+		value = []object{{"path": "hello.js", "content": sample("hello.js") + more},
 			{"path": "hello.test.js", "content": sample("hello.test.js")}}
 	case "pull":
 		if !strings.Contains(string(encoded(t.Tools)), `open_pull_request`) {
-			return t.say(t.words["noPull"]), true
+			return t.say(t.words["noPull"])
 		}
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
-	case "joined":
-		asked := object{"department": nil, "status": "all"}
-		if m := form("%-of").FindStringSubmatch(text); m != nil {
-			asked["department"] = m[1] + m[2]
-		}
-		value = string(encoded(asked))
 	case "hand_over":
 		value = t.request(p.form)
-	default:
-		value = strings.TrimRight(said, ".?!")
 	}
 	tool := p.means[:strings.IndexAny(p.means, `{"`)]
 	call := strings.Replace(p.means[len(tool):], `"$1"`, string(encoded(value)), 1)
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
-		return t.say(t.words["cant"]), true
+		return t.say(t.words["cant"])
 	}
 	var input object
 	_ = json.Unmarshal([]byte(call), &input) // a test reads each
 	if sum := t.words[does+"Sum"]; sum != "" {
-		input["summary"] = sum
+		input["summary"] = language.Fill(sum, "name", said)
 	}
-	out := t.say(t.words[does])
+	out := t.say(language.Fill(t.words[does], "name", said))
 	out.Calls = []model.Call{{ID: "call_demo", Name: tool, Input: encoded(input)}}
-	return out, does != "read_file" || said != ""
-}
-
-// content is what is written into a file: what the message gives, the demo's draft on the topic that it names, or a
-// sample by the file's ending.
-func (t talk) content(name, text, rest string) string {
-	if m := form("%-body").FindStringSubmatch(rest); m != nil {
-		if body := strings.Trim(strings.Join(m[1:], ""), "\n "); body != "" {
-			return body + "\n"
-		}
-	}
-	ending := strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")
-	if d, known := allDrafts.In(t.locale).on(text); known && (ending == "md" || ending == "txt") {
-		lines := d.text(0, 1)
-		return "# " + lines[0] + "\n\n" + lines[1] + "\n\n" + strings.Join(lines[2:], "\n") + "\n"
-	}
-	return cmp.Or(sample(ending), fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(name), path.Ext(name))))
+	return out
 }
 
 // request is the text of a request: the words next to the phrase that asks for it, what the message forwards, or else
@@ -249,8 +219,7 @@ func (t *talk) request(form *regexp.Regexp) string {
 			return text
 		}
 		if len(h.forwards) > 0 {
-			used := func(s string) bool { return s == t.words["forward"] }
-			t.asked.others = slices.DeleteFunc(slices.Clone(t.asked.others), used)
+			t.asked.forwards = nil
 			return strings.Join(h.forwards, "\n")
 		}
 	}
@@ -260,18 +229,15 @@ func (t *talk) request(form *regexp.Regexp) string {
 // maxShown is the most lines of output that an answer repeats.
 const maxShown = 8
 
-// ended answers after a result: it says who joined, how an action ended, or repeats the first line.
+// ended answers after a result: it says how an action ended, with its last lines, or repeats the first line.
 func (t talk) ended(result string) model.Response {
-	if said := t.counted(result); said != "" {
-		return t.say(said)
-	}
 	m, w := form("%-ended").FindStringSubmatch(result), t.words
-	if m == nil { // in the other language the person reads it only on the card; what was refused at once has none
-		first, _, _ := strings.Cut(result, "\n")
-		if language.Of(first, language.All[0]) == t.locale || !strings.Contains(first, "#") {
-			return t.say(w["result"], "\n", first)
-		}
-		return t.say(w["card"])
+	first, _, _ := strings.Cut(result, "\n")
+	switch {
+	case m == nil && language.Of(first, language.All[0]) != t.locale && strings.Contains(first, "#"):
+		return t.say(w["card"]) // in the other language it stands on the card; what was refused at once has none
+	case m == nil:
+		return t.say(w["result"], "\n", first)
 	}
 	told, output := result, ""
 	if at := form("%-output").FindStringSubmatchIndex(result); at != nil {
@@ -281,50 +247,14 @@ func (t talk) ended(result string) model.Response {
 	if m[1]+m[2] != "" {
 		text = w["done"]
 	}
-	for _, of := range []string{"exit", "changed", "pulled"} {
+	for _, of := range []string{"exit", "changed", "pulled", "counted"} {
 		if at := form("%+" + of).FindStringSubmatchIndex(told); at != nil {
 			text, colon = string(form("%+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
 		}
 	}
-	var tests conversation.Tests
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")
-	for _, line := range lines {
-		tests.Read(line)
-	}
-	text += w["stop"]
-	if said := tests.Counted().Said(t.locale); said != "" {
-		return t.say(text, fmt.Sprintf(w["tests"], said))
-	}
 	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-maxShown):], "\n"), "\n"); shown != "" {
-		text += "\n```\n" + shown + "\n```"
+		return t.say(text, w["stop"], "\n```\n"+shown+"\n```")
 	}
-	return t.say(text)
-}
-
-// counted says who joined in the month that the person asked for; empty if the result has no employees.
-func (t talk) counted(result string) string {
-	_, data, _ := strings.Cut(result, "{")
-	var got struct {
-		Employees []struct {
-			Name   string `json:"display_name"`
-			Joined string `json:"entry_date"`
-		}
-	}
-	if json.NewDecoder(strings.NewReader("{"+data)).Decode(&got) != nil || got.Employees == nil {
-		return ""
-	}
-	month := ""
-	for _, said := range lex(normal(t.asked.text), false) {
-		if said.is("month") && said.means == "" { // which month is this one it isn't told
-			month = said.month(time.Time{}).Format("-01-")
-		}
-	}
-	var names []string
-	for _, e := range got.Employees {
-		if strings.Contains(e.Joined, month) && e.Joined != "" {
-			names = append(names, "\n"+e.Name+" ("+e.Joined+")")
-		}
-	}
-	slices.Sort(names)
-	return fmt.Sprintf(t.words["counted"], len(got.Employees), len(names)) + strings.Join(names, "")
+	return t.say(text, w["stop"])
 }

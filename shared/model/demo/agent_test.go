@@ -65,10 +65,10 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
-		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0. Tests: 1 passed."},
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0.\n```\nok\n# pass 1\n# fail 0\n```"},
 		{"run the tests", "Action #1 is done.", "Done."},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
-		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1。テスト: 成功 1 件、失敗 2 件。"},
+		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1。\n```\nF\nRan 3 tests in 0.001s\n\nFAILED (failures=1, errors=1)\n```"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
 		{"run the tests", "この操作は提案できません。", "The result is in.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
@@ -76,9 +76,8 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"ファイルを作って", "操作 #1 が完了しました。\n変更されたファイル: 2 件、+9 行 −0 行", "完了しました: ファイル 2 件を変更 (+9 行 −0 行)。"},
 		{"make a file", "Action #1 is done.\nFiles changed: 1, +9 −0 lines", "Done: files changed: 1 (+9 −0)."},
 		{"open a pull request", "Action #2 is done.\nDraft pull request: http://x/pull/1", "Done: draft pull request http://x/pull/1."},
-		{"who joined in October?", `Done.{"count":3,"employees":[{"display_name":"A","entry_date":"2026-10-01"},` +
-			`{"display_name":"B","entry_date":"2026-04-01"},{"display_name":"C","entry_date":null}]}More.`,
-			"1 of 3 people match.\nA (2026-10-01)"},
+		{"list the employees", "Action #1 is done.\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "Done: 3 in all."},
+		{"従業員の一覧", "操作 #1 が完了しました。\n" + `{"count":3,"employees":[{"display_name":"A"}]}`, "完了しました: 3 件。"},
 	} {
 		text, _ := answered(t, others(statement(test.spoken)), itself, others(map[string]any{"system": test.told}))
 		expect.Is(t, text, test.want, "%s, %s", test.spoken, test.told)
@@ -120,12 +119,10 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"make a file notes.md": {"notes.md", "# notes\n\n- Purpose: "}, "notes.md を作って": {"notes.md", "# notes\n\n- 目的: "},
-		"create a file called src/tools.py": {"src/tools.py", "import sys\n\n\ndef hello"},
+		"create a file called src/tools.py": {"src/tools.py", "# tools\n\n- Purpose: "},
 		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
 		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
-		"make a file travel.md on how travel is requested": {"travel.md", "# How to request business travel\n\nPurpose: "},
-		"remote.md を在宅勤務のルールで作って":                          {"", ""},
-		"在宅勤務のルールの remote.md を作って":                         {"remote.md", "# 在宅勤務の運用ルール\n\n目的: "},
+		"make a file a/../b.md": {"hello.js", ""},
 		"make a file ../x.md":                              {"hello.js", ""}, "make a file": {"hello.js", ""}, "read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
 	} {
 		_, input := answered(t, others(statement(text)))
@@ -178,7 +175,7 @@ func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 	expect.Has(t, text, "次の操作を提案できません")
 }
 
-// The demo proposes a pull request where one can be, and otherwise says what it needs; it asks who joined, of whom.
+// The demo proposes a pull request where one can be, and otherwise says what it needs; it asks for the employees.
 func TestTheDemoCallsTools(t *testing.T) {
 	for _, said := range []string{"プルリクエストを開いて", "please open a pull request"} {
 		out := agentOf(model.Request{Messages: []model.Message{others(statement(said))}}).answer()
@@ -190,10 +187,10 @@ func TestTheDemoCallsTools(t *testing.T) {
 		expect.NoError(t, json.Unmarshal([]byte(call.Arguments), &pull))
 		expect.That(t, call.Summary != "" && conversation.CheckPull(pull.Title, pull.Body) == nil, "%+v", pull)
 	}
-	for text, want := range map[string]string{"10 月の入社は?": "null", "October's joiners?": "null", "「営業部」に 4 月に入った人は?": `\"営業部\"`,
-		"ファイルを作って": "", "we join hands in October": ""} {
+	for text, calls := range map[string]bool{"従業員一覧を取得して": true, "List all employees": true, "ファイルを作って": false,
+		"従業員一覧は稟議にして": false} {
 		_, input := answered(t, others(statement(text)))
-		expect.Is(t, strings.Contains(input, `{\"department\":`+want+`,\"status\":\"all\"}`), want != "", "%s: %s", text, input)
+		expect.Is(t, strings.Contains(input, `{\"department\":null,\"status\":\"all\"}`), calls, "%s: %s", text, input)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/words/legible"
 )
 
-//go:embed words drafts samples steps.txt
+//go:embed words samples steps.txt
 var files embed.FS
 
 // words are the texts of one language. A test holds the names in the code against them.
@@ -29,11 +29,7 @@ type words struct {
 	Topics  map[string]map[string]string // forms and words of the topics that are no lists
 	Columns map[string]string            // titles of columns, by the rows' member; lists have their own
 	Agent   map[string]string
-	Teams   struct {
-		Reviews                []string
-		Good, Mend             map[string]string // by metric
-		ScoredBy, GoOn, Enough string
-	}
+	Teams   teamTexts
 }
 
 type step struct{ Title, Description, Expected string }

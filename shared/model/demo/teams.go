@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,31 +121,32 @@ func (s teamData) subject() string {
 	return cmp.Or(about.Message, strings.TrimSpace(first))
 }
 
-// draft is a team's text. If the request has the data for the demo's own policy, it is that policy with points to check
-// that differ by team and grow from round to round. Otherwise it is the team's draft on the request's topic. People
-// stamp it, so it says nothing of teams, rounds and scores.
+// draft is a team's text: of the demo's own policy if the request has the data for it, or else of a general draft. Its
+// lines differ by team, and each round adds one. People stamp it, so it says nothing of teams, rounds and scores.
 func (s teamData) draft(system string, results []string) string {
-	w, d, hash := s.words(), allDrafts.In(s.words().Locale), hashOf(s.TeamID, system)
-	view := int(hash % uint32(len(d.Views)))
-	topic, _ := d.on(plain(s.subject()))
-	lines := topic.text(view, len(s.History))
+	w, hash := s.words().Teams, int(hashOf(s.TeamID, system)%1000)
+	d, subject := w.General, oneLine(plain(s.subject()))
 	var policy struct{ Policy string }
 	answer, _ := Answer(Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()})
 	_ = json.Unmarshal([]byte(answer), &policy) // without an answer there is no policy
 	if policy.Policy != "" {
-		other := (view + 1 + int(hash/8)%(len(d.Policy)-1)) % len(d.Policy)
-		lines = []string{policy.Policy + "\n", "- " + d.Policy[view], "- " + d.Policy[other]}
-		for _, line := range w.Teams.Reviews[:min(len(s.History), len(w.Teams.Reviews))] {
-			lines = append(lines, "- "+line)
-		}
+		d, subject = w.Policy, policy.Policy
 	}
+	title := fmt.Sprintf(d.Title, subject)
 	if s.trouble("unscored") {
-		return strings.TrimSpace(lines[0])
+		return strings.TrimSpace(title)
+	}
+	lines := append([]string{title}, d.Lines...)
+	for i := range 3 { // of a prime number of views
+		at := hash + i*(1+hash/len(d.Views)%(len(d.Views)-1))
+		lines = append(lines, "- "+d.Views[at%len(d.Views)])
+	}
+	for _, line := range d.Rounds[:min(len(s.History), len(d.Rounds))] {
+		lines = append(lines, "- "+line)
 	}
 	for _, x := range results { // the first lines of members' results, but for what the demo made up
 		first, _, _ := strings.Cut(x, "\n")
-		made := first == d.General.Found || slices.ContainsFunc(d.Topics, func(t Draft) bool { return t.Found == first })
-		if first != "" && !made && !strings.HasPrefix(first, "ERROR: ") {
+		if first != "" && !slices.Contains(w.General.Views, first) && !strings.HasPrefix(first, "ERROR: ") {
 			lines = add(lines, "- "+first)
 		}
 	}
@@ -158,11 +158,11 @@ func (s teamData) scored() string {
 	w, items := s.words().Teams, float64(min(strings.Count(s.Submission, "\n- "), 14))
 	words := form("$number").ReplaceAllString(s.Submission, "") // dates and figures don't count
 	score := contest.Round2(56 + 2.4*items + float64(hashOf(s.Metric, words)%100)/100)
-	of := w.Mend
-	if score >= 80 {
-		of = w.Good
+	comment := w.Mend
+	if score >= 75 {
+		comment = w.Good
 	}
-	return string(encoded(object{"score": score, "comment": cmp.Or(of[s.Metric], of["other"]) + w.ScoredBy}))
+	return string(encoded(object{"score": score, "comment": comment}))
 }
 
 // arguments are those of a member's call: its task, and a script, wherever the tool requires them.
@@ -176,10 +176,10 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 	return encoded(input)
 }
 
-// member answers with the result of its call. Members of a team don't all say the same.
+// member answers from one point of view, with the result of its call. Members of a team don't all say the same.
 func (s teamData) member(system string, results []string) string {
-	d, _ := allDrafts.In(s.words().Locale).on(plain(s.Task))
-	said := append([]string{d.Found}, d.Views...)[hashOf(system)%4]
+	views := s.words().Teams.General.Views
+	said := views[int(hashOf(system)%1000)%len(views)]
 	return strings.Join(append([]string{said}, results[max(0, len(results)-1):]...), "\n")
 }
 
@@ -199,48 +199,14 @@ func hashOf(texts ...string) uint32 {
 	return h.Sum32()
 }
 
-// Drafts are the texts that the demo writes without a model, in one language. Views are points of view; Policy has a
-// line to each, for policies.
-type Drafts struct {
-	Views, Policy []string
-	General       Draft
-	Topics        []Draft
+// teamTexts are the texts of contests in one language.
+type teamTexts struct {
+	General, Policy          teamDraft
+	Good, Mend, GoOn, Enough string
 }
 
-// Draft is a text on one topic: rules, one line for each point of view, and what each further round adds. Found is what
-// somebody who was asked about the topic answers.
-type Draft struct {
-	Asks, Title, Aim string
-	Rules, Views     []string
-	Rounds           [][]string
-	Found            string
-}
-
-var allDrafts = language.Catalog[Drafts]{Files: &files, Folder: "drafts"}
-
-// on returns the draft on the topic that a text names, or else a general one with the text in its title.
-func (d Drafts) on(text string) (t Draft, known bool) {
-	for _, t := range d.Topics {
-		if regexp.MustCompile(`(?i)` + t.Asks).MatchString(text) { // a test reads every topic
-			return t, true
-		}
-	}
-	t = d.General
-	t.Title = strings.Replace(t.Title, "%s", oneLine(text), 1)
-	return t, false
-}
-
-// text is the draft from one point of view after so many rounds. The first has two thirds of the rules.
-func (d Draft) text(view, rounds int) []string {
-	rules := d.Rules
-	if rounds == 0 {
-		rules = rules[:len(rules)*2/3]
-	}
-	lines, parts := []string{d.Title, d.Aim}, [][]string{rules, {d.Views[view%len(d.Views)]}}
-	for _, more := range append(parts, d.Rounds[:min(rounds, len(d.Rounds))]...) {
-		for _, rule := range more {
-			lines = append(lines, "- "+rule)
-		}
-	}
-	return lines
+// teamDraft is a text by its title and lines, with three of the views, and a line that each further round adds.
+type teamDraft struct {
+	Title                string
+	Lines, Views, Rounds []string
 }
