@@ -40,11 +40,11 @@ func troubles() []trouble {
 		},
 		{
 			name: "time, model and evaluator fail in the second round",
-			text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 30,
+			text: "demo: hang solo round 2 demo: refuse swift round 2 demo: unscored careful round 2", seconds: 30,
 			status: contest.SummaryCompleted, scored: 3,
-			exits: map[string]contest.ExitReason{"careful": contest.TeamTimeout, "swift": contest.PartialFailure,
-				"solo": contest.PartialFailure},
-			card: []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
+			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure,
+				"careful": contest.PartialFailure},
+			card: []string{"コンテストで選ばれた案: 単独チーム", "単独チーム: 制限時間に達したため、それまでの最良の案で終了しました。", "ほかの案 (2)"},
 			page: []string{
 				"制限時間に達したため、それまでの最良の案で終了しました。", "途中で失敗したため、それまでの最良の案で終了しました。 リーダーが続行できませんでした: AI モデルが回答を断りました。",
 				"途中で失敗したため、それまでの最良の案で終了しました。 評価者が続行できませんでした: デモ用のモデルを、設定どおりに失敗させました。",

@@ -123,7 +123,7 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
 		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
 		"make a file a/../b.md": {"hello.js", ""},
-		"make a file ../x.md":                              {"hello.js", ""}, "make a file": {"hello.js", ""}, "read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
+		"make a file ../x.md":   {"hello.js", ""}, "make a file": {"hello.js", ""}, "read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
 	} {
 		_, input := answered(t, others(statement(text)))
 		var got struct{ Files []conversation.File }

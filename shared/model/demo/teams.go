@@ -176,11 +176,13 @@ func (s teamData) arguments(t model.Tool) json.RawMessage {
 	return encoded(input)
 }
 
-// member answers from one point of view, with the result of its call. Members of a team don't all say the same.
+// member answers with the result of its call, or else from a point of view. Members of a team don't all say the same.
 func (s teamData) member(system string, results []string) string {
+	if len(results) > 0 {
+		return results[len(results)-1]
+	}
 	views := s.words().Teams.General.Views
-	said := views[int(hashOf(system)%1000)%len(views)]
-	return strings.Join(append([]string{said}, results[max(0, len(results)-1):]...), "\n")
+	return views[int(hashOf(system)%1000)%len(views)]
 }
 
 // judged asks for another round while the scores rise.
