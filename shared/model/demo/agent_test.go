@@ -65,10 +65,12 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
-		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 3 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1\n3: # fail 0", "Done: exit code 0.\n```\nok\n# pass 1\n# fail 0\n```"},
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1",
+			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
 		{"run the tests", "Action #1 is done.", "Done."},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
-		{"テストして", "Action #1 failed.\nExit code: 1\nIts output has 4 lines. All of them, each after its number:\n1: F\n2: Ran 3 tests in 0.001s\n3: \n4: FAILED (failures=1, errors=1)", "失敗しました: 終了コード 1。\n```\nF\nRan 3 tests in 0.001s\n\nFAILED (failures=1, errors=1)\n```"},
+		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
+			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
 		{"run the tests", "操作 #1 は却下されました。理由: 不要", "The result is in: see the action's card."},
 		{"run the tests", "この操作は提案できません。", "The result is in.\nこの操作は提案できません。"},
 		{"command: ls", "Action #1 is done.\nExit code: 0\nIts output has 2 lines. All of them, each after its number:\n1: a.py\n2: ```b", "Done: exit code 0.\n```\na.py\n` ` `b\n```"},
@@ -123,7 +125,8 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
 		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
 		"make a file a/../b.md": {"hello.js", ""},
-		"make a file ../x.md":   {"hello.js", ""}, "make a file": {"hello.js", ""}, "read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
+		"make a file ../x.md":   {"hello.js", ""}, "make a file": {"hello.js", ""},
+		"read hello.js": {"", ""}, "hello.js を読んで": {"", ""},
 	} {
 		_, input := answered(t, others(statement(text)))
 		var got struct{ Files []conversation.File }
