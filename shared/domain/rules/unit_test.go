@@ -74,6 +74,28 @@ func TestAnAmountInAnotherCurrencyIsUnknown(t *testing.T) {
 		"what comes later decides the amount")
 }
 
+// Whatever it is called, and although the mark says nothing of it: what is nothing but a currency or a scale may be
+// that of the amount. What only looks like one decides nothing.
+func TestACurrencyOrScaleUnderAnyNameMakesAnAmountUnknown(t *testing.T) {
+	mark := rules.Mark{Version: "1", How: rules.HowSum, Pointers: []string{"/amount"}, Currency: "JPY"}
+	for known, all := range map[bool][]string{
+		false: {`"iso_code":"USD"`, `"isoCode":"usd"`, `"外貨":"USD"`, `"denomination":"USD"`, `"money":"USD"`, `"symbol":"$"`,
+			`"symbol":"US$"`, `"symbol":"￦"`, `"in_usd":true`, `"ドル建て":true`, `"scale":1000`, `"multiplier":1000`,
+			`"ｃｕｒｒｅｎｃｙ":"USD"`, `"as":"ＵＳＤ"`, `"kind":"米ドル"`, `"shown_in":"千円"`, `"in":"thousands"`,
+			`"payment":{"of":[{"x":"EUR"}]}`},
+		true: {`"iso_code":"JP"`, `"isoCode":"JPY"`, `"symbol":"¥"`, `"symbol":"￥"`, `"in_usd":false`, `"外貨":false`,
+			`"in_jpy":true`, `"status":"ALL"`, `"memo":"USD 900 を含む"`, `"name":"ドルチェ"`, `"amount_usd":600`,
+			`"plan":"TRY"`, `"note":""`, `"rush":true`, `"cursor":"USD"`},
+	} {
+		for _, beside := range all {
+			is := mark.Of("1", aggregate.Write, aggregate.JSON(`{"amount":90000,`+beside+`}`))
+			expect.Is(t, is.Known(), known, beside)
+		}
+	}
+	mark.Asides = []string{"/to"}
+	expect.That(t, mark.Of("1", aggregate.Write, `{"amount":90000,"to":"USD"}`).Known(), "an aside says nothing of it")
+}
+
 // What a mark takes for nothing of the amount can't have the amount, or its unit, in it.
 func TestAnAsideIsBesideTheAmount(t *testing.T) {
 	for aside, wrong := range map[string]bool{

@@ -15,6 +15,9 @@ func Folded(name string) string {
 	return norm.NFKC.String(norm.NFKD.String(strings.Map(folded, name)))
 }
 
+// Narrow returns a text without differences of width and style (NFKC).
+func Narrow(text string) string { return norm.NFKC.String(text) }
+
 // folded returns the smallest of the letters that differ from r only in case.
 func folded(r rune) rune {
 	least := r
