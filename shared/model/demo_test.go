@@ -156,6 +156,7 @@ func TestDemoListensToRejections(t *testing.T) {
 	checked := append([]string{}, seed...)
 	checked[3] += " 🔍"
 	checked[4] += " 🔍"
+	const notice = "4. 完了通知 — send_slack_dm"
 	validated := []string{seed[0], seed[1], "3. データの検証 — calculate_overtime", "4. 残業時間計算 — calculate_overtime",
 		"5. Sheet 書き込み — write_rows_to_google_sheet", "6. 完了通知 — send_slack_dm"}
 	for name, test := range map[string]struct {
@@ -174,14 +175,13 @@ func TestDemoListensToRejections(t *testing.T) {
 		"a department at L2":     {[]string{"営業部だけにして"}, nil, "対象: 営業部と、その下の部署に、2026年4月に在籍した従業員", seed},
 		"somebody at L2":         {[]string{"<@U0SUZUKI> にも知らせて"}, nil, "完了したら、依頼者、<@U0SUZUKI>に Slack の DM で知らせます", append(append([]string{}, seed...), "6. DM を送信 — send_slack_dm")},
 		"no DM, in English":      {nil, []string{"No DM at the end, please"}, "", seed[:4]},
-		"without a step":         {nil, []string{"ステップ4は不要です"}, "", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
-		"only some steps":        {nil, []string{"remove step 5", "ステップ4は外して"}, "", seed[:3]},
-		"no such step":           {nil, []string{"ステップ9は不要"}, "", seed},
+		"without the sheet, L3":  {nil, []string{"シートは不要です"}, "", append(append([]string{}, seed[:3]...), notice)},
+		"only some steps":        {nil, []string{"no DM", "シートは外して"}, "", seed[:3]},
+		"a step by its number":   {nil, []string{"ステップ4は不要"}, "", seed},
 		"a month at L3":          {nil, []string{"10月分にして"}, "", seed},
 		"shorter at L2":          {[]string{"もっと簡潔にしてください"}, nil, "進め方: freee 人事労務から従業員一覧を読み取ります → ", seed},
-		"a step's number at L2":  {[]string{"ステップ4は不要です"}, nil, "スプレッドシートには書き込みません", []string{seed[0], seed[1], seed[2], "4. 完了通知 — send_slack_dm"}},
-		"two steps at L2":        {[]string{"手順4と5を省いて"}, nil, "完了の DM は送りません", seed[:3]},
-		"what others need, L2":   {[]string{"ステップ2は不要です"}, nil, "「ステップ2は不要です」は、結果をほかのステップが使うため", seed},
+		"two wishes at L2":       {[]string{"DMとシートは不要"}, nil, "完了の DM は送りません", seed[:3]},
+		"a number at L2":         {[]string{"ステップ2は不要です"}, nil, "ご指摘「ステップ2は不要です」の内容が分からなかったため", seed},
 		"the dialog's own at L2": {[]string{"ステップ 3 の前にデータの検証を追加してください"}, nil, "計算の前にデータの検証を行い", validated},
 		"the dialog's own at L3": {nil, []string{"ステップ 3 の前にデータの検証を追加してください"}, "", validated},
 		"validation elsewhere":   {[]string{"ステップ 5 の前にデータの検証を追加してください"}, nil, "ご指摘「ステップ 5 の前に", seed},
@@ -204,10 +204,10 @@ func TestDemoSaysWhatBecameOfEveryReason(t *testing.T) {
 		reasons []string
 		want    string
 	}{
-		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "ステップ4は不要です"},
-			"「ステップ4は不要です」 → 反映しました。\n「最後のステップは不要です」、「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。"},
-		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without step 4", "Make it nicer"},
-			"“without step 4” → applied.\n“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it."},
+		"ja": {"今月の勤怠をまとめて", []string{"最後のステップは不要です", "ステップ4をステップ2の前に", "シートは不要です"},
+			"「シートは不要です」 → 反映しました。\n「最後のステップは不要です」、「ステップ4をステップ2の前に」 → 内容が分からないため、反映していません。"},
+		"en": {"Summarize this month's attendance", []string{"Put step 4 first", "without a sheet", "Make it nicer"},
+			"“without a sheet” → applied.\n“Put step 4 first”, “Make it nicer” → not applied: I didn't understand it."},
 	} {
 		in := model.PlanInput{Task: task.Task{Title: "t"}, Request: tt.request, Policy: "p", Tools: catalog(t), Requester: "U0SANDSATO", Locale: locale, Now: now(), Try: 1}
 		for n, reason := range append(tt.reasons, "") {

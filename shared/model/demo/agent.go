@@ -18,11 +18,6 @@ import (
 // Agent is an agent without a model. It says so, and proposes an action for each of a few fixed phrases.
 type Agent struct{}
 
-func sample(name string) string {
-	b, _ := files.ReadFile("samples/" + name) // a test reads each
-	return string(b)
-}
-
 // heard is what a turn tells the agent: the last statement of a person, the texts of forwarded messages, the names of
 // files, the result of an action or a proposal, and what was read.
 type heard struct {
@@ -48,21 +43,17 @@ func (t talk) hear(turn model.Message) (h heard) {
 		_, text, _ = strings.Cut(text, "<messages>\n")
 		text, _, _ = strings.Cut(text, "\n</messages>")
 		_ = json.Unmarshal([]byte(text), &list) // what is not readable says nothing
-		goes := false
 		for _, e := range list {
 			switch said := e.System + e.Quoted; {
 			case e.Forwards != "":
 				h.forwards = append(h.forwards, e.Quoted)
 			case e.File != "":
 				h.files = append(h.files, e.File)
-			case said != "" && goes: // it goes on
-				h.system += said
-			case said != "" && (p.Result != nil || !result):
-				h.system, result = said, p.Result != nil
+			case said != "" && (p.Result != nil || !result): // what else a turn says hides no result
+				h.system, result = h.system+said, p.Result != nil
 			case e.From != "":
 				h.text, h.spoken = e.Text, true
 			}
-			goes = e.System+e.Quoted != "" && e.Forwards == ""
 		}
 	}
 	return h
@@ -74,11 +65,10 @@ func (t talk) told(result string) string {
 	if json.Unmarshal([]byte(result), &x) != nil {
 		return ""
 	}
-	lines := strings.Trim(spoken.In(t.locale).filled("told", x), "\n")
-	if lines == "" {
-		return t.words["nothing"] + "\n"
+	if lines := strings.Trim(spoken.In(t.locale).filled("told", x), "\n"); lines != "" {
+		return t.words["read"] + "\n```\n" + lines + "\n```\n"
 	}
-	return t.words["read"] + "\n```\n" + lines + "\n```\n"
+	return t.words["nothing"] + "\n"
 }
 
 // talk is a conversation with the demo's agent.
@@ -134,11 +124,11 @@ func (t talk) say(texts ...string) model.Response {
 
 func (t talk) answer() model.Response {
 	h, w := t.now, t.words
-	switch {
-	case h.text+h.read+h.refused == "" && h.system != "":
-		return t.ended(h.system)
-	case h.read != "":
+	if h.read != "" {
 		return t.say(h.read)
+	}
+	if h.text+h.refused == "" && h.system != "" {
+		return t.ended(h.system)
 	}
 	for _, of := range []string{"unchanged", "patch", "waits"} {
 		if form("%-" + of).MatchString(h.refused) {
@@ -182,8 +172,12 @@ func (t talk) act(p phrase, said, rest string) model.Response {
 		}
 		value = []object{{"path": said, "content": content + more}}
 	case "files":
-		value = []object{{"path": "hello.js", "content": sample("hello.js") + more},
-			{"path": "hello.test.js", "content": sample("hello.test.js")}}
+		var all []object
+		for _, name := range []string{"hello.js", "hello.test.js"} {
+			sample, _ := files.ReadFile("samples/" + name) // a test reads each
+			all = append(all, object{"path": name, "content": string(sample) + more})
+		}
+		value = all
 	case "pull":
 		if !strings.Contains(string(encoded(t.Tools)), `open_pull_request`) {
 			return t.say(t.words["noPull"])
@@ -192,13 +186,12 @@ func (t talk) act(p phrase, said, rest string) model.Response {
 	case "hand_over":
 		value = t.request(p.form)
 	}
-	tool := p.means[:strings.IndexAny(p.means, `{"`)]
-	call := strings.Replace(p.means[len(tool):], `"$1"`, string(encoded(value)), 1)
+	tool, call, _ := strings.Cut(strings.Replace(p.means, `"$1"`, string(encoded(value)), 1), "{")
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
 		return t.say(t.words["cant"])
 	}
 	var input object
-	_ = json.Unmarshal([]byte(call), &input) // a test reads each
+	_ = json.Unmarshal([]byte("{"+call), &input) // a test reads each
 	if sum := t.words[does+"Sum"]; sum != "" {
 		input["summary"] = language.Fill(sum, "name", said)
 	}

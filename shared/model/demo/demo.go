@@ -2,11 +2,7 @@
 // text of a message decides the answer. Layers, Agent and Teams answer what the pipeline, a conversation and a contest
 // send to a model; nothing else of these is known here.
 //
-// A message may ask for failures. "demo: fail extract" (or draft, plan, summarize) fails that layer at the first try.
-// "demo: bad output" gives an unusable first answer; with "twice" the second one is unusable, too, at the first try. A
-// layer's name at the end restricts it to that layer. "demo: human check" makes the writing steps wait for a person.
-// "demo: cost 3.50" makes each call cost 3.50 dollars, "demo: cost 3.50 plan" only those of one layer. "demo: mark x"
-// and demo: mark "x y" change nothing, so that tests can say something of their own.
+// A message may ask for failures by markers: phrases.txt says which.
 package demo
 
 import (
@@ -98,12 +94,9 @@ func Answer(q Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, line := range in.More {
-		tool, _, _ := strings.Cut(line, ":")
-		in.Servers = append(in.Servers, tool)
-	}
-	for _, tool := range map[string][]string{"meeting": {listRooms, bookRoom}, "purchase": {placeOrder}}[w.Topic] {
-		w.Is["notools"] = w.Is["notools"] || !slices.Contains(in.Servers, tool)
+	for _, tool := range strings.Fields(w.words.Topics[w.Topic]["tools"]) {
+		offers := func(s string) bool { return s == tool || strings.HasPrefix(s, tool+":") }
+		w.Is["notools"] = w.Is["notools"] || !slices.ContainsFunc(append(in.Servers, in.More...), offers)
 	}
 	var answer any
 	switch q.Purpose {
@@ -115,7 +108,7 @@ func Answer(q Question) (string, error) {
 	case "plan":
 		w.follow(in.Policy)
 		w.heed(true)
-		steps, _, missing := plan(w)
+		steps, missing := plan(w)
 		answer = map[string]any{"steps": steps, "missing": missing, "remarks": w.remarks()}
 	case "summarize":
 		answer = map[string]string{"summary": summary(w)}

@@ -109,7 +109,8 @@ func last(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
 // maxStrange is how many unknown parts are looked for: the rest of a text with more is one part.
 const maxStrange = 12
 
-// lex splits a normalized text into tokens. remark says that it is a reason of a rejection.
+// lex splits a normalized text into tokens. What no phrase takes is a word, in Japanese as far as its script.
+// remark says that the text is a reason of a rejection.
 func lex(text string, remark bool) (all []token) {
 	strange := 0
 	for at := 0; at < len(text); {
@@ -117,16 +118,15 @@ func lex(text string, remark bool) (all []token) {
 			at++
 			continue
 		}
-		if strange > maxStrange {
-			return append(all, token{text: strings.TrimSpace(text[at:])})
-		}
-		t := longest(text, at, remark)
-		if t.is("p") && (len(all) == 0 || all[len(all)-1].is("p", "j", "s")) || t.is("^") && len(all) > 0 {
+		t, before := longest(text, at, remark), append(all, token{tag: "s"})[max(0, len(all)-1)]
+		if t.is("p") && before.is("p", "j", "s") || t.is("^") && len(all) > 0 && !(remark && before.is("s")) {
 			t = token{}
 		}
 		if t.tag == "" {
+			if t.text = form("$strange").FindString(text[at:]); strange == maxStrange {
+				t.text = text[at:]
+			}
 			strange++
-			t.text = unknown(text, at, remark)
 		}
 		at += len(t.text)
 		all = append(all, t)
@@ -162,28 +162,6 @@ func longest(text string, at int, remark bool) (out token) {
 func torn(text string, end int) bool {
 	before, after := last(text[:end]), first(text[end:])
 	return after == '間' || word(before) && word(after) && unicode.IsDigit(before) == unicode.IsDigit(after)
-}
-
-// unknown is the part of a text that no phrase takes: up to where one begins, at the beginning of a word.
-func unknown(text string, at int, remark bool) string {
-	end := at
-	for end < len(text) {
-		r, n := utf8.DecodeRuneInString(text[end:])
-		if end += n; end >= len(text) || text[end] == ' ' {
-			break
-		}
-		after := first(text[end:])
-		if word(r) && (word(after) || strings.ContainsRune("'’-_@", after)) ||
-			strings.ContainsRune("'’-_@<", r) && word(after) || compound(r) && compound(after) {
-			continue
-		}
-		t := longest(text, end, remark)
-		kana := func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
-		if t.tag != "" && !(t.is("p", "j") && kana(r) && kana(first(text[end+len(t.text):]))) {
-			break
-		}
-	}
-	return text[at:end]
 }
 
 // strange names the tokens that were not taken up, each with those beside it and with the word before a particle or
@@ -226,10 +204,10 @@ func joined(all []token) (out string) {
 	return out
 }
 
-// split parts tokens at those of a tag, and leaves out parts that say nothing.
-func split(all []token, tag string) (out [][]token) {
+// sentences are the parts of a text that say something.
+func sentences(all []token) (out [][]token) {
 	for len(all) > 0 {
-		end := slices.IndexFunc(append(slices.Clone(all), token{tag: tag}), func(t token) bool { return t.is(tag) })
+		end := slices.IndexFunc(append(slices.Clone(all), token{tag: "s"}), func(t token) bool { return t.is("s") })
 		if slices.ContainsFunc(all[:end], func(t token) bool { return !t.quiet() }) {
 			out = append(out, all[:end])
 		}

@@ -139,8 +139,7 @@ func TestWishesAreDoneOrNamed(t *testing.T) {
 	}
 }
 
-// What a request forwards is read with it, and narrows it; a file is read where it alone is the request. What of them is
-// not understood, or can't be used, is named.
+// What a request forwards is read with it, and narrows it. What of it is not understood is named, and so are files.
 func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 	text := func(s string) enclosed { return enclosed{Text: s, Name: "依頼.txt"} }
 	unseen := enclosed{Text: "営業だけ", NotShown: "the rest"}
@@ -172,10 +171,8 @@ func TestWhatARequestEnclosesIsReadOrNamed(t *testing.T) {
 		{"今月の勤怠をまとめて", []enclosed{unseen}, nil, "refused: 転送されたメッセージに、見えない部分があります"},
 		{"これをお願いします", []enclosed{{}}, nil, "refused: 見えない部分"},
 		{"今月の勤怠。これをお願いします", nil, nil, "refused: 「これ」"},
-		{"", nil, []enclosed{text("営業の先月の残業を確認して\n")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"添付の件、お願いします", nil, []enclosed{text("営業の先月の残業を確認して")}, "残業 | 2026-10 | 営業部 | sheet | U0SANDSATO"},
-		{"", nil, []enclosed{text("名前\n田中 恵")}, "refused: この言葉は、添付ファイル「依頼.txt」にあります。"},
-		{"", nil, []enclosed{text(strings.Repeat("営業の先月の残業を確認して。", 100))}, "refused: 添付ファイル「依頼.txt」を使えません"},
+		{"", nil, []enclosed{text("営業の先月の残業を確認して\n")}, "refused: 添付ファイル「依頼.txt」を使えません"},
+		{"添付の件、お願いします", nil, []enclosed{text("営業の先月の残業を確認して")}, "refused: 添付ファイル「依頼.txt」を使えません"},
 		{"", nil, []enclosed{{Name: "依頼.pdf", NotRead: "pdf"}}, "refused: 添付ファイル「依頼.pdf」を使えません"},
 		{"今月の勤怠をまとめて", nil, []enclosed{{Name: "対象者.csv", Text: "田中"}}, "refused: 「対象者.csv」を使えません。必要なことを依頼の文に"},
 		{"よろしくお願いします", nil, []enclosed{{Name: "a.csv"}, {Name: "b.csv"}}, "refused: 「a.csv」、「b.csv」を使えません"},
@@ -199,10 +196,6 @@ func TestADescriptionSaysWhoseWordsAreWhose(t *testing.T) {
 		Forwarded: []enclosed{{Text: "営業だけ ~人事も~", By: "鈴木 一郎 <@U0SUZUKI>"}, {Text: "DM は不要", By: "?"}}}
 	expect.Is(t, extract(expect.Value(read(in))(t))["description"],
 		"依頼内容: 今月の勤怠をまとめて\n転送されたメッセージ (鈴木 一郎): 営業だけ\n転送されたメッセージ: DM は不要")
-	in = input{Message: "Please do this", Now: written, Locale: "en",
-		Files: []enclosed{{Text: "Overtime for Sales ~~and HR~~", Name: "a.txt"}}}
-	expect.Is(t, extract(expect.Value(read(in))(t))["description"],
-		"Request: Please do this\nthe file “a.txt”: Overtime for Sales")
 }
 
 // A question what there is to ask for is answered, also where the demo knows no word of it.

@@ -147,7 +147,8 @@ func TestEachTemplateCanBeFilledIn(t *testing.T) {
 					"%s: %s", x[0], said)
 			}
 		}
-		for _, of := range []string{"calculate_overtime", "write_rows_to_google_sheet", bookRoom, placeOrder, sendDM} {
+		for _, of := range []string{"calculate_overtime", "write_rows_to_google_sheet", bookRoom, placeOrder,
+			"send_slack_dm"} {
 			said := spoken.In(name).text("sum", object{"tool": of, "topic": "overtime", "f": map[string]any{}})
 			expect.That(t, said != "" && !strings.Contains(said, "template:"), "%s in %s: %q", of, name, said)
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +44,7 @@ func read(in input) (*meant, error) {
 		return nil, fmt.Errorf("read the data: now: %w", err)
 	}
 	text := plain(in.Message)
-	for _, e := range append(slices.Clone(in.Forwarded), in.Files...) {
+	for _, e := range in.Forwarded {
 		text = cmp.Or(strings.TrimSpace(text), e.Text)
 	}
 	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium",
@@ -66,40 +65,30 @@ type enclosed struct {
 	NotRead        string `json:"not_read"`
 }
 
-// whole reports whether there is a text, and all of it.
-func (e enclosed) whole() bool { return e.NotShown+e.NotRead == "" && strings.TrimSpace(e.Text) != "" }
-
-// piece is one of the texts that are read as a request: the message, what it forwards, or its only file. in names where
-// it stands, unless it is the message.
+// piece is one of the texts that are read as a request: the message, or what it forwards. in names where it stands,
+// unless it is the message.
 type piece struct{ text, in string }
 
-// maxFileAsked is the most characters of a file that is read as a request.
-const maxFileAsked = 1000
-
-// enclose splits a request into the texts that it is read from. What it encloses beside is refused: forwarded messages
-// that can't be seen whole, and files, unless one alone is the request.
+// enclose splits a request into the texts that it is read from. Files are refused, and so are forwarded messages that
+// can't be seen whole.
 func (w *meant) enclose() {
 	w.pieces = []piece{{plain(w.in.Message), ""}}
 	for _, f := range w.in.Forwarded {
-		in := w.say("forwarded")
+		in := w.Say("forwarded")
 		if by, _, _ := strings.Cut(strings.TrimPrefix(f.By, "?"), "<@"); by != "" {
-			in += w.say("about", strings.TrimSpace(by))
+			in += w.Say("about", strings.TrimSpace(by))
 		}
-		if w.pieces = append(w.pieces, piece{seen.WithoutStruck(f.Text), in}); !f.whole() {
-			w.no = w.say("forwardHidden")
+		w.pieces = append(w.pieces, piece{seen.WithoutStruck(f.Text), in})
+		if f.NotShown+f.NotRead != "" || strings.TrimSpace(f.Text) == "" {
+			w.no = w.Say("forwardHidden")
 		}
 	}
-	alone := len(w.in.Files) == 1 && !slices.ContainsFunc(w.pieces, func(p piece) bool { return says(p.text) })
 	var names []string
 	for _, f := range w.in.Files {
-		if alone && w.no == "" && f.whole() && utf8.RuneCountInString(f.Text) <= maxFileAsked {
-			w.pieces = append(w.pieces, piece{seen.WithoutStruck(f.Text), w.say("inFile", w.quote(f.Name))})
-		} else {
-			names = append(names, f.Name)
-		}
+		names = append(names, f.Name)
 	}
 	if len(names) > 0 {
-		w.no += w.say("noFile", w.Quoted(names))
+		w.no += w.Say("noFile", w.Quoted(names))
 	}
 }
 
@@ -121,16 +110,15 @@ func (w *meant) tokens() (all []token) {
 	for i, p := range w.pieces {
 		rest, closed := w.quotations(p.text)
 		if !closed {
-			w.no += w.say("noQuote") + w.stands(p.in)
+			w.no += w.Say("noQuote") + w.stands(p.in)
 			return nil
 		}
-		before := len(all)
+		before := all
 		for _, t := range append(lex(normal(rest), false), token{tag: "s", text: "\n"}) {
 			again := func(x token) bool { return x.tag == t.tag && x.text == t.text }
-			if i > 0 && t.is("month", "topic") && slices.ContainsFunc(all[:before], again) {
+			if t.in = p.in; i > 0 && t.is("month", "topic") && slices.ContainsFunc(before, again) {
 				t.tag = "."
 			}
-			t.in = p.in
 			all = append(all, t)
 		}
 	}
@@ -138,17 +126,14 @@ func (w *meant) tokens() (all []token) {
 }
 
 // stands says where something stands, unless it is the message.
-func (w *meant) stands(in string) string { return map[bool]string{true: w.say("stands", in)}[in != ""] }
+func (w *meant) stands(in string) string { return map[bool]string{true: w.Say("stands", in)}[in != ""] }
 
 // Kind groups topics by what their requests may say.
 func (w *meant) Kind() string {
-	switch w.Topic {
-	case "overtime", "attendance":
-		return "records"
-	case "", "message", "meeting", "purchase":
-		return w.Topic
+	if w.Topic == "" {
+		return ""
 	}
-	return "list"
+	return cmp.Or(w.words.Topics[w.Topic]["kind"], "list")
 }
 
 // about finds what is asked for. A second subject, and what is said a second time, is for another request.
@@ -241,17 +226,17 @@ func (w *meant) judge(all []token) {
 	names := w.Quoted(unread[:min(len(unread), maxUnread)])
 	switch n := len(unread); {
 	case n > 0 && w.Topic == "" && has(all, "to"):
-		w.no = w.say("noText", names)
+		w.no = w.Say("noText", names)
 	case n > maxUnread:
-		w.no = w.say("tooMuch", names, n-maxUnread) + w.stands(in) + w.no
+		w.no = w.Say("tooMuch", names, n-maxUnread) + w.stands(in) + w.no
 	case n > 0:
-		w.no = w.say("noWords", names) + w.stands(in) + w.no
+		w.no = w.Say("noWords", names) + w.stands(in) + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:
-		w.no += w.say("longMessage", maxMessage)
+		w.no += w.Say("longMessage", maxMessage)
 	case len(w.people) > maxTold:
-		w.no += w.say("tooManyTold", len(w.people), maxTold)
+		w.no += w.Say("tooManyTold", len(w.people), maxTold)
 	case w.Topic == "" && has(all, "to"):
-		w.no += w.say("noMessage")
+		w.no += w.Say("noMessage")
 	case w.Topic == "":
 		w.stop("noWords", token{text: w.text()})
 	}
@@ -259,7 +244,7 @@ func (w *meant) judge(all []token) {
 
 // stop says why nothing is planned, unless something else was said before.
 func (w *meant) stop(form string, t token) {
-	w.no = cmp.Or(w.no, w.say(form, w.Quoted([]string{t.text}))+w.stands(t.in))
+	w.no = cmp.Or(w.no, w.Say(form, w.Quoted([]string{t.text}))+w.stands(t.in))
 }
 
 // helps reports whether a request only asks what there is to ask for, greets or thanks.
@@ -270,22 +255,15 @@ func (w *meant) helps() bool {
 // Cannot returns why nothing is planned and what the demo could do instead, or an empty text if there is a plan.
 func (w *meant) Cannot() string {
 	switch {
-	case utf8.RuneCountInString(w.no+w.say("can")) > task.MaxSentence:
+	case utf8.RuneCountInString(w.no+w.Say("can")) > task.MaxSentence:
 		return legible.Clip(strings.TrimSpace(w.no), task.MaxSentence)
 	case w.no != "", w.helps():
-		return w.no + w.say("can")
+		return w.no + w.Say("can")
 	case w.Topic == "meeting" && (w.Start.Before(w.now) || !w.End.After(w.Start) || w.End.Day() != w.Start.Day()),
 		w.Topic == "purchase" && w.Order.wrong:
 		return w.Form("wrong")
 	}
 	return ""
-}
-
-// copy is a request that can be changed by itself.
-func (w *meant) copy() *meant {
-	n := *w
-	n.Is = maps.Clone(w.Is)
-	return &n
 }
 
 func add[T comparable](list []T, s T) []T {

@@ -11,6 +11,9 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
+// The tools of servers that the demo's plans call are those of the local stack's.
+const listRooms, bookRoom, placeOrder = "rooms.list_rooms", "rooms.book_room", "rooms.place_order"
+
 // acts lists a plan's tools, those that write with their arguments.
 func acts(steps []planned) (out []string) {
 	for _, s := range steps {
@@ -69,7 +72,7 @@ func carriedOut(t *testing.T, text string, reasons ...string) (policy string, di
 	r = understood(t, text) // steps are planned from the message and the policy
 	r.in = in
 	r.follow(policy)
-	steps, _, _ := plan(r)
+	steps, _ := plan(r)
 	return policy, acts(steps)
 }
 
@@ -268,19 +271,21 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 		{"10月の勤怠", "9月にしてください。DMも送ってください", "期間: 2026年9月 (", "9月にしてください。DMも送ってください", ""},
 		{"10月の勤怠。DMは不要", "9月にしてください。DMも送ってください", "完了したら、依頼者に", "9月にしてください。DMも送ってください", ""},
 		{"10月の勤怠", "9月にして。グラフも付けて", "期間: 2026年9月 (", "9月にして", "グラフも付けて"},
-		{"10月の勤怠", "明日にして、9月に変えて", "期間: 2026年9月 (", "9月に変えて", "明日にして"},
-		{"人事部の10月の勤怠", "総務部は不要、営業部だけにして", "対象: 営業部と", "営業部だけにして", "総務部は不要"},
+		{"10月の勤怠", "9月にして。あと営業部だけにして", "対象: 営業部と", "9月にして。あと営業部だけにして", ""},
+		{"10月の勤怠", "9月にして。あとでお願いします", "期間: 2026年9月 (", "9月にして", "あとでお願いします"},
+		{"10月の勤怠", "9月にして。あとでDMして", "期間: 2026年9月 (", "9月にして", "あとでDMして"},
+		{"人事部の10月の勤怠", "総務部は不要。営業部だけにして", "対象: 営業部と", "営業部だけにして", "総務部は不要"},
 		{"10月の勤怠", "9月にして\nグラフも付けて", "期間: 2026年9月 (", "9月にして", "グラフも付けて"},
 		{"10月の勤怠", "DMは不要です。結果は私だけに教えて", "完了の DM は送りません", "DMは不要です", "結果は私だけに教えて"},
 		{"attendance for October", "Only Sales. Sort it by name, please", "Covers: people of 営業部", "Only Sales", "Sort it by name,please"},
-		{"attendance for October", "No DM, and just tell me", "No DM is sent at the end", "No DM", "just tell me"},
+		{"attendance for October", "No DM. And just tell me", "No DM is sent at the end", "No DM", "And just tell me"},
 		{"attendance for October", "September instead. Make it shorter!", "Period: September 2026", "September instead. Make it shorter!", ""},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
 			policy, _ := carriedOut(t, tt.request, tt.reason)
 			w := understood(t, tt.request)
 			expect.Has(t, policy, tt.done)
-			expect.Has(t, policy, w.say("applied", w.words.quote(tt.followed)))
+			expect.Has(t, policy, w.Say("applied", w.words.quote(tt.followed)))
 			if tt.not != "" {
 				expect.Has(t, policy, w.words.quote(tt.not))
 				expect.That(t, strings.Contains(policy, w.words.Say["unclear"][4:]) || strings.HasPrefix(policy, "I didn't") || strings.HasPrefix(policy, "ご指摘"), "%s", policy)
@@ -289,23 +294,17 @@ func TestARemarkIsFollowedInPart(t *testing.T) {
 	}
 }
 
-// A step is kept if others use or announce its result, and the remarks say so.
+// A step that others use is not left out, whatever a remark calls it, and the remark is named.
 func TestAStepThatOthersUseStays(t *testing.T) {
-	for _, tt := range []struct {
-		reason string
-		stays  bool
-	}{{"ステップ1は不要です", true}, {"ステップ2は不要です", true}, {"ステップ3は不要です", true}, {"ステップ4は不要です", false}, {"ステップ5は不要です", false}} {
+	for _, reason := range []string{"ステップ1は不要です", "ステップ4は不要です", "従業員一覧は不要"} {
 		r, in := understood(t, "10月の残業をまとめて"), allowed(t)
 		r.in = in
-		first, _, _ := plan(r)
-		// the older version has only its reason, no steps
-		r.in.Earlier = []version{{Reason: tt.reason}, {Reason: "もっと簡潔に"}}
+		first, _ := plan(r)
+		r.in.Earlier = []version{{Reason: reason}}
 		r.heed(true)
-		steps, _, _ := plan(r)
-		remarks := r.remarks()
-		if stays := len(steps) == len(first); stays != tt.stays || stays != strings.Contains(remarks, "「"+tt.reason+"」 → 結果をほかのステップが使うため") {
-			t.Errorf("%s: %q, %s", tt.reason, acts(steps), remarks)
-		}
+		steps, _ := plan(r)
+		expect.Is(t, len(steps), len(first), reason)
+		expect.Has(t, r.remarks(), "「"+reason+"」 → 内容が分からない")
 	}
 }
 
@@ -325,7 +324,7 @@ func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 func TestANoticeOfABookingSaysWhen(t *testing.T) {
 	w := understood(t, "会議室を明日15時に予約して")
 	w.in = allowed(t)
-	steps, _, _ := plan(w)
+	steps, _ := plan(w)
 	expect.Has(t, steps[len(steps)-1].ToolInput, `{"label":"日時","value":"2026-11-21 15:00–16:00"}`)
 }
 

@@ -68,11 +68,9 @@ func (t *words) text(name string, data any) string {
 
 func (t *words) quote(s string) string { return fmt.Sprintf(t.Say["quote"], s) }
 
-func (w *meant) say(form string, values ...any) string {
+func (w *meant) Say(form string, values ...any) string {
 	return fmt.Sprintf(w.words.Say[form], values...)
 }
-
-func (w *meant) Say(form string) string { return w.words.Say[form] }
 
 // quote quotes a text as one line, with what is quoted in it.
 func (w *meant) quote(s string) string {
@@ -123,28 +121,20 @@ func (w *meant) List() list {
 	return allLists()[at]
 }
 
-// of fills in a form: the list's own of that name, or else the one that all lists share.
-func (l list) of(t *words, form string, more ...any) string {
-	x := l.Demo.Words[t.Locale]
-	more = append(more, "things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled)
-	return language.Fill(cmp.Or(x.Forms[form], t.List[form]), more...)
-}
-
-// Form is what the words say of the request's topic under a name.
-func (w *meant) Form(name string) string {
-	of, then := "", ""
+// Form fills in what the words say of the request's topic under a name: the topic's own form, its list's, or else the
+// one that all lists share.
+func (w *meant) Form(name string, more ...any) string {
+	of, then, x := "", "", w.List().Demo.Words[w.words.Locale]
 	if w.Part != "" {
-		of = w.say("titleOf", w.Part)
+		of = w.Say("titleOf", w.Part)
 	}
 	if w.Dated() {
-		then = w.say("about", w.When())
+		then = w.Say("about", w.When())
 	}
-	more := []any{"of", of, "when", w.When(), "then", then, "department", w.Part, "text", oneLine(w.Quote), "to", w.To(),
-		"supplier", w.Order.Supplier, "short", oneLine(w.Order.Supplier)}
-	if own := w.words.Topics[w.Topic][name]; own != "" {
-		return language.Fill(own, append(more, "handled", w.List().Demo.Words[w.words.Locale].Handled)...)
-	}
-	return w.List().of(w.words, name, more...)
+	form := cmp.Or(w.words.Topics[w.Topic][name], x.Forms[name], w.words.List[name])
+	return language.Fill(form, append(more, "of", of, "when", w.When(), "then", then, "department", w.Part,
+		"text", oneLine(w.Quote), "to", w.To(), "supplier", w.Order.Supplier, "short", oneLine(w.Order.Supplier),
+		"things", x.Things, "tab", x.Tab, "from", x.From, "handled", x.Handled)...)
 }
 
 // When names the month.
@@ -212,18 +202,9 @@ const inLine = "\ue0ff"
 // Text is a message's text in quotation marks.
 func (w *meant) Text() string { return w.words.quote(strings.ReplaceAll(w.Quote, "\n", inLine)) }
 
-// lines are a policy's numbered lines, each behind its kind, of which a remark may say that one is left out.
-func (w *meant) lines() (kinds, lines []string) {
-	for line := range strings.SplitSeq(w.words.text("how", w), "\n") {
-		kind, line, _ := strings.Cut(line, " ")
-		kinds, lines = append(kinds, kind), append(lines, line)
-	}
-	return kinds, lines
-}
-
-// How are a policy's lines, as people read them.
+// How are a policy's numbered lines.
 func (w *meant) How() string {
-	_, lines := w.lines()
+	lines := strings.Split(w.words.text("how", w), "\n")
 	for i, line := range lines {
 		if lines[i] = fmt.Sprintf("\n%d. %s", i+1, line); w.Is["brief"] {
 			lines[i] = strings.TrimRight(line, "。.")
@@ -260,7 +241,7 @@ func extract(w *meant) map[string]string {
 		var lines []string
 		for _, p := range w.pieces {
 			if text := strings.Join(strings.Fields(p.text), " "); text != "" {
-				lines = append(lines, w.say("describe", cmp.Or(p.in, w.Say("request")), text))
+				lines = append(lines, w.Say("describe", cmp.Or(p.in, w.Say("request")), text))
 			}
 		}
 		out["title"] = w.Form("title")
@@ -268,15 +249,6 @@ func extract(w *meant) map[string]string {
 	}
 	return out
 }
-
-// The tools of servers that the demo's plans call are those of the local stack's; an administrator has to allow them
-// first.
-const (
-	listRooms  = "rooms.list_rooms"
-	bookRoom   = "rooms.book_room"
-	placeOrder = "rooms.place_order"
-	sendDM     = "send_slack_dm"
-)
 
 type planned struct {
 	StepID             string `json:"stepId"`
@@ -311,10 +283,10 @@ func (w *meant) Arguments() object {
 }
 
 // plan makes the steps, or says what is missing for them. A line in steps.txt has a step's name, its kind, its tool and
-// its arguments; what they refer to as name.x is the step's result. kinds are those of the steps.
-func plan(w *meant) (steps []planned, kinds []string, missing []lack) {
+// its arguments; what they refer to as name.x is the step's result.
+func plan(w *meant) (steps []planned, missing []lack) {
 	if w.Cannot() != "" {
-		return []planned{}, nil, []lack{{cmp.Or(oneLine(w.text()), w.Say("noMessage")), "", noTool}}
+		return []planned{}, []lack{{cmp.Or(oneLine(w.text()), w.Say("noMessage")), "", noTool}}
 	}
 	refs := []string{}
 	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {
@@ -336,12 +308,11 @@ func plan(w *meant) (steps []planned, kinds []string, missing []lack) {
 		steps = append(steps, planned{fmt.Sprintf("step-%d", n), n, s.Title, tool, string(encoded(input)),
 			language.Fill(s.Description, "when", w.When(), "tab", w.Tab()), s.Expected,
 			w.Is["check"] && slices.Contains([]string{"sheet", "dm", "write"}, kind)})
-		kinds = append(kinds, kind)
 	}
 	if len(missing) > 0 {
-		return []planned{}, nil, missing
+		return []planned{}, missing
 	}
-	return steps, kinds, []lack{}
+	return steps, []lack{}
 }
 
 // summary reports the counts and addresses that the steps returned.
@@ -349,18 +320,17 @@ func summary(w *meant) string {
 	var lines []string
 	told := 0
 	for _, s := range w.in.Steps {
-		if told += min(1, strings.Count(s.Title, w.words.Steps["tell"].Title)); s.Title == w.words.Steps["tell"].Title {
+		if s.Title == w.words.Steps["tell"].Title {
+			told++
 			continue
 		}
-		for _, l := range allLists() {
-			if l.Name == s.Tool {
-				lines = append(lines, l.of(w.words, "sum", "count", s.Facts["count"]))
-			}
+		if of := (&meant{words: w.words, Topic: s.Tool}); of.List().Name == s.Tool {
+			lines = append(lines, of.Form("sum", "count", s.Facts["count"]))
 		}
 		lines = append(lines, w.words.text("sum", object{"tool": s.Tool, "f": s.Facts, "topic": w.Topic}))
 	}
 	if told > 0 {
-		lines = append(lines, fmt.Sprintf(w.Say("told"), told))
+		lines = append(lines, w.Say("told", told))
 	}
 	said := strings.TrimSpace(strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n"))
 	return legible.Clip(cmp.Or(said, w.Say("done")), 1900)

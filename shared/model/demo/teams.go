@@ -20,10 +20,7 @@ import (
 )
 
 // Teams plays contests without a model. A leader delegates once, and submits drafts that differ by team and grow with
-// each round. Scores depend only on the text. A request can ask for failures, each by a marker: “demo: hang team-b”
-// makes that team's leader hang, “demo: refuse team-b” makes it decline, and “demo: unscored team-b” makes it submit so
-// little that its evaluator fails. With “round 2” at the end this happens in that round only. “demo: slow 3” makes each
-// call take 3 seconds, “demo: cost 0.10 contest” makes it cost 0.10 dollars, and “demo: play on” lets teams play on.
+// each round. Scores depend only on the text.
 type Teams struct{}
 
 // teamData has the parts of agents' data that the demo reads: a leader's has a team, an evaluator's a metric, a
@@ -53,10 +50,9 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 	switch {
 	case s.trouble("refuse"):
 		out.Stop = model.StopRefused
-	case s.TeamID != "" && first:
+	case first && s.TeamID+s.Task != "":
 		for i, t := range r.Tools {
-			out.Calls = append(out.Calls,
-				model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: encoded(object{"task": s.subject()})})
+			out.Calls = append(out.Calls, model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: s.arguments(t)})
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(r.System, results)
@@ -65,8 +61,6 @@ func (Teams) Say(ctx context.Context, r model.Request, onText func(string)) (mod
 		return out, failure(ErrAsked) // such a draft has no list
 	case s.Metric != "":
 		out.Text = s.scored()
-	case s.Task != "" && first:
-		out.Calls = []model.Call{{ID: "demo", Name: r.Tools[0].Name, Input: s.arguments(r.Tools[0])}}
 	case s.Task != "":
 		out.Text = s.member(r.System, results)
 	default:
@@ -165,13 +159,13 @@ func (s teamData) scored() string {
 	return string(encoded(object{"score": score, "comment": comment}))
 }
 
-// arguments are those of a member's call: its task, and a script, wherever the tool requires them.
+// arguments are those of a call: what is to be done, and a script, wherever the tool requires them.
 func (s teamData) arguments(t model.Tool) json.RawMessage {
 	var shape struct{ Required []string }
 	_ = json.Unmarshal(t.Schema, &shape) // without a readable schema there are no arguments
 	input := object{}
 	for _, name := range shape.Required {
-		input[name] = cmp.Or(map[string]string{"script": "echo 42"}[name], s.Task)
+		input[name] = cmp.Or(map[string]string{"script": "echo 42"}[name], s.Task, s.subject())
 	}
 	return encoded(input)
 }
