@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,7 +16,7 @@ type prose struct {
 	w       *writer
 	line    marked
 	looks   []look  // of runs within each other
-	props   int     // within a paragraph's properties
+	props   int     // within the properties of a paragraph, or of a row
 	styles  *styles // of a document; nil: these are no documents
 	in      []paragraph
 	runs    []style // how runs look, by the document's styles and themselves
@@ -29,29 +28,50 @@ type prose struct {
 	chosen  int
 	skipped int // elements that stand twice, or are no text: how deep within them
 	text    bool
+	code    bool   // of a field
 	rows    []*row // tables within each other
+
+	fields    fields
+	fieldKind string // of the element that begins, parts or ends one
+	shapes    []shape
+	pict      int  // within an older form's shapes
+	rowProps  bool // the properties are a row's
 }
 
+// shape is one that is read. People circle a word by one without text, or cross out a line.
+type shape struct{ text, placeholder bool }
+
+// drawn are shapes: a connector and ink have no text, and others may have one. Those of the older form stand in pict.
+var (
+	drawn    = map[string]bool{"sp": true, "wsp": true}
+	drawnVML = map[string]bool{"shape": true, "oval": true, "rect": true, "roundrect": true, "line": true,
+		"polyline": true, "arc": true, "curve": true}
+)
+
+func (x *prose) isShape(name string) bool { return drawn[name] || x.pict > 0 && drawnVML[name] }
+
 type row struct {
-	cells []string
-	cell  strings.Builder
-	in    bool
-	wide  int // how many columns the cell is wide, if it is more than one
+	cells   []string
+	cell    strings.Builder
+	in      bool
+	deleted bool
+	wide    int // how many columns the cell is wide, if it is more than one
 }
 
 // widest is how many columns a table of Word has at most.
 const widest = 63
 
-// unseen are elements whose text is not shown: the older form beside a newer one, deleted text, fields' codes, where
-// tabs stop, and how a text is read aloud.
-var unseen = map[string]bool{"Fallback": true, "del": true, "moveFrom": true, "instrText": true, "delText": true,
-	"tabs": true, "rt": true, "rPrChange": true}
+// unseen are elements whose text is not shown: the older form beside a newer one, deleted text, where tabs stop, how
+// a text is read aloud, and what properties were before.
+var unseen = map[string]bool{"Fallback": true, "del": true, "moveFrom": true, "delText": true,
+	"tabs": true, "rt": true, "rPrChange": true,
+	"pPrChange": true, "sectPrChange": true, "tblPrChange": true, "trPrChange": true, "tcPrChange": true}
 
 // said are elements that are not in the text as people see it, or not at all.
 var said = map[string]filetext.Remark{"del": filetext.Changes, "ins": filetext.Changes, "moveFrom": filetext.Changes,
 	"moveTo": filetext.Changes, "blip": filetext.Pictures, "chart": filetext.Pictures, "relIds": filetext.Pictures,
 	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures,
-	"altChunk": filetext.Pictures}
+	"altChunk": filetext.Pictures, "cxnSp": filetext.Pictures, "contentPart": filetext.Pictures}
 
 // ticks are characters of fonts of pictures with which people fill in forms.
 var ticks = map[string]string{"F0FC": "✓", "F0FB": "✗", "F0FE": "☑", "F0FD": "☒",
@@ -63,6 +83,9 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.w.remark(r)
 	}
 	if x.skipped > 0 || unseen[name] {
+		if x.skipped == 0 {
+			x.deletes(name)
+		}
 		x.skipped++
 		return nil
 	}
@@ -72,17 +95,31 @@ func (x *prose) begin(e xml.StartElement) error {
 	if space := e.Name.Space; strings.HasSuffix(space, "/math") || space == "m" { // or the prefix alone
 		x.math.begin(e, &x.line)
 	}
+	if x.isShape(name) {
+		x.shapes = append(x.shapes, shape{text: valued(e, "hr") != ""}) // a rule across the page is none
+	}
 	x.sign(e)
 	switch name {
 	case "t":
 		x.text = true
+	case "instrText":
+		x.code = true
+	case "fldChar", "fldSimple":
+		x.fieldElement(e)
+	case "pict", "object":
+		x.pict++
+	case "ph":
+		if n := len(x.shapes); n > 0 {
+			x.shapes[n-1].placeholder = true
+		}
 	case "r", "fld":
 		run := style{}.within(x.paragraph().looks)
 		x.looks, x.runs = append(x.looks, x.seen(run)), append(x.runs, run)
 	case "p":
 		x.in = append(x.in, x.styled(""))
-	case "pPr":
+	case "pPr", "trPr":
 		x.props++
+		x.rowProps = name == "trPr"
 	case "pStyle", "numId", "ilvl", "shd":
 		x.property(e)
 	case "buAutoNum":
@@ -118,15 +155,29 @@ func (x *prose) end(name string) error {
 	}
 	n := len(x.rows)
 	x.math.end(name, &x.line)
+	if last := len(x.shapes) - 1; x.isShape(name) && last >= 0 {
+		if is := x.shapes[last]; !is.text && !is.placeholder {
+			x.w.remark(filetext.Pictures)
+		}
+		x.shapes = x.shapes[:last]
+	}
 	switch name {
 	case "t":
 		x.text = false
+	case "instrText":
+		x.code = false
+	case "fldChar":
+		x.fieldChar()
+	case "pict", "object":
+		x.pict--
 	case "r", "fld":
 		x.looks, x.runs = x.looks[:max(0, len(x.looks)-1)], x.runs[:max(0, len(x.runs)-1)]
 	case "pPr":
 		if x.props--; x.props == 0 {
 			x.number()
 		}
+	case "trPr":
+		x.props, x.rowProps = x.props-1, false
 	case "txbxContent":
 		x.boxes--
 	case "checkBox":
@@ -136,7 +187,10 @@ func (x *prose) end(name string) error {
 			x.say(oneLine(x.choices[x.chosen]))
 		}
 	case "p":
-		x.in = x.in[:max(0, len(x.in)-1)]
+		ended := x.paragraph()
+		if x.in = x.in[:max(0, len(x.in)-1)]; ended.joined {
+			return nil
+		}
 		return x.lineEnd()
 	case "tc":
 		if n > 0 {
@@ -152,28 +206,39 @@ func (x *prose) end(name string) error {
 		if n == 0 {
 			return nil
 		}
-		cells := x.rows[n-1].cells
-		x.rows = x.rows[:n-1]
+		cells, deleted := x.rows[n-1].cells, x.rows[n-1].deleted
+		if x.rows = x.rows[:n-1]; deleted {
+			return nil
+		}
 		return x.writeLine(strings.Join(cells, "\t"))
 	}
 	return nil
 }
 
 func (x *prose) chars(s string) error {
-	if x.text && x.skipped == 0 {
+	if (x.text || x.code && x.fields.coding() != nil) && x.skipped == 0 {
 		x.say(s)
 	}
 	return nil
 }
 
-// say adds a text to the line, as its run looks.
+// say adds a text to the line, as its run looks, or to the code of a field.
 func (x *prose) say(s string) {
+	if field := x.fields.coding(); field != nil {
+		field.code.WriteString(s)
+		return
+	}
 	as := look{}
 	if n := len(x.looks); n > 0 {
 		as = x.looks[n-1]
 	}
-	if as.hidden && strings.TrimSpace(s) != "" {
-		x.w.remark(filetext.Hidden)
+	if strings.TrimSpace(s) != "" {
+		for i := range x.shapes {
+			x.shapes[i].text = true
+		}
+		if as.hidden {
+			x.w.remark(filetext.Hidden)
+		}
 	}
 	x.line.add(s, as)
 }
@@ -278,53 +343,8 @@ func (p *pack) under(title string, w *writer, read func(*writer) error) error {
 // prose reads a part's text; looks is nil if it belongs to no document.
 func (p *pack) prose(part string, w *writer, looks *styles) error {
 	x := &prose{w: w, styles: looks}
-	return p.each(part, x.begin, x.end, x.chars)
-}
-
-// presentation writes the slides in their order, each with its notes.
-func (p *pack) presentation(main string, w *writer) error {
-	relations, err := p.relations(main)
-	if err != nil {
+	if err := p.each(part, x.begin, x.end, x.chars); err != nil {
 		return err
 	}
-	var slides []string
-	err = p.each(main, func(e xml.StartElement) error {
-		if e.Name.Local == "sldId" {
-			slides = append(slides, byID(relations, relationID(e)))
-		}
-		return nil
-	}, nil, nil)
-	for i, part := range slides {
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			w.write("\n")
-		}
-		hidden := ""
-		if root, err := p.root(part); err == nil && attribute(root, "show") == "0" {
-			hidden = ", hidden"
-			w.remark(filetext.Hidden)
-		}
-		if err = w.write(fmt.Sprintf("--- slide %d of %d%s ---\n", i+1, len(slides), hidden)); err == nil {
-			err = p.slide(part, w)
-		}
-	}
-	return err
-}
-
-func (p *pack) slide(part string, w *writer) error {
-	if err := p.prose(part, w, nil); err != nil {
-		return err
-	}
-	beside, err := p.relations(part)
-	if err != nil {
-		return err
-	}
-	if notes := related(beside, ofNotes); notes != "" {
-		if err := p.under("--- notes ---\n", w, func(w *writer) error { return p.prose(notes, w, nil) }); err != nil {
-			return err
-		}
-	}
-	return p.under("--- comments ---\n", w, func(w *writer) error { return p.allComments(beside, w) })
+	return x.unended()
 }

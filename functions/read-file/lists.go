@@ -24,6 +24,8 @@ type list struct {
 type level struct {
 	form, text, style string
 	start             int
+	goesOn            bool // whatever stands above it
+	after             int  // it begins again after levels before this one alone; 0: after all above it
 	legal             bool // all numbers in it are Arabic
 }
 
@@ -59,6 +61,9 @@ func (p *pack) lists(part string, l *lists) error {
 			now.levels[at].text = value
 		case name == "pStyle":
 			now.levels[at].style = value
+		case name == "lvlRestart":
+			n, err := strconv.Atoi(value)
+			now.levels[at].after, now.levels[at].goesOn = n, err == nil && n == 0
 		case name == "isLgl":
 			now.levels[at].legal = isOn(e)
 		}
@@ -95,7 +100,11 @@ func (l *lists) label(num, ilvl, style string) (label string, ok bool) {
 	default:
 		of.count[at]++
 	}
-	clear(of.count[at+1:]) // counts are one above the number, so that 0 is none
+	for i := at + 1; i < len(of.levels); i++ {
+		if is := &of.levels[i]; !is.goesOn && (is.after <= 0 || at < is.after) {
+			of.count[i] = 0 // counts are one above the number, so that 0 is none
+		}
+	}
 	is := of.levels[at]
 	switch {
 	case is.form == "bullet":

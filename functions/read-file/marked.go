@@ -84,6 +84,12 @@ func (m *marked) add(s string, as look) {
 	m.text = append(m.text, s...)
 }
 
+// before puts a text before all others.
+func (m *marked) before(s string) {
+	m.text = append([]byte(s), m.text...)
+	m.since += len(s)
+}
+
 func (m *marked) mark(as look) {
 	if m.now.struck && (!as.struck || as.hidden != m.now.hidden) {
 		m.text, m.now.struck = append(m.text, struckMark...), false

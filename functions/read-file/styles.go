@@ -132,6 +132,7 @@ type paragraph struct {
 	num    string
 	level  string
 	shaded bool
+	joined bool // its end is deleted, so that the next one goes on with it
 }
 
 func (x *prose) paragraph() paragraph {
@@ -170,17 +171,29 @@ func (x *prose) property(e xml.StartElement) {
 	}
 }
 
-// number writes the number or the bullet before a paragraph.
+// deletes takes an element that says that the end of a paragraph, or a row, is deleted.
+func (x *prose) deletes(name string) {
+	switch rows, paragraphs := len(x.rows), len(x.in); {
+	case name != "del" && name != "moveFrom" || x.props == 0:
+	case x.rowProps && rows > 0:
+		x.rows[rows-1].deleted = true
+	case !x.rowProps && paragraphs > 0:
+		x.in[paragraphs-1].joined = true
+	}
+}
+
+// number writes the number or the bullet before a paragraph. Those whose ends are deleted are one with the next, which
+// has the number.
 func (x *prose) number() {
 	p := x.paragraph()
-	if x.styles == nil || p.num == "" || p.num == "0" {
+	if x.styles == nil || p.num == "" || p.num == "0" || p.joined {
 		return
 	}
 	label, ok := x.styles.lists.label(p.num, p.level, p.style)
 	if !ok {
 		x.w.remark(filetext.Numbers)
 	}
-	x.line.add(label, look{})
+	x.line.before(label)
 }
 
 // seen returns how a run of a document looks. White is hidden where nothing colored is behind it: what is behind a
