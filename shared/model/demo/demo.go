@@ -35,8 +35,8 @@ var ErrAsked = errors.New("the message asked for this failure")
 type input struct {
 	Message, Policy, Requester, Now, Locale string
 	Forwarded, Files                        []enclosed
-	Thread                                  []struct{ User, Text string } // given to the extraction alone
-	Earlier                                 []version                     `json:"rejected_versions"`
+	Thread                                  []said    // given to the extraction alone
+	Earlier                                 []version `json:"rejected_versions"`
 	Tools                                   []offered
 	Forbidden                               []string
 	Servers                                 []string `json:"server_tools"` // given to the draft alone
@@ -49,7 +49,10 @@ type offered struct {
 	Constraints map[string]any
 }
 
-type version struct{ Reason string }
+type (
+	version struct{ Reason string }
+	said    struct{ User, Text string }
+)
 
 type fact struct {
 	Title, Tool string
@@ -198,9 +201,6 @@ const openFence, closeFence = "<data>", "</data>"
 var fence = &lazy.Regexp{Text: `(?s)` + openFence + `(.*?)(?:` + closeFence + `|$)`}
 
 func encoded(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil { // of texts, numbers and lists
-		return json.RawMessage("{}")
-	}
+	b, _ := json.Marshal(v) // of texts, numbers and lists
 	return b
 }

@@ -278,9 +278,6 @@ func number(digits string) int {
 	return n
 }
 
-// byMonth is how tools have months.
-const byMonth = "2006-01"
-
 // month is what a token means. Without its year it is the latest that has begun.
 func (t token) month(this time.Time) time.Time {
 	year, month, mon := number(t.named["y"]), number(t.named["m"]), t.named["mon"]

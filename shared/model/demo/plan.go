@@ -180,7 +180,7 @@ func (w *meant) To() string {
 // Tab is the name of the sheet's tab. It is made of everything that the table is about, so that different requests
 // write to different tabs. A name from the message is used unchanged.
 func (w *meant) Tab() string {
-	month := map[bool]string{true: w.Month.Format(byMonth)}[w.Dated()]
+	month := map[bool]string{true: w.Month.Format("2006-01")}[w.Dated()]
 	return cmp.Or(w.TabSaid, strings.Join(strings.Fields(w.Form("tab")+" "+month+" "+w.Part), " "))
 }
 
@@ -219,16 +219,9 @@ func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w
 // extract says what kind of message a request is, and titles it. What people said before in the thread is not used.
 func extract(w *meant) map[string]string {
 	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "",
-		"priority": w.priority, "task_type": "standard"}
-	if w.priority == "urgent" {
-		out["task_type"] = "urgent"
-	}
-	inThread := ""
-	for _, x := range w.in.Thread {
-		if !strings.HasPrefix(x.User, "B") && says(x.Text) {
-			inThread = w.Say("inThread")
-		}
-	}
+		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
+	byPeople := func(x said) bool { return !strings.HasPrefix(x.User, "B") && says(x.Text) }
+	inThread := map[bool]string{true: w.Say("inThread")}[slices.ContainsFunc(w.in.Thread, byPeople)]
 	if w.Is["notools"] {
 		out["sentence"] = cmp.Or(out["sentence"], w.Form("noTools"))
 	}
@@ -277,7 +270,7 @@ func (w *meant) Arguments() object {
 		arguments["department"] = w.Part
 	}
 	if w.Dated() {
-		arguments["as_of"] = w.Month.Format(byMonth)
+		arguments["as_of"] = w.Month.Format("2006-01")
 	}
 	return arguments
 }

@@ -69,17 +69,16 @@ func (w *meant) merge(n *meant, all []token, steps bool) (became string) {
 	n.take(all)
 	told, scoped := len(n.people) > 0, !n.Month.IsZero() || n.Part != ""
 	sets := has(all, "set") || slices.ContainsFunc(all, func(t token) bool { return t.named["only"] != "" })
+	on := map[bool]string{false: "remark", true: "steps"}[steps]
 	for i := range all {
 		t := &all[i]
-		t.used = t.used || t.is("add") && !scoped || t.is("set") && (scoped || told)
+		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped || t.is("set") && (scoped || told)
 	}
 	strange, _ := strange(all)
 	asks := has(all, "nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief", "tab")
 	switch {
-	case len(strange) > 0, n.no != "", n.Quote != "", scoped && !sets, w.Is["nodm"] && told && !has(all, "dm"),
-		!asks && !scoped && !told,
-		steps && (scoped || told || has(all, "brief", "tab") || w.Is["nodm"] && has(all, "dm") ||
-			w.Is["nosheet"] && has(all, "sheet")):
+	case len(strange) > 0, n.no != "", scoped && !sets, w.Is["nodm"] && told && !has(all, "dm"),
+		!asks && !scoped && !told, steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
 	if adds := n.copied || has(all, "add"); told {
