@@ -3,7 +3,10 @@ package main
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"ringi/shared/runtime/filetext"
 	"ringi/shared/words/lazy"
@@ -55,7 +58,7 @@ func (p *pack) allComments(relations []relation, w *writer) error {
 // comments writes a part's comments, each as a line.
 func (p *pack) comments(part string, w *writer) error {
 	return p.texts(part, w, []string{"comment", "threadedComment", "cm", "reply"}, []string{"t", "text"},
-		func(e xml.StartElement, text string) error {
+		func(e xml.StartElement, _, text string, _ bool) error {
 			line := cellText(strings.TrimSpace(text))
 			if line == "" || strings.HasPrefix(line, forOlder) {
 				return nil
@@ -70,16 +73,82 @@ func (p *pack) comments(part string, w *writer) error {
 // mostMerged is how many ranges of merged cells are named.
 const mostMerged = 100
 
+// mostAreas is how many of them are looked at.
+const mostAreas = 100_000
+
+// place is a cell's row and column.
+type place struct{ row, column int }
+
+// area is one of cells, from its first to its last.
+type area struct{ from, to place }
+
+func (a area) has(p place) bool {
+	return p.row >= a.from.row && p.row <= a.to.row && p.column >= a.from.column && p.column <= a.to.column
+}
+
+// areaOf reads one such as A1:C3. What is none has no cell.
+func areaOf(ref string) area {
+	from, to, _ := strings.Cut(strings.ReplaceAll(ref, "$", ""), ":")
+	return area{placeOf(from), placeOf(to)}
+}
+
+func placeOf(name string) place {
+	row, _ := strconv.Atoi(strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+	return place{row, columnOf(name)}
+}
+
+// covered says which texts nobody sees, since a merged cell shows that of its first alone.
+func (r *rows) covered(until time.Time) error {
+	var names []string
+	more, steps := 0, 0
+	for _, a := range r.margins.areas {
+		first, _ := slices.BinarySearchFunc(r.places, a.from.row, func(p place, row int) int { return p.row - row })
+		for _, p := range r.places[first:] {
+			if steps++; p.row > a.to.row {
+				break
+			}
+			if steps%mostAreas == 0 && time.Now().After(until) {
+				return errTooComplex
+			}
+			switch {
+			case !a.has(p) || p == a.from:
+			case len(names) < mostMerged:
+				names = append(names, lettersOf(p.column)+strconv.Itoa(p.row))
+			default:
+				more++
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	r.w.remark(filetext.Hidden)
+	return r.w.write("[covered by merged cells, so that nobody sees them: " + listed(names, more) + "]\n")
+}
+
+// listed joins names, and says how many more there are.
+func listed(names []string, more int) string {
+	s := strings.Join(names, ", ")
+	if more > 0 {
+		s += fmt.Sprintf(" and %d more", more)
+	}
+	return s
+}
+
 // margins is what a sheet says after its rows: merged cells, and what is printed above and below.
 type margins struct {
 	merged []string
 	more   int
+	areas  []area                      // of merged cells
 	texts  map[string]*strings.Builder // of headers and footers
 	in     *strings.Builder
 }
 
 // begin takes an element that stands beside the rows.
 func (m *margins) begin(e xml.StartElement) {
+	if e.Name.Local == "mergeCell" && len(m.areas) < mostAreas {
+		m.areas = append(m.areas, areaOf(attribute(e, "ref")))
+	}
 	switch name := e.Name.Local; {
 	case name == "mergeCell" && len(m.merged) < mostMerged:
 		m.merged = append(m.merged, oneLine(attribute(e, "ref")))
@@ -100,11 +169,7 @@ func (m *margins) end() { m.in = nil }
 // write writes what was taken of a sheet with this name.
 func (m *margins) write(name string, w *writer) error {
 	if len(m.merged) > 0 {
-		more := ""
-		if m.more > 0 {
-			more = fmt.Sprintf(" and %d more", m.more)
-		}
-		if err := w.write("[merged cells: " + strings.Join(m.merged, ", ") + more + "]\n"); err != nil {
+		if err := w.write("[merged cells: " + listed(m.merged, m.more) + "]\n"); err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/xml"
 	"errors"
 	"strconv"
@@ -72,10 +71,6 @@ var said = map[string]filetext.Remark{"del": filetext.Changes, "ins": filetext.C
 	"moveTo": filetext.Changes, "blip": filetext.Pictures, "chart": filetext.Pictures, "relIds": filetext.Pictures,
 	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures,
 	"altChunk": filetext.Pictures, "cxnSp": filetext.Pictures, "contentPart": filetext.Pictures}
-
-// ticks are characters of fonts of pictures with which people fill in forms.
-var ticks = map[string]string{"F0FC": "✓", "F0FB": "✗", "F0FE": "☑", "F0FD": "☒",
-	"F0A8": "☐", "F06F": "☐", "F052": "☑", "F0A3": "☐"}
 
 func (x *prose) begin(e xml.StartElement) error {
 	name := e.Name.Local
@@ -254,8 +249,13 @@ func (x *prose) sign(e xml.StartElement) {
 	case "textpath":
 		x.say(oneLine(attribute(e, "string")))
 	case "sym":
-		char := strings.ToUpper(valued(e, "char"))
-		x.say(cmp.Or(ticks[char], "["+oneLine(valued(e, "font")+" "+char)+"]"))
+		font, char := valued(e, "font"), strings.ToUpper(valued(e, "char"))
+		n, err := strconv.ParseUint(char, 16, 16)
+		if s := pictured(font, string(rune(n))); err == nil && s != string(rune(n)) {
+			x.say(s)
+		} else {
+			x.say("[" + oneLine(font+" "+char) + "]")
+		}
 	case "checkBox":
 		x.box = "☐"
 	case "default", "checked":

@@ -14,6 +14,7 @@ type look struct {
 	struck bool
 	hidden bool
 	raised string // ^ for a superscript, _ for a subscript
+	font   string // of pictures, if it is one
 }
 
 // take notes what an element of a run's properties says of its look.
@@ -21,6 +22,13 @@ func (l *look) take(e xml.StartElement) {
 	switch e.Name.Local {
 	case "strike", "dstrike":
 		l.struck = isOn(e)
+	case "rFonts", "rFont", "name", "latin", "sym":
+		for _, attribute := range []string{"val", "ascii", "hAnsi", "typeface"} {
+			if name := valued(e, attribute); name != "" {
+				l.font = name
+				break
+			}
+		}
 	case "vertAlign":
 		l.raised = map[string]string{"superscript": "^", "subscript": "_"}[valued(e, "val")]
 	case "rPr": // of a slide
@@ -50,6 +58,9 @@ const (
 	hiddenEnds   = "]"
 )
 
+// withoutBrackets takes out what would end what is hidden.
+var withoutBrackets = strings.NewReplacer("[", "［", "]", "］")
+
 // marked is a text in which marks say what is struck out, raised or lowered.
 type marked struct {
 	text   []byte
@@ -60,7 +71,7 @@ type marked struct {
 
 // add adds a text that looks so.
 func (m *marked) add(s string, as look) {
-	if s == "" {
+	if s = pictured(as.font, s); s == "" {
 		return
 	}
 	if m.now.raised != as.raised {
@@ -75,7 +86,7 @@ func (m *marked) add(s string, as look) {
 		m.mark(as)
 	}
 	if m.now.hidden {
-		s = strings.NewReplacer("[", "［", "]", "］").Replace(s)
+		s = withoutBrackets.Replace(s)
 	}
 	if m.now.struck {
 		m.struck = true

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,18 +15,22 @@ type rows struct {
 	book                   *workbook
 	w                      *writer
 	row, column            int // of the cell before; 0: none
+	last                   int // the row that was written last; 0: none
 	written                int // the column of the last cell that has a text; 0: none
 	cell                   xml.StartElement
 	value                  strings.Builder
 	formula                strings.Builder
-	inline                 marked
+	inline                 rich
 	look                   look     // of the run
 	in                     string   // the element whose text is collected
 	open                   []string // elements around this one; "" is one of another name space
 	space                  string   // the name space of the sheet
 	formed, saved, inlined bool     // whether the cell has f, v, is
 	aloud                  int
-	hidden                 bool // the row before
+	hidden, hides          bool // the row that was written last, and this one
+	runs                   bool // the cell's text has runs that look otherwise than the cell
+	places                 []place
+	tables                 []area
 	margins                margins
 }
 
@@ -71,7 +76,7 @@ func (r *rows) begin(e xml.StartElement) error {
 	case "c":
 		r.cell, r.formed, r.saved, r.inlined = e.Copy(), false, false, false
 		r.value.Reset()
-		r.inline.done()
+		r.inline = rich{}
 		r.formula.Reset()
 	case "f", "v", "t":
 		r.in = name
@@ -81,8 +86,8 @@ func (r *rows) begin(e xml.StartElement) error {
 		r.w.remark(filetext.Pictures)
 	case "r", "is":
 		r.look = look{}
-	case "strike", "vertAlign":
-		r.look.take(e)
+	case "rPr", "strike", "vertAlign", "rFont", "color":
+		r.inline.dress(&r.look, e)
 	case "":
 	default:
 		r.margins.begin(e)
@@ -126,29 +131,28 @@ func (r *rows) beginRow(e xml.StartElement) error {
 	if row > lastRow {
 		return errBroken
 	}
-	empty := row - r.row - 1
 	r.row, r.column, r.written = row, 0, 0
-	if err := r.hideRow(isTrue(attribute(e, "hidden")) || isZero(attribute(e, "ht"))); err != nil {
-		return err
-	}
-	if empty > mostEmpty {
-		return r.w.write(fmt.Sprintf("[rows %d to %d are empty]\n", row-empty, row-1))
-	}
-	return r.w.write(strings.Repeat("\n", empty))
+	r.hides = isTrue(attribute(e, "hidden")) || isZero(attribute(e, "ht"))
+	return nil
 }
 
-// hideRow says where rows begin and end that people don't see.
-func (r *rows) hideRow(hidden bool) error {
-	was := r.hidden
-	r.hidden = hidden
-	switch {
-	case hidden && !was:
-		r.w.remark(filetext.Hidden)
-		return r.w.write(fmt.Sprintf("[hidden from row %d on]\n", r.row))
-	case was && !hidden:
-		return r.w.write(fmt.Sprintf("[shown from row %d on]\n", r.row))
+// catchUp writes what stands before the first text of a row: empty rows, of which many have a border, and where rows
+// begin and end that people don't see.
+func (r *rows) catchUp() error {
+	empty := r.row - r.last - 1
+	before := strings.Repeat("\n", empty%(mostEmpty+1))
+	if empty > mostEmpty {
+		before = fmt.Sprintf("[rows %d to %d are empty]\n", r.row-empty, r.row-1)
 	}
-	return nil
+	switch {
+	case r.hides && !r.hidden:
+		r.w.remark(filetext.Hidden)
+		before += fmt.Sprintf("[hidden from row %d on]\n", r.row)
+	case r.hidden && !r.hides:
+		before += fmt.Sprintf("[shown from row %d on]\n", r.row)
+	}
+	r.last, r.hidden = r.row, r.hides
+	return r.w.write(before)
 }
 
 func (r *rows) end(string) error {
@@ -157,6 +161,9 @@ func (r *rows) end(string) error {
 	r.open = r.open[:n]
 	switch name {
 	case "row":
+		if r.last < r.row {
+			return nil
+		}
 		return r.w.write("\n")
 	case "v", "t", "f":
 		r.in = ""
@@ -169,48 +176,52 @@ func (r *rows) end(string) error {
 		}
 		r.column = column
 		text, err := r.text()
-		if r.isStruck() && strings.TrimSpace(text) != "" && !strings.Contains(text, struckMark) {
-			text = struckMark + text + struckMark
-			r.w.remark(filetext.Struck)
-		}
-		if text == "" || err != nil {
+		if err != nil {
 			return err
 		}
-		tabs := column - max(1, r.written)
-		if column == 1 {
-			text = foreign(text)
-		}
-		r.written = column
-		return r.w.write(strings.Repeat("\t", tabs) + text)
+		return r.put(r.dressed(text))
 	}
 	r.margins.end()
 	return nil
 }
 
-// style returns the number of the cell's style, -1 if it has none.
-func (r *rows) style() int {
-	if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.codes) {
-		return i
+// put writes a cell's text in its column.
+func (r *rows) put(text string) error {
+	if text == "" {
+		return nil
 	}
-	return -1
+	if r.last < r.row {
+		if err := r.catchUp(); err != nil {
+			return err
+		}
+	}
+	tabs := r.column - max(1, r.written)
+	if r.column == 1 {
+		text = foreign(text)
+	}
+	r.written = r.column
+	r.places = append(r.places, place{r.row, r.column})
+	return r.w.write(strings.Repeat("\t", tabs) + text)
 }
 
-func (r *rows) isStruck() bool {
-	i := r.style()
-	return i >= 0 && r.book.struck[i]
+// style returns how the cell looks.
+func (r *rows) style() cellStyle {
+	if i, err := strconv.Atoi(attribute(r.cell, "s")); err == nil && i >= 0 && i < len(r.book.cells) {
+		return r.book.cells[i]
+	}
+	return cellStyle{}
 }
 
 // text returns a cell's value as people see it.
 func (r *rows) text() (string, error) {
 	value, kind := r.value.String(), attribute(r.cell, "t")
+	r.runs = false
 	if value == "" && r.formed && !(kind == "str" && r.saved) {
 		r.w.remark(filetext.Formulas)
 		return cellText("=" + r.formula.String()), nil
 	}
-	code := ""
-	if i := r.style(); i >= 0 {
-		code = r.book.codes[i]
-	}
+	style := r.style()
+	code := style.code
 	plain := strings.TrimSpace(value)
 	switch kind {
 	case "s":
@@ -221,16 +232,20 @@ func (r *rows) text() (string, error) {
 		if err != nil || i < 0 || i >= len(r.book.shared) {
 			return "", errBroken
 		}
-		return r.words(r.book.shared[i], code), nil
+		text, bare := r.book.shared[i], ""
+		if bare, r.runs = r.book.runs[i]; r.runs {
+			text = r.ground(text, bare)
+		}
+		return r.words(text, code), nil
 	case "b":
 		return map[string]string{"0": "FALSE", "1": "TRUE", "false": "FALSE", "true": "TRUE"}[plain], nil
 	case "", "n":
 		return r.book.number(plain, code), nil
 	case "inlineStr":
 		if r.inlined {
-			var struck bool
-			if value, struck = r.inline.done(); struck {
-				r.w.remark(filetext.Struck)
+			var bare string
+			if value, bare, r.runs = r.inline.done(r.w); r.runs {
+				value = r.ground(value, bare)
 			}
 		}
 		return r.words(cellText(value), code), nil
@@ -251,6 +266,42 @@ func (r *rows) words(text, code string) string {
 		r.w.remark(filetext.Hidden)
 	}
 	return r.book.text(text, code)
+}
+
+// dressed returns a text as the cell's style shows it: struck out, in a font of pictures, or in white on white.
+func (r *rows) dressed(text string) string {
+	style := r.style()
+	if strings.TrimSpace(text) == "" {
+		return text
+	}
+	if !r.runs {
+		text = pictured(style.font, text)
+	}
+	if style.hidden && !r.runs && !r.inTable() {
+		text = hiddenBegins + withoutBrackets.Replace(text) + hiddenEnds
+		r.w.remark(filetext.Hidden)
+	}
+	if style.struck && !strings.Contains(text, struckMark) {
+		text = struckMark + text + struckMark
+		r.w.remark(filetext.Struck)
+	}
+	return text
+}
+
+// ground returns a text with runs: on a ground with a color, or one that isn't known, white can be seen.
+func (r *rows) ground(onWhite, bare string) string {
+	if r.style().filled || r.inTable() {
+		return bare
+	}
+	if onWhite != bare {
+		r.w.remark(filetext.Hidden)
+	}
+	return onWhite
+}
+
+// inTable reports whether the cell is one of a table, whose style colors what is behind it.
+func (r *rows) inTable() bool {
+	return slices.ContainsFunc(r.tables, func(a area) bool { return a.has(place{r.row, r.column}) })
 }
 
 // lettersOf returns the name of a column: 1 is A, 27 is AA.

@@ -16,9 +16,7 @@ import (
 // formats shows numbers as a spreadsheet does. excelize knows the formats; it is given one cell after the other, so that
 // no file makes it hold a whole sheet.
 type formats struct {
-	from04 bool     // days count from 1904
-	codes  []string // of the styles, by the number that cells name
-	struck []bool   // whether a style strikes out
+	from04 bool // days count from 1904
 	cell   *excelize.File
 	styles map[string]int // of the cell, by code
 }

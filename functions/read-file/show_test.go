@@ -105,6 +105,7 @@ TRUE
 佐藤様	#N/A
 [hidden from row 5 on]
 5
+[covered by merged cells, so that nobody sees them: B4]
 [merged cells: A4:C4, D1:D3]
 --- header of S ---
 社外秘

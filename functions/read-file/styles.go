@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/xml"
+	"strconv"
 	"strings"
 
 	"ringi/shared/runtime/filetext"
@@ -72,12 +73,24 @@ func (s *style) take(e xml.StartElement) {
 			s.set["strike"] = strike != "noStrike"
 		}
 	case "color":
-		s.set["white"] = strings.EqualFold(valued(e, "val"), "FFFFFF")
+		s.set["white"] = whiteInWord(e)
 	case "highlight":
 		s.shaded = valued(e, "val") != "none"
 	case "shd":
 		s.shaded = colored(e)
 	}
+}
+
+// whiteInWord reports whether a color of Word is white. That of its theme counts, if it names one; shaded it is gray.
+func whiteInWord(e xml.StartElement) bool {
+	switch valued(e, "themeColor") {
+	case "":
+		return nearWhite(valued(e, "val"))
+	case "background1", "light1":
+		shade, err := strconv.ParseUint(valued(e, "themeShade"), 16, 16)
+		return err != nil || shade >= 0xf0
+	}
+	return false
 }
 
 // colored reports whether a shading is one on which white can be seen.
