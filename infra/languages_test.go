@@ -19,7 +19,7 @@ import (
 // which understands two.
 var byLetters = []string{
 	"shared/words/language/language.go", "shared/words/language/of.go", "infra/contest/exec.go",
-	"shared/model/demo/", "shared/model/turn/demo.go", "shared/model/round/demo.go",
+	"shared/model/demo/",
 }
 
 // If a text is in a map by locale, or behind a comparison with one, nobody notices that a new language lacks it. Calls

@@ -219,10 +219,7 @@ func (t *talk) request(form *regexp.Regexp) string {
 	return t.asked.text
 }
 
-// maxShown is the most lines of output that an answer repeats.
-const maxShown = 8
-
-// ended answers after a result: it says how an action ended, with its last lines, or repeats the first line.
+// ended answers after a result: it says how an action ended, with the last lines of output, or repeats the first line.
 func (t talk) ended(result string) model.Response {
 	m, w := form("%-ended").FindStringSubmatch(result), t.words
 	first, _, _ := strings.Cut(result, "\n")
@@ -245,6 +242,7 @@ func (t talk) ended(result string) model.Response {
 			text, colon = string(form("%+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
 		}
 	}
+	const maxShown = 8
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")
 	if shown := strings.Trim(strings.Join(lines[max(0, len(lines)-maxShown):], "\n"), "\n"); shown != "" {
 		return t.say(text, w["stop"], "\n```\n"+shown+"\n```")
