@@ -73,6 +73,9 @@ func (h *Handler) bounds(ctx context.Context, tenant string) (model.Bounds, erro
 
 func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggregate,
 	bounds model.Bounds) (string, model.Usage, error) {
+	if p := a.RepeatedPolicy(); p != nil {
+		return p.Content, model.Usage{}, nil
+	}
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return "", model.Usage{}, err

@@ -63,6 +63,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 			return err
 		},
 		Make: func(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (plan, model.Usage, error) {
+			if p := a.RepeatedSteps(); p != nil {
+				return plan{p.Steps, p.Remarks}, model.Usage{}, nil
+			}
 			return h.make(ctx, s, a, allowed, forbidden)
 		},
 		Finish: func(a *task.Aggregate, run int, made plan, s tenancy.Settings, now time.Time) (aggregate.Change, error) {

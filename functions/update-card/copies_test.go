@@ -65,6 +65,7 @@ func TestCopies(t *testing.T) {
 		"survive people who can't be written to":                     testCopiesUnreachable,
 		"are posted once, though the answer was lost":                testCopiesLost,
 		"are twenty at most, and the card counts the others":         testCopiesCounted,
+		"tell the requester what is not drafted anew, once":          testDeclined,
 		"tell the requester how the task ended, once":                testOutcome,
 		"beside cards, each person's messages in their own language": testOwnLanguage,
 		"and Home tabs in the language of now":                       testOpenedInAnotherLanguage,
@@ -164,6 +165,37 @@ func testCopiesCounted(t *testing.T, w *world) {
 	expect.That(t, err != nil, "made twice")
 	w.drawn()
 	w.shows("", "ほか 5 人の承認者には DM を送っていません")
+}
+
+func testDeclined(t *testing.T, w *world) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.drawn()
+	for n, text := range []string{"佐藤さんは除いて", "田中さんは除いて"} {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team}
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			r := *a.Request
+			r.Text = text
+			return a.Correct(r, fmt.Sprintf("177667590%d.000000", n), false, by, w.Now())
+		})
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Redraft(a.Correction.Saying(), by, w.Now())
+		})
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Extracted(a.Head.Run, task.Extract{Kind: task.KindUnsupported, Sentence: "一人だけは除けません。"}, w.Now())
+		})
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FinishPrompt(a.Head.Run, "方針", tenancy.DefaultSettings(), w.Now())
+		})
+		for range 3 {
+			w.drawn()
+		}
+		got := w.direct(workspace.Sato)
+		expect.That(t, len(got) == n+1 && strings.Contains(got[n], "一人だけは除けません。") && strings.Contains(got[n], text), "%v", got)
+	}
+	w.Cancel()
+	w.drawn()
+	got := w.direct(workspace.Sato)
+	expect.That(t, len(got) == 3 && strings.Contains(got[2], "キャンセル"), "%v", got)
 }
 
 func testOutcome(t *testing.T, w *world) {

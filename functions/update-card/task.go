@@ -74,10 +74,13 @@ const outcomeWithin = 24 * time.Hour
 // outcome is the subject of the message that says how a task ended.
 const outcome = "OUTCOME"
 
-// Outcome tells the requester that a task ended, unless they ended it themselves or asked in direct messages, where
-// they see the card anyway.
+// Outcome tells the requester that a task ended, unless they ended it themselves, or that what they had drafted anew was
+// declined. Who asked in direct messages sees the card anyway.
 func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	t := a.(*task.Aggregate)
+	if x := declined(t); x != "" && len(t.CopiesOf(x)) == 0 && t.Request.ChannelType != "im" {
+		return &aggregate.Card{CardType: task.CardOutcome, Subject: x, User: t.Head.Requester}
+	}
 	e, to := t.Head.Ended, t.Head.Requester
 	if e == nil || now.Sub(e.At) >= outcomeWithin || t.Task == nil || len(t.CopiesOf(outcome)) > 0 {
 		return nil
@@ -88,12 +91,20 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
 }
 
+// declined is the subject of the message that says that the first layer declined a corrected request; "" if it didn't.
+func declined(t *task.Aggregate) string {
+	if c := t.Corrected(); c != nil && c.As != "" && t.Head.Ended == nil {
+		return "DECLINED#" + c.Edited
+	}
+	return ""
+}
+
 // Copy draws a copy of a card. If a task is retried, the message about its end stays unchanged until it ends again.
 func (taskCards) Copy(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
 ) (card.Message, bool) {
 	t := a.(*task.Aggregate)
-	if c.CardType == task.CardOutcome && t.Head.Ended == nil {
+	if c.CardType == task.CardOutcome && c.Subject != declined(t) && (t.Head.Ended == nil || c.Subject != outcome) {
 		return card.Message{}, false
 	}
 	s.Locale = t.Language(s.Locale)

@@ -270,3 +270,19 @@ func TestAnEditOfTheMessageIsDraftedAnewAndADeletionWithdraws(t *testing.T) {
 	expect.That(t, a.Head.Ended != nil && a.Head.Ended.Reason == task.ReasonDeleted && len(a.Prompts) == 2, "%+v",
 		a.Head.Ended)
 }
+
+// An edit that the model declines when it is drafted anew leaves what waits, and everybody is told why.
+func TestARedraftThatIsDeclinedLeavesWhatWaits(t *testing.T) {
+	s := start(t)
+	d := driver.Ask(t, s, workspace.Sato, "先月の勤怠をまとめて")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	expect.NoError(t, s.Sandbox.Edit(workspace.Sato, d.Channel, d.Root, sandbox.Mention("先月の勤怠をまとめて。佐藤さんは除いて")))
+	d.Card("CARD#prompt#0001", "変更後: ")
+	d.Click(workspace.Sato, "CARD#prompt#0001", "redraft")
+	d.Card("CARD#prompt#0001", "承認待ちに戻ります")
+	again := driver.Face(d.Card("CARD#prompt#0002", "approve_prompt"))
+	expect.Has(t, again, "変更後の文は起案できませんでした")
+	expect.Has(t, again, "佐藤")
+	d.Reject(workspace.Suzuki, "CARD#prompt#0002", "reject_prompt", "もっと簡潔に")
+	d.Card("CARD#prompt#0003", "approve_prompt")
+}

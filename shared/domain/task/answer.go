@@ -35,8 +35,8 @@ func (r Answer) At(rev int) aggregate.Row { r.Rev = rev; return &r }
 func (r *Answer) paid(u aggregate.Usage)  { r.Usage = &u }
 func (k ExtractKind) plain() bool         { return k == KindUnsupported || k == KindHelp }
 
-// reason returns why the task ended when it got a plain reply.
-func (k ExtractKind) reason() aggregate.Reason {
+// Reason says why the message got a plain reply.
+func (k ExtractKind) Reason() aggregate.Reason {
 	if k == KindHelp {
 		return ReasonHelp
 	}
@@ -52,5 +52,5 @@ func (a *Aggregate) answered(e Extract, now time.Time) (aggregate.Change, error)
 	c.Put(row)
 	c.Made = row
 	c.audit(aggregate.System(), AuditRequestAnswered, "task", a.Head.TaskID, map[string]any{"kind": e.Kind, "requester": a.Head.Requester})
-	return c.ended(nil, TaskAnswered, aggregate.System(), e.Kind.reason())
+	return c.ended(nil, TaskAnswered, aggregate.System(), e.Kind.Reason())
 }

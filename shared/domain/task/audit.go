@@ -4,7 +4,7 @@ import "ringi/shared/domain/aggregate"
 
 const (
 	AuditTaskCreated        aggregate.Action = "task.created"
-	AuditRequestAnswered    aggregate.Action = "request.answered"  // by a plain reply; there is no task
+	AuditRequestAnswered    aggregate.Action = "request.answered"  // by a plain reply: no task, or none of the edited text
 	AuditRequestChosen      aggregate.Action = "request.chosen"    // as a reason to reject, or as a request of its own
 	AuditRequestEdited      aggregate.Action = "request.edited"    // or deleted, by its author, in Slack
 	AuditRequestRedrafted   aggregate.Action = "request.redrafted" // from the edited text

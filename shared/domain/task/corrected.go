@@ -19,14 +19,18 @@ type Correction struct {
 	MoreFiles int                    `json:"more_files,omitempty"`
 	// Edited is Slack's time of the change, by which late deliveries are known. Slack counts it in seconds: Earlier are
 	// the hashes of what the message said before in the same second.
-	Edited  string    `json:"edited"`
-	Earlier []string  `json:"earlier,omitempty"`
-	Author  string    `json:"author,omitempty"` // of the message, if somebody else made it a request: it is theirs
-	Deleted bool      `json:"deleted,omitempty"`
-	Late    bool      `json:"late,omitempty"` // after the decision: it doesn't count
-	Anew    bool      `json:"anew,omitempty"` // drafting anew has begun; the first layer is next
-	Taken   bool      `json:"taken,omitempty"`
-	SeenAt  time.Time `json:"seen_at"`
+	Edited  string   `json:"edited"`
+	Earlier []string `json:"earlier,omitempty"`
+	Author  string   `json:"author,omitempty"` // of the message, if somebody else made it a request: it is theirs
+	Deleted bool     `json:"deleted,omitempty"`
+	Late    bool     `json:"late,omitempty"` // after the decision: it doesn't count
+	Anew    bool     `json:"anew,omitempty"` // drafting anew has begun; the first layer is next
+	Taken   bool     `json:"taken,omitempty"`
+	Was     *Request `json:"was,omitempty"` // the request before, while Anew
+	// Declined is what the first layer answered to it in place of a task, and As of which kind: it is drafted no more.
+	Declined string      `json:"declined,omitempty"`
+	As       ExtractKind `json:"declined_as,omitempty"`
+	SeenAt   time.Time   `json:"seen_at"`
 }
 
 // CorrectionKey is the key of a task's correction; a task has at most one.
@@ -86,11 +90,12 @@ func (a *Aggregate) drafting() bool {
 	return p != nil && p.Status != aggregate.Approved && a.Process() != nil && a.Execution() == nil
 }
 
-// redrafted reports whether a gate closed because its request is drafted anew.
+// redrafted reports whether a closed gate closed because its request is drafted anew.
 func (a *Aggregate) redrafted(row Gated) bool {
 	_, policy := row.(*Prompt)
 	_, steps := row.(*Process)
-	return a.Correction != nil && a.Correction.Taken && a.Head.Ended == nil && (policy || steps)
+	c := a.Correction
+	return c != nil && (c.Taken || c.As != "") && a.Head.Ended == nil && (policy || steps)
 }
 
 // Redraftable reports whether the requester may have the corrected request drafted anew now: a policy or steps wait, and
@@ -103,7 +108,7 @@ func (a *Aggregate) Redraftable() bool {
 // RedraftableOnceItWaits reports the same for the time at which a policy or steps wait.
 func (a *Aggregate) RedraftableOnceItWaits() bool {
 	c := a.Corrected()
-	if c == nil || c.Late || c.Deleted || c.Blank() || a.Execution() != nil || a.Head.Ended != nil {
+	if c == nil || c.Late || c.Deleted || c.Blank() || c.As != "" || a.Execution() != nil || a.Head.Ended != nil {
 		return false
 	}
 	open, waits := a.OpenGate()
@@ -124,7 +129,7 @@ func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregat
 	row := &Correction{Text: is.Text, Forwarded: is.Forwarded, Files: is.Files, MoreFiles: is.MoreFiles, Edited: edited,
 		Deleted: deleted}
 	if was != nil {
-		row.Meta, row.Anew, before = was.Meta, was.Anew, was.Saying()
+		row.Meta, row.Anew, row.Was, before = was.Meta, was.Anew, was.Was, was.Saying()
 		if was.Edited == edited {
 			row.Earlier = append(slices.Clone(was.Earlier), before)
 		}
@@ -214,7 +219,7 @@ func (a *Aggregate) Redraft(shown string, by aggregate.Actor, now time.Time) (ag
 	c.progress()
 	c.startRun()
 	row := *a.Correction
-	row.Taken, row.Anew = true, true
+	row.Taken, row.Anew, row.Was = true, true, a.Request
 	c.Put(row.of(*a.Request))
 	c.Put(&row)
 	open, _ := a.OpenGate()
@@ -224,26 +229,60 @@ func (a *Aggregate) Redraft(shown string, by aggregate.Actor, now time.Time) (ag
 }
 
 // extractedAnew replaces what the first layer read of a request by what it reads of the corrected one, and begins the
-// next version of the policy; see Extracted.
+// next version of the policy; see Extracted. If it declines the new text, the request is again what it was, and so is
+// what waited, as the next version: its stamps are gone.
 func (a *Aggregate) extractedAnew(e Extract, now time.Time) (aggregate.Change, error) {
 	c := a.begin(now)
 	c.progress()
 	row := *a.Correction
-	row.Anew = false
-	c.Put(&row)
-	c.readThread(a, e)
+	was := *row.Was
+	was.Meta = a.Request.Meta
+	row.Anew, row.Was = false, nil
 	if e.Kind.plain() {
-		c.Put(&Answer{Kind: e.Kind, Sentence: e.Sentence, CreatedAt: c.Now})
-		c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": e.Kind.reason()})
-		return c.ended(a.Task, TaskCancelled, aggregate.System(), e.Kind.reason())
+		row.Taken, row.Declined, row.As = false, e.Sentence, e.Kind
+		c.Put(&was)
+	} else {
+		c.readThread(a, e)
+		t := *a.Task
+		t.Title, t.Description, t.Priority, t.TaskType, t.UpdatedAt = e.Title, e.Description, e.Priority, e.TaskType, c.Now
+		t.RouteAskers = Others(a.Head.Requester, append(t.RouteAskers, e.Shown...)...)
+		c.Put(&t)
+		c.Made = &t
 	}
-	t := *a.Task
-	t.Title, t.Description, t.Priority, t.TaskType, t.UpdatedAt = e.Title, e.Description, e.Priority, e.TaskType, c.Now
-	t.RouteAskers = Others(a.Head.Requester, append(t.RouteAskers, e.Shown...)...)
-	c.Put(&t)
-	if !e.Last {
-		c.beginPrompt(a.Prompt().Version + 1)
+	c.Put(&row)
+	switch {
+	case e.Last:
+	case row.As != "":
+		c.audit(aggregate.System(), AuditRequestAnswered, "task", a.Head.TaskID,
+			map[string]any{"kind": e.Kind, "requester": a.Head.Requester, "text_hash": aggregate.HashOf(row.Text)})
+		c.repeat(a)
+	default:
+		c.beginPrompt(a.Prompt().Version+1, 0)
 	}
-	c.Made = &t
 	return c.done()
+}
+
+// repeat begins the next version of what was closed for a corrected request, with the same content.
+func (c *change) repeat(a *Aggregate) {
+	if p := a.Prompt(); p.Status != aggregate.Approved {
+		c.beginPrompt(p.Version+1, p.Version)
+		return
+	}
+	c.beginProcess(a.Prompt(), a.Process().Version+1, a.Process().Version)
+}
+
+// RepeatedPolicy returns the version whose content the newest policy has again; nil if that is drafted.
+func (a *Aggregate) RepeatedPolicy() *Prompt {
+	if p := a.Prompt(); p != nil && p.Repeats > 0 {
+		return aggregate.Find(a.Prompts, PromptKey(p.Repeats))
+	}
+	return nil
+}
+
+// RepeatedSteps is RepeatedPolicy for the steps.
+func (a *Aggregate) RepeatedSteps() *Process {
+	if p := a.Process(); p != nil && p.Repeats > 0 {
+		return aggregate.Find(a.Processes, ProcessKey(p.Repeats))
+	}
+	return nil
 }

@@ -329,3 +329,76 @@ func TestWhatIsAskedAgainAlone(t *testing.T) {
 		expect.That(t, len(alone.Files) == tt.files && others == tt.others, "%s: %v, %+v", name, others, alone)
 	}
 }
+
+// A first layer that declines the new text leaves the request as it was: what waited waits again as the next version,
+// without its stamps, and the correction is not drafted. The requester may correct it again, or withdraw it.
+func TestANewTextThatIsDeclined(t *testing.T) {
+	decline := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, Extract{Kind: KindUnsupported, Sentence: "個人は除けません。"}, now)
+	}
+	for name, reach := range map[string]func(testing.TB) *story{"a policy waits": waitingPrompt, "steps wait": waitingProcess} {
+		t.Run(name, func(t *testing.T) {
+			s := reach(t)
+			before := s.load()
+			was, _ := before.OpenGate()
+			s.do(corrects(newText, editedAt, false, requester), s.redraft, decline)
+			a := s.load()
+			expect.That(t, a.Head.Ended == nil && a.Request.Text == before.Request.Text && a.Correction.Was == nil &&
+				a.Corrected() != nil && a.Corrected().Declined == "個人は除けません。" && a.Task.Title == before.Task.Title, "%+v, %+v", a.Head, a.Correction)
+			if was.Kind == CardPrompt {
+				expect.That(t, a.RepeatedPolicy().Content == before.Prompt().Content &&
+					a.Next(s.now).State == StateDraftPrompt, "%+v", a.Prompt())
+				s.do(s.finishPrompt)
+			} else {
+				expect.That(t, a.RepeatedSteps().hash() == before.Process().hash() && a.RepeatedPolicy() == nil &&
+					a.Next(s.now).State == StatePlanProcess, "%+v", a.Process())
+				s.do(s.finishProcess)
+			}
+			a = s.load()
+			open, waits := a.OpenGate()
+			expect.That(t, waits && open.Version == was.Version+1 && a.Undecided(was.ID) != nil, "%+v", open)
+			row := a.gateOf(open.ID)
+			expect.Is(t, a.Further(row), before.Further(before.gateOf(was.ID)), "it counts as no further version")
+			expect.That(t, !a.Redraftable() && !a.RedraftableOnceItWaits(), "what was declined is drafted again")
+			s.refused(s.redraft, ErrNothingToRetry)
+			s.do(corrects("営業部の残業をまとめて", "1776675900.000000", false, requester))
+			expect.That(t, s.load().Redraftable() && s.load().Corrected().As == "", "%+v", s.load().Correction)
+			s.do(s.redraft, corrects("別の文", "1776675901.000000", false, requester), decline)
+			expect.Is(t, s.load().Request.Text, before.Request.Text, "an edit while the new text is read")
+			s.do(corrects("", "1776675902.000000", true, requester))
+			expect.Is(t, s.load().Head.Ended.Reason, ReasonDeleted)
+		})
+	}
+}
+
+// What was read of the files is there again with the request.
+func TestTheFilesOfARequestThatStays(t *testing.T) {
+	reads := func(ids ...string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			var files []ReadFile
+			for _, id := range ids {
+				files = append(files, ReadFile{SharedFile: aggregate.SharedFile{ID: id}})
+			}
+			return a.ReadFiles(a.Head.Run, files, now)
+		}
+	}
+	s := begin(t)
+	with := func(at string, ids ...string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			r := says(*a.Request, newText)
+			r.Files = nil
+			for _, id := range ids {
+				r.Files = append(r.Files, aggregate.SharedFile{ID: id})
+			}
+			return a.Correct(r, at, false, person(requester), now)
+		}
+	}
+	s.do(with(editedAt, "F1"), reads("F1"), s.extract, s.finishPrompt, with("1776675800.000000", "F2", "F3"), s.redraft)
+	s.do(reads("F2", "F3"))
+	expect.Is(t, len(s.load().Read().Files), 2)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, Extract{Kind: KindHelp, Sentence: "できること"}, now)
+	})
+	a := s.load()
+	expect.That(t, !a.Unread() && len(a.Read().Files) == 1 && a.Read().Files[0].ID == "F1", "%+v", a.Files)
+}

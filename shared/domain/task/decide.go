@@ -85,7 +85,7 @@ func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Act
 		}
 		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(details)))
 		if a.Process() == nil {
-			c.beginProcess(row, 1)
+			c.beginProcess(row, 1, 0)
 		}
 	case *Process:
 		prompt := a.Prompt()

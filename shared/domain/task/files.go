@@ -52,11 +52,24 @@ func (a *Aggregate) Unread() bool {
 
 // Read returns what was read of the request's files; nil if that were others, before the request was corrected.
 func (a *Aggregate) Read() *Files {
-	same := func(f ReadFile, of aggregate.SharedFile) bool { return f.ID == of.ID }
-	if a.Files == nil || a.Request == nil || !slices.EqualFunc(a.Files.Files, a.Request.Files, same) {
+	if a.Files == nil || a.Request == nil {
 		return nil
 	}
-	return a.Files
+	out := *a.Files
+	out.Files = nil
+	for _, of := range a.Request.Files {
+		i := slices.IndexFunc(a.Files.Files, func(f ReadFile) bool { return f.ID == of.ID })
+		if i < 0 {
+			return nil
+		}
+		out.Files = append(out.Files, a.Files.Files[i])
+	}
+	return &out
+}
+
+// has reports whether a request has a file.
+func (r *Request) has(file string) bool {
+	return r != nil && slices.ContainsFunc(r.Files, func(f aggregate.SharedFile) bool { return f.ID == file })
 }
 
 // ReadFiles saves what was read of the request's files. If they were read before, nothing changes.
@@ -68,9 +81,14 @@ func (a *Aggregate) ReadFiles(run int, files []ReadFile, now time.Time) (aggrega
 		return aggregate.Change{}, nil
 	}
 	c := a.begin(now)
-	row := &Files{Files: files, CreatedAt: c.Now}
+	row := &Files{Files: slices.Clip(files), CreatedAt: c.Now}
 	if a.Files != nil {
 		row.Meta = a.Files.Meta
+		for _, f := range a.Files.Files { // the request may become again what it was
+			if a.Correction != nil && a.Correction.Was.has(f.ID) && !a.Request.has(f.ID) {
+				row.Files = append(row.Files, f)
+			}
+		}
 	}
 	c.Put(row)
 	return c.done()

@@ -18,7 +18,7 @@ func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error
 		version = last.Version + 1
 		c.RelyOn(last)
 	}
-	c.beginPrompt(version)
+	c.beginPrompt(version, 0)
 	c.RelyOn(a.Task)
 	return c.done()
 }
@@ -34,7 +34,7 @@ func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, erro
 		version = last.Version + 1
 		c.RelyOn(last)
 	}
-	c.beginProcess(prompt, version)
+	c.beginProcess(prompt, version, 0)
 	c.RelyOn(prompt)
 	return c.done()
 }
@@ -49,18 +49,20 @@ func begins[R Gated](before []R) bool {
 	return was == aggregate.Rejected || was == aggregate.Cancelled
 }
 
-// beginPrompt puts the row of a version, with status generating, and its card.
-func (c *change) beginPrompt(version int) {
-	p := &Prompt{TaskID: c.Head.TaskID, Version: version, Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
+// beginPrompt puts the row of a version, with status generating, and its card. It has the content of the version that it
+// repeats, or of none.
+func (c *change) beginPrompt(version, repeats int) {
+	p := &Prompt{TaskID: c.Head.TaskID, Version: version, Repeats: repeats,
+		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}
 	p.ID = c.of.rowID(p.Key(), c.Now)
 	c.Put(p)
 	c.card(c.of, CardPrompt, p.Key())
 }
 
 // beginProcess is beginPrompt for the steps, which are generated from the prompt.
-func (c *change) beginProcess(prompt *Prompt, version int) {
+func (c *change) beginProcess(prompt *Prompt, version, repeats int) {
 	p := &Process{
-		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{},
+		TaskID: c.Head.TaskID, PromptID: prompt.ID, Version: version, Repeats: repeats, Steps: []Step{},
 		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now,
 	}
 	p.ID = c.of.rowID(p.Key(), c.Now)

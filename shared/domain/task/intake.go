@@ -64,7 +64,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	}
 	c.Put(t)
 	if !e.Last {
-		c.beginPrompt(1)
+		c.beginPrompt(1, 0)
 	}
 	c.Made = t
 	about := a.Head.withNumber(map[string]any{"title": e.Title, "requester": a.Head.Requester})

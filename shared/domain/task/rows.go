@@ -223,6 +223,7 @@ type Prompt struct {
 	ID      string           `json:"id"`
 	TaskID  string           `json:"task_id"`
 	Version int              `json:"version"`
+	Repeats int              `json:"repeats,omitempty"` // the version whose content it has again; see Correction.Declined
 	Content string           `json:"content"`
 	Usage   *aggregate.Usage `json:"usage,omitempty"`
 	Contest *Contest         `json:"contest,omitempty"` // drafts it or, if it was picked, drafted its predecessor
@@ -241,6 +242,7 @@ type Process struct {
 	TaskID    string           `json:"task_id"`
 	PromptID  string           `json:"prompt_id"`
 	Version   int              `json:"version"`
+	Repeats   int              `json:"repeats,omitempty"` // as a policy's
 	Steps     []Step           `json:"steps"`
 	Remarks   string           `json:"remarks,omitempty"` // the model's answer to earlier reasons for rejection
 	Usage     *aggregate.Usage `json:"usage,omitempty"`

@@ -36,16 +36,24 @@ func further[R Gated](rows []R, version, most int) int {
 }
 
 // generated counts the versions up to this one that people did not pick. Of those, a version that follows none of the
-// reasons for which the one before it was rejected does not count.
+// reasons for which the one before it was rejected does not count, nor does one that repeats another.
 func generated[R Gated](rows []R, version int) (counted, all int) {
 	var last Gated // the newest that counts, or was picked
 	for _, r := range rows {
 		if r.Asks().Version > version {
 			continue
 		}
-		if p, ok := Gated(r).(*Prompt); ok && p.Author != "" {
-			last = r
-			continue
+		switch p := Gated(r).(type) {
+		case *Prompt:
+			if p.Author != "" || p.Repeats > 0 {
+				last = r
+				continue
+			}
+		case *Process:
+			if p.Repeats > 0 {
+				last = r
+				continue
+			}
 		}
 		if all++; last == nil || !unchanged(last, r) {
 			counted, last = counted+1, r

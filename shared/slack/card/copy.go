@@ -68,7 +68,8 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 	blocks := []slack.Block{section("*" + text + "*" + opens(link, w))}
 	switch e := a.Execution(); {
 	case a.Head.Ended == nil:
-		colour = navy
+		text = fill(d.w.DeclinedText, "title", titleOf(a, w))
+		colour, blocks = yellow, append([]slack.Block{section("*" + text + "*" + opens(link, w))}, d.changed()...)
 	case a.Head.Ended.As == task.TaskCompleted:
 		colour = green
 		if e != nil {

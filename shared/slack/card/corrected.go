@@ -17,7 +17,7 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 	c, w, e := a.Corrected(), wordsOf.In(locale), a.Head.Ended
 	is := func(said string) string {
 		now := seen.Content{Text: c.Text, Forwarded: c.Forwarded, Files: c.Files}.Whole()
-		return fill(said, "then", w.redraftable(a), "who", who(c.Author), "text", or(text(now), w.None))
+		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text", or(text(now), w.None))
 	}
 	switch answered := e != nil && e.As == task.TaskAnswered; {
 	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
@@ -41,9 +41,11 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 }
 
 // redraftable says whether and when the requester can have the changed request drafted anew.
-func (w *words) redraftable(a *task.Aggregate) string {
-	switch {
-	case a.Corrected().Blank():
+func (w *words) redraftable(a *task.Aggregate, text func(string) string) string {
+	switch c := a.Corrected(); {
+	case c.As != "":
+		return fill(w.RedraftDeclined, "why", or(text(c.Declined), w.sentence(c.As.Reason(), "")))
+	case c.Blank():
 		return w.RedraftBlank
 	case a.Redraftable():
 		return w.RedraftNow
@@ -89,5 +91,9 @@ func (d drawing) asksAgain() []slack.BlockElement {
 
 // redrafted draws a version that closed because its request is drafted anew.
 func (d drawing) redrafted(v version) face {
-	return d.titled(v, yellow, d.w.IsRedrafted).with(v.body.blocks...).with(divider(), contextLine(d.w.Redrafted))
+	ending, said := d.w.IsRedrafted, d.w.Redrafted
+	if v.repeated {
+		ending, said = d.w.IsRepeated, fill(d.w.Repeated, "version", v.version+1)
+	}
+	return d.titled(v, yellow, ending).with(v.body.blocks...).with(divider(), contextLine(said))
 }

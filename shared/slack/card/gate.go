@@ -29,6 +29,7 @@ type version struct {
 	last     bool          // a rejection ends the task
 	others   int           // number of drafts that people may pick instead
 	replaced string        // who picked the next version in place of this one, and which
+	repeated bool          // the next version has the same content: the text that was to be drafted anew was declined
 }
 
 // versionOf finds a gate by its key or its id. It draws the gate's content in up to most sections.
@@ -55,7 +56,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			}
 			if i+1 < len(d.a.Prompts) {
 				next := d.a.Prompts[i+1]
-				v.next, v.replaced = &next.Status, d.picked(next)
+				v.next, v.replaced, v.repeated = &next.Status, d.picked(next), next.Repeats == p.Version
 			}
 		}
 	case task.CardProcess:
@@ -69,7 +70,7 @@ func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) b
 			v.further = d.a.Further(p)
 			if i+1 < len(d.a.Processes) {
 				next := d.a.Processes[i+1]
-				v.next = &next.Status
+				v.next, v.repeated = &next.Status, next.Repeats == p.Version
 				if *v.next != aggregate.Generating { // whether it counts is known
 					v.further = d.a.Further(next) + 1
 				}
@@ -143,7 +144,8 @@ func (d drawing) gate(v version) face {
 	case aggregate.Expired:
 		return d.closed(v, w.IsExpired)
 	case aggregate.Cancelled:
-		if c := d.a.Correction; v.kind != task.CardStep && c != nil && c.Taken && (!over || v.next != nil) {
+		c := d.a.Correction
+		if v.kind != task.CardStep && (v.next != nil || c != nil && c.Taken && !over) {
 			return d.redrafted(v)
 		}
 		return d.closed(v, w.IsCancelled)

@@ -58,6 +58,12 @@ func begun(s *scenario) *scenario   { return s }
 func prompt(s *scenario) *scenario  { return s.extracted().drafted(defaults) }
 func process(s *scenario) *scenario { return planned(s, fiveSteps(), defaults) }
 
+// declined has a corrected request drafted anew, which the first layer declines.
+func declined(s *scenario) *scenario {
+	s.changes("佐藤さんは *除いて* <!channel>").redrafts()
+	return s.do(s.Extracted(s.Head.Run, task.Extract{Kind: task.KindUnsupported, Sentence: "特定の人は除けません。"}, s.now))
+}
+
 func planning(s *scenario) *scenario {
 	prompt(s).promptApproved()
 	return s.do(s.BeginProcess(s.Head.Run, s.now))
@@ -200,6 +206,11 @@ var promptStates = []state{
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "できません。"}, s.now)).changes("人事部の残業")
 	}},
 	{"prompt_redrafted", promptCard, func(s *scenario) *scenario { return prompt(s).changes("人事部").redrafts() }},
+	{"prompt_repeated", promptCard, func(s *scenario) *scenario { return declined(prompt(s)) }},
+	{"prompt_waits_again", "CARD#prompt#0002", func(s *scenario) *scenario {
+		declined(prompt(s))
+		return s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
+	}},
 	{"process_changed", processCard, func(s *scenario) *scenario { return process(s).changes("人事部") }},
 	{"execution_changed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).changes("人事部") }},
 	{"execution_deleted", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).deletes() }},

@@ -45,6 +45,8 @@ type words struct {
 	ChangedByAuthor, DeletedByAuthor                          string
 	ChangedAnswered, ChangedReason                            string
 	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank       string
+	RedraftDeclined, Repeated, IsRepeated                     string
+	DeclinedText                                              string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
