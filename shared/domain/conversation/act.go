@@ -37,6 +37,8 @@ func (a *Aggregate) Act(id string, act circulation.Act, by aggregate.Actor, p ag
 		return aggregate.Change{}, a.Head.AsOpened(x.Key(), &x.Gate)
 	case refused != nil:
 		return aggregate.Change{}, refused
+	case act.Kind == circulation.Stamp && x.deletedBy(a.Inbox) != nil:
+		return aggregate.Change{}, errDeleted(id)
 	case act.Kind == circulation.Stamp && x.sum() != g.Asked:
 		return aggregate.Change{}, fmt.Errorf("action %s has another content than is asked: %w", id,
 			aggregate.ErrConflict)

@@ -22,6 +22,8 @@ const (
 	// mostUnasked is how many consecutive actions rules may approve before a person is asked. Otherwise an agent, which
 	// hears of each result, could go on forever.
 	mostUnasked = 10
+	// mostAskedIn is how many messages without a proposal are known as those from which the next one comes.
+	mostAskedIn = 100
 	// mostSurplus is how many surplus proposals of one answer are saved.
 	mostSurplus = 8
 	// maxSurplus is the limit in bytes for the payload and the summary of a surplus proposal.
@@ -251,6 +253,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	}
 	c.Conversation.TriedError, c.Conversation.Reading = "", nil
 	c.takeOver(seen)
+	a.takeBack(c, seen)
 	c.progress()
 	c.active()
 	c.tidy()
@@ -280,6 +283,11 @@ func (c *change) asks(seen []*Inbox) {
 			}
 		}
 	}
+	in := slices.Clone(c.answers)
+	if !s.Proposed {
+		in = slices.Concat(s.AskedIn, in)
+	}
+	s.AskedIn = in[max(0, len(in)-mostAskedIn):]
 	s.Askers, s.AskedBy, s.AskedTS, s.Proposed = people, newest.User, newest.TS, false
 }
 

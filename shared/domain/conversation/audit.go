@@ -41,6 +41,7 @@ const (
 	ReasonAged        aggregate.Reason = "approval_aged" // it was settled along a route, and not begun in time
 	ReasonBase        aggregate.Reason = "files_moved"
 	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person
+	ReasonDeleted     aggregate.Reason = "message_deleted"    // the message that it came of
 	ReasonUnknown     aggregate.Reason = "action_unknown"     // nobody knows what it did
 	ReasonInterrupted aggregate.Reason = "action_interrupted" // it did nothing
 	ReasonReadCutOff  aggregate.Reason = "read_interrupted"   // a tool that only reads was called, and did nothing

@@ -24,6 +24,9 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	if x.Base == nil {
 		return a.expire(x, now)
 	}
+	if x.deletedBy(a.Inbox) != nil {
+		return aggregate.Change{}, errDeleted(id)
+	}
 	if by.Type != aggregate.ActorUser {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}

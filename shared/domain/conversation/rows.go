@@ -80,6 +80,7 @@ type Conversation struct {
 	Refused          int              `json:"refused,omitempty"`           // consecutive invalid proposals
 	SaidLater        int              `json:"said_later,omitempty"`        // last action after which, it was said, messages are answered
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
+	AskedIn          []string         `json:"asked_in,omitempty"`          // keys of these messages, the newest ones
 	RouteAskers      []string         `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	ShownTo          []string         `json:"shown_to,omitempty"`          // to whom it was said that proposals are shown
@@ -242,6 +243,9 @@ type Action struct {
 	Gate      aggregate.Gate `json:"gate"`
 	CreatedAt time.Time      `json:"created_at"`
 	Askers    []string       `json:"askers,omitempty"` // authors of the messages that led to it, who count as requesters
+	AskedIn   []string       `json:"asked_in,omitempty"` // keys of these messages; empty: a person proposed it
+	// EditedAt is when the author of one of them edited it, after the proposal was made from what it said before.
+	EditedAt *time.Time `json:"edited_at,omitempty"`
 	// RouteAskers count as requesters along a route, the latest first. It is empty if they are Askers.
 	RouteAskers []string `json:"route_askers,omitempty"`
 	Rule        string   `json:"rule,omitempty"` // the rule that approved it

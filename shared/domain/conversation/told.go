@@ -12,7 +12,7 @@ import (
 // words are the system's messages about actions and refusals, for people and the agent.
 type words struct {
 	succeeded, failed, unknown, rejected, denied, expired                  string
-	cancelled                                                              string
+	cancelled, unasked                                                     string
 	notBegun, putBack, outputLater, callLater                              string // of an action that is withdrawn
 	lateStopped, lateDone, lateCall, lateUncalled                          string // what became of it afterwards
 	exit, output, all, some, notKept, notShown, others                     string
@@ -34,6 +34,7 @@ var said = language.InEach(
 		rejected: "操作 #%d は却下されました。理由: ",
 		denied:   "操作 #%d は却下されました。作り直しは求められていません。理由: ", expired: "操作 #%d は期限までに承認されませんでした。",
 		cancelled:   "操作 #%d は取り消されました。",
+		unasked:     "操作 #%d は、もとになったメッセージが削除されたため、取り消されました。",
 		notBegun:    "開始前だったため、何も実行していません。",
 		putBack:     "途中まで実行しましたが、変更は破棄しました。作業フォルダーは、この操作の前のままです。",
 		outputLater: "出力があれば、停止後に表示します。",
@@ -89,6 +90,7 @@ var said = language.InEach(
 		rejected: "Action #%d was rejected. Reason: ",
 		denied:   "Action #%d was rejected for good. No other version is wanted. Reason: ", expired: "Action #%d wasn’t approved in time.",
 		cancelled:   "Action #%d was cancelled.",
+		unasked:     "Action #%d was cancelled because the message that it came of was deleted.",
 		notBegun:    "It hadn’t started, so nothing was done.",
 		putBack:     "It had started, but its changes were discarded. The folder is unchanged.",
 		outputLater: "Its output, if any, follows once it has stopped.",
@@ -166,6 +168,9 @@ func (x *Action) told(locale string) Message {
 		m.own(fmt.Sprintf(w.aged, x.Number))
 	case x.CancelReason == ReasonOutdated:
 		m.own(fmt.Sprintf(w.outdated, x.Number))
+	case x.CancelReason == ReasonDeleted:
+		m.own(fmt.Sprintf(w.unasked, x.Number))
+		m.withdrawn(w, x)
 	default:
 		m.own(fmt.Sprintf(w.cancelled, x.Number))
 		m.withdrawn(w, x)

@@ -147,7 +147,7 @@ func (c *change) refuseUnrouted(x *Action, no ErrByRules, text string) {
 func (c *change) hearsOf(x *Action) bool {
 	switch {
 	case x.CancelReason == ReasonExpired, x.CancelReason == ReasonAged, x.CancelReason == ReasonSilent,
-		x.CancelReason == ReasonUnrouted:
+		x.CancelReason == ReasonUnrouted, x.CancelReason == ReasonDeleted:
 		return false // nobody is waiting for an answer
 	case x.CancelReason == ReasonDenied: // it is not to be tried in another way
 		return false

@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -45,6 +47,44 @@ func (a *Aggregate) EndWithdrawn(now time.Time) (aggregate.Change, error) {
 	}
 	why, _ := x.cutOff()
 	return a.late(x, Result{Status: ActionFailed, Error: why, Lines: x.Lines, Dropped: x.Dropped, Missing: x.Missing}, now)
+}
+
+// deletedBy returns the message in the inbox by which a person deleted one from which the action came, or nil.
+func (x *Action) deletedBy(inbox []*Inbox) *Inbox {
+	for _, i := range inbox {
+		if i.Deleted && slices.Contains(x.AskedIn, i.Changes) {
+			return i
+		}
+	}
+	return nil
+}
+
+// errDeleted refuses a stamp on an action that is about to be withdrawn.
+func errDeleted(id string) error {
+	return fmt.Errorf("a message that action %s came of was deleted: %w", id, aggregate.ErrConflict)
+}
+
+// takeBack withdraws the action that waits if one of the messages from which it came was deleted, and notes on it if one
+// was edited. Slack doesn't say who deleted a message.
+func (a *Aggregate) takeBack(c *change, seen []*Inbox) {
+	x := a.Current()
+	if x == nil || x.Status != ActionPending {
+		return
+	}
+	if x.deletedBy(seen) != nil {
+		c.over(x, ActionCancelled, func(n *Action) {
+			n.settle(aggregate.Cancelled)
+			n.CancelReason = ReasonDeleted
+		})
+		c.auditAction(aggregate.System(), AuditCancelled, x, map[string]any{"was": x.Status, "reason": ReasonDeleted})
+		return
+	}
+	edited := func(i *Inbox) bool { return i.Changes != "" && slices.Contains(x.AskedIn, i.Changes) }
+	if slices.ContainsFunc(seen, edited) {
+		n := *x
+		n.EditedAt = &c.Now
+		c.Put(&n)
+	}
 }
 
 // cutOff returns what is known of an action whose invocation ended without a result.

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -107,4 +108,75 @@ func TestAWithdrawnPushOfAnEndedConversationIsUnknown(t *testing.T) {
 	tb.sweep()
 	is := tb.load().Action(x.ActionID)
 	expect.That(t, is.Late != nil && is.Late.Error == ReasonUnknown && is.Pushed.Look == nil, "%+v", is)
+}
+
+// runs begins a run, unless one goes on.
+func (tb *table) runs() {
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		if a.Head.Resting {
+			return a.StartRun(tb.now)
+		}
+		return aggregate.Change{}, nil
+	})
+}
+
+// changed delivers that a message was edited or deleted, and has it answered by a sentence.
+func (tb *table) changed(of Inbound, deleted bool) (noticed func()) {
+	tb.t.Helper()
+	tb.told++
+	of.Changes, of.Deleted, of.TS = of.TS, deleted, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told)
+	c, err := Tell(of, Opening{IdleDays: 7}, tb.now)
+	expect.NoError(tb.t, err)
+	tb.apply(c, tb.head)
+	return func() {
+		tb.runs()
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: "message_deleted", Text: "deleted"}, tb.now)
+		})
+	}
+}
+
+// A deletion of a message from which a proposal came withdraws it while it waits; nobody can approve it meanwhile. An
+// edit is noted on it. Neither concerns a proposal that came of other messages, or of a person.
+func TestADeletedMessageTakesItsProposalBack(t *testing.T) {
+	first := inbound("hello", "1775034000.000100")
+	for name, tt := range map[string]struct {
+		reach            func(tb *table)
+		deleted          bool
+		withdrawn, noted bool
+	}{
+		"the message that was answered": {func(*table) {}, true, true, false},
+		"an edit":                       {func(*table) {}, false, false, true},
+		"one answered in words before": {func(tb *table) {
+			expect.NoError(tb.t, tb.answer(nil))
+			tb.tell("now do it")
+			tb.runs()
+		}, true, true, false},
+		"one of an earlier proposal": {func(tb *table) {
+			expect.NoError(tb.t, tb.answer(proposal(ShellCommand, tb.now, "")))
+			tb.by(suzuki, rejecting, tb.load().Current())
+			tb.tell("another one")
+			tb.runs()
+		}, true, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tb := opened(t)
+			tt.reach(tb)
+			expect.NoError(t, tb.answer(proposal(ShellCommand, tb.now, "")))
+			x := tb.load().Current()
+			noticed := tb.changed(first, tt.deleted)
+			if tt.withdrawn {
+				expect.Fails(t, tb.approve(x, suzuki), aggregate.ErrConflict)
+			}
+			noticed()
+			is := tb.load().Action(x.ActionID)
+			expect.That(t, (is.Status == ActionCancelled && is.CancelReason == ReasonDeleted && is.CancelledBy == "") ==
+				tt.withdrawn && (is.EditedAt != nil) == tt.noted, "%+v", is)
+			if !tt.withdrawn {
+				expect.NoError(t, tb.approve(x, suzuki))
+				tb.changed(first, true)()
+				expect.Is(t, tb.load().Action(x.ActionID).Status, ActionApproved, "a deletion after the decision")
+			}
+		})
+	}
 }

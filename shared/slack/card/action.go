@@ -86,7 +86,11 @@ func (d conversationDrawing) pendingAction(x *conversation.Action, r routed) fac
 	}
 	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.
 		with(header(title)).with(about...).with(asked...)
-	f = f.with(divider(), contextLine(append(d.callNotes(x), d.waits(x, r)...)...),
+	notes := d.callNotes(x)
+	if x.EditedAt != nil {
+		notes = append(notes, fill(d.texts.SourceEdited, "when", whenSet(x.EditedAt)))
+	}
+	f = f.with(divider(), contextLine(append(notes, d.waits(x, r)...)...),
 		slack.NewActionBlock(blockID(d.t.Head.SessionID, r.st.Present), buttons...))
 	if why != "" {
 		return f

@@ -216,6 +216,14 @@ var conversationStates = []struct {
 		c.says("", proposed(conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x\n"}}}))
 		c.last().Base = nil
 	}},
+	{"action_source_deleted", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.last().Status, c.last().CancelReason, c.last().CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
+	}},
+	{"action_source_edited", conversation.CardAction, func(c *onThread) {
+		c.says("", shell("make"))
+		c.last().EditedAt = &c.now
+	}},
 	{"action_outdated", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		c.last().Base = nil

@@ -50,6 +50,7 @@ type conversationWords struct {
 	PushUnknown, CheckPush, Looking         string
 	Pulled, BranchThere                     string
 	NotBegun, CancelledBy, CancelledClosed  string
+	CancelledDeleted, SourceEdited          string
 	LateDone, LateAfter, LateFailed         string
 	System, Closed, ClosedBy, ClosedIdle    string
 	Begin, Reopened, Gone                   string

@@ -25,6 +25,8 @@ func (d conversationDrawing) withdrawn(x *conversation.Action, title string) fac
 		ending, why = w.IsExpired, d.texts.reason(x.CancelReason, "")
 	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
+	case conversation.ReasonDeleted:
+		why = fill(d.texts.CancelledDeleted, "when", whenSet(x.CompletedAt))
 	default:
 		why = or(RefusedByRule(x, d.w.surface()), why)
 	}
