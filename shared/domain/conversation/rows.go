@@ -242,7 +242,7 @@ type Action struct {
 	// Gate is the gate on which people decide. The action's own status continues after the gate's last status.
 	Gate      aggregate.Gate `json:"gate"`
 	CreatedAt time.Time      `json:"created_at"`
-	Askers    []string       `json:"askers,omitempty"` // authors of the messages that led to it, who count as requesters
+	Askers    []string       `json:"askers,omitempty"`   // authors of the messages that led to it, who count as requesters
 	AskedIn   []string       `json:"asked_in,omitempty"` // keys of these messages; empty: a person proposed it
 	// EditedAt is when the author of one of them edited it, after the proposal was made from what it said before.
 	EditedAt *time.Time `json:"edited_at,omitempty"`
