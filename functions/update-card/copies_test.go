@@ -190,7 +190,9 @@ func testDeclined(t *testing.T, w *world) {
 			w.drawn()
 		}
 		got := w.direct(workspace.Sato)
-		expect.That(t, len(got) == n+1 && strings.Contains(got[n], "一人だけは除けません。") && strings.Contains(got[n], text), "%v", got)
+		expect.Is(t, len(got), n+1)
+		expect.Has(t, got[n], "一人だけは除けません。")
+		expect.Has(t, got[n], text)
 	}
 	w.Cancel()
 	w.drawn()

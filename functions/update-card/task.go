@@ -74,8 +74,8 @@ const outcomeWithin = 24 * time.Hour
 // outcome is the subject of the message that says how a task ended.
 const outcome = "OUTCOME"
 
-// Outcome tells the requester that a task ended, unless they ended it themselves, or that what they had drafted anew was
-// declined. Who asked in direct messages sees the card anyway.
+// Outcome tells the requester that a task ended, unless they ended it themselves, or that what they had drafted anew
+// was declined. Who asked in direct messages sees the card anyway.
 func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	t := a.(*task.Aggregate)
 	if x := declined(t); x != "" && len(t.CopiesOf(x)) == 0 && t.Request.ChannelType != "im" {

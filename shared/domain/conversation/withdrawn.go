@@ -64,8 +64,8 @@ func errDeleted(id string) error {
 	return fmt.Errorf("a message that action %s came of was deleted: %w", id, aggregate.ErrConflict)
 }
 
-// takeBack withdraws the action that waits if one of the messages from which it came was deleted, and notes on it if one
-// was edited. Slack doesn't say who deleted a message.
+// takeBack withdraws the action that waits if one of the messages from which it came was deleted, and notes on it if
+// one was edited. Slack doesn't say who deleted a message.
 func (a *Aggregate) takeBack(c *change, seen []*Inbox) {
 	x := a.Current()
 	if x == nil || x.Status != ActionPending {

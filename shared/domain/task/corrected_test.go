@@ -336,7 +336,8 @@ func TestANewTextThatIsDeclined(t *testing.T) {
 	decline := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Extracted(a.Head.Run, Extract{Kind: KindUnsupported, Sentence: "個人は除けません。"}, now)
 	}
-	for name, reach := range map[string]func(testing.TB) *story{"a policy waits": waitingPrompt, "steps wait": waitingProcess} {
+	ways := map[string]func(testing.TB) *story{"a policy waits": waitingPrompt, "steps wait": waitingProcess}
+	for name, reach := range ways {
 		t.Run(name, func(t *testing.T) {
 			s := reach(t)
 			before := s.load()
@@ -344,7 +345,8 @@ func TestANewTextThatIsDeclined(t *testing.T) {
 			s.do(corrects(newText, editedAt, false, requester), s.redraft, decline)
 			a := s.load()
 			expect.That(t, a.Head.Ended == nil && a.Request.Text == before.Request.Text && a.Correction.Was == nil &&
-				a.Corrected() != nil && a.Corrected().Declined == "個人は除けません。" && a.Task.Title == before.Task.Title, "%+v, %+v", a.Head, a.Correction)
+				a.Corrected() != nil && a.Corrected().Declined == "個人は除けません。", "%+v, %+v", a.Head, a.Correction)
+			expect.Is(t, a.Task.Title, before.Task.Title)
 			if was.Kind == CardPrompt {
 				expect.That(t, a.RepeatedPolicy().Content == before.Prompt().Content &&
 					a.Next(s.now).State == StateDraftPrompt, "%+v", a.Prompt())

@@ -49,8 +49,8 @@ func begins[R Gated](before []R) bool {
 	return was == aggregate.Rejected || was == aggregate.Cancelled
 }
 
-// beginPrompt puts the row of a version, with status generating, and its card. It has the content of the version that it
-// repeats, or of none.
+// beginPrompt puts the row of a version, with status generating, and its card. It gets the content of the version that
+// it repeats, or of none.
 func (c *change) beginPrompt(version, repeats int) {
 	p := &Prompt{TaskID: c.Head.TaskID, Version: version, Repeats: repeats,
 		Gate: aggregate.Gate{Status: aggregate.Generating}, CreatedAt: c.Now}

@@ -218,7 +218,8 @@ var conversationStates = []struct {
 	}},
 	{"action_source_deleted", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
-		c.last().Status, c.last().CancelReason, c.last().CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
+		x := c.last()
+		x.Status, x.CancelReason, x.CompletedAt = conversation.ActionCancelled, conversation.ReasonDeleted, &c.now
 	}},
 	{"action_source_edited", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
