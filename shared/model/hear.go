@@ -26,6 +26,9 @@ var stops = map[string]Stop{
 	"guardrail_intervened": StopRefused, "safety": StopRefused, "image_safety": StopRefused,
 	"prohibited_content": StopRefused, "image_prohibited_content": StopRefused, "recitation": StopRefused,
 	"image_recitation": StopRefused, "blocklist": StopRefused, "spii": StopRefused, "sensitive": StopRefused,
+	"malformed_function_call": StopBroken, "malformed_response": StopBroken, "unexpected_tool_call": StopBroken,
+	"too_many_tool_calls": StopBroken, "missing_thought_signature": StopBroken, "language": StopBroken,
+	"other": StopBroken, "error": StopBroken, "abort": StopBroken, "insufficient_system_resource": StopBroken,
 }
 
 // callsFollow are the reasons that announce a call.
@@ -47,12 +50,14 @@ type Hearing struct {
 
 	raw      strings.Builder
 	shown    string
-	at       map[string]int // index of the vendor's -> index of the call
-	repeats  []repeating    // of each call
-	thoughts []Thought      // since the last call
-	newest   string         // the block of the newest thought
-	unspoken int            // tokens of thoughts that came apart from the text
-	calls    bool           // the reason to stop announces a call
+	at       map[string]int  // index of the vendor's -> index of the call
+	repeats  []repeating     // of each call
+	unended  map[string]bool // indices of calls that have to end
+	lost     string          // what the answer lacks, whatever reason to stop it has
+	thoughts []Thought       // since the last call
+	newest   string          // the block of the newest thought
+	unspoken int             // tokens of thoughts that came apart from the text
+	calls    bool            // the reason to stop announces a call
 }
 
 // Hear begins an answer. Thoughts are hung on the call after them, as coming from there; onText may be nil.
@@ -60,7 +65,8 @@ func Hear(out *Response, r Request, from string, onText func(string)) *Hearing {
 	if onText == nil {
 		onText = func(string) {}
 	}
-	return &Hearing{out: out, onText: onText, asked: r, from: from, json: r.Schema != nil, at: map[string]int{}}
+	return &Hearing{out: out, onText: onText, asked: r, from: from, json: r.Schema != nil, at: map[string]int{},
+		unended: map[string]bool{}}
 }
 
 // Thought is a block of thoughts that a vendor wants back with the call after it, signed or sealed.
@@ -172,6 +178,31 @@ func (r repeating) before(piece string) repeating {
 	return repeating{piece, r.once || !strings.HasPrefix(piece, r.newest)}
 }
 
+// Begins begins a call at an index of the vendor's, with the arguments that came at once. It needs Ends.
+func (h *Hearing) Begins(index, id, name, input string) {
+	if strings.TrimSpace(input) == "{}" { // the vendor's beginning of each
+		input = ""
+	}
+	h.Call(index, id, name, input)
+	h.unended[index] = true
+}
+
+// Piece adds arguments of the call that began at the index. Without one they are lost, and with them what some call
+// asks for.
+func (h *Hearing) Piece(index, input string) {
+	if _, begun := h.at[index]; begun {
+		h.Call(index, "", "", input)
+	} else if input != "" {
+		h.Lose("arguments of a call that did not begin")
+	}
+}
+
+// Ends says that nothing more comes at the index.
+func (h *Hearing) Ends(index string) { delete(h.unended, index) }
+
+// Lose says what the answer lacks, whatever reason to stop follows.
+func (h *Hearing) Lose(what string) { h.lost = cmp.Or(h.lost, what) }
+
 // WholeCall adds a call that came in one piece.
 func (h *Hearing) WholeCall(id, name, input string) int { return h.begin("", id, name, input) }
 
@@ -206,12 +237,6 @@ func (h *Hearing) callOf(index, id, name string) (i int, known bool) {
 	return last, last >= 0 && (index == "" || id == "" && name == "")
 }
 
-// Calls reports whether a call with the vendor's index has begun.
-func (h *Hearing) Calls(index string) bool {
-	_, known := h.at[index]
-	return known
-}
-
 // Stops adds the reason why the model stopped; empty: none yet. Of several the one counts that says less of the answer.
 func (h *Hearing) Stops(reason string) {
 	reason, _, _ = strings.Cut(strings.ToLower(reason), ":")
@@ -225,9 +250,18 @@ func (h *Hearing) Stops(reason string) {
 	if h.out.Stop == "" || h.out.Stop == StopEnd || why == StopRefused {
 		h.out.Stop, h.out.Why = why, word(reason)
 	}
-	h.calls = callsFollow[reason]
+	h.calls = h.calls || callsFollow[reason]
 	if reason == "model_context_window_exceeded" {
 		h.out.Full = true // more tokens don't help
+	}
+}
+
+// Native adds the reason of the vendor behind a gateway, which may take any for an end. One that is not known says
+// nothing.
+func (h *Hearing) Native(reason string) {
+	name, _, _ := strings.Cut(strings.ToLower(reason), ":")
+	if why, known := stops[name]; known && why != StopEnd || callsFollow[name] {
+		h.Stops(reason)
 	}
 }
 
@@ -263,6 +297,10 @@ func (h *Hearing) End(err error) error {
 	case h.out.Stop == "":
 		h.Break("no reason")
 	case h.out.Stop != StopEnd:
+	case h.lost != "":
+		h.Break(h.lost)
+	case len(h.unended) > 0:
+		h.Break("a call without an end")
 	case unreadable != "":
 		h.Break(unreadable)
 	case none && h.calls:

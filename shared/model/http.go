@@ -64,7 +64,7 @@ var statuses = map[string]int{
 
 // passing are words of sentences about faults that pass, for errors without a code.
 var passing = []string{"overloaded", "rate limit", "try again", "temporarily", "timed out", "timeout", "unavailable",
-	"internal server error", "bad gateway"}
+	"internal server error", "bad gateway", "over capacity"}
 
 // statusOf returns the HTTP status that a code stands for, 0 if it is not known. The code may be a status itself.
 func statusOf(code string) int {

@@ -165,14 +165,29 @@ func Identifier(name string, instead rune) string {
 // Shape splits an object's schema into the parts for which Anthropic's SDK has fields and the rest, without the type.
 func Shape(schema json.RawMessage) (properties map[string]any, required []string, rest map[string]any, err error) {
 	var shape struct {
-		Properties map[string]any
+		Properties json.RawMessage
 		Required   []string
 	}
-	err = cmp.Or(json.Unmarshal(schema, &shape), json.Unmarshal(schema, &rest))
+	rest, err = Split(schema)
+	err = cmp.Or(err, json.Unmarshal(schema, &shape))
+	if err == nil && shape.Properties != nil {
+		properties, err = Split(shape.Properties)
+	}
 	for _, name := range []string{"type", "properties", "required"} {
 		delete(rest, name)
 	}
-	return shape.Properties, shape.Required, rest, err
+	return properties, shape.Required, rest, err
+}
+
+// Split returns an object's members as they stand: decoded ones would lose digits of large numbers.
+func Split(object json.RawMessage) (map[string]any, error) {
+	var in map[string]json.RawMessage
+	err := json.Unmarshal(object, &in)
+	out := make(map[string]any, len(in))
+	for name, value := range in {
+		out[name] = value
+	}
+	return out, err
 }
 
 // Role is the speaker of a message.

@@ -32,7 +32,8 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	sample(&p, r.Sampling)
 	out.Tokens, out.Full = r.Output(c.config.Model, !model.Quiet(c.config.Model))
 	p.MaxTokens = int64(out.Tokens)
-	h := &hearing{Hearing: model.Hear(&out, r, c.from(r, len(r.Messages)), onText), out: &out}
+	h := &hearing{Hearing: model.Hear(&out, r, c.from(r, len(r.Messages)), onText), out: &out,
+		others: map[int64]bool{}}
 	h.Vendor = schema.Anthropic
 	asked, blocks := p.Messages, []sdk.ContentBlockParamUnion(nil)
 	for pauses := 0; ; pauses++ {
@@ -86,7 +87,9 @@ type hearing struct {
 	*model.Hearing
 	out   *model.Response
 	whole *sdk.Message
-	ended bool
+	// others are the indices of calls of the vendor's own tools, whose arguments nobody needs.
+	others map[int64]bool
+	ended  bool
 }
 
 func (h *hearing) read(res *http.Response) error {
@@ -136,7 +139,9 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 	case "content_block_start":
 		switch block := e.ContentBlock; block.Type {
 		case "tool_use":
-			h.Call(index, block.ID, block.Name, "")
+			h.Begins(index, block.ID, block.Name, strings.TrimPrefix(block.JSON.Input.Raw(), "null"))
+		case "server_tool_use", "mcp_tool_use":
+			h.others[e.Index] = true
 		case "thinking", "redacted_thinking":
 			h.Think(index, model.Thought{Text: block.Thinking, Signature: block.Signature, Sealed: []byte(block.Data)})
 		default:
@@ -147,15 +152,24 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 		if e.Delta.Thinking != "" || e.Delta.Signature != "" {
 			h.Think(index, model.Thought{Text: e.Delta.Thinking, Signature: e.Delta.Signature})
 		}
-		if h.Calls(index) && e.Delta.PartialJSON != "" {
-			h.Call(index, "", "", e.Delta.PartialJSON)
+		if !h.others[e.Index] {
+			h.Piece(index, e.Delta.PartialJSON)
 		}
+	case "content_block_stop":
+		h.Ends(index)
 	case "message_delta":
 		h.Stops(string(e.Delta.StopReason))
 		u := &h.out.Usage
 		u.Output = max(u.Output, e.Usage.OutputTokens) // the sum so far
 		if e.Usage.JSON.InputTokens.Valid() {
-			use(u, e.Usage.InputTokens, u.Output, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens)
+			cached, written := u.Cached, u.Written // which some events leave out
+			if e.Usage.JSON.CacheReadInputTokens.Valid() {
+				cached = e.Usage.CacheReadInputTokens
+			}
+			if e.Usage.JSON.CacheCreationInputTokens.Valid() {
+				written = e.Usage.CacheCreationInputTokens
+			}
+			use(u, e.Usage.InputTokens, u.Output, cached, written)
 		}
 	case "message_stop":
 		h.ended = true
@@ -247,7 +261,8 @@ func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	p := sdk.MessageNewParams{Model: c.config.Model,
 		System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
 	if r.Schema != nil {
-		if err := json.Unmarshal(r.Schema, &p.OutputConfig.Format.Schema); err != nil {
+		var err error
+		if p.OutputConfig.Format.Schema, err = model.Split(r.Schema); err != nil {
 			return p, fmt.Errorf("read the schema of the answer: %w", err)
 		}
 	}

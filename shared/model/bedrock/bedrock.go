@@ -42,12 +42,10 @@ func New(c Config) *Client { return &Client{c} }
 
 // runtime makes the SDK's client for one call: its streams share a buffer, which smithy-go 1.28.8 doesn't guard
 // (internal/eventstream/codec.go), so that two at once would read each other's events.
-func (c Config) runtime() *bedrockruntime.Client {
+func (c Config) runtime() (*bedrockruntime.Client, *noting) {
+	n := &noting{of: cmp.Or(c.HTTP, http.DefaultClient)}
 	return bedrockruntime.NewFromConfig(c.AWS, func(o *bedrockruntime.Options) {
-		o.RetryMaxAttempts = 1
-		if c.HTTP != nil {
-			o.HTTPClient = c.HTTP
-		}
+		o.RetryMaxAttempts, o.HTTPClient = 1, n
 		if c.BaseURL != "" {
 			o.BaseEndpoint = &c.BaseURL
 		}
@@ -57,7 +55,30 @@ func (c Config) runtime() *bedrockruntime.Client {
 			o.BearerAuthTokenProvider = bearer.StaticTokenProvider{Token: bearer.Token{Value: c.Key}}
 			o.AuthSchemePreference = []string{"httpBearerAuth"}
 		}
-	})
+	}), n
+}
+
+// noting notes how a body broke off, because the SDK ends its stream the same way then as at its end.
+type noting struct {
+	of *http.Client
+	io.ReadCloser
+	err error
+}
+
+func (n *noting) Do(r *http.Request) (*http.Response, error) {
+	res, err := n.of.Do(r)
+	if err == nil {
+		n.ReadCloser, res.Body = res.Body, n
+	}
+	return res, err
+}
+
+func (n *noting) Read(p []byte) (int, error) {
+	read, err := n.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		n.err = err
+	}
+	return read, err
 }
 
 // Say makes one call. When the model may have refused the form of the request, Say calls again with a simpler one.
@@ -71,7 +92,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		if err != nil {
 			return out, err
 		}
-		h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), onText), &out, false}
+		h := &hearing{model.Hear(&out, r, c.from(r, len(r.Messages)), onText), &out, false, false}
 		if c.claude() {
 			h.Vendor = schema.Anthropic
 		} else { // Nova writes them into the text
@@ -108,7 +129,8 @@ func (c *Client) claude() bool { return strings.Contains(c.config.Model, "anthro
 
 // whole makes a call whose answer is not streamed.
 func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, h *hearing) error {
-	got, err := c.config.runtime().Converse(ctx, in)
+	runtime, _ := c.config.runtime()
+	got, err := runtime.Converse(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -143,7 +165,8 @@ func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, h 
 
 // stream makes a call and reads its answer as it arrives.
 func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, h *hearing) error {
-	got, err := c.config.runtime().ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
+	runtime, body := c.config.runtime()
+	got, err := runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
 		ModelId: in.ModelId, System: in.System, Messages: in.Messages, InferenceConfig: in.InferenceConfig,
 		OutputConfig: in.OutputConfig, ToolConfig: in.ToolConfig,
 	})
@@ -155,17 +178,25 @@ func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, h
 	defer events.Close()
 	for event := range events.Events() {
 		h.hear(event)
+		h.heard = true
 	}
-	if err := events.Err(); err != nil || h.ended {
+	switch err := events.Err(); {
+	case err != nil || h.ended:
 		return err
+	case body.err != nil:
+		return body.err
+	case h.heard:
+		h.Break("messageStop is missing")
+		return nil
 	}
-	return io.ErrUnexpectedEOF // the SDK does not tell a connection that broke from one that ended
+	return io.ErrUnexpectedEOF
 }
 
 // hearing is an answer as it arrives.
 type hearing struct {
 	*model.Hearing
 	out   *model.Response
+	heard bool // anything
 	ended bool
 }
 
@@ -185,7 +216,7 @@ func (h *hearing) hear(event types.ConverseStreamOutput) {
 	switch e := event.(type) {
 	case *types.ConverseStreamOutputMemberContentBlockStart:
 		if start, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
-			h.Call(indexOf(e.Value.ContentBlockIndex), aws.ToString(start.Value.ToolUseId), aws.ToString(start.Value.Name), "")
+			h.Begins(indexOf(e.Value.ContentBlockIndex), aws.ToString(start.Value.ToolUseId), aws.ToString(start.Value.Name), "")
 		}
 	case *types.ConverseStreamOutputMemberContentBlockDelta:
 		index := indexOf(e.Value.ContentBlockIndex)
@@ -195,10 +226,10 @@ func (h *hearing) hear(event types.ConverseStreamOutput) {
 		case *types.ContentBlockDeltaMemberReasoningContent:
 			h.think(index, d.Value)
 		case *types.ContentBlockDeltaMemberToolUse:
-			if h.Calls(index) {
-				h.Call(index, "", "", aws.ToString(d.Value.Input))
-			}
+			h.Piece(index, aws.ToString(d.Value.Input))
 		}
+	case *types.ConverseStreamOutputMemberContentBlockStop:
+		h.Ends(indexOf(e.Value.ContentBlockIndex))
 	case *types.ConverseStreamOutputMemberMessageStop:
 		h.Stops(string(e.Value.StopReason))
 		h.ended = true

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+	smithydocument "github.com/aws/smithy-go/document"
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
@@ -179,7 +180,23 @@ func (c *Client) blocksOf(r model.Request, index int) (blocks []types.ContentBlo
 }
 
 func documentOf(text json.RawMessage) (document.Interface, error) {
-	var v map[string]any
-	err := json.Unmarshal(text, &v)
-	return document.NewLazyDocument(v), err
+	v, err := schema.Decode(text)
+	return document.NewLazyDocument(numbered(v)), err
+}
+
+// numbered replaces the numbers in a decoded value by the SDK's, which keep their digits.
+func numbered(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return smithydocument.Number(v)
+	case []any:
+		for i := range v {
+			v[i] = numbered(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = numbered(v[name])
+		}
+	}
+	return v
 }

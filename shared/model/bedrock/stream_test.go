@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,5 +68,76 @@ func TestOnlySomeModelsWriteThoughtsIntoTheText(t *testing.T) {
 		got, err := opened(s.URL, id).Say(t.Context(), model.Request{MaxTokens: 10, Messages: []model.Message{
 			model.Words(model.User, "x")}}, nil)
 		expect.That(t, err == nil && got.Text == want+"Never. It says </thinking>", "%s: %q, %v", id, got.Text, err)
+	}
+}
+
+// streaming answers with these frames; a name of an event, then its body.
+func streaming(t *testing.T, then func(), frames ...string) (sent *string, w model.Wire) {
+	t.Helper()
+	sent = new(string)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		*sent += string(body)
+		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+		for i := 0; i < len(frames); i += 2 {
+			frame(w, frames[i], frames[i+1])
+		}
+		then()
+	}))
+	t.Cleanup(s.Close)
+	return sent, open(s.URL)
+}
+
+var (
+	begun    = []string{"contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"t1","name":"f"}}}`}
+	argument = []string{"contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{\"id\":1234567890123456789}"}}}`}
+	stopped  = []string{"contentBlockStop", `{"contentBlockIndex":1}`}
+	called   = []string{"messageStop", `{"stopReason":"tool_use"}`}
+)
+
+func TestACallKeepsItsArguments(t *testing.T) {
+	lost := []string{"contentBlockDelta", strings.Replace(argument[1], "1", "0", 1)}
+	for about, x := range map[string]struct {
+		frames [][]string
+		whole  bool
+	}{
+		"as published":     {[][]string{begun, argument, stopped, called}, true},
+		"of another index": {[][]string{begun, lost, stopped, called}, false},
+		"without an end":   {[][]string{begun, argument, called}, false},
+	} {
+		_, w := streaming(t, func() {}, slices.Concat(x.frames...)...)
+		got, err := model.Say(t.Context(), w, model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, "p", nil)
+		expect.That(t, x.whole && err == nil && string(got.Calls[0].Input) == `{"id":1234567890123456789}` || !x.whole && model.Broke(err),
+			"%s: %s, %v", about, got.Calls, err)
+	}
+}
+
+// The ids of many services have more digits than a float.
+func TestNumbersAreSentWithAllTheirDigits(t *testing.T) {
+	const id, bound = "1234567890123456789", "100000000000000001"
+	sent, w := streaming(t, func() {}, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Hello"}}`, "messageStop", `{"stopReason":"end_turn"}`)
+	_, err := w.Say(t.Context(), model.Request{MaxTokens: 10,
+		Tools: []model.Tool{{Name: "f", Schema: []byte(`{"type":"object","properties":{"id":{"type":"integer","minimum":` + bound + `}}}`)}},
+		Messages: []model.Message{model.Words(model.User, "x"),
+			{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "t0", Name: "f", Input: []byte(`{"id":[` + id + `]}`)}}}},
+			{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "t0", Text: "done"}}}}}}, nil)
+	expect.That(t, err == nil && strings.Contains(*sent, id) && strings.Contains(*sent, bound), "%s, %v", *sent, err)
+}
+
+// Half an answer whose stream ends is asked for once more; one whose connection broke can come whole later.
+func TestHalfAnAnswerIsBrokenOff(t *testing.T) {
+	half := []string{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"half"}}`}
+	asked := 0
+	ends, broke := func() { asked++ }, func() { asked++; panic(http.ErrAbortHandler) }
+	for about, x := range map[string]struct {
+		then   func()
+		frames []string
+		asked  int
+		again  bool
+	}{"it ends": {ends, half, 2, false}, "it breaks": {broke, half, 1, true}, "nothing came": {ends, nil, 1, true}} {
+		asked = 0
+		_, w := streaming(t, x.then, x.frames...)
+		_, err := model.SayWhole(t.Context(), w, model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, "p", func(string) {})
+		expect.That(t, asked == x.asked && model.Failure(err).Transient == x.again, "%s: %d asked, %v", about, asked, err)
 	}
 }

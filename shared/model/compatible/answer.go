@@ -23,6 +23,7 @@ type chunk struct {
 	Choices []struct {
 		Index        scalar          `json:"index"`
 		FinishReason scalar          `json:"finish_reason"`
+		Native       scalar          `json:"native_finish_reason"` // OpenRouter's, of the vendor behind it
 		Delta        *said           `json:"delta"`
 		Message      *said           `json:"message"`
 		Text         *words          `json:"text"`  // where a gateway takes the request for a text's
@@ -43,15 +44,30 @@ type said struct {
 }
 
 type toolCallPiece struct {
-	Index    scalar          `json:"index"`
-	ID       scalar          `json:"id"`
-	Function functionPiece   `json:"function"`
-	Extra    json.RawMessage `json:"extra_content"`
+	Index         scalar          `json:"index"`
+	ID            scalar          `json:"id"`
+	Function      functionPiece   `json:"function"`
+	functionPiece                 // where a server writes it flat, or the arguments beside the function
+	Extra         json.RawMessage `json:"extra_content"`
 }
 
 type functionPiece struct {
-	Name      scalar    `json:"name"`
-	Arguments arguments `json:"arguments"`
+	Name       scalar    `json:"name"`
+	Arguments  arguments `json:"arguments"`
+	Parameters arguments `json:"parameters"` // Llama's word for them
+	Input      arguments `json:"input"`      // Anthropic's
+}
+
+// said returns the arguments, wherever they are.
+func (t toolCallPiece) said() string {
+	f, beside := t.Function, t.functionPiece
+	said := ""
+	for _, a := range []arguments{f.Arguments, f.Parameters, f.Input, beside.Arguments, beside.Parameters, beside.Input} {
+		if said == "" || said == "{}" && a != "" {
+			said = string(a)
+		}
+	}
+	return said
 }
 
 // scalar is a text or a number.
@@ -218,6 +234,7 @@ type hearing struct {
 	pieces    int             // how many there were
 	once      bool            // one did not begin with the one before it
 	began     bool            // there was a choice
+	stopped   bool            // the newest says that the model stopped, and nothing else
 	odd       json.RawMessage // the last value before that
 }
 
@@ -246,7 +263,7 @@ func (c *Client) read(res *http.Response, r model.Request, out *model.Response, 
 		h.Break(refused.why.code)
 	case errors.As(err, &refused):
 		return h.End(c.problem(model.FromCode(c.provider(), refused.why.said, refused.why.codes...), id))
-	case err != nil && (out.Stop == "" || errors.As(err, new(*model.UnreadableError))):
+	case err != nil && (!h.stopped || errors.As(err, new(*model.UnreadableError))):
 		return h.End(c.problem(model.FromTransport(c.provider(), err), id))
 	}
 	return h.End(nil)
@@ -280,18 +297,21 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 		if choice.Index != "" && choice.Index != "0" {
 			continue
 		}
+		if choice.Message != nil && (choice.Delta != nil || h.deltas) {
+			h.beside = choice.Message
+		}
 		switch d, m := choice.Delta, choice.Message; {
 		case d != nil && (m == nil || d.says()):
 			h.delta(d)
-		case m != nil && d != nil:
-			h.beside = m
-		case m != nil && !h.deltas:
+		case m != nil && (d != nil || h.deltas):
+		case m != nil:
 			h.say(m, true)
 		case m == nil && choice.Text != nil:
 			h.delta(&said{Content: *choice.Text})
 		}
 		h.Stops(string(choice.FinishReason))
-		h.began = true
+		h.Native(string(choice.Native))
+		h.stopped, h.began = !choice.Delta.says() && (h.stopped || choice.FinishReason != ""), true
 	}
 	if !h.began {
 		h.odd = value
@@ -301,8 +321,8 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 
 // says reports whether a delta has any of an answer.
 func (x *said) says() bool {
-	return x.Content != words{} || x.Reasoning != words{} || x.Thinking != words{} || x.Refusal != words{} ||
-		len(x.ToolCalls) > 0 || x.Function != nil
+	return x != nil && (x.Content != words{} || x.Reasoning != words{} || x.Thinking != words{} || x.Refusal != words{} ||
+		len(x.ToolCalls) > 0 || x.Function != nil)
 }
 
 // delta adds a piece of the answer. Some servers repeat in each all that they said (QwenLM/qwen-code#3896), which shows
@@ -319,10 +339,14 @@ func (h *hearing) delta(x *said) {
 // repeats are how many pieces show that each begins with all before it, and how many bytes.
 const repeats, repeated = 3, 20
 
-// settle completes the text: of what came beside deltas that said nothing, and of what each of them repeated.
+// settle completes the text: of what came beside deltas that lack it, and of what each of them repeated.
 func (h *hearing) settle() {
-	if h.beside != nil && !h.deltas {
-		h.say(h.beside, true)
+	switch m := h.beside; {
+	case m == nil:
+	case !h.deltas:
+		h.say(m, true)
+	case len(h.out.Calls) == 0: // which may be there alone
+		h.say(&said{ToolCalls: m.ToolCalls, Function: m.Function}, true)
 	}
 	if !h.once && h.pieces >= repeats && len(h.last) >= repeated {
 		h.Instead(h.last)
@@ -355,7 +379,7 @@ func (h *hearing) say(x *said, whole bool) {
 		calls = []toolCallPiece{{Index: "function", Function: *x.Function}}
 	}
 	for _, t := range calls {
-		id, name, input := string(t.ID), string(t.Function.Name), string(t.Function.Arguments)
+		id, name, input := string(t.ID), string(cmp.Or(t.Function.Name, t.Name)), t.said()
 		i := 0
 		if whole {
 			i = h.WholeCall(id, name, input)

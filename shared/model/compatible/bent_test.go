@@ -2,6 +2,7 @@ package compatible_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
 )
 
@@ -64,16 +66,32 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 		"in a stream":                  {streamed(`{"tool_calls":[{"index":"0","id":1,"function":{"name":"f","arguments":{"a":1}}}]}`, ended), `f{"a":1}`},
 		"an id that changes":           {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"code_generate","arguments":""}}]}`, `{"tool_calls":[{"index":0,"id":"B","function":{"name":null,"arguments":"{\"a\":1}"}}]}`, ended), `code_generate{"a":1}`},
 		"calls of two, interleaved":    {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{\"a\""}},{"index":1,"id":"B","function":{"name":"g","arguments":"{\"b\""}}]}`, `{"tool_calls":[{"index":1,"function":{"arguments":":2}"}},{"index":0,"function":{"arguments":":1}"}}]}`, ended), `f{"a":1}g{"b":2}`},
-		"a call of the old form":       {streamed(`{"function_call":{"name":"f","arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`, ended), `f{"a":1}`},
-		"a message beside each delta":  {streamed(`!{"choices":[{"message":{"content":"Hel"},"delta":{"content":"Hel"},"finish_reason":null}]}`, `!{"object":"chat.completion.done","choices":[{"message":{"content":"Hello"},"delta":{"content":"lo"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"and behind them":              {streamed(`{"content":"Hel"}`, `{"content":"lo"}`, `!{"choices":[{"message":{"content":"Hello"},"delta":{"role":"assistant","content":""}}]}`, `!{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"beside an empty delta":        {streamed(`!{"choices":[{"message":{"content":"Hello"},"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"each delta repeats all":       {streamed(`{"content":"The limit"}`, `{"content":"The limit is 50"}`, `{"content":"The limit is 50 yen."}`, ended), "The limit is 50 yen."},
-		"deltas that only look so":     {streamed(`{"content":"ha"}`, `{"content":"haha"}`, `{"content":"hahaha"}`, ended), "hahahahahaha"},
-		"a line of equal deltas":       {streamed(`{"content":"--------------------"}`, `{"content":"--------------------"}`, `{"content":"--------------------"}`, ended), strings.Repeat("-", 60)},
-		"a word for no end so far":     {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
-		"another word for its end":     {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
-		"usage as text":                {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
+		"arguments beside the function": {streamed(
+			`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f"},"arguments":"{\"a\":1}"}]}`, ended), `f{"a":1}`},
+		"and empty ones in it": {streamed(
+			`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":"{}"},"arguments":{"a":1}}]}`, ended), `f{"a":1}`},
+		"arguments as parameters": {streamed(
+			`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","parameters":{"a":1}}}]}`, ended), `f{"a":1}`},
+		"a call without a function": {whole(`{"tool_calls":[{"id":"A","type":"function","name":"f","input":{"a":1}}]}`),
+			`f{"a":1}`},
+		"a call in the last message alone": {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"message":{"content":`+
+			`"Hello","tool_calls":[{"id":"A","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":5,"completion_tokens":3}}`), `Hellof{"a":1}`},
+		"and no delta beside it": {streamed(`{"content":"Hello"}`, `!{"choices":[{"message":{"content":`+
+			`"Hello","tool_calls":[{"id":"A","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":5,"completion_tokens":3}}`), `Hellof{"a":1}`},
+		"the vendor's own word for its end": {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":`+
+			`"stop","native_finish_reason":"COMPLETE"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"a call of the old form":      {streamed(`{"function_call":{"name":"f","arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`, ended), `f{"a":1}`},
+		"a message beside each delta": {streamed(`!{"choices":[{"message":{"content":"Hel"},"delta":{"content":"Hel"},"finish_reason":null}]}`, `!{"object":"chat.completion.done","choices":[{"message":{"content":"Hello"},"delta":{"content":"lo"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"and behind them":             {streamed(`{"content":"Hel"}`, `{"content":"lo"}`, `!{"choices":[{"message":{"content":"Hello"},"delta":{"role":"assistant","content":""}}]}`, `!{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"beside an empty delta":       {streamed(`!{"choices":[{"message":{"content":"Hello"},"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"each delta repeats all":      {streamed(`{"content":"The limit"}`, `{"content":"The limit is 50"}`, `{"content":"The limit is 50 yen."}`, ended), "The limit is 50 yen."},
+		"deltas that only look so":    {streamed(`{"content":"ha"}`, `{"content":"haha"}`, `{"content":"hahaha"}`, ended), "hahahahahaha"},
+		"a line of equal deltas":      {streamed(`{"content":"--------------------"}`, `{"content":"--------------------"}`, `{"content":"--------------------"}`, ended), strings.Repeat("-", 60)},
+		"a word for no end so far":    {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
+		"another word for its end":    {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
+		"usage as text":               {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
 		"half an emoji": {streamed(`{"content":"Hello\ud83d"}`, `{"content":"\ude00\uD83D"}`,
 			`{"content":"\uDE00"}`, ended), "Hello😀😀"},
 		"half an emoji in arguments": {
@@ -150,6 +168,12 @@ func TestWhatIsNoAnswerIsSaid(t *testing.T) {
 		again bool
 		paid  bool
 	}{
+		"a worse reason of the vendor behind it": {streamed(half, `!{"choices":[{"delta":{},"finish_reason":"stop",`+
+			`"native_finish_reason":"MALFORMED_FUNCTION_CALL"}]}`), model.BrokenOff, false, true},
+		"Groq's error beside a reason": {streamed(half, `!{"choices":[{"delta":{},"finish_reason":"stop"}],`+
+			`"x_groq":{"id":"1","error":"over capacity"}}`), model.Overloaded, true, true},
+		"an end that takes back a call": {streamed(half, reason(`"tool_calls"`), reason(`"stop"`)), model.BrokenOff, false,
+			true},
 		"an error as its reason":      {streamed(half, reason(`"error"`)), model.BrokenOff, false, true},
 		"a reason that is null":       {strings.Replace(whole(half), `"stop"`, "null", 1), model.BrokenOff, false, true},
 		"a stream without a reason":   {streamed(half), model.BrokenOff, false, true},
@@ -232,6 +256,58 @@ func TestMiniMaxsFiltersAreRefusals(t *testing.T) {
 				once)
 			expect.That(t, err == nil && got.Stop == model.StopRefused, "%s: %s, %v", code, got.Stop, err)
 		}
+	}
+}
+
+// Filters of requests answer with codes that others have for keys.
+func TestFiltersOfRequestsAreRefusals(t *testing.T) {
+	for about, x := range map[string]struct {
+		status int
+		body   string
+	}{
+		"OpenRouter":    {403, `{"error":{"message":"Input was flagged by moderation","code":403,"metadata":{"reasons":["violence"],"flagged_input":"himitsu"}}}`},
+		"in a stream":   {200, streamed(`!{"error":{"code":403,"message":"moderation","metadata":{"reasons":["violence"],"flagged_input":"himitsu"}},"choices":[{"delta":{},"finish_reason":"error"}]}`)},
+		"xAI":           {403, `{"code":"The caller does not have permission to execute the specified operation","error":"Content violates usage guidelines. Team: t, API key ID: k, Failed check: SAFETY_CHECK_TYPE_BIO"}`},
+		"OpenAI":        {400, `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`},
+		"a key, not it": {403, `{"error":{"message":"Your account was flagged","code":403}}`},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(x.status)
+			io.WriteString(w, x.body)
+		}))
+		got, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
+		s.Close()
+		if e, is := errors.AsType[*model.Error](err); about == "a key, not it" {
+			expect.That(t, is && e.Kind == model.Forbidden, "%s: %v", about, err)
+			continue
+		}
+		expect.That(t, err == nil && got.Stop == model.StopRefused, "%s: %+v, %v", about, got, err)
+	}
+}
+
+// Servers that say "stop" in each chunk, as Gemini did, or with the last words, may break off behind any of them.
+func TestAStopWithWordsExcusesNoBrokenConnection(t *testing.T) {
+	words := `{"choices":[{"delta":{"content":"Delete all"},"finish_reason":%s,"index":0}]}`
+	alone := `{"choices":[{"delta":{},"finish_reason":"stop","index":0}]}`
+	for about, x := range map[string]struct {
+		chunks []string
+		whole  bool
+	}{
+		"in each chunk":  {[]string{fmt.Sprintf(words, `"stop"`), fmt.Sprintf(words, `"stop"`)}, false},
+		"with its words": {[]string{fmt.Sprintf(words, `null`), fmt.Sprintf(words, `"stop"`)}, false},
+		"before others":  {[]string{alone, fmt.Sprintf(words, `null`)}, false},
+		"behind all":     {[]string{fmt.Sprintf(words, `null`), alone}, true},
+		"and empty ones": {[]string{fmt.Sprintf(words, `null`), alone, `{"choices":[{"delta":{}}]}`, `{"choices":[]}`}, true},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100000")
+			io.WriteString(w, "data: "+strings.Join(x.chunks, "\n\ndata: ")+"\n\n")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}))
+		got, err := open(s.URL).Say(t.Context(), modeltest.Request(), func(string) {})
+		s.Close()
+		expect.That(t, (err == nil) == x.whole, "%s: %q %s, %v", about, got.Text, got.Stop, err)
 	}
 }
 

@@ -43,10 +43,15 @@ func (c *Client) problem(e *model.Error, request string) *model.Error {
 const filtered = "content_filter"
 
 // filters are the error codes of content filters: Azure's and Moonshot's, OpenAI's, DashScope's, Zhipu's.
-var filters = []string{filtered, "content_policy_violation", "data_inspection_failed", "datainspectionfailed", "1301"}
+var filters = []string{filtered, "content_policy_violation", "invalid_prompt", "data_inspection_failed",
+	"datainspectionfailed", "1301"}
+
+// flagging are parts of the sentences of filters that have the code of a key without permission: OpenRouter's and xAI's.
+var flagging = []string{"input was flagged", "content violates usage guidelines"}
 
 func (r refusal) filters() bool {
-	return slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, strings.ToLower(c)) })
+	said := strings.ToLower(r.said)
+	return r.flagged || slices.ContainsFunc(flagging, func(s string) bool { return strings.Contains(said, s) }) || slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, strings.ToLower(c)) })
 }
 
 // judged reports whether the server refused the model's answer, as Groq does where a call or JSON doesn't fit
@@ -65,7 +70,8 @@ type details struct {
 	Said   words  `json:"message"`
 	Detail words  `json:"detail"` // FastAPI's
 	// Details are Google's. One of them is a google.rpc.RetryInfo.
-	Details json.RawMessage `json:"details"`
+	Details  json.RawMessage `json:"details"`
+	Metadata json.RawMessage `json:"metadata"` // OpenRouter's
 }
 
 // base is how MiniMax ends every answer, also one of status 200 that has nothing else.
@@ -93,6 +99,7 @@ type refusal struct {
 	codes     []string // which may be in any of three members
 	parameter string   // the one that the error names, or filtered
 	wait      time.Duration
+	flagged   bool // it says what a filter found in the request
 	said      string
 }
 
@@ -109,9 +116,10 @@ func errorIn(body []byte) json.RawMessage {
 			Delta   failing `json:"delta"`
 			Message failing `json:"message"`
 		} `json:"choices"`
+		Groq failing `json:"x_groq"` // beside any reason to stop, too
 	}
 	_ = json.Unmarshal(body, &x) // what is no object has no such member
-	all := []failing{x.failing}
+	all := []failing{x.failing, x.Groq}
 	for _, c := range x.Choices {
 		all = append(all, c.failing, c.Delta, c.Message)
 	}
@@ -154,6 +162,11 @@ func refusalIn(text []byte) refusal {
 			why.code = string(code)
 		}
 	}
+	var found struct {
+		Input *string `json:"flagged_input"`
+	}
+	_ = json.Unmarshal(d.Metadata, &found) // others have none
+	why.flagged = found.Input != nil
 	why.wait = model.WaitIn(why.said, d.Details)
 	return why
 }

@@ -112,7 +112,7 @@ func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *
 	}
 	why = refusalIn(text)
 	use(spent, text)
-	if res.StatusCode == http.StatusBadRequest && why.filters() {
+	if res.StatusCode >= 400 && res.StatusCode < 500 && res.StatusCode != http.StatusTooManyRequests && why.filters() {
 		why.parameter = filtered
 	}
 	if refused(res) && model.LengthRefused(why.said) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -41,8 +42,8 @@ func New(c Config) *Client {
 
 // formOf is the format of an answer that follows a schema.
 func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionParam, err error) {
-	var schema map[string]any
-	if err := json.Unmarshal(text, &schema); err != nil {
+	schema, err := model.Split(text)
+	if err != nil {
 		return form, fmt.Errorf("read the schema of the answer: %w", err)
 	}
 	form.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: schema,
@@ -69,4 +70,48 @@ func (c *Client) problem(err error, request string) *model.Error {
 	}
 	e.Model, e.RequestID = c.config.Model, request
 	return e
+}
+
+// part is an item of a stream, as far as it came.
+type part struct {
+	item      responses.ResponseOutputItemUnion
+	arguments string // from events of their own
+	ended     bool
+}
+
+func (h *hearing) part(id string, index int64) *part {
+	id = cmp.Or(id, strconv.FormatInt(index, 10))
+	if h.parts[id] == nil {
+		h.parts[id] = &part{}
+		h.order = append(h.order, h.parts[id])
+	}
+	return h.parts[id]
+}
+
+// hear adds an event to the items. A call has ended where its arguments have.
+func (h *hearing) hear(e responses.ResponseStreamEventUnion) {
+	switch e.Type {
+	case "response.output_item.added":
+		h.part(e.Item.ID, e.OutputIndex).item = e.Item
+	case "response.output_item.done":
+		p := h.part(e.Item.ID, e.OutputIndex)
+		p.item, p.ended, h.done[e.Item.ID] = e.Item, true, e.Item.EncryptedContent
+	case "response.function_call_arguments.delta":
+		h.part(e.ItemID, e.OutputIndex).arguments += e.Delta
+	case "response.function_call_arguments.done":
+		p := h.part(e.ItemID, e.OutputIndex)
+		p.arguments, p.ended = cmp.Or(e.Arguments, p.arguments), p.item.Type == "function_call"
+	}
+}
+
+// ended are the items of a stream. One without an end is no part of a whole answer.
+func (h *hearing) ended() (items []responses.ResponseOutputItemUnion) {
+	for _, p := range h.order {
+		if items = append(items, p.item); !p.ended {
+			h.Lose("an item without an end")
+		} else if p.item.Status == "in_progress" { // as it began
+			items[len(items)-1].Status = ""
+		}
+	}
+	return items
 }

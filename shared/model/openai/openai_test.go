@@ -106,7 +106,7 @@ func TestAResponseThatFailed(t *testing.T) {
 		again bool
 	}{
 		"rate_limit_exceeded": {model.RateLimited, true}, "server_error": {model.Overloaded, true}, "vector_store_timeout": {model.Overloaded, true},
-		"invalid_prompt": {model.BadRequest, false}, "data_residency_mismatch": {model.BadRequest, false},
+		"data_residency_mismatch": {model.BadRequest, false},
 	} {
 		t.Run(code, func(t *testing.T) {
 			body := response(`"failed"`, `{"code":"`+code+`","message":"himitsu no irai"}`, `null`, ``)

@@ -31,11 +31,15 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 	out.Tokens, out.Full = r.Output(c.config.Model, true)
 	p.MaxOutputTokens = param.NewOpt(int64(out.Tokens))
 	h := &hearing{Hearing: model.Hear(&out, r, c.from(), onText), out: &out, done: map[string]string{},
-		form: r.Schema != nil}
+		parts: map[string]*part{}, form: r.Schema != nil}
 	h.Vendor = schema.OpenAI
 	res, err := c.open(ctx, &p, r, &out)
 	if err == nil {
 		err = h.read(res)
+	}
+	if refused := new(responses.Error); errors.As(err, &refused) && refused.Code == filtered {
+		h.Stops("refusal")
+		err = nil
 	}
 	if err != nil {
 		err = c.problem(err, out.Usage.RequestID)
@@ -62,6 +66,9 @@ func (c *Client) open(ctx context.Context, p *responses.ResponseNewParams, r mod
 	}
 }
 
+// filtered is the error code of the vendor's filter for requests.
+const filtered = "invalid_prompt"
+
 // failed is an error that came in an answer of status 200.
 type failed struct {
 	said  string
@@ -75,7 +82,8 @@ type hearing struct {
 	*model.Hearing
 	out    *model.Response
 	done   map[string]string // encrypted thoughts by the ids of their items, complete only here
-	items  []responses.ResponseOutputItemUnion
+	parts  map[string]*part  // the stream's items by their ids
+	order  []*part
 	form   bool   // the answer is to be JSON
 	newest string // the item of the newest piece of the text
 }
@@ -103,6 +111,11 @@ func (h *hearing) read(res *http.Response) error {
 		}
 		switch {
 		case x.Type == "error" || event == "error" || x.Type == "" && given != "":
+			if filtered == cmp.Or(x.Code, x.Error.Code) {
+				ended = true
+				h.Stops("refusal")
+				return true, nil
+			}
 			return true, &failed{x.Message + x.Error.Message, []string{x.Code, x.Error.Code, x.Error.Type}}
 		case x.Type == "":
 			return true, &model.UnreadableError{What: model.Members(value)}
@@ -118,11 +131,11 @@ func (h *hearing) read(res *http.Response) error {
 			}
 			h.newest = e.ItemID
 			h.Say(e.Delta)
-		case "response.output_item.done":
-			h.items, h.done[e.Item.ID] = append(h.items, e.Item), e.Item.EncryptedContent
 		case "response.completed", "response.incomplete", "response.failed":
 			ended = true
 			return true, h.whole(&e.Response)
+		default:
+			h.hear(e)
 		}
 		return false, nil
 	})
@@ -144,7 +157,7 @@ func (h *hearing) whole(last *responses.Response) error {
 	h.out.Answered = last.Model
 	items := last.Output
 	if len(items) == 0 { // gateways leave them out
-		items = h.items
+		items = h.ended()
 	}
 	h.Instead(h.text(items))
 	reason := string(last.Status)
@@ -156,7 +169,7 @@ func (h *hearing) whole(last *responses.Response) error {
 		h.item(item)
 	}
 	switch code := last.Error.Code; {
-	case code == responses.ResponseErrorCodeBioPolicy, code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
+	case code == filtered, code == responses.ResponseErrorCodeBioPolicy, code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
 		h.Stops("refusal")
 	case (last.Status == responses.ResponseStatusFailed || code != "") && h.out.Stop != model.StopRefused:
 		return &failed{last.Error.Message, []string{string(code)}}
@@ -208,7 +221,11 @@ func (h *hearing) item(item responses.ResponseOutputItemUnion) {
 			}
 		}
 	case "function_call":
-		h.WholeCall(item.CallID, item.Name, cmp.Or(item.Arguments.OfString, item.JSON.Arguments.Raw()))
+		input := cmp.Or(item.Arguments.OfString, strings.Trim(item.JSON.Arguments.Raw(), `"`))
+		if p := h.parts[item.ID]; p != nil {
+			input = cmp.Or(input, p.arguments)
+		}
+		h.WholeCall(item.CallID, item.Name, input)
 	}
 }
 
@@ -282,8 +299,8 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 		searching(&p, r.Searches)
 	}
 	for _, t := range model.Takeable(r.Tools, schema.OpenAI) {
-		var shape map[string]any
-		if err := json.Unmarshal(t.Schema, &shape); err != nil {
+		shape, err := model.Split(t.Schema)
+		if err != nil {
 			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
 		tool := responses.ToolParamOfFunction(t.Name, shape, !t.Foreign)

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/legible"
@@ -51,8 +53,8 @@ type Call struct {
 }
 
 // Call makes the call if the server still has the tool that was allowed. The result is the structured content if the
-// tool declares an output schema and there is one, else {"text": …} with all that came. Errors are *failedcall.Error,
-// with the outcome Failed if the call was not made or was refused, else Unknown.
+// tool declares an output schema and there is an object, else {"text": …} with all that came. Errors are
+// *failedcall.Error, with the outcome Failed if the call was not made or was refused, else Unknown.
 func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	s, err := c.open(ctx, call.Server)
 	if err != nil {
@@ -95,6 +97,7 @@ func changed(s Server, tool string, err error) error {
 func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	structured := r.structured()
+	declares = declares && bytes.HasPrefix(structured, []byte("{"))
 	if structured != nil && (!declares || answer.IsError) && !says(answer.Content, structured) {
 		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
 	}
@@ -106,47 +109,101 @@ func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declar
 		return nil, failedcall.Fail(failedcall.ProblemRejected, errors.New("the tool reports an error"), p,
 			wire.Short(said))
 	}
-	if structured != nil && declares {
+	if declares {
 		return beside(structured, answer.Content)
 	}
 	return map[string]string{"text": said}, nil
 }
 
-// notShown is the member of a declared result that says what came beside it and is not shown: images, sounds, files.
-const notShown = "not_shown"
+// The members of a declared result for what came beside it: words and links that it doesn't have, and what is not
+// shown, such as images and files.
+const alsoSaid, notShown = "also_said", "not_shown"
 
-// beside adds that member, before all others, whose digits stay as they are. A result that has one keeps it.
+// beside adds those members, before all others, whose digits stay as they are. Those that a result has it keeps.
 func beside(structured json.RawMessage, parts []sdk.Content) (any, error) {
-	var said []string
-	for _, part := range parts {
-		switch x := part.(type) {
-		case *sdk.ImageContent, *sdk.AudioContent:
-			said = append(said, textOf([]sdk.Content{x}))
-		case *sdk.EmbeddedResource:
-			if x.Resource != nil && x.Resource.Text == "" {
-				said = append(said, textOf([]sdk.Content{x}))
-			}
-		}
-	}
-	var members map[string]json.RawMessage
-	if said == nil || json.Unmarshal(structured, &members) != nil || members[notShown] != nil {
+	if len(parts) == 0 {
 		return structured, nil
 	}
-	list, err := json.Marshal(said)
+	var members map[string]json.RawMessage
+	if json.Unmarshal(structured, &members) != nil {
+		return structured, nil
+	}
+	has, more := held(structured), map[string][]string{}
+	for _, part := range parts {
+		as := alsoSaid
+		switch x := part.(type) {
+		case *sdk.TextContent:
+			if text := strings.TrimSpace(x.Text); text == "" || has[text] || has[tool.Canonical([]byte(text))] {
+				continue
+			}
+		case *sdk.ResourceLink:
+			if has[x.URI] {
+				continue
+			}
+		case *sdk.EmbeddedResource:
+			if x.Resource == nil || x.Resource.Text == "" {
+				as = notShown
+			} else if has[x.Resource.Text] {
+				continue
+			}
+		default:
+			as = notShown
+		}
+		if said := textOf([]sdk.Content{part}); !slices.Contains(more[as], said) {
+			more[as] = append(more[as], said)
+		}
+	}
+	if maps.DeleteFunc(more, func(name string, _ []string) bool { return members[name] != nil }); len(more) == 0 {
+		return structured, nil
+	}
+	added, err := json.Marshal(more)
 	if err != nil {
-		return nil, fmt.Errorf("say what is not shown: %w", err)
+		return nil, fmt.Errorf("say what came beside a result: %w", err)
 	}
 	rest := bytes.TrimLeft(structured[1:], " \t\r\n")
 	if len(members) > 0 {
 		rest = append([]byte(","), rest...)
 	}
-	return json.RawMessage(slices.Concat([]byte(`{"`+notShown+`":`), list, rest)), nil
+	return json.RawMessage(slices.Concat(added[:len(added)-1], rest)), nil
 }
 
-// structured returns the structured content of the response, nil if it has none: it must be an object.
+// held are the texts of a declared result, as they are, and the values in its two outer levels, as canonical JSON:
+// servers repeat all of it as a text, or each item of its list.
+func held(structured json.RawMessage) map[string]bool {
+	has := map[string]bool{}
+	v, err := schema.Decode(structured)
+	if err != nil {
+		return has
+	}
+	var walk func(v any, depth int)
+	walk = func(v any, depth int) {
+		if text, is := v.(string); is {
+			has[strings.TrimSpace(text)] = true
+		}
+		if depth <= 2 {
+			if b, err := json.Marshal(v); err == nil {
+				has[tool.Canonical(b)] = true
+			}
+		}
+		switch v := v.(type) {
+		case map[string]any:
+			for _, x := range v {
+				walk(x, depth+1)
+			}
+		case []any:
+			for _, x := range v {
+				walk(x, depth+1)
+			}
+		}
+	}
+	walk(v, 0)
+	return has
+}
+
+// structured returns the structured content of the response, nil if it has none: any value (protocol 2026-07-28).
 func (r *record) structured() json.RawMessage {
 	m, ok := r.response()
-	if !ok || m.Result == nil || !bytes.HasPrefix(m.Result.StructuredContent, []byte("{")) {
+	if !ok || m.Result == nil || string(m.Result.StructuredContent) == "null" {
 		return nil
 	}
 	return m.Result.StructuredContent
@@ -173,7 +230,7 @@ func textOf(parts []sdk.Content) string {
 		case *sdk.TextContent:
 			said = append(said, part.Text)
 		case *sdk.ResourceLink:
-			said = append(said, part.URI)
+			said = append(said, strings.TrimSpace(cmp.Or(part.Title, part.Name)+" "+part.URI))
 		case *sdk.EmbeddedResource:
 			switch x := part.Resource; {
 			case x == nil:

@@ -65,9 +65,21 @@ func TestImagesBesideADeclaredResultAreSaid(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[` + image + `],"structuredContent":{` + id + `}}`: said + `],` + id + `}`,
 
-		`{"content":[` + image + `],"structuredContent":{ }}`:                   said + `]}`,
-		`{"content":[` + image + `],"structuredContent":{"not_shown":1}}`:       `{"not_shown":1}`,
-		`{"content":[{"type":"text","text":"{}"}],"structuredContent":{"a":1}}`: `{"a":1}`,
+		`{"content":[{"type":"text","text":"only 3 of 10"},` + image + `],` +
+			`"structuredContent":{` + id + `}}`: `{"also_said":` +
+			`["only 3 of 10"],"not_shown":["[image image/png, 3 bytes, not shown]"],` + id + `}`,
+		`{"content":[{"type":"resource_link","uri":"x://1","name":"a.csv"}],"structuredContent":{"a":1}}`: `{"also_said":` +
+			`["a.csv x://1"],"a":1}`,
+		`{"content":[{"type":"resource","resource":{"uri":"x://1","text":"the report"}}],` +
+			`"structuredContent":{}}`: `{"also_said":` +
+			`["x://1\nthe report"]}`,
+		`{"content":[{"type":"text","text":"{\"id\": 1}"},{"type":"text","text":"two"}],` +
+			`"structuredContent":{"result":[{"id":1},"two"]}}`: `{"result":` +
+			`[{"id":1},"two"]}`,
+
+		`{"content":[` + image + `],"structuredContent":{ }}`:                           said + `]}`,
+		`{"content":[` + image + `],"structuredContent":{"not_shown":1}}`:               `{"not_shown":1}`,
+		`{"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"a":1}}`: `{"a":1}`,
 
 		`{"content":[` + image + `,` + file + `],"structuredContent":{"a":1}}`: said +
 			`,"x://1\n[resource of no type, 3 bytes, not shown]"],"a":1}`,
@@ -83,10 +95,17 @@ func TestImagesBesideADeclaredResultAreSaid(t *testing.T) {
 func TestAWriteThatWasDoneIsDoneWhateverItSays(t *testing.T) {
 	for result, want := range map[string]string{
 		`{"content":[]}`: "",
-		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},{"type":"resource_link","uri":"https://x/1","name":"x"}]}`: "a\n[image image/png, 3 bytes, not shown]\nhttps://x/1",
-		`{"content":[{"type":"resource","resource":{"uri":"file:///a.csv","mimeType":"text/csv","blob":"YSxi"}}]}`:                                               "file:///a.csv\n[resource text/csv, 3 bytes, not shown]",
-		`{"content":[{"type":"text","text":"{\"booking_id\":1}"}],"structuredContent":null}`:                                                                     `{"booking_id":1}`,
-		`{"content":[{"type":"text","text":"booked"}],"structuredContent":[1]}`:                                                                                  "booked",
+		`{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"AAEC"},` +
+			`{"type":"resource_link","uri":"https://x/1","name":"x"}]}`: "a\n[image image/png, 3 bytes, not shown]\n" +
+			"x https://x/1",
+		`{"content":[{"type":"resource","resource":{"uri":"file:///a.csv","mimeType":"text/csv",` +
+			`"blob":"YSxi"}}]}`: "file:///a.csv\n[resource text/csv, 3 bytes, not shown]",
+		`{"content":[{"type":"text","text":"{\"booking_id\":1}"}],"structuredContent":null}`: `{"booking_id":1}`,
+
+		`{"content":[{"type":"text","text":"booked"}],"structuredContent":[1]}`: "booked\n[1]",
+		`{"content":[],"structuredContent":[{"id":9007199254740993}]}`:          `[{"id":9007199254740993}]`,
+		`{"structuredContent":"booked as 12"}`:                                  `"booked as 12"`,
+		`{"content":[{"type":"text","text":"42"}],"structuredContent":42}`:      "42",
 	} {
 		_, v := newRooms(t)
 		hash := v.hash(t, "book_room")
