@@ -13,7 +13,8 @@ import (
 
 // events is a stream of an answer that has these events between its beginning and its end.
 func events(usage string, between ...string) string {
-	begin := `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-6",` +
+	begin := `{"type":"message_start","message":{"id":"m","type":"message","role":"assistant",` +
+		`"model":"claude-sonnet-4-6",` +
 		`"content":[],"usage":{"input_tokens":25,"cache_creation_input_tokens":100,"cache_read_input_tokens":50000,` +
 		`"output_tokens":1}}}`
 	end := `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{` + usage + `}}`
@@ -43,13 +44,15 @@ func TestACallKeepsItsArguments(t *testing.T) {
 		between []string
 		want    string // empty: the answer broke off
 	}{
-		"as published":             {[]string{one, delta, stop}, `{"a":1}`},
-		"none":                     {[]string{one, stop}, `{}`},
-		"at once":                  {[]string{strings.Replace(one, `{}`, `{"id":9007199254740993}`, 1), stop}, `{"id":9007199254740993}`},
-		"at once and in pieces":    {[]string{strings.Replace(one, `{}`, `{"a":1}`, 1), delta, stop}, `{"a":1}`},
-		"of another index":         {[]string{one, strings.Replace(delta, `"index":1`, `"index":0`, 1), stop}, ""},
-		"without an end":           {[]string{one, delta}, ""},
-		"the vendor's own, beside": {[]string{strings.NewReplacer(`"tool_use"`, `"server_tool_use"`, `"index":1`, `"index":0`).Replace(one), strings.Replace(delta, `"index":1`, `"index":0`, 1), one, delta, stop}, `{"a":1}`},
+		"as published": {[]string{one, delta, stop}, `{"a":1}`},
+		"none":         {[]string{one, stop}, `{}`},
+		"at once": {[]string{strings.Replace(one, `{}`, `{"id":9007199254740993}`, 1), stop},
+			`{"id":9007199254740993}`},
+		"at once and in pieces": {[]string{strings.Replace(one, `{}`, `{"a":1}`, 1), delta, stop}, `{"a":1}`},
+		"of another index":      {[]string{one, strings.Replace(delta, `"index":1`, `"index":0`, 1), stop}, ""},
+		"without an end":        {[]string{one, delta}, ""},
+		"the vendor's own, beside": {[]string{strings.NewReplacer(`"tool_use"`, `"server_tool_use"`, `"index":1`,
+			`"index":0`).Replace(one), strings.Replace(delta, `"index":1`, `"index":0`, 1), one, delta, stop}, `{"a":1}`},
 	} {
 		got, err := heard(t, events(`"output_tokens":9`, x.between...))
 		whole := err == nil && len(got.Calls) == 1 && string(got.Calls[0].Input) == x.want

@@ -90,9 +90,10 @@ func streaming(t *testing.T, then func(), frames ...string) (sent *string, w mod
 
 var (
 	begun    = []string{"contentBlockStart", `{"contentBlockIndex":1,"start":{"toolUse":{"toolUseId":"t1","name":"f"}}}`}
-	argument = []string{"contentBlockDelta", `{"contentBlockIndex":1,"delta":{"toolUse":{"input":"{\"id\":1234567890123456789}"}}}`}
-	stopped  = []string{"contentBlockStop", `{"contentBlockIndex":1}`}
-	called   = []string{"messageStop", `{"stopReason":"tool_use"}`}
+	argument = []string{"contentBlockDelta", `{"contentBlockIndex":1,` +
+		`"delta":{"toolUse":{"input":"{\"id\":1234567890123456789}"}}}`}
+	stopped = []string{"contentBlockStop", `{"contentBlockIndex":1}`}
+	called  = []string{"messageStop", `{"stopReason":"tool_use"}`}
 )
 
 func TestACallKeepsItsArguments(t *testing.T) {
@@ -106,8 +107,10 @@ func TestACallKeepsItsArguments(t *testing.T) {
 		"without an end":   {[][]string{begun, argument, called}, false},
 	} {
 		_, w := streaming(t, func() {}, slices.Concat(x.frames...)...)
-		got, err := model.Say(t.Context(), w, model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, "p", nil)
-		expect.That(t, x.whole && err == nil && string(got.Calls[0].Input) == `{"id":1234567890123456789}` || !x.whole && model.Broke(err),
+		got, err := model.Say(t.Context(), w, model.Request{MaxTokens: 10,
+			Messages: []model.Message{model.Words(model.User, "x")}}, "p", nil)
+		whole := err == nil && string(got.Calls[0].Input) == `{"id":1234567890123456789}`
+		expect.That(t, x.whole && whole || !x.whole && model.Broke(err),
 			"%s: %s, %v", about, got.Calls, err)
 	}
 }
@@ -115,11 +118,14 @@ func TestACallKeepsItsArguments(t *testing.T) {
 // The ids of many services have more digits than a float.
 func TestNumbersAreSentWithAllTheirDigits(t *testing.T) {
 	const id, bound = "1234567890123456789", "100000000000000001"
-	sent, w := streaming(t, func() {}, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Hello"}}`, "messageStop", `{"stopReason":"end_turn"}`)
+	sent, w := streaming(t, func() {}, "contentBlockDelta", `{"contentBlockIndex":0,"delta":{"text":"Hello"}}`,
+		"messageStop", `{"stopReason":"end_turn"}`)
 	_, err := w.Say(t.Context(), model.Request{MaxTokens: 10,
-		Tools: []model.Tool{{Name: "f", Schema: []byte(`{"type":"object","properties":{"id":{"type":"integer","minimum":` + bound + `}}}`)}},
+		Tools: []model.Tool{{Name: "f", Schema: []byte(`{"type":"object","properties":{"id":{"type":"integer",` +
+			`"minimum":` + bound + `}}}`)}},
 		Messages: []model.Message{model.Words(model.User, "x"),
-			{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "t0", Name: "f", Input: []byte(`{"id":[` + id + `]}`)}}}},
+			{Role: model.Assistant, Parts: []model.Part{{Call: &model.Call{ID: "t0", Name: "f",
+				Input: []byte(`{"id":[` + id + `]}`)}}}},
 			{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "t0", Text: "done"}}}}}}, nil)
 	expect.That(t, err == nil && strings.Contains(*sent, id) && strings.Contains(*sent, bound), "%s, %v", *sent, err)
 }
@@ -137,7 +143,8 @@ func TestHalfAnAnswerIsBrokenOff(t *testing.T) {
 	}{"it ends": {ends, half, 2, false}, "it breaks": {broke, half, 1, true}, "nothing came": {ends, nil, 1, true}} {
 		asked = 0
 		_, w := streaming(t, x.then, x.frames...)
-		_, err := model.SayWhole(t.Context(), w, model.Request{MaxTokens: 10, Messages: []model.Message{model.Words(model.User, "x")}}, "p", func(string) {})
+		_, err := model.SayWhole(t.Context(), w, model.Request{MaxTokens: 10,
+			Messages: []model.Message{model.Words(model.User, "x")}}, "p", func(string) {})
 		expect.That(t, asked == x.asked && model.Failure(err).Transient == x.again, "%s: %d asked, %v", about, asked, err)
 	}
 }

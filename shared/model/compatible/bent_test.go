@@ -66,32 +66,16 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 		"in a stream":                  {streamed(`{"tool_calls":[{"index":"0","id":1,"function":{"name":"f","arguments":{"a":1}}}]}`, ended), `f{"a":1}`},
 		"an id that changes":           {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"code_generate","arguments":""}}]}`, `{"tool_calls":[{"index":0,"id":"B","function":{"name":null,"arguments":"{\"a\":1}"}}]}`, ended), `code_generate{"a":1}`},
 		"calls of two, interleaved":    {streamed(`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","arguments":"{\"a\""}},{"index":1,"id":"B","function":{"name":"g","arguments":"{\"b\""}}]}`, `{"tool_calls":[{"index":1,"function":{"arguments":":2}"}},{"index":0,"function":{"arguments":":1}"}}]}`, ended), `f{"a":1}g{"b":2}`},
-		"arguments beside the function": {streamed(
-			`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f"},"arguments":"{\"a\":1}"}]}`, ended), `f{"a":1}`},
-		"and empty ones in it": {streamed(
-			`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":"{}"},"arguments":{"a":1}}]}`, ended), `f{"a":1}`},
-		"arguments as parameters": {streamed(
-			`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","parameters":{"a":1}}}]}`, ended), `f{"a":1}`},
-		"a call without a function": {whole(`{"tool_calls":[{"id":"A","type":"function","name":"f","input":{"a":1}}]}`),
-			`f{"a":1}`},
-		"a call in the last message alone": {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"message":{"content":`+
-			`"Hello","tool_calls":[{"id":"A","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"stop"}],`+
-			`"usage":{"prompt_tokens":5,"completion_tokens":3}}`), `Hellof{"a":1}`},
-		"and no delta beside it": {streamed(`{"content":"Hello"}`, `!{"choices":[{"message":{"content":`+
-			`"Hello","tool_calls":[{"id":"A","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"stop"}],`+
-			`"usage":{"prompt_tokens":5,"completion_tokens":3}}`), `Hellof{"a":1}`},
-		"the vendor's own word for its end": {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":`+
-			`"stop","native_finish_reason":"COMPLETE"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"a call of the old form":      {streamed(`{"function_call":{"name":"f","arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`, ended), `f{"a":1}`},
-		"a message beside each delta": {streamed(`!{"choices":[{"message":{"content":"Hel"},"delta":{"content":"Hel"},"finish_reason":null}]}`, `!{"object":"chat.completion.done","choices":[{"message":{"content":"Hello"},"delta":{"content":"lo"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"and behind them":             {streamed(`{"content":"Hel"}`, `{"content":"lo"}`, `!{"choices":[{"message":{"content":"Hello"},"delta":{"role":"assistant","content":""}}]}`, `!{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"beside an empty delta":       {streamed(`!{"choices":[{"message":{"content":"Hello"},"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
-		"each delta repeats all":      {streamed(`{"content":"The limit"}`, `{"content":"The limit is 50"}`, `{"content":"The limit is 50 yen."}`, ended), "The limit is 50 yen."},
-		"deltas that only look so":    {streamed(`{"content":"ha"}`, `{"content":"haha"}`, `{"content":"hahaha"}`, ended), "hahahahahaha"},
-		"a line of equal deltas":      {streamed(`{"content":"--------------------"}`, `{"content":"--------------------"}`, `{"content":"--------------------"}`, ended), strings.Repeat("-", 60)},
-		"a word for no end so far":    {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
-		"another word for its end":    {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
-		"usage as text":               {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
+		"a call of the old form":       {streamed(`{"function_call":{"name":"f","arguments":"{\"a\""}}`, `{"function_call":{"arguments":":1}"}}`, ended), `f{"a":1}`},
+		"a message beside each delta":  {streamed(`!{"choices":[{"message":{"content":"Hel"},"delta":{"content":"Hel"},"finish_reason":null}]}`, `!{"object":"chat.completion.done","choices":[{"message":{"content":"Hello"},"delta":{"content":"lo"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"and behind them":              {streamed(`{"content":"Hel"}`, `{"content":"lo"}`, `!{"choices":[{"message":{"content":"Hello"},"delta":{"role":"assistant","content":""}}]}`, `!{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"beside an empty delta":        {streamed(`!{"choices":[{"message":{"content":"Hello"},"delta":{"content":""},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
+		"each delta repeats all":       {streamed(`{"content":"The limit"}`, `{"content":"The limit is 50"}`, `{"content":"The limit is 50 yen."}`, ended), "The limit is 50 yen."},
+		"deltas that only look so":     {streamed(`{"content":"ha"}`, `{"content":"haha"}`, `{"content":"hahaha"}`, ended), "hahahahahaha"},
+		"a line of equal deltas":       {streamed(`{"content":"--------------------"}`, `{"content":"--------------------"}`, `{"content":"--------------------"}`, ended), strings.Repeat("-", 60)},
+		"a word for no end so far":     {streamed(`!{"choices":[{"delta":{"content":"Hello"},"finish_reason":"null"}]}`, ended), "Hello"},
+		"another word for its end":     {strings.Replace(whole(`{"content":"Hello"}`), `"stop"`, `"eos_token"`, 1), "Hello"},
+		"usage as text":                {strings.ReplaceAll(strings.Replace(whole(`{"content":"Hello"}`), `:5`, `:"5"`, 1), `:3}`, `:3.0}`), "Hello"},
 		"half an emoji": {streamed(`{"content":"Hello\ud83d"}`, `{"content":"\ude00\uD83D"}`,
 			`{"content":"\uDE00"}`, ended), "Hello😀😀"},
 		"half an emoji in arguments": {
@@ -142,6 +126,22 @@ func TestAnAnswerInAnyFormIsRead(t *testing.T) {
 			"output_tokens").Replace(whole(`{"content":"Hello"}`)), "Hello"},
 		"usage in the choice": {streamed(`{"content":"Hello"}`,
 			`!{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":5,"completion_tokens":3}}]}`), "Hello"},
+		"arguments beside the function": {streamed(
+			`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f"},"arguments":"{\"a\":1}"}]}`, ended), `f{"a":1}`},
+		"and empty ones in it": {streamed(
+			`{"tool_calls":[{"id":"A","function":{"name":"f","arguments":"{}"},"arguments":{"a":1}}]}`, ended), `f{"a":1}`},
+		"arguments as parameters": {streamed(
+			`{"tool_calls":[{"index":0,"id":"A","function":{"name":"f","parameters":{"a":1}}}]}`, ended), `f{"a":1}`},
+		"a call without a function": {whole(`{"tool_calls":[{"id":"A","type":"function","name":"f","input":{"a":1}}]}`),
+			`f{"a":1}`},
+		"a call in the last message alone": {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"message":{"content":`+
+			`"Hello","tool_calls":[{"id":"A","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":5,"completion_tokens":3}}`), `Hellof{"a":1}`},
+		"and no delta beside it": {streamed(`{"content":"Hello"}`, `!{"choices":[{"message":{"content":`+
+			`"Hello","tool_calls":[{"id":"A","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":5,"completion_tokens":3}}`), `Hellof{"a":1}`},
+		"the vendor's own word for its end": {streamed(`{"content":"Hello"}`, `!{"choices":[{"delta":{},"finish_reason":`+
+			`"stop","native_finish_reason":"COMPLETE"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`), "Hello"},
 		"usage beside": {streamed(`{"content":"Hello"}`,
 			`!{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":5,"completion_tokens":3}}}`),
 			"Hello"},
@@ -265,10 +265,14 @@ func TestFiltersOfRequestsAreRefusals(t *testing.T) {
 		status int
 		body   string
 	}{
-		"OpenRouter":    {403, `{"error":{"message":"Input was flagged by moderation","code":403,"metadata":{"reasons":["violence"],"flagged_input":"himitsu"}}}`},
-		"in a stream":   {200, streamed(`!{"error":{"code":403,"message":"moderation","metadata":{"reasons":["violence"],"flagged_input":"himitsu"}},"choices":[{"delta":{},"finish_reason":"error"}]}`)},
-		"xAI":           {403, `{"code":"The caller does not have permission to execute the specified operation","error":"Content violates usage guidelines. Team: t, API key ID: k, Failed check: SAFETY_CHECK_TYPE_BIO"}`},
-		"OpenAI":        {400, `{"error":{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`},
+		"OpenRouter": {403, `{"error":{"message":"Input was flagged by moderation","code":403,` +
+			`"metadata":{"reasons":["violence"],"flagged_input":"himitsu"}}}`},
+		"in a stream": {200, streamed(`!{"error":{"code":403,"message":"moderation",` +
+			`"metadata":{"reasons":["violence"],"flagged_input":"himitsu"}},"choices":[{"delta":{},"finish_reason":"error"}]}`)},
+		"xAI": {403, `{"code":"The caller does not have permission to execute the specified operation",` +
+			`"error":"Content violates usage guidelines. Team: t, API key ID: k, Failed check: SAFETY_CHECK_TYPE_BIO"}`},
+		"OpenAI": {400, `{"error":{"message":"Invalid prompt: your prompt was flagged ` +
+			`as potentially violating our usage policy.","type":"invalid_request_error","code":"invalid_prompt"}}`},
 		"a key, not it": {403, `{"error":{"message":"Your account was flagged","code":403}}`},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

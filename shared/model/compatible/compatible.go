@@ -46,12 +46,14 @@ const filtered = "content_filter"
 var filters = []string{filtered, "content_policy_violation", "invalid_prompt", "data_inspection_failed",
 	"datainspectionfailed", "1301"}
 
-// flagging are parts of the sentences of filters that have the code of a key without permission: OpenRouter's and xAI's.
+// flagging are parts of the sentences of filters that have the code of a key without permission: OpenRouter's, xAI's.
 var flagging = []string{"input was flagged", "content violates usage guidelines"}
 
 func (r refusal) filters() bool {
 	said := strings.ToLower(r.said)
-	return r.flagged || slices.ContainsFunc(flagging, func(s string) bool { return strings.Contains(said, s) }) || slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, strings.ToLower(c)) })
+	return r.flagged ||
+		slices.ContainsFunc(flagging, func(s string) bool { return strings.Contains(said, s) }) ||
+		slices.ContainsFunc(r.codes, func(c string) bool { return slices.Contains(filters, strings.ToLower(c)) })
 }
 
 // judged reports whether the server refused the model's answer, as Groq does where a call or JSON doesn't fit

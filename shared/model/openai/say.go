@@ -169,7 +169,8 @@ func (h *hearing) whole(last *responses.Response) error {
 		h.item(item)
 	}
 	switch code := last.Error.Code; {
-	case code == filtered, code == responses.ResponseErrorCodeBioPolicy, code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
+	case code == filtered, code == responses.ResponseErrorCodeBioPolicy,
+		code == responses.ResponseErrorCodeMisalignmentPolicyViolation:
 		h.Stops("refusal")
 	case (last.Status == responses.ResponseStatusFailed || code != "") && h.out.Stop != model.StopRefused:
 		return &failed{last.Error.Message, []string{string(code)}}

@@ -15,12 +15,16 @@ import (
 // Gateways leave the output of the last event empty. Then the items count, and each needs its end.
 func TestAnAnswerWhoseLastEventHasNoOutput(t *testing.T) {
 	const (
-		text  = `{"type":"response.output_text.delta","item_id":"m1","output_index":0,"content_index":0,"delta":"I do it."}`
-		said  = `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"I do it.","annotations":[]}]}}`
-		added = `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_1","call_id":"call_1","name":"f","arguments":"","status":"in_progress"}}`
+		text = `{"type":"response.output_text.delta","item_id":"m1","output_index":0,"content_index":0,"delta":"I do it."}`
+		said = `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"m1",` +
+			`"role":"assistant","status":"completed","content":[{"type":"output_text","text":"I do it.","annotations":[]}]}}`
+		added = `{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","id":"fc_1",` +
+			`"call_id":"call_1","name":"f","arguments":"","status":"in_progress"}}`
 		delta = `{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":1,"delta":"{\"a\":1}"}`
-		args  = `{"type":"response.function_call_arguments.done","item_id":"fc_1","output_index":1,"name":"f","arguments":"{\"a\":1}"}`
-		bare  = `{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","id":"fc_1","call_id":"call_1","name":"f","arguments":"","status":"completed"}}`
+		args  = `{"type":"response.function_call_arguments.done","item_id":"fc_1","output_index":1,"name":"f",` +
+			`"arguments":"{\"a\":1}"}`
+		bare = `{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","id":"fc_1",` +
+			`"call_id":"call_1","name":"f","arguments":"","status":"completed"}}`
 	)
 	for about, x := range map[string]struct {
 		events []string
@@ -37,7 +41,8 @@ func TestAnAnswerWhoseLastEventHasNoOutput(t *testing.T) {
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
-			last := `{"type":"response.completed","response":` + strings.ReplaceAll(response(`"completed"`, `null`, `null`, ``), "\n", "") + `}`
+			last := `{"type":"response.completed","response":` + strings.ReplaceAll(response(`"completed"`, `null`,
+				`null`, ``), "\n", "") + `}`
 			io.WriteString(w, "data: "+strings.Join(append(x.events, last), "\n\ndata: ")+"\n\n")
 		}))
 		got, err := model.Say(t.Context(), open(s.URL), modeltest.Request(), "p", func(string) {})
@@ -46,13 +51,15 @@ func TestAnAnswerWhoseLastEventHasNoOutput(t *testing.T) {
 		for _, c := range got.Calls {
 			said += c.Name + string(c.Input)
 		}
-		expect.That(t, x.want == "" && model.Broke(err) || x.want != "" && err == nil && said == x.want, "%s: %q, %v", about, said, err)
+		expect.That(t, x.want == "" && model.Broke(err) || x.want != "" && err == nil && said == x.want, "%s: %q, %v",
+			about, said, err)
 	}
 }
 
 // The vendor's filter is no fault of the request's form.
 func TestAPromptThatTheVendorFlagsIsRefused(t *testing.T) {
-	flagged := `{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.","type":"invalid_request_error","param":null,"code":"invalid_prompt"}`
+	flagged := `{"message":"Invalid prompt: your prompt was flagged as potentially violating our usage policy.",` +
+		`"type":"invalid_request_error","param":null,"code":"invalid_prompt"}`
 	for body, status := range map[string]int{
 		`{"error":` + flagged + `}`:                           400,
 		response(`"failed"`, flagged, `null`, ``):             200,
