@@ -6,6 +6,8 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
+	"strings"
+	"unicode/utf8"
 
 	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
@@ -15,7 +17,8 @@ import (
 )
 
 // textOf returns the uploaded file as UTF-8 with the name of its encoding, or the text that the page kept of it. A file
-// that is in no encoding is returned as it is, and refused for that when it is read.
+// that is in no encoding is returned as it is, and refused for that when it is read. So are damaged
+// characters, by their rows.
 func textOf(r *http.Request) (text []byte, encoding string, err error) {
 	unreadable := aggregate.ErrField{Field: "file", Limit: "can't be read"}
 	if r.MultipartForm != nil && len(r.MultipartForm.File["file"]) > 0 {
@@ -29,8 +32,11 @@ func textOf(r *http.Request) (text []byte, encoding string, err error) {
 			return nil, "", unreadable
 		}
 		decoded, encoding, torn := charset.Decode(file)
-		if encoding == "" || torn {
+		switch {
+		case encoding == "" || torn && encoding == charset.UTF8: // its rows are told from the bytes
 			return file, "", nil
+		case torn && !strings.ContainsRune(decoded, utf8.RuneError):
+			decoded += string(utf8.RuneError) // it ends within a character
 		}
 		return []byte(decoded), encoding, nil
 	}

@@ -293,6 +293,12 @@ func testFilesAreReadInTheEncodingsOfSpreadsheets(t *testing.T, w *consoletest.W
 			ja.Say("encoding")+" "+encoding, "髙橋 誠")
 		expect.Is(t, shown(t, a).Get("sha256"), want)
 	}
+	// A character that a company made is refused by its row, and not the whole file.
+	taka := expect.Value(japanese.ShiftJIS.NewEncoder().String("髙"))(t)
+	before, _, _ := strings.Cut(sjis, taka)
+	gaiji := []byte(strings.Replace(sjis, taka, "\xf0\x40", 1))
+	b.Upload(page, url.Values{"act": {"show"}}, gaiji).Says(t, http.StatusUnprocessableEntity,
+		fmt.Sprint(strings.Count(before, "\n")+1), "橋 誠", ja.In("rules", "damaged"))
 	b.Upload(page, url.Values{"act": {"show"}}, []byte(staff+"\xff\xfe\x00")).Says(t, http.StatusUnprocessableEntity,
 		"7 0xFF "+ja.In("rules", "encoding"))
 }

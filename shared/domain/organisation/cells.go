@@ -47,10 +47,13 @@ type cells struct {
 	values   map[Column]string
 	problems *Problems
 	broken   bool
+	unread   map[Column]bool // said already
 }
 
 func (c *cells) problem(column Column, rule Rule, limit int) {
-	c.broken = true
+	if c.broken = true; c.unread[column] {
+		return
+	}
 	c.problems.add(Problem{Row: c.row, Column: column, Rule: rule, Limit: limit,
 		Value: strings.TrimSpace(c.values[column])})
 }
@@ -97,8 +100,40 @@ func (c *cells) employment(l *line) {
 	}
 }
 
-// literal returns a cell without the apostrophe that has a spreadsheet show a text which it would take for a formula.
+// errorValue matches what spreadsheets show for a formula without a value: Excel's and Google's errors, a column that
+// is too narrow, and LibreOffice's errors.
+var errorValue = lazy.Regexp{Text: `(?i)^(?:#(?:N/A|GETTING_DATA|NAME\?|[A-Z/0]+!)|##+|Err:\d{3})$`}
+
+// ofWords are the columns of names, in which a 0 is what a spreadsheet shows for an empty cell that a formula names.
+var ofWords = []Column{ColumnName, ColumnDepartmentName, ColumnPosition}
+
+// formulas adds a problem for each cell that has no value but what a program shows for lack of one.
+func (c *cells) formulas() {
+	for _, column := range columns {
+		switch s := folded(c.values[column]); {
+		case errorValue.Get().MatchString(s), s == "0" && slices.Contains(ofWords, column):
+			c.problem(column, RuleFormula, 0)
+		case strings.ContainsRune(s, utf8.RuneError):
+			c.problem(column, RuleDamaged, 0)
+		default:
+			continue
+		}
+		if c.unread == nil {
+			c.unread = map[Column]bool{}
+		}
+		c.unread[column] = true
+	}
+}
+
+// guarded matches a text that programs write as a formula, so that a spreadsheet keeps its zeros.
+var guarded = lazy.Regexp{Text: `^="([^"]*)"$`}
+
+// literal returns the text of a cell that is guarded from a spreadsheet: as a formula, or by the apostrophe before what
+// would be taken for one.
 func literal(s string) string {
+	if text := guarded.Get().FindStringSubmatch(s); text != nil {
+		return text[1]
+	}
 	if rest, ok := strings.CutPrefix(s, "'"); ok && rest != "" && strings.ContainsRune("=+-@＝＋－＠|%", []rune(rest)[0]) {
 		return rest
 	}
@@ -109,8 +144,9 @@ func literal(s string) string {
 // spreadsheets and people mix, and without blanks around it.
 func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }
 
-// exponent matches what Excel makes of a number of twelve digits or more: its last ones are gone.
-var exponent = lazy.Regexp{Text: `^[0-9](?:\.[0-9]+)?[eE]\+[0-9]+$`}
+// exponent matches what Excel makes of a number of twelve digits or more, whose last ones are gone, and what programs
+// make of one that they take for a quantity: 101.0, whose zeros before it may be gone.
+var exponent = lazy.Regexp{Text: `^[0-9](?:\.[0-9]+)?[eE]\+[0-9]+$|^[0-9]+\.0+$`}
 
 // code reads an employee number or a department's code.
 func (c *cells) code(column Column, most int) string {

@@ -199,8 +199,49 @@ func TestAFileOfAnotherFormIsNamed(t *testing.T) {
 		"a line for one": {"sep=,\n" + by(","), problem{Row: 1, Rule: organisation.RuleSepLine, Value: "sep="}},
 		"an exponent": {file(top, "1.2E+11,Bob,,A,,,,,,,employee,,"),
 			problem{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleExponent, Value: "1.2E+11"}},
+		"a decimal": {file(top, "101.0,Bob,,A,,,,,,,employee,,"),
+			problem{Row: 3, Column: organisation.ColumnNumber, Rule: organisation.RuleExponent, Value: "101.0"}},
 		"another encoding": {header + "\n2,\xe9,,A\n", problem{Row: 2, Rule: organisation.RuleEncoding, Value: "0xE9"}},
 	} {
 		t.Run(about, func(t *testing.T) { expect.Same(t, []problem{tt.want}, problemsOf(t, tt.file).Listed) })
 	}
+}
+
+// What formulas leave for lack of a value is no value, wherever it stands, and a character that can't be read is none.
+func TestWhatFormulasLeaveIsNoValue(t *testing.T) {
+	for cell, rule := range map[string]organisation.Rule{"#N/A": organisation.RuleFormula,
+		"#REF!":  organisation.RuleFormula,
+		"＃NAME?": organisation.RuleFormula, "#DIV/0!": organisation.RuleFormula, "####": organisation.RuleFormula,
+		"Err:502": organisation.RuleFormula, "a\ufffd": organisation.RuleDamaged} {
+		for i, column := range []organisation.Column{organisation.ColumnNumber, organisation.ColumnName,
+			organisation.ColumnMail,
+			organisation.ColumnDepartment, organisation.ColumnDepartmentName, organisation.ColumnParent,
+			organisation.ColumnPosition, organisation.ColumnRank, organisation.ColumnPost, organisation.ColumnManager,
+			organisation.ColumnEmployment, organisation.ColumnFrom} {
+			cells := strings.Split("2,Bob,b@x.example,A,,,aide,,,,employee,,", ",")
+			cells[i] = cell
+			want := []problem{{Row: 3, Column: column, Rule: rule, Value: cell}}
+			expect.Same(t, want, problemsOf(t, file(top, strings.Join(cells, ","))).Listed)
+		}
+	}
+	for i, column := range map[int]organisation.Column{1: organisation.ColumnName, 4: organisation.ColumnDepartmentName,
+		6: organisation.ColumnPosition} {
+		cells := strings.Split("2,Bob,,B,Sales,A,aide,,,,employee,,", ",")
+		cells[i] = "0"
+		expect.Same(t, []problem{{Row: 3, Column: column, Rule: organisation.RuleFormula, Value: "0"}},
+			problemsOf(t, file(top, strings.Join(cells, ","))).Listed)
+	}
+}
+
+// Programs guard zeros by a formula, and old ones end lines and files by other signs. It is the same file.
+func TestGuardedNumbersAndOtherEndsOfLinesAreRead(t *testing.T) {
+	plain := file(top, "00102,Bob,,A,,,,,,,employee,,")
+	want := read(t, plain).SHA256()
+	for _, same := range []string{strings.ReplaceAll(plain, "00102", `"=""00102"""`),
+		strings.ReplaceAll(plain, "\n", "\r"),
+		plain + "\x1a", strings.ReplaceAll(plain, "\n", "\r\n") + "\r\n\x1a"} {
+		expect.Is(t, read(t, same).SHA256(), want, "%q", same)
+	}
+	got := problemsOf(t, strings.ReplaceAll(file(top, "2,Bob,,,,,,,,,employee,,"), "\n", "\r")).Listed
+	expect.Same(t, []problem{{Row: 3, Column: organisation.ColumnDepartment, Rule: organisation.RuleRequired}}, got)
 }

@@ -35,7 +35,9 @@ const (
 	RuleLength     Rule = "length"     // more than Limit characters
 	RuleMails      Rule = "mails"      // more than Limit e-mail addresses
 	RuleMail       Rule = "mail"       // not the form of an e-mail address
-	RuleExponent   Rule = "exponent"   // a number that a spreadsheet shortened, such as 1.2E+10
+	RuleFormula    Rule = "formula"    // what a spreadsheet shows for a formula without a value: #N/A, or 0 for a name
+	RuleDamaged    Rule = "damaged"    // a character that the file's encoding doesn't have
+	RuleExponent   Rule = "exponent"   // a number that a spreadsheet changed, such as 1.2E+10 or 101.0
 	RuleCharacters Rule = "characters" // invisible characters, or blanks inside of a number or code
 	RuleRank       Rule = "rank"       // not a whole number from 1 to Limit
 	RuleNoPosition Rule = "no_position"
@@ -99,12 +101,15 @@ var said = map[Rule]string{
 	RuleDepartments: "there are too many departments", RuleEmpty: "there are no rows", RuleEncoding: "it is not UTF-8",
 	RuleForm: "it is a workbook, not CSV", RuleSeparator: "the cells are not separated by commas",
 	RuleSepLine:  "the first line is not the header",
-	RuleExponent: "a spreadsheet has shortened the number",
+	RuleExponent: "a spreadsheet has changed the number",
+	RuleFormula:  "it is what a spreadsheet shows for a formula without a value",
+	RuleDamaged:  "it has a character that can't be read",
 	RuleQuotes:   "quotation marks don't fit, the rest is not read", RuleUnknownColumn: "there is no such column",
 	RuleTwice: "the column stands there twice", RuleMissingColumn: "the column is missing",
 	RuleExtraCell: "the cell has no header", RuleRequired: "it must not be empty", RuleLength: "it is too long",
 	RuleMails: "there are too many addresses", RuleMail: "it is no e-mail address",
-	RuleCharacters: "it has characters that can't be seen", RuleRank: "it must be a whole number from 1 to the limit",
+	RuleCharacters: "it has invisible characters, or blanks or # in a number or code",
+	RuleRank:       "it must be a whole number from 1 to the limit",
 	RuleNoPosition: "there is no position that could have it", RulePost: "it must be main or concurrent",
 	RuleKind: "it must be employee, contractor or temporary", RuleDate: "it must be a day such as 2026-04-01",
 	RuleOrder: "it lies before valid_from", RuleConflict: "another row says something else",

@@ -56,7 +56,11 @@ func (r *reader) lines(file []byte) (all []line, complete bool) {
 			Value: fmt.Sprintf("0x%X", file[len(good)])})
 		return nil, false
 	}
-	rows := newRows(bytes.TrimPrefix(file, []byte("\ufeff")))
+	file = bytes.TrimSuffix(bytes.TrimPrefix(file, []byte("\ufeff")), []byte("\x1a")) // DOS ends files with a sign
+	if !bytes.Contains(file, []byte("\n")) {
+		file = bytes.ReplaceAll(file, []byte("\r"), []byte("\n")) // old Macintoshes, and "CSV (Macintosh)" of Excel
+	}
+	rows := newRows(file)
 	if rows.next() {
 		r.header(rows.record)
 	}
@@ -153,6 +157,7 @@ func (r *reader) line(row int, record []string) line {
 			r.problems.add(Problem{Row: row, Rule: RuleExtraCell, Value: strings.TrimSpace(s)})
 		}
 	}
+	c.formulas()
 	return c.line()
 }
 

@@ -149,8 +149,30 @@ func in(e encoding.Encoding, file []byte) (string, bool) {
 }
 
 // unlikely reports whether a character shows that a text is not in the encoding in which it was read.
-func unlikely(r rune) bool {
-	return r == utf8.RuneError || r >= 0x80 && r < 0xa0 || unicode.Is(unicode.Co, r)
+func unlikely(r rune) bool { return control(r) || unknown(r) }
+
+func control(r rune) bool { return r >= 0x80 && r < 0xa0 }
+
+// unknown reports whether a character is none, or one whose meaning only those know who made it (外字).
+func unknown(r rune) bool { return r == utf8.RuneError || unicode.Is(unicode.Co, r) }
+
+// known returns a text with U+FFFD for each unknown character, and how many those are; -1: more than in a damaged text.
+func known(text string) (string, int) {
+	whole, broken := 0, 0
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unknown(r):
+			broken++
+			return utf8.RuneError
+		case r >= 0x80:
+			whole++
+		}
+		return r
+	}, text)
+	if whole < broken*wholeForBroken {
+		return "", -1
+	}
+	return text, broken
 }
 
 // unmarked decodes UTF-16 without a byte order mark: in one order alone all of it are characters that texts have.
@@ -202,9 +224,9 @@ func ofUTF16(file []byte, order binary.ByteOrder, name string) (text, as string,
 	if n := len(units); n > 0 && units[n-1] >= 0xd800 && units[n-1] < 0xdc00 {
 		units, torn = units[:n-1], true
 	}
-	text = string(utf16.Decode(units))
-	if strings.ContainsFunc(text, unlikely) {
+	text, broken := known(string(utf16.Decode(units)))
+	if broken < 0 || strings.ContainsFunc(text, control) {
 		return "", "", false
 	}
-	return text, name, torn
+	return text, name, torn || broken > 0
 }

@@ -127,11 +127,18 @@ func TestWhatCantBeToldIsNotGuessed(t *testing.T) {
 func TestATornTextIsReadAsFarAsItGoes(t *testing.T) {
 	long := strings.Repeat("氏名,部署\n", 20)
 	sjis := expect.Value(japanese.ShiftJIS.NewEncoder().String(long))(t)
+	people := strings.Repeat("氏名,部署\n佐藤,営業\n開発,鈴木\n", 10)
+	wide := expect.Value(unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewEncoder().String(long))(t)
+	euc := expect.Value(japanese.EUCJP.NewEncoder().String(people))(t)
 	mail := expect.Value(japanese.ISO2022JP.NewEncoder().String("氏名"))(t)
 	for _, c := range []struct{ file, text, as string }{
 		{"氏名,部署\xe6\xb0", "氏名,部署", charset.UTF8}, {"氏名\xe6", "氏名", charset.UTF8}, {"\x90\x8d氏名", "氏名", charset.UTF8},
 		{"\ufeff氏名\xf0\x9f\x98", "氏名", charset.UTF8}, {long + "\xe6\n" + long, long + "\ufffd\n" + long, charset.UTF8},
 		{sjis + "\x8e", long, charset.ShiftJIS}, {"\xff\xfe\x0fl", "氏", charset.UTF16LE}, {"\xff\xfe\x0fl\x0d", "氏", charset.UTF16LE},
+		{sjis + "\xf0\x40\x93\x63\n" + sjis, long + "\ufffd田\n" + long, charset.ShiftJIS}, // a character of a company's own
+		{sjis + "\xf0\x40", long + "\ufffd", charset.ShiftJIS},
+		{"\xff\xfe" + wide + "\x00\xe0\x30\x75", long + "\ufffd田", charset.UTF16LE},
+		{euc + "\xf5\xa1\n", people + "\ufffd\n", charset.EUCJP},
 		{strings.TrimSuffix(mail, "\x1b(B") + "\x30", "氏名", charset.ISO2022JP},
 	} {
 		got, as, torn := charset.Decode([]byte(c.file))

@@ -68,8 +68,22 @@ type found struct {
 // has that is read although it ends within one.
 const mostSigns, leastTorn = 2, 20
 
-// legacy decodes a file that is no Unicode, if one encoding fits it alone, or far better than any other. One that ends
-// within a character is decoded without it.
+// mostGaiji is how many of the languages, from the first on, are read with characters that companies made for names:
+// nobody else knows them.
+const mostGaiji = 2
+
+// damaged returns a file as UTF-8, if it can be in this encoding but for a few characters. Those are U+FFFD.
+func damaged(e encoding.Encoding, file []byte) (string, bool) {
+	as, err := e.NewDecoder().Bytes(file)
+	if err != nil {
+		return "", false
+	}
+	text, broken := known(string(as))
+	return text, broken > 0 && !strings.ContainsFunc(text, control)
+}
+
+// legacy decodes a file that is no Unicode, if one encoding fits it alone, or far better than any other. One with a few
+// unknown characters is decoded but for those, and one that ends within a character without it.
 func legacy(file []byte) (text, as string, torn bool) {
 	var all []found
 	for _, l := range languages {
@@ -85,6 +99,7 @@ func legacy(file []byte) (text, as string, torn bool) {
 	if text, as = best(all); as != "" {
 		return text, as, false
 	}
+	whole := all
 	all = nil
 	for _, l := range languages {
 		if text, ok := in(l.encoding, file[:max(0, len(file)-1)]); ok && file[len(file)-1] >= 0x80 {
@@ -93,7 +108,15 @@ func legacy(file []byte) (text, as string, torn bool) {
 			}
 		}
 	}
-	text, as = best(all)
+	if text, as = best(all); as != "" {
+		return text, as, true
+	}
+	for _, l := range languages[:mostGaiji] {
+		if text, ok := damaged(l.encoding, file); ok {
+			whole = append(whole, l.judge(text))
+		}
+	}
+	text, as = best(whole)
 	return text, as, as != ""
 }
 
