@@ -167,8 +167,11 @@ func (t talk) act(p phrase, said, rest string) model.Response {
 		}
 	case "write": // what the message gives, or a note
 		content := fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(said), path.Ext(said)))
-		if m := form("%-body").FindStringSubmatch(rest); strings.TrimSpace(strings.Join(m, "")) != "" {
-			content = strings.Trim(strings.Join(m[1:], ""), "\n ") + "\n"
+		for _, m := range form("%-body").FindAllStringSubmatch(rest, -1) {
+			if given := strings.Trim(strings.Join(m[1:], ""), "\n "); given != "" {
+				content = given + "\n"
+				break
+			}
 		}
 		value = []object{{"path": said, "content": content + more}}
 	case "files":
@@ -241,6 +244,9 @@ func (t talk) ended(result string) model.Response {
 		if at := form("%+" + of).FindStringSubmatchIndex(told); at != nil {
 			text, colon = string(form("%+"+of).ExpandString([]byte(text+colon), w[of], told, at)), w["comma"]
 		}
+	}
+	if form("%-none").MatchString(output) {
+		text += w["comma"] + w["none"]
 	}
 	const maxShown = 8
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")

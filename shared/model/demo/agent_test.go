@@ -65,9 +65,11 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 // The demo reports an action's end in the language of the person in the conversation, even if the workspace's differs.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
-		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号に続けて示します:\n1: ok\n2: # pass 1",
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号付きで示します:\n1: ok\n2: # pass 1",
 			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
 		{"run the tests", "Action #1 is done.", "Done."},
+		{"テストして", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 1 行です。すべての行を、行番号付きで示します:\n1: # tests 0",
+			"完了しました: 終了コード 0、テストは 0 件。\n```\n# tests 0\n```"},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0", "完了しました: 終了コード 0。"},
 		{"テストして", "Action #1 failed.\nExit code: 1\nIts output, each after its number:\n1: \n2: FAILED",
 			"失敗しました: 終了コード 1。\n```\nFAILED\n```"},
@@ -124,6 +126,8 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 		"create a file called src/tools.py": {"src/tools.py", "# tools\n\n- Purpose: "},
 		"「メモ.txt」というファイルを作って: 会議は 3 時から":    {"メモ.txt", "会議は 3 時から\n"},
 		"write a file a.json with “{}”":     {"a.json", "{}\n"}, "make a file run.sh:\necho hi\nls": {"run.sh", "echo hi\nls\n"},
+		"手順.md を作ってください:bow: 内容は「領収書」でお願いします": {"手順.md", "領収書\n"}, "make a file b.md :pray:": {"b.md", "# b\n\n- Purpose"},
+		"a.md を作って:bow::skin-tone-2:": {"a.md", "# a\n\n"}, "make a file c.md :pray: content: hi": {"c.md", "hi\n"},
 		"make a file a/../b.md": {"hello.js", ""},
 		"make a file ../x.md":   {"hello.js", ""}, "make a file": {"hello.js", ""},
 		"read hello.js": {"", ""}, "hello.js を読んで": {"", ""},

@@ -72,7 +72,7 @@ type piece struct{ text, in string }
 // enclose splits a request into the texts that it is read from. Files are refused, and so are forwarded messages that
 // can't be seen whole.
 func (w *meant) enclose() {
-	w.pieces = []piece{{plain(w.in.Message), ""}}
+	w.pieces = []piece{{seen.WithoutStruck(plain(w.in.Message)), ""}}
 	for _, f := range w.in.Forwarded {
 		in := w.Say("forwarded")
 		if by, _, _ := strings.Cut(strings.TrimPrefix(f.By, "?"), "<@"); by != "" {
@@ -212,7 +212,7 @@ func has(all []token, tags ...string) bool {
 	return slices.ContainsFunc(all, func(t token) bool { return t.is(tags...) })
 }
 
-// maxTab and maxMessage are the limits of a tab's name and a message in characters, maxUnread that of quoted phrases.
+// maxTab and maxMessage are the limits of a tab's name and a message in characters, maxUnread that of quoted remarks.
 // maxTold keeps the steps within a card: nobody may stamp steps that they can't see in full.
 const maxTab, maxMessage, maxUnread, maxTold = 100, 3000, 4, 10
 
@@ -223,12 +223,10 @@ func (w *meant) judge(all []token) {
 		return
 	}
 	unread, in := strange(all)
-	names := w.Quoted(unread[:min(len(unread), maxUnread)])
+	names := w.Quoted(unread)
 	switch n := len(unread); {
 	case n > 0 && w.Topic == "" && has(all, "to"):
 		w.no = w.Say("noText", names)
-	case n > maxUnread:
-		w.no = w.Say("tooMuch", names, n-maxUnread) + w.stands(in) + w.no
 	case n > 0:
 		w.no = w.Say("noWords", names) + w.stands(in) + w.no
 	case utf8.RuneCountInString(w.Quote) > maxMessage:

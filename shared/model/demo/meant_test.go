@@ -254,6 +254,8 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		{"attendance for October", "Also November, please"},
 		{"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"},
 		{"人事部の10月の勤怠", "人事部ではなく営業部にして"}, {"attendance for October", "September instead of October"},
+		{"10月の勤怠", "8月と9月にして"}, {"10月の勤怠", "営業部と人事部だけにして"}, {"attendance for October", "August and September instead"},
+		{"attendance for October", "Sales and HR only"}, {"10月の勤怠", "営業部と人事部だけにして、DMなしで"},
 		{"10月の勤怠", "9月までにして"}, {"従業員一覧", "データの検証を追加して"}, {"10月の勤怠", "私だけに教えて"},
 		{"会議室を明日15時に予約して", "明後日の11時、DMは不要"}, {"10月の勤怠", "至急、DMは不要"},
 		{"取引先アクメに PC 2台 298,000円を発注して", "取引先アクメに PC 3台 447,000円を発注して、DMは不要"},
