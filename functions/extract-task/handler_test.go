@@ -231,7 +231,7 @@ func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
 	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Task.RouteAskers)
 	expect.Same(t, &aggregate.Thread{Read: 12, Earlier: true}, w.Load().Request.Thread)
 	expect.Has(t, data(g, 0), `"thread_not_shown":"the earlier messages"`)
-	expect.Has(t, w.Load().Task.Description, "このスレッドの前の発言は、内容に使いません。")
+	expect.Has(t, w.Load().Task.Description, "読んだ発言の言葉を、デモモデルは使えません。")
 	expect.Same(t, []string{pipelinetest.Requester}, w.Load().Askers())
 }
 
