@@ -112,7 +112,7 @@ func (t *answering) underRules(ctx context.Context, out *conversation.Proposal, 
 	if by != "" {
 		seen = nil
 	}
-	x := t.asking(r, out.Type, p, t.a.RouteAskersAfter(seen, by))
+	x := t.asking(r, out.Type, p, t.a.RouteAskersAfter(seen, by, out.Authors...))
 	out.Rows = x.on
 	unasked := out.Rule != "" && by == "" && !t.a.AsksAfter(t.seen)
 	found, err := x.ByIDs(r.Rules)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -151,7 +150,8 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 // fromMessage turns a message into a request, with the text that the person submitted. If that is the message's own
 // text, the cards appear in the message's thread, as if it had mentioned Ringi. An edited text is posted as a message
 // of Ringi's, with the cards in its thread, so that nobody seems to have written it. Along a route whoever wrote the
-// text asks, too, or attached the files, which go with the request in either case.
+// message or what it forwards asks, too, however the text was edited: a full stop makes nobody an approver of their own
+// words. Its files go with the request, and their owners ask.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	names, err := intake.Names(ctx, h.Store, p.Team.ID, of.Channel)
 	if err != nil {
@@ -164,11 +164,8 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
 	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS,
-		like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles}}
+		like: task.Request{Files: of.SharedFiles(), MoreFiles: of.MoreFiles, Authors: task.Others(p.User.ID, of.Wrote()...)}}
 	said := aggregate.HashOf(text)
-	if said == of.Shown {
-		w.like.Authors = task.Others(p.User.ID, append(slices.Clone(of.Authors), of.User)...)
-	}
 	if len(of.Files) > 0 {
 		w.like.RouteAskers = []string{of.User}
 	}

@@ -15,12 +15,12 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 )
 
 // askProposal handles 「操作を提案」 in the menu of a message. In the thread of a conversation it opens a dialog, with the
-// message's text as content unless Ringi wrote that, if the person may propose an action there now.
+// message's text as content unless Ringi wrote that, if the person may propose an action there now. Whoever's words fill
+// the dialog in asks, too, however they are edited.
 func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
@@ -49,11 +49,10 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 		return inbound.OK(), nil
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		text := ""
-		if m := p.Message; m.Metadata.EventType != slackapi.EventType && (m.AppID == "" || m.AppID != p.AppID) {
-			text = m.shown()
+		if p.own() {
+			return card.ProposalModal(id, "", nil, v.Settings.Locale), nil
 		}
-		return card.ProposalModal(id, text, v.Settings.Locale), nil
+		return card.ProposalModal(id, p.Message.shown(), p.of().From(), v.Settings.Locale), nil
 	})
 	return inbound.OK(), nil
 }
@@ -61,8 +60,12 @@ func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response,
 // propose handles the submission of that dialog. What is wrong stands at its field, and the dialog stays open, as it
 // does when nothing was saved.
 func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, error) {
-	var m card.ConversationForm
-	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil || !conversation.ValidID(m.Session) {
+	var m card.ProposalForm
+	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
+	for _, id := range m.Authors {
+		err = cmp.Or(err, inbound.CheckID("id", id))
+	}
+	if err != nil || !conversation.ValidID(m.Session) {
 		return h.notProposed(errorclass.ErrMalformedForm, h.People.Language(ctx, p.Team.ID, p.User.ID, "")), nil
 	}
 	typed := func(f conversation.OwnField) string {
@@ -73,7 +76,7 @@ func (h *Handler) propose(ctx context.Context, p payload) (inbound.Response, err
 	v := h.spoken(ctx, c, h.maker().Propose(ctx, c.Click, p.View.ID, conversation.Own{
 		Type: conversation.ActionType(typed(conversation.OwnType)), Path: typed(conversation.OwnPath),
 		Content: typed(conversation.OwnContent), Seconds: typed(conversation.OwnSeconds),
-		Summary: typed(conversation.OwnSummary),
+		Summary: typed(conversation.OwnSummary), Authors: m.Authors,
 	}))
 	var wrong decide.ErrTyped
 	switch {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/circulation"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
@@ -113,7 +116,7 @@ func TestNobodyProposesWhereThereIsNoConversationOrWhoMayNot(t *testing.T) {
 func TestTheProposalsFormKeepsSlacksRules(t *testing.T) {
 	for _, locale := range language.All {
 		for _, text := range []string{"", "x", strings.Repeat("字", 5000)} {
-			expect.NoError(t, cardtest.CheckView(card.ProposalModal("0b05ea8a-fc60-8660-91d9-0d6e1b78bb66", text, locale)))
+			expect.NoError(t, cardtest.CheckView(card.ProposalModal("0b05ea8a-fc60-8660-91d9-0d6e1b78bb66", text, nil, locale)))
 		}
 	}
 }
@@ -196,6 +199,41 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 		if c.routed {
 			asked := got.Gate.Route.Stages[0].People
 			expect.That(t, len(asked) == 1 && asked[0].User == workspace.Suzuki, "%s: %+v", name, asked)
+		}
+	}
+}
+
+// Whoever's message 「操作を提案」 is chosen on asks for what it says, like whom it forwards and whose files it has: nobody
+// has their own words proposed by somebody else and stamps them.
+func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
+	server := storetest.Start(t)
+	for name, more := range map[string]map[string]any{
+		"its author":        {"user": workspace.Suzuki},
+		"whom it forwards":  {"attachments": []any{map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "ls"}}},
+		"who owns its file": {"files": []any{map[string]any{"id": "F1", "name": "a.txt", "user": workspace.Suzuki}}},
+	} {
+		for _, kind := range []string{"shell_command", "code_generate"} {
+			k := newConversation(t, server, "make")
+			k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+				return a.Cancel(k.x.ActionID, k.By, aggregate.Policy{Team: k.By.Team, Mode: aggregate.ApproversChannel,
+					AllowSelf: true}, k.Now())
+			})
+			x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1}, Rules: []rules.Rule{{
+				ID: "01KS000000000000000000000A", Name: "操作", When: rules.Conditions{Kinds: []rules.Kind{rules.KindAction}},
+				Outcome: rules.Outcome{Route: &rules.Policy{Stages: []rules.Stage{{Name: "情シス", Need: 1, Empty: rules.EmptyRefuse,
+					Who: rules.Who{Kind: rules.WhoPeople, People: []string{workspace.Suzuki, workspace.Alex}}}}}}}}}
+			_, _, err := k.Store.SaveRules(t.Context(), k.Ref.Tenant, x, 0, nil, k.By, k.Now())
+			expect.NoError(t, err)
+			message := map[string]any{"ts": "1776675700.000100", "thread_ts": k.root, "user": workspace.Sato, "text": "ls"}
+			maps.Copy(message, more)
+			k.quiet(k.proposeFromMenu(workspace.Tanaka, message), workspace.Tanaka)
+			out := k.sendView(workspace.Tanaka, k.view(workspace.Tanaka), typedProposal(kind, "ls ", "a.txt", "", "見る"))
+			got := k.current()
+			expect.Must(t, got != nil, "%s, %s: %s", name, kind, out.Body)
+			asks := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: workspace.Suzuki}.Is)
+			expect.That(t, asks, "%s, %s: %+v", name, kind, got.Gate.Askers)
+			k.press(workspace.Suzuki, card.ApproveAction, got.ActionID+"/"+got.Payload.Hash())
+			expect.Is(t, k.current().Status, conversation.ActionPending, name)
 		}
 	}
 }

@@ -43,15 +43,9 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 		return inbound.Response{}, err
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
-	m := p.Message
-	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User}
-	content, text := m.Content(), m.shown()
-	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
-	for _, f := range content.Files {
-		of.Files, of.Owners = append(of.Files, f.ID), append(of.Owners, f.User)
-	}
+	of, text := p.of(), p.Message.shown()
 	switch {
-	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
+	case p.own():
 		h.note(ctx, of, p.User.ID, card.NoteOwn, person)
 	case text == "":
 		h.note(ctx, of, p.User.ID, card.NoteEmpty, person)
@@ -60,6 +54,24 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 		slog.InfoContext(ctx, "asked for a request of a message", "user", p.User.ID, "err", err) // if not, they try again
 	}
 	return inbound.OK(), nil
+}
+
+// of names the payload's message, and whose words and files it has.
+func (p payload) of() card.RequestOf {
+	m := p.Message
+	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS, User: m.User}
+	content := m.Content()
+	of.Authors, of.MoreFiles = aggregate.AuthorsOf(content.Forwarded), content.MoreFiles
+	for _, f := range content.Files {
+		of.Files, of.Owners = append(of.Files, f.ID), append(of.Owners, f.User)
+	}
+	return of
+}
+
+// own reports whether the payload's message is one of Ringi's.
+func (p payload) own() bool {
+	m := p.Message
+	return m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID
 }
 
 // note shows a note to one person about their request, in their direct messages if it can't be shown where they are.

@@ -158,7 +158,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 			w.hears(w.post(w.submits(workspace.Sato, v, "先月の残業を確認して")), workspace.Sato, card.NoteRepeated.Told("ja", ""))
 			// The cards are below Sato's own words, since Tanaka's message has a different text.
 			if r := w.asks(workspace.HR, "先月の残業を確認して").Request; r.Text != "先月の残業を確認して" || r.User != workspace.Sato || r.MessageTS == ts || r.Threaded() || w.messages(workspace.HR, r.Text) != 1 ||
-				r.RouteAskers != nil {
+				!slices.Equal(r.RouteAskers, []string{workspace.Tanaka}) || !slices.Equal(r.Authors, r.RouteAskers) {
 				t.Errorf("%+v", r)
 			}
 			if _, err := w.Store.Load(t.Context(), task.RefOf(w.Ref.Tenant, id)); err == nil {
@@ -171,6 +171,14 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 			if out := w.post(w.submits(workspace.Sato, forged, "x")); !strings.Contains(out.Body, card.RequestTextBlock) {
 				t.Errorf("another message than can be is taken: %s", out.Body)
 			}
+		},
+		"with a full stop more, which makes nobody an approver of their own words": func(t *testing.T, w *world) {
+			const order = "取引先Aに 900,000 円を今日中に振り込んでください"
+			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, order)
+			_, v := w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts, "text": order,
+				"attachments": []any{map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "至急"}}})
+			w.post(w.submits(workspace.Sato, v, order+"。"))
+			expect.Same(t, w.asks(workspace.HR, order+"。").Request.RouteAskers, []string{workspace.Suzuki, workspace.Tanaka})
 		},
 		"a long one, to its end": func(t *testing.T, w *world) {
 			long := strings.Repeat("長い依頼😀", 1500)

@@ -24,12 +24,12 @@ func (c *change) routeAskers(askers []string) (users []string) {
 }
 
 // proposedBy returns who count as askers of an action: without a rule, and along a route. by is who proposes it by
-// themselves, or empty.
-func (c *change) proposedBy(by string) (askers, route []string) {
+// themselves, or empty; authors are whose words they propose.
+func (c *change) proposedBy(by string, authors []string) (askers, route []string) {
 	askers = c.Conversation.Askers
 	if by != "" {
 		askers = []string{by}
-		c.hears(by)
+		c.hears(append(slices.Clone(authors), by)...)
 	}
 	if route = c.routeAskers(askers); slices.Equal(route, askers) {
 		route = nil
@@ -47,11 +47,11 @@ func (a *Aggregate) RouteAskersOf(x *Action) []string {
 }
 
 // RouteAskersAfter returns RouteAskersOf the action that the agent would propose in answer to seen or, unless by is
-// empty, that this person would propose.
-func (a *Aggregate) RouteAskersAfter(seen []*Inbox, by string) []string {
+// empty, that this person would propose in words of these authors.
+func (a *Aggregate) RouteAskersAfter(seen []*Inbox, by string, authors ...string) []string {
 	c := &change{of: a, Conversation: *a.Conversation}
 	c.asks(seen)
 	x := &Action{}
-	x.Askers, x.RouteAskers = c.proposedBy(by)
+	x.Askers, x.RouteAskers = c.proposedBy(by, authors)
 	return a.RouteAskersOf(x)
 }

@@ -20,6 +20,7 @@ type Own struct {
 	Content string     `json:"content,omitempty"` // the file, the command of the test on one line, or the script
 	Seconds string     `json:"seconds,omitempty"` // time limit of a command; empty: UsualSeconds
 	Summary string     `json:"summary,omitempty"` // what it is for
+	Authors []string   `json:"authors,omitempty"` // whose message the form was opened on; along a route they ask, too
 }
 
 // Limits of a form's fields. A payload stands in its row, so it is smaller than an agent's may be.
@@ -156,7 +157,7 @@ func (o Own) Read(def agent.Definition, on On, first bool) (p Proposal, faults [
 		}
 		faults = append(faults, x)
 	}
-	p.Type = o.Type
+	p.Type, p.Authors = o.Type, o.Authors
 	known := slices.Contains(agent.OwnTypes, o.Type)
 	switch {
 	case !known:

@@ -32,6 +32,7 @@ type Proposal struct {
 	Plan    int            // how many commands it runs, if it runs several
 	Summary string         // its purpose in the agent's words
 	On                     // for which it was made, as the payload says
+	Authors []string       // whose words it has beside those of who proposes it; see Own
 	Terms   aggregate.Terms
 	Rule    string // the rule that approves it, if one does
 	// Opening is the rule and the route under which people are asked; nil: none, so one stamp suffices. Rows are those of
@@ -64,7 +65,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	} else {
 		c.Conversation.Proposed, in = true, c.Conversation.AskedIn
 	}
-	askers, route := c.proposedBy(own)
+	askers, route := c.proposedBy(own, p.Authors)
 	c.Conversation.Actions++
 	x := &Action{
 		Number: c.Conversation.Actions, SessionID: c.Conversation.ID, ActionType: p.Type, Payload: p.Payload,

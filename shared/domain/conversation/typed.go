@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,7 +114,7 @@ func (a *Aggregate) RefuseTyped(run int, t *Typed, why []string, lost string, no
 
 // tellTyped tells the person why nothing became of their own proposal.
 func (c *change) tellTyped(t *Typed, why string) {
-	c.hears(t.User)
+	c.hears(append(slices.Clone(t.Own.Authors), t.User)...)
 	own := t.Own
 	m := Message{Sender: FromSystem, Reason: ReasonNotProposed, Typed: &own, For: t.User}
 	m.own(saidOfTyped.In(c.Conversation.Locale).refused)

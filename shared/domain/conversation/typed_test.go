@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestWhatAPersonTypedWaitsForARunOnce(t *testing.T) {
 	tb := typing(t)
 	a := tb.load()
 	of := a.WaitingTyped()
-	expect.Must(t, of != nil && of.User == suzuki && of.Own == typedFile, "%+v", of)
+	expect.Must(t, of != nil && of.User == suzuki && reflect.DeepEqual(of.Own, typedFile), "%+v", of)
 	expect.That(t, a.Head.Resting && a.Effects(tb.now).Begin != nil && a.Next(tb.now).State == StateAnswer,
 		"no run begins")
 	again, err := a.Type("form", typedFile, person(suzuki), policy, tb.now)
@@ -52,7 +53,7 @@ func TestWhatAPersonTypedWaitsForARunOnce(t *testing.T) {
 	x := a.Current()
 	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && len(x.Askers) == 1 && x.Askers[0] == suzuki &&
 		x.Status == ActionPending, "%+v", x)
-	expect.That(t, a.Head.Resting && a.WaitingTyped() == nil && a.Typed[0].Own == Own{}, "%+v", a.Typed[0])
+	expect.That(t, a.Head.Resting && a.WaitingTyped() == nil && reflect.DeepEqual(a.Typed[0].Own, Own{}), "%+v", a.Typed[0])
 	_, err = propose(&Aggregate{Head: func() Head { h := a.Head; h.Resting = false; return h }(),
 		Conversation: a.Conversation, Typed: a.Typed, Actions: a.Actions})
 	expect.Fails(t, err, aggregate.ErrMoved, "made twice")
@@ -82,7 +83,7 @@ func TestAPersonIsToldWhyNothingBecameOfWhatTheyTyped(t *testing.T) {
 			said = m
 		}
 	}
-	expect.Must(t, said != nil && *said.Typed == typedFile && said.For == suzuki &&
+	expect.Must(t, said != nil && reflect.DeepEqual(*said.Typed, typedFile) && said.For == suzuki &&
 		strings.Contains(said.Content, "the reason"), "%+v", said)
 }
 
@@ -93,7 +94,7 @@ func TestWhatAPersonTypedEndsWithTheConversation(t *testing.T) {
 	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
 	told := 0
 	for _, l := range tb.lists {
-		if m, is := l.(*Message); is && m.Typed != nil && *m.Typed == typedFile && m.For == suzuki {
+		if m, is := l.(*Message); is && m.Typed != nil && reflect.DeepEqual(*m.Typed, typedFile) && m.For == suzuki {
 			told++
 		}
 	}

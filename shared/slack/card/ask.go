@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -56,6 +57,14 @@ type RequestOf struct {
 	Owners  []string `json:"owners,omitempty"` // of the files, in their order; empty where Slack says none
 	// MoreFiles counts those that are not read.
 	MoreFiles int `json:"more_files,omitempty"`
+}
+
+// Wrote returns who wrote the messages that it forwards, and the message.
+func (of RequestOf) Wrote() []string { return append(slices.Clone(of.Authors), of.User) }
+
+// From returns whose words or files it has.
+func (of RequestOf) From() []string {
+	return slices.DeleteFunc(append(of.Wrote(), of.Owners...), func(id string) bool { return id == "" })
 }
 
 // SharedFiles returns the message's files, of which only the ids and the owners are known.

@@ -13,8 +13,15 @@ import (
 // the name of its conversation.OwnField.
 const ProposalCallback = "propose_action_modal"
 
-// ProposalModal asks for an action in the conversation with this id. text fills the content in.
-func ProposalModal(session, text, locale string) slack.ModalViewRequest {
+// ProposalForm is that dialog's private_metadata.
+type ProposalForm struct {
+	Session string   `json:"session"`
+	Authors []string `json:"authors,omitempty"` // whose words or files fill the content in
+}
+
+// ProposalModal asks for an action in the conversation with this id. text fills the content in; authors are whose words
+// it has.
+func ProposalModal(session, text string, authors []string, locale string) slack.ModalViewRequest {
 	w := conversationWordsOf.In(locale)
 	var options []*slack.OptionBlockObject
 	for _, t := range agent.OwnTypes {
@@ -36,7 +43,7 @@ func ProposalModal(session, text, locale string) slack.ModalViewRequest {
 	seconds := field(conversation.OwnSeconds, 4, fmt.Sprint(conversation.UsualSeconds))
 	seconds.Optional, seconds.Hint = true, label(w.ProposeSeconds)
 	return modal(ProposalCallback, w.ProposeTitle, w.ProposeSubmit, wordsOf.In(locale).ModalClose,
-		metadata(ConversationForm{Session: ident(session)}), section(w.ProposeText),
+		metadata(ProposalForm{ident(session), authors}), section(w.ProposeText),
 		slack.NewInputBlock(string(conversation.OwnType), label(conversation.OwnType.Called(locale)), nil, choose),
 		content, path, seconds, field(conversation.OwnSummary, conversation.MaxSummary, ""))
 }
