@@ -5,7 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -173,4 +175,26 @@ func TestAChangeInAChannelReachesTheAgent(t *testing.T) {
 	}
 	post(t, h, signed(callback(t, messageChanged("C0HR", "channel", map[string]any{"message": talk("昼は?"), "previous_message": talk("昼")}), nil)))
 	expect.Is(t, len(k.said()), 1, "what people say to each other is told")
+}
+
+// The message under which an agent handed over a request says "yes", not what the request says: its change is told to the
+// agent, and replaces or ends nothing of what the agent handed over.
+func TestAChangeOfTheYesIsTheConversations(t *testing.T) {
+	const reply = "1776675600.000100"
+	for name, now := range map[string]string{"an edit": "はい、それでお願いします", "a deletion": ""} {
+		k := &kept{}
+		h := handler(k)
+		post(t, h, signed(callback(t, direct("claude: 営業部の残業をまとめたい", nil), nil)))
+		r := task.Request{TeamID: "T0TEAM", Channel: "D0DM", ChannelType: "im", User: "U0ALICE", MessageTS: reply, ThreadTS: root,
+			Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.HandedOverBy("s1")}
+		made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, h.Now())
+		expect.NoError(t, err)
+		all := requests{ref.ID: (&task.Aggregate{}).Apply(made)}
+		h.Tasks = all
+		told := len(k.told)
+		post(t, h, signed(callback(t, edit(reply, "はい、それでお願いしまs", now, nil), nil)))
+		a := all[ref.ID]
+		expect.That(t, a.Request.Text == r.Text && a.Head.Ended == nil && a.Correction == nil, "%s: %+v", name, a)
+		expect.Is(t, len(k.told), told+1, name)
+	}
 }

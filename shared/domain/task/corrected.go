@@ -120,10 +120,14 @@ func (a *Aggregate) RedraftableOnceItWaits() bool {
 // now, and edited is Slack's time of that. What was edited before anything was drafted is drafted; a deletion ends
 // what no execution has begun, and an edit that leaves nothing to draft ends what nothing was drafted of. If
 // somebody else made the message a request, its author's change only waits for them. An older change, and one that
-// leaves what the message says, changes nothing.
+// leaves what the message says, changes nothing. What an agent handed over is the agent's wording, not what the message
+// says: the change is the conversation's, and Correct returns aggregate.ErrNotFound.
 func (a *Aggregate) Correct(is Request, edited string, deleted bool, by aggregate.Actor, now time.Time) (aggregate.Change, error) {
 	if a.Request == nil {
 		return aggregate.Change{}, aggregate.ErrConflict // a torn read
+	}
+	if _, handed := a.HandedOver(); handed {
+		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	was, before, says := a.Correction, a.Request.Saying(), is.Saying()
 	row := &Correction{Text: is.Text, Forwarded: is.Forwarded, Files: is.Files, MoreFiles: is.MoreFiles, Edited: edited,
