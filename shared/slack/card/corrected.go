@@ -19,6 +19,7 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 		now := seen.Content{Text: c.Text, Forwarded: c.Forwarded, Files: c.Files}.Whole()
 		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text", or(text(now), w.None))
 	}
+	late := c != nil && (c.Late || e != nil || a.Execution() != nil) // it may have come before what it is too late for now
 	switch answered := e != nil && e.As == task.TaskAnswered; {
 	case c == nil, e != nil && e.Reason == task.ReasonDeleted: // its end says it
 		return ""
@@ -28,9 +29,9 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 		return ""
 	case answered:
 		return is(w.ChangedAnswered)
-	case c.Late && c.Deleted:
+	case late && c.Deleted:
 		return w.DeletedLate
-	case c.Late:
+	case late:
 		return is(w.ChangedLate)
 	case c.Deleted:
 		return is(w.DeletedByAuthor)
