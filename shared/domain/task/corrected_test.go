@@ -403,16 +403,4 @@ func TestTheFilesOfARequestThatStays(t *testing.T) {
 	})
 	a := s.load()
 	expect.That(t, !a.Unread() && len(a.Read().Files) == 1 && a.Read().Files[0].ID == "F1", "%+v", a.Files)
-
-// What an agent handed over is the agent's wording: the message's change is the conversation's.
-func TestAnAgentsRequestIsNotWhatItsMessageSays(t *testing.T) {
-	s := waitingPrompt(t)
-	a := s.load()
-	r := *a.Request
-	r.EventID = HandedOverBy("s1")
-	a.Request = &r
-	for _, deleted := range []bool{false, true} {
-		_, err := a.Correct(says(r, "はい、お願いします"), editedAt, deleted, person(requester), s.now)
-		expect.Fails(t, err, aggregate.ErrNotFound)
-	}
 }

@@ -51,3 +51,16 @@ func TestAnEndSaysWhatWasNot(t *testing.T) {
 		}
 	}
 }
+
+// What an agent handed over is the agent's wording: the message's change is the conversation's.
+func TestAnAgentsRequestIsNotWhatItsMessageSays(t *testing.T) {
+	s := waitingPrompt(t)
+	a := s.load()
+	r := *a.Request
+	r.EventID = HandedOverBy("s1")
+	a.Request = &r
+	for _, deleted := range []bool{false, true} {
+		_, err := a.Correct(says(r, "はい、お願いします"), editedAt, deleted, person(requester), s.now)
+		expect.Fails(t, err, aggregate.ErrNotFound)
+	}
+}
