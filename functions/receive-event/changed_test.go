@@ -177,16 +177,16 @@ func TestAChangeInAChannelReachesTheAgent(t *testing.T) {
 	expect.Is(t, len(k.said()), 1, "what people say to each other is told")
 }
 
-// The message under which an agent handed over a request says "yes", not what the request says: its change is told to the
-// agent, and replaces or ends nothing of what the agent handed over.
+// The message under which an agent handed over a request says "yes", not what the request says: its change is told to
+// the agent, and replaces or ends nothing of what the agent handed over.
 func TestAChangeOfTheYesIsTheConversations(t *testing.T) {
 	const reply = "1776675600.000100"
 	for name, now := range map[string]string{"an edit": "はい、それでお願いします", "a deletion": ""} {
 		k := &kept{}
 		h := handler(k)
 		post(t, h, signed(callback(t, direct("claude: 営業部の残業をまとめたい", nil), nil)))
-		r := task.Request{TeamID: "T0TEAM", Channel: "D0DM", ChannelType: "im", User: "U0ALICE", MessageTS: reply, ThreadTS: root,
-			Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.HandedOverBy("s1")}
+		r := task.Request{TeamID: "T0TEAM", Channel: "D0DM", ChannelType: "im", User: "U0ALICE", MessageTS: reply,
+			ThreadTS: root, Text: "営業部の10月の残業を集計し、鈴木さんに DM で送る", EventID: task.HandedOverBy("s1")}
 		made, ref, err := task.Receive(aggregate.TenantID("T0TEAM"), r, h.Now())
 		expect.NoError(t, err)
 		all := requests{ref.ID: (&task.Aggregate{}).Apply(made)}

@@ -19,8 +19,8 @@ import (
 )
 
 // askProposal handles 「操作を提案」 in the menu of a message. In the thread of a conversation it opens a dialog, with the
-// message's text as content unless Ringi wrote that, if the person may propose an action there now. Whoever's words fill
-// the dialog in asks, too, however they are edited.
+// message's text as content unless Ringi wrote that, if the person may propose an action there now. Whoever's words
+// fill the dialog in asks, too, however they are edited.
 func (h *Handler) askProposal(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err

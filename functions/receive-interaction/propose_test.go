@@ -208,8 +208,9 @@ func TestAPersonsOwnProposalIsUnderTheRules(t *testing.T) {
 func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
 	server := storetest.Start(t)
 	for name, more := range map[string]map[string]any{
-		"its author":        {"user": workspace.Suzuki},
-		"whom it forwards":  {"attachments": []any{map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "ls"}}},
+		"its author": {"user": workspace.Suzuki},
+		"whom it forwards": {"attachments": []any{
+			map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "ls"}}},
 		"who owns its file": {"files": []any{map[string]any{"id": "F1", "name": "a.txt", "user": workspace.Suzuki}}},
 	} {
 		for _, kind := range []string{"shell_command", "code_generate"} {

@@ -175,7 +175,8 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 		"with a full stop more, which makes nobody an approver of their own words": func(t *testing.T, w *world) {
 			const order = "取引先Aに 900,000 円を今日中に振り込んでください"
 			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, order)
-			_, v := w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": ts, "text": order,
+			_, v := w.shows(workspace.Sato, workspace.HR, map[string]any{
+				"type": "message", "user": workspace.Tanaka, "ts": ts, "text": order,
 				"attachments": []any{map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "至急"}}})
 			w.post(w.submits(workspace.Sato, v, order+"。"))
 			expect.Same(t, w.asks(workspace.HR, order+"。").Request.RouteAskers, []string{workspace.Suzuki, workspace.Tanaka})
