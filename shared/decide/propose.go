@@ -110,8 +110,8 @@ func proposing(form string, o conversation.Own, t tenant) Act {
 		}
 		own.Terms = t.ActionTerms(now)
 		if ruled {
-			x := opening.Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID, o.Authors...), Type: own.Type,
-				Now: now, Organised: t.organised, Home: t.DirectApprovers, Typed: true}
+			x := opening.Action{Conversation: of.Conversation, Askers: of.RouteAskersAfter(nil, by.ID, o.Authors...),
+				Type: own.Type, Now: now, Organised: t.organised, Home: t.DirectApprovers, Typed: true}
 			found, err := x.ByIDs(t.rules)
 			if err == nil {
 				err = found.Refusal()

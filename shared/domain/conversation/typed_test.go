@@ -53,7 +53,8 @@ func TestWhatAPersonTypedWaitsForARunOnce(t *testing.T) {
 	x := a.Current()
 	expect.Must(t, x != nil && x.RequestedBy == RequestedByUser && len(x.Askers) == 1 && x.Askers[0] == suzuki &&
 		x.Status == ActionPending, "%+v", x)
-	expect.That(t, a.Head.Resting && a.WaitingTyped() == nil && reflect.DeepEqual(a.Typed[0].Own, Own{}), "%+v", a.Typed[0])
+	expect.That(t, a.Head.Resting && a.WaitingTyped() == nil && reflect.DeepEqual(a.Typed[0].Own, Own{}),
+		"%+v", a.Typed[0])
 	_, err = propose(&Aggregate{Head: func() Head { h := a.Head; h.Resting = false; return h }(),
 		Conversation: a.Conversation, Typed: a.Typed, Actions: a.Actions})
 	expect.Fails(t, err, aggregate.ErrMoved, "made twice")
