@@ -34,7 +34,7 @@ func (p *pack) beside(part, name string, w *writer) error {
 	return p.under("--- text boxes of "+name+" ---\n", w, func(w *writer) error {
 		for _, r := range relations {
 			if strings.HasSuffix(r.kind, ofDrawing) {
-				if err := p.prose(r.target, w, nil); err != nil {
+				if err := p.prose(r.target, w); err != nil {
 					return err
 				}
 			}

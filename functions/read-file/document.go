@@ -35,6 +35,9 @@ type prose struct {
 	shapes    []shape
 	pict      int  // within an older form's shapes
 	rowProps  bool // the properties are a row's
+	heads     *heads
+	notes     *notes
+	layout    bool // of slides: what they fill in themselves is no text of it
 }
 
 // shape is one that is read. People circle a word by one without text, or cross out a line.
@@ -99,6 +102,10 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.text = true
 	case "instrText":
 		x.code = true
+	case "headerReference", "footerReference", "titlePg", "sectPr":
+		x.heads.begin(e)
+	case "footnoteReference", "endnoteReference", "commentReference", "footnote", "endnote", "comment":
+		x.note(e)
 	case "fldChar", "fldSimple":
 		x.fieldElement(e)
 	case "pict", "object":
@@ -161,6 +168,8 @@ func (x *prose) end(name string) error {
 		x.text = false
 	case "instrText":
 		x.code = false
+	case "sectPr":
+		x.heads.end()
 	case "fldChar":
 		x.fieldChar()
 	case "pict", "object":
@@ -219,6 +228,9 @@ func (x *prose) chars(s string) error {
 
 // say adds a text to the line, as its run looks, or to the code of a field.
 func (x *prose) say(s string) {
+	if n := len(x.shapes); x.layout && n > 0 && x.shapes[n-1].placeholder {
+		return
+	}
 	if field := x.fields.coding(); field != nil {
 		field.code.WriteString(s)
 		return
@@ -274,6 +286,9 @@ func (x *prose) sign(e xml.StartElement) {
 // lineEnd ends a line. Within a table's cell it becomes a blank.
 func (x *prose) lineEnd() error {
 	line, struck := x.line.done()
+	if x.layout && line == "" {
+		return nil
+	}
 	if x.math = nil; struck {
 		x.w.remark(filetext.Struck)
 	}
@@ -304,7 +319,11 @@ func (p *pack) document(main string, w *writer) error {
 	if err != nil {
 		return err
 	}
-	if err := p.prose(main, w, looks); err != nil {
+	x := &prose{styles: looks, heads: &heads{}, notes: &notes{}}
+	if err := p.evenPages(relations, x.heads); err != nil {
+		return err
+	}
+	if err := p.text(main, w, *x); err != nil {
 		return err
 	}
 	for _, s := range sections {
@@ -312,11 +331,18 @@ func (p *pack) document(main string, w *writer) error {
 			if !strings.HasSuffix(r.kind, s.kind) {
 				continue
 			}
-			if err := p.under("\n--- "+s.title+" ---\n", w, func(w *writer) error {
-				return p.prose(r.target, w,
-					looks)
+			title, off := s.title, x.heads.off(r.id)
+			if off {
+				title += ", not shown"
+			}
+			before := w.text.Len()
+			if err := p.under("\n--- "+title+" ---\n", w, func(w *writer) error {
+				return p.text(r.target, w, prose{styles: looks, notes: x.notes})
 			}); err != nil {
 				return err
+			}
+			if off && w.text.Len() > before {
+				w.remark(filetext.Hidden)
 			}
 		}
 	}
@@ -340,9 +366,12 @@ func (p *pack) under(title string, w *writer, read func(*writer) error) error {
 	return w.write(title + text + "\n")
 }
 
-// prose reads a part's text; looks is nil if it belongs to no document.
-func (p *pack) prose(part string, w *writer, looks *styles) error {
-	x := &prose{w: w, styles: looks}
+// prose reads the text of a part that belongs to no document.
+func (p *pack) prose(part string, w *writer) error { return p.text(part, w, prose{}) }
+
+// text reads a part's text.
+func (p *pack) text(part string, w *writer, x prose) error {
+	x.w = w
 	if err := p.each(part, x.begin, x.end, x.chars); err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func textOf(file []byte, name string, until time.Time) (out filetext.Text) {
 	case bytes.HasPrefix(file, []byte("%PDF-")):
 		return filetext.Text{Why: filetext.PDF}
 	default:
-		return plain(file)
+		return plain(file, name)
 	}
 	switch {
 	case errors.Is(err, errTooComplex):

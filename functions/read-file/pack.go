@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -9,6 +10,9 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"golang.org/x/text/encoding/htmlindex"
+	utf16 "golang.org/x/text/encoding/unicode"
 
 	"ringi/shared/runtime/filetext"
 )
@@ -173,7 +177,7 @@ func (p *pack) each(name string, begin func(xml.StartElement) error, end func(na
 	}
 	defer r.Close()
 	in := &bounded{r: r, p: p}
-	d := xml.NewDecoder(in)
+	d := decoder(in)
 	for depth := 0; ; {
 		in.since = 0
 		token, err := d.Token()
@@ -210,6 +214,31 @@ func (p *pack) each(name string, begin func(xml.StartElement) error, end func(na
 			return err
 		}
 	}
+}
+
+// decoder reads XML in UTF-8 or UTF-16, as parts may be, or in the encoding that its first line names.
+func decoder(in io.Reader) *xml.Decoder {
+	r := bufio.NewReader(in)
+	begin, _ := r.Peek(2)
+	wide := string(begin) == "\xff\xfe" || string(begin) == "\xfe\xff"
+	if wide {
+		r = bufio.NewReader(utf16.UTF16(utf16.LittleEndian, utf16.ExpectBOM).NewDecoder().Reader(r))
+	}
+	d := xml.NewDecoder(r)
+	d.CharsetReader = func(name string, in io.Reader) (io.Reader, error) {
+		switch name = strings.ToLower(name); {
+		case wide || name == "utf8" || name == "us-ascii" || name == "ascii":
+			return in, nil
+		case strings.HasPrefix(name, "utf-16"):
+			return nil, errBroken
+		}
+		e, err := htmlindex.Get(name)
+		if err != nil {
+			return nil, errBroken
+		}
+		return e.NewDecoder().Reader(in), nil
+	}
+	return d
 }
 
 // bounded reads a part within the file's limits.

@@ -10,10 +10,10 @@ import (
 )
 
 // plain returns a text without a form.
-func plain(file []byte) filetext.Text {
+func plain(file []byte, name string) filetext.Text {
 	text, as, torn := charset.Decode(file)
 	switch {
-	case bytes.HasPrefix(file, []byte(`{\rtf`)), mail.Get().Match(file):
+	case bytes.HasPrefix(file, []byte(`{\rtf`)), isMail(file):
 		return filetext.Text{Why: filetext.OtherType}
 	case as == "" && bytes.IndexByte(file, 0) >= 0:
 		return filetext.Text{Why: filetext.OtherType}
@@ -26,12 +26,28 @@ func plain(file []byte) filetext.Text {
 	if torn {
 		w.remark(filetext.Torn)
 	}
+	if ofOffice.Get().MatchString(name) { // such as a table in HTML, called .xls
+		w.remark(filetext.Ending)
+	}
 	w.write(text) // only the limit can stop it, which it remarks
 	return filetext.Text{Text: w.done(), Form: filetext.Plain, Encoding: as, Remarks: w.remarks}
 }
 
-// mail matches the beginning of a mail as programs keep it: headers, one of which says how its text is written.
-var mail = lazy.Regexp{Text: `(?i)\A(?:(?:[!-9;-~]+:[^\n]*|[ \t][^\n]*)\r?\n)*(?:MIME-Version|Content-Transfer-Encoding|Content-Type): `}
+var ofOffice = lazy.Regexp{Text: `(?i)\.(?:xls[xmb]?|doc[xm]?|ppt[xm]?|pdf)$`}
+
+// Headers of a mail as programs keep it, which may begin with a byte order mark, or with the line of a folder of mails.
+// Notes may have a line such as Content-Type of their own: that alone makes no mail.
+var (
+	headers = lazy.Regexp{Text: `\A(?:\x{feff})?(?:From [^\n]*\n)?((?:(?:[!-9;-~]+:[^\n]*|[ \t][^\n]*)(?:\r?\n|\z))+)`}
+	coded   = lazy.Regexp{Text: `(?im)^(?:MIME-Version|Content-Transfer-Encoding): `}
+	typed   = lazy.Regexp{Text: `(?im)^Content-Type: `}
+	sent    = lazy.Regexp{Text: `(?im)^(?:From|To|Subject|Received|Message-ID|Return-Path): `}
+)
+
+func isMail(file []byte) bool {
+	m := headers.Get().FindSubmatch(file)
+	return m != nil && (coded.Get().Match(m[1]) || typed.Get().Match(m[1]) && sent.Get().Match(m[1]))
+}
 
 // legible reports whether a text has none of the control characters that only binary files have.
 func legible(text string) bool {

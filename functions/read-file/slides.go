@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"strings"
 
 	"ringi/shared/runtime/filetext"
 )
@@ -39,16 +41,44 @@ func (p *pack) presentation(main string, w *writer) error {
 	return err
 }
 
+// drawnOn writes what a slide's layout and master show on it beside what it fills in, if they have a text.
+func (p *pack) drawnOn(part string, beside []relation, w *writer) error {
+	for _, kind := range []string{"/slideLayout", "/slideMaster"} {
+		root, err := p.root(part)
+		next := related(beside, kind)
+		if err != nil || next == "" || attribute(root, "showMasterSp") == "0" || p.parts[strings.ToLower(next)] == nil {
+			return err
+		}
+		read := &writer{} // pictures of a design are said of no slide
+		if err := p.text(next, read, prose{layout: true}); err != nil && !errors.Is(err, errFull) {
+			return err
+		}
+		if text := strings.TrimSpace(read.done()); text != "" {
+			if err := w.write("--- of the " + kind[len("/slide"):] + " ---\n" + text + "\n"); err != nil {
+				return err
+			}
+		}
+		if beside, err = p.relations(next); err != nil {
+			return err
+		}
+		part = next
+	}
+	return nil
+}
+
 func (p *pack) slide(part string, w *writer) error {
-	if err := p.prose(part, w, nil); err != nil {
+	if err := p.prose(part, w); err != nil {
 		return err
 	}
 	beside, err := p.relations(part)
+	if err == nil {
+		err = p.drawnOn(part, beside, w)
+	}
 	if err != nil {
 		return err
 	}
 	if notes := related(beside, ofNotes); notes != "" {
-		if err := p.under("--- notes ---\n", w, func(w *writer) error { return p.prose(notes, w, nil) }); err != nil {
+		if err := p.under("--- notes ---\n", w, func(w *writer) error { return p.prose(notes, w) }); err != nil {
 			return err
 		}
 	}
