@@ -204,7 +204,7 @@ func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
 	}
 	d.Numbers = []Number{
-		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks))},
+		{Name: w.Say("tasks"), Text: web.Count(int64(all.Tasks)), About: w.Say("tasks_about")},
 		{Name: w.Say("half"), Text: within(0.5), About: w.Say("half_about")},
 		{Name: w.Say("most"), Text: within(0.9), About: w.Say("most_about")},
 		{Name: w.Say("rate"), Text: percent(approved, approved+rejected), About: w.Say(

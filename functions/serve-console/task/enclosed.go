@@ -25,6 +25,15 @@ type File struct {
 	Read, Waits        bool
 }
 
+// place names the channel of a forwarded message, of which Slack may have said only the id.
+func (r Reader) place(where string) string {
+	id, is := strings.CutPrefix(where, "<#")
+	if id, _, _ = strings.Cut(strings.TrimSuffix(id, ">"), "|"); is && r.ChannelOf != nil {
+		return card.OneLine(r.ChannelOf(id))
+	}
+	return card.OneLine(where)
+}
+
 // enclosed adds what the request forwards and attaches.
 func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 	m.Thread = card.Thread(a.Request.Thread, r.Locale)
@@ -33,7 +42,7 @@ func (r Reader) enclosed(m *Message, a *task.Aggregate) {
 		if len(task.Others("", q.User)) > 0 {
 			by = r.Person(q.User)
 		}
-		m.Forwarded = append(m.Forwarded, Forwarded{by, card.OneLine(q.Where), r.prose(q.Text), q.At, q.Cut})
+		m.Forwarded = append(m.Forwarded, Forwarded{by, r.place(q.Where), r.prose(q.Text), q.At, q.Cut})
 	}
 	m.MoreFiles = a.Request.MoreFiles
 	if a.Read() == nil {

@@ -2,9 +2,11 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,9 +23,9 @@ import (
 )
 
 const (
-	// mostMine is how many of a person's newest requests are read.
+	// mostMine is how many of a person's own requests, and of their open conversations, are listed.
 	mostMine = 10
-	// mostTalks is how many of a person's newest conversations are searched for open ones.
+	// mostTalks is how many of a person's newest requests and conversations are searched for open ones.
 	mostTalks = 50
 	// atOnce is how many tasks are read in parallel.
 	atOnce = 10
@@ -56,6 +58,8 @@ type Inbox struct {
 	Stamped []Item                      // some that wait for others, of which the person may take their stamp back
 	Mine    []*task.Aggregate           // the person's requests, newest first
 	Talks   []conversation.Conversation // the person's open conversations, newest first
+	// MoreMine and MoreTalks say how many of these are not listed.
+	MoreMine, MoreTalks card.More
 }
 
 // Item is a waiting gate and its subject.
@@ -97,38 +101,87 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 			out.Stamped = l.stamped(ctx)
 		}
 	})
-	wg.Go(func() { out.Mine, mineErr = r.mine(ctx, tenant, user) })
-	wg.Go(func() { out.Talks, talksErr = r.talks(ctx, tenant, user) })
+	wg.Go(func() { out.Mine, out.MoreMine, mineErr = r.mine(ctx, tenant, user) })
+	wg.Go(func() { out.Talks, out.MoreTalks, talksErr = r.talks(ctx, tenant, user) })
 	wg.Wait()
 	return out, errors.Join(waitingErr, mineErr, talksErr)
 }
 
-// talks returns the open ones of a person's newest conversations.
-func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Conversation, error) {
+// talks returns the open ones of a person's newest conversations, those first that wait for a decision.
+func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Conversation, card.More, error) {
 	open := func(s conversation.Conversation) bool { return s.Status != conversation.Closed }
-	page, err := r.Sessions.Listed(ctx, tenant, conversations.Filter{Opener: user}, "", mostMine, mostTalks, open)
+	page, err := r.Sessions.Listed(ctx, tenant, conversations.Filter{Opener: user}, "", mostTalks, mostTalks, open)
 	if err != nil {
-		return nil, fmt.Errorf("list a person's conversations: %w", err)
+		return nil, card.More{}, fmt.Errorf("list a person's conversations: %w", err)
 	}
-	return page.Items, nil
+	slices.SortStableFunc(page.Items, func(a, b conversation.Conversation) int {
+		return first(a.PendingActionID != "", b.PendingActionID != "")
+	})
+	n := min(len(page.Items), mostMine)
+	return page.Items[:n], card.More{N: len(page.Items) - n, Unread: page.Next != ""}, nil
 }
 
-func (r Reader) mine(ctx context.Context, tenant, user string) ([]*task.Aggregate, error) {
-	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostMine)
-	if err != nil {
-		return nil, fmt.Errorf("list a person's requests: %w", err)
+// first orders what is so before what isn't.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
 	}
-	refs := make([]aggregate.Ref, len(page.Items))
-	for i, t := range page.Items {
+	return 1
+}
+
+// mine returns a person's newest requests. If there are too many, those stay that are due first, then those that are
+// not over, then the newest.
+func (r Reader) mine(ctx context.Context, tenant, user string) (out []*task.Aggregate, more card.More, err error) {
+	page, err := r.Store.Tasks(ctx, tenant, task.Filter{Requester: user}, "", mostTalks)
+	if err != nil {
+		return nil, more, fmt.Errorf("list a person's requests: %w", err)
+	}
+	items := page.Items
+	if len(items) > mostMine { // of those that are over no more is read than can be listed
+		over := 0
+		items = slices.DeleteFunc(slices.Clone(items), func(t task.Task) bool {
+			if t.Status == task.TaskExtracted || t.Status == task.TaskRunning {
+				return false
+			}
+			over++
+			return over > mostMine
+		})
+	}
+	refs := make([]aggregate.Ref, len(items))
+	for i, t := range items {
 		refs[i] = task.RefOf(tenant, t.ID)
 	}
-	var out []*task.Aggregate
 	for _, a := range r.load(ctx, refs) {
 		if t, is := a.(*task.Aggregate); is && t.Task != nil {
 			out = append(out, t)
 		}
 	}
-	return out, nil
+	more = card.More{N: len(page.Items) - len(items) + max(0, len(out)-mostMine), Unread: page.Next != ""}
+	return firstDue(out), more, nil
+}
+
+// firstDue leaves the most urgent of a person's requests, in the order in which they are.
+func firstDue(all []*task.Aggregate) []*task.Aggregate {
+	urgent := slices.Clone(all)
+	due := func(a *task.Aggregate) *time.Time {
+		open, waits := a.OpenGate()
+		if !waits || a.Head.Ended != nil {
+			return nil
+		}
+		return open.Terms.DecideBy
+	}
+	slices.SortStableFunc(urgent, func(a, b *task.Aggregate) int {
+		x, y := due(a), due(b)
+		if x != nil && y != nil {
+			return x.Compare(*y)
+		}
+		return cmp.Or(first(x != nil, y != nil), first(a.Head.Ended == nil, b.Head.Ended == nil))
+	})
+	urgent = urgent[:min(len(urgent), mostMine)]
+	return slices.DeleteFunc(all, func(a *task.Aggregate) bool { return !slices.Contains(urgent, a) })
 }
 
 // load reads subjects in parallel. The result is nil for one that can't be read.
@@ -164,7 +217,7 @@ type Links interface {
 
 // Summary returns the inbox for display, each entry with a link to its newest card.
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
-	out := card.Summary{User: b.User, Looked: b.Looked}
+	out := card.Summary{User: b.User, Looked: b.Looked, MoreMine: b.MoreMine, MoreConversations: b.MoreTalks}
 	for _, w := range b.Waiting {
 		out.Waiting = append(out.Waiting, card.Waits{
 			Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w), Named: w.Stage > 0, For: w.For,

@@ -10,11 +10,14 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/circulation"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
+	"ringi/shared/store/conversations"
 )
 
 // member is only in the channel CMINE.
@@ -121,5 +124,75 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
 			}
 		})
+	}
+}
+
+// own has so many of a person's requests, the newest first, of which the oldest are due first, and so many talks.
+type own struct {
+	many
+	n, over int
+}
+
+func (o *own) Tasks(context.Context, string, task.Filter, string, int) (out store.Page[task.Task], _ error) {
+	for i := range min(o.n, mostTalks) {
+		t := task.Task{ID: fmt.Sprint(i), Status: task.TaskExtracted}
+		if i < o.over {
+			t.Status = task.TaskCompleted
+		}
+		out.Items = append(out.Items, t)
+	}
+	if o.n > mostTalks {
+		out.Next = "next"
+	}
+	return out, nil
+}
+
+func (o *own) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
+	i, _ := strconv.Atoi(ref.ID)
+	x, err := o.many.Load(ctx, ref)
+	a := x.(*task.Aggregate)
+	if i < o.over {
+		a.Head.Ended, a.Prompts = &task.Ended{As: task.TaskCompleted}, nil
+		return a, nil
+	}
+	by := time.Unix(int64(1_776_675_600-i), 0)
+	a.Prompts[0].Terms.DecideBy = &by
+	return a, err
+}
+
+func (o *own) Listed(_ context.Context, _ string, _ conversations.Filter, _ string, limit, _ int,
+	_ func(conversation.Conversation) bool) (out store.Page[conversation.Conversation], _ error) {
+	for i := range min(o.n, limit) {
+		c := conversation.Conversation{ID: fmt.Sprint(i)}
+		if i == o.n-1 {
+			c.PendingActionID = "A"
+		}
+		out.Items = append(out.Items, c)
+	}
+	return out, nil
+}
+
+// Of too many own requests and talks those are listed that are due first, and the others are counted.
+func TestOwnRequestsThatAreDueStay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		n, over     int
+		first, last string
+		more        card.More
+	}{
+		"few":             {3, 1, "0", "2", card.More{}},
+		"many":            {30, 5, "20", "29", card.More{N: 20}},
+		"few of them due": {30, 28, "0", "29", card.More{N: 20}},
+		"unread ones":     {70, 0, "40", "49", card.More{N: 40, Unread: true}},
+	} {
+		o := &own{many: many{reads: make(chan struct{}, 1000), mine: func(int) bool { return true }}, n: tt.n, over: tt.over}
+		r := Reader{Rows: o, Store: o, Sessions: o, Now: time.Now}
+		got, more, err := r.mine(t.Context(), "T", "U0")
+		expect.NoError(t, err)
+		expect.That(t, len(got) == min(tt.n, mostMine) && got[0].Head.TaskID == tt.first &&
+			got[len(got)-1].Head.TaskID == tt.last && more == tt.more, "%s: %d, %+v", name, len(got), more)
+		talks, left, err := r.talks(t.Context(), "T", "U0")
+		expect.NoError(t, err)
+		expect.That(t, len(talks)+left.N == min(tt.n, mostTalks), "%s: %d and %+v", name, len(talks), left)
+		expect.That(t, tt.n > mostTalks || talks[0].PendingActionID != "", "%s: what waits is not the first", name)
 	}
 }

@@ -1,10 +1,15 @@
 package card
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/slack/slackapi/seen"
 )
 
 // Redraft is the action_id of the button that drafts a corrected request anew. Its value is the task's id,
@@ -16,8 +21,12 @@ const Redraft = "redraft"
 func Changed(a *task.Aggregate, locale string, who, text func(string) string) string {
 	c, w, e := a.Corrected(), wordsOf.In(locale), a.Head.Ended
 	is := func(said string) string {
-		now := seen.Content{Text: c.Text, Forwarded: c.Forwarded, Files: c.Files}.Whole()
-		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text", or(text(now), w.None))
+		now := []string{text(c.Text)}
+		if now[0] == "" {
+			now = nil
+		}
+		return fill(said, "then", w.redraftable(a, text), "who", who(c.Author), "text",
+			or(strings.Join(append(now, w.nowEncloses(a, who, text)...), " · "), w.None))
 	}
 	late := c != nil && (c.Late || e != nil || a.Execution() != nil) // it may have come before what it is too late for now
 	switch answered := e != nil && e.As == task.TaskAnswered; {
@@ -41,6 +50,36 @@ func Changed(a *task.Aggregate, locale string, who, text func(string) string) st
 	return is(w.Changed)
 }
 
+// nowEncloses names what an edited message forwards and which files it has, each where that changed.
+func (w *words) nowEncloses(a *task.Aggregate, who, text func(string) string) (out []string) {
+	c, was := a.Corrected(), a.Request
+	if !slices.EqualFunc(c.Forwarded, was.Forwarded, func(x, y aggregate.Quoted) bool {
+		return x.User == y.User && x.Name == y.Name && x.Text == y.Text
+	}) {
+		var from []string
+		for _, q := range c.Forwarded {
+			name := or(text(q.Name), "?")
+			if len(task.Others("", q.User)) > 0 {
+				name = who(q.User)
+			}
+			from = append(from, strings.TrimSpace(name+" "+text(strings.ReplaceAll(q.Text, "\n", " "))))
+		}
+		out = append(out, fill(w.NowForwards, "text", or(strings.Join(from, ", "), w.None)))
+	}
+	file := func(x, y aggregate.SharedFile) bool { return x.ID == y.ID }
+	if !slices.EqualFunc(c.Files, was.Files, file) || c.MoreFiles != was.MoreFiles {
+		var names []string
+		for _, f := range c.Files {
+			names = append(names, or(text(cmp.Or(f.Name, f.ID)), "?"))
+		}
+		if c.MoreFiles > 0 {
+			names = append(names, fmt.Sprintf("+%d", c.MoreFiles))
+		}
+		out = append(out, fill(w.NowFiles, "text", or(strings.Join(names, ", "), w.None)))
+	}
+	return out
+}
+
 // redraftable says whether and when the requester can have the changed request drafted anew.
 func (w *words) redraftable(a *task.Aggregate, text func(string) string) string {
 	switch c := a.Corrected(); {
@@ -58,7 +97,7 @@ func (w *words) redraftable(a *task.Aggregate, text func(string) string) string 
 
 // isChanged returns that sentence as a card says it.
 func (d drawing) isChanged() string {
-	return Changed(d.a, d.w.Locale, d.w.mention, func(s string) string { return inline(s, maxReason) })
+	return Changed(d.a, d.w.Locale, d.w.mention, func(s string) string { return people(inline(s, maxReason)) })
 }
 
 // changed draws that sentence.

@@ -22,6 +22,8 @@ type Summary struct {
 	Looked        int     // if positive: only this many of the workspace's oldest waiting items were read
 	Mine          []Mine  // the person's own requests, the newest first
 	Conversations []OpenConversation
+	// MoreMine and MoreConversations are not listed.
+	MoreMine, MoreConversations More
 
 	User    string  // whose tab it is; only Stamped needs it
 	Stamped []Waits // waits for others, and the person stamped it
@@ -49,6 +51,23 @@ type Waits struct {
 	Link     string
 	Named    bool   // the present stage of its route names the person, or whom they stand in for
 	For      string // whom they stand in for
+}
+
+// More is how many are left out, beside others that were not even read.
+type More struct {
+	N      int
+	Unread bool
+}
+
+// more counts what is left out; nil: nothing is.
+func (w *askWords) more(m More) []string {
+	switch {
+	case m.Unread:
+		return []string{fill(w.HomeHiddenMore, "n", max(1, m.N))}
+	case m.N > 0:
+		return []string{fill(w.HomeHidden, "n", m.N)}
+	}
+	return nil
 }
 
 // Mine is one of the person's own requests.
@@ -111,7 +130,13 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	for _, x := range in.Mine {
 		blocks = append(blocks, section(mineLine(x, w)))
 	}
+	for _, line := range w.more(in.MoreMine) {
+		blocks = append(blocks, contextLine(line))
+	}
 	blocks = append(blocks, w.conversationsOf(in.Conversations)...)
+	for _, line := range w.more(in.MoreConversations) {
+		blocks = append(blocks, contextLine(line))
+	}
 	blocks = append(append(blocks, divider(), contextLine(w.HomeHow)), w.standIn(in, s)...)
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
@@ -242,8 +267,10 @@ func List(locale string, in Summary) string {
 		}
 		lines = append(lines, line)
 	}
+	lines = append(lines, w.more(in.MoreMine)...)
 	if len(in.Conversations) > 0 {
 		lines = append(append(lines, "", "*"+w.HomeConversations+"*"), w.conversationLines(in.Conversations)...)
+		lines = append(lines, w.more(in.MoreConversations)...)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -155,6 +155,7 @@ var taskStates = []state{
 	{"task_choosing", taskCard, func(s *scenario) *scenario { return beside(s, task.CardPrompt) }},
 	{"task_choosing_gate_over", taskCard, func(s *scenario) *scenario { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
 	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
+	{"task_choice_deleted", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).deletes() }},
 	{"task_choice_expired", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).expire() }},
 	{"task_became_reason", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)
@@ -191,6 +192,18 @@ var taskStates = []state{
 var promptStates = []state{
 	{"prompt_changed", promptCard, func(s *scenario) *scenario {
 		return prompt(s).changes("人事部の *残業* をまとめて <!channel>")
+	}},
+	{"prompt_changed_beside_a_forward", promptCard, func(s *scenario) *scenario {
+		s.Request.Forwarded = []aggregate.Quoted{{User: "U0SUZUKI", Name: "鈴木 一郎", Where: "<#C0HR>", Text: "営業だけで"}}
+		prompt(s)
+		is := task.Request{Text: "<@U0TANAKA> に送って", Forwarded: s.Request.Forwarded}
+		return s.do(s.Correct(is, "1776675700.000000", false, requester, s.now))
+	}},
+	{"prompt_changed_in_what_it_encloses", promptCard, func(s *scenario) *scenario {
+		is := task.Request{Forwarded: []aggregate.Quoted{{Name: "鈴木 一郎", Where: "<#C0HR>", Text: "*営業* だけで"}},
+			Files: []aggregate.SharedFile{{ID: "F1", Name: "名簿.csv"}}}
+		prompt(s)
+		return s.do(s.Correct(is, "1776675700.000000", false, requester, s.now))
 	}},
 	{"task_changed_while_drafting", taskCard, func(s *scenario) *scenario { return s.extracted().changes("人事部") }},
 	{"task_changed_while_parked", taskCard, func(s *scenario) *scenario {

@@ -21,7 +21,8 @@ func (d drawing) task() face {
 	case d.a.Head.Ended != nil && d.a.Head.Ended.As == task.TaskRefused:
 		return d.refused()
 	case d.a.Head.Ended != nil:
-		return face{w.TaskCancelled, grey, nil}.with(section(w.TaskCancelled), contextLine(d.ended())).with(d.changed()...)
+		said, ended := d.cancelledUnread()
+		return face{said, grey, nil}.with(section(said), contextLine(ended)).with(d.changed()...)
 	case d.a.Choosing() != nil:
 		return d.choice(d.a.Choosing())
 	case d.a.Head.Parked != nil:
@@ -30,6 +31,25 @@ func (d drawing) task() face {
 			with(contextLine(fill(w.TaskID, "task", or(code(d.taskID(), maxID), "?"))))
 	}
 	return face{w.Received, yellow, nil}.with(section(w.Received)).with(d.enclosed()...).with(d.shownTo()...).with(d.waitNote()...)
+}
+
+// cancelledUnread says that a message became no task, and why. Of one in the thread of another request it says that
+// this isn't affected.
+func (d drawing) cancelledUnread() (said, ended string) {
+	e, w, c := d.a.Head.Ended, d.w, d.a.Choice
+	switch {
+	case c != nil && c.As == "" && e.Reason == task.ReasonDeleted:
+		ended = fill(w.RemarkDeleted, "when", when(e.At))
+	default:
+		ended = d.ended()
+	}
+	switch {
+	case c != nil && c.As == "":
+		return fill(w.RemarkDropped, "title", or(inline(c.Beside.Title, maxHeader), w.Untitled)), ended
+	case d.a.Request != nil && d.a.Request.Threaded() && e.Reason == task.ReasonDeleted:
+		return w.RemarkWithdrawn, ended
+	}
+	return w.TaskCancelled, ended
 }
 
 // shownTo says, until the steps are asked about, where a request is shown because nobody else is where it was made.

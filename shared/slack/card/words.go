@@ -46,7 +46,8 @@ type words struct {
 	ChangedAnswered, ChangedReason                            string
 	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank       string
 	RedraftDeclined, Repeated, IsRepeated                     string
-	DeclinedText                                              string
+	DeclinedText, NowForwards, NowFiles                       string
+	RemarkDropped, RemarkDeleted, RemarkWithdrawn             string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
