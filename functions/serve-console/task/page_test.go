@@ -279,8 +279,9 @@ func writtenIsText(t *testing.T, w *consoletest.World) {
 func enclosed(t *testing.T, w *consoletest.World) {
 	const ts = "1776675700.000100"
 	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "今月の勤怠をまとめて", MessageTS: ts, ThreadTS: ts,
-		Forwarded: []aggregate.Quoted{{User: workspace.Suzuki, Text: "<b>対象は営業だけ</b>", Where: "#sales", Cut: true}, {Name: "Jira"}},
-		Files:     []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}, {ID: "F2", Name: "図.png"}}, MoreFiles: 5})
+		Forwarded: []aggregate.Quoted{{User: workspace.Suzuki, Text: "<b>対象は営業だけ</b>", Where: "#sales", Cut: true},
+			{Name: "Jira", Where: "<#" + workspace.HR + ">"}},
+		Files: []aggregate.SharedFile{{ID: "F1", Name: "対象者.csv"}, {ID: "F2", Name: "図.png"}}, MoreFiles: 5})
 	sato := w.As(workspace.Sato)
 	sato.Get(w.TaskPage()).Holds(t, "対象者.csv", "これから読みます", "ほかに 5 件のファイルがありますが、読んでいません")
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
@@ -290,6 +291,8 @@ func enclosed(t *testing.T, w *consoletest.World) {
 	})
 	sato.Get(w.TaskPage()).Holds(t, "転送されたメッセージ", "鈴木 一郎", "&lt;b&gt;対象は営業だけ&lt;/b&gt;", "#sales", "ここまで読みます", "Jira", "内容を表示しない",
 		"対象者.csv", "2 KB", "40000 文字のうち、先頭の 30000 文字だけ", "abc123", "図.png", "読んでいません", "画像は読みません")
+
+	expect.That(t, !strings.Contains(sato.Get(w.TaskPage()).Body, "&lt;#C"), "a channel's id stands for its name")
 
 	const wordless = "1776675700.000200"
 	w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", Text: "\u2060",

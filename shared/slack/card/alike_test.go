@@ -239,6 +239,15 @@ func TestTheCardShowsWhatStandsBelowAMessage(t *testing.T) {
 		m = render(gate.Aggregate, gate.card(stepCard), locale, gate.now)
 		shown := drawn(m.Attachments[0].Blocks.BlockSet)
 		expect.That(t, strings.Contains(shown, want), "%s: the gate lacks it: %s", locale, shown)
+		for text, says := range map[string]bool{
+			"*至急* 明日まで": true, "至急 :sparkles:": true, "_明日まで_": true, "10:30 に a_b_c": false,
+		} {
+			args := `{"recipient":"U0SATO","text":"` + text + `","details":[]}`
+			gate := calling(t, "send_slack_dm", args, args)
+			m := render(gate.Aggregate, gate.card(stepCard), locale, gate.now)
+			shown := drawn(m.Attachments[0].Blocks.BlockSet)
+			expect.That(t, strings.Contains(shown, "`*…*`") == says, "%s: %s", text, shown)
+		}
 	}
 }
 

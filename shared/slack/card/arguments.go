@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/lazy"
 )
 
 // arguments draws the arguments of a step's call: first every destination, complete; then rows for a sheet and the
@@ -43,6 +44,9 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	}
 	other = append(other, d.leftOut(call)...)
 	if call.Tool == MessageTool {
+		if text, _ := members["text"].(string); formats.Get().MatchString(text) {
+			other = append(other, d.w.SentAsIs)
+		}
 		other = append(other, d.sent())
 	}
 	out := d.packed(to, most)
@@ -61,6 +65,9 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	}
 	return out
 }
+
+// formats finds what Slack would format, or show as an emoji, in a message that a person types.
+var formats = lazy.Regexp{Text: `\*[^*\n]+\*|\b_[^_\n]+_\b|~[^~\n]+~|:[a-z][a-z0-9_+-]*:`}
 
 // leftOut shows a server's default values for the arguments that the call omits.
 func (d drawing) leftOut(call task.Step) []string {

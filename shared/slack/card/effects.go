@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ringi/shared/domain/task"
@@ -56,6 +57,9 @@ func (d drawing) items(e line.Entry, sign string) []item {
 		out[len(out)-1].text += d.piece(p)
 	}
 	if e.Tool == MessageTool {
+		if slices.ContainsFunc(e.Line, func(p line.Piece) bool { return formats.Get().MatchString(p.Text) }) {
+			out = append(out, item{before: "\n", text: d.w.SentAsIs, again: again})
+		}
 		out = append(out, item{before: "\n", text: d.sent(), again: again})
 	}
 	return out

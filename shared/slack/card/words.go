@@ -46,7 +46,7 @@ type words struct {
 	ChangedAnswered, ChangedReason                            string
 	RedraftNow, RedraftSoon, RedraftNever, RedraftBlank       string
 	RedraftDeclined, Repeated, IsRepeated                     string
-	DeclinedText, NowForwards, NowFiles                       string
+	DeclinedText, NowForwards, NowFiles, SentAsIs             string
 	RemarkDropped, RemarkDeleted, RemarkWithdrawn             string
 
 	// Endings of headers.
