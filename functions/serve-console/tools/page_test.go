@@ -351,6 +351,8 @@ func testToolForContests(t *testing.T, w *consoletest.World) {
 	for schema, vendor := range map[string]string{
 		`{"type":"object","properties":{"key":{"type":"string","pattern":"^(?!null$)"}}}`: "OpenAI",
 		`{"type":"object","properties":{"$top":{"type":"integer"}}}`:                      "Anthropic",
+		`{"type":"object","definitions":{"place":{"type":"string"}}}`:                     "Amazon Nova",
+		`{"type":"object","properties":{"tags":{"type":"array"}}}`:                        "OpenAI",
 		`{"type":"object","properties":{"top":{"type":"integer"}}}`:                       "",
 	} {
 		p := permission(w, reads)

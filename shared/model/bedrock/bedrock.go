@@ -96,7 +96,7 @@ func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) 
 		if c.claude() {
 			h.Vendor = schema.Anthropic
 		} else { // Nova writes them into the text
-			h.Thoughts = model.Opened
+			h.Thoughts, h.Vendor = model.Opened, schema.Nova
 		}
 		if r.Once {
 			err = c.whole(ctx, in, h)

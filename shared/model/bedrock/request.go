@@ -87,15 +87,20 @@ func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) err
 	if len(tools) == 0 {
 		return nil
 	}
+	vendor := schema.Nova
 	if c.claude() {
-		tools = model.Takeable(tools, schema.Anthropic)
+		vendor = schema.Anthropic
 	}
 	in.ToolConfig = &types.ToolConfiguration{}
-	for _, t := range tools {
-		shape, err := documentOf(t.Schema)
+	for _, t := range model.Takeable(tools, vendor) {
+		v, err := schema.Decode(t.Schema)
 		if err != nil {
 			return fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
+		if top, is := v.(map[string]any); is && vendor == schema.Nova {
+			v = schema.Plain(top)
+		}
+		shape := document.NewLazyDocument(numbered(v))
 		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
 			Name: aws.String(t.Name), Description: aws.String(t.Description),
 			InputSchema: &types.ToolInputSchemaMemberJson{Value: shape},

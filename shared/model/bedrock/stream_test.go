@@ -1,6 +1,7 @@
 package bedrock_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -147,4 +148,55 @@ func TestHalfAnAnswerIsBrokenOff(t *testing.T) {
 			Messages: []model.Message{model.Words(model.User, "x")}}, "p", func(string) {})
 		expect.That(t, asked == x.asked && model.Failure(err).Transient == x.again, "%s: %d asked, %v", about, asked, err)
 	}
+}
+
+// Nova takes no members at the top of a schema but an object's (zed-industries/zed#28521, BerriAI/litellm#10062).
+func TestNovaIsOfferedPlainSchemas(t *testing.T) {
+	var sent string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct {
+			ToolConfig struct {
+				Tools []struct {
+					ToolSpec struct {
+						InputSchema struct{ JSON map[string]any }
+					}
+				}
+			}
+		}
+		_ = json.NewDecoder(r.Body).Decode(&q) // else there are no tools, which the test sees
+		for _, tool := range q.ToolConfig.Tools {
+			for name := range tool.ToolSpec.InputSchema.JSON {
+				if !slices.Contains([]string{"type", "properties", "required"}, name) {
+					w.Header().Set("X-Amzn-ErrorType", "ValidationException")
+					w.WriteHeader(http.StatusBadRequest)
+					io.WriteString(w, `{"message":"Malformed input request: extraneous key [`+name+`] is not permitted"}`)
+					return
+				}
+			}
+			text, _ := json.Marshal(tool.ToolSpec.InputSchema.JSON)
+			sent += string(text)
+		}
+		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+		for i, name := range []string{"find", "own"} {
+			frame(w, "contentBlockStart", fmt.Sprintf(`{"contentBlockIndex":%d,"start":{"toolUse":{"toolUseId":"t%d",`+
+				`"name":"%s"}}}`,
+				i, i, name))
+			frame(w, "contentBlockDelta", fmt.Sprintf(`{"contentBlockIndex":%d,"delta":{"toolUse":{"input":`+
+				`"{\"arguments_json\":\"{\\\"at\\\":1}\"}"}}}`, i))
+			frame(w, "contentBlockStop", fmt.Sprintf(`{"contentBlockIndex":%d}`, i))
+		}
+		frame(w, "messageStop", `{"stopReason":"tool_use"}`)
+	}))
+	defer s.Close()
+	got, err := opened(s.URL, "us.amazon.nova-pro-v1:0").Say(t.Context(), model.Request{MaxTokens: 10,
+		Messages: []model.Message{model.Words(model.User, "x")},
+		Tools: []model.Tool{{Name: "find", Foreign: true, Schema: []byte(`{"type":"object","properties":{"at":` +
+			`{"$ref":"#/definitions/place"}},"definitions":{"place":{"type":"string"}}}`)},
+			{Name: "own", Schema: []byte(`{"type":"object","properties":{"b":{"type":"string"}},` +
+				`"additionalProperties":false}`)}},
+	}, nil)
+	expect.Must(t, err == nil && len(got.Calls) == 2, "%+v, %v", got, err)
+	expect.Is(t, string(got.Calls[0].Input), `{"at":1}`, "what stood in the text")
+	expect.Is(t, string(got.Calls[1].Input), `{"arguments_json":"{\"at\":1}"}`, "its own")
+	expect.That(t, strings.Contains(sent, `"b"`), "%s", sent)
 }

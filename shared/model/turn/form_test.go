@@ -133,18 +133,32 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 
 // Anthropic, or OpenAI, refuses a whole request for one such schema. The tool can be called all the same.
 func TestAForeignToolWithAnySchemaCanBeCalled(t *testing.T) {
-	for about, x := range map[string]struct{ schema, input string }{
-		"OData":    {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`},
-		"Japanese": {`{"type":"object","properties":{"氏名":{"type":"string"}}}`, `{"氏名":"佐藤"}`},
+	const claude, openai, both = 1, 2, 3
+	for about, x := range map[string]struct {
+		schema, input string
+		refuse        int
+	}{
+		"OData":    {`{"type":"object","properties":{"$top":{"type":"integer"}}}`, `{"$top":5}`, claude},
+		"Japanese": {`{"type":"object","properties":{"氏名":{"type":"string"}}}`, `{"氏名":"佐藤"}`, claude},
 		"below": {`{"type":"object","properties":{"filter":{"type":"object","properties":{"a b":{"type":"string"}}}}}`,
-			`{"filter":{"a b":"x"}}`},
+			`{"filter":{"a b":"x"}}`, claude},
 		"Figma": {`{"type":"object","properties":{"fileKey":{"type":"string","pattern":"^(?!undefined$|null$)"}}}`,
-			`{"fileKey":"a"}`},
-		"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`},
+			`{"fileKey":"a"}`, openai},
+		"anyOf": {`{"type":"object","properties":{"id":{"type":"string"}},"anyOf":[{"required":["id"]}]}`, `{"id":"1"}`,
+			both},
+		"not": {`{"type":"object","properties":{"id":{"type":"string"}},"not":{"required":["x"]}}`,
+			`{"id":"1"}`, openai},
+		"an array of anything": {`{"type":"object","properties":{"tags":{"type":"array"}}}`, `{"tags":[1]}`, openai},
+		"a tuple": {`{"type":"object","properties":{"range":{"type":"array","items":[{"type":"number"}]}}}`,
+			`{"range":[1]}`, both},
 	} {
 		onEach(t, func(t *testing.T, w *world) {
 			input := x.input
-			if claude := w.name == "anthropic" || w.name == "bedrock"; claude != (about == "Figma") {
+			of := openai
+			if w.name == "anthropic" || w.name == "bedrock" {
+				of = claude
+			}
+			if x.refuse&of != 0 {
 				b, _ := json.Marshal(map[string]string{"arguments_json": input})
 				input = string(b)
 			}

@@ -2,27 +2,49 @@ package schema
 
 import (
 	"encoding/json"
+	"slices"
 
 	"ringi/shared/words/lazy"
 )
 
-// Vendors of models that refuse a whole request for one tool's schema.
+// Vendors of models that refuse a whole request for one tool's schema. Nova are Bedrock's models but Anthropic's.
 const (
 	Anthropic = "Anthropic"
 	OpenAI    = "OpenAI"
+	Nova      = "Amazon Nova"
 )
 
-// TakenBy reports whether a vendor takes a tool's schema. Anthropic refuses other names in properties, and conditions
-// at the top, on Bedrock too; OpenAI refuses patterns that look around, as does llama.cpp with its kind.
+// TakenBy reports whether a vendor takes a tool's schema. Anthropic refuses other names in properties, on Bedrock too;
+// OpenAI refuses patterns that look around, as does llama.cpp with its kind, and arrays without items. Both refuse
+// conditions at the top, and what draft 2020-12 has no more. Nova refuses members at the top that are no object's.
 func TakenBy(vendor string, text []byte) bool {
-	if vendor == OpenAI {
-		return !around.Get().Match(text)
-	}
 	var top map[string]any
 	if json.Unmarshal(text, &top) != nil {
 		return true
 	}
-	return top["anyOf"] == nil && top["oneOf"] == nil && top["allOf"] == nil && !oddKeys(top)
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return top[name] != nil })
+	}
+	switch vendor {
+	case OpenAI:
+		return !around.Get().Match(text) && !has("anyOf", "oneOf", "allOf", "enum", "not") && !holds(top, older, unlisted)
+	case Nova:
+		for name := range Plain(top) {
+			if name != "type" && name != "properties" && name != "required" {
+				return false
+			}
+		}
+		return true
+	}
+	return !has("anyOf", "oneOf", "allOf") && !holds(top, older, oddKeys)
+}
+
+// Plain removes from the top of a schema what says nothing of its properties, in place.
+func Plain[V any](top map[string]V) map[string]V {
+	for _, name := range []string{"$schema", "$id", "$comment", "title", "description", "additionalProperties"} {
+		delete(top, name)
+	}
+	return top
 }
 
 // around finds what looks around in a pattern: encoding/json may have escaped <. A description that has it only costs
@@ -32,27 +54,48 @@ var around = lazy.Regexp{Text: `\(\?(?:<|\\u003c)?[=!]`}
 // claudeKey is what Anthropic takes as a name in properties (its refusal: Property keys should match pattern …).
 var claudeKey = lazy.Regexp{Text: `^[a-zA-Z0-9_.-]{1,64}$`}
 
-// oddKeys reports whether a schema has properties whose names Anthropic refuses, however deep.
-func oddKeys(v any) bool {
+// holds reports whether an object in a value has one of the faults, however deep.
+func holds(v any, faults ...func(map[string]any) bool) bool {
 	switch v := v.(type) {
 	case []any:
-		for _, x := range v {
-			if oddKeys(x) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, func(x any) bool { return holds(x, faults...) })
 	case map[string]any:
-		properties, _ := v["properties"].(map[string]any)
-		for name := range properties {
-			if !claudeKey.Get().MatchString(name) {
+		for _, has := range faults {
+			if has(v) {
 				return true
 			}
 		}
 		for _, x := range v {
-			if oddKeys(x) {
+			if holds(x, faults...) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// oddKeys reports whether a schema has properties whose names Anthropic refuses.
+func oddKeys(schema map[string]any) bool {
+	properties, _ := schema["properties"].(map[string]any)
+	for name := range properties {
+		if !claudeKey.Get().MatchString(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// older reports whether a schema has what only drafts before 2020-12 have: a tuple's items, an exclusive bound that is
+// none itself.
+func older(schema map[string]any) bool {
+	_, tuple := schema["items"].([]any)
+	_, least := schema["exclusiveMinimum"].(bool)
+	_, most := schema["exclusiveMaximum"].(bool)
+	return tuple || least || most
+}
+
+// unlisted reports whether a schema is an array's and has no items.
+func unlisted(schema map[string]any) bool {
+	kinds, _ := schema["type"].([]any)
+	return (schema["type"] == "array" || slices.Contains(kinds, any("array"))) && schema["items"] == nil
 }

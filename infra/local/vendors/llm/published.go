@@ -55,6 +55,10 @@ func (c *conversation) takes(schema map[string]any) error {
 			return fmt.Errorf("tools.%d.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level", len(c.tools)-1)
 		}
 	}
+	if at, tuple := listed("", schema, true); tuple {
+		return fmt.Errorf("tools.%d.custom.input_schema: JSON schema is invalid. It must match "+
+			"JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12). [%s]", len(c.tools)-1, at)
+	}
 	properties, _ := schema["properties"].(map[string]any)
 	for name := range properties {
 		if !propertyKey.MatchString(name) {
@@ -64,8 +68,38 @@ func (c *conversation) takes(schema map[string]any) error {
 	return nil
 }
 
-// looksAround refuses a tool with a pattern that OpenAI refuses, in its words (cline/cline#14013).
-func looksAround(schema any) error { return around("$", schema) }
+// looksAround refuses a tool with a schema that OpenAI refuses, in its words (cline/cline#14013).
+func looksAround(schema any) error {
+	top, _ := schema.(map[string]any)
+	for _, name := range []string{"oneOf", "anyOf", "allOf", "enum", "not"} {
+		if top[name] != nil {
+			return errors.New("Invalid schema for function: schema must have type 'object' and not have " +
+				"'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.")
+		}
+	}
+	if at, tuple := listed("", schema, true); tuple {
+		return fmt.Errorf("Invalid schema for function: In context=(%s), [...] is not of type 'object', 'boolean'.", at)
+	}
+	if at, bare := listed("", schema, false); bare {
+		return fmt.Errorf("Invalid schema for function: In context=(%s), array schema missing items.", at)
+	}
+	return around("$", schema)
+}
+
+// listed finds an array whose items are a list, or that has none.
+func listed(at string, v any, list bool) (string, bool) {
+	members, _ := v.(map[string]any)
+	_, is := members["items"].([]any)
+	if list && is || !list && members["type"] == "array" && members["items"] == nil {
+		return at, true
+	}
+	for name, x := range members {
+		if at, found := listed(at+", '"+name+"'", x, list); found {
+			return at, true
+		}
+	}
+	return "", false
+}
 
 func around(at string, v any) error {
 	members, _ := v.(map[string]any)
