@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"ringi/shared/runtime/outbound"
 )
 
 // maxEvent bounds a line of a stream, in bytes.
@@ -51,6 +53,7 @@ type values struct {
 	each   func(string, json.RawMessage) (bool, error)
 	failed error // of the connection
 	read   int
+	whole  bool                    // it is read at once
 	held   func(goesOn bool) error // gives on a value that ends with half a character; nil: there is none
 	half   string                  // the escape of that half
 	found  bool                    // a value
@@ -59,7 +62,9 @@ type values struct {
 
 func (x *values) Read(p []byte) (n int, err error) {
 	n, err = x.body.Read(p)
-	x.read += n
+	if x.read += n; x.whole && x.read > outbound.MaxBody { // all of it is in memory
+		err = outbound.ErrTooLarge
+	}
 	if err != nil && err != io.EOF {
 		x.failed = err
 	}
@@ -96,6 +101,7 @@ func kindOf(media string) bool {
 
 // json reads one value or several.
 func (x *values) json(in io.Reader) error {
+	x.whole = true
 	for d := json.NewDecoder(in); !x.last; {
 		var value json.RawMessage
 		switch err := d.Decode(&value); {
@@ -194,9 +200,10 @@ func (x *values) give(event string, value json.RawMessage) (err error) {
 func (x *values) stream(in *bufio.Reader) error {
 	lines, event, fields := &lines{in: in}, "", false
 	var data []byte
+	var nested nesting
 	flush := func() error {
 		text, name := bytes.TrimSpace(data), event
-		data, event = nil, ""
+		data, event, nested = nil, "", nesting{}
 		if len(text) == 0 || idle(name, text) {
 			return nil
 		}
@@ -215,8 +222,10 @@ func (x *values) stream(in *bufio.Reader) error {
 		case name == "event":
 			event = value
 		case name == "data":
-			data = append(append(data, value...), '\n')
-			if value == "[DONE]" || json.Valid(data) {
+			if data = append(append(data, value...), '\n'); len(data) > maxEvent {
+				return x.unreadable("an event that is too long")
+			}
+			if value == "[DONE]" || nested.ends(value) && json.Valid(data) {
 				err = flush()
 			}
 		}
@@ -239,6 +248,30 @@ func (x *values) stream(in *bufio.Reader) error {
 		return err
 	}
 	return x.ended()
+}
+
+// nesting is how deep a text of JSON is, which arrives in lines. Only one that is not may be whole.
+type nesting struct {
+	depth           int
+	quoted, escaped bool
+}
+
+func (n *nesting) ends(line string) bool {
+	for _, c := range []byte(line) {
+		switch {
+		case n.escaped:
+			n.escaped = false
+		case n.quoted:
+			n.escaped, n.quoted = c == '\\', c != '"'
+		case c == '"':
+			n.quoted = true
+		case c == '{' || c == '[':
+			n.depth++
+		case c == '}' || c == ']':
+			n.depth--
+		}
+	}
+	return n.depth == 0 && !n.quoted
 }
 
 // lines reads lines with any of the three ends, and waits for nothing behind a carriage return.

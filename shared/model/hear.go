@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"ringi/shared/runtime/outbound"
 )
 
 // stops are the reasons to stop that are known, of all vendors. The first say that an answer is whole. With any other
@@ -49,6 +51,8 @@ type Hearing struct {
 	Vendor string
 
 	raw      strings.Builder
+	seen     int // how much of it was looked at
+	said     int // bytes of words, thoughts and arguments
 	shown    string
 	at       map[string]int  // index of the vendor's -> index of the call
 	repeats  []repeating     // of each call
@@ -83,6 +87,12 @@ func (h *Hearing) Say(piece string) {
 		return
 	}
 	h.raw.WriteString(piece)
+	h.said += len(piece)
+	// Each look begins at the beginning, so that a long text is looked at less often.
+	if n := h.raw.Len(); h.Thoughts != Apart && n > rarely && n-h.seen < n/32 {
+		return
+	}
+	h.seen = h.raw.Len()
 	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, false)
 	h.out.Text = text
 	if h.Thoughts == Opened && marked == unmarked && text != "" { // its beginning is no thought, whatever follows
@@ -91,6 +101,17 @@ func (h *Hearing) Say(piece string) {
 	if marked != unmarked || h.Thoughts != Begun {
 		h.show()
 	}
+}
+
+// rarely is from how many bytes on a text is not looked at with each piece.
+const rarely = 4 << 10
+
+// Bounded returns the error of an answer that says too much.
+func (h *Hearing) Bounded() error {
+	if h.said > outbound.MaxBody {
+		return tooMuch
+	}
+	return nil
 }
 
 func (h *Hearing) show() {
@@ -115,6 +136,7 @@ func (h *Hearing) Think(block string, piece Thought) {
 // repeat them between their tags, as those of gateways do that serve both kinds of clients.
 func (h *Hearing) Thinks(text string) {
 	h.unspoken += estimate(text)
+	h.said += len(text)
 	if text != "" {
 		h.Thoughts = min(h.Thoughts, Opened)
 	}
@@ -151,6 +173,7 @@ func (h *Hearing) Call(index, id, name, input string) int {
 // (microsoft/autogen#6843), and the same once more (Soju06/codex-lb#284).
 func (h *Hearing) goOn(i int, piece string) {
 	call, next := &h.out.Calls[i], strings.TrimSpace(piece)
+	h.said += len(piece)
 	if next == "" {
 		call.Input = append(call.Input, piece...)
 		return
@@ -276,6 +299,7 @@ func (h *Hearing) Break(lacking string) {
 func (h *Hearing) Instead(text string) {
 	if text != "" && text != h.raw.String() {
 		h.raw.Reset()
+		h.seen = 0
 		h.Say(text)
 	}
 }

@@ -138,8 +138,8 @@ func FromTransport(provider string, err error) *Error {
 		return &Error{Provider: provider, Kind: Unreadable, Err: unreadable}
 	case errors.Is(err, outbound.ErrRefused):
 		return &Error{Provider: provider, Kind: Misplaced, Err: outbound.ErrRefused}
-	case errors.Is(err, outbound.ErrTooLarge):
-		return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: outbound.ErrTooLarge}
+	case errors.Is(err, outbound.ErrTooLarge), errors.As(err, new(*http.MaxBytesError)):
+		return &Error{Provider: provider, Kind: Unreadable, Err: tooMuch} // it would be the next time, too
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.As(err, &timeout) &&
 		timeout.Timeout():
 		return &Error{Provider: provider, Kind: Timeout, Retryable: true, Err: context.DeadlineExceeded}
@@ -152,6 +152,9 @@ func FromTransport(provider string, err error) *Error {
 	// The error's text may quote the answer.
 	return &Error{Provider: provider, Kind: Overloaded, Retryable: true, Err: fmt.Errorf("no whole answer: %T", err)}
 }
+
+// tooMuch is the error of an answer that is too large.
+var tooMuch = &UnreadableError{fmt.Sprintf("more than %d MiB", outbound.MaxBody>>20)}
 
 // waitSaid finds a wait in a vendor's sentence: OpenAI's and Groq's "try again in 7.66s", Gemini's "retry in 18.2s".
 var waitSaid = lazy.Regexp{Text: `(?i)(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)`}

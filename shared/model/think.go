@@ -170,13 +170,14 @@ var code = lazy.Regexp{Text: "`+|~{3,}"}
 // that stands in inline code. Where the text begins within the thought, it speaks of an end in any code or behind a
 // space, too: servers write it behind the last word or on a line of its own. Without open, no thought begins there.
 func (s style) ends(text, low string, from int, whole, open bool) int {
+	var marks [][]int // of code, found once
 	for at := from; open; {
 		i := strings.Index(low[at:], s.end)
 		if i < 0 {
 			return -1
 		}
 		begin, end := at+i, at+i+len(s.end)
-		spoken := (from == 0 || s.bare) && (strings.HasSuffix(text[:begin], " ") || inCode(text, begin, whole))
+		spoken := (from == 0 || s.bare) && (strings.HasSuffix(text[:begin], " ") || inCode(text, &marks, begin, whole))
 		if !spoken && !quoted(text, begin, end, whole) {
 			return end
 		}
@@ -192,9 +193,12 @@ func quoted(text string, begin, end int, whole bool) bool {
 
 // inCode reports whether a place is in code, or may be: behind a run of marks and before another of the same length, in
 // a line where they are fewer than three.
-func inCode(text string, place int, whole bool) bool {
+func inCode(text string, marks *[][]int, place int, whole bool) bool {
+	if *marks == nil {
+		*marks = append([][]int{}, code.Get().FindAllStringIndex(text, -1)...)
+	}
 	open, from := "", 0
-	for _, at := range code.Get().FindAllStringIndex(text, -1) {
+	for _, at := range *marks {
 		mark := text[at[0]:at[1]]
 		between := text[from:at[0]]
 		if len(open) < 3 && strings.Contains(between, "\n") {

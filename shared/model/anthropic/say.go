@@ -119,7 +119,7 @@ func (h *hearing) read(res *http.Response) error {
 			return true, err
 		}
 		h.hear(e)
-		return h.ended, nil
+		return h.ended, h.Bounded()
 	})
 	if err == nil && h.whole == nil && !h.ended {
 		h.Break("message_stop is missing")

@@ -179,6 +179,9 @@ func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, h
 	for event := range events.Events() {
 		h.hear(event)
 		h.heard = true
+		if err := h.Bounded(); err != nil {
+			return err
+		}
 	}
 	switch err := events.Err(); {
 	case err != nil || h.ended:

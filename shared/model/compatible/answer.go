@@ -316,7 +316,7 @@ func (h *hearing) take(event string, value json.RawMessage) error {
 	if !h.began {
 		h.odd = value
 	}
-	return nil
+	return h.Bounded()
 }
 
 // says reports whether a delta has any of an answer.

@@ -163,3 +163,65 @@ func TestWhatHangsOnCallsIsPutTogetherAndSentBack(t *testing.T) {
 		expect.That(t, reasoning == tt.reasoning && (tt.first == "" || string(extra) == tt.first) && calls[1].(map[string]any)["extra_content"] == nil, "%s: %v", name, said)
 	}
 }
+
+// hears is what is heard of a stream that a server writes.
+func hears(t *testing.T, write func(w io.Writer)) (got model.Response, err error) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		write(w)
+	}))
+	defer s.Close()
+	r := model.Request{System: "s", MaxTokens: 16_000, Messages: []model.Message{model.Words(model.User, "x")}}
+	return model.Say(t.Context(), open(s.URL), r, "p", func(string) {})
+}
+
+// Azure's events have six hundred bytes for a token (content_filter_results), OpenRouter's with thoughts four hundred.
+func TestAnAnswerIsMeasuredByItsWords(t *testing.T) {
+	filler := strings.Repeat(`"hate":{"filtered":false,"severity":"safe"},`, 12)
+	chunk := `data: {"choices":[{"content_filter_results":{` + strings.TrimSuffix(filler,
+		",") + `},"delta":{"content":" the"}}]}`
+	got, err := hears(t, func(w io.Writer) {
+		for range 16_000 {
+			io.WriteString(w, chunk+"\n\n")
+		}
+		io.WriteString(w, streamed(ended))
+	})
+	expect.That(t, err == nil && len(got.Text) == 64_000 && len(chunk) > 530, "%d bytes, %v", len(got.Text), err)
+
+	// One that says too much does so at each try.
+	_, err = hears(t, func(w io.Writer) {
+		for range 400 {
+			one := strings.Replace(streamed(`{"content":"`+strings.Repeat("the same again ", 2000)+`"}`),
+				"data: [DONE]\n\n", "", 1)
+			if _, err := io.WriteString(w, one); err != nil {
+				return
+			}
+		}
+	})
+	f := model.Failure(err)
+	expect.That(t, f.Reason == "model_bad_output" && f.Detail == "more than 8 MiB" && !f.Transient, "%+v", f)
+}
+
+// A text is not looked through from its beginning for each piece and each tag in it, nor an event for each of its
+// lines.
+func TestLongAnswersAreReadInTime(t *testing.T) {
+	lines := "data: {\"choices\":[{\"delta\":{\"content\":\"x\"},\"logprobs\":[\n" + strings.Repeat("data: {},\n",
+		40_000) +
+		"data: 1]}]}\n\n"
+	for about, x := range map[string]struct {
+		body string
+		size int
+	}{
+		"quoted tags": {strings.Repeat(strings.Replace(streamed(`{"content":"the tag `+"`</think>` "+`"}`),
+			"data: [DONE]\n\n", "",
+			1), 1_000), 19_000},
+		"an event of many lines": {lines, 1},
+	} {
+		began := time.Now()
+		got, err := hears(t, func(w io.Writer) { io.WriteString(w, x.body+streamed(ended)) })
+		expect.That(t, err == nil && len(got.Text) == x.size && time.Since(began) < 10*time.Second,
+			"%s: %d bytes in %v, %v", about,
+			len(got.Text), time.Since(began), err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ringi/shared/model"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/words/lazy"
 )
 
@@ -82,7 +83,11 @@ func (c *Client) open(ctx context.Context, q request, spent *model.Usage) (res *
 	if err != nil {
 		return nil, why, fmt.Errorf("write the request: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.config.BaseURL+"/chat/completions",
+	within := ctx
+	if q.Stream {
+		within = outbound.Streaming(ctx)
+	}
+	req, err := http.NewRequestWithContext(within, http.MethodPost, c.config.BaseURL+"/chat/completions",
 		bytes.NewReader(body))
 	if err != nil { // the administrator's address may be malformed
 		return nil, why, c.problem(&model.Error{Kind: model.Misplaced}, "")

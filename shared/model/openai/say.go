@@ -137,7 +137,7 @@ func (h *hearing) read(res *http.Response) error {
 		default:
 			h.hear(e)
 		}
-		return false, nil
+		return false, h.Bounded()
 	})
 	if err == nil && !ended {
 		h.Break("response.completed is missing")

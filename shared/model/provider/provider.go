@@ -142,7 +142,8 @@ func VendorClient() *http.Client {
 	}
 }
 
-// bounded passes requests' bodies, which the SDKs write, to model.Sent. It cuts answers off at outbound.MaxBody bytes.
+// bounded passes requests' bodies, which the SDKs write, to model.Sent. It cuts answers off at outbound.MaxBody bytes,
+// streams at MaxStream.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -158,7 +159,11 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	res, err := b.next.RoundTrip(r)
 	if err == nil {
-		res.Body = http.MaxBytesReader(nil, res.Body, outbound.MaxBody)
+		most := int64(outbound.MaxBody)
+		if media := res.Header.Get("Content-Type"); strings.Contains(media, "event") { // SSE, and Amazon's
+			most = outbound.MaxStream
+		}
+		res.Body = http.MaxBytesReader(nil, res.Body, most)
 	}
 	return res, err
 }

@@ -195,6 +195,6 @@ func TestAnAnswerWithoutEndIsGivenUp(t *testing.T) {
 	k := &secretReader{value: `{"anthropic":"right","openai":"right"}`}
 	for _, name := range []string{"claude-sonnet-4-6", "gpt-5.4"} {
 		f := model.Failure(ask(t, config(s, k), name))
-		expect.That(t, f.Reason == task.ReasonModelUnavailable && f.Transient, "%s: %+v", name, f)
+		expect.That(t, f.Reason == task.ReasonModelBadOutput && !f.Transient && f.Detail != "", "%s: %+v", name, f)
 	}
 }

@@ -2,11 +2,10 @@ package outbound
 
 import (
 	"errors"
-	"fmt"
 	"io"
 )
 
-// ErrTooLarge means an answer over MaxBody, of which the rest was not read.
+// ErrTooLarge means an answer over its limit, of which the rest was not read.
 var ErrTooLarge = errors.New("the answer is too large")
 
 // bounded reads a body up to a limit.
@@ -25,7 +24,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.body.Read(p)
 	if int64(n) > b.left {
-		n, err = int(b.left), fmt.Errorf("over %d bytes: %w", MaxBody, ErrTooLarge)
+		n, err = int(b.left), ErrTooLarge
 	}
 	b.left -= int64(n)
 	return n, err
