@@ -54,6 +54,7 @@ type Hearing struct {
 	seen     int // how much of it was looked at
 	said     int // bytes of words, thoughts and arguments
 	shown    string
+	held     bool            // a call may stand in it
 	at       map[string]int  // index of the vendor's -> index of the call
 	repeats  []repeating     // of each call
 	unended  map[string]bool // indices of calls that have to end
@@ -92,9 +93,14 @@ func (h *Hearing) Say(piece string) {
 	if n := h.raw.Len(); h.Thoughts != Apart && n > rarely && n-h.seen < n/32 {
 		return
 	}
+	seen := h.seen
 	h.seen = h.raw.Len()
 	text, marked := spoken(h.raw.String(), h.Thoughts, h.json, false)
 	h.out.Text = text
+	if len(h.asked.Tools) > 0 && (h.held || spelled(text, h.raw.Len()-seen)) { // End knows
+		h.held = true
+		return
+	}
 	if h.Thoughts == Opened && marked == unmarked && text != "" { // its beginning is no thought, whatever follows
 		h.Thoughts = Apart
 	}
@@ -329,6 +335,8 @@ func (h *Hearing) End(err error) error {
 		h.Break(unreadable)
 	case none && h.calls:
 		h.Break("a call that did not come")
+	case none && !h.json && called(text, h.asked.Tools):
+		h.Break("a call that stands in the text")
 	case none && marked == within:
 		h.Break("thoughts without an end")
 	default:

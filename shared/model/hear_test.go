@@ -131,6 +131,46 @@ func TestAQuotedTagIsText(t *testing.T) {
 	}
 }
 
+// Where a server doesn't read its model's calls, they stand in the text. That is no answer, and nobody is shown it.
+func TestACallInTheTextIsNoAnswer(t *testing.T) {
+	const name, json = "shell_command", `{"script":"rm -rf out"}`
+	r := model.Request{Tools: []model.Tool{{Name: name}}}
+	for about, text := range map[string]string{
+		"Hermes":    "<tool_call>\n{\"name\": \"shell_command\", \"arguments\": " + json + "}\n</tool_call>",
+		"Qwen":      "<tool_call>\n<function=shell_command>\n<parameter=script>\nrm -rf out\n</parameter>\n</function>",
+		"Mistral":   "[TOOL_CALLS]shell_command[ARGS]" + json,
+		"Llama":     "<|python_tag|>{\"name\": \"shell_command\", \"parameters\": " + json + "}",
+		"its other": "<function=shell_command>" + json + "</function>",
+		"DeepSeek":  "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>shell_command\n```json\n" + json + "\n```",
+		"and newer": "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"shell_command\">",
+		"Kimi":      "<|tool_call_begin|>functions.shell_command:0<|tool_call_argument_begin|>" + json,
+		"MiniMax":   "<minimax:tool_call>\n<invoke name=\"shell_command\">\n<parameter name=\"script\">rm</parameter>",
+		"GLM":       "<tool_call>shell_command\n<arg_key>script</arg_key>\n<arg_value>rm</arg_value>\n</tool_call>",
+		"gpt-oss":   "<|start|>assistant<|channel|>commentary to=functions.shell_command <|constrain|>json<|message|>" + json,
+	} {
+		for how, as := range map[string]struct {
+			text  string
+			tools []model.Tool
+			whole bool
+		}{
+			"as it is": {"I do it. " + text, r.Tools, false}, "without tools": {"I do it. " + text, nil, true},
+			"quoted":         {"It writes\n~~~~\n" + text + "\n~~~~\nthen.", r.Tools, true},
+			"another tool's": {strings.ReplaceAll("It writes "+text, name, "make_tea"), r.Tools, true},
+		} {
+			var out model.Response
+			shown := ""
+			h := model.Hear(&out, model.Request{Tools: as.tools}, "", func(s string) { shown = s })
+			for _, c := range as.text {
+				h.Say(string(c))
+			}
+			h.Stops("stop")
+			expect.NoError(t, h.End(nil))
+			expect.That(t, (out.Stop == model.StopEnd) == as.whole && (shown == as.text) == as.whole &&
+				(as.whole || !strings.Contains(shown, name)), "%s, %s: %s %s, shown %q", about, how, out.Stop, out.Why, shown)
+		}
+	}
+}
+
 // piece is a part of a call as a server sends it.
 type piece struct{ index, id, name, input string }
 

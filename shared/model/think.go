@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -217,4 +218,40 @@ func inCode(text string, marks *[][]int, place int, whole bool) bool {
 	}
 	rest := text[from:]
 	return open != "" && !whole && (len(open) >= 3 || !strings.Contains(rest, "\n"))
+}
+
+// spellings begin a call in the text of families of models whose server does not read it: Hermes, Qwen and GLM; Qwen
+// Coder; Mistral; Llama; DeepSeek, older and newer; Kimi; MiniMax; Anthropic's older form; gpt-oss.
+var spellings = []string{"<tool_call>", "<function=", "[TOOL_CALLS]", "<|python_tag|>",
+	"<｜tool▁call▁begin｜>", "<｜DSML｜", "<|tool_call_begin|>", ":tool_call>", "<invoke name=",
+	"<|channel|>commentary to=functions."}
+
+// near is within how many bytes of its beginning a call has its tool's name.
+const near = 200
+
+// called reports whether a text has a call of one of the tools, outside of code.
+func called(text string, tools []Tool) bool {
+	var marks [][]int
+	for _, s := range spellings {
+		for from := 0; ; {
+			i := strings.Index(text[from:], s)
+			if i < 0 {
+				break
+			}
+			begin := from + i
+			from = begin + len(s)
+			rest := text[from:min(len(text), from+near)]
+			if slices.ContainsFunc(tools, func(t Tool) bool { return strings.Contains(rest, t.Name) }) &&
+				!inCode(text, &marks, begin, true) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spelled reports whether a call may begin in a text, or in what its last piece completes.
+func spelled(text string, piece int) bool {
+	end := text[max(0, len(text)-piece-len(spellings[len(spellings)-1])):]
+	return slices.ContainsFunc(spellings, func(s string) bool { return strings.Contains(end, s) })
 }

@@ -2,27 +2,36 @@ package schema
 
 import (
 	"fmt"
+	"io"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2/v2"
 )
 
-// patience is how long all patterns of one check may run that can't be matched in linear time.
+// patience is how long all patterns of one check may run.
 const patience = 300 * time.Millisecond
 
 // form is a pattern as ECMA 262 defines it, which is what JSON Schema asks for.
 type form struct {
 	text   string
 	linear *regexp.Regexp  // nil if Go's patterns can't say the same
+	size   int             // of its program, all of which may run for each character
 	ecma   *regexp2.Regexp // otherwise; it goes back and tries again, so its time is bounded
 }
 
 func newForm(text string) (*form, error) {
 	if same(text) {
 		if linear, err := regexp.Compile(text); err == nil {
-			return &form{text: text, linear: linear}, nil
+			size := 0
+			if parsed, err := syntax.Parse(text, syntax.Perl); err == nil {
+				if program, err := syntax.Compile(parsed.Simplify()); err == nil {
+					size = len(program.Inst)
+				}
+			}
+			return &form{text: text, linear: linear, size: size}, nil
 		}
 	}
 	// Schemas are read with the u flag, as validators do; some that are published are patterns only without it.
@@ -72,16 +81,40 @@ type effort struct {
 	unsure string // the pattern that could not be checked: the check has no result, neither way
 }
 
+// quick is how many instructions take no time that matters.
+const quick = 1 << 20
+
+// timed reads a text until a time. Go's patterns take their program's size times the text's, and can't be stopped
+// otherwise.
+type timed struct {
+	*strings.Reader
+	until time.Time
+	read  int
+}
+
+func (t *timed) ReadRune() (r rune, size int, err error) {
+	if t.read++; t.read%16 == 0 && time.Now().After(t.until) {
+		return 0, 0, io.EOF
+	}
+	return t.Reader.ReadRune()
+}
+
 // matches returns false and sets unsure if matching takes too long or too much memory.
 func (e *effort) matches(f *form, s string) bool {
-	switch {
-	case f.linear != nil:
-		return f.linear.MatchString(s)
-	case e.unsure != "":
+	if e.unsure != "" {
 		return false
 	}
 	began := time.Now()
-	fits, err := f.ecma.MatchString(s)
+	var fits bool
+	var err error
+	switch {
+	case f.linear == nil:
+		fits, err = f.ecma.MatchString(s)
+	case f.size*len(s) < quick:
+		fits = f.linear.MatchString(s)
+	default:
+		fits = f.linear.MatchReader(&timed{Reader: strings.NewReader(s), until: began.Add(patience)})
+	}
 	e.spent += time.Since(began)
 	if err != nil || e.spent > patience {
 		e.unsure = f.text

@@ -155,6 +155,23 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 	}
 }
 
+// Go's patterns can't go back, but all of a program may run for each character.
+func TestAPatternThatRepeatsMuchIsBoundedByTime(t *testing.T) {
+	pattern := strings.Repeat("[^c]{0,900}", 5) + "c"
+	for text, value := range map[string]string{
+		`{"properties":{"a":{"pattern":"` + pattern + `"}}}`: `{"a":"` + strings.Repeat("x", 128_000) + `"}`,
+		`{"patternProperties":{"` + pattern + `":true},"additionalProperties":false}`: `{"` + strings.Repeat("x", 128_000) +
+			`":1}`,
+	} {
+		began := time.Now()
+		got := check(t, compile(t, text), value)
+		said := len(got) == 1 && strings.HasPrefix(got[0], "can't be checked: the pattern")
+		expect.That(t, said && time.Since(began) < 3*time.Second, "%s: %v in %v", text[:30], got, time.Since(began))
+		short := strings.Replace(value, strings.Repeat("x", 128_000), "xxc", 1)
+		expect.Is(t, len(check(t, compile(t, text), short)), 0, "a short text")
+	}
+}
+
 // Neither a check that gave up nor one that would flip its meaning passes a value.
 func TestAPatternThatTakesTooLongPassesNothing(t *testing.T) {
 	const slow = `{"pattern":"^(?=a)(a+)+$"}`
