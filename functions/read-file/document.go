@@ -75,16 +75,25 @@ var said = map[string]filetext.Remark{"del": filetext.Changes, "ins": filetext.C
 	"imagedata": filetext.Pictures, "OLEObject": filetext.Pictures, "oleObj": filetext.Pictures,
 	"altChunk": filetext.Pictures, "cxnSp": filetext.Pictures, "contentPart": filetext.Pictures}
 
-func (x *prose) begin(e xml.StartElement) error {
-	name := e.Name.Local
-	if r := said[name]; r != "" && x.skipped == 0 {
+// skip says what an element is that is not read as a text, and reports whether what stands within it is none.
+func (x *prose) skip(name string) bool {
+	if x.skipped > 0 {
+		x.skipped++
+		return true
+	}
+	if r := said[name]; r != "" {
 		x.w.remark(r)
 	}
-	if x.skipped > 0 || unseen[name] {
-		if x.skipped == 0 {
-			x.deletes(name)
-		}
+	if unseen[name] {
+		x.deletes(name)
 		x.skipped++
+	}
+	return x.skipped > 0
+}
+
+func (x *prose) begin(e xml.StartElement) error {
+	name := e.Name.Local
+	if x.skip(name) {
 		return nil
 	}
 	if n := len(x.looks); n > 0 && x.props == 0 {
@@ -130,22 +139,10 @@ func (x *prose) begin(e xml.StartElement) error {
 		x.boxes++
 	case "background":
 		x.paper = true
-	case "gridSpan", "gridBefore":
-		n, err := strconv.Atoi(valued(e, "val"))
-		if last := len(x.rows) - 1; err != nil || last < 0 {
-		} else if n = min(max(0, n), widest); name == "gridSpan" {
-			x.rows[last].wide = n
-		} else {
-			x.rows[last].cells = make([]string, n)
-		}
+	case "gridSpan", "gridBefore", "tr", "tc":
+		x.table(e)
 	case "br", "cr":
 		return x.lineEnd()
-	case "tr":
-		x.rows = append(x.rows, &row{})
-	case "tc":
-		if n := len(x.rows); n > 0 {
-			x.rows[n-1].in = true
-		}
 	}
 	return nil
 }
@@ -155,7 +152,6 @@ func (x *prose) end(name string) error {
 		x.skipped--
 		return nil
 	}
-	n := len(x.rows)
 	x.math.end(name, &x.line)
 	if last := len(x.shapes) - 1; x.isShape(name) && last >= 0 {
 		if is := x.shapes[last]; !is.text && !is.placeholder {
@@ -196,6 +192,36 @@ func (x *prose) end(name string) error {
 			return nil
 		}
 		return x.lineEnd()
+	case "tc", "tr":
+		return x.tableEnd(name)
+	}
+	return nil
+}
+
+// table takes an element of a table.
+func (x *prose) table(e xml.StartElement) {
+	switch e.Name.Local {
+	case "gridSpan", "gridBefore":
+		n, err := strconv.Atoi(valued(e, "val"))
+		if last := len(x.rows) - 1; err != nil || last < 0 {
+		} else if n = min(max(0, n), widest); e.Name.Local == "gridSpan" {
+			x.rows[last].wide = n
+		} else {
+			x.rows[last].cells = make([]string, n)
+		}
+	case "tr":
+		x.rows = append(x.rows, &row{})
+	case "tc":
+		if n := len(x.rows); n > 0 {
+			x.rows[n-1].in = true
+		}
+	}
+}
+
+// tableEnd takes the end of a cell or a row.
+func (x *prose) tableEnd(name string) error {
+	n := len(x.rows)
+	switch name {
 	case "tc":
 		if n > 0 {
 			r := x.rows[n-1]
