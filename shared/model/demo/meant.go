@@ -49,6 +49,8 @@ func read(in input) (*meant, error) {
 	}
 	w := &meant{in: in, words: spoken.In(language.Of(text, in.Locale)), now: now, priority: "medium",
 		Is: map[string]bool{}, This: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())}
+	w.Start = time.Date(now.Year(), now.Month(), now.Day()+1, 10, 0, 0, 0, now.Location())
+	w.End = w.Start.Add(time.Hour)
 	w.enclose()
 	all := w.tokens()
 	w.take(all)
@@ -105,20 +107,16 @@ func (w *meant) text() (all string) {
 	return strings.Join(strings.Fields(all), " ")
 }
 
-// tokens reads the pieces one by one. A month or subject that an earlier piece has already says nothing more.
+// tokens reads the pieces one by one.
 func (w *meant) tokens() (all []token) {
-	for i, p := range w.pieces {
+	for _, p := range w.pieces {
 		rest, closed := w.quotations(p.text)
 		if !closed {
 			w.no += w.Say("noQuote") + w.stands(p.in)
 			return nil
 		}
-		before := all
 		for _, t := range append(lex(normal(rest), false), token{tag: "s", text: "\n"}) {
-			again := func(x token) bool { return x.tag == t.tag && x.text == t.text }
-			if t.in = p.in; i > 0 && t.is("month", "topic") && slices.ContainsFunc(before, again) {
-				t.tag = "."
-			}
+			t.in = p.in
 			all = append(all, t)
 		}
 	}
@@ -136,7 +134,8 @@ func (w *meant) Kind() string {
 	return cmp.Or(w.words.Topics[w.Topic]["kind"], "list")
 }
 
-// about finds what is asked for. A second subject, and what is said a second time, is for another request.
+// about finds what is asked for. A second subject, and what is said a second time, is for another request, unless it is
+// the same month or subject.
 func (w *meant) about(all []token) {
 	for i := range all {
 		t := &all[i]
@@ -148,7 +147,8 @@ func (w *meant) about(all []token) {
 		} else if t.used {
 			w.Topic = t.means
 		}
-		if uses(t.tag, "1") && has(all[:i], t.tag) {
+		other := func(x token) bool { return x.tag == t.tag && !(t.is("month", "topic") && x.text == t.text) }
+		if uses(t.tag, "1") && slices.ContainsFunc(all[:i], other) {
 			w.stop("noSecond", *t)
 		}
 		t.used = t.used || t.is("this") && len(w.pieces) > 1
@@ -161,7 +161,7 @@ func (w *meant) about(all []token) {
 // take reads tokens, and marks those that it uses. What of them the topic has no use for stays unused.
 func (w *meant) take(all []token) {
 	w.about(all)
-	at, length := time.Date(w.now.Year(), w.now.Month(), w.now.Day()+1, 10, 0, 0, 0, w.now.Location()), 60
+	at, length := w.Start, w.End.Sub(w.Start)
 	for i := range all {
 		t := &all[i]
 		x, minutes := t.named, number(t.named["min"])+number(t.means)
@@ -169,6 +169,7 @@ func (w *meant) take(all []token) {
 			t.is("dept") && !w.List().takes("department")) {
 			continue
 		}
+		w.Is["nosheet"] = w.Is["nosheet"] || t.is("nodm") && t.means != ""
 		switch w.Is[t.tag], t.used = true, true; t.tag {
 		case "month":
 			w.Month = t.month(w.This)
@@ -193,9 +194,7 @@ func (w *meant) take(all []token) {
 			}
 			at = time.Date(at.Year(), at.Month(), at.Day(), hour, minutes, 0, 0, at.Location())
 		case "length":
-			length = 60*number(x["h"]) + minutes
-		case "neither":
-			w.Is["nodm"], w.Is["nosheet"] = true, true
+			length = time.Duration(60*number(x["h"])+minutes) * time.Minute
 		case "urgent", "high", "low":
 			w.priority = t.tag
 		}
@@ -204,7 +203,7 @@ func (w *meant) take(all []token) {
 		t := &all[i]
 		t.used = t.used && !(w.Is["nodm"] && t.is("dm", "to") || w.Is["nosheet"] && t.is("sheet", "tab"))
 	}
-	w.Start, w.End = at, at.Add(time.Duration(length)*time.Minute)
+	w.Start, w.End = at, at.Add(length)
 }
 
 // has reports whether there is a token of one of these tags.

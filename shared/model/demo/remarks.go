@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -49,12 +48,11 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 	said := &meant{words: w.words}
 	rest, _ := said.quotations(reason)
 	for _, part := range sentences(lex(normal(rest), true)) {
-		n := &meant{words: w.words, now: w.now, This: w.This, Topic: w.Topic, said: said.said, Is: map[string]bool{}}
 		text := joined(part)
-		for i, s := range n.said {
+		for i, s := range said.said {
 			text = strings.ReplaceAll(text, string(firstQuotation+rune(i)), w.words.quote(s))
 		}
-		out = append(out, fate{text, w.merge(n, part, steps)})
+		out = append(out, fate{text, w.merge(said.said, part, steps)})
 	}
 	if out == nil && strings.TrimSpace(reason) != "" {
 		return []fate{{reason, "unclear"}}
@@ -62,36 +60,37 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 	return out
 }
 
-// merge reads a sentence as a request of its own, n, and changes the request by it if all of it was understood:
-// “instead” and “only” replace a month or department, “also” adds who is told, and no other meaning is guessed. Not
-// even a reason goes beyond a stamped policy.
-func (w *meant) merge(n *meant, all []token, steps bool) (became string) {
+// merge reads a sentence as a part of the request, and changes the request by it if all of it was understood: “instead”
+// and “only” replace a month or department, “also” adds who is told, and no other meaning is guessed. Not even a reason
+// goes beyond a stamped policy. quoted are the texts in the reason's quotation marks.
+func (w *meant) merge(quoted []string, all []token, steps bool) (became string) {
+	any := func(is func(token) bool) bool { return slices.ContainsFunc(all, is) }
+	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
+	adds := any(func(t token) bool { return t.is("add") || t.is("to") && t.means != "" })
+	n.said, n.no, n.Is = quoted, "", maps.Clone(w.Is)
+	if told && !adds {
+		n.people = nil
+	}
+	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
 	n.take(all)
-	told, scoped := len(n.people) > 0, !n.Month.IsZero() || n.Part != ""
-	sets := has(all, "set") || slices.ContainsFunc(all, func(t token) bool { return t.named["only"] != "" })
 	on := map[bool]string{false: "remark", true: "steps"}[steps]
 	for i := range all {
 		t := &all[i]
 		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped || t.is("set") && (scoped || told)
 	}
 	strange, _ := strange(all)
-	asks := has(all, "nodm", "nosheet", "neither", "dm", "sheet", "check", "validate", "brief", "tab")
+	sets := any(func(t token) bool { return t.is("set") || t.named["only"] != "" })
 	switch {
-	case len(strange) > 0, n.no != "", scoped && !sets, w.Is["nodm"] && told && !has(all, "dm"),
-		!asks && !scoped && !told, steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
+	case len(strange) > 0, n.no != "", scoped && !sets,
+		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
+		steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
 	}
-	if adds := n.copied || has(all, "add"); told {
-		w.copied = adds && (w.copied || len(w.people) == 0)
-		w.people = map[bool][]string{true: w.people}[adds]
-		for _, id := range n.people {
-			w.people = add(w.people, id)
-		}
+	if told {
+		n.copied = adds && (w.copied || len(w.people) == 0)
 	}
-	w.Is["nodm"], w.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
-	maps.Copy(w.Is, n.Is)
-	w.Is["assumed"] = w.Is["assumed"] && n.Month.IsZero()
-	w.Month, w.Part, w.TabSaid = cmp.Or(n.Month, w.Month), cmp.Or(n.Part, w.Part), cmp.Or(n.TabSaid, w.TabSaid)
+	n.said, n.no, n.Is["assumed"] = w.said, w.no, w.Is["assumed"] && !has(all, "month")
+	*w = n
 	return "applied"
 }
 
