@@ -14,6 +14,26 @@ import (
 // The tools of servers that the demo's plans call are those of the local stack's.
 const listRooms, bookRoom, placeOrder = "rooms.list_rooms", "rooms.book_room", "rooms.place_order"
 
+// planned is a step as the pipeline reads it.
+type planned struct {
+	StepID             string `json:"stepId"`
+	Order              int    `json:"order"`
+	Title              string `json:"title"`
+	Tool               string `json:"tool"`
+	ToolInput          string `json:"toolInput"`
+	Description        string `json:"description"`
+	ExpectedOutput     string `json:"expectedOutput"`
+	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
+}
+
+// stepsOf are the steps of a plan.
+func stepsOf(t *testing.T, w *meant) (steps []planned) {
+	t.Helper()
+	made, _ := plan(w)
+	expect.NoError(t, json.Unmarshal(encoded(made), &steps))
+	return steps
+}
+
 // acts lists a plan's tools, those that write with their arguments.
 func acts(steps []planned) (out []string) {
 	for _, s := range steps {
@@ -72,7 +92,7 @@ func carriedOut(t *testing.T, text string, reasons ...string) (policy string, di
 	r = understood(t, text) // steps are planned from the message and the policy
 	r.in = in
 	r.follow(policy)
-	steps, _ := plan(r)
+	steps := stepsOf(t, r)
 	return policy, acts(steps)
 }
 
@@ -303,10 +323,10 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 	for _, reason := range []string{"ステップ1は不要です", "ステップ4は不要です", "従業員一覧は不要"} {
 		r, in := understood(t, "10月の残業をまとめて"), allowed(t)
 		r.in = in
-		first, _ := plan(r)
+		first := stepsOf(t, r)
 		r.in.Earlier = []version{{Reason: reason}}
 		r.heed(true)
-		steps, _ := plan(r)
+		steps := stepsOf(t, r)
 		expect.Is(t, len(steps), len(first), reason)
 		expect.Has(t, r.remarks(), "「"+reason+"」 → 内容が分からない")
 	}
@@ -328,7 +348,7 @@ func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 func TestANoticeOfABookingSaysWhen(t *testing.T) {
 	w := understood(t, "会議室を明日15時に予約して")
 	w.in = allowed(t)
-	steps, _ := plan(w)
+	steps := stepsOf(t, w)
 	expect.Has(t, steps[len(steps)-1].ToolInput, `{"label":"日時","value":"2026-11-21 15:00–16:00"}`)
 }
 

@@ -243,17 +243,6 @@ func extract(w *meant) map[string]string {
 	return out
 }
 
-type planned struct {
-	StepID             string `json:"stepId"`
-	Order              int    `json:"order"`
-	Title              string `json:"title"`
-	Tool               string `json:"tool"`
-	ToolInput          string `json:"toolInput"`
-	Description        string `json:"description"`
-	ExpectedOutput     string `json:"expectedOutput"`
-	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
-}
-
 // lack is something that a request needs and that no step can do.
 type lack struct {
 	What string `json:"what"`
@@ -277,9 +266,9 @@ func (w *meant) Arguments() object {
 
 // plan makes the steps, or says what is missing for them. A line in steps.txt has a step's name, its kind, its tool and
 // its arguments; what they refer to as name.x is the step's result.
-func plan(w *meant) (steps []planned, missing []lack) {
+func plan(w *meant) (steps []object, missing []lack) {
 	if w.Cannot() != "" {
-		return []planned{}, []lack{{cmp.Or(oneLine(w.text()), w.Say("noMessage")), "", noTool}}
+		return []object{}, []lack{{cmp.Or(oneLine(w.text()), w.Say("noMessage")), "", noTool}}
 	}
 	refs := []string{}
 	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {
@@ -298,12 +287,13 @@ func plan(w *meant) (steps []planned, missing []lack) {
 		}
 		n := len(steps) + 1
 		refs = append(refs, `"$ref":"`+name+".", fmt.Sprintf(`"$ref":"step-%d.result.`, n))
-		steps = append(steps, planned{fmt.Sprintf("step-%d", n), n, s.Title, tool, string(encoded(input)),
-			language.Fill(s.Description, "when", w.When(), "tab", w.Tab()), s.Expected,
-			w.Is["check"] && slices.Contains([]string{"sheet", "dm", "write"}, kind)})
+		steps = append(steps, object{"stepId": fmt.Sprintf("step-%d", n), "order": n, "title": s.Title, "tool": tool,
+			"toolInput": string(encoded(input)), "expectedOutput": s.Expected,
+			"description":        language.Fill(s.Description, "when", w.When(), "tab", w.Tab()),
+			"requiresHumanCheck": w.Is["check"] && slices.Contains([]string{"sheet", "dm", "write"}, kind)})
 	}
 	if len(missing) > 0 {
-		return []planned{}, missing
+		return []object{}, missing
 	}
 	return steps, []lack{}
 }

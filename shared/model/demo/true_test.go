@@ -89,7 +89,7 @@ func TestANoteIsInTheRequestsLanguage(t *testing.T) {
 	for text, want := range map[string]string{"Overtime for October": "need more than one month.", "10月の残業": "1 か月分のため、"} {
 		r := understood(t, text)
 		r.in = allowed(t)
-		steps, _ := plan(r)
+		steps := stepsOf(t, r)
 		r.in.Steps = returned(steps)
 		said := summary(r)
 		expect.That(t, strings.Contains(said, want) && !strings.Contains(said, "/ can't"), "%s: %s", text, said)
