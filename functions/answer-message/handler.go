@@ -197,6 +197,15 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, 
 	return a.Next(h.Now()), nil
 }
 
+// noAgent says that the settings don't have the conversation's agent any more.
+func (t *answering) noAgent(ctx context.Context) *conversation.Refusal {
+	id := t.a.Conversation.AgentID
+	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, id, "", conversation.CodeAgentNotFound,
+		"the settings have no such agent")
+	return &conversation.Refusal{Reason: conversation.ReasonNoAgent, Detail: id, Failed: true,
+		Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, id)}
+}
+
 // answer makes one turn. If no turn is possible, it answers with a sentence that says why.
 func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
@@ -207,12 +216,7 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 		return t.failed(ctx, err, conversation.Answer{})
 	}
 	if !known {
-		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Conversation.AgentID, "",
-			conversation.CodeAgentNotFound, "the settings have no such agent")
-		return t.refused(ctx, &conversation.Refusal{
-			Reason: conversation.ReasonNoAgent, Detail: t.a.Conversation.AgentID,
-			Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Conversation.AgentID), Failed: true,
-		}, nil)
+		return t.refused(ctx, t.noAgent(ctx), nil)
 	}
 	wire, err := t.Open(ctx, d, t.settings)
 	if err != nil {
@@ -221,6 +225,9 @@ func (t *answering) answer(ctx context.Context) (aggregate.Next, error) {
 	wire = &metered{Wire: model.Keeping(wire, t.Prompts(t.ref)), of: t}
 	if err := t.giveThread(ctx); err != nil {
 		return t.stopped(ctx, err)
+	}
+	if why, err := t.stranger(ctx); err != nil || why != nil { // also of those who wrote in the thread before
+		return t.refused(ctx, why, err)
 	}
 	history, err := t.history(ctx)
 	if err != nil {

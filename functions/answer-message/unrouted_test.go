@@ -21,6 +21,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tool"
 )
 
 // silentWorld is a conversation in which Slack was silent when the agent proposed a command, which a rule has a group
@@ -287,5 +288,30 @@ func TestAnActionOpensOnceWhereverARunDies(t *testing.T) {
 		a := w.load()
 		expect.That(t, a.Pending() != nil && a.Conversation.Actions == 1 && w.entries(conversation.AuditRouted) == 1 &&
 			len(w.vendor.requests) == 1, "%s, %t: %+v", d.at, d.after, a.Actions)
+	}
+}
+
+// Whose words stand in the thread before is known once it is read. No model is paid where rules refuse whatever it
+// would propose for the sake of one of them.
+func TestAStrangerInTheThreadBeforeIsFoundBeforeAModelIsPaid(t *testing.T) {
+	server := storetest.Start(t)
+	for user, asked := range map[string]int{"U7PARTNER": 0, "U1": 1} {
+		in := inbound("1775034009.000100", "U1", "please list employees")
+		in.Channel, in.ChannelType = "C1", "channel"
+		w := &ruledWorld{world: talkingOf(t, server, in, conversation.Opening{AgentID: "codex", Locale: "en"}, unset)}
+		s := tenancy.DefaultSettings()
+		s.Locale = "en"
+		w.Store, w.Catalog = noting{joined{w.Store}, w, s}, tool.Builtin
+		w.Thread = func(context.Context, aggregate.Ref, string, string, string, int) ([]slackapi.Said, error) {
+			return []slackapi.Said{{User: user, Text: "the build is red", TS: "1775034001.000100"}}, nil
+		}
+		w.saved(0, rules.KindAction, asks(ofPeople("U3")))
+		w.staffed(map[string]string{"1": "U1"})
+		w.vendor.says = model.Response{Text: "hi", Stop: model.StopEnd}
+		expect.Value(w.handle())(t)
+		expect.Is(t, len(w.vendor.requests), asked, user)
+		if asked == 0 {
+			expect.Is(t, w.said().Reason, task.ReasonNoRowWords)
+		}
 	}
 }
