@@ -40,18 +40,6 @@ type prose struct {
 	layout    bool // of slides: what they fill in themselves is no text of it
 }
 
-// shape is one that is read. People circle a word by one without text, or cross out a line.
-type shape struct{ text, placeholder bool }
-
-// drawn are shapes: a connector and ink have no text, and others may have one. Those of the older form stand in pict.
-var (
-	drawn    = map[string]bool{"sp": true, "wsp": true}
-	drawnVML = map[string]bool{"shape": true, "oval": true, "rect": true, "roundrect": true, "line": true,
-		"polyline": true, "arc": true, "curve": true}
-)
-
-func (x *prose) isShape(name string) bool { return drawn[name] || x.pict > 0 && drawnVML[name] }
-
 type row struct {
 	cells   []string
 	cell    strings.Builder

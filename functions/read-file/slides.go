@@ -84,3 +84,15 @@ func (p *pack) slide(part string, w *writer) error {
 	}
 	return p.under("--- comments ---\n", w, func(w *writer) error { return p.allComments(beside, w) })
 }
+
+// shape is one that is read. People circle a word by one without text, or cross out a line.
+type shape struct{ text, placeholder bool }
+
+// drawn are shapes: a connector and ink have no text, and others may have one. Those of the older form stand in pict.
+var (
+	drawn    = map[string]bool{"sp": true, "wsp": true}
+	drawnVML = map[string]bool{"shape": true, "oval": true, "rect": true, "roundrect": true, "line": true,
+		"polyline": true, "arc": true, "curve": true}
+)
+
+func (x *prose) isShape(name string) bool { return drawn[name] || x.pict > 0 && drawnVML[name] }
