@@ -145,7 +145,7 @@ func binaries(t *testing.T, root string) string {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	const tags, flags = "-tags=lambda.norpc", "-ldflags=-s -w"
+	const tags, flags = "-tags=lambda.norpc,nethttpomithttp2", "-ldflags=-s -w"
 	run("list", "-trimpath", "-export", tags, "./functions/...")
 	folder := filepath.Join(root, ".artifacts")
 	for id, name := range met {

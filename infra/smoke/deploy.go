@@ -57,7 +57,8 @@ func (s *stacks) deploySlack(ctx context.Context) error {
 	}
 	defer os.RemoveAll(folder)
 	source := filepath.Join("infra", "smoke", "slack")
-	if _, err := s.run(ctx, "env", "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "go", "build", "-tags", "lambda.norpc",
+	if _, err := s.run(ctx, "env", "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "go", "build",
+		"-tags", "lambda.norpc,nethttpomithttp2",
 		"-o", filepath.Join(folder, "bootstrap"), "./"+filepath.ToSlash(source)); err != nil {
 		return err
 	}

@@ -157,7 +157,8 @@ func environment(endpoint string, own map[string]string) (list []string) {
 
 // build compiles the bare handlers like the functions.
 func build(ctx context.Context, root, into string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w",
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
+		"-tags", "lambda.norpc,nethttpomithttp2", "-ldflags", "-s -w",
 		"-o", into+string(filepath.Separator), "./infra/bench/bare/...")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

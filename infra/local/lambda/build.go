@@ -53,7 +53,8 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 	}
 	defer unlock()
 
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "lambda.norpc", "-ldflags", "-s -w",
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false",
+		"-tags", "lambda.norpc,nethttpomithttp2", "-ldflags", "-s -w",
 		"-o", latest+string(filepath.Separator), "./functions/...")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
