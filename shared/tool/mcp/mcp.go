@@ -133,17 +133,17 @@ func beside(structured json.RawMessage, parts []sdk.Content) (any, error) {
 		as := alsoSaid
 		switch x := part.(type) {
 		case *sdk.TextContent:
-			if text := strings.TrimSpace(x.Text); text == "" || has[text] || has[tool.Canonical([]byte(text))] {
+			if strings.TrimSpace(x.Text) == "" || has(x.Text) {
 				continue
 			}
 		case *sdk.ResourceLink:
-			if has[x.URI] {
+			if has(x.URI) {
 				continue
 			}
 		case *sdk.EmbeddedResource:
 			if x.Resource == nil || x.Resource.Text == "" {
 				as = notShown
-			} else if has[x.Resource.Text] {
+			} else if has(x.Resource.Text) {
 				continue
 			}
 		default:
@@ -167,13 +167,27 @@ func beside(structured json.RawMessage, parts []sdk.Content) (any, error) {
 	return json.RawMessage(slices.Concat(added[:len(added)-1], rest)), nil
 }
 
-// held are the texts of a declared result, as they are, and the values in its two outer levels, as canonical JSON:
-// servers repeat all of it as a text, or each item of its list.
-func held(structured json.RawMessage) map[string]bool {
+// maxDecoded is the longest declared result whose parts are compared with what stands beside it, in bytes.
+const maxDecoded = 256 << 10
+
+// held tells the texts of a declared result, as they are, and the values in its two outer levels, as canonical JSON:
+// servers repeat all of it as a text, or each item of its list. Decoding a long one would take many times its length:
+// then a text that is JSON counts as such a repetition.
+func held(structured json.RawMessage) func(text string) bool {
 	has := map[string]bool{}
+	repeats := func(text string) bool {
+		text = strings.TrimSpace(text)
+		return has[text] || has[tool.Canonical([]byte(text))]
+	}
+	if len(structured) > maxDecoded {
+		return func(text string) bool {
+			quoted, err := json.Marshal(strings.TrimSpace(text))
+			return err == nil && bytes.Contains(structured, quoted) || json.Valid([]byte(text))
+		}
+	}
 	v, err := schema.Decode(structured)
 	if err != nil {
-		return has
+		return repeats
 	}
 	var walk func(v any, depth int)
 	walk = func(v any, depth int) {
@@ -197,7 +211,7 @@ func held(structured json.RawMessage) map[string]bool {
 		}
 	}
 	walk(v, 0)
-	return has
+	return repeats
 }
 
 // structured returns the structured content of the response, nil if it has none: any value (protocol 2026-07-28).
