@@ -286,5 +286,5 @@ func TestARedraftThatIsDeclinedLeavesWhatWaits(t *testing.T) {
 	d.Reject(workspace.Suzuki, "CARD#prompt#0002", "reject_prompt", "もっと簡潔に")
 	d.Card("CARD#prompt#0003", "approve_prompt")
 	d.Cancel(workspace.Sato, d.Root) // or it would wait in the lists that other tests read
-	d.Until("it is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+	d.Until("it is cancelled", endedAndShown)
 }

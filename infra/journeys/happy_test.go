@@ -111,9 +111,7 @@ func TestARequestIsReadAsItWasTyped(t *testing.T) {
 		if a.Task != nil { // or it would wait in the lists that other tests read
 			d.Card(driver.PromptCard, "approve_prompt")
 			d.Cancel(workspace.Sato, d.Root)
-			d.Until("it is cancelled", func(a *task.Aggregate) bool {
-				return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev
-			})
+			d.Until("it is cancelled", endedAndShown)
 		}
 	}
 }

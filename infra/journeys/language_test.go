@@ -87,7 +87,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	d.Reject(workspace.Suzuki, driver.PromptCard, "reject_prompt", w.reason)
 	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
 	d.Click(workspace.Suzuki, driver.ProcessCard, "approve_process")
-	d.Until("it is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+	d.Until("it is done", endedAndShown)
 
 	s.Vendors.Fail("write_rows_to_google_sheet", 400, true)
 	failing := w.ask(t, s, w.overtime)
@@ -99,7 +99,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	gated.Approve(workspace.Suzuki)
 	gated.Until("a person is asked", func(a *task.Aggregate) bool { return len(a.Gates) > 0 && a.Head.ShownRev >= a.Head.Rev })
 	gated.Cancel(w.user, gated.Root)
-	gated.Until("it is cancelled", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+	gated.Until("it is cancelled", endedAndShown)
 
 	for _, text := range []string{w.question, w.unknown, w.staff + " demo: fail draft"} {
 		r := w.ask(t, s, text)
@@ -114,7 +114,7 @@ func tasksIn(t *testing.T, s *stack.Stack, w spoken) {
 	choice.Root = r.Root
 	choice.Card(driver.TaskCard, "take_as_reason")
 	r.Cancel(w.user, r.Root) // or it would be drawn again in the next language
-	r.Until("nothing waits", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+	r.Until("nothing waits", endedAndShown)
 }
 
 // talkIn has an agent propose a file, and lets an approver decide.
@@ -143,7 +143,7 @@ func offeredIn(t *testing.T, s *stack.Stack, w spoken, foreign func(string) []st
 	r := driver.At(t, s, d.Channel, d.Root)
 	expect.Is(t, r.Ref.ID, d.Load().Handed[0].TaskID)
 	r.Approve(workspace.Suzuki)
-	r.Until("it is done", func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev })
+	r.Until("it is done", endedAndShown)
 	cards := r.AllCards()
 	expect.That(t, len(cards) >= 4, "only %d cards", len(cards))
 	for key, all := range cards {

@@ -11,6 +11,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/stack"
+	"ringi/shared/domain/task"
 )
 
 // running is the only stack of this package's tests; each test leaves it as it found it.
@@ -33,4 +34,9 @@ func start(t *testing.T) *stack.Stack {
 	t.Helper()
 	driver.Leave(t, running)
 	return running
+}
+
+// endedAndShown reports whether a request has ended, and its cards show that.
+func endedAndShown(a *task.Aggregate) bool {
+	return a.Head.Ended != nil && a.Head.ShownRev >= a.Head.Rev
 }

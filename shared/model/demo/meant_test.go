@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/catalog"
+	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 )
 
@@ -15,16 +16,7 @@ import (
 const listRooms, bookRoom, placeOrder = "rooms.list_rooms", "rooms.book_room", "rooms.place_order"
 
 // planned is a step as the pipeline reads it.
-type planned struct {
-	StepID             string `json:"stepId"`
-	Order              int    `json:"order"`
-	Title              string `json:"title"`
-	Tool               string `json:"tool"`
-	ToolInput          string `json:"toolInput"`
-	Description        string `json:"description"`
-	ExpectedOutput     string `json:"expectedOutput"`
-	RequiresHumanCheck bool   `json:"requiresHumanCheck"`
-}
+type planned = model.StepData
 
 // stepsOf are the steps of a plan.
 func stepsOf(t *testing.T, w *meant) (steps []planned) {
