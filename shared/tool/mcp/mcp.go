@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -21,8 +20,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
-	"ringi/shared/tool"
-	"ringi/shared/tool/schema"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/legible"
 )
@@ -98,7 +95,7 @@ func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declar
 	said := textOf(answer.Content)
 	structured := r.structured()
 	declares = declares && bytes.HasPrefix(structured, []byte("{"))
-	if structured != nil && (!declares || answer.IsError) && !says(answer.Content, structured) {
+	if structured != nil && (!declares || answer.IsError) && !repeated(answer.Content, structured) {
 		said = strings.TrimPrefix(said+"\n"+string(legible.JSON(structured)), "\n")
 	}
 	if answer.NeedsInput() {
@@ -167,53 +164,6 @@ func beside(structured json.RawMessage, parts []sdk.Content) (any, error) {
 	return json.RawMessage(slices.Concat(added[:len(added)-1], rest)), nil
 }
 
-// maxDecoded is the longest declared result whose parts are compared with what stands beside it, in bytes.
-const maxDecoded = 256 << 10
-
-// held tells the texts of a declared result, as they are, and the values in its two outer levels, as canonical JSON:
-// servers repeat all of it as a text, or each item of its list. Decoding a long one would take many times its length:
-// then a text that is JSON counts as such a repetition.
-func held(structured json.RawMessage) func(text string) bool {
-	has := map[string]bool{}
-	repeats := func(text string) bool {
-		text = strings.TrimSpace(text)
-		return has[text] || has[tool.Canonical([]byte(text))]
-	}
-	if len(structured) > maxDecoded {
-		return func(text string) bool {
-			quoted, err := json.Marshal(strings.TrimSpace(text))
-			return err == nil && bytes.Contains(structured, quoted) || json.Valid([]byte(text))
-		}
-	}
-	v, err := schema.Decode(structured)
-	if err != nil {
-		return repeats
-	}
-	var walk func(v any, depth int)
-	walk = func(v any, depth int) {
-		if text, is := v.(string); is {
-			has[strings.TrimSpace(text)] = true
-		}
-		if depth <= 2 {
-			if b, err := json.Marshal(v); err == nil {
-				has[tool.Canonical(b)] = true
-			}
-		}
-		switch v := v.(type) {
-		case map[string]any:
-			for _, x := range v {
-				walk(x, depth+1)
-			}
-		case []any:
-			for _, x := range v {
-				walk(x, depth+1)
-			}
-		}
-	}
-	walk(v, 0)
-	return repeats
-}
-
 // structured returns the structured content of the response, nil if it has none: any value (protocol 2026-07-28).
 func (r *record) structured() json.RawMessage {
 	m, ok := r.response()
@@ -221,19 +171,6 @@ func (r *record) structured() json.RawMessage {
 		return nil
 	}
 	return m.Result.StructuredContent
-}
-
-// says reports whether a text of a result is its structured content, as the protocol recommends for older clients.
-func says(parts []sdk.Content, structured json.RawMessage) bool {
-	of, err := schema.Decode(structured)
-	return err == nil && slices.ContainsFunc(parts, func(part sdk.Content) bool {
-		text, ok := part.(*sdk.TextContent)
-		if !ok {
-			return false
-		}
-		v, err := schema.Decode([]byte(text.Text))
-		return err == nil && reflect.DeepEqual(v, of)
-	})
 }
 
 // textOf joins the texts of a result. Any other content is replaced by what it is.
