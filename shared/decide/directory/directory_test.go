@@ -195,7 +195,8 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 }
 
 // The rank of a post that the file never ranks isn't known: who leads its department may stand below it, and is then
-// the asker's own superior. A department may have had nobody but who held the post.
+// the asker's own superior, and so may who leads the department of a holder whose account is disabled. A department may
+// have had nobody but who held the post.
 func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 	const header = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n"
 	const above = "2,Director,b@example.com,DIV,,本部長,2,employee,\n"
@@ -209,13 +210,15 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 		"who left was all of it":       {above + section + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
 		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
 		"no row of it: what is above?": {above + section, "refused: vacant"},
+		"its holder can't stamp":       {above + chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", want},
+		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", "refused: standing"},
 	} {
 		o := expect.Value(organisation.Read([]byte(header + c[0])))(t)
 		var accounts []organisation.Account
 		for user, mail := range map[string]string{"B": "b", "H": "h", "C": "c"} {
 			accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
 		}
-		d := Of(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{})
+		d := Of(&Organisation{Version: "v1", People: o, Accounts: o.Match(accounts, 1).Kept()}, workspace{gone: "H "})
 		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
 			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
 	}

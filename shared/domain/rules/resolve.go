@@ -216,7 +216,8 @@ func (r *resolving) twice(i int) error {
 
 // up adds to a stage the nearest who stands above and may stamp, except those in not. They stand above whom the stage
 // found and who can't take a place, above the requester only if the stage is their own, and then over the post that it
-// names. Of a manager's stage they are the managers above that one.
+// names: a holder's superior counts only if they stand over the post, too. Of a manager's stage they are the managers
+// above that one.
 func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 	s, out, on := &r.policy.Stages[i], &r.stages[i], r.facts.On
 	try := func(p circulation.Person) bool {
@@ -234,16 +235,27 @@ func (r *resolving) up(i int, not []circulation.Person, own bool) (added bool) {
 	if s.Who.Kind == WhoManager {
 		return climb(r.facts.Requester, s.Who.Level)
 	}
+	over, known := r.d.Over(s.Who.Department, s.Who.Position, on)
 	for _, p := range r.found[i] {
-		if (own || !r.facts.Requester.Is(p)) && (!r.mayStamp(s, p) || position(not, p) >= 0) && climb(p, 0) {
+		own := own && r.facts.Requester.Is(p)
+		if !own && (r.facts.Requester.Is(p) || r.mayStamp(s, p) && position(not, p) < 0) {
+			continue
+		}
+		if (own || s.Who.Kind != WhoPosition || known && r.under(p, over)) && climb(p, 0) {
 			return true
 		}
 	}
-	if s.Who.Kind != WhoPosition {
-		return false
+	return s.Who.Kind == WhoPosition && known && (try(s.Who.over(over, on)) || climb(over, 0))
+}
+
+// under reports whether somebody's superior is this one, or stands above them. Whoever holds a post whose rank isn't
+// known may have a superior who stands below the post, such as the requester's own.
+func (r *resolving) under(p, over circulation.Person) (is bool) {
+	manager, ok := r.d.Manager(p, r.facts.On)
+	if is = ok && manager.Is(over); ok && !is {
+		above(r.d, over, r.facts.On, func(_ int, x circulation.Person) bool { is = manager.Is(x); return !is })
 	}
-	over, ok := r.d.Over(s.Who.Department, s.Who.Position, on)
-	return ok && (try(s.Who.over(over, on)) || climb(over, 0))
+	return is
 }
 
 func (r *resolving) refuse(i int, why string) error {

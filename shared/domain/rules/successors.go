@@ -18,12 +18,14 @@ type Desk struct {
 func (k Desk) OfHome() bool { return k.Of.Via == viaHome }
 
 // Successors returns who may take somebody's place at a stage of an open gate: whom the stage of the same rule names
-// as the rule stands now, or whom the home lists now, and who stands above that person in the organisation. Rules that
-// are nil, or that no longer have the stage, name nobody. Who asks, and who may not stamp there, is left out.
+// as the rule stands now, or whom the home lists now, and who stands above that person in the organisation, at a post's
+// stage only if they stand over the post, too. Rules that are nil, or that no longer have the stage, name nobody. Who
+// asks, and who may not stamp there, is left out.
 func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.Person) {
 	s := r.stage(k)
+	at := &resolving{facts: f, d: d}
 	add := func(stage *Stage, p circulation.Person) {
-		may := (&resolving{facts: f, d: d}).mayStamp(stage, p)
+		may := at.mayStamp(stage, p)
 		if may && !p.Is(k.Of) && position(people, p) < 0 && len(people) < MaxPeople {
 			people = append(people, p)
 		}
@@ -40,8 +42,18 @@ func (r *Rules) Successors(k Desk, f *Facts, d Directory) (people []circulation.
 	for _, p := range found {
 		add(s, p)
 	}
-	above(d, k.Of, f.On, func(level int, p circulation.Person) bool {
-		add(s, asManager(p, k.Of, level, f.On))
+	of := k.Of
+	if s.Who.Kind == WhoPosition {
+		switch over, ok := d.Over(s.Who.Department, s.Who.Position, f.On); {
+		case !ok:
+			return people
+		case !at.under(of, over):
+			add(s, s.Who.over(over, f.On))
+			of = over
+		}
+	}
+	above(d, of, f.On, func(level int, p circulation.Person) bool {
+		add(s, asManager(p, of, level, f.On))
 		return true
 	})
 	return people

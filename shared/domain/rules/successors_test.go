@@ -22,7 +22,10 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 	of2 := func(stages ...rules.Stage) *rules.Rules { return of(rule(1, rules.Conditions{}, stages...)) }
 	slack := &company{group: []string{"A", "B", "R", "G"}, standing: map[string]rules.Standing{"G": rules.StandingNone}}
 	org := &company{org: "v1", managers: map[string]string{"A": "M", "M": "R", "R": "P"}, holders: map[string][]string{
-		"": {"A", "H"}}, standing: map[string]rules.Standing{"K": rules.StandingOther}}
+		"": {"A", "H"}}, standing: map[string]rules.Standing{"K": rules.StandingOther},
+		over: map[string]string{"部長 of sales": "M"}}
+	below := *org // A's superior M stands below the post, over which Z stands
+	below.over = map[string]string{"部長 of sales": "Z"}
 	last := of2()
 	last.Rules, last.Last.Writes = nil, rules.Outcome{Route: policy(0, people(1, rules.EmptyRefuse, "L"))}
 	others := people(1, rules.EmptyRefuse, "K", "A")
@@ -53,6 +56,8 @@ func TestWhoMayTakeAPlace(t *testing.T) {
 		"the last rule": {last, slack, rules.LastID, 1, "stage people", "L" + byRule},
 		"a position, and who stands above": {of2(head(rules.EmptyRefuse)), org, id(1), 1, "stage position",
 			"H:部長 of sales as of 2026-11-22 " + superiors},
+		"a position, and who stands over it": {of2(head(rules.EmptyRefuse)), &below, id(1), 1, "stage position",
+			"H:部長 of sales as of 2026-11-22 Z:over 部長 of sales as of 2026-11-22"},
 		"who stands above, without a rule": {nil, org, id(1), 1, "x",
 			superiors},
 		"who is no employee": {of2(people(1, rules.Empty{}, "K")), org, id(1), 1, "stage people", superiors},
