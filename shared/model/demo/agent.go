@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
 )
@@ -30,17 +31,15 @@ type heard struct {
 func (t talk) hear(turn model.Message) (h heard) {
 	result := false
 	for _, p := range turn.Parts {
-		text := p.Text
-		if p.Result != nil {
-			if text = p.Result.Text; p.Result.Failed {
-				h.refused += text
-			}
-			if strings.HasPrefix(p.Result.CallID, "read_") {
-				h.read += t.told(text)
-			}
+		r := cmp.Or(p.Result, &model.Result{Text: p.Text})
+		if r.Failed {
+			h.refused += r.Text
+		}
+		if strings.HasPrefix(r.CallID, "read_") {
+			h.read += t.told(r.Text)
 		}
 		var list []struct{ From, System, Quoted, Text, File, Forwards string }
-		_, text, _ = strings.Cut(text, "<messages>\n")
+		_, text, _ := strings.Cut(r.Text, "<messages>\n")
 		text, _, _ = strings.Cut(text, "\n</messages>")
 		_ = json.Unmarshal([]byte(text), &list) // what is not readable says nothing
 		for _, e := range list {
@@ -76,7 +75,8 @@ type talk struct {
 	model.Request
 	locale     string
 	words      map[string]string
-	now, asked heard // the newest turn, and the newest in which a person says something
+	now, asked heard    // the newest turn, and the newest in which a person says something
+	unread     []string // what a person says that the answer doesn't heed
 }
 
 // Say answers the last statement of a person, or says what became of an action.
@@ -110,9 +110,12 @@ func agentOf(r model.Request) talk {
 	return t
 }
 
-// say answers, and names what the newest statement encloses and the answer makes no use of.
+// say answers, and names what the newest statement says or encloses and the answer makes no use of.
 func (t talk) say(texts ...string) model.Response {
-	unused := t.asked.files
+	unused, of := t.asked.files, meant{words: spoken.In(t.locale)}
+	if len(t.unread) > 0 {
+		texts = append(texts, "\n"+of.Say("notDone", of.Quoted(t.unread)))
+	}
 	if len(t.asked.forwards) > 0 {
 		unused = append([]string{t.words["forward"]}, unused...)
 	}
@@ -143,16 +146,26 @@ func (t talk) answer() model.Response {
 		if p.tag[0] != '%' || p.means == "" { // it asks for nothing
 			continue
 		}
-		if m := p.form.FindStringSubmatchIndex(text); m != nil {
-			said := string(p.form.ExpandString(nil, "$1$2", text, m))
-			return t.act(p, strings.TrimSpace(said), text[m[1]:])
+		if m := p.form.FindStringSubmatchIndex(text); m != nil && !form("%-not").MatchString(text[:m[0]]) {
+			said := string(p.form.ExpandString(nil, "$1$2$3$4", text, m))
+			return t.act(p, strings.TrimSpace(said), text[:m[0]], text[m[1]:])
 		}
 	}
+	t.heedless(text)
 	return t.say(w["lost"])
 }
 
-// act does what a phrase asks for, if a tool for it is offered; said is what the phrase names, rest what follows it.
-func (t talk) act(p phrase, said, rest string) model.Response {
+// heedless names what no phrase takes, and what a phrase says that only requests have a use for.
+func (t *talk) heedless(texts ...string) {
+	for _, text := range texts {
+		unread, _ := strange(lex(normal(text), false))
+		t.unread = append(t.unread, unread...)
+	}
+}
+
+// act does what a phrase asks for, if a tool for it is offered; said is what the phrase names, before and rest what
+// stands beside it.
+func (t talk) act(p phrase, said, before, rest string) model.Response {
 	does, value := p.tag[1:], any(strings.TrimRight(said, ".?!"))
 	// Each further proposal of files has one more empty line, so that it makes a change to approve.
 	more := strings.Repeat("\n", strings.Count(string(encoded(t.Messages)), `"Name":"`+string(agent.CodeGenerate)+`"`))
@@ -165,30 +178,33 @@ func (t talk) act(p phrase, said, rest string) model.Response {
 		if value = all[0]; len(all) > 1 {
 			value = object{"commands": all}
 		}
-	case "write": // what the message gives, or a note
-		content := fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(said), path.Ext(said)))
+	case "write", "files": // what the message gives, a sample or a note
+		var names []string
+		for _, name := range form("%-file").FindAllString(cmp.Or(said, "hello.js hello.test.js"), -1) {
+			names = add(names, name)
+		}
+		given := ""
 		for _, m := range form("%-body").FindAllStringSubmatch(rest, -1) {
-			if given := strings.Trim(strings.Join(m[1:], ""), "\n "); given != "" {
-				content = given + "\n"
-				break
+			if body := strings.Trim(strings.Join(m[1:], ""), "\n "); said != "" && given == "" && body != "" {
+				given, rest = body+"\n", strings.Replace(rest, m[0], " ", 1)
 			}
 		}
-		value = []object{{"path": said, "content": content + more}}
-	case "files":
 		var all []object
-		for _, name := range []string{"hello.js", "hello.test.js"} {
+		for _, name := range names {
 			sample, _ := files.ReadFile("samples/" + name) // a test reads each
-			all = append(all, object{"path": name, "content": string(sample) + more})
+			note := fmt.Sprintf(t.words["note"], strings.TrimSuffix(path.Base(name), path.Ext(name)))
+			all = append(all, object{"path": name, "content": cmp.Or(given, string(sample), note) + more})
 		}
-		value = all
+		value, said = all, strings.Join(names, t.words["comma"])
 	case "pull":
 		if !strings.Contains(string(encoded(t.Tools)), `open_pull_request`) {
 			return t.say(t.words["noPull"])
 		}
 		value = string(encoded(object{"title": t.words["pullTitle"], "body": t.words["pullBody"]}))
 	case "hand_over":
-		value = t.request(p.form)
+		value, before, rest = t.request(p.form), "", ""
 	}
+	t.heedless(before, rest)
 	tool, call, _ := strings.Cut(strings.Replace(p.means, `"$1"`, string(encoded(value)), 1), "{")
 	if !slices.ContainsFunc(t.Tools, func(x model.Tool) bool { return x.Name == tool }) {
 		return t.say(t.words["cant"])
@@ -247,6 +263,16 @@ func (t talk) ended(result string) model.Response {
 	}
 	if form("%-none").MatchString(output) {
 		text += w["comma"] + w["none"]
+	}
+	var tests conversation.Tests
+	for line := range strings.Lines(output) {
+		tests.Read(line)
+	}
+	if m := form("%-tested").FindStringSubmatch(told); m != nil { // it counts the lines that are not shown, too
+		tests = conversation.Tests{Passed: number(m[1]), Failed: number(m[2]), Skipped: number(m[3])}
+	}
+	if said := tests.Counted().Said(t.locale); said != "" {
+		text += w["stop"] + "\n" + said
 	}
 	const maxShown = 8
 	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(output, "```", "` ` `"), "\n"), "\n")

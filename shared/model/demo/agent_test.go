@@ -66,7 +66,15 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 	for _, test := range []struct{ spoken, told, want string }{
 		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 2 行です。すべてを、行番号付きで示します:\n1: ok\n2: # pass 1",
-			"Done: exit code 0.\n```\nok\n# pass 1\n```"},
+			"Done: exit code 0.\nTests: 1 passed.\n```\nok\n# pass 1\n```"},
+		{"コマンド: python3 -m unittest", "操作 #1 は失敗しました。\n終了コード: 1\n" +
+			"出力は全部で 3 行です。すべての行を、行番号付きで示します:\n" +
+			"1: Ran 1 test in 0.005s\n2: \n3: FAILED (failures=1)",
+			"失敗しました: 終了コード 1。\nテスト: 成功 0 件、失敗 1 件。\n```\nRan 1 test in 0.005s\n\nFAILED (failures=1)\n```"},
+		{"テストして", "Action #1 failed.\nExit code: 1\nTests: 70 passed, 2 failed, 1 skipped\n" +
+			"Its output has 90 lines. Lines 90, each after its number:\n90: --- FAIL: TestA (0.00s)",
+			"失敗しました: 終了コード 1。\nテスト: 成功 70 件、失敗 2 件、スキップ 1 件。\n```\n--- FAIL: TestA (0.00s)\n```"},
+		{"run the tests", "操作 #1 が完了しました。\n終了コード: 0\nテスト: 成功 8 件", "Done: exit code 0.\nTests: 8 passed."},
 		{"run the tests", "Action #1 is done.", "Done."},
 		{"テストして", "操作 #1 が完了しました。\n終了コード: 0\n出力は全部で 1 行です。すべての行を、行番号付きで示します:\n1: # tests 0",
 			"完了しました: 終了コード 0、テストは 0 件。\n```\n# tests 0\n```"},
@@ -149,6 +157,48 @@ func TestTheDemoMakesTheFileThatIsNamed(t *testing.T) {
 	_, again := answered(t, said, model.Message{Role: model.Assistant,
 		Parts: []model.Part{{Call: &model.Call{Name: string(agent.CodeGenerate)}}}}, said)
 	expect.That(t, first != again, "the second proposal would change nothing")
+}
+
+// All files that a message names are proposed. What it says beside what is done is named, so that nobody takes it for
+// done.
+func TestTheAgentDoesOrNamesWhatIsAsked(t *testing.T) {
+	for _, tt := range []struct{ text, does, names string }{
+		{"出張精算の手順.md を作ってください:bow: 内容は「領収書は翌月5日まで」でお願いします", "出張精算の手順.md 領収書は翌月5日まで", ""},
+		{"make a file notes.md, but don't include names :pray:", "notes.md", "“but don't include names”"},
+		{"onboarding.md と checklist.csv を作って。社外秘なので名前は出さないで",
+			"onboarding.md checklist.csv", "「社外秘なので名前」、「出さないで」"},
+		{"次のファイルを作ってください\n• a.md\n• b.md", "a.md b.md", ""},
+		{"please create the following files:\n1. a.md\n2. b/c.txt\nThanks!", "a.md b/c.txt", ""},
+		{"make files a.md, b.md and c.txt", "a.md b.md c.txt", ""},
+		{"「a.md」、「b.md」を作成してください", "a.md b.md", ""},
+		{"明日の10:30までに agenda.md を作ってください。議題は採用です", "agenda.md", "「明日」、「10:30までに」、「議題」、「採用」"},
+		{"https://example.com/policy?x=1 を参考にして travel.md を作って",
+			"travel.md", "「https://example.com/policy?x=1を参考にして」"},
+		{"10月に入社した人と、上長がいない人を教えて", "", "「10月に入社した人」、「上長」、「がいない人」"},
+		{"a.md を作らないで", "", "「a.md」、「作らないで」"},
+		{"don't make a file", "", "“don't make a file”"},
+		{"make a file: foo", "hello.js hello.test.js", "“foo”"},
+		{"hello.js を読んで要約して", "read_file hello.js", "「要約」"},
+		{"本番では動かさずにテストして", "test_run", "「本番では動かさずに」"},
+		{"テストを実行してください", "test_run", ""}, {"please run the tests again", "test_run", ""},
+		{"テストが通ったらプルリクエストを作って", "open_pull_request", "「テスト」、「通ったら」"},
+		{"従業員一覧を取得して、営業だけ", "list_employees", "「営業だけ」"}, {"従業員の一覧をお願いします", "list_employees", ""},
+		{"急ぎで、コマンド: ls", "shell_command", "「急ぎで」"}, {"ありがとう", "", ""},
+	} {
+		said, call := answered(t, others(statement(tt.text)))
+		for _, part := range strings.Fields(tt.does) {
+			expect.Has(t, call, part, tt.text)
+		}
+		expect.Is(t, call != "", tt.does != "", tt.text)
+		names := tt.names
+		if names != "" && strings.HasPrefix(names, "「") {
+			names += "は分からないため、行っていません。"
+		} else if names != "" {
+			names = "I don't understand " + names + ", so that isn't done."
+		}
+		_, named, _ := strings.Cut(said, "\n")
+		expect.Is(t, named, names, "%s: %s", tt.text, said)
+	}
 }
 
 // The demo reads what people ask for in plain words, and says what it found.

@@ -6,6 +6,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,8 +36,8 @@ var ErrAsked = errors.New("the message asked for this failure")
 type input struct {
 	Message, Policy, Requester, Now, Locale string
 	Forwarded, Files                        []enclosed
-	Thread                                  []said    // given to the extraction alone
-	Earlier                                 []version `json:"rejected_versions"`
+	Thread                                  []struct{ User, Text string } // given to the extraction alone
+	Earlier                                 []struct{ Reason string }     `json:"rejected_versions"`
 	Tools                                   []offered
 	Forbidden                               []string
 	Servers                                 []string `json:"server_tools"` // given to the draft alone
@@ -48,11 +49,6 @@ type offered struct {
 	Name        string
 	Constraints map[string]any
 }
-
-type (
-	version struct{ Reason string }
-	said    struct{ User, Text string }
-)
 
 type fact struct {
 	Title, Tool string
@@ -82,12 +78,12 @@ func (in input) hinders(tool string, arguments object) string {
 
 // Answer returns JSON of the purpose's schema, or ErrAsked if the message asks for a failure.
 func Answer(q Question) (string, error) {
-	in, err := q.input()
-	if err != nil {
-		return "", err
+	var in input
+	if err := fenced(q.Text, &in); err != nil {
+		return "", fmt.Errorf("read the data: %w", err)
 	}
 	if m := marker("fail", in.Message); q.Try <= 1 && m != nil && strings.EqualFold(m[1], q.Purpose) {
-		return "", ErrAsked
+		return "", failure(ErrAsked)
 	}
 	if m := marker("bad", in.Message); q.Try <= 1 && m != nil && (m[2] == "" || strings.EqualFold(m[2], q.Purpose)) &&
 		(m[1] != "" || !q.Repair) {
@@ -121,13 +117,12 @@ func Answer(q Question) (string, error) {
 	return string(encoded(answer)), nil
 }
 
-func (q Question) input() (in input, err error) {
-	for _, data := range fence.Get().FindAllStringSubmatch(q.Text, -1) {
-		if err := json.Unmarshal([]byte(data[1]), &in); err != nil {
-			return in, fmt.Errorf("read the data: %w", err)
-		}
+// fenced reads the data in a text's fences into a value.
+func fenced(text string, into any) (err error) {
+	for _, data := range fence.Get().FindAllStringSubmatch(text, -1) {
+		err = cmp.Or(err, json.Unmarshal([]byte(data[1]), into))
 	}
-	return in, nil
+	return err
 }
 
 // markers are the places where a text asks for something beside its request. Their forms stand in the table by names
@@ -171,13 +166,11 @@ func (Layers) Say(ctx context.Context, r model.Request, _ func(string)) (model.R
 	q := Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1,
 		Text: r.Standing + r.Messages[0].Parts[0].Text}
 	text, err := Answer(q)
-	if errors.Is(err, ErrAsked) {
-		return out, failure(err)
-	}
 	if err != nil {
 		return out, err
 	}
-	in, _ := q.input()                     // it was read before
+	var in input
+	_ = fenced(q.Text, &in)                // it was read before
 	standing := int64(len(r.Standing) / 4) // a token is about four bytes
 	out.Text, out.Usage.Cost = text, aggregate.USD(asked("cost", in.Message, q.Purpose))
 	out.Usage.Input, out.Usage.Cached = int64(len(r.System)/4+len(q.Text)/4)-standing, standing

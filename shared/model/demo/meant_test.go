@@ -75,7 +75,7 @@ func carriedOut(t *testing.T, text string, reasons ...string) (policy string, di
 	t.Helper()
 	r, in := understood(t, text), allowed(t)
 	for _, reason := range reasons {
-		in.Earlier = append(in.Earlier, version{Reason: reason})
+		in.Earlier = append(in.Earlier, struct{ Reason string }{reason})
 	}
 	r.in = in
 	r.heed(false)
@@ -316,7 +316,7 @@ func TestAStepThatOthersUseStays(t *testing.T) {
 		r, in := understood(t, "10月の残業をまとめて"), allowed(t)
 		r.in = in
 		first := stepsOf(t, r)
-		r.in.Earlier = []version{{Reason: reason}}
+		r.in.Earlier = []struct{ Reason string }{{reason}}
 		r.heed(true)
 		steps := stepsOf(t, r)
 		expect.Is(t, len(steps), len(first), reason)

@@ -220,8 +220,12 @@ func draft(w *meant) string { return strings.ReplaceAll(w.words.text("policy", w
 func extract(w *meant) map[string]string {
 	out := map[string]string{"kind": "task", "sentence": w.Cannot(), "title": "", "description": "",
 		"priority": w.priority, "task_type": map[bool]string{true: "urgent", false: "standard"}[w.priority == "urgent"]}
-	byPeople := func(x said) bool { return !strings.HasPrefix(x.User, "B") && says(x.Text) }
-	inThread := map[bool]string{true: w.Say("inThread")}[slices.ContainsFunc(w.in.Thread, byPeople)]
+	inThread := ""
+	for _, x := range w.in.Thread {
+		if !strings.HasPrefix(x.User, "B") && says(x.Text) {
+			inThread = w.Say("inThread")
+		}
+	}
 	if w.Is["notools"] {
 		out["sentence"] = cmp.Or(out["sentence"], w.Form("noTools"))
 	}
