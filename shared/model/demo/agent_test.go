@@ -196,7 +196,10 @@ func TestTheAgentDoesOrNamesWhatIsAsked(t *testing.T) {
 		} else if names != "" {
 			names = "I don't understand " + names + ", so that isn't done."
 		}
-		_, named, _ := strings.Cut(said, "\n")
+		answer, named, _ := strings.Cut(said, "\n")
+		if strings.HasPrefix(call, "read_file") { // the file comes with the next turn
+			named = answer
+		}
 		expect.Is(t, named, names, "%s: %s", tt.text, said)
 	}
 }
