@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -228,11 +229,40 @@ func TestWhoIsShownInAThreadAsksAlongARoute(t *testing.T) {
 	h.Slack = &threadBefore{said: append(said, slackapi.Said{User: "B0APP", Text: "deployed"},
 		slackapi.Said{User: "U0SUZUKI", Text: "パソコンを買いたい"}, slackapi.Said{User: pipelinetest.Requester, Text: "はい"})}
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Task.RouteAskers)
+	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Request.RouteAskers)
 	expect.Same(t, &aggregate.Thread{Read: 12, Earlier: true}, w.Load().Request.Thread)
 	expect.Has(t, data(g, 0), `"thread_not_shown":"the earlier messages"`)
 	expect.Has(t, w.Load().Task.Description, "読んだ発言の言葉を、デモモデルは使えません。")
 	expect.Same(t, []string{pipelinetest.Requester}, w.Load().Askers())
+}
+
+// Where rules decide, they are asked about whoever is shown before the model is paid: once, unless others come.
+func TestRulesAreAskedAboutAThreadBeforeTheModelIs(t *testing.T) {
+	w, g := pipelinetest.Start(t).World(t).Reply(), &modeltest.Demo{}
+	x := &rules.Rules{Form: rules.Form, Floor: rules.Floor{Stamps: 1},
+		Last: rules.Last{Writes: rules.Outcome{Refuse: "x"}, Reads: rules.Outcome{Refuse: "x"}}}
+	_, _, err := w.Store.SaveRules(t.Context(), w.Ref.Tenant, x, 0, nil, w.By, w.Now())
+	expect.NoError(t, err)
+	h := handler(w, g)
+	before := &threadBefore{said: []slackapi.Said{{User: "U0TANAKA", Text: "パソコン", Quoted: []string{"U0APP"}}}}
+	h.Slack = before
+	heard := func(want ...string) {
+		t.Helper()
+		next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+		a := w.Load()
+		expect.That(t, next.State == task.StatePause && g.Calls == 0 && a.Task == nil && a.AsksRules(), "%+v", next)
+		expect.Same(t, want, a.Request.RouteAskers)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.LeaveOut(a.Head.Run, []string{"U0APP"}, w.Now())
+		})
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RulesAsked(a.Head.Run, w.Now()) })
+	}
+	heard("U0TANAKA", "U0APP")
+	before.said = append(before.said, slackapi.Said{User: "U0SUZUKI", Text: "はい"})
+	heard("U0TANAKA", "U0SUZUKI")
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+	expect.That(t, next.State == task.StateDraftPrompt && g.Calls == 1, "%+v after %d calls", next, g.Calls)
+	expect.Same(t, []string{"U0TANAKA", "U0SUZUKI"}, w.Load().Request.RouteAskers)
 }
 
 // A tool that its server changed is off until an administrator allows it again.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"ringi/shared/decide/lookup"
 	"ringi/shared/decide/pipeline/pipelinetest"
@@ -107,4 +108,47 @@ func testApps(t *testing.T, w *ruledWorld) {
 		again.Asked(user)
 		expect.Is(t, slices.Contains(again.RouteAskers, user), refused, user)
 	}
+}
+
+// Words that the thread before has, and those of an edited message, are asked about once it is known whose they are,
+// before the first layer is paid. A thread that was read before there were rules is asked about as its gate opens.
+func testAppsAndStrangersOfAThread(t *testing.T, w *ruledWorld) {
+	w.organised(0)
+	w.rules(asks(desk("上長", rules.Who{Kind: rules.WhoManager, Level: 1})))
+	for n, user := range []string{"U0APP", "U0BUCHO", "U0TANAKA"} {
+		w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
+			MessageTS: fmt.Sprintf("177667560%d.000900", n), ThreadTS: "1776675600.000100", Text: "上の件を進めて"})
+		expect.Is(t, w.resume().State, task.StateExtractTask, user)
+		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Hears(a.Head.Run, []string{pipelinetest.Requester, user, "B0APP"}, w.Now())
+		})
+		expect.Is(t, w.Load().Next(w.Now()).State, task.StatePause, user)
+		w.slack.silent = errors.New("away")
+		expect.Is(t, w.resume().State, task.StatePause, user)
+		w.slack.silent = nil
+		w.Later(time.Hour)
+		next, a := w.resume(), w.Load()
+		if user == "U0TANAKA" {
+			e := a.Head.Ended
+			expect.That(t, next.Outcome == "refused" && e.As == task.TaskRefused && e.Reason == task.ReasonNoRowWords &&
+				e.Detail == user && a.AsksAgain(), "%+v %+v", next, e)
+			continue
+		}
+		expect.Must(t, next.State == task.StateExtractTask, "%s: %+v %+v", user, next, a.Head.Ended)
+		expect.Is(t, slices.Contains(a.Request.RouteAskers, user), user == "U0BUCHO", user)
+		expect.That(t, a.Request.Knows([]string{user, "B0APP"}) && !a.AsksRules(), "%+v", a.Request)
+	}
+	w.rules(asks(desk("社長", ofPeople("U0SHACHO"))))
+	w.Receive(task.Request{User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel",
+		MessageTS: "1776675604.000900", ThreadTS: "1776675600.000100", Text: "上の件を進めて"})
+	w.resume()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Extracted(a.Head.Run, task.Extract{Title: "x", Priority: task.Medium, TaskType: task.TypeStandard,
+			Shown: []string{pipelinetest.Requester, "U0APP"}}, w.Now())
+	})
+	w.Draft(tenancy.DefaultSettings())
+	w.stepsUnrouted()
+	w.resume()
+	expect.That(t, w.Load().Head.Ended == nil, "%+v", w.Load().Head.Ended)
+	expect.Is(t, len(w.Load().Process().Askers), 1, "askers")
 }

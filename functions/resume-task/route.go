@@ -39,8 +39,24 @@ func (h *Handler) refuseByRules(ctx context.Context, a *task.Aggregate, s tenanc
 	return after, shownTo, err
 }
 
-// leaveOut leaves out those who count as askers, by a forward or a file, and are apps. Whom Slack doesn't know stays a
-// person. Where no rules decide, nobody asks beside the requester.
+// askAnew asks the rules again about a request that was accepted, since more people ask than then: the first layer is
+// about to be shown words of theirs.
+func (h *Handler) askAnew(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	s, err := h.Store.Settings(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if a, err = h.leaveOut(ctx, a, s); err != nil {
+		return nil, err
+	}
+	if a, _, err = h.refuseByRules(ctx, a, s); err != nil || a.Head.Ended != nil {
+		return a, err
+	}
+	return h.commit(ctx, a, "note that the rules were asked", (*task.Aggregate).RulesAsked)
+}
+
+// leaveOut leaves out those who count as askers, by a forward, a file or the thread, and are apps. Whom Slack doesn't
+// know stays a person. Where no rules decide, nobody asks beside the requester.
 func (h *Handler) leaveOut(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (*task.Aggregate, error) {
 	if !a.UnderRules(s) || len(a.Request.RouteAskers) == 0 {
 		return a, nil
@@ -66,6 +82,9 @@ func (h *Handler) openOnRoute(ctx context.Context, a *task.Aggregate, row task.G
 	s, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	if a, err = h.leaveOut(ctx, a, s); err != nil { // of a thread that was read before there were rules
+		return nil, err
 	}
 	return pipeline.Under(ctx, h.Store, a.Head.TenantID, s, func(s tenancy.Settings) (*task.Aggregate, error) {
 		_, again := row.(*task.Again)

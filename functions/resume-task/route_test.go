@@ -29,6 +29,7 @@ func TestPeopleAreLookedUpForARoute(t *testing.T) {
 		"the task may be cancelled meanwhile, and not decided":   testMeanwhile,
 		"a run that dies is restarted, and another changes none": testRestart,
 		"an app whose message is forwarded asks for nothing":     testApps,
+		"nor does one in the thread, where strangers are found":  testAppsAndStrangersOfAThread,
 		"an organisation says who stands above":                  testOrganisation,
 		"one's organisation that changes meanwhile counts anew":  testOrganisationThatChanges,
 		"marks say what the rules know of the steps":             testMarks,

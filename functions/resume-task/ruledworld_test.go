@@ -118,6 +118,12 @@ func ofPeople(users ...string) rules.Who { return rules.Who{Kind: rules.WhoPeopl
 func (w *ruledWorld) unrouted() {
 	w.T.Helper()
 	w.Prompted(tenancy.DefaultSettings())
+	w.stepsUnrouted()
+}
+
+// stepsUnrouted approves the policy, and brings the task to steps whose route must be looked up.
+func (w *ruledWorld) stepsUnrouted() {
+	w.T.Helper()
 	w.Approve()
 	w.Later(3 * time.Minute)
 	s := expect.Value(w.Store.Settings(w.T.Context(), w.Ref.Tenant))(w.T)

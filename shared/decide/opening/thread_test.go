@@ -17,7 +17,7 @@ func inThread(t *testing.T, route *rules.Policy, d Directory, requester string, 
 	t.Helper()
 	x := asked(task.Step{StepID: "step-1", Order: 1, Tool: "send_slack_dm", ToolVersion: "1", Access: "write", ToolInput: `{"to":"x"}`})
 	x.Task.Head.Requester, x.Task.Request.User = requester, requester
-	x.Task.Request.RouteAskers, x.Task.Task = nil, &task.Task{RouteAskers: words}
+	x.Task.Request.RouteAskers = words
 	return expect.Value(x.By(of(writing(in(rules.Outcome{Route: route}))), d))(t)
 }
 

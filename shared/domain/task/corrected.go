@@ -55,7 +55,9 @@ func (r *Request) Saying() string {
 func (r *Correction) of(q Request) *Request {
 	q.Text, q.Forwarded, q.Files, q.MoreFiles = r.Text, r.Forwarded, r.Files, r.MoreFiles
 	q.Authors = Others(q.User, append(q.Authors, r.Author)...)
+	known := len(q.RouteAskers)
 	q.Asked()
+	q.NewAskers = q.NewAskers || len(q.RouteAskers) > known
 	return &q
 }
 
@@ -249,7 +251,6 @@ func (a *Aggregate) extractedAnew(e Extract, now time.Time) (aggregate.Change, e
 		c.readThread(a, e)
 		t := *a.Task
 		t.Title, t.Description, t.Priority, t.TaskType, t.UpdatedAt = e.Title, e.Description, e.Priority, e.TaskType, c.Now
-		t.RouteAskers = Others(a.Head.Requester, append(t.RouteAskers, e.Shown...)...)
 		c.Put(&t)
 		c.Made = &t
 	}

@@ -60,7 +60,7 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	t := &Task{
 		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority, TaskType: e.TaskType,
 		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
-		RouteAskers: Others(a.Head.Requester, e.Shown...), CreatedAt: c.Now, UpdatedAt: c.Now,
+		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
 	c.Put(t)
 	if !e.Last {
@@ -72,13 +72,14 @@ func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Chan
 	return c.done()
 }
 
-// readThread keeps with the request what was read of its thread.
+// readThread keeps with the request what was read of its thread, and whose words that has: they ask, too.
 func (c *change) readThread(a *Aggregate, e Extract) {
-	if e.Thread == nil && a.Request.Thread == nil {
+	if e.Thread == nil && a.Request.Thread == nil && len(e.Shown) == 0 {
 		return
 	}
 	r := *a.Request
 	r.Thread = e.Thread
+	r.Asked(e.Shown...)
 	c.Put(&r)
 }
 

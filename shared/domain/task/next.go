@@ -59,8 +59,8 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
 	}
-	if a.Unrouted() != nil {
-		return aggregate.Next{State: StatePause, WaitSeconds: 1} // before each state ResumeTask looks up who is asked
+	if a.Unrouted() != nil || a.AsksRules() {
+		return aggregate.Next{State: StatePause, WaitSeconds: 1} // before each state ResumeTask asks the rules
 	}
 	if p := a.Contesting(); p != nil {
 		return awaitContest(p, now)

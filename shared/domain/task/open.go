@@ -72,9 +72,6 @@ func (a *Aggregate) askersOfAll() []string {
 	if a.Request != nil {
 		others = append(others, a.Request.RouteAskers...)
 	}
-	if a.Task != nil {
-		others = append(others, a.Task.RouteAskers...)
-	}
 	if p := a.Prompt(); p != nil {
 		others = append(others, p.Author)
 	}

@@ -96,9 +96,10 @@ type Request struct {
 	ThreadTS    string   `json:"thread_ts"` // root of the thread in which the cards are posted
 	Source      Source   `json:"source"`
 	EventID     string   `json:"event_id"`
-	RouteAskers []string `json:"route_askers,omitempty"` // whose messages led to it beside User's; see askersOfAll
+	RouteAskers []string `json:"route_askers,omitempty"` // whose words led to it beside User's; see askersOfAll
 	Authors     []string `json:"authors,omitempty"`      // those of them who wrote the text
 	Apps        []string `json:"apps,omitempty"`         // who are apps by users.info: they are none of these
+	NewAskers   bool     `json:"new_askers,omitempty"`   // the rules have not been asked about all of RouteAskers
 	ByAgent     bool     `json:"by_agent,omitempty"`     // an agent wrote the text, and User asked for it again
 	// Forwarded are the messages that it forwards, and Files its files and theirs.
 	Forwarded []aggregate.Quoted     `json:"forwarded,omitempty"`
@@ -118,6 +119,51 @@ func (r *Request) Asked(beside ...string) {
 	app := func(user string) bool { return slices.Contains(r.Apps, user) }
 	r.RouteAskers = slices.DeleteFunc(r.RouteAskers, app)
 	r.Authors = slices.DeleteFunc(slices.Clone(r.Authors), app)
+}
+
+// Knows reports whether all of these people are among those who ask, or apps.
+func (r *Request) Knows(users []string) bool {
+	return !slices.ContainsFunc(Others(r.User, users...), func(user string) bool {
+		return !slices.Contains(r.RouteAskers, user) && !slices.Contains(r.Apps, user)
+	})
+}
+
+// Hears notes whose words the first layer is about to be shown, before it is. The rules are asked about them first.
+func (a *Aggregate) Hears(run int, shown []string, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil || !a.unread() || a.Request.Knows(shown) {
+		return aggregate.Change{}, err
+	}
+	r := *a.Request
+	r.Asked(shown...)
+	r.NewAskers = true
+	c := a.begin(now)
+	c.progress()
+	a.relyOnStage(c)
+	c.Put(&r)
+	return c.done()
+}
+
+// AsksRules reports whether the rules are asked about new askers before the first layer reads the request.
+func (a *Aggregate) AsksRules() bool {
+	return a.Request != nil && a.Request.NewAskers && a.unread() && a.Head.Ended == nil && a.Head.Parked == nil
+}
+
+// RulesAsked notes that the rules let the request pass with all who ask.
+func (a *Aggregate) RulesAsked(run int, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil || !a.AsksRules() {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	c.rulesAsked(a)
+	return c.done()
+}
+
+func (c *change) rulesAsked(a *Aggregate) {
+	if a.Request.NewAskers {
+		r := *a.Request
+		r.NewAskers = false
+		c.Put(&r)
+	}
 }
 
 // LeaveOut notes that these are apps, whose words ask for nothing: Slack's bots have ids like people's.
@@ -193,8 +239,7 @@ type Task struct {
 	Source        Source           `json:"source"`
 	SlackChannel  string           `json:"slack_channel"`
 	SlackThreadTS string           `json:"slack_thread_ts"`
-	RouteAskers   []string         `json:"route_askers,omitempty"` // of whom the first layer was shown messages
-	Usage         *aggregate.Usage `json:"usage,omitempty"`        // of the calls that made this row, as in the types below
+	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row, as in the types below
 	CreatedAt     time.Time        `json:"created_at"`
 	UpdatedAt     time.Time        `json:"updated_at"`
 }

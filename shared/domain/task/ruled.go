@@ -137,7 +137,7 @@ func (a *Aggregate) stopByRule(c *change, r Refusal) (aggregate.Change, error) {
 		about["lacks"] = r.Lacks
 	}
 	switch {
-	case a.Waiting():
+	case a.Waiting(), a.Task == nil && a.AsksRules():
 		c.end(nil, TaskRefused, aggregate.System(), why)
 		about["requester"] = a.Head.Requester
 		c.audit(aggregate.System(), AuditTaskRefused, "task", a.Head.TaskID, c.registered(about))

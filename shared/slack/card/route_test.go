@@ -46,7 +46,7 @@ var againStates = []state{
 // shownTanaka is a process that waits under a rule, of a request that was made of Tanaka's words in the thread.
 func shownTanaka(s *scenario) *scenario {
 	s = onRoute(s, desk("部長", 1, yamada))
-	s.Task.RouteAskers = []string{tanaka}
+	s.Request.RouteAskers = []string{tanaka}
 	g := &s.Process().Gate
 	g.Askers = append(g.Askers, circulation.Person{User: tanaka})
 	s.Head.Opens(s.Process().Key(), g)
