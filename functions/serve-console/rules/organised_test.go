@@ -147,11 +147,15 @@ func testTheNextDayIsLookedAt(t *testing.T, w *consoletest.World) {
 		}}}},
 	}})
 	b := w.As(workspace.Suzuki)
-	check := b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK, "① は、2027-01-01 から承認できる人が足りません", "② は、今日承認できる人が足りません",
+	check := b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
+		"① は、2027-01-01 から承認できる人が足りません",
+		"② が指定する 係長 (SALES) は、組織表のどの日にもありません",
 		"④ の Alex Kim さんは、2027-01-01 から承認できません", "④ の 高橋 ゲスト さんは、今日承認できません", "④ は、2027-01-01 から承認できる人が足りません")
 	check.Lacks(t, "③ は", "高橋 ゲスト さんは、2027-01-01", "② は、2027-01-01")
 	b.Locale = "en"
-	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK, "too few people of ① can stamp from 2027-01-01 on.", "too few people of ② can stamp today.")
+	b.Post(path, b.Get(path).Hidden("act", "check")).Says(t, http.StatusOK,
+		"too few people of ① can stamp from 2027-01-01 on.",
+		"② asks for 係長 (SALES), which the organisation’s table has on no day.")
 }
 
 func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
@@ -164,7 +168,7 @@ func testAnUnknownDepartmentRefuses(t *testing.T, w *consoletest.World) {
 	try := func(who string) consoletest.Answer {
 		return b.Post(path, b.Get(path).Hidden("act", "try", "try.tool", " send_slack_dm", "try.who", who))
 	}
-	try("佐藤").Says(t, http.StatusOK, "どれにも当てはまらないとき: 依頼を断ります。")
+	try("佐藤").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: 部署 GONE が組織表のどの日にもないため、依頼を断ります。")
 	try("田中").Says(t, http.StatusOK, "ルール 1「営業部の外部書き込み」: ①上長") // by the group
 	try("高橋").Says(t, http.StatusOK, "高橋 ゲスト さんがその日の組織表にないため、依頼を断ります。")
 }

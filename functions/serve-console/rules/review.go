@@ -228,8 +228,15 @@ func (a *asked) findings(x *rules.Rules, all []rules.Finding) (out []string) {
 		if from != f.From && slices.Contains(all[:i], f) {
 			continue // it is so today already
 		}
-		text := a.In("findings", f.Kind, "rule", name(f.Rule), "by", name(f.By), "stage", number(f.Stage-1),
-			"who", a.person(f.Who), "day", day)
+		kind, who := string(f.Kind), a.person(f.Who)
+		if f.Kind == rules.FindingUnknown {
+			who = legible.OneLine(f.Who)
+			if f.Stage == 0 {
+				kind += "_condition"
+			}
+		}
+		text := a.In("findings", kind, "rule", name(f.Rule), "by", name(f.By), "stage", number(f.Stage-1),
+			"who", who, "day", day)
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}

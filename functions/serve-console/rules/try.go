@@ -130,6 +130,8 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	facts.Askers = []circulation.Person{facts.Requester}
 	d.Answered, d.Rule, d.Says = true, a.ruleNamed(x, found.Rule.ID), capital(a.outcome(&found.Outcome))
 	switch {
+	case found.Unknown != "":
+		d.Says = a.Say("try_unknown", "what", legible.OneLine(found.Unknown))
 	case found.Unsure:
 		d.Says = a.Say("try_unsure", "who", a.person(who))
 	case found.Stranger.User != "":
@@ -152,7 +154,7 @@ func (a *asked) answered(d *tryData, facts *rules.Facts) error {
 	}
 	if none, ok := errors.AsType[*rules.Unresolved](err); ok {
 		d.Fail = a.Say("try_refused", "asked", asked, "stage", legible.OneLine(none.Name),
-			"why", a.In("whys", none.Why))
+			"why", a.In("whys", none.Why, "what", legible.OneLine(none.What)))
 		return nil
 	}
 	if err == nil {

@@ -156,6 +156,11 @@ func (d *Directory) Over(department, position, on string) (circulation.Person, b
 	return d.account(over.Number), true
 }
 
+// Knows reports whether any day of the organisation has a department and, if one is given, a position in it.
+func (d *Directory) Knows(department, position string) bool {
+	return d.org != nil && d.org.People.Has(department, position)
+}
+
 var kinds = []organisation.Kind{organisation.Employee, organisation.Contractor, organisation.Temporary}
 
 // Holders returns who holds a position of a department on a day, of whatever kind.

@@ -180,8 +180,8 @@ func TestAVacantPostGoesToWhoStandsOverIt(t *testing.T) {
 		"held":                   {"2026-10-31", "", post("SALES", "部長"), "H3 (部長 of SALES as of 2026-10-31)"},
 		"vacant":                 {day, "", post("SALES", "部長"), "B2 (over 部長 of SALES as of " + day + ")"},
 		"and who stands over it": {day, "B ", post("SALES", "部長"), "A1 (manager 1 of B as of " + day + ")"},
-		"a post nobody ever had": {day, "", post("SEC", "係長"), "B2 (over 係長 of SEC as of " + day + ")"},
-		"of no department":       {day, "", post("NONE", "部長"), "refused: vacant"},
+		"a post nobody ever had": {day, "", post("SEC", "係長"), "refused: unknown"},
+		"of no department":       {day, "", post("NONE", "部長"), "refused: unknown"},
 		"at the top":             {day, "A ", post("HQ", "社長"), "refused: standing"},
 	} {
 		got := found(t, Of(org, workspace{gone: c.gone}), c.on, c.stage)
@@ -201,17 +201,20 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 	const header = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n"
 	const above = "2,Director,b@example.com,DIV,,本部長,2,employee,\n"
 	const chief = "4,Chief,c@example.com,SALES,DIV,課長,4,employee,\n"
+	const left = "3,Head,h@example.com,SALES,DIV,部長,,employee,2026-10-31\n"
 	const section = "4,Chief,c@example.com,SEC,SALES,課長,4,employee,\n"
 	const want = "B2 (over 部長 of SALES as of " + day + ")"
 	for name, c := range map[string][2]string{
-		"no rank, a chief in it":       {above + chief, want},
-		"without rank, a chief in it":  {above + chief + "3,Other,,OTHER,DIV,部長,,employee,\n", want},
-		"its rank is another's":        {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", want},
+		"nobody ever had it":           {above + chief, "refused: unknown"},
+		"another department has it":    {above + chief + "3,Other,,OTHER,DIV,部長,3,employee,\n", "refused: unknown"},
+		"no rank, a chief in it":       {above + chief + left, want},
+		"without rank, a chief in it":  {above + chief + left + "8,Other,,OTHER,DIV,部長,,employee,\n", want},
+		"its rank is another's":        {above + chief + left + "8,Other,,OTHER,DIV,部長,3,employee,\n", want},
 		"who left was all of it":       {above + section + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
 		"the same, and it was ranked":  {above + chief + "3,Head,h@example.com,SALES,DIV,部長,3,employee,2026-10-31\n", want},
-		"no row of it: what is above?": {above + section, "refused: vacant"},
 		"its holder can't stamp":       {above + chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", want},
 		"nor can, and nobody is over":  {chief + "3,Head,h@example.com,SALES,DIV,部長,,employee,\n", "refused: standing"},
+		"no row of it: what is above?": {above + section, "refused: unknown"},
 	} {
 		o := expect.Value(organisation.Read([]byte(header + c[0])))(t)
 		var accounts []organisation.Account
@@ -222,4 +225,59 @@ func TestAVacantPostNeverGoesBelowIt(t *testing.T) {
 		expect.Is(t, found(t, d, day, rules.Stage{Empty: rules.EmptyUp,
 			Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "SALES"}}), c[1], name)
 	}
+}
+
+// A rule asks the 部長 of 0010. However a new file writes either, the head is still there: the stage asks them, or nobody
+// can say that the post is vacant, and the request is refused with the name of what the file doesn't have.
+func TestAPostThatTheFileDoesNotHaveIsNotVacant(t *testing.T) {
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,employment,valid_to\n" +
+		"1,President,a@example.com,HQ,,社長,1,employee,\n5,Requester,r@example.com,HQ,,,,employee,\n"
+	const unknown = "unknown 部長 (0010)"
+	for name, c := range map[string][2]string{
+		"as it is":               {"0010,HQ,部長,2,employee,", "B"},
+		"with a blank":           {"0010,HQ,部　長,2,employee,", "B"},
+		"with blanks":            {"0010 ,HQ, 部 長　,2,employee,", "B"},
+		"in full width":          {"００１０,HQ,部長,2,employee,", "B"},
+		"vacant since yesterday": {"0010,HQ,部長,2,employee,2026-11-24\n9,Clerk,,0010,HQ,,,employee,", "left out vacant"},
+		"Excel took the zeros":   {"10,HQ,部長,2,employee,", "unknown 0010"},
+		"a longer name":          {"0010,HQ,営業部長,2,employee,", unknown},
+		"another post":           {"0010,HQ,部長代理,2,employee,", unknown},
+		"moved elsewhere":        {"0020,HQ,部長,2,employee,\n9,Clerk,,0010,HQ,,,employee,", unknown},
+	} {
+		for _, empty := range []rules.Empty{rules.EmptySkip, rules.EmptyUp} {
+			o := expect.Value(organisation.Read([]byte(head + "2,Head,b@example.com," + c[0] + "\n")))(t)
+			var accounts []organisation.Account
+			for user, mail := range map[string]string{"A": "a", "B": "b", "R": "r"} {
+				accounts = append(accounts, organisation.Account{ID: user, Mails: []string{mail + "@example.com"}})
+			}
+			org := &Organisation{Version: "v2", People: o, Accounts: o.Match(accounts, 1).Kept()}
+			want := c[1]
+			if empty == rules.EmptyUp && want == "left out vacant" {
+				want = "A"
+			}
+			expect.Is(t, asked(t, Of(org, workspace{}), empty), want, name, empty.Vacant)
+		}
+	}
+	expect.Is(t, asked(t, Of(nil, workspace{}), rules.EmptySkip), "unknown 0010", "no organisation")
+}
+
+// asked resolves a route of A, then of the head of 0010, and writes whom its second stage asks or why nobody.
+func asked(t *testing.T, d *Directory, empty rules.Empty) string {
+	t.Helper()
+	f := &rules.Facts{Requester: d.Person("R"), Askers: []circulation.Person{d.Person("R")}, On: day}
+	first := rules.Stage{Name: "1", Need: 1, Who: rules.Who{Kind: rules.WhoPeople, People: []string{"A"}},
+		Empty: rules.EmptyRefuse}
+	second := rules.Stage{Name: "2", Need: 1, Empty: empty,
+		Who: rules.Who{Kind: rules.WhoPosition, Position: "部長", Department: "0010"}}
+	second.Empty.Twice = rules.ThenAgain
+	route, err := (&rules.Policy{Hands: 1, Stages: []rules.Stage{first, second}}).Resolve(f, rules.Floor{}, d)
+	if no, is := errors.AsType[*rules.Unresolved](err); is {
+		expect.Is(t, no.Stage, 2)
+		return no.Why + " " + no.What
+	}
+	expect.NoError(t, err)
+	if s := route.Stages[1]; s.LeftOut != "" {
+		return "left out " + s.LeftOut
+	}
+	return route.Stages[1].People[0].User
 }

@@ -65,6 +65,7 @@ func AskedBy(f *rules.Facts, r *rules.Rules, d Directory, user string) {
 	if f.Organised {
 		f.Departments, f.Groups = d.Departments(f.Requester, f.On), groups(r, d, f.Requester)
 		f.Department = d.Department(f.Requester, f.On)
+		f.Unknown = unknown(r, d)
 		f.Absent = absent(d, f.On, append([]circulation.Person{f.Requester}, f.Askers...))
 	}
 }
@@ -95,6 +96,20 @@ func Stranger(d People, now time.Time, users ...string) string {
 		return p.User
 	}
 	return ""
+}
+
+// unknown returns the departments of the rules' conditions that the organisation has on no day.
+func unknown(r *rules.Rules, d Directory) (codes []string) {
+	for i := range r.Rules {
+		if of := r.Rules[i].When.Requester; of != nil {
+			for _, code := range of.Departments {
+				if !d.Knows(code, "") {
+					codes = append(codes, code)
+				}
+			}
+		}
+	}
+	return codes
 }
 
 // groups returns those of the user groups in the rules' conditions that somebody is in.
@@ -161,7 +176,7 @@ func never(r *rules.Rules, answer rules.Answer, f *rules.Facts, d Directory) (*t
 	switch {
 	case answer.Route != nil && f.Home.None() && answer.Route.AsksHome(f, d):
 		return &task.Refusal{Why: task.ReasonNoHome, Rule: answer.Rule}, nil
-	case answer.Route != nil && !answer.Route.OfIDs():
+	case answer.Route != nil && !answer.Route.OfIDs() && (d.Org() == "" || answer.Route.Unknown(d) == nil):
 		return nil, nil
 	}
 	found, err := resolve(r, answer, f, anybody{d})
@@ -205,6 +220,8 @@ func resolve(r *rules.Rules, answer rules.Answer, f *rules.Facts, d rules.Direct
 			no.Why, no.Detail, no.Lacks = task.ReasonNoHome, "", ""
 		case rules.LeftAskers:
 			no.Why = task.ReasonAskersRoute
+		case rules.LeftUnknown:
+			no.Why, no.Detail = task.ReasonUnknownPost, none.Name+": "+none.What
 		}
 		return Found{Refused: no}, nil
 	}
@@ -226,6 +243,8 @@ func seen(f *rules.Facts) *aggregate.Seen {
 
 func refused(answer rules.Answer, f *rules.Facts) *task.Refusal {
 	switch no := answer.Stranger; {
+	case answer.Unknown != "":
+		return &task.Refusal{Why: task.ReasonUnknownPost, Rule: answer.Rule, Detail: answer.Rule.Name + ": " + answer.Unknown}
 	case answer.Unsure:
 		return &task.Refusal{Why: task.ReasonNoDepartment, Rule: answer.Rule, Detail: answer.Rule.Name}
 	case no.User != "" && no.Is(f.Requester):
@@ -278,6 +297,7 @@ func (ids) Manager(circulation.Person, string) (circulation.Person, bool) {
 func (ids) Over(string, string, string) (circulation.Person, bool) {
 	return circulation.Person{}, false
 }
+func (ids) Knows(string, string) bool                               { return true }
 func (ids) Holders(string, string, string) []circulation.Person     { return nil }
 func (ids) Departments(circulation.Person, string) (codes []string) { return nil }
 func (ids) Department(circulation.Person, string) string            { return "" }

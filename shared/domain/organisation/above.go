@@ -37,7 +37,7 @@ func (c *Chart) Manager(number string) (Superior, bool) {
 // Over returns who stands over a position of a department, whoever holds it: as above its holder if nobody is named.
 // A head of the department may stand below a position whose rank isn't known, so then only those above it count.
 func (c *Chart) Over(department, position string) (Superior, bool) {
-	post := Post{Department: department, Position: position}
+	post := Post{Department: folded(department), Position: posted(position)}
 	if c.rank(post) == unranked {
 		post.Department = c.departments[department].Parent
 	}

@@ -144,6 +144,27 @@ func literal(s string) string {
 // spreadsheets and people mix, and without blanks around it.
 func folded(s string) string { return strings.TrimSpace(norm.NFKC.String(s)) }
 
+// posted returns what a position is called, however it was typed: 部　長 and ﾌﾞﾁｮｳ as 部長 and ブチョウ. Blanks only part
+// words of scripts that need them.
+func posted(s string) string {
+	var out []rune
+	blank := false
+	for _, r := range folded(s) {
+		if r == ' ' {
+			blank = true
+			continue
+		}
+		if blank && len(out) > 0 && !unicode.In(r, unspaced...) && !unicode.In(out[len(out)-1], unspaced...) {
+			out = append(out, ' ')
+		}
+		out, blank = append(out, r), false
+	}
+	return string(out)
+}
+
+// unspaced are scripts in which blanks within a position only spread it.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul}
+
 // exponent matches what Excel makes of a number of twelve digits or more, whose last ones are gone, and what programs
 // make of one that they take for a quantity: 101.0, whose zeros before it may be gone.
 var exponent = lazy.Regexp{Text: `^[0-9](?:\.[0-9]+)?[eE]\+[0-9]+$|^[0-9]+\.0+$`}
@@ -178,7 +199,7 @@ func (c *cells) text(column Column, most int) string {
 }
 
 func (c *cells) position() string {
-	s := folded(c.values[ColumnPosition])
+	s := posted(c.values[ColumnPosition])
 	if unseen(s) {
 		c.problem(ColumnPosition, RuleCharacters, 0)
 	}

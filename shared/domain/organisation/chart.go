@@ -159,6 +159,7 @@ type Holder struct {
 // HoldersOf returns who has a position in a department, also as a second post, by number. Without kinds it returns
 // employees only.
 func (c *Chart) HoldersOf(position, department string, of ...Kind) (all []Holder) {
+	position, department = posted(position), folded(department)
 	for _, post := range c.members[department] {
 		if p := c.people[post.Number]; post.Position == position && counts(p.Kind, of) {
 			all = append(all, Holder{p, c.Posts(p.Number)})

@@ -143,6 +143,20 @@ func (o *Organisation) Name(number string, day Date) string {
 	return phases[len(phases)-1].Name
 }
 
+// Has reports whether any day has a department, also one that is only named as a parent, and a position in it if one is
+// given.
+func (o *Organisation) Has(department, position string) bool {
+	department, position = folded(department), posted(position)
+	if position != "" {
+		return slices.ContainsFunc(o.posts, func(p Post) bool {
+			return p.Department == department && p.Position == position
+		})
+	}
+	return department != "" && slices.ContainsFunc(o.departments, func(d Department) bool {
+		return d.Code == department || d.Parent == department
+	})
+}
+
 // Presence says whether a person works for the tenant on a day.
 type Presence string
 

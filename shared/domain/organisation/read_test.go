@@ -271,3 +271,19 @@ func TestAddressesThatAreNone(t *testing.T) {
 	p, _ := read(t, file(top, "2,Bob,"+cell+",A,,,,,,,employee,,")).Chart(1).Person("2")
 	expect.Same(t, []string{longest, "b@x.example", "c@x.example"}, p.Mails)
 }
+
+// A position is one position, however it is typed: its rank, too, is one.
+func TestAPositionIsTheSameHoweverItIsTyped(t *testing.T) {
+	const head = "employee_number,name,email,department_code,parent_department,position,rank,employment\n"
+	for typed, want := range map[string]string{
+		"部　長": "部長", " 部 長 ": "部長", "営業　部長": "営業部長", "ﾏﾈｰｼﾞｬｰ": "マネージャー", "ＧＭ": "GM", "第 1 課長": "第1課長",
+		"General  Manager": "General Manager", "영업 부장": "영업부장", "課長代理": "課長代理",
+	} {
+		o := expect.Value(organisation.Read([]byte(head + "1,One,,A,,\"" + typed + "\",1,employee\n")))(t)
+		expect.Is(t, o.Chart(0).Posts("1")[0].Position, want, typed)
+		expect.That(t, o.Has("A", typed) && o.Has("Ａ", want) && o.Has("A", ""), "%q", typed)
+		expect.That(t, !o.Has("A", "長") && !o.Has("B", ""), "%q", typed)
+	}
+	_, err := organisation.Read([]byte(head + "1,One,,A,,部長,1,employee\n2,Two,,A,,部　長,2,employee\n"))
+	expect.That(t, err != nil, "部長 has two ranks")
+}

@@ -1,6 +1,10 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+
+	"ringi/shared/words/legible"
+)
 
 // Conditions say which requests a rule takes: those that meet all of them. One that is absent is met by every request.
 type Conditions struct {
@@ -19,7 +23,8 @@ type Places struct {
 }
 
 // Requester is who asks: somebody of one of the departments, of one below it, or of one of the groups. It is met by
-// nobody of whom the organisation says nothing, and then no later rule decides either: it might ask less.
+// nobody of whom the organisation says nothing, and then no later rule decides either: it might ask less. Nor does one
+// where a department is none of the organisation's: it may be theirs, under another code.
 type Requester struct {
 	Departments []string `json:"departments,omitempty"`
 	Groups      []string `json:"groups,omitempty"`
@@ -66,8 +71,21 @@ func (c *Conditions) hold(f *Facts) bool {
 	return c.holdBut(f) && (c.Requester == nil || c.Requester.hold(f))
 }
 
-// unsure reports whether a request meets all conditions but that on the requester, of whom nothing is known.
-func (c *Conditions) unsure(f *Facts) bool { return c.Requester != nil && !f.placed() && c.holdBut(f) }
+// unsure reports whether a request meets all conditions but that on the requester, of whom nothing is known, or of one
+// of whose departments nothing is.
+func (c *Conditions) unsure(f *Facts) bool {
+	return c.Requester != nil && (!f.placed() || c.unknown(f) != "") && c.holdBut(f)
+}
+
+// unknown returns a department of the condition on the requester that the organisation has on no day, or "".
+func (c *Conditions) unknown(f *Facts) string {
+	for _, code := range c.Requester.Departments {
+		if slices.Contains(f.Unknown, code) {
+			return code
+		}
+	}
+	return ""
+}
 
 // holdBut reports whether a request meets all conditions but that on the requester.
 func (c *Conditions) holdBut(f *Facts) bool {
@@ -122,7 +140,8 @@ func (p *Places) hold(at Place) bool {
 }
 
 func (r *Requester) hold(f *Facts) bool {
-	return f.placed() && (meet(r.Departments, f.Departments) || meet(r.Groups, f.Groups))
+	within := func(code string) bool { return slices.Contains(f.Departments, legible.Narrow(code)) }
+	return f.placed() && (slices.ContainsFunc(r.Departments, within) || meet(r.Groups, f.Groups))
 }
 
 // meet reports whether two lists share a value.

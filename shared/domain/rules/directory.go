@@ -28,6 +28,9 @@ type Directory interface {
 	Manager(p circulation.Person, on string) (circulation.Person, bool)
 	// Over returns who stands over a position of a department, whoever holds it, or nobody.
 	Over(department, position, on string) (circulation.Person, bool)
+	// Knows reports whether the organisation has a department on any day and, if one is given, a position in it. Else
+	// nobody can say that it is vacant. While no organisation stands, none is known.
+	Knows(department, position string) bool
 	// Holders returns who holds a position of a department.
 	Holders(department, position, on string) []circulation.Person
 }
@@ -60,6 +63,29 @@ func above(d Directory, p circulation.Person, on string, yield func(level int, p
 // position returns where somebody is in a list, or -1.
 func position(people []circulation.Person, p circulation.Person) int {
 	return slices.IndexFunc(people, p.Is)
+}
+
+// unknown returns what a stage names and no day of the organisation has, or "": a post with the code of its department,
+// or the code alone.
+func (w Who) unknown(d Directory) string {
+	switch {
+	case w.Kind != WhoPosition || d.Knows(w.Department, w.Position):
+		return ""
+	case d.Knows(w.Department, ""):
+		return w.Position + " (" + w.Department + ")"
+	}
+	return w.Department
+}
+
+// Unknown returns of which stage, if any, the organisation doesn't know whom it means. It is never left out, and who
+// stands above takes no place: the post may be held under another name.
+func (p *Policy) Unknown(d Directory) *Unresolved {
+	for i, s := range p.Stages {
+		if what := s.Who.unknown(d); what != "" {
+			return &Unresolved{Stage: i + 1, Name: s.Name, Why: LeftUnknown, What: what}
+		}
+	}
+	return nil
 }
 
 // asManager returns somebody with how they were found: level by level above another.

@@ -35,6 +35,8 @@ type Facts struct {
 	Departments []string
 	Groups      []string
 	Department  string // what the requester's is called; no condition reads it
+	// Unknown are departments of the rules' conditions that the organisation has on no day: nobody can say who is in them.
+	Unknown []string
 	// Absent are askers who have left by that day, or haven't begun. They are strangers to the organisation, too.
 	Absent []circulation.Person
 	Calls  []Call

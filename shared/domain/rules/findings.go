@@ -13,7 +13,7 @@ type Finding struct {
 	By    string      `json:"by,omitempty"`    // of FindingCovered, id of the rule that takes its requests
 	Stage int         `json:"stage,omitempty"` // number of the stage, from 1
 	From  string      `json:"from,omitempty"`  // since which day; of FindingVacant and FindingMany
-	Who   string      `json:"who,omitempty"`   // of FindingGone, the account
+	Who   string      `json:"who,omitempty"`   // of FindingGone, the account; of FindingUnknown, what the rule names
 }
 
 // FindingKind says what was found.
@@ -25,6 +25,9 @@ const (
 	// FindingUnorganised: it asks for something that only an organisation has, and none stands. Its condition is never
 	// met, or its stage finds nobody.
 	FindingUnorganised FindingKind = "unorganised"
+	// FindingUnknown: a stage names a post or department that the organisation has on no day, so that what it takes is
+	// refused. Without a stage it is the condition on the requester that names a department.
+	FindingUnknown FindingKind = "unknown"
 	// FindingVacant: a stage finds fewer people than must stamp, whoever asks.
 	FindingVacant FindingKind = "vacant"
 	// FindingMany: a stage finds more people than it may have.
@@ -51,6 +54,12 @@ func (r *Rules) Findings(d Directory, today, next string) (all []Finding) {
 		}
 		if rule.When.Requester != nil && d.Org() == "" {
 			all = append(all, Finding{Kind: FindingUnorganised, Rule: rule.ID})
+		} else if rule.When.Requester != nil {
+			for _, code := range rule.When.Requester.Departments {
+				if !d.Knows(code, "") {
+					all = append(all, Finding{Kind: FindingUnknown, Rule: rule.ID, Who: code})
+				}
+			}
 		}
 		all = append(all, rule.Route.findings(rule.ID, d, today, next)...)
 	}
@@ -78,6 +87,11 @@ func (p *Policy) findings(rule string, d Directory, today, next string) (all []F
 		}
 		if (s.Who.Kind == WhoManager || s.Who.Kind == WhoPosition) && d.Org() == "" {
 			at.Kind = FindingUnorganised
+			all = append(all, at)
+			continue
+		}
+		if at.Who = s.Who.unknown(d); at.Who != "" {
+			at.Kind = FindingUnknown
 			all = append(all, at)
 			continue
 		}

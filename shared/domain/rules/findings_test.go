@@ -115,6 +115,19 @@ func TestSomebodyWhoMayNotStampIsFound(t *testing.T) {
 	expect.Same(t, r.Findings(d, today, "")[2], vacant)
 }
 
+// A post or department that the organisation has on no day is named once, whatever the day, by the stage or the
+// condition that names it.
+func TestWhatTheOrganisationHasOnNoDayIsFound(t *testing.T) {
+	d := &company{org: "v1", unknown: []string{"部長 of sales", "0010"}}
+	in := rules.Conditions{Requester: &rules.Requester{Departments: []string{"sales", "0010"}}}
+	r := of(rule(1, in, people(1, rules.EmptySkip, "U1"), head(rules.EmptySkip)))
+	want := []rules.Finding{{Kind: rules.FindingUnknown, Rule: id(1), Who: "0010"},
+		{Kind: rules.FindingUnknown, Rule: id(1), Stage: 2, Who: "部長 (sales)"}}
+	expect.Same(t, r.Findings(d, today, next)[:2], want)
+	d.unknown = []string{"sales"}
+	expect.Is(t, r.Findings(d, today, "")[1].Who, "sales")
+}
+
 // covering are the conditions of two rules, and whether the first is called wider.
 type covering struct {
 	wide, narrow rules.Conditions

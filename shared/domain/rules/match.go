@@ -11,6 +11,8 @@ type Answer struct {
 	// Unsure: it is the rule's answer if the requester meets its condition, and the organisation doesn't say so. Then the
 	// rule refuses.
 	Unsure bool
+	// Unknown is the department of the condition that the organisation has on no day, where the rule is unsure for that.
+	Unknown string
 	// Stranger is an asker whom the organisation that stands doesn't have on the day: nobody can say who else they are,
 	// or they work there no more, or not yet. Whatever the rules say is refused.
 	Stranger circulation.Person
@@ -32,7 +34,7 @@ func (r *Rules) Match(f *Facts) Answer {
 		case rule.When.hold(f):
 			return r.by(rule)
 		case rule.When.unsure(f):
-			return r.unsure(rule)
+			return r.unsure(rule, f)
 		}
 	}
 	if f.Writes() {
@@ -55,7 +57,7 @@ func (r *Rules) Possible(f *Facts) (all []Answer) {
 		case early.hold(f):
 			all = append(all, r.by(rule))
 		case early.unsure(f):
-			all = append(all, r.unsure(rule))
+			all = append(all, r.unsure(rule, f))
 		default:
 			continue
 		}
@@ -71,9 +73,12 @@ func (r *Rules) by(rule *Rule) Answer {
 }
 
 // unsure is the answer of a rule that hangs on what nobody knows of the requester.
-func (r *Rules) unsure(rule *Rule) Answer {
+func (r *Rules) unsure(rule *Rule, f *Facts) Answer {
 	a := r.by(rule)
 	a.Outcome, a.Refused, a.Unsure = Outcome{}, true, true
+	if f.placed() {
+		a.Unknown = rule.When.unknown(f)
+	}
 	return a
 }
 

@@ -73,6 +73,23 @@ func TestConditionsOnWhoAsksAndWhere(t *testing.T) {
 }
 
 // Each condition on what is called, alone.
+// A rule whose department is none of the organisation's may be about the requester, under another code: no later rule
+// decides, which might ask less, and the answer names the department.
+func TestARuleOfAnUnknownDepartmentRefuses(t *testing.T) {
+	of10 := rules.Conditions{Requester: &rules.Requester{Departments: []string{"0010", "００２０"}}}
+	r := of(rule(1, of10, people(1, refuse, "A")), rule(2, rules.Conditions{}, people(1, refuse, "B")))
+	f := asked(writes(pay, yen("1")))
+	f.Requester.Person, f.Askers[0].Person = "1", "1"
+	f.Organised, f.Departments = true, []string{"10"}
+	expect.Is(t, r.Match(f).Rule.ID, id(2), "the organisation has both")
+	f.Unknown = []string{"0010"}
+	for _, answer := range []rules.Answer{r.Match(f), r.Possible(f)[0]} {
+		expect.That(t, answer.Rule.ID == id(1) && answer.Refused && answer.Unsure && answer.Unknown == "0010", "%+v", answer)
+	}
+	f.Departments = []string{"0020"}
+	expect.That(t, !r.Match(f).Refused && r.Match(f).Rule.ID == id(1), "of another of its departments")
+}
+
 func TestConditionsOnCalls(t *testing.T) {
 	to := func(g rules.Go) rules.Conditions {
 		return rules.Conditions{Destinations: &rules.Destinations{Go: g, List: []string{"acct-1", "acct-2"}}}

@@ -9,6 +9,7 @@ import (
 // Reasons for which a stage is left out of a route, who stands above takes places in it, or a request is refused.
 const (
 	LeftVacant   = "vacant"   // nobody is found
+	LeftUnknown  = "unknown"  // the organisation has the post or department on no day: never left out
 	LeftStanding = "standing" // too few of those who are found may stamp
 	LeftOwn      = "own"      // without the requester, too few are found
 	LeftAskers   = "askers"   // without the other askers, too few are found: never left out
@@ -26,6 +27,7 @@ type Unresolved struct {
 	Stage int    // number of the stage because of which, from 1; 0: none, or the readers
 	Name  string // of that stage
 	Why   string // one of the reasons above
+	What  string // of LeftUnknown, what the stage names
 }
 
 func (u *Unresolved) Error() string { return "no route: " + u.Why + " at stage " + u.Name }
@@ -48,6 +50,9 @@ type resolving struct {
 // stamp. The requester is at none of its stages; another asker whom a stage finds is named there, and may not stamp. It
 // returns *Unresolved if there is no route, or only one that asks less than the floor.
 func (p *Policy) Resolve(f *Facts, floor Floor, d Directory) (circulation.Route, error) {
+	if no := p.Unknown(d); no != nil {
+		return circulation.Route{}, no
+	}
 	r := &resolving{policy: p, facts: f, floor: floor, d: d}
 	for i := range p.Stages {
 		if err := r.stage(i); err != nil {

@@ -119,6 +119,7 @@ type company struct {
 	standing map[string]rules.Standing // employees have none
 	accounts map[string]string         // persons by account; others have the key of their account
 	empty    []string                  // channels that have nobody but askers
+	unknown  []string                  // posts and departments that the organisation has on no day
 }
 
 func (c *company) Empty(channel string, _ []circulation.Person, _ string) bool {
@@ -157,6 +158,11 @@ func (c *company) Manager(p circulation.Person, _ string) (circulation.Person, b
 func (c *company) Over(department, position, _ string) (circulation.Person, bool) {
 	user, ok := c.over[position+" of "+department]
 	return c.Person(user), ok && c.org != ""
+}
+
+func (c *company) Knows(department, position string) bool {
+	post := position + " of " + department
+	return c.org != "" && !slices.Contains(c.unknown, department) && !slices.Contains(c.unknown, post)
 }
 
 func (c *company) Holders(_, _, on string) (all []circulation.Person) {

@@ -67,6 +67,9 @@ const (
 	ReasonNoRowWords aggregate.Reason = "no_row_words"
 	// ReasonAskersRoute: a stage finds too few beside those whose words were shown; the detail has its name.
 	ReasonAskersRoute aggregate.Reason = "askers_route"
+	// ReasonUnknownPost: a rule names a post or department that the organisation has on no day; the detail has the name of
+	// the stage, or of the rule, and what it names.
+	ReasonUnknownPost aggregate.Reason = "unknown_post"
 	ReasonManyAskers  aggregate.Reason = "many_askers" // it has words of more people than may ask along a route
 	// While an execution runs the first two are these, with the same details.
 	ReasonStepRefused aggregate.Reason = "rule_refuses_step"
@@ -126,7 +129,7 @@ var Reasons = []aggregate.Reason{
 	ReasonStandIn, ReasonStoodFor, ReasonStandInEnded, ReasonStoodList,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
-	ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBrokenOff, ReasonModelBadRequest,
 	ReasonModelTooLong,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,

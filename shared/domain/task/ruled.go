@@ -165,7 +165,7 @@ func (r *Refusal) whileRunning() aggregate.Reason {
 // byRule are the reasons for which rules refuse a request.
 var byRule = []aggregate.Reason{
 	ReasonRuleRefuses, ReasonNoRoute, ReasonNoHome, ReasonNoDepartment, ReasonNoRow, ReasonNoRowWords, ReasonAskersRoute,
-	ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
+	ReasonUnknownPost, ReasonManyAskers, ReasonStepRefused, ReasonStepNoRoute,
 }
 
 // ByRun reports whether a run ended the task at its own commit: with a plain reply, or because the rules refuse it.

@@ -17,14 +17,14 @@ func TestEveryRefusalByRulesNamesItsRule(t *testing.T) {
 	who := func(id string) string { return "@" + id }
 	for _, locale := range language.All {
 		for _, why := range []aggregate.Reason{
-			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonNoHome, conversation.ReasonSilent,
-			conversation.ReasonUnrouted,
+			task.ReasonRuleRefuses, task.ReasonNoRoute, task.ReasonNoDepartment, task.ReasonNoHome, task.ReasonUnknownPost,
+			conversation.ReasonSilent, conversation.ReasonUnrouted,
 		} {
 			e := conversation.ErrByRules{Why: why, Rule: circulation.Rule{Name: "外部への書き込み"}, Detail: "経理"}
 			said := ByRules(locale, e, asIs, who)
 			expect.That(t, strings.Contains(said, "外部への書き込み") && !strings.ContainsAny(said, "{}"), "%s %s: %q", locale,
 				why, said)
-			detailed := why == task.ReasonRuleRefuses || why == task.ReasonNoRoute
+			detailed := why == task.ReasonRuleRefuses || why == task.ReasonNoRoute || why == task.ReasonUnknownPost
 			expect.Is(t, strings.Contains(said, "経理"), detailed, locale, why)
 		}
 	}
