@@ -87,6 +87,8 @@ type Handler struct {
 	// Prompts stores the requests that are sent to models.
 	Prompts func(ref aggregate.Ref) model.Keep
 	Who     func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // asks Slack
+	// Apps returns those of these users who are apps; nil: nobody is.
+	Apps func(ctx context.Context, ref aggregate.Ref, team string, users []string) ([]string, error)
 	// Approvable returns aggregate.ErrNotAllowed if nobody may approve what these people together ask for.
 	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
 	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string

@@ -115,7 +115,10 @@ func (t *answering) undecidable(ctx context.Context) (*conversation.Refusal, err
 // somebody whose words it is shown. Messages of authors whom it has are answered next.
 func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error) {
 	r, err := t.rules(ctx)
-	if err != nil || r.Rules == nil || r.standing.Organisation == nil {
+	if err != nil || r.Rules == nil {
+		return nil, err
+	}
+	if err := t.leaveOut(ctx, t.a.RouteAskersAfter(t.seen, "")); err != nil || r.standing.Organisation == nil {
 		return nil, err
 	}
 	people := directory.Of(r.standing.Organisation, nil)
@@ -129,6 +132,36 @@ func (t *answering) stranger(ctx context.Context) (*conversation.Refusal, error)
 		return t.unknown(ctx, task.ReasonNoRowWords, user), nil
 	}
 	return nil, nil
+}
+
+// leaveOut leaves out those who count as askers, by a forward, a file or the thread, and are apps. The authors of the
+// messages that wait are none, nor is whom the organisation has.
+func (t *answering) leaveOut(ctx context.Context, askers []string) error {
+	r, err := t.rules(ctx)
+	if err != nil || r.Rules == nil || t.Apps == nil {
+		return err
+	}
+	askers = slices.DeleteFunc(slices.Clone(askers), func(user string) bool {
+		wrote := func(i *conversation.Inbox) bool { return i.User == user }
+		org := r.standing.Organisation
+		here := org != nil && opening.Stranger(directory.Of(org, nil), t.Now(), user) == ""
+		return here || slices.ContainsFunc(t.seen, wrote)
+	})
+	apps, err := t.Apps(ctx, t.ref, t.a.Conversation.TeamID, askers)
+	if err != nil {
+		return fmt.Errorf("whose words are shown: %w: %w", errorclass.ErrUnavailable, err)
+	}
+	if len(apps) == 0 {
+		return nil
+	}
+	a, err := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.LeaveOut(t.in.Run, apps, t.Now())
+	})
+	if err != nil {
+		return fmt.Errorf("leave out apps: %w", err)
+	}
+	t.a = a
+	return nil
 }
 
 func (t *answering) unknown(ctx context.Context, why aggregate.Reason, user string) *conversation.Refusal {

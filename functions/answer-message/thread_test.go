@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/rules"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
@@ -110,4 +113,65 @@ func TestWhatIsForwardedToAnAgentIsItsAuthors(t *testing.T) {
 		askers = append(askers, r)
 	}
 	expect.Same(t, []string{"U1", "U8"}, askers)
+}
+
+// A bot's message that is forwarded, or stands in the thread before as quoted, ends no conversation: Slack's bots have
+// ids like people's. While Slack doesn't say who that is, nothing is answered.
+func TestAnAppWhoseWordsAreShownAsksForNothing(t *testing.T) {
+	server := storetest.Start(t)
+	tell := func(w *ruledWorld, ts, text string, of ...aggregate.Quoted) {
+		in := inbound(ts, "U1", text)
+		in.Channel, in.ChannelType, in.Forwarded = "C1", "channel", of
+		c := expect.Value(conversation.Tell(in, conversation.Opening{}, w.Now()))(t)
+		expect.NoError(t, w.rows.Tell(t.Context(), w.ref, c))
+	}
+	forward := func(user string, organised bool) (w *ruledWorld) {
+		w = inChannel(t, server, "en", unset)
+		w.saved(0, rules.KindAction, asks(ofPeople("U3")))
+		if organised {
+			w.staffed(map[string]string{"1": "U1"})
+		}
+		tell(w, "1775034010.000100", "what is this?", aggregate.Quoted{User: user, Name: "Monitor", Text: "disk full"})
+		w.Thread = func(context.Context, aggregate.Ref, string, string, string, int) ([]slackapi.Said, error) {
+			return []slackapi.Said{{User: "U1", Text: "look", TS: "1775034001.000100", Quoted: []string{user}}}, nil
+		}
+		return w
+	}
+	var slack error
+	asked := 0
+	apps := func(_ context.Context, _ aggregate.Ref, team string, users []string) (out []string, err error) {
+		asked += len(users)
+		for _, user := range users {
+			if strings.HasSuffix(user, "APP") {
+				out = append(out, user)
+			}
+		}
+		return out, slack
+	}
+	for n, c := range []struct {
+		user                string
+		organised, answered bool
+		askers              []string
+	}{{"U0APP", true, true, []string{"U1"}}, {"U8", true, false, []string{"U1", "U8"}},
+		{"U0APP", false, true, []string{"U1"}}, {"U8", false, true, []string{"U1", "U8"}}} {
+		w := forward(c.user, c.organised)
+		w.Apps = apps
+		slack = errorclass.ErrUnverified
+		_, err := w.handle()
+		expect.That(t, errors.Is(err, errorclass.ErrUnavailable) && len(w.vendor.requests) == 0, "%d: %v", n, err)
+		slack = nil
+		expect.Value(w.handle())(t)
+		expect.Is(t, len(w.vendor.requests) > 0, c.answered, n)
+		expect.Same(t, w.load().RouteAskersAfter(w.load().Waiting(), ""), c.askers)
+		if x := w.load().Pending(); !c.organised {
+			expect.Must(t, x != nil, "%d: nothing waits: %s", n, w.said().Content)
+			expect.Is(t, len(x.Gate.Askers), len(c.askers), n)
+		}
+		if before := asked; c.organised && c.answered { // Slack is asked about an app once
+			tell(w, "1775034020.000100", "thanks")
+			w.wake()
+			expect.Value(w.handle())(t)
+			expect.Is(t, asked, before, n)
+		}
+	}
 }

@@ -47,6 +47,11 @@ func (t *answering) routeOnce(ctx context.Context, x *conversation.Action) (*con
 	if err != nil {
 		return nil, err
 	}
+	if err := t.leaveOut(ctx, t.a.RouteAskersOf(x)); errors.Is(err, errorclass.ErrUnavailable) {
+		return t.putOff(ctx, x, conversation.ErrByRules{Why: conversation.ReasonSilent, Rule: *x.Gate.Terms.Rule}, err)
+	} else if err != nil {
+		return nil, err
+	}
 	of := t.asking(r, x.ActionType, p, t.a.RouteAskersOf(x))
 	found, err := of.ByIDs(r.Rules)
 	if err == nil && found.LookUp != nil {

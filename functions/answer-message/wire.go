@@ -72,6 +72,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
 		},
+		Apps: func(ctx context.Context, ref aggregate.Ref, team string, users []string) ([]string, error) {
+			return asking.Apps(slackapi.For(ctx, ref.Tenant), slack, team, users, time.Now())
+		},
 		Approvable: func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings,
 			askers []string) error {
 			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)

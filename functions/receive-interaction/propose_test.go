@@ -210,7 +210,8 @@ func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
 	for name, more := range map[string]map[string]any{
 		"its author": {"user": workspace.Suzuki},
 		"whom it forwards": {"attachments": []any{
-			map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "ls"}}},
+			map[string]any{"is_share": true, "author_id": workspace.Suzuki, "text": "ls"},
+			map[string]any{"is_share": true, "author_id": workspace.Bot, "text": "ls"}}},
 		"who owns its file": {"files": []any{map[string]any{"id": "F1", "name": "a.txt", "user": workspace.Suzuki}}},
 	} {
 		for _, kind := range []string{"shell_command", "code_generate"} {
@@ -231,6 +232,8 @@ func TestWhoseWordsAreProposedAskForThem(t *testing.T) {
 			out := k.sendView(workspace.Tanaka, k.view(workspace.Tanaka), typedProposal(kind, "ls ", "a.txt", "", "見る"))
 			got := k.current()
 			expect.Must(t, got != nil, "%s, %s: %s", name, kind, out.Body)
+			app := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: workspace.Bot}.Is)
+			expect.That(t, !app, "%s, %s: an app asks: %+v", name, kind, got.Gate.Askers)
 			asks := slices.ContainsFunc(got.Gate.Askers, circulation.Person{User: workspace.Suzuki}.Is)
 			expect.That(t, asks, "%s, %s: %+v", name, kind, got.Gate.Askers)
 			k.press(workspace.Suzuki, card.ApproveAction, got.ActionID+"/"+got.Payload.Hash())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/decide/opening"
@@ -46,6 +47,10 @@ func MayPropose(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ t
 // aggregate.ErrNotAllowed also if nobody could approve it, and conversation.ErrByRules for what the tenant's rules
 // refuse. What they ask of people who must be looked up waits for a run, too, which does that.
 func (m Maker) Propose(ctx context.Context, c Click, form string, o conversation.Own) (v Verdict) {
+	// Slack's bots have ids like people's. While Slack doesn't say who these are, they are people.
+	if apps, err := m.People.Apps(ctx, c.Team, o.Authors); err == nil {
+		o.Authors = slices.DeleteFunc(slices.Clone(o.Authors), func(id string) bool { return slices.Contains(apps, id) })
+	}
 	for range 2 { // the settings may change meanwhile
 		t, err := m.tenant(ctx, c.Ref.Tenant)
 		if err != nil && !errors.Is(err, aggregate.ErrSettings) {

@@ -2,7 +2,9 @@ package conversation
 
 import (
 	"slices"
+	"time"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/rules"
 	"ringi/shared/domain/task"
 )
@@ -11,16 +13,33 @@ import (
 // answer or an action, is shown to it again. Where there are more than may ask along a route, nothing is asked along one.
 func (c *change) hears(users ...string) {
 	s := &c.Conversation
-	for _, user := range task.Others("", users...) {
+	for _, user := range s.people(users) {
 		others := slices.DeleteFunc(slices.Clone(s.RouteAskers), func(u string) bool { return u == user })
 		s.RouteAskers = slices.Insert(others, 0, user)
 	}
 	s.RouteAskers = s.RouteAskers[:min(len(s.RouteAskers), rules.MaxAskers+1)]
 }
 
+// people returns those of whose words something has who ask: each once, and no apps.
+func (s *Conversation) people(users []string) []string {
+	return slices.DeleteFunc(task.Others("", users...), func(user string) bool { return slices.Contains(s.Apps, user) })
+}
+
+// LeaveOut notes that these are apps, whose words ask for nothing: Slack's bots have ids like people's.
+func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	s := &c.Conversation
+	s.Apps = task.Others("", append(slices.Clone(s.Apps), apps...)...)
+	s.RouteAskers = s.people(s.RouteAskers)
+	return c.done()
+}
+
 // routeAskers returns who counts as an asker along a route, the latest first, where these people count without a rule.
 func (c *change) routeAskers(askers []string) (users []string) {
-	return task.Others("", append(slices.Clone(c.Conversation.RouteAskers), askers...)...)
+	return c.Conversation.people(append(slices.Clone(c.Conversation.RouteAskers), askers...))
 }
 
 // proposedBy returns who count as askers of an action: without a rule, and along a route. by is who proposes it by
@@ -43,7 +62,7 @@ func (a *Aggregate) RouteAskersOf(x *Action) []string {
 	if len(x.RouteAskers) == 0 {
 		return a.AskersOf(x)
 	}
-	return x.RouteAskers
+	return a.Conversation.people(x.RouteAskers)
 }
 
 // RouteAskersAfter returns RouteAskersOf the action that the agent would propose in answer to seen or, unless by is

@@ -82,6 +82,7 @@ type Conversation struct {
 	Askers           []string         `json:"askers,omitempty"`            // authors of the messages answered since the last proposal
 	AskedIn          []string         `json:"asked_in,omitempty"`          // keys of these messages, the newest ones
 	RouteAskers      []string         `json:"route_askers,omitempty"`      // whose words the agent was shown, the last first
+	Apps             []string         `json:"apps,omitempty"`              // who are apps by users.info, and none of these
 	Proposed         bool             `json:"proposed,omitempty"`          // the agent proposed an action for them
 	ShownTo          []string         `json:"shown_to,omitempty"`          // to whom it was said that proposals are shown
 	AskedBy          string           `json:"asked_by,omitempty"`          // author of the newest of them

@@ -121,64 +121,6 @@ func (r *Request) Asked(beside ...string) {
 	r.Authors = slices.DeleteFunc(slices.Clone(r.Authors), app)
 }
 
-// Knows reports whether all of these people are among those who ask, or apps.
-func (r *Request) Knows(users []string) bool {
-	return !slices.ContainsFunc(Others(r.User, users...), func(user string) bool {
-		return !slices.Contains(r.RouteAskers, user) && !slices.Contains(r.Apps, user)
-	})
-}
-
-// Hears notes whose words the first layer is about to be shown, before it is. The rules are asked about them first.
-func (a *Aggregate) Hears(run int, shown []string, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || !a.unread() || a.Request.Knows(shown) {
-		return aggregate.Change{}, err
-	}
-	r := *a.Request
-	r.Asked(shown...)
-	r.NewAskers = true
-	c := a.begin(now)
-	c.progress()
-	a.relyOnStage(c)
-	c.Put(&r)
-	return c.done()
-}
-
-// AsksRules reports whether the rules are asked about new askers before the first layer reads the request.
-func (a *Aggregate) AsksRules() bool {
-	return a.Request != nil && a.Request.NewAskers && a.unread() && a.Head.Ended == nil && a.Head.Parked == nil
-}
-
-// RulesAsked notes that the rules let the request pass with all who ask.
-func (a *Aggregate) RulesAsked(run int, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || !a.AsksRules() {
-		return aggregate.Change{}, err
-	}
-	c := a.begin(now)
-	c.rulesAsked(a)
-	return c.done()
-}
-
-func (c *change) rulesAsked(a *Aggregate) {
-	if a.Request.NewAskers {
-		r := *a.Request
-		r.NewAskers = false
-		c.Put(&r)
-	}
-}
-
-// LeaveOut notes that these are apps, whose words ask for nothing: Slack's bots have ids like people's.
-func (a *Aggregate) LeaveOut(run int, apps []string, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil {
-		return aggregate.Change{}, err
-	}
-	r := *a.Request
-	r.Apps = Others("", append(slices.Clone(r.Apps), apps...)...)
-	r.Asked()
-	c := a.begin(now)
-	c.Put(&r)
-	return c.done()
-}
-
 // Words returns what the request says on one line or more, or names what it consists of if it has no words.
 func (r Request) Words(locale string) string {
 	if legible.Text(r.Text) {

@@ -123,6 +123,11 @@ func (p *People) Requester(ctx context.Context, team, user string) (aggregate.Ac
 	return p.asking.Requester(ctx, p.Slack, team, user, p.Now())
 }
 
+// Apps is Requesters.Apps with what is cached of other people, too.
+func (p *People) Apps(ctx context.Context, team string, users []string) ([]string, error) {
+	return p.asking.Apps(ctx, p.Slack, team, users, p.Now())
+}
+
 // Language asks Slack now which language a person chose, as Requesters.Language does.
 func (p *People) Language(ctx context.Context, team, user, otherwise string) string {
 	return languageOf(ctx, func(ctx context.Context) (slackapi.User, error) { return p.now(team)(ctx, user) }, otherwise)
