@@ -37,21 +37,18 @@ var macros, kinds, phrases = map[string]string{}, map[string]string{}, sync.Once
 		tag, means, _ := strings.Cut(tag, ":")
 		form = macroForm.Get().ReplaceAllStringFunc(form, func(s string) string { return macros[strings.Trim(s, "{}")] })
 		name, rest, _ := strings.Cut(form, " ")
-		switch {
-		case tag == "=":
+		switch (tag + "#")[:1] {
+		case "#":
+		case "=":
 			macros[name] = rest
-		case tag == "&":
+		case "&":
 			kinds[name] = rest
-		case tag == "~":
-			form, means, _ = strings.Cut(form, " =>")
-			all = append(all, phrase{tag, strings.TrimSpace(means), regexp.MustCompile(form)})
-		case strings.HasPrefix(tag, "#") || tag == "":
-		case strings.ContainsAny(tag[:1], "@$%"): // read by name
-			all = append(all, phrase{tag, means, regexp.MustCompile(form)})
+		case "~", "@", "$", "%": // read by name
+			form, by, _ := strings.Cut(form, " =>")
+			all = append(all, phrase{tag, means + strings.TrimSpace(by), regexp.MustCompile(form)})
 		default:
-			p := phrase{tag, means, regexp.MustCompile(`^(?i:` + form + `)`)}
-			p.form.Longest()
-			all = append(all, p)
+			all = append(all, phrase{tag, means, regexp.MustCompile(`^(?i:` + form + `)`)})
+			all[len(all)-1].form.Longest()
 		}
 	}
 	return all
@@ -142,7 +139,8 @@ func longest(text string, at int, remark bool) (out token) {
 	var form *regexp.Regexp
 	for _, p := range phrases() {
 		tag, only := strings.CutSuffix(p.tag, "!")
-		if only && !remark || tag == "depts" && !out.is("", "dept") || strings.ContainsAny(tag[:1], "@$~%") {
+		other := tag == "dept" && p.means == "" && !out.is("", "dept")
+		if only && !remark || other || strings.ContainsAny(tag[:1], "@$~%") {
 			continue
 		}
 		if m := p.form.FindString(text[at:]); len(m) > len(out.text) && !torn(text, at+len(m)) {
@@ -151,9 +149,6 @@ func longest(text string, at int, remark bool) (out token) {
 	}
 	if form != nil && form.NumSubexp() > 0 {
 		out.named = named(form, form.FindStringSubmatch(text[at:]))
-	}
-	if out.is("depts") {
-		out.tag, out.means = "dept", out.named["d"]
 	}
 	return out
 }
@@ -220,15 +215,11 @@ func sentences(all []token) (out [][]token) {
 func normal(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r >= '!'+0xfee0 && r <= '~'+0xfee0 {
-			return r - 0xfee0
+			r -= 0xfee0
 		}
 		return r
 	}, text)
-	var lines []string
-	for line := range strings.Lines(text) {
-		lines = append(lines, strings.Join(strings.Fields(line), " "))
-	}
-	text = strings.Join(lines, "\n")
+	text = form("$blanks").ReplaceAllString(text, " ")
 	for _, p := range phrases() {
 		if p.tag == "~" {
 			text = p.form.ReplaceAllString(text, p.means)
@@ -257,10 +248,8 @@ func (w *meant) quotations(text string) (rest string, ok bool) {
 
 // quotation is the text that stands where its rune is.
 func (w *meant) quotation(place string) string {
-	for i, s := range w.said {
-		if strings.ContainsRune(place, firstQuotation+rune(i)) {
-			return s
-		}
+	if at := strings.IndexFunc(place, func(r rune) bool { return unicode.Is(unicode.Co, r) }); at >= 0 {
+		return w.said[first(place[at:])-firstQuotation]
 	}
 	return ""
 }

@@ -174,7 +174,7 @@ func (w *meant) take(all []token) {
 		case "month":
 			w.Month = t.month(w.This)
 		case "dept":
-			w.Part = t.means
+			w.Part = t.means + x["d"]
 		case "to":
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
 				w.people = add(w.people, named(form("$who"), m)["id"])
@@ -307,9 +307,8 @@ func (w *meant) buy(t token) (topic string) {
 	o := order{Supplier: cmp.Or(w.quotation(x["from"]), x["from"]), Name: strings.TrimSpace(x["name"]),
 		Quantity: number(x["n"]), Price: number(x["price"])}
 	for _, name := range []string{o.Supplier, o.Name} {
-		if form("$due").MatchString(name) || slices.ContainsFunc(lex(normal(name), false), func(t token) bool {
-			return t.is("day", "month", "clock", "who", "to", "nodm", "nosheet")
-		}) {
+		said := lex(normal(name), false)
+		if form("$due").MatchString(name) || has(said, "day", "month", "clock", "who", "to", "nodm", "nosheet") {
 			return ""
 		}
 	}

@@ -72,18 +72,19 @@ func (w *meant) Say(form string, values ...any) string {
 	return fmt.Sprintf(w.words.Say[form], values...)
 }
 
-// quote quotes a text as one line, with what is quoted in it.
-func (w *meant) quote(s string) string {
+// whole is a text with what is quoted in it.
+func (w *meant) whole(s string) string {
 	for i, said := range w.said {
-		s = strings.ReplaceAll(s, string(firstQuotation+rune(i)), w.words.quote(oneLine(said)))
+		s = strings.ReplaceAll(s, string(firstQuotation+rune(i)), w.words.quote(said))
 	}
-	return w.words.quote(oneLine(s))
+	return s
 }
 
+// Quoted quotes texts, each as one line.
 func (w *meant) Quoted(all []string) string {
 	var out []string
 	for _, s := range all {
-		out = append(out, w.quote(s))
+		out = append(out, w.words.quote(oneLine(w.whole(s))))
 	}
 	return strings.Join(out, w.Say("and"))
 }
@@ -247,13 +248,6 @@ func extract(w *meant) map[string]string {
 	return out
 }
 
-// lack is something that a request needs and that no step can do.
-type lack struct {
-	What string `json:"what"`
-	Tool string `json:"tool"`
-	Why  string `json:"why"`
-}
-
 type object map[string]any
 
 // Arguments are those of the list's call.
@@ -270,9 +264,10 @@ func (w *meant) Arguments() object {
 
 // plan makes the steps, or says what is missing for them. A line in steps.txt has a step's name, its kind, its tool and
 // its arguments; what they refer to as name.x is the step's result.
-func plan(w *meant) (steps []object, missing []lack) {
+func plan(w *meant) (steps, missing []object) {
 	if w.Cannot() != "" {
-		return []object{}, []lack{{cmp.Or(oneLine(w.text()), w.Say("noMessage")), "", noTool}}
+		what := cmp.Or(oneLine(w.text()), w.Say("noMessage"))
+		return []object{}, []object{{"what": what, "tool": "", "why": noTool}}
 	}
 	refs := []string{}
 	for line := range strings.SplitSeq(w.words.text("steps", w), "\n") {
@@ -286,7 +281,8 @@ func plan(w *meant) (steps []object, missing []lack) {
 				false: "description"}[w.Dated()]), w.Form("expected")}
 		}
 		if why := w.in.hinders(tool, input); why != "" {
-			missing = add(missing, lack{s.Title, map[bool]string{false: tool}[why == noTool], why})
+			tool = map[bool]string{false: tool}[why == noTool]
+			missing = append(missing, object{"what": s.Title, "tool": tool, "why": why})
 			continue
 		}
 		n := len(steps) + 1
@@ -297,9 +293,9 @@ func plan(w *meant) (steps []object, missing []lack) {
 			"requiresHumanCheck": w.Is["check"] && slices.Contains([]string{"sheet", "dm", "write"}, kind)})
 	}
 	if len(missing) > 0 {
-		return []object{}, missing
+		return []object{}, slices.CompactFunc(missing, func(a, b object) bool { return maps.Equal(a, b) })
 	}
-	return steps, []lack{}
+	return steps, []object{}
 }
 
 // summary reports the counts and addresses that the steps returned.

@@ -45,14 +45,9 @@ func (w *meant) follow(policy string) {
 
 // remark follows the sentences of a reason to a version of the policy or the steps.
 func (w *meant) remark(reason string, steps bool) (out []fate) {
-	said := &meant{words: w.words}
-	rest, _ := said.quotations(reason)
+	rest, _ := w.quotations(reason)
 	for _, part := range sentences(lex(normal(rest), true)) {
-		text := joined(part)
-		for i, s := range said.said {
-			text = strings.ReplaceAll(text, string(firstQuotation+rune(i)), w.words.quote(s))
-		}
-		out = append(out, fate{text, w.merge(said.said, part, steps)})
+		out = append(out, fate{w.whole(joined(part)), w.merge(part, steps)})
 	}
 	if out == nil && strings.TrimSpace(reason) != "" {
 		return []fate{{reason, "unclear"}}
@@ -62,12 +57,12 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 
 // merge reads a sentence as a part of the request, and changes the request by it if all of it was understood: “instead”
 // and “only” replace a month or department, “also” adds who is told, and no other meaning is guessed. Not even a reason
-// goes beyond a stamped policy. quoted are the texts in the reason's quotation marks.
-func (w *meant) merge(quoted []string, all []token, steps bool) (became string) {
+// goes beyond a stamped policy.
+func (w *meant) merge(all []token, steps bool) (became string) {
 	any := func(is func(token) bool) bool { return slices.ContainsFunc(all, is) }
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
 	adds := any(func(t token) bool { return t.is("add") || t.is("to") && t.means != "" })
-	n.said, n.no, n.Is = quoted, "", maps.Clone(w.Is)
+	n.no, n.Is = "", maps.Clone(w.Is)
 	if told && !adds {
 		n.people = nil
 	}
@@ -89,7 +84,7 @@ func (w *meant) merge(quoted []string, all []token, steps bool) (became string) 
 	if told {
 		n.copied = adds && (w.copied || len(w.people) == 0)
 	}
-	n.said, n.no, n.Is["assumed"] = w.said, w.no, w.Is["assumed"] && !has(all, "month")
+	n.no, n.Is["assumed"] = w.no, w.Is["assumed"] && !has(all, "month")
 	*w = n
 	return "applied"
 }
