@@ -199,18 +199,6 @@ func joined(all []token) (out string) {
 	return out
 }
 
-// sentences are the parts of a text that say something.
-func sentences(all []token) (out [][]token) {
-	for len(all) > 0 {
-		end := slices.IndexFunc(append(slices.Clone(all), token{tag: "s"}), func(t token) bool { return t.is("s") })
-		if slices.ContainsFunc(all[:end], func(t token) bool { return !t.quiet() }) {
-			out = append(out, all[:end])
-		}
-		all = all[min(end+1, len(all)):]
-	}
-	return out
-}
-
 // normal writes full-width characters as ASCII, and leaves out what only says how a text looks.
 func normal(text string) string {
 	text = strings.Map(func(r rune) rune {

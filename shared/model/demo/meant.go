@@ -29,7 +29,6 @@ type meant struct {
 	fates    []fate // of each part of the remarks, in order
 	followed int    // how many of them there are up to the newest that was followed
 	people   []string
-	copied   bool // the requester is told, too, besides the people
 
 	Topic, Part, Quote, TabSaid string    // Part is a department, Quote a message's text
 	This, Month                 time.Time // the first days of the request's month, and of the one that it is about
@@ -179,7 +178,6 @@ func (w *meant) take(all []token) {
 			for _, m := range form("$who").FindAllStringSubmatch(t.text, -1) {
 				w.people = add(w.people, named(form("$who"), m)["id"])
 			}
-			w.copied = t.means != ""
 		case "q":
 			w.Quote = w.quotation(t.text)
 		case "tab":

@@ -113,16 +113,8 @@ func TestARequestIsPlannedAsItWasMeant(t *testing.T) {
 		"attendance for October, no DM or sheet": {"No DM is sent", []string{
 			"list  2026-10", "read 2026-10", "calculate +0",
 		}},
-		"先月の勤怠をまとめて <@U0SANDSUZU> にも送って": {"完了したら、依頼者、<@U0SANDSUZU>に", []string{
-			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSATO: " + october,
-			"tell U0SANDSUZU: " + october,
-		}},
 		"先月の勤怠をまとめて <@U0SANDSUZU> に送って": {"完了したら、<@U0SANDSUZU>に", []string{
 			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDSUZU: " + october,
-		}},
-		"send the employee list, cc <@U0SANDSUZU>": {"send the requester and <@U0SANDSUZU> a Slack DM", []string{
-			"list ", "write Employees", "tell U0SANDSATO: The list of employees is ready.",
-			"tell U0SANDSUZU: The list of employees is ready.",
 		}},
 		"<@U0SANDTANA> に先月の勤怠を送って": {"完了したら、<@U0SANDTANA>に", []string{
 			"list  2026-10", "read 2026-10", "calculate +0", "write 勤怠 2026-10", "tell U0SANDTANA: " + october,
@@ -223,6 +215,9 @@ var notPlanned = []string{
 	"7月と9月の残業。DMは不要",
 	"9月と10月の勤怠",
 	"営業と人事の10月の勤怠",
+	"先月の勤怠をまとめて <@U0SANDSUZU> にも送って",
+	"send the employee list, cc <@U0SANDSUZU>",
+	"Send the employee list to <@U0SANDSUZU> as well",
 }
 
 func TestNothingIsPlannedAgainstARequest(t *testing.T) {
@@ -235,12 +230,10 @@ func TestNothingIsPlannedAgainstARequest(t *testing.T) {
 	}
 }
 
-// “Also” adds, “instead” replaces, “only” restricts. The demo guesses no other meaning.
+// “Instead” replaces, “only” restricts. The demo guesses no other meaning.
 func TestAReasonChangesWhatItSays(t *testing.T) {
 	for _, tt := range []struct{ name, request, reason, line, told string }{
-		{"somebody more", "10月の勤怠", "<@U0SANDSUZU> にも送って", "完了したら、依頼者、<@U0SANDSUZU>に", "U0SANDSATO U0SANDSUZU"},
-		{"somebody beside another", "10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> にも送って", "完了したら、<@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
-		{"somebody more for a message", "<@U0SANDTANA> に「x」とDMして", "<@U0SANDSUZU> にも送って", "目的: <@U0SANDTANA>、<@U0SANDSUZU>に", "U0SANDTANA U0SANDSUZU"},
+		{"somebody else", "10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> に送って", "完了したら、<@U0SANDSUZU>に", "U0SANDSUZU"},
 		{"a month instead", "attendance for October", "September instead", "Period: September 2026 (", "U0SANDSATO"},
 		{"a month by a request", "8月の勤怠", "9月でお願いします", "期間: 2026年9月 (", "U0SANDSATO"},
 		{"a month alone", "10月の勤怠", "9月だけにして", "期間: 2026年9月 (", "U0SANDSATO"},
@@ -262,6 +255,8 @@ func TestAReasonChangesWhatItSays(t *testing.T) {
 		})
 	}
 	for _, tt := range [][2]string{
+		{"10月の勤怠", "<@U0SANDSUZU> にも送って"}, {"10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> にも送って"},
+		{"10月の勤怠を <@U0SANDTANA> に送って", "<@U0SANDSUZU> を追加して"},
 		{"10月の勤怠", "9月"}, {"10月の勤怠", "9月も追加して"}, {"人事部の10月の勤怠", "営業部も追加してください"},
 		{"attendance for October", "Also November, please"},
 		{"10月の勤怠", "営業部も追加して"}, {"人事部の10月の勤怠", "営業部も追加して9月に変えて"},

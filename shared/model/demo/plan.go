@@ -157,14 +157,11 @@ type told struct{ Step, ID, name string }
 
 // Told are those who get a direct message. An e-mail address is named as it is.
 func (w *meant) Told() (all []told) {
-	if w.Topic != "message" && (w.copied || len(w.people) == 0) {
-		all = append(all, told{"notice", w.in.Requester, w.Say("requester")})
+	if w.Topic != "message" && len(w.people) == 0 {
+		return []told{{"notice", w.in.Requester, w.Say("requester")}}
 	}
 	for _, id := range w.people {
-		name := map[bool]string{true: id, false: "<@" + id + ">"}[strings.Contains(id, "@")]
-		if len(all) == 0 || id != w.in.Requester {
-			all = append(all, told{"tell", id, name})
-		}
+		all = append(all, told{"tell", id, map[bool]string{true: id, false: "<@" + id + ">"}[strings.Contains(id, "@")]})
 	}
 	return all
 }

@@ -46,8 +46,16 @@ func (w *meant) follow(policy string) {
 // remark follows the sentences of a reason to a version of the policy or the steps.
 func (w *meant) remark(reason string, steps bool) (out []fate) {
 	rest, _ := w.quotations(reason)
-	for _, part := range sentences(lex(normal(rest), true)) {
-		out = append(out, fate{w.whole(joined(part)), w.merge(part, steps)})
+	var part []token
+	for _, t := range append(lex(normal(rest), true), token{tag: "s"}) {
+		if !t.is("s") {
+			part = append(part, t)
+			continue
+		}
+		if slices.ContainsFunc(part, func(t token) bool { return !t.quiet() }) {
+			out = append(out, fate{w.whole(joined(part)), w.merge(part, steps)})
+		}
+		part = nil
 	}
 	if out == nil && strings.TrimSpace(reason) != "" {
 		return []fate{{reason, "unclear"}}
@@ -56,14 +64,12 @@ func (w *meant) remark(reason string, steps bool) (out []fate) {
 }
 
 // merge reads a sentence as a part of the request, and changes the request by it if all of it was understood: “instead”
-// and “only” replace a month or department, “also” adds who is told, and no other meaning is guessed. Not even a reason
+// and “only” replace a month or department, “to” replaces who is told, and no other meaning is guessed. Not even a reason
 // goes beyond a stamped policy.
 func (w *meant) merge(all []token, steps bool) (became string) {
-	any := func(is func(token) bool) bool { return slices.ContainsFunc(all, is) }
 	n, told, scoped := *w, has(all, "to"), has(all, "month", "dept")
-	adds := any(func(t token) bool { return t.is("add") || t.is("to") && t.means != "" })
 	n.no, n.Is = "", maps.Clone(w.Is)
-	if told && !adds {
+	if told {
 		n.people = nil
 	}
 	n.Is["nodm"], n.Is["nosheet"] = w.Is["nodm"] && !has(all, "dm"), w.Is["nosheet"] && !has(all, "sheet", "tab")
@@ -71,18 +77,15 @@ func (w *meant) merge(all []token, steps bool) (became string) {
 	on := map[bool]string{false: "remark", true: "steps"}[steps]
 	for i := range all {
 		t := &all[i]
-		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped || t.is("set") && (scoped || told)
+		t.used = t.used && uses(t.tag, on) || t.is("add") && !scoped && !told || t.is("set") && (scoped || told)
 	}
 	strange, _ := strange(all)
-	sets := any(func(t token) bool { return t.is("set") || t.named["only"] != "" })
+	sets := slices.ContainsFunc(all, func(t token) bool { return t.is("set") || t.named["only"] != "" })
 	switch {
 	case len(strange) > 0, n.no != "", scoped && !sets,
 		!scoped && !told && !has(all, "nodm", "nosheet", "dm", "sheet", "check", "validate", "brief", "tab"),
 		steps && (w.Is["nodm"] && has(all, "dm") || w.Is["nosheet"] && has(all, "sheet")):
 		return "unclear"
-	}
-	if told {
-		n.copied = adds && (w.copied || len(w.people) == 0)
 	}
 	n.no, n.Is["assumed"] = w.no, w.Is["assumed"] && !has(all, "month")
 	*w = n
