@@ -35,8 +35,9 @@ func (t talk) hear(turn model.Message) (h heard) {
 		if r.Failed {
 			h.refused += r.Text
 		}
-		if strings.HasPrefix(r.CallID, "read_") {
-			h.read += t.told(r.Text)
+		var found map[string]any
+		if strings.HasPrefix(r.CallID, "read_") && json.Unmarshal([]byte(r.Text), &found) == nil {
+			h.read += spoken.In(t.locale).filled("told", found)
 		}
 		var list []struct{ From, System, Quoted, Text, File, Forwards string }
 		_, text, _ := strings.Cut(r.Text, "<messages>\n")
@@ -56,18 +57,6 @@ func (t talk) hear(turn model.Message) (h heard) {
 		}
 	}
 	return h
-}
-
-// told says what a read returned; empty if it is none.
-func (t talk) told(result string) string {
-	var x map[string]any
-	if json.Unmarshal([]byte(result), &x) != nil {
-		return ""
-	}
-	if lines := strings.Trim(spoken.In(t.locale).filled("told", x), "\n"); lines != "" {
-		return t.words["read"] + "\n```\n" + lines + "\n```\n"
-	}
-	return t.words["nothing"] + "\n"
 }
 
 // talk is a conversation with the demo's agent.

@@ -103,13 +103,9 @@ func compound(r rune) bool {
 func first(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 func last(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
-// maxStrange is how many unknown parts are looked for: the rest of a text with more is one part.
-const maxStrange = 12
-
 // lex splits a normalized text into tokens. What no phrase takes is a word, in Japanese as far as its script.
 // remark says that the text is a reason of a rejection.
 func lex(text string, remark bool) (all []token) {
-	strange := 0
 	for at := 0; at < len(text); {
 		if text[at] == ' ' {
 			at++
@@ -120,10 +116,7 @@ func lex(text string, remark bool) (all []token) {
 			t = token{}
 		}
 		if t.tag == "" {
-			if t.text = form("$strange").FindString(text[at:]); strange == maxStrange {
-				t.text = text[at:]
-			}
-			strange++
+			t.text = form("$strange").FindString(text[at:])
 		}
 		at += len(t.text)
 		all = append(all, t)
